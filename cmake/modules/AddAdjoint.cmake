@@ -1,0 +1,107 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+# The build rules that every folder uses: compile flags, TableGen, libraries, tools and the installed package.
+
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+
+find_program(ADJOINT_CCACHE ccache)
+if(ADJOINT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${ADJOINT_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${ADJOINT_CCACHE}")
+endif()
+
+# Debian's LLVM is built without assertions; ours are independent of it.
+if(ADJOINT_ENABLE_ASSERTIONS)
+  string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+  string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+else()
+  string(APPEND CMAKE_CXX_FLAGS_RELWITHDEBINFO " -DNDEBUG")
+endif()
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+
+# Numerics: the host compiler may not contract multiply-adds of the reference interpreter.
+add_compile_options(-ffp-contract=off -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+foreach(sanitizer IN LISTS ADJOINT_SANITIZE)
+  add_compile_options(-fsanitize=${sanitizer} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${sanitizer})
+endforeach()
+
+include_directories("${CMAKE_SOURCE_DIR}/include" "${CMAKE_BINARY_DIR}/include")
+include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+add_definitions(${LLVM_DEFINITIONS})
+
+# Every generated header of the project; libraries that include one depend on it.
+add_custom_target(adjoint-headers)
+
+# adjoint_tablegen(FOO.td OUTPUT.inc -gen-x … OUTPUT2.inc -gen-y …): declarations and definitions of one .td file.
+# All outputs together become part of adjoint-headers.
+function(adjoint_tablegen td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  set(TABLEGEN_OUTPUT)
+  set(output)
+  set(arguments)
+  foreach(word IN LISTS ARGN ITEMS end.inc)
+    if(word MATCHES "\\.inc$")
+      if(output)
+        mlir_tablegen(${output} ${arguments} -I${CMAKE_SOURCE_DIR}/include)
+      endif()
+      set(output ${word})
+      set(arguments)
+    else()
+      list(APPEND arguments ${word})
+    endif()
+  endforeach()
+  get_filename_component(name ${td} NAME_WE)
+  string(MD5 folder "${CMAKE_CURRENT_SOURCE_DIR}")
+  string(SUBSTRING ${folder} 0 6 folder)
+  set(target "adjoint-${name}-${folder}-inc")
+  add_public_tablegen_target(${target})
+  add_dependencies(adjoint-headers ${target})
+endfunction()
+
+# adjoint_library(ADFoo a.cpp b.cpp [LINK_LIBS …]): one static library, linked against the shared LLVM and MLIR.
+function(adjoint_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  add_library(Adjoint::${name} ALIAS ${name})
+  add_dependencies(${name} adjoint-headers)
+  target_include_directories(${name} INTERFACE
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  install(TARGETS ${name} EXPORT AdjointTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set_property(GLOBAL APPEND PROPERTY ADJOINT_LIBRARIES ${name})
+endfunction()
+
+# adjoint_tool(ad-foo main.cpp LINK_LIBS …): one installed program.
+function(adjoint_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  add_dependencies(${name} adjoint-headers)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# Headers and the CMake package, so that find_package(Adjoint) works from an installed prefix.
+function(adjoint_install_package)
+  include(CMakePackageConfigHelpers)
+  set(destination "${CMAKE_INSTALL_LIBDIR}/cmake/adjoint")
+  configure_package_config_file(
+    "${CMAKE_SOURCE_DIR}/cmake/modules/AdjointConfig.cmake.in" "${CMAKE_BINARY_DIR}/AdjointConfig.cmake"
+    INSTALL_DESTINATION ${destination})
+  write_basic_package_version_file("${CMAKE_BINARY_DIR}/AdjointConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion)
+  install(FILES "${CMAKE_BINARY_DIR}/AdjointConfig.cmake" "${CMAKE_BINARY_DIR}/AdjointConfigVersion.cmake"
+    DESTINATION ${destination})
+  install(EXPORT AdjointTargets NAMESPACE Adjoint:: DESTINATION ${destination})
+  foreach(root IN ITEMS "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
+    install(DIRECTORY "${root}/include/adjoint" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+      FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
+  endforeach()
+endfunction()

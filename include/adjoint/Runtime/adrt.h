@@ -1,0 +1,120 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   `adrt`, the C ABI between compiled programs and whatever runs them. Compiled code calls the functions below;
+   the runner, a shared library or an ahead-of-time file provides them through one context per execution.
+   It knows neither LLVM nor MLIR.
+
+   Every entry of a compiled program has the type adrt_entry. It returns ADRT_OK, or the status of the first
+   service that failed; the details then stand in the context. A service that returns a status other than
+   ADRT_OK, or NULL, has recorded its reason: compiled code only has to return. */
+#ifndef ADJOINT_RUNTIME_ADRT_H
+#define ADJOINT_RUNTIME_ADRT_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised whenever a structure or a signature below changes. */
+#define ADRT_ABI_VERSION 1
+
+/* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
+typedef enum adrt_type {
+  ADRT_F64 = 0,
+  ADRT_F32 = 1,
+  ADRT_F16 = 2,
+  ADRT_BF16 = 3,
+  ADRT_F8E4M3FN = 4,
+  ADRT_F8E5M2 = 5,
+  ADRT_I1 = 6,
+  ADRT_I8 = 7,
+  ADRT_I32 = 8,
+  ADRT_I64 = 9
+} adrt_type;
+
+typedef enum adrt_status {
+  ADRT_OK = 0,
+  ADRT_PROGRAM_ERROR = 1, /* the program is wrong: shapes, bounds, trip counts */
+  ADRT_CHECK_FAILED = 3,  /* a check.* operation failed */
+  ADRT_HOST_ERROR = 5,    /* memory, a file, or a callback of the host */
+  ADRT_INTERRUPTED = 130  /* the host asked to stop */
+} adrt_status;
+
+/* A dense row-major tensor. `data` is 64-byte aligned when the runtime allocated it. */
+typedef struct adrt_tensor {
+  void *data;
+  const int64_t *shape; /* rank entries */
+  int32_t rank;
+  int32_t type; /* adrt_type */
+} adrt_tensor;
+
+/* Where in the source a run-time error arose. Static data of the compiled program. */
+typedef struct adrt_site {
+  const char *location;  /* file:line:column, or the printed MLIR location */
+  const char *operation; /* the operation's name, e.g. ad.add */
+} adrt_site;
+
+typedef struct adrt_context adrt_context;
+typedef int32_t (*adrt_entry)(adrt_context *context, const adrt_tensor *arguments, adrt_tensor *results);
+
+/* What a failed run-time test was about; `values` of adrt_fail are named in parentheses. */
+typedef enum adrt_failure {
+  ADRT_FAIL_BROADCAST = 0,   /* sizes of one dimension do not broadcast (dimension, left size, right size) */
+  ADRT_FAIL_SAME_SIZE = 1,   /* sizes that must agree do not (dimension, expected, actual) */
+  ADRT_FAIL_BOUNDS = 2,      /* an index lies outside (dimension, index, size) */
+  ADRT_FAIL_NEGATIVE = 3,    /* a size is negative (dimension, size) */
+  ADRT_FAIL_RESHAPE = 4,     /* element counts differ (from, to) */
+  ADRT_FAIL_CARRY = 5,       /* a loop changes the size of a carried tensor (carry, dimension, before, after) */
+  ADRT_FAIL_ARGUMENT = 6     /* an argument has the wrong type or shape (argument, dimension or -1, expected, actual) */
+} adrt_failure;
+
+/* Records a run-time error of the program at `site`; returns ADRT_PROGRAM_ERROR. */
+int32_t adrt_fail(adrt_context *context, const adrt_site *site, int32_t kind, const int64_t *values,
+                  int32_t count);
+
+/* The one arena of an execution: at least `bytes` bytes, 64-byte aligned, kept until the entry returns. NULL when
+   there is not enough memory. */
+void *adrt_arena(adrt_context *context, int64_t bytes);
+
+/* Allocates result `index` with the given shape and fills `*result`; returns its data, or NULL. */
+void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int32_t type, int32_t rank,
+                  const int64_t *shape);
+
+/* Fills `destination` (data, shape and type set by the caller) with the next value of the feed `name`. */
+int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name,
+                  const adrt_tensor *destination);
+
+/* Hands `count` tensors to the receiver `name`. The data is the callee's only during the call. */
+int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *name, const adrt_tensor *values,
+                     int32_t count);
+
+/* Kinds of check. */
+typedef enum adrt_check_kind {
+  ADRT_CHECK_EQUAL = 0,        /* same bits, or NaN on both sides */
+  ADRT_CHECK_ALMOST_EQUAL = 1, /* |actual - expected| <= tolerance, or <= tolerance * |expected| when relative */
+  ADRT_CHECK_FINITE = 2        /* no NaN, no infinity in `actual`; `expected` is ignored */
+} adrt_check_kind;
+
+/* Compares two tensors of the same type and shape. On failure records location, first differing index, both
+   values there and the largest difference; returns ADRT_CHECK_FAILED. */
+int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, double tolerance, int32_t relative,
+                   const adrt_tensor *actual, const adrt_tensor *expected);
+
+/* ADRT_INTERRUPTED once the host has asked to stop, else ADRT_OK. Compiled loops call it once per iteration. */
+int32_t adrt_poll(adrt_context *context);
+
+/* Runs body(closure, begin, end) over disjoint ranges that cover [0, tiles), on the threads of the context; the
+   partition depends on `tiles` and the thread count only. Returns when all ranges are done. */
+void adrt_parallel_for(adrt_context *context, int64_t tiles, void (*body)(void *closure, int64_t begin, int64_t end),
+                       void *closure);
+
+/* Time of kernels: the compiled program brackets kernel number `kernel` when it was built with profiling. */
+void adrt_kernel_begin(adrt_context *context, int32_t kernel);
+void adrt_kernel_end(adrt_context *context, int32_t kernel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ADJOINT_RUNTIME_ADRT_H */
