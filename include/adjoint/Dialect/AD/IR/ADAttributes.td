@@ -1,0 +1,67 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Attributes of the `ad` dialect: the numerics contract as data.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADATTRIBUTES
+#define ADJOINT_DIALECT_AD_IR_ADATTRIBUTES
+
+include "adjoint/Dialect/AD/IR/ADDialect.td"
+include "adjoint/Dialect/AD/IR/ADEnums.td"
+include "mlir/IR/AttrTypeBase.td"
+
+class AD_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<AD_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def AD_NumericsAttr : AD_Attr<"Numerics", "numerics"> {
+  let summary = "a numerics mode and the permissions given beside it";
+  let description = [{
+    The contract of a module or function. A mode brings its own permissions (`reproducible`: none; `strict`:
+    reorder, mma; `fast`: reorder, algebra, contract, widen, mma, approx); more can be given by name.
+
+    Example: `#ad.numerics<strict>`, `#ad.numerics<fast, narrow|finite>`.
+  }];
+  let parameters = (ins EnumParameter<AD_NumericsMode>:$mode,
+                        DefaultValuedParameter<"::mlir::ad::Permissions", "::mlir::ad::Permissions::none">:$extra);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The permissions of the mode and those given by name.
+    Permissions permissions() const;
+  }];
+}
+
+def AD_PermissionsAttr : AD_Attr<"Permissions", "allow"> {
+  let summary = "permissions of one operation";
+  let description = [{
+    What rewrites and lowerings may change about the operation. An operation without it has none.
+
+    Example: `#ad.allow<reorder|mma>`.
+  }];
+  let parameters = (ins "::mlir::ad::Permissions":$value);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def AD_OrderAttr : AD_Attr<"Order", "order"> {
+  let summary = "the order of a summation";
+  let description = [{
+    Exactly one of two forms. `lanes`: the sequence is cut into chunks; in a chunk element j goes to lane
+    j mod lanes, each lane is a chain in ascending index, lanes are joined by a halving tree, chunks by a balanced
+    pairwise tree. `block`: an ascending chain within each block, blocks joined by a balanced pairwise tree.
+    Accumulators start at the identity; absent nodes of a tree are skipped.
+
+    Example: `#ad.order<lanes = 64, chunk = 4096>`, `#ad.order<block = 512>`.
+  }];
+  // lanes is 0 in the block form; length is the chunk or the block.
+  let parameters = (ins "int64_t":$lanes, "int64_t":$length);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isLanes() const { return getLanes() != 0; }
+    /// The canonical orders of the specification (docs/numerics.md).
+    static OrderAttr canonicalLanes(MLIRContext *context);
+    static OrderAttr canonicalBlocks(MLIRContext *context);
+  }];
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADATTRIBUTES

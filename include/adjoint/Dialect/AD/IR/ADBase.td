@@ -1,0 +1,26 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Base classes of all operations of the `ad` dialect.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADBASE
+#define ADJOINT_DIALECT_AD_IR_ADBASE
+
+include "adjoint/Dialect/AD/IR/ADAttributes.td"
+include "adjoint/Dialect/AD/IR/ADDialect.td"
+include "adjoint/Dialect/AD/IR/ADTypes.td"
+include "adjoint/Interfaces/NumericsOpInterface.td"
+include "adjoint/Interfaces/FusableOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class AD_Op<string mnemonic, list<Trait> traits = []> : Op<AD_Dialect, mnemonic, traits>;
+
+// An operation that computes tensors: pure, with sizes known from its operands, able to stand in a fusion, with
+// permissions as an inherent attribute.
+class AD_ComputeOp<string mnemonic, list<Trait> traits = []>
+    : AD_Op<mnemonic, !listconcat(traits, [
+        Pure,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface>,
+        NumericsOpInterface, FusableOpInterface])>;
+
+#endif // ADJOINT_DIALECT_AD_IR_ADBASE

@@ -1,0 +1,42 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Short helpers with which derivative rules, decompositions and tests build `ad` operations.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADBUILDERS_H
+#define ADJOINT_DIALECT_AD_IR_ADBUILDERS_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+
+namespace mlir::ad {
+/// Index values of the dynamic dimensions of `tensor`, in order; folds where the size follows from an operation.
+SmallVector<Value> dynamicSizes(OpBuilder &builder, Location loc, Value tensor);
+
+/// A rank-0 constant of `element`, rounded to nearest even from `value`.
+Value scalarConstant(OpBuilder &builder, Location loc, Type element, double value);
+
+/// A tensor with the type and sizes of `like` and one value everywhere.
+Value fullLike(OpBuilder &builder, Location loc, Value like, double value);
+inline Value zerosLike(OpBuilder &builder, Location loc, Value like) { return fullLike(builder, loc, like, 0.0); }
+
+/// `value` broadcast to the shape of `like`; the element type stays. Nothing is built when the shapes are equal and static.
+Value broadcastLike(OpBuilder &builder, Location loc, Value value, Value like);
+
+/// `value` summed to the shape of `like` (adjoint of a broadcast). Nothing is built when the shapes are equal and static.
+Value sumToShapeOf(OpBuilder &builder, Location loc, Value value, Value like);
+
+/// `value` reshaped to the shape of `like`.
+Value reshapeLike(OpBuilder &builder, Location loc, Value value, Value like);
+
+/// `value` cast to `element`; the value itself when it has that type.
+Value castTo(OpBuilder &builder, Location loc, Value value, Type element);
+
+/// The broadcast shape of several operands (NumPy rules; `?` with 1 or `?` gives `?`, `?` with n > 1 gives n). Fails when
+/// two static sizes do not broadcast; `conflict` is then the dimension, counted in the result.
+FailureOr<SmallVector<int64_t>> inferBroadcastShape(ValueRange operands, int64_t *conflict = nullptr);
+FailureOr<SmallVector<int64_t>> inferBroadcastShape(ArrayRef<ArrayRef<int64_t>> shapes, int64_t *conflict = nullptr);
+
+/// Run-time sizes of the broadcast of several operands: one value or attribute per dimension.
+SmallVector<OpFoldResult> reifyBroadcastShape(OpBuilder &builder, Location loc, ValueRange operands);
+} // namespace mlir::ad
+
+#endif // ADJOINT_DIALECT_AD_IR_ADBUILDERS_H

@@ -1,0 +1,81 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADCONTRACTIONOPS
+#define ADJOINT_DIALECT_AD_IR_ADCONTRACTIONOPS
+
+include "adjoint/Dialect/AD/IR/ADBase.td"
+
+
+// A sum of products. Order and permissions are inherent attributes.
+class AD_ContractionOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::dot; }
+    ::mlir::ad::OrderAttr getCanonicalOrder();
+    ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+  }];
+  let hasVerifier = 1;
+}
+
+def AD_DotOp : AD_ContractionOp<"dot"> {
+  let summary = "contraction of two tensors";
+  let description = [{
+    Semantics: result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n] with any batch (b) and contracting (k) axes; the
+    result's axes are the batch axes, then the free axes of lhs, then those of rhs. Without lists it is NumPy's matmul for ranks
+    of at least one, with equal batch axes: batch axes lead, the last axis of lhs meets the last but one of rhs (the only
+    one of a vector). Accumulates in f32 (f64 for f64; integers wrap) in the written order and rounds once; the result is of the
+    operands' type or of the accumulator's. The operands have one element type, or two of the 8-bit float types.
+
+    Adjoint: ad.dot of the cotangent with the other operand, transposed to the operand's axes.
+
+    Example:
+    ```mlir
+    %c = ad.dot %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+    %d = ad.dot %a, %e batch [0] x [0] contract [2] x [2] : (tensor<5x4x8xf32>, tensor<5x2x8xf32>) -> tensor<5x4x2xf32>
+    ```
+  }];
+  let arguments = (ins AD_NumberTensor:$lhs, AD_NumberTensor:$rhs,
+                       DenseI64ArrayAttr:$lhsBatch, DenseI64ArrayAttr:$rhsBatch,
+                       DenseI64ArrayAttr:$lhsContract, DenseI64ArrayAttr:$rhsContract,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_NumberTensor:$result);
+  // custom<DotAxes> leaves out the lists when they are those of matmul.
+  let assemblyFormat = [{
+    $lhs `,` $rhs custom<DotAxes>($lhsBatch, $rhsBatch, $lhsContract, $rhsContract)
+    attr-dict `:` functional-type(operands, results)
+  }];
+  let builders = [
+    // NumPy's matmul; the result has the operands' element type.
+    OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>,
+    OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::llvm::ArrayRef<int64_t>":$lhsBatch,
+                   "::llvm::ArrayRef<int64_t>":$rhsBatch, "::llvm::ArrayRef<int64_t>":$lhsContract,
+                   "::llvm::ArrayRef<int64_t>":$rhsContract)>
+  ];
+}
+
+def AD_GemmOp : AD_ContractionOp<"gemm", []> {
+  let summary = "matrix product with scaling, transposition and bias";
+  let description = [{
+    Semantics: alpha * op(lhs) * op(rhs) + beta * bias, rounded once: the product accumulates as in ad.dot, is multiplied by
+    alpha, and beta * bias is added, all in the accumulator's type. The bias broadcasts to the result. alpha and beta equal to
+    1 multiply nothing.
+
+    Adjoint: alpha * g * op(rhs)^T, alpha * op(lhs)^T * g (transposed as the operand is) and beta * g summed to the bias.
+
+    Example:
+    ```mlir
+    %y = ad.gemm %x, %w, %b {transB} : (tensor<4x8xf32>, tensor<2x8xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+    ```
+  }];
+  let arguments = (ins AD_FloatTensor:$lhs, AD_FloatTensor:$rhs, Optional<AD_FloatTensor>:$bias,
+                       UnitAttr:$transA, UnitAttr:$transB,
+                       DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "1.0">:$beta,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_FloatTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`,` $bias^)? attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADCONTRACTIONOPS

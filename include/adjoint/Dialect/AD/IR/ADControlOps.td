@@ -1,0 +1,82 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Barriers and the connection to the host.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADCONTROLOPS
+#define ADJOINT_DIALECT_AD_IR_ADCONTROLOPS
+
+include "adjoint/Dialect/AD/IR/ADBase.td"
+
+
+def AD_BarrierOp : AD_Op<"barrier", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "identity that no rewrite sees through";
+  let description = [{
+    Semantics: returns its operands. Never folded, merged with another barrier or moved through; its results have no known
+    value and no known relation to the operands.
+
+    Adjoint: a barrier of the cotangents.
+
+    Example:
+    ```mlir
+    %y = ad.barrier %x : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AD_Tensor>:$inputs);
+  let results = (outs Variadic<AD_Tensor>:$results);
+  let assemblyFormat = "$inputs attr-dict `:` type($inputs)";
+}
+
+def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType]> {
+  let summary = "identity with a zero derivative";
+  let description = [{
+    Semantics: returns its operand.
+
+    Adjoint: zero. The operation disappears with differentiation.
+
+    Example:
+    ```mlir
+    %y = ad.stop_gradient %x : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($result)";
+}
+
+def AD_FeedOp : AD_Op<"feed", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "next value of a stream of the host";
+  let description = [{
+    Semantics: the next tensor of the named stream, once per execution of the operation, in order per name. Dynamic sizes are
+    index operands; the host must deliver exactly the resulting shape.
+
+    Adjoint: none: no operands.
+
+    Example:
+    ```mlir
+    %x = ad.feed "images" : tensor<32x64xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Index>:$sizes);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = "$name (`(` $sizes^ `)`)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def AD_ReceiveOp : AD_Op<"receive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "values handed to the host";
+  let description = [{
+    Semantics: hands the tensors to the named receiver of the host, once per execution, in order per name.
+
+    Adjoint: none: no results.
+
+    Example:
+    ```mlir
+    ad.receive "loss"(%loss) : tensor<f32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<AD_Tensor>:$inputs);
+  let assemblyFormat = "$name `(` $inputs `)` attr-dict `:` type($inputs)";
+  let hasVerifier = 1;
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADCONTROLOPS

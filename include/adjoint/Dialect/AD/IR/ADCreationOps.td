@@ -1,0 +1,70 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operations that create tensors.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADCREATIONOPS
+#define ADJOINT_DIALECT_AD_IR_ADCREATIONOPS
+
+include "adjoint/Dialect/AD/IR/ADBase.td"
+include "mlir/IR/OpAsmInterface.td"
+
+
+def AD_ConstantOp : AD_Op<"constant", [ConstantLike, Pure,
+    DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "constant tensor";
+  let description = [{
+    Semantics: the tensor that the attribute holds.
+
+    Adjoint: none: no operands.
+
+    Example:
+    ```mlir
+    %c = ad.constant dense<1.0> : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def AD_FullOp : AD_ComputeOp<"full"> {
+  let summary = "tensor with one value everywhere";
+  let description = [{
+    Semantics: every element is the scalar operand; dynamic sizes are index operands in the order of the `?`.
+
+    Adjoint: none: the scalar is not a tensor.
+
+    Example:
+    ```mlir
+    %z = ad.full %scalar(%n) : f32 -> tensor<?x4xf32>
+    ```
+  }];
+  let arguments = (ins AD_Element:$value, Variadic<Index>:$sizes, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = "$value (`(` $sizes^ `)`)? attr-dict `:` type($value) `->` type($result)";
+  let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def AD_IotaOp : AD_ComputeOp<"iota"> {
+  let summary = "ascending numbers along an axis";
+  let description = [{
+    Semantics: each element is its index along the axis, converted to the element type.
+
+    Adjoint: none: no operands.
+
+    Example:
+    ```mlir
+    %z = ad.iota axis 0 (%n) : tensor<?xi32>
+    ```
+  }];
+  let arguments = (ins Variadic<Index>:$sizes, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_NumberTensor:$result);
+  let assemblyFormat = "`axis` $axis (`(` $sizes^ `)`)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADCREATIONOPS

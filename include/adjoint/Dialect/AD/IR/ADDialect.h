@@ -1,0 +1,35 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The `ad` dialect class, its enumerations and its attributes. Light enough for every file that only reads attributes.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADDIALECT_H
+#define ADJOINT_DIALECT_AD_IR_ADDIALECT_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include "adjoint/Dialect/AD/IR/ADEnums.h.inc"
+
+#include "adjoint/Dialect/AD/IR/ADDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "adjoint/Dialect/AD/IR/ADAttributes.h.inc"
+
+namespace mlir::ad {
+/// The permissions that a mode brings by itself (docs/numerics.md).
+Permissions permissionsOfMode(NumericsMode mode);
+
+/// The contract in force at `op`: that of the nearest enclosing function or module with `ad.numerics`; null when none
+/// has one (the default is then `strict`).
+NumericsAttr numericsInForceAt(Operation *op);
+
+/// The type in which values of `element` are accumulated: f32 for f32 and narrower floats, f64 for f64, i32 for i8,
+/// else the type itself.
+Type accumulatorType(Type element);
+
+/// The type in which elementwise operations on `element` compute: f32 for 16- and 8-bit floats, else the type itself.
+Type computeType(Type element);
+} // namespace mlir::ad
+
+#endif // ADJOINT_DIALECT_AD_IR_ADDIALECT_H

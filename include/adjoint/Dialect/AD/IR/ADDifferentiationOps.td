@@ -1,0 +1,57 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Derivatives of functions.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADDIFFERENTIATIONOPS
+#define ADJOINT_DIALECT_AD_IR_ADDIFFERENTIATIONOPS
+
+include "adjoint/Dialect/AD/IR/ADBase.td"
+
+
+include "mlir/IR/SymbolInterfaces.td"
+
+def AD_ValueAndGradOp : AD_Op<"value_and_grad", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "value and gradient of a scalar function";
+  let description = [{
+    Semantics: calls the function and returns all its results, followed by the gradient of its first result, a rank-0 float
+    tensor, with respect to the listed arguments (distinct, in the order of the list). With `has_aux` the function
+    may have further results, which are not differentiated.
+
+    Adjoint: that of the operations which `ad-differentiate` replaces it with.
+
+    Example:
+    ```mlir
+    %loss, %dw = ad.value_and_grad @loss(%w, %x) wrt [0] : (tensor<4xf32>, tensor<4xf32>) -> (tensor<f32>, tensor<4xf32>)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs, DenseI64ArrayAttr:$wrt,
+                       UnitAttr:$has_aux);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $callee `(` $inputs `)` `wrt` $wrt (`has_aux` $has_aux^)? attr-dict `:` functional-type($inputs, $results)
+  }];
+}
+
+def AD_VjpOp : AD_Op<"vjp", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "vector-Jacobian product of a function";
+  let description = [{
+    Semantics: calls the function and returns all its results, followed by the cotangents of the listed arguments for the given
+    cotangents of the results (one per result that is a float tensor, of the result's type).
+
+    Adjoint: that of the operations which `ad-differentiate` replaces it with.
+
+    Example:
+    ```mlir
+    %y, %dx = ad.vjp @f(%x) cotangents(%dy) wrt [0] : (tensor<4xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<4xf32>)
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$inputs, Variadic<AnyType>:$cotangents,
+                       DenseI64ArrayAttr:$wrt);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $callee `(` $inputs `)` `cotangents` `(` $cotangents `)` `wrt` $wrt attr-dict `:`
+    functional-type(operands, $results)
+  }];
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADDIFFERENTIATIONOPS

@@ -1,0 +1,55 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Enumerations of the `ad` dialect.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADENUMS
+#define ADJOINT_DIALECT_AD_IR_ADENUMS
+
+include "mlir/IR/EnumAttr.td"
+
+class AD_Enum<string name, string summary, list<EnumCase> cases> : I32Enum<name, summary, cases> {
+  let cppNamespace = "::mlir::ad";
+}
+
+def AD_NumericsMode : AD_Enum<"NumericsMode", "how much freedom rewrites and lowerings have", [
+  I32EnumCase<"reproducible", 0>, I32EnumCase<"strict", 1>, I32EnumCase<"fast", 2>]>;
+
+// What a rewrite or a lowering needs to be allowed; docs/numerics.md says what each may change.
+def AD_Permissions : I32BitEnum<"Permissions", "what a rewrite or a lowering may change", [
+  I32BitEnumCaseNone<"none">,
+  I32BitEnumCaseBit<"reorder", 0>,
+  I32BitEnumCaseBit<"algebra", 1>,
+  I32BitEnumCaseBit<"contract", 2>,
+  I32BitEnumCaseBit<"widen", 3>,
+  I32BitEnumCaseBit<"mma", 4>,
+  I32BitEnumCaseBit<"narrow", 5>,
+  I32BitEnumCaseBit<"approx", 6>,
+  I32BitEnumCaseBit<"finite", 7>]> {
+  let cppNamespace = "::mlir::ad";
+  let separator = "|";
+}
+
+def AD_ComparePredicate : AD_Enum<"ComparePredicate", "an ordered comparison (ne is unordered)", [
+  I32EnumCase<"eq", 0>, I32EnumCase<"ne", 1>, I32EnumCase<"lt", 2>,
+  I32EnumCase<"le", 3>, I32EnumCase<"gt", 4>, I32EnumCase<"ge", 5>]>;
+
+def AD_GeluForm : AD_Enum<"GeluForm", "which formula of gelu", [
+  I32EnumCase<"none", 0>, I32EnumCase<"tanh", 1>]>;
+
+// Elementary functions of one or two scalars (lib/Numerics/Math).
+def AD_ElementaryFunction : AD_Enum<"ElementaryFunction", "an elementary function", [
+  I32EnumCase<"exp", 0>, I32EnumCase<"exp2", 1>, I32EnumCase<"expm1", 2>, I32EnumCase<"log", 3>,
+  I32EnumCase<"log2", 4>, I32EnumCase<"log1p", 5>, I32EnumCase<"sin", 6>, I32EnumCase<"cos", 7>,
+  I32EnumCase<"tan", 8>, I32EnumCase<"tanh", 9>, I32EnumCase<"sqrt", 10>, I32EnumCase<"rsqrt", 11>,
+  I32EnumCase<"recip", 12>, I32EnumCase<"erf", 13>, I32EnumCase<"sigmoid", 14>, I32EnumCase<"gelu", 15>,
+  I32EnumCase<"gelu_tanh", 16>, I32EnumCase<"silu", 17>, I32EnumCase<"softplus", 18>,
+  I32EnumCase<"pow", 19>, I32EnumCase<"atan2", 20>]>;
+
+def AD_FusionKind : AD_Enum<"FusionKind", "what a fusion was grown from", [
+  I32EnumCase<"elementwise", 0>, I32EnumCase<"dot", 1>, I32EnumCase<"reduce", 2>,
+  I32EnumCase<"movement", 3>]>;
+
+def AD_KernelClass : AD_Enum<"KernelClass", "which emitter makes the code of a kernel", [
+  I32EnumCase<"elementwise", 0>, I32EnumCase<"row", 1>, I32EnumCase<"generic", 2>]>;
+
+#endif // ADJOINT_DIALECT_AD_IR_ADENUMS

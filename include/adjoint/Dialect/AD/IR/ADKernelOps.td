@@ -1,0 +1,153 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Fusions, kernels and the scalar operations inside them.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADKERNELOPS
+#define ADJOINT_DIALECT_AD_IR_ADKERNELOPS
+
+include "adjoint/Dialect/AD/IR/ADBase.td"
+
+
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+
+def AD_YieldOp : AD_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["FusionOp", "KernelOp"]>]> {
+  let summary = "results of a fusion or kernel";
+  let description = [{
+    Semantics: ends the region and returns the operands as the results of the parent operation.
+
+    Adjoint: none: fusions come after differentiation.
+
+    Example:
+    ```mlir
+    ad.yield %y : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{}]>];
+}
+
+def AD_FusionOp : AD_Op<"fusion", [IsolatedFromAbove, SingleBlock, RecursiveMemoryEffects,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface>]> {
+  let summary = "cluster of operations that becomes one kernel";
+  let description = [{
+    Semantics: that of the operations in the region, whose arguments are the operands. What the kernel may do numerically
+    stands here: the intersection of the permissions of its operations, and the one summation order that they share.
+
+    Adjoint: none: fusions come after differentiation.
+
+    Example:
+    ```mlir
+    %y = ad.fusion elementwise (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+      %0 = ad.exp %a : tensor<4xf32>
+      ad.yield %0 : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins EnumAttr<AD_Dialect, AD_FusionKind, "fusion_kind">:$kind, Variadic<AnyType>:$inputs,
+                       OptionalAttr<EnumAttr<AD_Dialect, AD_KernelClass, "kernel_class">>:$kernel,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs Variadic<AD_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, SingleBlock, Symbol]> {
+  let summary = "function-like code of one kernel";
+  let description = [{
+    Semantics: a fusion taken out of the host program: arguments are the fusion's operands, results its results, the body is
+    linalg on tensors. Class, order and permissions are those of the fusion. Emitters turn it into code over a range of tiles.
+
+    Adjoint: none: kernels come after differentiation.
+
+    Example:
+    ```mlir
+    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {class = #ad<kernel_class elementwise>} {
+      ad.yield %a : tensor<4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs,
+                       EnumAttr<AD_Dialect, AD_KernelClass, "kernel_class">:$kernel_class,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def AD_LaunchOp : AD_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "one execution of a kernel";
+  let description = [{
+    Semantics: runs the kernel on the inputs. On tensors, the dynamic sizes of the results are index operands and the
+    results are new values; after memory planning, inputs and destinations are memrefs and there are no results. `tied` names for
+    each result the input whose content the destination must hold before the kernel runs, or -1.
+
+    Adjoint: none: launches come after differentiation.
+
+    Example:
+    ```mlir
+    %y = ad.launch @k(%x) sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
+    ad.launch @k(%x) into(%y : memref<4xf32>) : (memref<4xf32>) -> ()
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs, Variadic<Index>:$sizes,
+                       Variadic<AnyMemRef>:$destinations, OptionalAttr<DenseI64ArrayAttr>:$tied);
+  let results = (outs Variadic<AD_Tensor>:$results);
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` (`sizes` `(` $sizes^ `)`)? (`into` `(` $destinations^ `:` type($destinations) `)`)?
+    attr-dict `:` functional-type($inputs, $results)
+  }];
+}
+
+def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
+  let summary = "elementary function of scalars or vectors";
+  let description = [{
+    Semantics: the function of lib/Numerics/Math on f32 or f64, elementwise on vectors. The form of elementary functions inside
+    kernels; expanded into arith operations last.
+
+    Adjoint: none: scalar code comes after differentiation.
+
+    Example:
+    ```mlir
+    %y = ad.elementary exp %x : f32
+    %z = ad.elementary pow %x, %y : vector<16xf32>
+    ```
+  }];
+  let arguments = (ins EnumAttr<AD_Dialect, AD_ElementaryFunction, "elementary_function">:$function,
+                       Variadic<AnyTypeOf<[F32, F64, VectorOfAnyRankOf<[F32, F64]>]>>:$inputs);
+  let results = (outs AnyTypeOf<[F32, F64, VectorOfAnyRankOf<[F32, F64]>]>:$result);
+  let assemblyFormat = "$function $inputs attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def AD_ConvertOp : AD_Op<"convert", [Pure]> {
+  let summary = "conversion of scalars or vectors between element types";
+  let description = [{
+    Semantics: the conversion of `ad.cast` on one scalar or vector. The form of casts inside kernels; expanded into integer
+    operations last, since upstream's casts call symbols or flush subnormals.
+
+    Adjoint: none: scalar code comes after differentiation.
+
+    Example:
+    ```mlir
+    %y = ad.convert %x : f32 to bf16
+    ```
+  }];
+  let arguments = (ins AnyType:$input);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADKERNELOPS

@@ -1,0 +1,120 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Neural-network operations with a written decomposition.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADNNOPS
+#define ADJOINT_DIALECT_AD_IR_ADNNOPS
+
+include "adjoint/Dialect/AD/IR/ADBase.td"
+
+
+// Operations with a written decomposition into the other families (ad-decompose).
+class AD_NNOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
+    ::mlir::ad::OrderAttr getCanonicalOrder();
+    ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+  }];
+  let hasVerifier = 1;
+}
+
+class AD_SoftmaxLikeOp<string mnemonic> : AD_NNOp<mnemonic, [SameOperandsAndResultType]> {
+  let arguments = (ins AD_FloatTensor:$input, I64Attr:$axis, OptionalAttr<AD_OrderAttr>:$order,
+                       OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_FloatTensor:$result);
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input)";
+}
+
+def AD_SoftmaxOp : AD_SoftmaxLikeOp<"softmax"> {
+  let summary = "exponentials divided by their sum";
+  let description = [{
+    Semantics: with m the maximum along the axis and e = exp(x - m): e / sum(e). 16- and 8-bit types are computed in f32 and
+    rounded once at the end.
+
+    Adjoint: y * (g - sum(g * y)) with y the result.
+
+    Example:
+    ```mlir
+    %y = ad.softmax %x axis 1 : tensor<4x3xf32>
+    ```
+  }];
+}
+
+def AD_LogSoftmaxOp : AD_SoftmaxLikeOp<"log_softmax"> {
+  let summary = "logarithm of softmax";
+  let description = [{
+    Semantics: with m the maximum along the axis and s = x - m: s - log(sum(exp(s))). 16- and 8-bit types are computed in f32
+    and rounded once at the end.
+
+    Adjoint: g - exp(y) * sum(g) with y the result.
+
+    Example:
+    ```mlir
+    %y = ad.log_softmax %x axis 1 : tensor<4x3xf32>
+    ```
+  }];
+}
+
+def AD_LayerNormOp : AD_NNOp<"layer_norm", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["scale", "bias"]>]> {
+  let summary = "normalization of the last axis to mean 0 and variance 1, scaled and shifted";
+  let description = [{
+    Semantics: with u the mean and d = x - u along the last axis, v the mean of d * d:
+    d * rsqrt(v + epsilon) * scale + bias. 16- and 8-bit types are computed in f32 and rounded once at the end.
+
+    Adjoint: of x: r * (h - mean(h) - n * mean(h * n)) with r = rsqrt(v + epsilon), n = d * r, h = g * scale; of scale: the sum of
+    g * n over the other axes; of bias: the sum of g over the other axes.
+
+    Example:
+    ```mlir
+    %y = ad.layer_norm %x, %scale, %bias epsilon 1.0e-5 : tensor<4x8xf32>, tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AD_FloatTensor:$input, AD_FloatTensor:$scale, AD_FloatTensor:$bias, F64Attr:$epsilon,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `,` $scale `,` $bias `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)
+  }];
+}
+
+def AD_RmsNormOp : AD_NNOp<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
+  let summary = "normalization of the last axis to mean square 1, scaled";
+  let description = [{
+    Semantics: with q the mean of x * x along the last axis: x * rsqrt(q + epsilon) * scale. 16- and 8-bit types are computed in
+    f32 and rounded once at the end.
+
+    Adjoint: of x: r * (h - n * mean(h * n)) with r = rsqrt(q + epsilon), n = x * r, h = g * scale; of scale: the sum of g * n
+    over the other axes.
+
+    Example:
+    ```mlir
+    %y = ad.rms_norm %x, %scale epsilon 1.0e-5 : tensor<4x8xf32>, tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins AD_FloatTensor:$input, AD_FloatTensor:$scale, F64Attr:$epsilon,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_FloatTensor:$result);
+  let assemblyFormat = "$input `,` $scale `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)";
+}
+
+def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {
+  let summary = "negative log-likelihood of labels under softmax";
+  let description = [{
+    Semantics: along the last axis, with l = log_softmax(logits): -sum(labels * l) for labels of the logits' type and shape
+    (probabilities), or -l[label] for i32 or i64 class numbers of the shape without the last axis; a class number outside
+    contributes 0 (ignored). One loss per row, no mean. 16- and 8-bit types are computed in f32 and rounded once at the end.
+
+    Adjoint: of the logits: g * (softmax(logits) * sum(labels) - labels), one-hot for class numbers; of probabilities: -g * l.
+
+    Example:
+    ```mlir
+    %loss = ad.cross_entropy %logits, %labels : tensor<32x10xf32>, tensor<32xi32> -> tensor<32xf32>
+    ```
+  }];
+  let arguments = (ins AD_FloatTensor:$logits, AD_Tensor:$labels, OptionalAttr<AD_OrderAttr>:$order,
+                       OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_FloatTensor:$result);
+  let assemblyFormat = "$logits `,` $labels attr-dict `:` type($logits) `,` type($labels) `->` type($result)";
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADNNOPS

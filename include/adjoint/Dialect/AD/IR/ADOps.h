@@ -1,0 +1,42 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The operations of the `ad` dialect and the helpers that build them.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADOPS_H
+#define ADJOINT_DIALECT_AD_IR_ADOPS_H
+
+#include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Interfaces/DifferentiableOpInterface.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
+#include "adjoint/Interfaces/NumericsOpInterface.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADElementwiseOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADCreationOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADShapeOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADContractionOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADReductionOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADNNOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADControlOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADDifferentiationOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADKernelOps.h.inc"
+
+#endif // ADJOINT_DIALECT_AD_IR_ADOPS_H

@@ -1,0 +1,161 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reductions.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADREDUCTIONOPS
+#define ADJOINT_DIALECT_AD_IR_ADREDUCTIONOPS
+
+include "adjoint/Dialect/AD/IR/ADBase.td"
+
+
+class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
+  let arguments = (ins type:$input, DenseI64ArrayAttr:$axes, UnitAttr:$keepDims,
+                       OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs type:$result);
+  let assemblyFormat = [{
+    $input `axes` $axes (`keep_dims` $keepDims^)? attr-dict `:` type($input) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
+    ::mlir::ad::OrderAttr getCanonicalOrder();
+    ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let builders = [
+    // The result has the operand's element type.
+    OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes, CArg<"bool", "false">:$keepDims)>
+  ];
+}
+
+def AD_ReduceSumOp : AD_ReduceOp<"reduce_sum", AD_NumberTensor> {
+  let summary = "sum over axes";
+  let description = [{
+    Semantics: the sum over the listed axes, from the last to the first, accumulated in f32 (f64 for f64; integers wrap) in the written order and rounded once; empty: 0. The result is of the operand's type or of the accumulator's.
+
+    Adjoint: g broadcast along the axes.
+
+    Example:
+    ```mlir
+    %y = ad.reduce_sum %x axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
+    ```
+  }];
+}
+
+def AD_ReduceProdOp : AD_ReduceOp<"reduce_prod", AD_NumberTensor> {
+  let summary = "product over axes";
+  let description = [{
+    Semantics: the product over the listed axes, accumulated like a sum; empty: 1.
+
+    Adjoint: g times the product of all other elements.
+
+    Example:
+    ```mlir
+    %y = ad.reduce_prod %x axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
+    ```
+  }];
+}
+
+def AD_ReduceMaxOp : AD_ReduceOp<"reduce_max", AD_NumberTensor> {
+  let summary = "maximum over axes";
+  let description = [{
+    Semantics: the IEEE maximum over the listed axes: NaN propagates, -0 < +0; empty: the smallest value (-inf).
+
+    Adjoint: g to the first element that is equal to the maximum, in row-major order of the reduced axes.
+
+    Example:
+    ```mlir
+    %y = ad.reduce_max %x axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
+    ```
+  }];
+}
+
+def AD_ReduceMinOp : AD_ReduceOp<"reduce_min", AD_NumberTensor> {
+  let summary = "minimum over axes";
+  let description = [{
+    Semantics: the IEEE minimum over the listed axes: NaN propagates, -0 < +0; empty: the largest value (+inf).
+
+    Adjoint: g to the first element that is equal to the minimum, in row-major order of the reduced axes.
+
+    Example:
+    ```mlir
+    %y = ad.reduce_min %x axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
+    ```
+  }];
+}
+
+def AD_ReduceMeanOp : AD_ReduceOp<"reduce_mean", AD_FloatTensor> {
+  let summary = "mean over axes";
+  let description = [{
+    Semantics: the sum over the listed axes divided once, in the accumulator, by the number of elements; empty: NaN.
+
+    Adjoint: g divided by the count, broadcast along the axes.
+
+    Example:
+    ```mlir
+    %y = ad.reduce_mean %x axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
+    ```
+  }];
+}
+
+class AD_ArgReduceOp<string mnemonic> : AD_ComputeOp<mnemonic, [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_IndexTensor:$result);
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input)";
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
+  }];
+  let hasVerifier = 1;
+}
+
+def AD_ArgmaxOp : AD_ArgReduceOp<"argmax"> {
+  let summary = "index of the largest element";
+  let description = [{
+    Semantics: the i64 index along the axis of the largest element; the first one wins, and the first NaN wins over all numbers; -0 < +0. The axis may not be empty.
+
+    Adjoint: none: the result is an integer.
+
+    Example:
+    ```mlir
+    %y = ad.argmax %x axis 1 : tensor<4x3xf32>
+    ```
+  }];
+}
+
+def AD_ArgminOp : AD_ArgReduceOp<"argmin"> {
+  let summary = "index of the smallest element";
+  let description = [{
+    Semantics: the i64 index along the axis of the smallest element; the first one wins, and the first NaN wins over all numbers; -0 < +0. The axis may not be empty.
+
+    Adjoint: none: the result is an integer.
+
+    Example:
+    ```mlir
+    %y = ad.argmin %x axis 1 : tensor<4x3xf32>
+    ```
+  }];
+}
+
+def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType]> {
+  let summary = "running sum along an axis";
+  let description = [{
+    Semantics: element i is the sum of the elements 0 to i, one chain in ascending index, accumulated in f32 (f64 for f64;
+    integers wrap); each result rounds once.
+
+    Adjoint: the reversed running sum of the cotangent.
+
+    Example:
+    ```mlir
+    %y = ad.cumsum %x axis 1 : tensor<4x3xf32>
+    ```
+  }];
+  let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_NumberTensor:$result);
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input)";
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADREDUCTIONOPS

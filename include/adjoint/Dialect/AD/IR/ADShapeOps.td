@@ -1,0 +1,217 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operations that move data.
+
+#ifndef ADJOINT_DIALECT_AD_IR_ADSHAPEOPS
+#define ADJOINT_DIALECT_AD_IR_ADSHAPEOPS
+
+include "adjoint/Dialect/AD/IR/ADBase.td"
+
+
+// Moves data, computes nothing.
+class AD_ShapeOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::movement; }
+  }];
+}
+
+def AD_ReshapeOp : AD_ShapeOp<"reshape"> {
+  let summary = "same elements, other shape";
+  let description = [{
+    Semantics: the elements in row-major order under the new shape; dynamic sizes of the result are index operands. A different
+    element count is an error, at run time when sizes are dynamic.
+
+    Adjoint: the cotangent reshaped back.
+
+    Example:
+    ```mlir
+    %y = ad.reshape %x(%n) : tensor<?x6xf32> -> tensor<?x2x3xf32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, Variadic<Index>:$sizes, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ $input (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def AD_BroadcastOp : AD_ShapeOp<"broadcast"> {
+  let summary = "repetition to a larger shape";
+  let description = [{
+    Semantics: aligned from the right, each dimension of the input either has the size of the result or is 1 and
+    repeats; new leading dimensions repeat. Whether a `?` is 1 is decided at run time; any other size is a run-time error.
+
+    Adjoint: the cotangent summed to the input's shape (ad.sum_to_shape).
+
+    Example:
+    ```mlir
+    %y = ad.broadcast %x(%n) : tensor<1x3xf32> -> tensor<?x3xf32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, Variadic<Index>:$sizes, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ $input (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def AD_SumToShapeOp : AD_ShapeOp<"sum_to_shape"> {
+  let summary = "sum over the dimensions that a broadcast repeated";
+  let description = [{
+    Semantics: the adjoint of ad.broadcast: aligned from the right, leading dimensions that the result lacks and dimensions where the
+    result has size 1 are summed, from the last to the first; decided at run time where sizes are dynamic.
+    Accumulates as ad.reduce_sum does.
+
+    Adjoint: the cotangent broadcast to the input's shape.
+
+    Example:
+    ```mlir
+    %y = ad.sum_to_shape %x : tensor<4x3xf32> -> tensor<1x3xf32>
+    ```
+  }];
+  let arguments = (ins AD_NumberTensor:$input, Variadic<Index>:$sizes, OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_NumberTensor:$result);
+  let assemblyFormat = [{ $input (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
+    ::mlir::ad::OrderAttr getCanonicalOrder();
+    ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+  }];
+}
+
+def AD_TransposeOp : AD_ShapeOp<"transpose", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "permutation of the axes";
+  let description = [{
+    Semantics: axis i of the result is axis permutation[i] of the input.
+
+    Adjoint: the cotangent transposed by the inverse permutation.
+
+    Example:
+    ```mlir
+    %y = ad.transpose %x [1, 2, 0] : tensor<2x3x4xf32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, DenseI64ArrayAttr:$permutation, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ $input $permutation attr-dict `:` type($input) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def AD_SliceOp : AD_ShapeOp<"slice"> {
+  let summary = "regular part of a tensor";
+  let description = [{
+    Semantics: element i of an axis is element offset + i * stride of the input; the sizes are the result's, dynamic ones are
+    index operands. Reading outside the input is an error, at run time when sizes are dynamic.
+
+    Adjoint: the cotangent in a zero tensor of the input's shape (ad.pad).
+
+    Example:
+    ```mlir
+    %y = ad.slice %x [0, 2] strides [1, 2] : tensor<4x10xf32> -> tensor<4x3xf32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides, Variadic<Index>:$sizes, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ $input $offsets `strides` $strides (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def AD_DynamicSliceOp : AD_ShapeOp<"dynamic_slice", [AttrSizedOperandSegments]> {
+  let summary = "part of a tensor at computed offsets";
+  let description = [{
+    Semantics: as ad.slice with stride 1 and one index operand per axis as offset. Reading outside the input is a run-time error.
+
+    Adjoint: the cotangent written into a zero tensor at the same offsets.
+
+    Example:
+    ```mlir
+    %y = ad.dynamic_slice %x[%i, %j] : tensor<4x10xf32> -> tensor<1x10xf32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, Variadic<Index>:$offsets, Variadic<Index>:$sizes, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ $input `[` $offsets `]` (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result) }];
+  let hasVerifier = 1;
+}
+
+def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "tensor with one part replaced";
+  let description = [{
+    Semantics: the input, with the elements from the offsets on replaced by the update. Writing outside is a run-time error.
+
+    Adjoint: the cotangent with the part zeroed, to the input; the part of the cotangent, to the update.
+
+    Example:
+    ```mlir
+    %y = ad.dynamic_update_slice %x, %u[%i, %j] : tensor<4x10xf32>, tensor<1x10xf32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, AD_Tensor:$update, Variadic<Index>:$offsets, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ $input `,` $update `[` $offsets `]` attr-dict `:` type($input) `,` type($update) }];
+  let hasVerifier = 1;
+}
+
+def AD_PadOp : AD_ShapeOp<"pad", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "surrounding and interleaving with a value";
+  let description = [{
+    Semantics: axis by axis, low copies of the value (a rank-0 tensor) before, high after and interior ones between neighbours. Nothing is negative.
+
+    Adjoint: the slice of the cotangent where the input lies; the sum of all other elements to the value.
+
+    Example:
+    ```mlir
+    %y = ad.pad %x, %v low [1, 0] high [0, 2] interior [0, 1] : tensor<4x3xf32>, tensor<f32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, AD_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ $input `,` $value `low` $low `high` $high `interior` $interior attr-dict `:` type($input) `,` type($value) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def AD_ConcatOp : AD_ShapeOp<"concat", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+  let summary = "tensors behind one another";
+  let description = [{
+    Semantics: the inputs in order along the axis; other dimensions agree.
+
+    Adjoint: the slices of the cotangent.
+
+    Example:
+    ```mlir
+    %y = ad.concat axis 1 %a, %b : tensor<2x3xf32>, tensor<2x5xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AD_Tensor>:$inputs, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ `axis` $axis $inputs attr-dict `:` type($inputs) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def AD_ReverseOp : AD_ShapeOp<"reverse", [SameOperandsAndResultType]> {
+  let summary = "reversed axes";
+  let description = [{
+    Semantics: element i of a listed axis is element size - 1 - i of the input.
+
+    Adjoint: the cotangent reversed along the same axes.
+
+    Example:
+    ```mlir
+    %y = ad.reverse %x axes [0] : tensor<4x3xf32>
+    ```
+  }];
+  let arguments = (ins AD_Tensor:$input, DenseI64ArrayAttr:$axes, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let results = (outs AD_Tensor:$result);
+  let assemblyFormat = [{ $input `axes` $axes attr-dict `:` type($input) }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+#endif // ADJOINT_DIALECT_AD_IR_ADSHAPEOPS

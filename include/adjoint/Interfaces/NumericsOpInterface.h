@@ -1,0 +1,14 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Declaration of NumericsOpInterface; see the .td file for its contract.
+
+#ifndef ADJOINT_INTERFACES_NUMERICSOPINTERFACE_H
+#define ADJOINT_INTERFACES_NUMERICSOPINTERFACE_H
+
+#include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+#include "adjoint/Interfaces/NumericsOpInterface.h.inc"
+
+#endif // ADJOINT_INTERFACES_NUMERICSOPINTERFACE_H

@@ -1,0 +1,157 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Attributes of the `ad` dialect and the numerics contract that they carry.
+
+#include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+#include "adjoint/Dialect/AD/IR/ADEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "adjoint/Dialect/AD/IR/ADAttributes.cpp.inc"
+
+void ADDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "adjoint/Dialect/AD/IR/ADAttributes.cpp.inc"
+      >();
+}
+
+Permissions ad::permissionsOfMode(NumericsMode mode) {
+  switch (mode) {
+  case NumericsMode::reproducible:
+    return Permissions::none;
+  case NumericsMode::strict:
+    return Permissions::reorder | Permissions::mma;
+  case NumericsMode::fast:
+    return Permissions::reorder | Permissions::algebra | Permissions::contract | Permissions::widen |
+           Permissions::mma | Permissions::approx;
+  }
+  return Permissions::none;
+}
+
+Permissions NumericsAttr::permissions() const { return permissionsOfMode(getMode()) | getExtra(); }
+
+NumericsAttr ad::numericsInForceAt(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (isa<FunctionOpInterface, ModuleOp>(op))
+      if (auto attr = op->getAttrOfType<NumericsAttr>(ADDialect::kNumericsAttr))
+        return attr;
+  return nullptr;
+}
+
+// <mode> or <mode, permission|permission>
+static FailureOr<Permissions> parsePermissions(AsmParser &parser) {
+  Permissions value = Permissions::none;
+  do {
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef word;
+    if (parser.parseKeyword(&word))
+      return failure();
+    std::optional<Permissions> one = symbolizePermissions(word);
+    if (!one)
+      return parser.emitError(loc, "expected reorder, algebra, contract, widen, mma, narrow, approx, finite or none, "
+                                   "but got '")
+             << word << "'";
+    value = value | *one;
+  } while (succeeded(parser.parseOptionalVerticalBar()));
+  return value;
+}
+
+Attribute NumericsAttr::parse(AsmParser &parser, Type) {
+  StringRef word;
+  SMLoc loc;
+  if (parser.parseLess() || (loc = parser.getCurrentLocation(), parser.parseKeyword(&word)))
+    return {};
+  std::optional<NumericsMode> mode = symbolizeNumericsMode(word);
+  if (!mode) {
+    parser.emitError(loc, "expected reproducible, strict or fast, but got '") << word << "'";
+    return {};
+  }
+  Permissions extra = Permissions::none;
+  if (succeeded(parser.parseOptionalComma())) {
+    FailureOr<Permissions> given = parsePermissions(parser);
+    if (failed(given))
+      return {};
+    extra = *given;
+  }
+  if (parser.parseGreater())
+    return {};
+  return NumericsAttr::get(parser.getContext(), *mode, extra);
+}
+
+void NumericsAttr::print(AsmPrinter &printer) const {
+  printer << "<" << stringifyNumericsMode(getMode());
+  if (getExtra() != Permissions::none)
+    printer << ", " << stringifyPermissions(getExtra());
+  printer << ">";
+}
+
+Attribute PermissionsAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  FailureOr<Permissions> value = parsePermissions(parser);
+  if (failed(value) || parser.parseGreater())
+    return {};
+  return PermissionsAttr::get(parser.getContext(), *value);
+}
+
+void PermissionsAttr::print(AsmPrinter &printer) const { printer << "<" << stringifyPermissions(getValue()) << ">"; }
+
+// <lanes = N, chunk = N> or <block = N>
+Attribute OrderAttr::parse(AsmParser &parser, Type) {
+  int64_t lanes = 0, length = 0;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess())
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("lanes"))) {
+    if (parser.parseEqual() || parser.parseInteger(lanes) || parser.parseComma() || parser.parseKeyword("chunk"))
+      return {};
+    if (lanes == 0) {
+      parser.emitError(loc, "expected a positive number of lanes");
+      return {};
+    }
+  } else if (parser.parseKeyword("block")) {
+    return {};
+  }
+  if (parser.parseEqual() || parser.parseInteger(length) || parser.parseGreater())
+    return {};
+  return OrderAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), lanes, length);
+}
+
+void OrderAttr::print(AsmPrinter &printer) const {
+  if (isLanes())
+    printer << "<lanes = " << getLanes() << ", chunk = " << getLength() << ">";
+  else
+    printer << "<block = " << getLength() << ">";
+}
+
+LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t lanes, int64_t length) {
+  if (length <= 0)
+    return emitError() << "expected a positive chunk or block, but got " << length;
+  if (lanes < 0 || (lanes & (lanes - 1)) != 0)
+    return emitError() << "expected a power of two as the number of lanes, but got " << lanes;
+  if (lanes != 0 && length % lanes != 0)
+    return emitError() << "expected a chunk that is a multiple of the lanes, but got " << length << " and " << lanes;
+  return success();
+}
+
+OrderAttr OrderAttr::canonicalLanes(MLIRContext *context) { return OrderAttr::get(context, 64, 4096); }
+OrderAttr OrderAttr::canonicalBlocks(MLIRContext *context) { return OrderAttr::get(context, 0, 512); }
+
+Type ad::accumulatorType(Type element) {
+  if (isa<FloatType>(element))
+    return element.isF64() ? element : Float32Type::get(element.getContext());
+  return element.isInteger(8) ? IntegerType::get(element.getContext(), 32) : element;
+}
+
+Type ad::computeType(Type element) {
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
+    return Float32Type::get(element.getContext());
+  return element;
+}

@@ -1,0 +1,11 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Definitions of the project's operation interfaces.
+
+#include "adjoint/Interfaces/DifferentiableOpInterface.h"
+#include "adjoint/Interfaces/FusableOpInterface.h"
+#include "adjoint/Interfaces/NumericsOpInterface.h"
+
+#include "adjoint/Interfaces/DifferentiableOpInterface.cpp.inc"
+#include "adjoint/Interfaces/FusableOpInterface.cpp.inc"
+#include "adjoint/Interfaces/NumericsOpInterface.cpp.inc"
