@@ -1,0 +1,122 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   The host's side of `adrt`: one context per running program. It holds what the services of adrt.h need: the
+   host's callbacks, memory, the first error, the times of kernels, the threads. */
+#ifndef ADJOINT_RUNTIME_CONTEXT_H
+#define ADJOINT_RUNTIME_CONTEXT_H
+
+#include "adjoint/Runtime/ThreadPool.h"
+#include "adjoint/Runtime/adrt.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace adrt {
+
+/// The first error of an execution.
+struct ErrorRecord {
+  int32_t status = ADRT_OK;
+  std::string location;  ///< of the operation in the source; empty when the error has no place there
+  std::string operation; ///< its name, e.g. ad.add
+  std::string message;   ///< lower case, without a final period
+};
+
+/// How often a kernel ran and for how long altogether.
+struct KernelTime {
+  int64_t calls = 0;
+  std::chrono::nanoseconds total{0};
+  std::chrono::steady_clock::time_point started;
+};
+
+/// A 64-byte aligned block that keeps its memory when it is asked for less.
+class Buffer {
+public:
+  /// At least `bytes` bytes, or null when there is not enough memory or `bytes` is negative.
+  void *reserve(int64_t bytes);
+  void *data() const { return memory.get(); }
+  int64_t capacity() const { return size; }
+
+private:
+  struct Free {
+    void operator()(void *pointer) const;
+  };
+  std::unique_ptr<void, Free> memory;
+  int64_t size = 0;
+};
+
+/// Bytes of a dense tensor, or -1 when the type is unknown, a size is negative or the product overflows.
+int64_t byteSize(int32_t type, int32_t rank, const int64_t *shape);
+/// Bytes of one element, or 0 for an unknown type.
+int64_t elementSize(int32_t type);
+/// The element type as MLIR writes it, e.g. f8E4M3FN.
+const char *typeName(int32_t type);
+
+} // namespace adrt
+
+struct adrt_context {
+  /// Fills `destination`; returns a status of adrt.h and, unless ADRT_OK, sets `error`.
+  using Feed = std::function<int32_t(const char *name, const adrt_tensor &destination, std::string &error)>;
+  /// Takes `count` tensors; returns as a feed does.
+  using Receive =
+      std::function<int32_t(const char *name, const adrt_tensor *values, int32_t count, std::string &error)>;
+
+  adrt_context();
+  ~adrt_context();
+  adrt_context(const adrt_context &) = delete;
+  adrt_context &operator=(const adrt_context &) = delete;
+
+  Feed feed;
+  Receive receive;
+  /// The program stops at its next poll once this is true; may be null. A signal handler may set it.
+  const std::atomic<bool> *interrupt = nullptr;
+  /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.
+  bool poisonMemory = false;
+
+  /// Runs an entry in the right floating-point state; clears the error of the run before and reuses its
+  /// memory.
+  int32_t run(adrt_entry entry, const adrt_tensor *arguments, adrt_tensor *results);
+  /// The same for code that is not an adrt_entry, e.g. an interpreter that calls the services itself.
+  int32_t run(const std::function<int32_t()> &body);
+
+  void setThreads(unsigned count) { pool.setThreads(count); }
+  unsigned getThreads() const { return pool.getThreads(); }
+
+  const adrt::ErrorRecord &getError() const { return error; }
+  const std::vector<adrt::KernelTime> &getKernelTimes() const { return kernelTimes; }
+  void clearKernelTimes() { kernelTimes.clear(); }
+  /// The most bytes that the arena of one run had.
+  int64_t getArenaBytes() const { return arenaPeak; }
+
+  // What the services of adrt.h do; see there.
+  int32_t fail(int32_t status, const adrt_site *site, std::string message);
+  void *allocateArena(int64_t bytes);
+  void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);
+  int32_t poll();
+  void beginKernel(int32_t kernel);
+  void endKernel(int32_t kernel);
+  adrt::ThreadPool pool;
+
+private:
+  struct Result {
+    adrt::Buffer data;
+    std::vector<int64_t> shape;
+  };
+
+  void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);
+
+  std::mutex errorMutex; // kernels report errors from any thread
+  adrt::ErrorRecord error;
+  // Normally one block; a program that asks again gets another one, since it may still use the first.
+  std::vector<std::unique_ptr<adrt::Buffer>> arena;
+  size_t arenaBlocksUsed = 0;
+  int64_t arenaBytes = 0, arenaPeak = 0;
+  std::vector<std::unique_ptr<Result>> results;
+  std::vector<adrt::KernelTime> kernelTimes;
+};
+
+#endif // ADJOINT_RUNTIME_CONTEXT_H

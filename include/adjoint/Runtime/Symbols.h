@@ -1,0 +1,28 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   Every symbol that compiled code may refer to. What is not here does not link: compiled programs allocate
+   nothing themselves, and no elementary function of the C library can slip into a result. */
+#ifndef ADJOINT_RUNTIME_SYMBOLS_H
+#define ADJOINT_RUNTIME_SYMBOLS_H
+
+#include <cstddef>
+
+namespace adrt {
+
+struct Symbol {
+  const char *name;
+  void *address;
+};
+
+struct SymbolTable {
+  const Symbol *first;
+  size_t count;
+  const Symbol *begin() const { return first; }
+  const Symbol *end() const { return first + count; }
+};
+
+SymbolTable getSymbols();
+
+} // namespace adrt
+
+#endif // ADJOINT_RUNTIME_SYMBOLS_H

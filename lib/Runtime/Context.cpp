@@ -1,0 +1,159 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   Memory, errors and times of one running program. */
+#include "adjoint/Runtime/Context.h"
+#include "adjoint/Runtime/FloatingPointState.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace adrt;
+
+namespace {
+
+constexpr int64_t alignment = 64;
+// Far beyond any machine; a larger table is a broken program, not a profile.
+constexpr int32_t maxKernels = 1 << 20;
+constexpr int32_t maxResults = 1 << 20;
+
+} // namespace
+
+//===- Buffers and sizes --------------------------------------------------===//
+
+void Buffer::Free::operator()(void *pointer) const { std::free(pointer); }
+
+void *Buffer::reserve(int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX - alignment)
+    return nullptr;
+  if (memory && bytes <= size)
+    return memory.get();
+  int64_t rounded = bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
+  // The old block goes first: its content is not needed, and both may not fit.
+  memory.reset();
+  size = 0;
+  memory.reset(std::aligned_alloc(alignment, static_cast<size_t>(rounded)));
+  if (memory)
+    size = rounded;
+  return memory.get();
+}
+
+int64_t adrt::elementSize(int32_t type) {
+  static constexpr int8_t sizes[] = {8, 4, 2, 2, 1, 1, 1, 1, 4, 8};
+  return type >= ADRT_F64 && type <= ADRT_I64 ? sizes[type] : 0;
+}
+
+const char *adrt::typeName(int32_t type) {
+  static constexpr const char *names[] = {"f64",    "f32", "f16", "bf16", "f8E4M3FN",
+                                          "f8E5M2", "i1",  "i8",  "i32",  "i64"};
+  return type >= ADRT_F64 && type <= ADRT_I64 ? names[type] : "unknown";
+}
+
+int64_t adrt::byteSize(int32_t type, int32_t rank, const int64_t *shape) {
+  int64_t bytes = elementSize(type);
+  if (bytes == 0 || rank < 0)
+    return -1;
+  bool empty = false;
+  for (int32_t axis = 0; axis < rank; ++axis) {
+    if (shape[axis] < 0)
+      return -1;
+    if (shape[axis] == 0)
+      empty = true;
+    else if (__builtin_mul_overflow(bytes, shape[axis], &bytes))
+      return -1;
+  }
+  return empty ? 0 : bytes;
+}
+
+//===- Context ------------------------------------------------------------===//
+
+adrt_context::adrt_context() = default;
+adrt_context::~adrt_context() = default;
+
+int32_t adrt_context::run(adrt_entry entry, const adrt_tensor *arguments, adrt_tensor *values) {
+  return run([&] { return entry(this, arguments, values); });
+}
+
+int32_t adrt_context::run(const std::function<int32_t()> &body) {
+  error = ErrorRecord();
+  arenaBlocksUsed = 0;
+  arenaBytes = 0;
+  FloatingPointScope floatingPoint;
+  return body();
+}
+
+int32_t adrt_context::fail(int32_t status, const adrt_site *site, std::string message) {
+  std::lock_guard<std::mutex> lock(errorMutex);
+  if (error.status != ADRT_OK)
+    return error.status;
+  error.status = status;
+  if (site) {
+    error.location = site->location ? site->location : "";
+    error.operation = site->operation ? site->operation : "";
+  }
+  error.message = std::move(message);
+  return status;
+}
+
+void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose) {
+  void *memory = buffer.reserve(bytes);
+  if (!memory)
+    fail(ADRT_HOST_ERROR, nullptr,
+         "not enough memory for " + std::string(purpose) + " of " +
+             (bytes < 0 ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
+  else if (poisonMemory)
+    std::memset(memory, 0xff, static_cast<size_t>(bytes));
+  return memory;
+}
+
+void *adrt_context::allocateArena(int64_t bytes) {
+  if (arenaBlocksUsed == arena.size())
+    arena.push_back(std::make_unique<Buffer>());
+  void *memory = allocate(*arena[arenaBlocksUsed], bytes, "an arena");
+  if (!memory)
+    return nullptr;
+  ++arenaBlocksUsed;
+  arenaBytes += bytes;
+  if (arenaBytes > arenaPeak)
+    arenaPeak = arenaBytes;
+  return memory;
+}
+
+void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank,
+                                   const int64_t *shape) {
+  if (index < 0 || index >= maxResults || elementSize(type) == 0 || rank < 0) {
+    fail(ADRT_HOST_ERROR, nullptr,
+         "the compiled program describes result " + std::to_string(index) + " wrongly");
+    return nullptr;
+  }
+  while (results.size() <= static_cast<size_t>(index))
+    results.push_back(std::make_unique<Result>());
+  Result &slot = *results[index];
+  void *memory = allocate(slot.data, byteSize(type, rank, shape), "a result");
+  if (!memory)
+    return nullptr;
+  slot.shape.assign(shape, shape + rank);
+  result = {memory, slot.shape.data(), rank, type};
+  return memory;
+}
+
+int32_t adrt_context::poll() {
+  if (!interrupt || !interrupt->load(std::memory_order_relaxed))
+    return ADRT_OK;
+  return fail(ADRT_INTERRUPTED, nullptr, "interrupted");
+}
+
+void adrt_context::beginKernel(int32_t kernel) {
+  if (kernel < 0 || kernel >= maxKernels)
+    return;
+  if (kernelTimes.size() <= static_cast<size_t>(kernel))
+    kernelTimes.resize(kernel + 1);
+  kernelTimes[kernel].started = std::chrono::steady_clock::now();
+}
+
+void adrt_context::endKernel(int32_t kernel) {
+  if (kernel < 0 || static_cast<size_t>(kernel) >= kernelTimes.size())
+    return;
+  KernelTime &time = kernelTimes[kernel];
+  ++time.calls;
+  time.total += std::chrono::steady_clock::now() - time.started;
+}

@@ -1,0 +1,67 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   The functions that compiled code calls, each a thin door to the context. */
+#include "Failure.h"
+#include "adjoint/Runtime/Context.h"
+#include "adjoint/Runtime/adrt.h"
+
+using namespace adrt;
+
+namespace {
+
+/// Records what a callback of the host reported.
+int32_t finishCallback(adrt_context *context, const adrt_site *site, int32_t status, std::string message) {
+  if (status == ADRT_OK)
+    return ADRT_OK;
+  return context->fail(status, site, std::move(message));
+}
+
+} // namespace
+
+int32_t adrt_fail(adrt_context *context, const adrt_site *site, int32_t kind, const int64_t *values,
+                  int32_t count) {
+  return context->fail(ADRT_PROGRAM_ERROR, site, describeFailure(kind, values, count));
+}
+
+void *adrt_arena(adrt_context *context, int64_t bytes) { return context->allocateArena(bytes); }
+
+void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int32_t type, int32_t rank,
+                  const int64_t *shape) {
+  return context->allocateResult(*result, index, type, rank, shape);
+}
+
+int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name,
+                  const adrt_tensor *destination) {
+  if (!context->feed)
+    return context->fail(ADRT_HOST_ERROR, site, "feed '" + std::string(name) + "': the host feeds nothing");
+  std::string message;
+  int32_t status = context->feed(name, *destination, message);
+  return finishCallback(context, site, status, "feed '" + std::string(name) + "': " + message);
+}
+
+int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *name,
+                     const adrt_tensor *values, int32_t count) {
+  // A host that does not ask for what is received may leave it.
+  if (!context->receive)
+    return ADRT_OK;
+  std::string message;
+  int32_t status = context->receive(name, values, count, message);
+  return finishCallback(context, site, status, "receive '" + std::string(name) + "': " + message);
+}
+
+int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, double tolerance,
+                   int32_t relative, const adrt_tensor *actual, const adrt_tensor *expected) {
+  std::string message = describeCheck(kind, tolerance, relative != 0, *actual, expected);
+  return message.empty() ? ADRT_OK : context->fail(ADRT_CHECK_FAILED, site, std::move(message));
+}
+
+int32_t adrt_poll(adrt_context *context) { return context->poll(); }
+
+void adrt_parallel_for(adrt_context *context, int64_t tiles,
+                       void (*body)(void *closure, int64_t begin, int64_t end), void *closure) {
+  context->pool.run(tiles, body, closure);
+}
+
+void adrt_kernel_begin(adrt_context *context, int32_t kernel) { context->beginKernel(kernel); }
+
+void adrt_kernel_end(adrt_context *context, int32_t kernel) { context->endKernel(kernel); }
