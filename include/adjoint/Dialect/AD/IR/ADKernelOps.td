@@ -150,4 +150,39 @@ def AD_ConvertOp : AD_Op<"convert", [Pure]> {
   let hasVerifier = 1;
 }
 
+def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "run-time condition on sizes";
+  let description = [{
+    Semantics: does nothing when the condition holds; otherwise the program fails with a located run-time error. `kind` is one of
+    adrt_failure (include/adjoint/Runtime/adrt.h), `values` are the numbers that its message names, `operation` is
+    the operation that asked.
+
+    Adjoint: none: no results.
+
+    Example:
+    ```mlir
+    ad.require 1 %ok(%dimension, %expected, %actual) "ad.dot"
+    ```
+  }];
+  let arguments = (ins I32Attr:$kind, I1:$condition, Variadic<Index>:$values, StrAttr:$operation);
+  let assemblyFormat = "$kind $condition `(` $values `)` $operation attr-dict";
+}
+
+def AD_GuardOp : AD_Op<"guard", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "return from the entry unless a runtime service succeeded";
+  let description = [{
+    Semantics: continues when the status is 0; otherwise the enclosing entry returns it. Appears only in lowered host programs,
+    where it becomes a branch once structured control flow is gone.
+
+    Adjoint: none: no results.
+
+    Example:
+    ```mlir
+    ad.guard %status
+    ```
+  }];
+  let arguments = (ins I32:$status);
+  let assemblyFormat = "$status attr-dict";
+}
+
 #endif // ADJOINT_DIALECT_AD_IR_ADKERNELOPS
