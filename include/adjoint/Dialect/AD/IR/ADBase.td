@@ -20,7 +20,7 @@ class AD_Op<string mnemonic, list<Trait> traits = []> : Op<AD_Dialect, mnemonic,
 class AD_ComputeOp<string mnemonic, list<Trait> traits = []>
     : AD_Op<mnemonic, !listconcat(traits, [
         Pure,
-        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface>,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,
         NumericsOpInterface, FusableOpInterface])>;
 
 #endif // ADJOINT_DIALECT_AD_IR_ADBASE
