@@ -1,0 +1,40 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+# What the scripts share: where things are, and how they speak. Source it; it changes to the root of the project.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+ROOT=$PWD
+PRESET=${ADJOINT_PRESET:-release}
+BUILD=$ROOT/build/$PRESET
+PYTHON=$ROOT/.venv/bin/python
+LLVM=/usr/lib/llvm-22
+
+say() { printf '== %s\n' "$*"; }
+die() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# usage: prints the comment at the head of the script, without the licence.
+usage() {
+  sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"
+}
+
+# quietly LOG COMMAND…: the output goes into the file; its end is shown only when the command fails.
+quietly() {
+  local log=$1
+  shift
+  mkdir -p "$(dirname "$log")"
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 25 "$log" >&2
+    die "'$*' failed; all of its output is in $log"
+  fi
+}
+
+# build TARGET…: with every core that has 2 GiB of memory of its own, since MLIR's headers need that much.
+build() {
+  local cores memory jobs
+  cores=$(nproc)
+  memory=$(awk '/MemAvailable/ {print int($2 / 2097152)}' /proc/meminfo)
+  jobs=$((memory < cores ? memory : cores))
+  ninja -C "$BUILD" -j "$((jobs > 0 ? jobs : 1))" "$@"
+}
