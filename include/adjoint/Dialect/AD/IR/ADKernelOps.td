@@ -154,7 +154,7 @@ def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "run-time condition on sizes";
   let description = [{
     Semantics: does nothing when the condition holds; otherwise the program fails with a located run-time error. `kind` is one of
-    adrt_failure (include/adjoint/Runtime/adrt.h), `values` are the numbers that its message names, `operation` is
+    adrt_failure (include/adjoint/Runtime/adrt.h), `values` are the numbers that its message names, `asker` is
     the operation that asked.
 
     Adjoint: none: no results.
@@ -164,8 +164,8 @@ def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
     ad.require 1 %ok(%dimension, %expected, %actual) "ad.dot"
     ```
   }];
-  let arguments = (ins I32Attr:$kind, I1:$condition, Variadic<Index>:$values, StrAttr:$operation);
-  let assemblyFormat = "$kind $condition `(` $values `)` $operation attr-dict";
+  let arguments = (ins I32Attr:$kind, I1:$condition, Variadic<Index>:$values, StrAttr:$asker);
+  let assemblyFormat = "$kind $condition `(` $values `)` $asker attr-dict";
 }
 
 def AD_GuardOp : AD_Op<"guard", [MemoryEffects<[MemRead, MemWrite]>]> {
