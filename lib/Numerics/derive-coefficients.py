@@ -4,7 +4,8 @@
 
 Every table is a Chebyshev fit (within a small factor of the minimax polynomial) in 200-bit arithmetic of a function
 that is smooth where the exact leading terms have been taken off; each coefficient is rounded to its type. The
-comment behind a table is the largest error of the fit, relative to the result of the whole function.
+comment behind a table is the largest error of the fit, relative to the result of the whole function; `…Rest` is what
+rounding took off the first coefficient.
 """
 import struct
 
@@ -63,11 +64,13 @@ def literal(value, wide):
 
 def table(name, function, low, high, weight, terms, wide):
     coefficients, error = chebyfit(function, [low, high], terms, error=True)
+    rest = coefficients[-1] - (float(coefficients[-1]) if wide else as_f32(coefficients[-1]))
     words = ", ".join(literal(c, wide) for c in reversed(coefficients))
     kind = "double" if wide else "float"
     bits = float(log(error * weight, 2))
     return (f"template <> inline constexpr Table<{kind}, {terms}> {name}<{kind}>{{{{{words}}}}};"
-            f" // error 2^{bits:.1f}\n")
+            f" // error 2^{bits:.1f}\n"
+            f"template <> inline constexpr {kind} {name}Rest<{kind}> = {literal(rest, wide)};\n")
 
 
 def split(value, wide, bits):
@@ -79,10 +82,10 @@ def split(value, wide, bits):
 
 
 def two_over_pi_words(count):
-    """The binary fraction of 2/pi in 32-bit words, most significant first, after three words of zeros."""
-    mp.prec = 32 * count + 64
-    value = int(mp.floor(ldexp(2 / pi, 32 * count)))
-    words = [(value >> (32 * (count - 1 - i))) & 0xFFFFFFFF for i in range(count)]
+    """The binary fraction of 2/pi in 64-bit words, most significant first."""
+    mp.prec = 64 * count + 64
+    value = int(mp.floor(ldexp(2 / pi, 64 * count)))
+    words = [(value >> (64 * (count - 1 - i))) & 0xFFFFFFFFFFFFFFFF for i in range(count)]
     mp.prec = 260
     return words
 
@@ -106,7 +109,8 @@ template <class T, int N> struct Table {
 };
 """)
     for name, formula, function, low, highs, weight, terms in TABLES:
-        print(f"// {formula}\ntemplate <class T> inline constexpr int {name} = 0;")
+        print(f"// {formula}\ntemplate <class T> inline constexpr int {name} = 0;\n"
+              f"template <class T> inline constexpr T {name}Rest = 0;")
         for wide in (False, True):
             print(table(name, function, low, highs[wide], weight, terms[wide], wide), end="")
         print()
@@ -124,11 +128,11 @@ template <class T, int N> struct Table {
             kind = "double" if wide else "float"
             first, rest = split(value, wide, bits[wide])
             print(f"template <> inline constexpr Split<{kind}> {name}<{kind}>{{{first}, {rest}}};")
-    words = two_over_pi_words(40)
+    words = two_over_pi_words(19)
     print("\n// The binary fraction of 2/pi, most significant word first.")
-    print("inline constexpr uint32_t twoOverPiWords[40] = {")
-    for start in range(0, 40, 8):
-        print("    " + ", ".join("0x%08xu" % w for w in words[start:start + 8]) + ",")
+    print("inline constexpr uint64_t twoOverPiWords[19] = {")
+    for start in range(0, 19, 4):
+        print("    " + ", ".join("0x%016xull" % w for w in words[start:start + 4]) + ",")
     print("""};
 
 } // namespace mlir::ad::numerics

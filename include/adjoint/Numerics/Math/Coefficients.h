@@ -17,38 +17,59 @@ template <class T, int N> struct Table {
 
 // (e^r - 1 - r - r^2/2) / r^3 in r, |r| <= ln(2)/2
 template <class T> inline constexpr int expTail = 0;
+template <class T> inline constexpr T expTailRest = 0;
 template <> inline constexpr Table<float, 5> expTail<float>{{0.166666672f, 0.0416665524f, 0.00833332073f, 0.00139263761f, 0.000198829119f}}; // error 2^-31.4
+template <> inline constexpr float expTailRest<float> = -4.96705388e-09f;
 template <> inline constexpr Table<double, 11> expTail<double>{{0.16666666666666666, 0.041666666666666671, 0.0083333333333333332, 0.0013888888888883642, 0.00019841269841266345, 2.4801587325920163e-05, 2.7557319240205328e-06, 2.7557273171941026e-07, 2.5052077688280927e-08, 2.091488256348507e-09, 1.6084458253945011e-10}}; // error 2^-67.7
+template <> inline constexpr double expTailRest<double> = 9.2518585385429707e-18;
 
 // (2 atanh(s) - 2s - 2s^3/3) / s^5 in z = s^2, |s| <= (sqrt(2)-1)/(sqrt(2)+1)
 template <class T> inline constexpr int logTail = 0;
+template <class T> inline constexpr T logTailRest = 0;
 template <> inline constexpr Table<float, 3> logTail<float>{{0.400000155f, 0.285622299f, 0.230485216f}}; // error 2^-33.8
+template <> inline constexpr float logTailRest<float> = -4.26213376e-09f;
 template <> inline constexpr Table<double, 9> logTail<double>{{0.40000000000000002, 0.28571428571428564, 0.22222222222228444, 0.18181818179652515, 0.15384615761812609, 0.13333296483973292, 0.11766815303406082, 0.10456278375778207, 0.10762867423643212}}; // error 2^-77.2
+template <> inline constexpr double logTailRest<double> = -2.2191955548127091e-17;
 
 // (sin r - r) / r^3 in z = r^2, |r| <= pi/4
 template <class T> inline constexpr int sinTail = 0;
+template <class T> inline constexpr T sinTailRest = 0;
 template <> inline constexpr Table<float, 4> sinTail<float>{{-0.166666672f, 0.00833333191f, -0.000198400841f, 2.72496209e-06f}}; // error 2^-35.7
+template <> inline constexpr float sinTailRest<float> = 4.99527975e-09f;
 template <> inline constexpr Table<double, 7> sinTail<double>{{-0.16666666666666666, 0.0083333333333333315, -0.00019841269841265041, 2.7557319219320579e-06, -2.5052106225994401e-08, 1.6058530596645953e-10, -7.5866368828251592e-13}}; // error 2^-66.9
+template <> inline constexpr double sinTailRest<double> = -9.2401879173808171e-18;
 
 // (cos r - 1 + r^2/2) / r^4 in z = r^2, |r| <= pi/4
 template <class T> inline constexpr int cosTail = 0;
+template <class T> inline constexpr T cosTailRest = 0;
 template <> inline constexpr Table<float, 4> cosTail<float>{{0.0416666679f, -0.00138888881f, 2.48005981e-05f, -2.73007032e-07f}}; // error 2^-40.0
+template <> inline constexpr float cosTailRest<float> = -1.24411825e-09f;
 template <> inline constexpr Table<double, 7> cosTail<double>{{0.041666666666666664, -0.0013888888888888887, 2.4801587301584632e-05, -2.755731922139249e-07, 2.0876755787492604e-09, -1.1470460319209511e-11, 4.7458384125310228e-14}}; // error 2^-71.8
+template <> inline constexpr double cosTailRest<double> = 2.3123158568208635e-18;
 
 // (atan a - a) / a^3 in z = a^2, |a| <= tan(pi/8)
 template <class T> inline constexpr int atanTail = 0;
+template <class T> inline constexpr T atanTailRest = 0;
 template <> inline constexpr Table<float, 7> atanTail<float>{{-0.333333343f, 0.199999988f, -0.142856121f, 0.111074947f, -0.0902897716f, 0.0713528767f, -0.0404314548f}}; // error 2^-38.2
+template <> inline constexpr float atanTailRest<float> = 9.95303839e-09f;
 template <> inline constexpr Table<double, 13> atanTail<double>{{-0.33333333333333331, 0.19999999999999993, -0.14285714285711518, 0.11111111110754596, -0.090909090670019649, 0.076923067357183864, -0.066666420138028232, 0.058819251621305094, -0.052580406718134826, 0.047193893943800497, -0.041044134902075015, 0.030635176368556082, -0.013917695219310572}}; // error 2^-66.9
+template <> inline constexpr double atanTailRest<double> = -1.8460783352831207e-17;
 
 // Phi(-x) e^(x^2/2) (2 + 2.5x) in t = (x-4)/(x+4), Phi the normal distribution, 0 <= x <= 14.5 (f32), 39 (f64)
 template <class T> inline constexpr int mills = 0;
+template <class T> inline constexpr T millsRest = 0;
 template <> inline constexpr Table<float, 12> mills<float>{{1.13292766f, -0.15655984f, -0.0271906275f, 0.107354663f, -0.0959251747f, 0.0490868352f, -0.0127733657f, -0.00104523438f, 0.00187107932f, -0.000157051589f, -0.000263326277f, -3.30936782e-05f}}; // error 2^-30.4
+template <> inline constexpr float millsRest<float> = 4.01237941e-08f;
 template <> inline constexpr Table<double, 26> mills<double>{{1.1329276956236272, -0.15655983254208666, -0.027190540858570193, 0.10735461380273006, -0.095926995623256975, 0.049086291440775399, -0.012759727517762323, -0.0010334646795147559, 0.0018308349263868565, -0.00021329810684217652, -0.00023395733226656365, 5.080887720401554e-05, 3.6219776125615809e-05, -8.1640201988534644e-06, -6.8651751123418128e-06, 9.0370763768503248e-07, 1.4306489796265467e-06, 3.7707925323038251e-08, -2.8570616456339818e-07, -6.411844586115188e-08, 4.5751276018706225e-08, 2.2195580974725243e-08, -3.8341007003508226e-09, -3.9752120651552787e-09, -1.7891140109126838e-10, 2.1069721227267911e-10}}; // error 2^-60.6
+template <> inline constexpr double millsRest<double> = 7.726427962276185e-17;
 
 // (erf(x)/x - 2/sqrt(pi)) / x^2 in z = x^2, |x| <= 1
 template <class T> inline constexpr int erfTail = 0;
+template <class T> inline constexpr T erfTailRest = 0;
 template <> inline constexpr Table<float, 7> erfTail<float>{{-0.376126379f, 0.112837903f, -0.0268659461f, 0.00522261113f, -0.0008508545f, 0.000114517366f, -1.02167478e-05f}}; // error 2^-32.7
+template <> inline constexpr float erfTailRest<float> = -1.01144e-08f;
 template <> inline constexpr Table<double, 13> erfTail<double>{{-0.37612638903183754, 0.11283791670955125, -0.026866170645131082, 0.0052239776254384687, -0.00085483270230246957, 0.00012055332952700439, -1.4925649082364785e-05, 1.6462076794793434e-06, -1.6365085592632062e-07, 1.4796618901290416e-08, -1.219035624032117e-09, 8.8006800904602032e-11, -4.374621450325064e-12}}; // error 2^-66.6
+template <> inline constexpr double erfTailRest<double> = 1.3400801996311475e-17;
 
 // An irrational constant as an unevaluated sum.
 template <class T> struct Split {
@@ -80,12 +101,12 @@ template <> inline constexpr Split<float> geluCubic<float>{0.0713548139f, 2.3988
 template <> inline constexpr Split<double> geluCubic<double>{0.071354816272600249, -6.175149918155315e-19};
 
 // The binary fraction of 2/pi, most significant word first.
-inline constexpr uint32_t twoOverPiWords[40] = {
-    0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu, 0xdebbc561u,
-    0xb7246e3au, 0x424dd2e0u, 0x06492eeau, 0x09d1921cu, 0xfe1deb1cu, 0xb129a73eu, 0xe88235f5u, 0x2ebb4484u,
-    0xe99c7026u, 0xb45f7e41u, 0x3991d639u, 0x835339f4u, 0x9c845f8bu, 0xbdf9283bu, 0x1ff897ffu, 0xde05980fu,
-    0xef2f118bu, 0x5a0a6d1fu, 0x6d367ecfu, 0x27cb09b7u, 0x4f463f66u, 0x9e5fea2du, 0x7527bac7u, 0xebe5f17bu,
-    0x3d0739f7u, 0x8a5292eau, 0x6bfb5fb1u, 0x1f8d5d08u, 0x56033046u, 0xfc7b6babu, 0xf0cfbc20u, 0x9af4361du,
+inline constexpr uint64_t twoOverPiWords[19] = {
+    0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
+    0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull,
+    0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full,
+    0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull,
+    0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
 };
 
 } // namespace mlir::ad::numerics

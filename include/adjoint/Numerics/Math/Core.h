@@ -1,0 +1,151 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Building blocks of the elementary functions: bits of a float, polynomials, and unevaluated sums of two
+// floats
+// (`Pair`), with which intermediate results carry about twice the digits. The error-free sums and products
+// are those of Dekker (1971) and Knuth (TAOCP 2, 4.2.2); the products use fma.
+#ifndef ADJOINT_NUMERICS_MATH_CORE_H
+#define ADJOINT_NUMERICS_MATH_CORE_H
+
+#include "adjoint/Numerics/Math/Builder.h"
+#include "adjoint/Numerics/Math/Coefficients.h"
+#include <limits>
+
+namespace mlir::ad::numerics {
+
+/// high + low, |low| at most half a unit in the last place of high where a function says `normalised`.
+template <class B, class T> struct Pair {
+  V<B, T> high, low;
+};
+
+/// a + b exactly, when |a| >= |b| or a is zero.
+template <class T, class B> Pair<B, T> fastTwoSum(B &b, V<B, T> x, V<B, T> y) {
+  V<B, T> sum = x + y;
+  return {sum, y - (sum - x)};
+}
+
+/// a + b exactly.
+template <class T, class B> Pair<B, T> twoSum(B &b, V<B, T> x, V<B, T> y) {
+  V<B, T> sum = x + y;
+  V<B, T> part = sum - x;
+  return {sum, (x - (sum - part)) + (y - part)};
+}
+
+/// a * b exactly, unless the low part underflows.
+template <class T, class B> Pair<B, T> twoProduct(B &b, V<B, T> x, V<B, T> y) {
+  V<B, T> product = x * y;
+  return {product, b.fma(x, y, -product)};
+}
+
+template <class T, class B> Pair<B, T> multiply(B &b, Pair<B, T> x, V<B, T> y) {
+  Pair<B, T> product = twoProduct<T>(b, x.high, y);
+  return fastTwoSum<T>(b, product.high, b.fma(x.low, y, product.low));
+}
+
+template <class T, class B> Pair<B, T> multiply(B &b, Pair<B, T> x, Pair<B, T> y) {
+  Pair<B, T> product = twoProduct<T>(b, x.high, y.high);
+  V<B, T> low = b.fma(x.low, y.high, b.fma(x.high, y.low, product.low));
+  return fastTwoSum<T>(b, product.high, low);
+}
+
+template <class T, class B> Pair<B, T> multiply(B &b, Pair<B, T> x, Split<T> y) {
+  return multiply<T>(b, x, Pair<B, T>{b.constant(y.high), b.constant(y.low)});
+}
+
+template <class T, class B> Pair<B, T> divide(B &b, Pair<B, T> x, Pair<B, T> y) {
+  V<B, T> quotient = x.high / y.high;
+  V<B, T> rest = b.fma(-quotient, y.high, x.high);
+  rest = b.fma(-quotient, y.low, rest + x.low);
+  return fastTwoSum<T>(b, quotient, rest / y.high);
+}
+
+template <class T, class B> Pair<B, T> add(B &b, Pair<B, T> x, Pair<B, T> y) {
+  Pair<B, T> sum = twoSum<T>(b, x.high, y.high);
+  return fastTwoSum<T>(b, sum.high, sum.low + (x.low + y.low));
+}
+
+template <class T, class B> Pair<B, T> pairOf(B &b, Split<T> x) {
+  return {b.constant(x.high), b.constant(x.low)};
+}
+
+template <class T, class B> Pair<B, T> pairOf(B &b, V<B, T> x) { return {x, b.constant(T(0))}; }
+
+template <class T, class B> Pair<B, T> negate(B &b, Pair<B, T> x) { return {-x.high, -x.low}; }
+
+template <class T, class B> Pair<B, T> selectPair(B &b, V<B, bool> condition, Pair<B, T> yes, Pair<B, T> no) {
+  return {b.select(condition, yes.high, no.high), b.select(condition, yes.low, no.low)};
+}
+
+/// Sum of coefficients[i] * x^i by Horner's rule.
+template <class T, class B, int N> V<B, T> polynomial(B &b, V<B, T> x, const Table<T, N> &coefficients) {
+  V<B, T> result = b.constant(coefficients.values[N - 1]);
+  for (int i = N - 2; i >= 0; --i)
+    result = b.fma(result, x, b.constant(coefficients.values[i]));
+  return result;
+}
+
+template <class T> constexpr BitsOf<T> signMask() { return BitsOf<T>(1) << (FloatLayout<T>::width - 1); }
+
+template <class T, class B> V<B, T> absolute(B &b, V<B, T> x) {
+  return b.fromBits(b.bits(x) & BitsOf<T>(~signMask<T>()));
+}
+
+/// The sign bit of x, alone.
+template <class T, class B> V<B, BitsOf<T>> signOf(B &b, V<B, T> x) { return b.bits(x) & signMask<T>(); }
+
+/// x with its sign bit flipped where `sign`, a value of signOf, has it set.
+template <class T, class B> V<B, T> flipSign(B &b, V<B, T> x, V<B, BitsOf<T>> sign) {
+  return b.fromBits(b.bits(x) ^ sign);
+}
+
+template <class T, class B> V<B, bool> signBit(B &b, V<B, T> x) { return signOf<T>(b, x) != BitsOf<T>(0); }
+
+template <class T> constexpr T infinity() { return std::numeric_limits<T>::infinity(); }
+template <class T> constexpr T notANumber() { return std::numeric_limits<T>::quiet_NaN(); }
+
+/// The smaller and the larger of a value and a bound; NaN becomes the bound.
+template <class T, class B> V<B, T> atMost(B &b, V<B, T> x, T bound) {
+  return b.select(x < bound, x, b.constant(bound));
+}
+template <class T, class B> V<B, T> atLeast(B &b, V<B, T> x, T bound) {
+  return b.select(x > bound, x, b.constant(bound));
+}
+
+/// `result`, or NaN where x is NaN.
+template <class T, class B> V<B, T> keepNaN(B &b, V<B, T> x, V<B, T> result) {
+  return b.select(x != x, x, result);
+}
+
+/// The nearest integer of |x| < 2^21 (float) or 2^50 (double), as a float and in two's complement.
+template <class B, class T> struct Rounded {
+  V<B, T> value;
+  V<B, BitsOf<T>> integer;
+};
+template <class T, class B> Rounded<B, T> roundToInteger(B &b, V<B, T> x) {
+  // Adding 1.5 * 2^mantissa leaves no fraction bits: the addition itself rounds to nearest even.
+  constexpr T shift = T(1.5) * T(BitsOf<T>(1) << FloatLayout<T>::mantissa);
+  V<B, T> shifted = x + shift;
+  return {shifted - shift, b.bits(shifted) - ScalarBuilder().bits(shift)};
+}
+
+/// 2^k for k in two's complement within the exponents of normal numbers.
+template <class T, class B> V<B, T> powerOfTwo(B &b, V<B, BitsOf<T>> k) {
+  return b.fromBits((k + BitsOf<T>(FloatLayout<T>::bias)) << FloatLayout<T>::mantissa);
+}
+
+/// x * 2^k with one rounding, for |x| in [2^-20, 2^20] or so and any k for which the result is representable
+/// or underflows or overflows by less than a factor 2^(bias/2): the first of the two products is exact.
+template <class T, class B> V<B, T> scale(B &b, V<B, T> x, V<B, BitsOf<T>> k) {
+  V<B, BitsOf<T>> half = b.shiftRightSigned(k, 1);
+  return (x * powerOfTwo<T>(b, half)) * powerOfTwo<T>(b, k - half);
+}
+
+/// 2^k, or 0 for k < -limit: a factor of a term that is added to one of order 1.
+template <class T, class B> V<B, T> powerOrZero(B &b, V<B, BitsOf<T>> k, int limit) {
+  V<B, bool> vanishes = b.lessSigned(k, b.constant(static_cast<BitsOf<T>>(-limit)));
+  return b.select(vanishes, b.constant(T(0)), powerOfTwo<T>(b, k));
+}
+
+} // namespace mlir::ad::numerics
+
+#endif // ADJOINT_NUMERICS_MATH_CORE_H

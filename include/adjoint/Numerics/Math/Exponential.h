@@ -1,0 +1,170 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// exp, exp2, expm1 and what follows from them: sigmoid, silu, gelu_tanh, tanh.
+//
+// All reduce x = k ln 2 + r, |r| <= ln(2)/2 (Cody and Waite, with fma) and use e^r = 1 + r + r^2/2 + r^3
+// P(r). The functions that subtract, divide or multiply afterwards take e^r - 1 as a pair: only r^3 P(r), at
+// most 2 % of r, is rounded at working precision there.
+#ifndef ADJOINT_NUMERICS_MATH_EXPONENTIAL_H
+#define ADJOINT_NUMERICS_MATH_EXPONENTIAL_H
+
+#include "adjoint/Numerics/Math/Core.h"
+
+namespace mlir::ad::numerics {
+
+/// Arguments outside give 0 or infinity after scaling, also when multiplied by a number of the size of x.
+template <class T> inline constexpr T expLowest = 0;
+template <> inline constexpr float expLowest<float> = -112.0f;
+template <> inline constexpr double expLowest<double> = -760.0;
+template <class T> inline constexpr T expHighest = 0;
+template <> inline constexpr float expHighest<float> = 90.0f;
+template <> inline constexpr double expHighest<double> = 711.0;
+
+/// x = k ln 2 + r.
+template <class B, class T> struct ExpReduced {
+  V<B, BitsOf<T>> k;
+  Pair<B, T> r;
+};
+
+template <class T, class B> ExpReduced<B, T> reduceExp(B &b, V<B, T> x) {
+  Rounded<B, T> k = roundToInteger<T>(b, x * invLn2<T>.high);
+  V<B, T> first = b.fma(k.value, b.constant(-ln2<T>.high), x); // exact
+  V<B, T> high = b.fma(k.value, b.constant(-ln2<T>.low), first);
+  V<B, T> low = b.fma(k.value, b.constant(-ln2<T>.low), first - high);
+  return {k.integer, {high, low}};
+}
+
+/// e^x - 1 = 2^k (1 + q) - 1 with q normalised, for a pair x within [expLowest, expHighest].
+template <class B, class T> struct ExpPair {
+  V<B, BitsOf<T>> k;
+  Pair<B, T> q;
+};
+
+/// e^r - 1 for |r| <= ln(2)/2.
+template <class T, class B> Pair<B, T> expm1Reduced(B &b, Pair<B, T> r) {
+  Pair<B, T> square = twoProduct<T>(b, r.high, r.high);
+  V<B, T> tail = square.high * r.high * polynomial<T>(b, r.high, expTail<T>);
+  Pair<B, T> sum = fastTwoSum<T>(b, r.high, square.high * T(0.5));
+  V<B, T> low = b.fma(square.low, b.constant(T(0.5)), b.fma(r.low, r.high, r.low) + tail);
+  return fastTwoSum<T>(b, sum.high, sum.low + low);
+}
+
+template <class T, class B> ExpPair<B, T> expPair(B &b, Pair<B, T> x) {
+  ExpReduced<B, T> reduced = reduceExp<T>(b, x.high);
+  Pair<B, T> r = fastTwoSum<T>(b, reduced.r.high, reduced.r.low + x.low);
+  return {reduced.k, expm1Reduced<T>(b, r)};
+}
+
+/// 1 + q, normalised.
+template <class T, class B> Pair<B, T> onePlus(B &b, Pair<B, T> q) {
+  Pair<B, T> sum = fastTwoSum<T>(b, b.constant(T(1)), q.high);
+  return fastTwoSum<T>(b, sum.high, sum.low + q.low);
+}
+
+/// 2^k (1 + r + r^2/2 + r^3 P(r)), rounded: the last sum has an addend below 0.42, whose own rounding weighs
+/// at most a quarter of a unit of the result.
+template <class T, class B> V<B, T> expFinish(B &b, ExpReduced<B, T> x) {
+  V<B, T> square = x.r.high * x.r.high;
+  V<B, T> tail =
+      b.fma(square, b.fma(x.r.high, polynomial<T>(b, x.r.high, expTail<T>), b.constant(T(0.5))), x.r.low);
+  return scale<T>(b, (x.r.high + tail) + T(1), x.k);
+}
+
+template <class T, class B> V<B, T> exp(B &b, V<B, T> x) {
+  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, expHighest<T>), expLowest<T>);
+  return keepNaN<T>(b, x, expFinish<T>(b, reduceExp<T>(b, clamped)));
+}
+
+template <class T, class B> V<B, T> exp2(B &b, V<B, T> x) {
+  constexpr T highest = FloatLayout<T>::bias + 2,
+              lowest = -(FloatLayout<T>::bias + FloatLayout<T>::mantissa + 2);
+  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, highest), lowest);
+  Rounded<B, T> k = roundToInteger<T>(b, clamped);
+  V<B, T> fraction = clamped - k.value; // exact
+  Pair<B, T> r = twoProduct<T>(b, fraction, b.constant(ln2<T>.high));
+  V<B, T> low = b.fma(fraction, b.constant(ln2<T>.low), r.low);
+  ExpReduced<B, T> reduced{k.integer, fastTwoSum<T>(b, r.high, low)};
+  return keepNaN<T>(b, x, expFinish<T>(b, reduced));
+}
+
+/// e^x - 1 as 2^k times a pair: 2^k ((1 - 2^-k) + q). x at least -45, so that 2^-k is a number.
+template <class T, class B> Pair<B, T> expm1Scaled(B &b, ExpPair<B, T> x) {
+  V<B, T> inverse = powerOrZero<T>(b, b.constant(BitsOf<T>(0)) - x.k, FloatLayout<T>::bias - 1);
+  Pair<B, T> offset = twoSum<T>(b, b.constant(T(1)), -inverse);
+  Pair<B, T> sum = twoSum<T>(b, offset.high, x.q.high);
+  return fastTwoSum<T>(b, sum.high, sum.low + (offset.low + x.q.low));
+}
+
+template <class T, class B> V<B, T> expm1(B &b, V<B, T> x) {
+  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, expHighest<T>), T(-45));
+  ExpPair<B, T> e = expPair<T>(b, pairOf<T>(b, clamped));
+  V<B, T> result = scale<T>(b, expm1Scaled<T>(b, e).high, e.k);
+  // The zeros keep their sign, and the square of a tiny number must not underflow into the result.
+  constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa + 2));
+  return b.select(absolute<T>(b, x) < tiny, x, keepNaN<T>(b, x, result));
+}
+
+/// 1 / (1 + e^-x) for a pair x: `value` times 2^k.
+template <class B, class T> struct Logistic {
+  Pair<B, T> value;
+  V<B, BitsOf<T>> k;
+};
+
+template <class T, class B> Logistic<B, T> logistic(B &b, Pair<B, T> x) {
+  // Only e^-|x| is needed: it cannot overflow. Where x is clamped its low part means nothing.
+  V<B, bool> positive = x.high >= T(0), inside = absolute<T>(b, x.high) < -expLowest<T>;
+  V<B, T> zero = b.constant(T(0)), one = b.constant(T(1));
+  Pair<B, T> argument{atLeast<T>(b, -absolute<T>(b, x.high), expLowest<T>),
+                      b.select(inside, b.select(positive, -x.low, x.low), zero)};
+  ExpPair<B, T> e = expPair<T>(b, argument);
+  Pair<B, T> power = onePlus<T>(b, e.q);
+  V<B, T> factor = powerOrZero<T>(b, e.k, FloatLayout<T>::mantissa + 20);
+  Pair<B, T> denominator = fastTwoSum<T>(b, one, power.high * factor);
+  denominator.low = b.fma(power.low, factor, denominator.low);
+  Pair<B, T> numerator = selectPair<T>(b, positive, pairOf<T>(b, one), power);
+  return {divide<T>(b, numerator, denominator), b.select(positive, b.constant(BitsOf<T>(0)), e.k)};
+}
+
+template <class T, class B> V<B, T> sigmoid(B &b, V<B, T> x) {
+  Logistic<B, T> s = logistic<T>(b, pairOf<T>(b, x));
+  return keepNaN<T>(b, x, scale<T>(b, s.value.high, s.k));
+}
+
+/// x * s for a logistic value s of something that grows with x; the limits are x and -0.
+template <class T, class B> V<B, T> timesLogistic(B &b, V<B, T> x, V<B, T> clamped, Logistic<B, T> s) {
+  V<B, T> result = scale<T>(b, multiply<T>(b, s.value, clamped).high, s.k);
+  return b.select(x > T(1000), x, keepNaN<T>(b, x, result));
+}
+
+template <class T, class B> V<B, T> silu(B &b, V<B, T> x) {
+  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, T(1000)), expLowest<T>);
+  Logistic<B, T> s = logistic<T>(b, pairOf<T>(b, clamped));
+  V<B, T> tiny = x * T(0.5); // 1 / (1 + e^-x) rounds to 1/2 and the product could be subnormal
+  return b.select(absolute<T>(b, x) < T(1e-30), tiny, timesLogistic<T>(b, x, clamped, s));
+}
+
+/// x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3), which is 0.5 x (1 + tanh u).
+template <class T, class B> V<B, T> geluTanh(B &b, V<B, T> x) {
+  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, T(1000)), T(-30));
+  Pair<B, T> square = twoProduct<T>(b, clamped, clamped);
+  Pair<B, T> inner = add<T>(b, pairOf<T>(b, geluScale<T>), multiply<T>(b, square, geluCubic<T>));
+  Logistic<B, T> s = logistic<T>(b, multiply<T>(b, inner, clamped));
+  V<B, T> tiny = x * T(0.5);
+  return b.select(absolute<T>(b, x) < T(1e-30), tiny, timesLogistic<T>(b, x, clamped, s));
+}
+
+/// (e^2x - 1) / (e^2x + 1).
+template <class T, class B> V<B, T> tanh(B &b, V<B, T> x) {
+  V<B, T> magnitude = absolute<T>(b, x);
+  ExpPair<B, T> e = expPair<T>(b, pairOf<T>(b, atMost<T>(b, magnitude * T(2), T(45))));
+  Pair<B, T> difference = expm1Scaled<T>(b, e); // both are 2^-k times the true value
+  Pair<B, T> sum = add<T>(b, difference, pairOf<T>(b, powerOfTwo<T>(b, b.constant(BitsOf<T>(1)) - e.k)));
+  V<B, T> result = divide<T>(b, difference, sum).high;
+  constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa / 2 + 2));
+  result = b.select(magnitude < tiny, magnitude, result);
+  return keepNaN<T>(b, x, flipSign<T>(b, result, signOf<T>(b, x)));
+}
+
+} // namespace mlir::ad::numerics
+
+#endif // ADJOINT_NUMERICS_MATH_EXPONENTIAL_H

@@ -1,0 +1,156 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// log, log2, log1p, softplus and pow.
+//
+// x = 2^k m, sqrt(1/2) <= m < sqrt(2); log m = 2 atanh(s), s = (m - 1) / (m + 1), the classical series with a
+// fitted tail. s and the cubic term are pairs, so the result has about twelve bits more than its type: enough
+// for the product in pow.
+#ifndef ADJOINT_NUMERICS_MATH_LOGARITHM_H
+#define ADJOINT_NUMERICS_MATH_LOGARITHM_H
+
+#include "adjoint/Numerics/Math/Exponential.h"
+
+namespace mlir::ad::numerics {
+
+/// log x = k ln 2 + value.
+template <class B, class T> struct LogReduced {
+  V<B, BitsOf<T>> k;
+  Pair<B, T> value;
+};
+
+/// log(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)].
+template <class T, class B> Pair<B, T> logReducedOf(B &b, Pair<B, T> f) {
+  Pair<B, T> denominator = fastTwoSum<T>(b, b.constant(T(2)), f.high);
+  denominator.low = denominator.low + f.low;
+  Pair<B, T> s = divide<T>(b, f, denominator);
+  Pair<B, T> square = multiply<T>(b, s, s);
+  Pair<B, T> cube = multiply<T>(b, square, s);
+  constexpr T third = T(2) / T(3);
+  // The rounding of 2/3, from its exact residual: 3 * third - 2 is representable.
+  constexpr T thirdRest = sizeof(T) == 4 ? T(-1.98682149e-8) : T(3.7007434154171886e-17);
+  cube = multiply<T>(b, cube, Split<T>{third, thirdRest});
+  V<B, T> tail = square.high * square.high * s.high * polynomial<T>(b, square.high, logTail<T>);
+  Pair<B, T> sum = fastTwoSum<T>(b, s.high * T(2), cube.high);
+  return fastTwoSum<T>(b, sum.high, sum.low + (b.fma(s.low, b.constant(T(2)), cube.low) + tail));
+}
+
+/// For a positive finite normal pair x.
+template <class T, class B> LogReduced<B, T> logReduced(B &b, Pair<B, T> x) {
+  constexpr BitsOf<T> rootHalf = sizeof(T) == 4 ? BitsOf<T>(0x3f3504f3) : BitsOf<T>(0x3fe6a09e667f3bcdull);
+  V<B, BitsOf<T>> bits = b.bits(x.high);
+  V<B, BitsOf<T>> k = b.shiftRightSigned(bits - rootHalf, FloatLayout<T>::mantissa);
+  V<B, T> m = b.fromBits(bits - (k << FloatLayout<T>::mantissa));
+  V<B, T> low = x.low * powerOrZero<T>(b, b.constant(BitsOf<T>(0)) - k, FloatLayout<T>::bias - 1);
+  return {k, logReducedOf<T>(b, twoSum<T>(b, m - T(1), low))};
+}
+
+/// An integer in two's complement, below 2^21 in magnitude, as a float.
+template <class T, class B> V<B, T> integerToFloat(B &b, V<B, BitsOf<T>> k) {
+  constexpr T shift = T(1.5) * T(BitsOf<T>(1) << FloatLayout<T>::mantissa);
+  return b.fromBits(k + ScalarBuilder().bits(shift)) - shift;
+}
+
+template <class T, class B> Pair<B, T> logJoin(B &b, LogReduced<B, T> x) {
+  V<B, T> k = integerToFloat<T>(b, x.k);
+  Pair<B, T> sum = fastTwoSum<T>(b, k * ln2<T>.high, x.value.high);
+  return fastTwoSum<T>(b, sum.high, b.fma(k, b.constant(ln2<T>.low), sum.low + x.value.low));
+}
+
+/// `logReduced` for any positive finite x, subnormals included.
+template <class T, class B> LogReduced<B, T> logReducedAny(B &b, V<B, T> x) {
+  constexpr int shift = FloatLayout<T>::mantissa + 1;
+  constexpr T up = T(BitsOf<T>(1) << shift);
+  V<B, bool> subnormal = x < std::numeric_limits<T>::min();
+  LogReduced<B, T> result = logReduced<T>(b, pairOf<T>(b, b.select(subnormal, x * up, x)));
+  result.k = result.k - b.select(subnormal, b.constant(BitsOf<T>(shift)), b.constant(BitsOf<T>(0)));
+  return result;
+}
+
+/// The logarithm of 0, infinity, negative numbers and NaN; `result` elsewhere.
+template <class T, class B> V<B, T> logEdges(B &b, V<B, T> x, V<B, T> result) {
+  result = b.select(x == infinity<T>(), x, result);
+  result = b.select(x == T(0), b.constant(-infinity<T>()), result);
+  return b.select(x >= T(0), result, b.constant(notANumber<T>()));
+}
+
+template <class T, class B> V<B, T> log(B &b, V<B, T> x) {
+  return logEdges<T>(b, x, logJoin<T>(b, logReducedAny<T>(b, x)).high);
+}
+
+template <class T, class B> V<B, T> log2(B &b, V<B, T> x) {
+  LogReduced<B, T> reduced = logReducedAny<T>(b, x);
+  Pair<B, T> fraction = multiply<T>(b, reduced.value, invLn2<T>);
+  Pair<B, T> sum = fastTwoSum<T>(b, integerToFloat<T>(b, reduced.k), fraction.high);
+  return logEdges<T>(b, x, sum.high + (sum.low + fraction.low));
+}
+
+template <class T, class B> V<B, T> log1p(B &b, V<B, T> x) {
+  Pair<B, T> sum = twoSum<T>(b, b.constant(T(1)), x);
+  V<B, T> result = logEdges<T>(b, sum.high, logJoin<T>(b, logReduced<T>(b, sum)).high);
+  constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa + 2));
+  return b.select(absolute<T>(b, x) < tiny, x, keepNaN<T>(b, x, result));
+}
+
+/// max(x, 0) + log(1 + e^-|x|).
+template <class T, class B> V<B, T> softplus(B &b, V<B, T> x) {
+  V<B, T> argument = atLeast<T>(b, -absolute<T>(b, x), expLowest<T>);
+  ExpPair<B, T> e = expPair<T>(b, pairOf<T>(b, argument));
+  Pair<B, T> power = onePlus<T>(b, e.q);
+  constexpr int vanishing = FloatLayout<T>::mantissa + 4;
+  V<B, T> factor = powerOrZero<T>(b, e.k, 2 * vanishing);
+  Pair<B, T> sum = fastTwoSum<T>(b, b.constant(T(1)), power.high * factor);
+  sum.low = b.fma(power.low, factor, sum.low);
+  Pair<B, T> logarithm = logJoin<T>(b, logReduced<T>(b, sum));
+  V<B, T> positive = atLeast<T>(b, x, T(0));
+  Pair<B, T> total = twoSum<T>(b, positive, logarithm.high);
+  V<B, T> result = total.high + (total.low + logarithm.low);
+  // Far below zero log(1 + t) is t, which may be subnormal.
+  V<B, bool> far = b.lessSigned(e.k, b.constant(static_cast<BitsOf<T>>(-vanishing)));
+  result = b.select(far, b.select(x > T(0), x, scale<T>(b, power.high, e.k)), result);
+  return keepNaN<T>(b, x, result);
+}
+
+/// Whether |x| is an integer: from 2^52 on every double is.
+template <class B> V<B, bool> isInteger(B &b, V<B, double> magnitude) {
+  constexpr double shift = 4503599627370496.0;
+  return b.logicalOr(magnitude >= shift, (magnitude + shift) - shift == magnitude);
+}
+
+/// |x|^y for x, y without NaN, x not 1, y not 0.
+template <class B> V<B, double> powMagnitude(B &b, V<B, double> magnitude, V<B, double> y) {
+  // Clamped to |y| <= 2^66 the product still leaves the range of exp, as |log x| >= 2^-53.
+  constexpr double largest = 73786976294838206464.0;
+  V<B, double> exponent = atLeast<double>(b, atMost<double>(b, y, largest), -largest);
+  Pair<B, double> logarithm = logJoin<double>(b, logReducedAny<double>(b, magnitude));
+  Pair<B, double> product = multiply<double>(b, logarithm, exponent);
+  V<B, bool> high = product.high > expHighest<double>, low = product.high < expLowest<double>;
+  V<B, double> zero = b.constant(0.0);
+  product.low = b.select(b.logicalOr(high, low), zero, product.low);
+  product.high = atLeast<double>(b, atMost<double>(b, product.high, expHighest<double>), expLowest<double>);
+  ExpPair<B, double> e = expPair<double>(b, product);
+  V<B, double> result = scale<double>(b, onePlus<double>(b, e.q).high, e.k);
+  V<B, bool> limit = b.logicalOr(b.logicalOr(magnitude == 0.0, magnitude == infinity<double>()),
+                                 absolute<double>(b, y) == infinity<double>());
+  V<B, bool> grows =
+      b.logicalOr(b.logicalAnd(magnitude > 1.0, y > 0.0), b.logicalAnd(magnitude < 1.0, y < 0.0));
+  return b.select(limit, b.select(grows, b.constant(infinity<double>()), zero), result);
+}
+
+/// C99 Annex F.9.4.4 says what the special cases give.
+template <class B> V<B, double> powDouble(B &b, V<B, double> x, V<B, double> y) {
+  V<B, double> magnitude = absolute<double>(b, x), exponent = absolute<double>(b, y), one = b.constant(1.0);
+  V<B, bool> integer = isInteger<B>(b, exponent);
+  V<B, bool> odd = b.logicalAnd(integer, b.logicalNot(isInteger<B>(b, exponent * 0.5)));
+  V<B, double> result = powMagnitude<B>(b, magnitude, y);
+  result = b.select(b.logicalAnd(odd, signBit<double>(b, x)), -result, result);
+  V<B, bool> complex =
+      b.logicalAnd(b.logicalAnd(x < 0.0, magnitude < infinity<double>()), b.logicalNot(integer));
+  complex = b.logicalOr(complex, b.logicalOr(x != x, y != y));
+  result = b.select(complex, b.constant(notANumber<double>()), result);
+  V<B, bool> unit = b.logicalAnd(magnitude == 1.0, exponent == infinity<double>());
+  return b.select(b.logicalOr(b.logicalOr(x == 1.0, y == 0.0), unit), one, result);
+}
+
+} // namespace mlir::ad::numerics
+
+#endif // ADJOINT_NUMERICS_MATH_LOGARITHM_H

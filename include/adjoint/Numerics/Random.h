@@ -1,0 +1,29 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Random numbers from a counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy
+// as 1, 2, 3", 2011). A number depends on seed and index only, so tensors can be filled in any order, and the
+// same everywhere.
+#ifndef ADJOINT_NUMERICS_RANDOM_H
+#define ADJOINT_NUMERICS_RANDOM_H
+
+#include <array>
+#include <cstdint>
+
+namespace mlir::ad::numerics {
+
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
+
+/// Multiples of 2^-24 (2^-53) in [0, 1), from one word (two words) of random bits.
+float uniformFromBits(uint32_t bits);
+double uniformFromBits(uint32_t high, uint32_t low);
+
+/// Element `index` of the stream of `seed`: counter (index, 0), key (seed). Uniform in [0, 1); normal by Box
+/// and Muller with the functions of Elementary.h in double, rounded.
+float uniformAt(uint64_t seed, uint64_t index);
+double uniformDoubleAt(uint64_t seed, uint64_t index);
+float normalAt(uint64_t seed, uint64_t index);
+double normalDoubleAt(uint64_t seed, uint64_t index);
+
+} // namespace mlir::ad::numerics
+
+#endif // ADJOINT_NUMERICS_RANDOM_H

@@ -1,0 +1,28 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The texts of the elementary functions instantiated with the builder that emits.
+#include "adjoint/Numerics/EmitElementary.h"
+#include "adjoint/Numerics/Math/ArithBuilder.h"
+#include "adjoint/Numerics/Math/Dispatch.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace mlir::ad::numerics {
+
+template <class T> static Value emit(ArithBuilder &builder, Elementary function, ValueRange operands) {
+  return applyElementary<T>(builder, function, builder.wrap<T>(operands.front()),
+                            builder.wrap<T>(operands.back()))
+      .value;
+}
+
+Value emitElementary(OpBuilder &builder, Location loc, Elementary function, ValueRange operands) {
+  assert(operands.size() == (isBinary(function) ? 2u : 1u) &&
+         "expected as many operands as the function takes");
+  Type type = operands.front().getType();
+  ArithBuilder arith(builder, loc, type);
+  if (getElementTypeOrSelf(type).isF64())
+    return emit<double>(arith, function, operands);
+  assert(getElementTypeOrSelf(type).isF32() && "expected f32 or f64 operands");
+  return emit<float>(arith, function, operands);
+}
+
+} // namespace mlir::ad::numerics
