@@ -35,6 +35,22 @@ Value castTo(OpBuilder &builder, Location loc, Value value, Type element);
 FailureOr<SmallVector<int64_t>> inferBroadcastShape(ValueRange operands, int64_t *conflict = nullptr);
 FailureOr<SmallVector<int64_t>> inferBroadcastShape(ArrayRef<ArrayRef<int64_t>> shapes, int64_t *conflict = nullptr);
 
+/// "dimension 1 has sizes 3 and 4": the text of a diagnostic about shapes that do not broadcast at `conflict`.
+std::string describeBroadcastConflict(ArrayRef<ArrayRef<int64_t>> shapes, int64_t conflict);
+
+/// The size of one dimension: an attribute when it is static, else an index value that exists already or a `tensor.dim`
+/// of the earliest tensor known to have that size.
+OpFoldResult sizeOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimension);
+
+/// Whether two tensors have the same shape at run time for sure, judged from types and from where sizes come from.
+bool haveSameShape(Value lhs, Value rhs);
+
+/// The run-time shape of a tensor type whose dynamic sizes are index operands, in the order of the `?`.
+SmallVector<OpFoldResult> mixedSizes(OpBuilder &builder, RankedTensorType type, ValueRange sizes);
+
+/// One index operand per `?`: the check that every operation with `sizes` shares.
+LogicalResult verifySizes(Operation *op, RankedTensorType type, ValueRange sizes);
+
 /// Run-time sizes of the broadcast of several operands: one value or attribute per dimension.
 SmallVector<OpFoldResult> reifyBroadcastShape(OpBuilder &builder, Location loc, ValueRange operands);
 } // namespace mlir::ad

@@ -8,7 +8,9 @@
 include "adjoint/Dialect/AD/IR/ADBase.td"
 
 
-def AD_BarrierOp : AD_Op<"barrier", [Pure, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+// Not Pure: results that count as newly allocated keep CSE from merging barriers and code motion from moving them, while
+// an unused barrier still dies.
+def AD_BarrierOp : AD_Op<"barrier", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "identity that no rewrite sees through";
   let description = [{
     Semantics: returns its operands. Never folded, merged with another barrier or moved through; its results have no known
@@ -22,11 +24,13 @@ def AD_BarrierOp : AD_Op<"barrier", [Pure, DeclareOpInterfaceMethods<InferTypeOp
     ```
   }];
   let arguments = (ins Variadic<AD_Tensor>:$inputs);
-  let results = (outs Variadic<AD_Tensor>:$results);
+  let results = (outs Res<Variadic<AD_Tensor>, "", [MemAlloc]>:$results);
   let assemblyFormat = "$inputs attr-dict `:` type($inputs)";
+  let hasVerifier = 1;
 }
 
-def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType]> {
+def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "identity with a zero derivative";
   let description = [{
     Semantics: returns its operand.
@@ -43,7 +47,8 @@ def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType]
   let assemblyFormat = "$input attr-dict `:` type($result)";
 }
 
-def AD_FeedOp : AD_Op<"feed", [MemoryEffects<[MemRead, MemWrite]>]> {
+def AD_FeedOp : AD_Op<"feed", [MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "next value of a stream of the host";
   let description = [{
     Semantics: the next tensor of the named stream, once per execution of the operation, in order per name. Dynamic sizes are

@@ -8,18 +8,44 @@
 include "adjoint/Dialect/AD/IR/ADBase.td"
 
 
+// Every elementwise operation: sizes and folding come from lib/Dialect/AD/IR/Elementwise.h.
+class AD_ElementwiseOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
+  let hasFolder = 1;
+  code sharedDefinitions = [{
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
+                                                       ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      shapes.push_back(::mlir::ad::reifyBroadcastShape(builder, getLoc(), getOperation()->getOperands()));
+      return ::mlir::success();
+    }
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
+      return ::mlir::ad::foldElementwise(getOperation(), adaptor.getOperands());
+    }
+  }];
+  let extraClassDefinition = sharedDefinitions;
+}
+
 // One operand, one result of the same type.
 class AD_UnaryOp<string mnemonic, Type type, list<Trait> traits = []>
-    : AD_ComputeOp<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
+    : AD_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
   let arguments = (ins type:$input, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs type:$result);
   let assemblyFormat = "$input attr-dict `:` type($result)";
 }
 
-// Operands that broadcast like NumPy; the element types agree and are the result's.
-class AD_BroadcastingOp<string mnemonic, list<Trait> traits = []>
-    : AD_ComputeOp<mnemonic, !listconcat([
-        DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)>;
+// Operands that broadcast like NumPy; the element types of the data operands, those from `firstData` on, agree.
+class AD_BroadcastingOp<string mnemonic, list<Trait> traits = [], int firstData = 0, string booleanResult = "false">
+    : AD_ElementwiseOp<mnemonic, !listconcat([
+        DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
+  let extraClassDefinition = sharedDefinitions # [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context, ::std::optional<::mlir::Location> location, ::mlir::ValueRange operands,
+        ::mlir::DictionaryAttr, ::mlir::OpaqueProperties, ::mlir::RegionRange,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return ::mlir::ad::inferBroadcastType(location, getOperationName(), operands, }] # firstData # ", " #
+      booleanResult # [{, types);
+    }
+  }];
+}
 
 class AD_BinaryOp<string mnemonic, Type type, list<Trait> traits = []>
     : AD_BroadcastingOp<mnemonic, traits> {
@@ -45,7 +71,6 @@ def AD_AbsOp : AD_UnaryOp<"abs", AD_NumberTensor> {
     %y = ad.abs %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_NegOp : AD_UnaryOp<"neg", AD_NumberTensor> {
@@ -60,7 +85,6 @@ def AD_NegOp : AD_UnaryOp<"neg", AD_NumberTensor> {
     %y = ad.neg %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_SignOp : AD_UnaryOp<"sign", AD_NumberTensor> {
@@ -75,7 +99,6 @@ def AD_SignOp : AD_UnaryOp<"sign", AD_NumberTensor> {
     %y = ad.sign %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_ExpOp : AD_UnaryOp<"exp", AD_FloatTensor> {
@@ -90,7 +113,6 @@ def AD_ExpOp : AD_UnaryOp<"exp", AD_FloatTensor> {
     %y = ad.exp %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_Exp2Op : AD_UnaryOp<"exp2", AD_FloatTensor> {
@@ -105,7 +127,6 @@ def AD_Exp2Op : AD_UnaryOp<"exp2", AD_FloatTensor> {
     %y = ad.exp2 %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_Expm1Op : AD_UnaryOp<"expm1", AD_FloatTensor> {
@@ -120,7 +141,6 @@ def AD_Expm1Op : AD_UnaryOp<"expm1", AD_FloatTensor> {
     %y = ad.expm1 %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_LogOp : AD_UnaryOp<"log", AD_FloatTensor> {
@@ -135,7 +155,6 @@ def AD_LogOp : AD_UnaryOp<"log", AD_FloatTensor> {
     %y = ad.log %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_Log2Op : AD_UnaryOp<"log2", AD_FloatTensor> {
@@ -150,7 +169,6 @@ def AD_Log2Op : AD_UnaryOp<"log2", AD_FloatTensor> {
     %y = ad.log2 %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_Log1pOp : AD_UnaryOp<"log1p", AD_FloatTensor> {
@@ -165,7 +183,6 @@ def AD_Log1pOp : AD_UnaryOp<"log1p", AD_FloatTensor> {
     %y = ad.log1p %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_SinOp : AD_UnaryOp<"sin", AD_FloatTensor> {
@@ -180,7 +197,6 @@ def AD_SinOp : AD_UnaryOp<"sin", AD_FloatTensor> {
     %y = ad.sin %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_CosOp : AD_UnaryOp<"cos", AD_FloatTensor> {
@@ -195,7 +211,6 @@ def AD_CosOp : AD_UnaryOp<"cos", AD_FloatTensor> {
     %y = ad.cos %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_TanOp : AD_UnaryOp<"tan", AD_FloatTensor> {
@@ -210,7 +225,6 @@ def AD_TanOp : AD_UnaryOp<"tan", AD_FloatTensor> {
     %y = ad.tan %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_TanhOp : AD_UnaryOp<"tanh", AD_FloatTensor> {
@@ -225,7 +239,6 @@ def AD_TanhOp : AD_UnaryOp<"tanh", AD_FloatTensor> {
     %y = ad.tanh %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_SqrtOp : AD_UnaryOp<"sqrt", AD_FloatTensor> {
@@ -240,7 +253,6 @@ def AD_SqrtOp : AD_UnaryOp<"sqrt", AD_FloatTensor> {
     %y = ad.sqrt %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_RsqrtOp : AD_UnaryOp<"rsqrt", AD_FloatTensor> {
@@ -255,7 +267,6 @@ def AD_RsqrtOp : AD_UnaryOp<"rsqrt", AD_FloatTensor> {
     %y = ad.rsqrt %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_RecipOp : AD_UnaryOp<"recip", AD_FloatTensor> {
@@ -270,7 +281,6 @@ def AD_RecipOp : AD_UnaryOp<"recip", AD_FloatTensor> {
     %y = ad.recip %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_ErfOp : AD_UnaryOp<"erf", AD_FloatTensor> {
@@ -285,7 +295,6 @@ def AD_ErfOp : AD_UnaryOp<"erf", AD_FloatTensor> {
     %y = ad.erf %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_FloorOp : AD_UnaryOp<"floor", AD_FloatTensor> {
@@ -300,7 +309,6 @@ def AD_FloorOp : AD_UnaryOp<"floor", AD_FloatTensor> {
     %y = ad.floor %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_CeilOp : AD_UnaryOp<"ceil", AD_FloatTensor> {
@@ -315,7 +323,6 @@ def AD_CeilOp : AD_UnaryOp<"ceil", AD_FloatTensor> {
     %y = ad.ceil %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_RoundEvenOp : AD_UnaryOp<"round_even", AD_FloatTensor> {
@@ -330,7 +337,6 @@ def AD_RoundEvenOp : AD_UnaryOp<"round_even", AD_FloatTensor> {
     %y = ad.round_even %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_SigmoidOp : AD_UnaryOp<"sigmoid", AD_FloatTensor> {
@@ -345,7 +351,6 @@ def AD_SigmoidOp : AD_UnaryOp<"sigmoid", AD_FloatTensor> {
     %y = ad.sigmoid %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_ReluOp : AD_UnaryOp<"relu", AD_FloatTensor> {
@@ -360,7 +365,6 @@ def AD_ReluOp : AD_UnaryOp<"relu", AD_FloatTensor> {
     %y = ad.relu %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_SiluOp : AD_UnaryOp<"silu", AD_FloatTensor> {
@@ -375,7 +379,6 @@ def AD_SiluOp : AD_UnaryOp<"silu", AD_FloatTensor> {
     %y = ad.silu %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_SoftplusOp : AD_UnaryOp<"softplus", AD_FloatTensor> {
@@ -390,7 +393,6 @@ def AD_SoftplusOp : AD_UnaryOp<"softplus", AD_FloatTensor> {
     %y = ad.softplus %x : tensor<4xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_NotOp : AD_UnaryOp<"not", AD_LogicalTensor> {
@@ -405,7 +407,6 @@ def AD_NotOp : AD_UnaryOp<"not", AD_LogicalTensor> {
     %y = ad.not %x : tensor<4xi1>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_GeluOp : AD_UnaryOp<"gelu", AD_FloatTensor> {
@@ -425,10 +426,9 @@ def AD_GeluOp : AD_UnaryOp<"gelu", AD_FloatTensor> {
   let arguments = (ins AD_FloatTensor:$input,
                        DefaultValuedAttr<EnumAttr<AD_Dialect, AD_GeluForm, "gelu_form">, "::mlir::ad::GeluForm::none">:$form,
                        OptionalAttr<AD_PermissionsAttr>:$allow);
-  let hasFolder = 1;
 }
 
-def AD_IsFiniteOp : AD_ComputeOp<"is_finite", [SameOperandsAndResultShape]> {
+def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape]> {
   let summary = "whether a value is neither infinite nor NaN";
   let description = [{
     Semantics: 1 where the input is finite, else 0.
@@ -443,10 +443,9 @@ def AD_IsFiniteOp : AD_ComputeOp<"is_finite", [SameOperandsAndResultShape]> {
   let arguments = (ins AD_FloatTensor:$input, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_BoolTensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
-  let hasFolder = 1;
 }
 
-def AD_CastOp : AD_ComputeOp<"cast", [SameOperandsAndResultShape]> {
+def AD_CastOp : AD_ElementwiseOp<"cast", [SameOperandsAndResultShape]> {
   let summary = "conversion to another element type";
   let description = [{
     Semantics: each element converted. Float to float and integer to float round to nearest even, once; a finite value too
@@ -463,7 +462,6 @@ def AD_CastOp : AD_ComputeOp<"cast", [SameOperandsAndResultShape]> {
   let arguments = (ins AD_Tensor:$input, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
-  let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
@@ -481,7 +479,6 @@ def AD_AddOp : AD_BinaryOp<"add", AD_NumberTensor, [Commutative]> {
     %z = ad.add %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
@@ -497,7 +494,6 @@ def AD_SubOp : AD_BinaryOp<"sub", AD_NumberTensor> {
     %z = ad.sub %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
@@ -513,7 +509,6 @@ def AD_MulOp : AD_BinaryOp<"mul", AD_NumberTensor, [Commutative]> {
     %z = ad.mul %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
@@ -529,7 +524,6 @@ def AD_DivOp : AD_BinaryOp<"div", AD_NumberTensor> {
     %z = ad.div %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 
@@ -545,7 +539,6 @@ def AD_RemOp : AD_BinaryOp<"rem", AD_NumberTensor> {
     %z = ad.rem %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_MaxOp : AD_BinaryOp<"max", AD_NumberTensor, [Commutative]> {
@@ -560,7 +553,6 @@ def AD_MaxOp : AD_BinaryOp<"max", AD_NumberTensor, [Commutative]> {
     %z = ad.max %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_MinOp : AD_BinaryOp<"min", AD_NumberTensor, [Commutative]> {
@@ -575,7 +567,6 @@ def AD_MinOp : AD_BinaryOp<"min", AD_NumberTensor, [Commutative]> {
     %z = ad.min %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_PowOp : AD_BinaryOp<"pow", AD_FloatTensor> {
@@ -590,7 +581,6 @@ def AD_PowOp : AD_BinaryOp<"pow", AD_FloatTensor> {
     %z = ad.pow %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_Atan2Op : AD_BinaryOp<"atan2", AD_FloatTensor> {
@@ -605,7 +595,6 @@ def AD_Atan2Op : AD_BinaryOp<"atan2", AD_FloatTensor> {
     %z = ad.atan2 %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_AndOp : AD_BinaryOp<"and", AD_LogicalTensor, [Commutative]> {
@@ -620,7 +609,6 @@ def AD_AndOp : AD_BinaryOp<"and", AD_LogicalTensor, [Commutative]> {
     %z = ad.and %x, %y : tensor<4xi1>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_OrOp : AD_BinaryOp<"or", AD_LogicalTensor, [Commutative]> {
@@ -635,7 +623,6 @@ def AD_OrOp : AD_BinaryOp<"or", AD_LogicalTensor, [Commutative]> {
     %z = ad.or %x, %y : tensor<4xi1>
     ```
   }];
-  let hasFolder = 1;
 }
 
 def AD_XorOp : AD_BinaryOp<"xor", AD_LogicalTensor, [Commutative]> {
@@ -650,10 +637,9 @@ def AD_XorOp : AD_BinaryOp<"xor", AD_LogicalTensor, [Commutative]> {
     %z = ad.xor %x, %y : tensor<4xi1>
     ```
   }];
-  let hasFolder = 1;
 }
 
-def AD_CompareOp : AD_BroadcastingOp<"compare"> {
+def AD_CompareOp : AD_BroadcastingOp<"compare", [], 0, "true"> {
   let summary = "comparison";
   let description = [{
     Semantics: 1 where the predicate holds. Comparisons with NaN are false, `ne` is true. Integers are signed, i1 is 0 or 1.
@@ -671,15 +657,14 @@ def AD_CompareOp : AD_BroadcastingOp<"compare"> {
   let assemblyFormat = [{
     $predicate $lhs `,` $rhs attr-dict `:` custom<CompareTypes>(type($lhs), type($rhs), type($result))
   }];
-  let hasFolder = 1;
 }
 
 // Three operands that broadcast together.
-class AD_TernaryOp<string mnemonic, list<Trait> traits = []> : AD_BroadcastingOp<mnemonic, traits> {
+class AD_TernaryOp<string mnemonic, int firstData = 0> : AD_BroadcastingOp<mnemonic, [], firstData> {
   let results = (outs AD_Tensor:$result);
 }
 
-def AD_SelectOp : AD_TernaryOp<"select"> {
+def AD_SelectOp : AD_TernaryOp<"select", 1> {
   let summary = "choice by a condition";
   let description = [{
     Semantics: the second operand where the condition holds, else the third.
@@ -697,7 +682,6 @@ def AD_SelectOp : AD_TernaryOp<"select"> {
     $condition `,` $onTrue `,` $onFalse attr-dict `:`
     custom<TernaryTypes>(type($condition), type($onTrue), type($onFalse), type($result))
   }];
-  let hasFolder = 1;
 }
 
 def AD_ClampOp : AD_TernaryOp<"clamp"> {

@@ -1,0 +1,60 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Barriers and the connection to the host: verifiers and sizes.
+
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADControlOps.cpp.inc"
+
+void ADDialect::registerControlOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADControlOps.cpp.inc"
+      >();
+}
+
+LogicalResult BarrierOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
+                                          DictionaryAttr, OpaqueProperties, RegionRange,
+                                          SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, operands.getTypes());
+  return success();
+}
+
+LogicalResult BarrierOp::verify() {
+  // C1: at least one operand. C2, equal types, follows from inference.
+  if (getInputs().empty())
+    return emitOpError("expected at least one operand");
+  return success();
+}
+
+LogicalResult StopGradientOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  shapes.push_back(reifyBroadcastShape(builder, getLoc(), getInput()));
+  return success();
+}
+
+LogicalResult FeedOp::verify() {
+  // C1: a stream has a name.
+  if (getName().empty())
+    return emitOpError("expected the name of a stream, but got an empty string");
+  // C2: one size per dynamic dimension.
+  return verifySizes(*this, getType(), getSizes());
+}
+
+LogicalResult FeedOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  shapes.push_back(mixedSizes(builder, getType(), getSizes()));
+  return success();
+}
+
+LogicalResult ReceiveOp::verify() {
+  // C1: a receiver has a name.
+  if (getName().empty())
+    return emitOpError("expected the name of a receiver, but got an empty string");
+  // C2: something to hand over.
+  if (getInputs().empty())
+    return emitOpError("expected at least one operand");
+  return success();
+}

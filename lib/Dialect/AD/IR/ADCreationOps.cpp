@@ -1,0 +1,93 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operations that create tensors: verifiers, inference, folders.
+
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADCreationOps.cpp.inc"
+
+void ADDialect::registerCreationOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADCreationOps.cpp.inc"
+      >();
+}
+
+//===- ConstantOp -===//
+
+LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange,
+                                           DictionaryAttr, OpaqueProperties properties, RegionRange,
+                                           SmallVectorImpl<Type> &types) {
+  auto value = dyn_cast_or_null<ElementsAttr>(properties.as<Properties *>()->value);
+  auto type = value ? dyn_cast<RankedTensorType>(value.getShapedType()) : nullptr;
+  // C1: the attribute is a ranked tensor.
+  if (!type)
+    return emitOptionalError(location, "'ad.constant' op expected elements of a ranked tensor");
+  types.push_back(type);
+  return success();
+}
+
+LogicalResult ConstantOp::verify() {
+  // C2: every element is written down, or stands in a resource that exists and has the right length.
+  if (isa<DenseElementsAttr>(getValue()))
+    return success();
+  auto resource = dyn_cast<DenseResourceElementsAttr>(getValue());
+  if (!resource)
+    return emitOpError("expected dense or dense_resource elements");
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  if (!blob)
+    return emitOpError("expected a resource named '") << resource.getRawHandle().getKey() << "', but there is none";
+  auto type = cast<RankedTensorType>(resource.getType());
+  int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  if (static_cast<int64_t>(blob->getData().size()) != bytes)
+    return emitOpError("expected resource '") << resource.getRawHandle().getKey() << "' to hold " << bytes
+                                              << " bytes, but got " << blob->getData().size();
+  return success();
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setNameFn) { setNameFn(getResult(), "cst"); }
+
+//===- FullOp -===//
+
+LogicalResult FullOp::verify() {
+  // C1: the scalar has the element type of the result.
+  if (getValue().getType() != getType().getElementType())
+    return emitOpError("expected a scalar of type ") << getType().getElementType() << ", but got "
+                                                     << getValue().getType();
+  // C2: one size per dynamic dimension.
+  return verifySizes(*this, getType(), getSizes());
+}
+
+OpFoldResult FullOp::fold(FoldAdaptor adaptor) {
+  if (!adaptor.getValue() || !getType().hasStaticShape())
+    return {};
+  return DenseElementsAttr::get(getType(), ArrayRef<Attribute>(adaptor.getValue()));
+}
+
+LogicalResult FullOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  shapes.push_back(mixedSizes(builder, getType(), getSizes()));
+  return success();
+}
+
+//===- IotaOp -===//
+
+LogicalResult IotaOp::verify() {
+  // C1: the axis exists.
+  int64_t axis = static_cast<int64_t>(getAxis()), rank = getType().getRank();
+  if (axis < 0 || axis >= rank)
+    return emitOpError("expected an axis of ") << getType() << ", of rank " << rank << ", but got " << axis;
+  // C2: one size per dynamic dimension.
+  return verifySizes(*this, getType(), getSizes());
+}
+
+LogicalResult IotaOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  shapes.push_back(mixedSizes(builder, getType(), getSizes()));
+  return success();
+}

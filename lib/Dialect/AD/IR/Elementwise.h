@@ -1,0 +1,28 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What all elementwise operations share: type directives, inference by broadcasting, folding. Private to the library.
+
+#ifndef ADJOINT_LIB_DIALECT_AD_IR_ELEMENTWISE_H
+#define ADJOINT_LIB_DIALECT_AD_IR_ELEMENTWISE_H
+
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+
+namespace mlir::ad {
+// Type directives: one type when all operands agree, else one per operand. The result's type is inferred.
+ParseResult parseBroadcastTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result);
+void printBroadcastTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type rhs, Type result);
+ParseResult parseCompareTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result);
+void printCompareTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type rhs, Type result);
+ParseResult parseTernaryTypes(OpAsmParser &parser, Type &first, Type &second, Type &third, Type &result);
+void printTernaryTypes(OpAsmPrinter &printer, Operation *op, Type first, Type second, Type third, Type result);
+
+/// Infers the result of an elementwise operation. The operands from `firstData` on must have one element type, which is
+/// the result's unless the result is boolean.
+LogicalResult inferBroadcastType(std::optional<Location> location, StringRef opName, ValueRange operands,
+                                 unsigned firstData, bool booleanResult, SmallVectorImpl<Type> &types);
+
+/// Folds an elementwise operation by bit-exact identities, or computes it when its operands are constants.
+OpFoldResult foldElementwise(Operation *op, ArrayRef<Attribute> operands);
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_DIALECT_AD_IR_ELEMENTWISE_H

@@ -1,0 +1,12 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The language server: completion, hover and diagnostics for programs in the `ad` dialect.
+
+#include "adjoint/InitAllDialects.h"
+#include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::ad::registerAllDialects(registry);
+  return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));
+}
