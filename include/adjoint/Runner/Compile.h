@@ -1,0 +1,36 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From a module in the LLVM dialect to an object file.
+#ifndef ADJOINT_RUNNER_COMPILE_H
+#define ADJOINT_RUNNER_COMPILE_H
+
+#include "adjoint/Runner/Report.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+namespace mlir::ad::runner {
+
+/// The processor to compile for.
+struct CpuTarget {
+  std::string cpu;                   ///< as LLVM names it
+  std::vector<std::string> features; ///< `+avx512f`, …; empty for a processor given by name
+  std::string featureString() const;
+};
+
+/// The host, or the named processor: an error with ExitUsage when nobody knows it, with ExitNoTarget when
+/// this machine cannot execute its code.
+llvm::Expected<CpuTarget> findCpu(llvm::StringRef name);
+/// The host as it is; cheap.
+CpuTarget hostCpu();
+
+/// Compiles `module`, which holds only what translates to LLVM IR; adds the stages `translate`, `llvm`,
+/// `codegen`.
+llvm::Expected<std::string> compileToObject(mlir::ModuleOp module, const CpuTarget &target,
+                                            StageTimes &times);
+
+/// Dialects and translations that compileToObject needs.
+void registerCompileDialects(mlir::DialectRegistry &registry);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_COMPILE_H

@@ -1,0 +1,44 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Programs that can run: compiled ones, loaded into this process, and whatever else implements the interface
+// (the reference interpreter). All of them use the services of one adrt_context.
+#ifndef ADJOINT_RUNNER_EXECUTABLE_H
+#define ADJOINT_RUNNER_EXECUTABLE_H
+
+#include "adjoint/Runner/Signature.h"
+
+#include <memory>
+
+namespace mlir::ad::runner {
+
+class Executable {
+public:
+  virtual ~Executable();
+
+  /// Runs the entry: `arguments` in the order of the signature, `results` to be filled; their memory belongs
+  /// to the context until its next run. Returns a status of adrt.h.
+  virtual int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
+                      llvm::MutableArrayRef<adrt_tensor> results) = 0;
+
+  /// Names of the kernels by number, if the executable counts kernels.
+  virtual llvm::ArrayRef<std::string> getKernelNames() const { return {}; }
+};
+
+/// Everything that is needed to run a compiled program again; what the cache keeps.
+struct CompiledProgram {
+  Signature signature;
+  std::string numerics; ///< the mode it was compiled in
+  std::vector<std::string> kernels;
+  llvm::json::Value numericsReport = nullptr;
+  std::string object; ///< a relocatable object file
+};
+
+/// The symbol of the compiled form of function `entry`.
+std::string entrySymbol(llvm::StringRef entry);
+
+/// Links the object into this process, against the symbols of the runtime alone.
+llvm::Expected<std::unique_ptr<Executable>> loadProgram(const CompiledProgram &program);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_EXECUTABLE_H

@@ -1,0 +1,57 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The options of ad-runner as a structure, for the tool and for programs that embed the runner.
+#ifndef ADJOINT_RUNNER_OPTIONS_H
+#define ADJOINT_RUNNER_OPTIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::ad::runner {
+
+enum class Target { Reference, Cpu, GpuSim, Cuda };
+llvm::StringRef targetName(Target target);
+
+/// NAME=VALUE.
+struct Assignment {
+  std::string name, value;
+};
+
+/// NAME.AXIS=N.
+struct DimAssignment {
+  std::string name;
+  int64_t axis = 0, size = 0;
+};
+
+struct Options {
+  std::string input;
+  std::string entry = "main";
+  Target target = Target::Cpu;
+  std::string numericsMode;                     ///< empty: the module's own
+  std::vector<std::string> numericsPermissions; ///< given by name beside the mode
+  std::vector<Assignment> arguments, feeds;
+  std::vector<DimAssignment> dims;
+  std::string outDir;
+  bool print = false;
+  unsigned threads = 1;
+  unsigned repeat = 1, warmup = 0;
+  std::string report, numericsReport, dumpOptimized;
+  bool checkGradients = false;
+  bool optimize = true;
+  std::string cpu;   ///< empty: the host
+  std::string cache; ///< a folder, `off`, or empty for the default one
+  bool showEnv = false, showVersion = false, showHelp = false;
+};
+
+/// Parses a command line without the program's name. Errors carry ExitUsage and name the nearest spelling.
+llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments);
+
+void printHelp(llvm::raw_ostream &os);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_OPTIONS_H

@@ -1,0 +1,92 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loads objects with ORC. No IR is compiled here, so LLJIT gets neither a compiler nor a platform: both cost
+// milliseconds that a start from the cache does not have.
+#include "adjoint/Runner/Executable.h"
+#include "adjoint/Runner/Error.h"
+#include "adjoint/Runtime/Symbols.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir::ad::runner;
+namespace orc = llvm::orc;
+
+Executable::~Executable() = default;
+
+std::string mlir::ad::runner::entrySymbol(llvm::StringRef entry) { return ("adrt_entry_" + entry).str(); }
+
+namespace {
+
+class CompiledExecutable final : public Executable {
+public:
+  CompiledExecutable(std::unique_ptr<orc::LLJIT> jit, adrt_entry entry, std::vector<std::string> kernels)
+      : jit(std::move(jit)), entry(entry), kernels(std::move(kernels)) {}
+
+  int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
+              llvm::MutableArrayRef<adrt_tensor> results) override {
+    return context.run(entry, arguments.data(), results.data());
+  }
+  llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
+
+private:
+  std::unique_ptr<orc::LLJIT> jit;
+  adrt_entry entry;
+  std::vector<std::string> kernels;
+};
+
+class NoCompiler final : public orc::IRCompileLayer::IRCompiler {
+public:
+  NoCompiler() : IRCompiler(orc::IRSymbolMapper::ManglingOptions()) {}
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> operator()(llvm::Module &) override {
+    return exitError(ExitProgramError, "internal error: the loader compiles no IR");
+  }
+};
+
+llvm::Expected<std::unique_ptr<orc::LLJIT>> createLinker() {
+  llvm::InitializeNativeTarget();
+  orc::JITTargetMachineBuilder target((llvm::Triple(llvm::sys::getProcessTriple())));
+  return orc::LLJITBuilder()
+      .setJITTargetMachineBuilder(std::move(target))
+      .setLinkProcessSymbolsByDefault(false)
+      .setPlatformSetUp(orc::setUpInactivePlatform)
+      .setCompileFunctionCreator(
+          [](auto) -> llvm::Expected<std::unique_ptr<orc::IRCompileLayer::IRCompiler>> {
+            return std::make_unique<NoCompiler>();
+          })
+      .setObjectLinkingLayerCreator(
+          [](orc::ExecutionSession &session) -> llvm::Expected<std::unique_ptr<orc::ObjectLayer>> {
+            return std::make_unique<orc::ObjectLinkingLayer>(session);
+          })
+      .create();
+}
+
+llvm::Error defineRuntimeSymbols(orc::LLJIT &jit) {
+  orc::SymbolMap symbols;
+  for (const adrt::Symbol &symbol : adrt::getSymbols())
+    symbols[jit.mangleAndIntern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
+                                                 llvm::JITSymbolFlags::Exported};
+  return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const CompiledProgram &program) {
+  llvm::Expected<std::unique_ptr<orc::LLJIT>> jit = createLinker();
+  if (!jit)
+    return jit.takeError();
+  // Errors come back through the lookup; ORC's own report on stderr would say them twice.
+  (*jit)->getExecutionSession().setErrorReporter(
+      [](llvm::Error error) { llvm::consumeError(std::move(error)); });
+  if (llvm::Error error = defineRuntimeSymbols(**jit))
+    return std::move(error);
+  auto object = llvm::MemoryBuffer::getMemBufferCopy(program.object, program.signature.entry);
+  if (llvm::Error error = (*jit)->addObjectFile(std::move(object)))
+    return std::move(error);
+  llvm::Expected<orc::ExecutorAddr> entry = (*jit)->lookup(entrySymbol(program.signature.entry));
+  if (!entry)
+    return entry.takeError();
+  return std::make_unique<CompiledExecutable>(std::move(*jit), entry->toPtr<adrt_entry>(), program.kernels);
+}

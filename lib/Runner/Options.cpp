@@ -1,0 +1,246 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The command line. OptTable and not cl::opt: the shared LLVM library brings hundreds of global cl::opt of
+// its own, whose names collide with ours, and unknown options must exit with 2.
+#include "adjoint/Runner/Options.h"
+#include "adjoint/Runner/Error.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Option/Option.h"
+
+using namespace llvm;
+using namespace llvm::opt;
+using namespace mlir::ad::runner;
+
+namespace {
+
+enum OptionId {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+constexpr OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+class RunnerOptTable : public GenericOptTable {
+public:
+  RunnerOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
+};
+
+/// Fills an Options from parsed arguments; each function handles one kind of value.
+class OptionsReader {
+public:
+  OptionsReader(const RunnerOptTable &table, const InputArgList &list) : table(table), list(list) {}
+  Expected<Options> read();
+
+private:
+  Error checkUnknown() const;
+  Error readInput(Options &options) const;
+  Error readTarget(Options &options) const;
+  Error readNumerics(Options &options) const;
+  Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
+  Error readDims(Options &options) const;
+  Error readCount(OptionId id, unsigned minimum, unsigned &value) const;
+  std::string text(OptionId id, StringRef fallback = "") const {
+    return list.getLastArgValue(id, fallback).str();
+  }
+
+  const RunnerOptTable &table;
+  const InputArgList &list;
+};
+
+/// `, did you mean 'x'?` for the value nearest to `given`, if any is near.
+std::string suggestValue(StringRef given, ArrayRef<StringRef> known) {
+  StringRef best;
+  unsigned distance = given.size() / 2 + 1;
+  for (StringRef candidate : known) {
+    unsigned current = given.edit_distance(candidate, /*AllowReplacements=*/true, distance);
+    if (current < distance) {
+      distance = current;
+      best = candidate;
+    }
+  }
+  return best.empty() ? "" : (", did you mean '" + best + "'?").str();
+}
+
+Error OptionsReader::checkUnknown() const {
+  const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN);
+  if (!unknown)
+    return Error::success();
+  std::string given = unknown->getAsString(list), nearest;
+  std::string message = "unknown option '" + given + "'";
+  // Far-fetched suggestions are worse than none.
+  StringRef name = StringRef(given).split('=').first;
+  if (table.findNearest(name, nearest) <= name.size() / 3 + 1)
+    message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
+  return usageError(message);
+}
+
+Error OptionsReader::readInput(Options &options) const {
+  std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
+  if (inputs.size() > 1)
+    return usageError("expected one program, found '" + inputs[0] + "' and '" + inputs[1] + "'");
+  if (!inputs.empty())
+    options.input = inputs.front();
+  else if (!options.showEnv && !options.showHelp && !options.showVersion)
+    return usageError("expected a program FILE.mlir, try --help");
+  return Error::success();
+}
+
+Error OptionsReader::readTarget(Options &options) const {
+  std::string name = text(OPT_target, "cpu");
+  for (Target target : {Target::Reference, Target::Cpu, Target::GpuSim, Target::Cuda}) {
+    if (name != targetName(target))
+      continue;
+    options.target = target;
+    return Error::success();
+  }
+  return usageError("unknown target '" + name + "', expected reference, cpu, gpu-sim or cuda" +
+                    suggestValue(name, {"reference", "cpu", "gpu-sim", "cuda"}));
+}
+
+Error OptionsReader::readNumerics(Options &options) const {
+  if (!list.hasArg(OPT_numerics))
+    return Error::success();
+  static constexpr StringRef modes[] = {"reproducible", "strict", "fast"};
+  static constexpr StringRef permissions[] = {"reorder", "algebra", "contract", "widen",
+                                              "mma",     "narrow",  "approx",   "finite"};
+  SmallVector<StringRef> words;
+  std::string value = text(OPT_numerics);
+  StringRef(value).split(words, ',');
+  if (!is_contained(modes, words.front()))
+    return usageError("unknown numerics mode '" + words.front() + "', expected reproducible, strict or fast" +
+                      suggestValue(words.front(), modes));
+  options.numericsMode = words.front().str();
+  for (StringRef word : ArrayRef<StringRef>(words).drop_front()) {
+    if (!is_contained(permissions, word))
+      return usageError("unknown numerics permission '" + word +
+                        "', expected reorder, algebra, contract, widen, mma, narrow, approx or finite" +
+                        suggestValue(word, permissions));
+    options.numericsPermissions.push_back(word.str());
+  }
+  return Error::success();
+}
+
+Error OptionsReader::readAssignments(OptionId id, std::vector<Assignment> &assignments) const {
+  std::string option = table.getOption(id).getPrefixedName().str();
+  for (StringRef value : list.getAllArgValues(id)) {
+    auto [name, source] = value.split('=');
+    if (name.empty() || source.empty())
+      return usageError("expected " + option + " NAME=SOURCE, found '" + value + "'");
+    for (const Assignment &other : assignments)
+      if (other.name == name)
+        return usageError(option + " '" + name + "' is given twice");
+    assignments.push_back({name.str(), source.str()});
+  }
+  return Error::success();
+}
+
+Error OptionsReader::readDims(Options &options) const {
+  for (StringRef value : list.getAllArgValues(OPT_dim)) {
+    auto [place, number] = value.split('=');
+    auto [name, axis] = place.rsplit('.');
+    DimAssignment dim{name.str()};
+    if (name.empty() || axis.getAsInteger(10, dim.axis) || number.getAsInteger(10, dim.size) ||
+        dim.axis < 0 || dim.size < 0)
+      return usageError("expected --dim NAME.AXIS=N, found '" + value + "'");
+    options.dims.push_back(std::move(dim));
+  }
+  return Error::success();
+}
+
+Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned &value) const {
+  if (!list.hasArg(id))
+    return Error::success();
+  std::string given = text(id);
+  constexpr unsigned maximum = 1000000000;
+  if (StringRef(given).getAsInteger(10, value) || value < minimum || value > maximum)
+    return usageError("expected " + table.getOption(id).getPrefixedName() + " with a number of at least " +
+                      Twine(minimum) + ", found '" + given + "'");
+  return Error::success();
+}
+
+Expected<Options> OptionsReader::read() {
+  Options options;
+  options.showEnv = list.hasArg(OPT_env);
+  options.showVersion = list.hasArg(OPT_version);
+  options.showHelp = list.hasArg(OPT_help);
+  if (Error error = checkUnknown())
+    return std::move(error);
+  if (Error error = readInput(options))
+    return std::move(error);
+  if (Error error = readTarget(options))
+    return std::move(error);
+  if (Error error = readNumerics(options))
+    return std::move(error);
+  if (Error error = readAssignments(OPT_arg, options.arguments))
+    return std::move(error);
+  if (Error error = readAssignments(OPT_feed, options.feeds))
+    return std::move(error);
+  if (Error error = readDims(options))
+    return std::move(error);
+  if (Error error = readCount(OPT_threads, 0, options.threads))
+    return std::move(error);
+  if (Error error = readCount(OPT_repeat, 1, options.repeat))
+    return std::move(error);
+  if (Error error = readCount(OPT_warmup, 0, options.warmup))
+    return std::move(error);
+  options.entry = text(OPT_entry, "main");
+  options.outDir = text(OPT_out_dir);
+  options.report = text(OPT_report);
+  options.numericsReport = text(OPT_numerics_report);
+  options.dumpOptimized = text(OPT_dump_optimized);
+  options.cpu = text(OPT_cpu);
+  options.cache = text(OPT_cache);
+  options.print = list.hasArg(OPT_print);
+  options.checkGradients = list.hasArg(OPT_check_gradients);
+  options.optimize = !list.hasArg(OPT_O0);
+  return options;
+}
+
+} // namespace
+
+StringRef mlir::ad::runner::targetName(Target target) {
+  switch (target) {
+  case Target::Reference:
+    return "reference";
+  case Target::Cpu:
+    return "cpu";
+  case Target::GpuSim:
+    return "gpu-sim";
+  case Target::Cuda:
+    return "cuda";
+  }
+  return "";
+}
+
+Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> arguments) {
+  RunnerOptTable table;
+  unsigned missingIndex = 0, missingCount = 0;
+  InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount);
+  if (missingCount != 0)
+    return usageError("option '" + StringRef(list.getArgString(missingIndex)) + "' expects a value");
+  return OptionsReader(table, list).read();
+}
+
+void mlir::ad::runner::printHelp(raw_ostream &os) {
+  RunnerOptTable().printHelp(os, "ad-runner FILE.mlir [options]",
+                             "Compiles and runs a tensor program in the ad dialect");
+  os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage, 3 a check in the program failed,\n"
+        "4 the target is not available, 130 interrupted\n";
+}

@@ -1,0 +1,99 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Collects times and writes them as JSON.
+#include "adjoint/Runner/Report.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <algorithm>
+#include <mutex>
+
+using namespace mlir;
+using namespace mlir::ad::runner;
+
+void StageTimes::add(llvm::StringRef name, double seconds) {
+  auto known = llvm::find_if(stages, [&](const Stage &stage) { return stage.name == name; });
+  Stage &stage = known != stages.end() ? *known : (stages.push_back({name.str()}), stages.back());
+  stage.seconds += seconds;
+  ++stage.calls;
+}
+
+namespace {
+
+class PassTimer final : public PassInstrumentation {
+public:
+  explicit PassTimer(StageTimes &times) : times(times) {}
+
+  void runBeforePass(Pass *pass, Operation *) override {
+    std::lock_guard<std::mutex> lock(mutex);
+    started[pass] = Clock::now();
+  }
+  void runAfterPass(Pass *pass, Operation *) override { finish(pass); }
+  void runAfterPassFailed(Pass *pass, Operation *) override { finish(pass); }
+
+private:
+  void finish(Pass *pass) {
+    std::lock_guard<std::mutex> lock(mutex);
+    // Adaptors that only run nested passes have no flag; their time is that of the passes.
+    if (!pass->getArgument().empty())
+      times.add(pass->getArgument(), std::chrono::duration<double>(Clock::now() - started[pass]).count());
+  }
+
+  StageTimes &times;
+  std::mutex mutex;
+  llvm::DenseMap<Pass *, Clock::time_point> started;
+};
+
+llvm::json::Array stagesToJSON(llvm::ArrayRef<StageTimes::Stage> stages) {
+  llvm::json::Array array;
+  for (const StageTimes::Stage &stage : stages)
+    array.push_back(
+        llvm::json::Object{{"name", stage.name}, {"seconds", stage.seconds}, {"calls", stage.calls}});
+  return array;
+}
+
+llvm::json::Array kernelsToJSON(const Report &report) {
+  llvm::json::Array array;
+  for (auto [index, kernel] : llvm::enumerate(report.kernels)) {
+    std::string name =
+        index < report.kernelNames.size() ? report.kernelNames[index] : "kernel" + std::to_string(index);
+    array.push_back(llvm::json::Object{{"name", std::move(name)},
+                                       {"calls", kernel.calls},
+                                       {"seconds", std::chrono::duration<double>(kernel.total).count()}});
+  }
+  return array;
+}
+
+} // namespace
+
+std::unique_ptr<PassInstrumentation> mlir::ad::runner::createPassTimer(StageTimes &times) {
+  return std::make_unique<PassTimer>(times);
+}
+
+double mlir::ad::runner::median(std::vector<double> values) {
+  if (values.empty())
+    return 0;
+  std::sort(values.begin(), values.end());
+  size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+llvm::json::Value mlir::ad::runner::toJSON(const Report &report) {
+  return llvm::json::Object{{"file", report.file},
+                            {"entry", report.entry},
+                            {"target", report.target},
+                            {"numerics", report.numerics},
+                            {"cpu", report.cpu},
+                            {"threads", report.threads},
+                            {"cache", report.cache},
+                            {"exit_code", report.exitCode},
+                            {"startup_seconds", report.startupSeconds},
+                            {"stages", stagesToJSON(report.stages.getStages())},
+                            {"passes", stagesToJSON(report.passes.getStages())},
+                            {"kernels", kernelsToJSON(report)},
+                            {"arena_bytes", report.arenaBytes},
+                            {"warmup", report.warmup},
+                            {"runs", llvm::json::Array(report.runs)},
+                            {"median_seconds", median(report.runs)}};
+}
