@@ -110,21 +110,24 @@ def make_inputs(model, seed):
     return parameters, streams
 
 
+def write_inputs(parameters, streams, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = []
+    for kind, tensors in (("arg", parameters), ("feed", streams)):
+        for name, tensor in tensors.items():
+            file = folder / f"{name}.npy"
+            np.save(file, np.ascontiguousarray(tensor))
+            lines += [f"--{kind}", f"{name}={file}"]
+    (folder / "arguments").write_text("\n".join(lines) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", choices=sorted(MODELS))
     parser.add_argument("folder", type=pathlib.Path, help="is made if it does not exist")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    parameters, streams = make_inputs(options.model, options.seed)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    lines = []
-    for kind, tensors in (("arg", parameters), ("feed", streams)):
-        for name, tensor in tensors.items():
-            file = options.folder / f"{name}.npy"
-            np.save(file, np.ascontiguousarray(tensor))
-            lines += [f"--{kind}", f"{name}={file}"]
-    (options.folder / "arguments").write_text("\n".join(lines) + "\n")
+    write_inputs(*make_inputs(options.model, options.seed), options.folder)
 
 
 if __name__ == "__main__":

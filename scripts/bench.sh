@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+# Measures us and the peers in the same run.
+#
+#   scripts/bench.sh NAME… [--json FILE]
+#
+# NAME is one of the programs in benchmarks (without its ending). Peers are installed into build/bench-venv; one that
+# cannot be is named as missing. Each benchmark prints a table and closes with one line per comparison,
+# `NAME: 1.07x of PEER (CASE)`, where more than 1 means that we are faster. --json writes all measurements to a file.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+benchmarks() {
+  find benchmarks -maxdepth 1 -name '*.py' -perm -u+x | sed 's,.*/,,; s,\.py$,,' | sort
+}
+
+names=() json=''
+while (($#)); do
+  case $1 in
+    -h | --help) usage; echo "Benchmarks: $(benchmarks | xargs)"; exit 0 ;;
+    --json)
+      [[ ${2-} ]] || die "--json expects a file"
+      json=$2
+      shift
+      ;;
+    -*) die "unknown option '$1'; see --help" ;;
+    *) [[ -x benchmarks/$1.py ]] || die "unknown benchmark '$1', expected one of: $(benchmarks | xargs)"; names+=("$1") ;;
+  esac
+  shift
+done
+((${#names[@]})) || die "expected the name of a benchmark, one of: $(benchmarks | xargs)"
+
+scripts/setup.sh
+build ad-opt ad-runner
+
+peers=build/bench-venv
+wanted=benchmarks/requirements.txt
+if ! cmp -s "$wanted" "$peers/requirements.txt"; then
+  say "installing the peers into $peers: $(grep -v '^#' "$wanted" | xargs)"
+  quietly build/setup-bench-venv.log python3 -m venv "$peers"
+  if "$peers/bin/python" -m pip install --disable-pip-version-check -q -r "$wanted" >build/setup-bench-pip.log 2>&1; then
+    cp "$wanted" "$peers/requirements.txt"
+  else
+    say "the peers could not be installed (build/setup-bench-pip.log); they are named as missing below"
+    quietly build/setup-bench-pip-numpy.log "$peers/bin/python" -m pip install -q -r scripts/requirements.txt
+  fi
+fi
+
+parts=()
+for name in "${names[@]}"; do
+  parts+=("$BUILD/bench-$name.json")
+  say "benchmark $name"
+  ADJOINT_BIN=$BUILD/bin "$peers/bin/python" -u "benchmarks/$name.py" --json "${parts[-1]}"
+done
+if [[ $json ]]; then
+  "$PYTHON" -c 'import json, sys
+json.dump({name: json.load(open(part)) for name, part in zip(sys.argv[2::2], sys.argv[3::2])}, open(sys.argv[1], "w"), indent=1)' \
+    "$json" $(paste -d ' ' <(printf '%s\n' "${names[@]}") <(printf '%s\n' "${parts[@]}"))
+fi

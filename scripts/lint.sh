@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+# Checks the form of the tracked files.
+#
+#   scripts/lint.sh [--fix] [--tidy] [FILE…]
+#
+# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, syntax of the scripts.
+#   --fix    lays out the C++ files instead of complaining about them
+#   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
+#   FILE…    only these files
+# Closes with `lint: clean` or `lint: N complaints`.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+MAX_LINES=800
+BANNER='Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.'
+
+fix='' tidy='' files=()
+for argument; do
+  case $argument in
+    --fix) fix=1 ;;
+    --tidy) tidy=1 ;;
+    -h | --help) usage; exit 0 ;;
+    -*) die "unknown option '$argument'; see --help" ;;
+    *) files+=("$argument") ;;
+  esac
+done
+if ((${#files[@]} == 0)); then
+  mapfile -t files < <(git ls-files)
+fi
+
+complaints=0
+complain() {
+  printf '%s\n' "$1" >&2
+  complaints=$((complaints + 1))
+}
+
+# of_kind PATTERN: the files at hand whose name matches the regular expression and that still exist.
+of_kind() {
+  local file
+  for file in "${files[@]}"; do
+    if [[ $file =~ $1 && -f $file ]]; then printf '%s\n' "$file"; fi
+  done
+}
+
+check_layout() {
+  local file sources
+  mapfile -t sources < <(of_kind '\.(cpp|c|h)$')
+  ((${#sources[@]})) || return 0
+  command -v clang-format-22 >/dev/null || die "clang-format-22 is not installed; run scripts/setup.sh"
+  if [[ $fix ]]; then
+    clang-format-22 -i "${sources[@]}"
+    return 0
+  fi
+  while read -r file; do
+    complain "$file: not laid out as clang-format-22 does; run scripts/lint.sh --fix"
+  done < <(clang-format-22 --dry-run "${sources[@]}" 2>&1 | sed -n 's/^\(.*\):[0-9]*:[0-9]*: warning: code should be.*/\1/p' | sort -u)
+}
+
+check_text() {
+  local file
+  while read -r file; do
+    head -n 5 "$file" | grep -qF "$BANNER" || complain "$file: expected the licence line at the head"
+  done < <(of_kind '\.(cpp|c|h|td|py|sh|cmake)$')
+  while read -r file; do
+    (($(wc -l <"$file") <= MAX_LINES)) || complain "$file: $(wc -l <"$file") lines, expected at most $MAX_LINES"
+  done < <(of_kind '\.(cpp|c|h|td|py|sh|mlir)$')
+  while read -r file; do
+    grep -nE '[[:space:]]$' "$file" >/dev/null && complain "$file: whitespace at the end of a line"
+    grep -nP '\t' "$file" >/dev/null && complain "$file: a tab"
+    [[ -z $(tail -c 1 "$file") ]] || complain "$file: no newline at the end"
+  done < <(of_kind '(\.(cpp|c|h|td|py|sh|mlir|md|txt|cmake|json)|\.ci/run)$')
+}
+
+check_scripts() {
+  local file
+  while read -r file; do
+    bash -n "$file" || complain "$file: bash does not read it"
+  done < <(of_kind '(\.sh|\.ci/run)$')
+  while read -r file; do
+    python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" ||
+      complain "$file: Python does not read it"
+  done < <(of_kind '\.py$')
+}
+
+# Each warning is a complaint; generated code and headers of others are not ours to mend.
+check_tidy() {
+  local sources log=$BUILD/clang-tidy.log
+  mapfile -t sources < <(of_kind '^(lib|tools)/.*\.cpp$')
+  ((${#sources[@]})) || return 0
+  [[ -f $BUILD/compile_commands.json ]] || die "no build is configured in $BUILD; run scripts/setup.sh"
+  run-clang-tidy-22 -quiet -p "$BUILD" -clang-tidy-binary clang-tidy-22 "${sources[@]/#/$ROOT/}" >"$log" 2>&1 || true
+  while read -r line; do
+    complain "${line#"$ROOT"/}"
+  done < <(grep -E '^/.*: (warning|error): ' "$log" | sort -u)
+}
+
+check_layout
+check_text
+check_scripts
+if [[ $tidy ]]; then check_tidy; fi
+if ((complaints)); then
+  echo "lint: $complaints complaints"
+  exit 1
+fi
+echo "lint: clean"

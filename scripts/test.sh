@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+# Sets up, builds, lints and runs every test.
+#
+#   scripts/test.sh [FILTER]
+#
+# With a FILTER, a regular expression, only tests whose name matches it run. Closes with one line
+# `N passed, N failed, N skipped`; exit code 1 when something failed. $ADJOINT_PRESET picks another preset, e.g. asan.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+case ${1-} in
+  -h | --help) usage; exit 0 ;;
+  -*) die "unknown option '$1'; see --help" ;;
+esac
+filter=${1-}
+FUZZ_COUNT=200
+
+passed=0 failed=0 skipped=0
+wanted() { [[ -z $filter || $1 =~ $filter ]]; }
+
+# verdict NAME PASSED FAILED SKIPPED: adds up and reports one suite.
+verdict() {
+  passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
+  say "$1: $2 passed, $3 failed, $4 skipped"
+}
+
+# one NAME COMMAND…: the command is one test, passed if it succeeds.
+one() {
+  local name=$1
+  shift
+  wanted "$name" || return 0
+  if "$@"; then verdict "$name" 1 0 0; else verdict "$name" 0 1 0; fi
+}
+
+# counted NAME COMMAND…: a program that closes with `N run, N failed`, perhaps behind its name.
+counted() {
+  local name=$1 log=$BUILD/test-logs/$1.log code=0 run=0 bad=0
+  shift
+  wanted "$name" || return 0
+  mkdir -p "${log%/*}"
+  "$@" >"$log" 2>&1 || code=$?
+  if [[ $(tail -n 1 "$log") =~ ([0-9]+)\ run,\ ([0-9]+)\ failed ]]; then
+    run=${BASH_REMATCH[1]} bad=${BASH_REMATCH[2]}
+  else
+    code=$((code ? code : 1))
+  fi
+  # A program that dies behind its last test, or counts nothing, has failed once more than it says.
+  if ((code && !bad)); then run=$((run + 1)) bad=1; fi
+  if ((bad)); then tail -n 40 "$log"; fi
+  verdict "$name" $((run - bad)) "$bad" 0
+}
+
+# Every file under test/ that lit knows.
+lit_suite() {
+  local results=$BUILD/test-logs/lit.json counts
+  mkdir -p "${results%/*}"
+  rm -f "$results"
+  local options=(-s -v --no-progress-bar --output "$results")
+  if [[ $filter ]]; then options+=(--filter "$filter" --allow-empty-runs); fi
+  "$LLVM/bin/lit" "${options[@]}" "$BUILD/test" || true
+  counts=$("$PYTHON" scripts/count_lit.py "$results") || counts='0 1 0'
+  # shellcheck disable=SC2086
+  verdict lit $counts
+}
+
+# Test programs of C++ are the executables of the build whose name ends in -test; lit does not know them.
+unit_tests() {
+  local program
+  while read -r program; do
+    counted "$(basename "$program")" "$program"
+  done < <(find "$BUILD/bin" -maxdepth 1 -name '*-test' -type f -perm -u+x | sort)
+}
+
+# Those of Python are the files whose name ends in _test.py.
+python_tests() {
+  local program
+  while read -r program; do
+    counted "$program" env ADJOINT_BIN="$BUILD/bin" "$PYTHON" "$program"
+  done < <(git ls-files -- '*_test.py' | sort)
+}
+
+fuzz_campaigns() {
+  local name
+  for name in programs gradients; do
+    counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$FUZZ_COUNT"
+  done
+}
+
+scripts/setup.sh
+say "building (about 12 minutes on two cores the first time)"
+build
+export PATH=$BUILD/bin:$LLVM/bin:$ROOT/.venv/bin:$PATH
+one lint scripts/lint.sh
+lit_suite
+unit_tests
+python_tests
+fuzz_campaigns
+echo "$passed passed, $failed failed, $skipped skipped"
+((failed == 0))
