@@ -40,11 +40,8 @@ def AD_DotOp : AD_ContractionOp<"dot"> {
                        DenseI64ArrayAttr:$lhsContract, DenseI64ArrayAttr:$rhsContract,
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_NumberTensor:$result);
-  // custom<DotAxes> leaves out the lists when they are those of matmul.
-  let assemblyFormat = [{
-    $lhs `,` $rhs custom<DotAxes>($lhsBatch, $rhsBatch, $lhsContract, $rhsContract)
-    attr-dict `:` functional-type(operands, results)
-  }];
+  // The lists of axes are left out when they are those of matmul.
+  let hasCustomAssemblyFormat = 1;
   let builders = [
     // NumPy's matmul; the result has the operands' element type.
     OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs)>,

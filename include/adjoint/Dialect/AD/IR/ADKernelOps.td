@@ -31,7 +31,7 @@ def AD_YieldOp : AD_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["Fus
 }
 
 def AD_FusionOp : AD_Op<"fusion", [IsolatedFromAbove, SingleBlock, RecursiveMemoryEffects,
-    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface>]> {
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "cluster of operations that becomes one kernel";
   let description = [{
     Semantics: that of the operations in the region, whose arguments are the operands. What the kernel may do numerically
@@ -66,7 +66,7 @@ def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Singl
 
     Example:
     ```mlir
-    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {class = #ad<kernel_class elementwise>} {
+    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
       ad.yield %a : tensor<4xf32>
     }
     ```
@@ -108,6 +108,7 @@ def AD_LaunchOp : AD_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceM
     $kernel `(` $inputs `)` (`sizes` `(` $sizes^ `)`)? (`into` `(` $destinations^ `:` type($destinations) `)`)?
     attr-dict `:` functional-type($inputs, $results)
   }];
+  let hasVerifier = 1;
 }
 
 def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {

@@ -24,8 +24,21 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
   let hasFolder = 1;
   let builders = [
     // The result has the operand's element type.
-    OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes, CArg<"bool", "false">:$keepDims)>
+    OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes, CArg<"bool", "false">:$keepDims), [{
+      ::mlir::Type type = reducedType(::llvm::cast<::mlir::RankedTensorType>(input.getType()), axes, keepDims);
+      build($_builder, $_state, type, input, axes, keepDims, nullptr, nullptr);
+    }]>
   ];
+  // Shared by the family; the functions stand in lib/Dialect/AD/IR/ADReductionOps.cpp.
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifyReduction(*this); }
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
+                                                       ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return reifyReduction(builder, getOperation(), getAxes(), shapes);
+    }
+    ::mlir::ad::OrderAttr $cppClass::getCanonicalOrder() { return canonicalOrderOfReduction(getInput(), getAxes()); }
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) { return foldReduction(*this, adaptor.getInput()); }
+  }];
 }
 
 def AD_ReduceSumOp : AD_ReduceOp<"reduce_sum", AD_NumberTensor> {
@@ -98,14 +111,24 @@ def AD_ReduceMeanOp : AD_ReduceOp<"reduce_mean", AD_FloatTensor> {
   }];
 }
 
-class AD_ArgReduceOp<string mnemonic> : AD_ComputeOp<mnemonic, [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+class AD_ArgReduceOp<string mnemonic> : AD_ComputeOp<mnemonic, [InferTypeOpAdaptor]> {
   let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_IndexTensor:$result);
   let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input)";
   let extraClassDeclaration = [{
     ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
   }];
-  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *, ::std::optional<::mlir::Location> location, Adaptor adaptor,
+        ::llvm::SmallVectorImpl<::mlir::Type> &types) {
+      return inferArgReduction(location, getOperationName(), adaptor.getInput().getType(), adaptor.getAxis(), types);
+    }
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
+                                                       ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return reifyReduction(builder, getOperation(), getAxis(), shapes);
+    }
+  }];
 }
 
 def AD_ArgmaxOp : AD_ArgReduceOp<"argmax"> {

@@ -81,7 +81,7 @@ def AD_SumToShapeOp : AD_ShapeOp<"sum_to_shape"> {
   }];
 }
 
-def AD_TransposeOp : AD_ShapeOp<"transpose", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def AD_TransposeOp : AD_ShapeOp<"transpose", [InferTypeOpAdaptor]> {
   let summary = "permutation of the axes";
   let description = [{
     Semantics: axis i of the result is axis permutation[i] of the input.
@@ -96,7 +96,6 @@ def AD_TransposeOp : AD_ShapeOp<"transpose", [DeclareOpInterfaceMethods<InferTyp
   let arguments = (ins AD_Tensor:$input, DenseI64ArrayAttr:$permutation, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = [{ $input $permutation attr-dict `:` type($input) }];
-  let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
@@ -139,7 +138,7 @@ def AD_DynamicSliceOp : AD_ShapeOp<"dynamic_slice", [AttrSizedOperandSegments]> 
   let hasVerifier = 1;
 }
 
-def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAdaptor]> {
   let summary = "tensor with one part replaced";
   let description = [{
     Semantics: the input, with the elements from the offsets on replaced by the update. Writing outside is a run-time error.
@@ -154,10 +153,9 @@ def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [DeclareOpInter
   let arguments = (ins AD_Tensor:$input, AD_Tensor:$update, Variadic<Index>:$offsets, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = [{ $input `,` $update `[` $offsets `]` attr-dict `:` type($input) `,` type($update) }];
-  let hasVerifier = 1;
 }
 
-def AD_PadOp : AD_ShapeOp<"pad", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
   let summary = "surrounding and interleaving with a value";
   let description = [{
     Semantics: axis by axis, low copies of the value (a rank-0 tensor) before, high after and interior ones between neighbours. Nothing is negative.
@@ -172,11 +170,10 @@ def AD_PadOp : AD_ShapeOp<"pad", [DeclareOpInterfaceMethods<InferTypeOpInterface
   let arguments = (ins AD_Tensor:$input, AD_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = [{ $input `,` $value `low` $low `high` $high `interior` $interior attr-dict `:` type($input) `,` type($value) }];
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 
-def AD_ConcatOp : AD_ShapeOp<"concat", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def AD_ConcatOp : AD_ShapeOp<"concat", [InferTypeOpAdaptor]> {
   let summary = "tensors behind one another";
   let description = [{
     Semantics: the inputs in order along the axis; other dimensions agree.
@@ -191,7 +188,6 @@ def AD_ConcatOp : AD_ShapeOp<"concat", [DeclareOpInterfaceMethods<InferTypeOpInt
   let arguments = (ins Variadic<AD_Tensor>:$inputs, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = [{ `axis` $axis $inputs attr-dict `:` type($inputs) }];
-  let hasVerifier = 1;
   let hasFolder = 1;
 }
 

@@ -1,0 +1,294 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions: verifiers, sizes, builders and the assembly of ad.dot. Labels are those of docs/spec/contraction.md.
+
+#include "ShapeUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADContractionOps.cpp.inc"
+
+void ADDialect::registerContractionOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADContractionOps.cpp.inc"
+      >();
+}
+
+namespace {
+// The four lists of ad.dot.
+struct DotAxes {
+  SmallVector<int64_t> lhsBatch, rhsBatch, lhsContract, rhsContract;
+
+  static DotAxes of(DotOp op) {
+    return {llvm::to_vector(op.getLhsBatch()), llvm::to_vector(op.getRhsBatch()),
+            llvm::to_vector(op.getLhsContract()), llvm::to_vector(op.getRhsContract())};
+  }
+
+  bool operator==(const DotAxes &other) const {
+    return lhsBatch == other.lhsBatch && rhsBatch == other.rhsBatch && lhsContract == other.lhsContract &&
+           rhsContract == other.rhsContract;
+  }
+
+  // The axes of NumPy's matmul. A stack of matrices meets one matrix or vector, or a stack of the same rank; none
+  // where NumPy would repeat the left operand or there is nothing to contract.
+  static std::optional<DotAxes> ofMatmul(int64_t lhsRank, int64_t rhsRank) {
+    if (lhsRank < 1 || rhsRank < 1)
+      return std::nullopt;
+    if (rhsRank > 2 && lhsRank != 1 && lhsRank != rhsRank)
+      return std::nullopt;
+    DotAxes axes;
+    if (rhsRank > 2 && lhsRank == rhsRank)
+      axes.lhsBatch = axes.rhsBatch = llvm::to_vector(llvm::seq<int64_t>(0, lhsRank - 2));
+    axes.lhsContract = {lhsRank - 1};
+    axes.rhsContract = {std::max<int64_t>(rhsRank - 2, 0)};
+    return axes;
+  }
+};
+} // namespace
+
+static SmallVector<int64_t> freeAxes(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract) {
+  SmallVector<int64_t> axes;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contract, axis))
+      axes.push_back(axis);
+  return axes;
+}
+
+// C1 of both contractions: one operand element, or two 8-bit floats; the result has it, or the accumulator's.
+static LogicalResult verifyElements(Operation *op, Type lhs, Type rhs, Type result) {
+  auto isByteFloat = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
+  if (lhs != rhs && !(isByteFloat(lhs) && isByteFloat(rhs))) // C1
+    return op->emitOpError("expected operands of one element type or of two 8-bit float types, but got ")
+           << lhs << " and " << rhs;
+  if (!isOperandOrAccumulator(lhs, result) && result != rhs) // C1
+    return op->emitOpError("expected a result with elements of type ")
+           << lhs << " or " << accumulatorType(lhs) << ", but got " << result;
+  return success();
+}
+
+// C2 and C3 of ad.dot for one operand.
+static LogicalResult verifyOperandAxes(ArrayRef<int64_t> batch, ArrayRef<int64_t> contract, int64_t rank,
+                                       StringRef side, EmitError error) {
+  SmallVector<bool> used(rank, false);
+  for (int64_t axis : llvm::concat<const int64_t>(batch, contract)) {
+    if (axis < 0 || axis >= rank) // C3
+      return error() << "expected axes of the " << side << " operand of rank " << rank << ", but got " << axis;
+    if (used[axis]) // C3
+      return error() << "expected each axis of the " << side << " operand once, but got " << axis << " twice";
+    used[axis] = true;
+  }
+  return success();
+}
+
+// C4: paired axes have one size.
+static LogicalResult verifyPairs(ArrayRef<int64_t> lhsAxes, ArrayRef<int64_t> rhsAxes, ArrayRef<int64_t> lhs,
+                                 ArrayRef<int64_t> rhs, StringRef kind, EmitError error) {
+  for (auto [left, right] : llvm::zip_equal(lhsAxes, rhsAxes))
+    if (!maySizesAgree(lhs[left], rhs[right])) // C4
+      return error() << kind << " axes " << left << " and " << right << " have sizes " << lhs[left] << " and "
+                     << rhs[right];
+  return success();
+}
+
+// The shape of the result, after all checks of axes and sizes.
+static FailureOr<SmallVector<int64_t>> inferDotShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs,
+                                                     const DotAxes &axes, EmitError error) {
+  if (axes.lhsBatch.size() != axes.rhsBatch.size() || axes.lhsContract.size() != axes.rhsContract.size()) // C2
+    return error() << "expected as many batch and contracting axes of both operands, but got "
+                   << axes.lhsBatch.size() << " x " << axes.rhsBatch.size() << " and " << axes.lhsContract.size()
+                   << " x " << axes.rhsContract.size();
+  if (failed(verifyOperandAxes(axes.lhsBatch, axes.lhsContract, lhs.size(), "left", error)) ||
+      failed(verifyOperandAxes(axes.rhsBatch, axes.rhsContract, rhs.size(), "right", error)) ||
+      failed(verifyPairs(axes.lhsBatch, axes.rhsBatch, lhs, rhs, "batch", error)) ||
+      failed(verifyPairs(axes.lhsContract, axes.rhsContract, lhs, rhs, "contracting", error)))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (auto [left, right] : llvm::zip_equal(axes.lhsBatch, axes.rhsBatch))
+    shape.push_back(commonSize(lhs[left], rhs[right]));
+  for (int64_t axis : freeAxes(lhs.size(), axes.lhsBatch, axes.lhsContract))
+    shape.push_back(lhs[axis]);
+  for (int64_t axis : freeAxes(rhs.size(), axes.rhsBatch, axes.rhsContract))
+    shape.push_back(rhs[axis]);
+  return shape;
+}
+
+LogicalResult DotOp::verify() {
+  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType();
+  if (failed(verifyElements(*this, lhs.getElementType(), rhs.getElementType(), getType().getElementType())))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      inferDotShape(lhs.getShape(), rhs.getShape(), DotAxes::of(*this), [&] { return emitOpError(); });
+  if (failed(shape))
+    return failure();
+  if (ArrayRef<int64_t>(*shape) != getType().getShape()) // C5
+    return emitOpError("expected a result of shape ")
+           << shapeToString(*shape) << ", but got " << shapeToString(getType().getShape());
+  return success();
+}
+
+OrderAttr DotOp::getCanonicalOrder() {
+  int64_t used = getLhsBatch().size() + getLhsContract().size();
+  bool noFreeAxis = getLhs().getType().getRank() == used && getRhs().getType().getRank() == used;
+  return noFreeAxis ? OrderAttr::canonicalLanes(getContext()) : OrderAttr::canonicalBlocks(getContext());
+}
+
+LogicalResult DotOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<int64_t> left = llvm::to_vector(getLhsBatch());
+  llvm::append_range(left, freeAxes(getLhs().getType().getRank(), getLhsBatch(), getLhsContract()));
+  SmallVector<OpFoldResult> sizes = selectSizes(builder, getLoc(), getLhs(), left);
+  llvm::append_range(sizes, selectSizes(builder, getLoc(), getRhs(),
+                                        freeAxes(getRhs().getType().getRank(), getRhsBatch(), getRhsContract())));
+  shapes.push_back(normalizeSizes(builder, getLoc(), getType(), sizes));
+  return success();
+}
+
+void DotOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch,
+                  ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsContract, ArrayRef<int64_t> rhsContract) {
+  auto left = cast<RankedTensorType>(lhs.getType()), right = cast<RankedTensorType>(rhs.getType());
+  DotAxes axes{llvm::to_vector(lhsBatch), llvm::to_vector(rhsBatch), llvm::to_vector(lhsContract),
+               llvm::to_vector(rhsContract)};
+  // Wrong axes give a result of rank 0, which the verifier refuses with the reason.
+  FailureOr<SmallVector<int64_t>> shape =
+      inferDotShape(left.getShape(), right.getShape(), axes, [] { return InFlightDiagnostic(); });
+  Type type = RankedTensorType::get(shape.value_or(SmallVector<int64_t>()), left.getElementType());
+  build(builder, state, type, lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract, nullptr, nullptr);
+}
+
+void DotOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs) {
+  std::optional<DotAxes> axes = DotAxes::ofMatmul(cast<RankedTensorType>(lhs.getType()).getRank(),
+                                                  cast<RankedTensorType>(rhs.getType()).getRank());
+  assert(axes && "operands without matmul's axes need lists");
+  DotAxes given = axes.value_or(DotAxes());
+  build(builder, state, lhs, rhs, given.lhsBatch, given.rhsBatch, given.lhsContract, given.rhsContract);
+}
+
+//===-- Assembly ------------------------------------------------------------------------------------------------===//
+
+static ParseResult parseAxisList(OpAsmParser &parser, SmallVectorImpl<int64_t> &axes) {
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
+    return parser.parseInteger(axes.emplace_back());
+  });
+}
+
+// `keyword [..] x [..]`, if it is there.
+static ParseResult parseAxisPair(OpAsmParser &parser, StringRef keyword, SmallVectorImpl<int64_t> &lhs,
+                                 SmallVectorImpl<int64_t> &rhs, bool &written) {
+  if (failed(parser.parseOptionalKeyword(keyword)))
+    return success();
+  written = true;
+  return failure(parseAxisList(parser, lhs) || parser.parseKeyword("x") || parseAxisList(parser, rhs));
+}
+
+// The axes of matmul for the ranks of the parsed operands.
+static ParseResult resolveMatmulAxes(OpAsmParser &parser, SMLoc loc, FunctionType types, DotAxes &axes) {
+  SmallVector<int64_t> ranks;
+  for (Type type : types.getInputs())
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      ranks.push_back(tensor.getRank());
+  if (ranks.size() != 2)
+    return success(); // the verifier says what is wrong with the operands
+  std::optional<DotAxes> matmul = DotAxes::ofMatmul(ranks[0], ranks[1]);
+  if (!matmul)
+    return parser.emitError(loc, "expected batch and contract lists, since matmul of ranks ")
+           << ranks[0] << " and " << ranks[1] << " has no default";
+  axes = *matmul;
+  return success();
+}
+
+ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand, 2> operands(2);
+  DotAxes axes;
+  bool written = false;
+  FunctionType types;
+  SMLoc loc = parser.getCurrentLocation(), attributesLoc;
+  if (parser.parseOperand(operands[0]) || parser.parseComma() || parser.parseOperand(operands[1]) ||
+      parseAxisPair(parser, "batch", axes.lhsBatch, axes.rhsBatch, written) ||
+      parseAxisPair(parser, "contract", axes.lhsContract, axes.rhsContract, written))
+    return failure();
+  attributesLoc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(result.attributes) ||
+      failed(verifyInherentAttrs(result.name, result.attributes,
+                                 [&] { return parser.emitError(attributesLoc) << "'ad.dot' op "; })) ||
+      parser.parseColonType(types) || (!written && resolveMatmulAxes(parser, loc, types, axes)) ||
+      parser.resolveOperands(operands, types.getInputs(), loc, result.operands))
+    return failure();
+  Builder &builder = parser.getBuilder();
+  result.addAttribute(getLhsBatchAttrName(result.name), builder.getDenseI64ArrayAttr(axes.lhsBatch));
+  result.addAttribute(getRhsBatchAttrName(result.name), builder.getDenseI64ArrayAttr(axes.rhsBatch));
+  result.addAttribute(getLhsContractAttrName(result.name), builder.getDenseI64ArrayAttr(axes.lhsContract));
+  result.addAttribute(getRhsContractAttrName(result.name), builder.getDenseI64ArrayAttr(axes.rhsContract));
+  result.addTypes(types.getResults());
+  return success();
+}
+
+static void printAxisPair(OpAsmPrinter &printer, StringRef keyword, ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
+  printer << " " << keyword << " [" << lhs << "] x [" << rhs << "]";
+}
+
+void DotOp::print(OpAsmPrinter &printer) {
+  printer << " " << getLhs() << ", " << getRhs();
+  DotAxes axes = DotAxes::of(*this);
+  std::optional<DotAxes> matmul = DotAxes::ofMatmul(getLhs().getType().getRank(), getRhs().getType().getRank());
+  if (!matmul || !(*matmul == axes)) {
+    if (!axes.lhsBatch.empty() || !axes.rhsBatch.empty())
+      printAxisPair(printer, "batch", axes.lhsBatch, axes.rhsBatch);
+    printAxisPair(printer, "contract", axes.lhsContract, axes.rhsContract);
+  }
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getLhsBatchAttrName(), getRhsBatchAttrName(),
+                                                      getLhsContractAttrName(), getRhsContractAttrName()});
+  printer << " : ";
+  printer.printFunctionalType(*this);
+}
+
+//===-- ad.gemm -------------------------------------------------------------------------------------------------===//
+
+// C5: the bias repeats to the result's shape.
+static LogicalResult verifyBias(GemmOp op, RankedTensorType bias) {
+  Type element = bias.getElementType();
+  if (element != op.getLhs().getType().getElementType() && element != op.getType().getElementType()) // C1
+    return op.emitOpError("expected a bias with elements of type ")
+           << op.getLhs().getType().getElementType() << " or " << op.getType().getElementType() << ", but got "
+           << element;
+  ArrayRef<int64_t> result = op.getType().getShape();
+  bool repeats = bias.getRank() <= 2;
+  for (int64_t axis = bias.getRank(), last = 1; repeats && axis > 0; --axis, --last)
+    repeats = bias.getDimSize(axis - 1) == 1 || maySizesAgree(bias.getDimSize(axis - 1), result[last]);
+  if (!repeats) // C5
+    return op.emitOpError("cannot broadcast a bias of shape ")
+           << shapeToString(bias.getShape()) << " to " << shapeToString(result);
+  return success();
+}
+
+LogicalResult GemmOp::verify() {
+  RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType();
+  if (failed(verifyElements(*this, lhs.getElementType(), rhs.getElementType(), getType().getElementType())))
+    return failure();
+  if (lhs.getRank() != 2 || rhs.getRank() != 2 || getType().getRank() != 2) // C2
+    return emitOpError("expected operands and a result of rank 2, but got ranks ")
+           << lhs.getRank() << ", " << rhs.getRank() << " and " << getType().getRank();
+  int64_t left = getTransA() ? 0 : 1, right = getTransB() ? 1 : 0;
+  if (!maySizesAgree(lhs.getDimSize(left), rhs.getDimSize(right))) // C3
+    return emitOpError("contracting axes ") << left << " and " << right << " have sizes " << lhs.getDimSize(left)
+                                            << " and " << rhs.getDimSize(right);
+  SmallVector<int64_t> shape = {lhs.getDimSize(1 - left), rhs.getDimSize(1 - right)};
+  if (ArrayRef<int64_t>(shape) != getType().getShape()) // C4
+    return emitOpError("expected a result of shape ")
+           << shapeToString(shape) << ", but got " << shapeToString(getType().getShape());
+  if (getBias())
+    return verifyBias(*this, getBias().getType());
+  if (!getBeta().isExactlyValue(1.0)) // C6
+    return emitOpError("expected no beta without a bias");
+  return success();
+}
+
+OrderAttr GemmOp::getCanonicalOrder() { return OrderAttr::canonicalBlocks(getContext()); }
+
+LogicalResult GemmOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = {sizeOf(builder, getLoc(), getLhs(), getTransA() ? 1 : 0),
+                                     sizeOf(builder, getLoc(), getRhs(), getTransB() ? 0 : 1)};
+  shapes.push_back(normalizeSizes(builder, getLoc(), getType(), sizes));
+  return success();
+}

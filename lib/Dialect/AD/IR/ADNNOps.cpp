@@ -1,0 +1,114 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Neural-network operations: verifiers and sizes. Labels are those of docs/spec/nn.md.
+
+#include "ShapeUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADNNOps.cpp.inc"
+
+void ADDialect::registerNNOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADNNOps.cpp.inc"
+      >();
+}
+
+// The result has the leading sizes of `source`: all of them, or all but the last.
+static LogicalResult reifyLeadingSizes(Operation *op, Value source, OpBuilder &builder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<int64_t> leading = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  shapes.push_back(normalizeSizes(builder, op->getLoc(), type, selectSizes(builder, op->getLoc(), source, leading)));
+  return success();
+}
+
+template <typename Op>
+static LogicalResult verifySoftmax(Op op) {
+  int64_t axis = op.getAxis();
+  return verifyAxis(axis, op.getType().getRank(), [&] { return op.emitOpError(); }); // C1
+}
+
+template <typename Op>
+static OrderAttr canonicalOrderOfSoftmax(Op op) {
+  bool innermost = static_cast<int64_t>(op.getAxis()) == op.getType().getRank() - 1;
+  return innermost ? OrderAttr::canonicalLanes(op.getContext()) : OrderAttr::canonicalBlocks(op.getContext());
+}
+
+LogicalResult SoftmaxOp::verify() { return verifySoftmax(*this); }
+LogicalResult LogSoftmaxOp::verify() { return verifySoftmax(*this); }
+OrderAttr SoftmaxOp::getCanonicalOrder() { return canonicalOrderOfSoftmax(*this); }
+OrderAttr LogSoftmaxOp::getCanonicalOrder() { return canonicalOrderOfSoftmax(*this); }
+
+LogicalResult SoftmaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyLeadingSizes(*this, getInput(), builder, shapes);
+}
+
+LogicalResult LogSoftmaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyLeadingSizes(*this, getInput(), builder, shapes);
+}
+
+// C1 to C3 of the normalizations; `parameter` is the type of scale and bias.
+template <typename Op>
+static LogicalResult verifyNormalization(Op op, RankedTensorType parameter) {
+  RankedTensorType input = op.getInput().getType();
+  if (input.getRank() == 0) // C1
+    return op.emitOpError("expected an input of rank 1 or more, but its rank is 0");
+  if (parameter.getRank() != 1 || parameter.getElementType() != input.getElementType() ||
+      !maySizesAgree(parameter.getDimSize(0), input.getShape().back())) // C2
+    return op.emitOpError("expected parameters of type ")
+           << RankedTensorType::get(input.getShape().take_back(1), input.getElementType()) << ", but got "
+           << parameter;
+  const APFloat epsilon = op.getEpsilon();
+  if (!epsilon.isFinite() || (epsilon.isNegative() && !epsilon.isZero())) // C3
+    return op.emitOpError("expected a finite epsilon of at least 0, but got ") << epsilon.convertToDouble();
+  return success();
+}
+
+LogicalResult LayerNormOp::verify() { return verifyNormalization(*this, getScale().getType()); }
+LogicalResult RmsNormOp::verify() { return verifyNormalization(*this, getScale().getType()); }
+OrderAttr LayerNormOp::getCanonicalOrder() { return OrderAttr::canonicalLanes(getContext()); }
+OrderAttr RmsNormOp::getCanonicalOrder() { return OrderAttr::canonicalLanes(getContext()); }
+
+LogicalResult LayerNormOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyLeadingSizes(*this, getInput(), builder, shapes);
+}
+
+LogicalResult RmsNormOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyLeadingSizes(*this, getInput(), builder, shapes);
+}
+
+// Whether two shapes can be one at run time.
+static bool mayShapesAgree(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
+  return lhs.size() == rhs.size() &&
+         llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) { return maySizesAgree(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+LogicalResult CrossEntropyOp::verify() {
+  RankedTensorType logits = getLogits().getType(), labels = getLabels().getType();
+  if (logits.getRank() == 0) // C1
+    return emitOpError("expected logits of rank 1 or more, but their rank is 0");
+  ArrayRef<int64_t> rows = logits.getShape().drop_back();
+  Type label = labels.getElementType();
+  bool classes = label.isInteger(32) || label.isInteger(64);
+  if (!classes && label != logits.getElementType()) // C2
+    return emitOpError("expected labels with elements of type ")
+           << logits.getElementType() << ", i32 or i64, but got " << label;
+  ArrayRef<int64_t> expected = classes ? rows : logits.getShape();
+  if (!mayShapesAgree(labels.getShape(), expected)) // C3
+    return emitOpError("expected labels of shape ")
+           << shapeToString(expected) << ", but got " << shapeToString(labels.getShape());
+  auto loss = RankedTensorType::get(rows, logits.getElementType());
+  if (getType() != loss) // C4
+    return emitOpError("expected a result of type ") << loss << ", but got " << getType();
+  return success();
+}
+
+OrderAttr CrossEntropyOp::getCanonicalOrder() { return OrderAttr::canonicalLanes(getContext()); }
+
+LogicalResult CrossEntropyOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyLeadingSizes(*this, getLogits(), builder, shapes);
+}
