@@ -32,35 +32,54 @@ template <class T, class B> Logistic<B, T> normalTail(B &b, V<B, T> x) {
   return {multiply<T>(b, onePlus<T>(b, e.q), millsRatio<T>(b, x)), e.k};
 }
 
-/// x Phi(x).
+/// erf(u) / u for u^2 = square, at most 1: the first two terms of the series as pairs, since they cancel.
+template <class T, class B> Pair<B, T> erfSeries(B &b, Pair<B, T> square) {
+  V<B, T> tail = b.constant(erfTail<T>.values[erfTail<T>.size - 1]);
+  for (int i = erfTail<T>.size - 2; i >= 1; --i)
+    tail = b.fma(tail, square.high, b.constant(erfTail<T>.values[i]));
+  Pair<B, T> second = multiply<T>(b, square, Split<T>{erfTail<T>.values[0], erfTailRest<T>});
+  second.low = b.fma(square.high * square.high, tail, second.low);
+  return add<T>(b, pairOf<T>(b, twoOverSqrtPi<T>), second);
+}
+
+/// Phi(x), |x| <= 1.
+template <class T, class B> Pair<B, T> normalCentre(B &b, V<B, T> x) {
+  Pair<B, T> square = twoProduct<T>(b, x, x);
+  Pair<B, T> series = erfSeries<T>(b, {square.high * T(0.5), square.low * T(0.5)});
+  series = multiply<T>(b, series, Split<T>{sqrt2<T>.high * T(0.25), sqrt2<T>.low * T(0.25)});
+  return add<T>(b, {b.constant(T(0.5)), b.constant(T(0))}, multiply<T>(b, series, x));
+}
+
+/// x Phi(x), Phi as 1/2 + ..., Phi(-|x|) or 1 - Phi(-|x|).
 template <class T, class B> V<B, T> gelu(B &b, V<B, T> x) {
   constexpr T end = sizeof(T) == 4 ? T(14.5) : T(39);
-  V<B, T> magnitude = atMost<T>(b, absolute<T>(b, x), end);
-  Logistic<B, T> tail = normalTail<T>(b, magnitude);
+  V<B, T> magnitude = absolute<T>(b, x), clamped = atMost<T>(b, magnitude, end);
+  Logistic<B, T> tail = normalTail<T>(b, clamped);
   V<B, T> factor = powerOrZero<T>(b, tail.k, FloatLayout<T>::mantissa + 20);
   Pair<B, T> rest = fastTwoSum<T>(b, b.constant(T(1)), -(tail.value.high * factor));
   rest.low = b.fma(-tail.value.low, factor, rest.low);
-  V<B, bool> positive = x >= T(0);
-  Pair<B, T> phi = selectPair<T>(b, positive, rest, tail.value);
-  V<B, BitsOf<T>> k = b.select(positive, b.constant(BitsOf<T>(0)), tail.k);
-  V<B, T> result = scale<T>(b, multiply<T>(b, phi, b.select(positive, magnitude, -magnitude)).high, k);
-  result = b.select(x > end, x, keepNaN<T>(b, x, result));
-  return b.select(absolute<T>(b, x) < T(1e-30), x * T(0.5), result);
+  V<B, T> inner = b.select(magnitude < T(1), x, b.constant(T(0)));
+  Pair<B, T> phi = selectPair<T>(b, x >= T(0), rest, tail.value);
+  phi = selectPair<T>(b, magnitude < T(1), normalCentre<T>(b, inner), phi);
+  V<B, bool> far = x <= T(-1);
+  V<B, BitsOf<T>> k = b.select(far, tail.k, b.constant(BitsOf<T>(0)));
+  V<B, T> argument = flipSign<T>(b, clamped, signOf<T>(b, x));
+  V<B, T> result = scale<T>(b, multiply<T>(b, phi, argument).high, k);
+  result = b.select(x == T(0), x, result);
+  return b.select(x > end, x, keepNaN<T>(b, x, result));
 }
 
 /// x (2/sqrt(pi) + x^2 P(x^2)), |x| <= 1; for larger |x| 1 - 2 Phi(-sqrt(2) x).
 template <class T, class B> V<B, T> erf(B &b, V<B, T> x) {
   constexpr T end = sizeof(T) == 4 ? T(4.5) : T(6.5);
   V<B, T> magnitude = atMost<T>(b, absolute<T>(b, x), end);
-  V<B, T> inner = atMost<T>(b, magnitude, T(1)), square = inner * inner;
-  Pair<B, T> linear = multiply<T>(b, pairOf<T>(b, twoOverSqrtPi<T>), inner);
-  V<B, T> small = linear.high + b.fma(inner * square, polynomial<T>(b, square, erfTail<T>), linear.low);
+  V<B, T> inner = atMost<T>(b, magnitude, T(1));
+  Pair<B, T> series = erfSeries<T>(b, twoProduct<T>(b, inner, inner));
+  V<B, T> small = multiply<T>(b, series, inner).high;
 
-  Pair<B, T> argument = twoProduct<T>(b, magnitude, magnitude);
-  ExpPair<B, T> e = expPair<T>(b, negate<T>(b, argument));
-  Pair<B, T> power = onePlus<T>(b, e.q);
+  ExpPair<B, T> e = expPair<T>(b, negate<T>(b, twoProduct<T>(b, magnitude, magnitude)));
   V<B, T> ratio = millsRatio<T>(b, magnitude * sqrt2<T>.high).high * T(2);
-  V<B, T> large = b.constant(T(1)) - power.high * powerOfTwo<T>(b, e.k) * ratio;
+  V<B, T> large = b.constant(T(1)) - onePlus<T>(b, e.q).high * powerOfTwo<T>(b, e.k) * ratio;
 
   V<B, T> result = b.select(magnitude < T(1), small, large);
   // 2/sqrt(pi) x of a tiny x in one rounding: scaled up, the pair does not lose its low part.
