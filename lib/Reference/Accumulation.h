@@ -1,0 +1,37 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sums and other reductions in the order that is written on an operation.
+
+#ifndef ADJOINT_LIB_REFERENCE_ACCUMULATION_H
+#define ADJOINT_LIB_REFERENCE_ACCUMULATION_H
+
+#include "Movement.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Numerics/Order.h"
+
+namespace mlir::ad::reference {
+
+/// The order written on the operation, else its canonical one.
+OrderAttr orderOf(NumericsOpInterface op);
+
+/// All of 0 … count-1 taken in with step(accumulator, index); partial results are joined with join(left, right).
+template <class T, class Step, class Join>
+T accumulate(OrderAttr order, int64_t count, T identity, Step step, Join join) {
+  if (order.isLanes())
+    return numerics::laneTree(count, identity, step, join, order.getLanes(), order.getLength());
+  return numerics::blockChain(count, identity, step, join, order.getLength());
+}
+
+enum class Reduction { Sum, Product, Maximum, Minimum };
+
+/// A tensor of an accumulator type reduced along one axis, which stays with size 1.
+Tensor reduce(Reduction kind, const Tensor &x, int64_t axis, OrderAttr order);
+/// The same along several axes, from the last to the first: the first one reduced in the given order, and the others in
+/// blocks, since the lanes of an order belong to one axis.
+Tensor reduce(Reduction kind, const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order);
+/// The sum divided once by the number of elements.
+Tensor mean(const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order);
+
+} // namespace mlir::ad::reference
+
+#endif // ADJOINT_LIB_REFERENCE_ACCUMULATION_H

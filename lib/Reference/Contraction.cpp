@@ -1,0 +1,130 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sums of products. Operands are brought into rows that are contiguous along the contracted index; each element of
+// the result is then one dot product in the written order.
+
+#include "Accumulation.h"
+#include "Arithmetic.h"
+#include "Interpreter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::reference;
+
+namespace {
+/// An operand as batches of rows.
+struct Rows {
+  Shape batch, free; ///< sizes of the batch axes and of the axes that stay
+  int64_t length;    ///< of a row: the contracted axes as one index, the last listed fastest
+  Tensor data;       ///< [batch, free, length] in the accumulator's type
+};
+} // namespace
+
+static Rows makeRows(const Tensor &x, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract) {
+  Rows rows{{}, {}, 1, {}};
+  Shape permutation(batch);
+  for (int64_t axis : batch)
+    rows.batch.push_back(x.getDim(axis));
+  for (int64_t axis = 0; axis < x.getRank(); ++axis)
+    if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contract, axis)) {
+      permutation.push_back(axis);
+      rows.free.push_back(x.getDim(axis));
+    }
+  for (int64_t axis : contract) {
+    permutation.push_back(axis);
+    rows.length *= x.getDim(axis);
+  }
+  rows.data = transpose(reference::cast(x, reference::accumulatorType(x.getType())), permutation);
+  return rows;
+}
+
+template <class T> static T dotProduct(OrderAttr order, const T *a, const T *b, int64_t length) {
+  return accumulate(
+      order, length, T(0), [&](T sum, int64_t k) { return multiplyAdd(a[k], b[k], sum); },
+      [](T left, T right) { return add(left, right); });
+}
+
+/// [batch, lhs free, rhs free] in the accumulator's type.
+static Tensor contract(const Rows &lhs, const Rows &rhs, OrderAttr order) {
+  Shape shape(lhs.batch);
+  shape.append(lhs.free);
+  shape.append(rhs.free);
+  Tensor result(lhs.data.getType(), shape);
+  int64_t m = product(lhs.free), n = product(rhs.free), length = lhs.length;
+  withNumber(result.getType(), [&](auto tag) {
+    using T = decltype(tag);
+    const T *left = lhs.data.data<T>(), *right = rhs.data.data<T>();
+    T *target = result.data<T>();
+    for (int64_t b = 0, batches = product(lhs.batch); b < batches; ++b)
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j)
+          *target++ = dotProduct(order, left + (b * m + i) * length, right + (b * n + j) * length, length);
+  });
+  return result;
+}
+
+/// Axes that meet must have one size; the error names the axis of the right operand.
+static int32_t checkPairs(Operation *op, Frame &frame, const Tensor &lhs, const Tensor &rhs, ArrayRef<int64_t> left,
+                          ArrayRef<int64_t> right) {
+  for (auto [l, r] : llvm::zip_equal(left, right))
+    if (lhs.getDim(l) != rhs.getDim(r))
+      return frame.fail(op, ADRT_FAIL_SAME_SIZE, {r, lhs.getDim(l), rhs.getDim(r)});
+  return ADRT_OK;
+}
+
+static int32_t runDot(DotOp op, Frame &frame) {
+  Tensor lhs = frame[op.getLhs()], rhs = frame[op.getRhs()];
+  if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsBatch(), op.getRhsBatch()))
+    return status;
+  if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsContract(), op.getRhsContract()))
+    return status;
+  Tensor sum = contract(makeRows(lhs, op.getLhsBatch(), op.getLhsContract()),
+                        makeRows(rhs, op.getRhsBatch(), op.getRhsContract()), orderOf(op));
+  return frame.set(op.getResult(), reference::cast(sum, *elementTypeOf(op.getResult().getType())));
+}
+
+//===- gemm ------------------------------------------------------------===//
+
+/// The tensor times a factor; a factor of 1 multiplies nothing.
+static Tensor scaled(const Tensor &x, double factor) {
+  if (factor == 1.0)
+    return x;
+  return withFloat(x.getType(), [&](auto tag) {
+    using T = decltype(tag);
+    return map<T>(x, [&](T a) { return a * static_cast<T>(factor); });
+  });
+}
+
+static int32_t addBias(GemmOp op, Frame &frame, Tensor &sum) {
+  Tensor bias = frame[op.getBias()];
+  int64_t leading = sum.getRank() - bias.getRank();
+  for (auto [axis, size] : llvm::enumerate(bias.getShape())) {
+    int64_t dimension = leading + static_cast<int64_t>(axis);
+    if (size != 1 && size != sum.getDim(dimension))
+      return frame.fail(op, ADRT_FAIL_BROADCAST, {dimension, size, sum.getDim(dimension)});
+  }
+  bias = broadcastTo(scaled(reference::cast(bias, sum.getType()), op.getBeta().convertToDouble()), sum.getShape());
+  sum = withFloat(sum.getType(), [&](auto tag) {
+    using T = decltype(tag);
+    return map<T>(sum, bias, [](T a, T b) { return a + b; });
+  });
+  return ADRT_OK;
+}
+
+static int32_t runGemm(GemmOp op, Frame &frame) {
+  Tensor lhs = frame[op.getLhs()], rhs = frame[op.getRhs()];
+  int64_t left = op.getTransA() ? 0 : 1, right = op.getTransB() ? 1 : 0;
+  if (int32_t status = checkPairs(op, frame, lhs, rhs, left, right))
+    return status;
+  Tensor sum = contract(makeRows(lhs, {}, left), makeRows(rhs, {}, right), orderOf(op));
+  sum = scaled(sum, op.getAlpha().convertToDouble());
+  if (op.getBias())
+    if (int32_t status = addBias(op, frame, sum))
+      return status;
+  return frame.set(op.getResult(), reference::cast(sum, *elementTypeOf(op.getResult().getType())));
+}
+
+void mlir::ad::reference::registerContraction(Semantics &semantics) {
+  semantics.add(runDot);
+  semantics.add(runGemm);
+}

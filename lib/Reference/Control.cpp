@@ -1,0 +1,106 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Calls, branches and loops.
+
+#include "Interpreter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::ad::reference;
+
+static int32_t setAll(Frame &frame, ValueRange results, ArrayRef<Tensor> tensors) {
+  for (auto [result, tensor] : llvm::zip_equal(results, tensors))
+    frame.set(result, tensor);
+  return ADRT_OK;
+}
+
+static int32_t runCall(func::CallOp op, Frame &frame) {
+  SmallVector<Tensor> results;
+  if (int32_t status = frame.run.call(op, op.getCallee(), frame.all(op.getArgOperands()), results))
+    return status;
+  return setAll(frame, op.getResults(), results);
+}
+
+static bool isTrue(const Tensor &condition) { return *condition.data<uint8_t>() != 0; }
+
+static int32_t runIf(scf::IfOp op, Frame &frame) {
+  Region &region = isTrue(frame[op.getCondition()]) ? op.getThenRegion() : op.getElseRegion();
+  if (region.empty())
+    return ADRT_OK;
+  SmallVector<Tensor> yielded;
+  if (int32_t status = frame.runBlock(region.front(), {}, yielded))
+    return status;
+  return setAll(frame, op.getResults(), yielded);
+}
+
+/// Carried tensors keep their sizes, so that all memory of a loop is known before it starts.
+static int32_t checkCarries(Operation *op, Frame &frame, ArrayRef<Tensor> before, ArrayRef<Tensor> after) {
+  for (auto [carry, pair] : llvm::enumerate(llvm::zip_equal(before, after))) {
+    auto &[old, now] = pair;
+    for (int64_t axis = 0, rank = std::min(old.getRank(), now.getRank()); axis < rank; ++axis)
+      if (old.getDim(axis) != now.getDim(axis))
+        return frame.fail(op, ADRT_FAIL_CARRY,
+                          {static_cast<int64_t>(carry), axis, old.getDim(axis), now.getDim(axis)});
+  }
+  return ADRT_OK;
+}
+
+/// An integer scalar of any width as a number.
+static int64_t integerOf(const Tensor &tensor) {
+  return tensor.getType() == ElementType::I32 ? *tensor.data<int32_t>() : tensor.asIndex();
+}
+
+static Tensor integerLike(const Tensor &like, int64_t value) {
+  return like.getType() == ElementType::I32 ? Tensor::scalar(ElementType::I32, static_cast<int32_t>(value))
+                                            : Tensor::index(value);
+}
+
+static int32_t runFor(scf::ForOp op, Frame &frame) {
+  Tensor lower = frame[op.getLowerBound()];
+  int64_t end = integerOf(frame[op.getUpperBound()]), step = integerOf(frame[op.getStep()]);
+  if (step <= 0)
+    return frame.refuse(op, "requires a positive step, but got " + Twine(step));
+  SmallVector<Tensor> carried = frame.all(op.getInitArgs());
+  int64_t i = integerOf(lower);
+  while (i < end) {
+    if (int32_t status = adrt_poll(frame.run.context))
+      return status;
+    SmallVector<Tensor> arguments{integerLike(lower, i)}, next;
+    arguments.append(carried);
+    if (int32_t status = frame.runBlock(*op.getBody(), arguments, next))
+      return status;
+    if (int32_t status = checkCarries(op, frame, carried, next))
+      return status;
+    carried = next;
+    if (__builtin_add_overflow(i, step, &i))
+      break;
+  }
+  return setAll(frame, op.getResults(), carried);
+}
+
+static int32_t runWhile(scf::WhileOp op, Frame &frame) {
+  SmallVector<Tensor> carried = frame.all(op.getInits());
+  while (true) {
+    if (int32_t status = adrt_poll(frame.run.context))
+      return status;
+    SmallVector<Tensor> condition, next;
+    if (int32_t status = frame.runBlock(*op.getBeforeBody(), carried, condition))
+      return status;
+    ArrayRef<Tensor> passed = ArrayRef(condition).drop_front();
+    if (!isTrue(condition.front()))
+      return setAll(frame, op.getResults(), passed);
+    if (int32_t status = frame.runBlock(*op.getAfterBody(), passed, next))
+      return status;
+    if (int32_t status = checkCarries(op, frame, carried, next))
+      return status;
+    carried = next;
+  }
+}
+
+void mlir::ad::reference::registerControl(Semantics &semantics) {
+  semantics.add(runCall);
+  semantics.add(runIf);
+  semantics.add(runFor);
+  semantics.add(runWhile);
+}

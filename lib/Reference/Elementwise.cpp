@@ -1,0 +1,257 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Elementwise operations: operands broadcast together, values of 16- and 8-bit floats compute in f32, each operation
+// rounds once.
+
+#include "Arithmetic.h"
+#include "Interpreter.h"
+#include "Movement.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::reference;
+using numerics::Elementary;
+
+//===- Operands and results --------------------------------------------===//
+
+/// The run-time broadcast of all operands; the size 1 yields, also to 0.
+static int32_t broadcastShape(Operation *op, Frame &frame, Shape &shape) {
+  for (Value operand : op->getOperands()) {
+    ArrayRef<int64_t> sizes = frame[operand].getShape();
+    if (sizes.size() > shape.size())
+      shape.insert(shape.begin(), sizes.size() - shape.size(), 1);
+    size_t leading = shape.size() - sizes.size();
+    for (auto [axis, size] : llvm::enumerate(sizes)) {
+      int64_t &common = shape[leading + axis];
+      if (common == 1)
+        common = size;
+      else if (size != 1 && size != common)
+        return frame.fail(op, ADRT_FAIL_BROADCAST, {static_cast<int64_t>(leading + axis), common, size});
+    }
+  }
+  return frame.checkMemory(op, ElementType::F64, shape);
+}
+
+/// The operands with one shape, as they are stored.
+static int32_t broadcastOperands(Operation *op, Frame &frame, SmallVectorImpl<Tensor> &operands) {
+  Shape shape;
+  if (int32_t status = broadcastShape(op, frame, shape))
+    return status;
+  for (Value operand : op->getOperands())
+    operands.push_back(broadcastTo(frame[operand], shape));
+  return ADRT_OK;
+}
+
+/// The same in the types in which the operation computes.
+static int32_t computeOperands(Operation *op, Frame &frame, SmallVectorImpl<Tensor> &operands) {
+  if (int32_t status = broadcastOperands(op, frame, operands))
+    return status;
+  for (Tensor &operand : operands)
+    operand = widen(operand);
+  return ADRT_OK;
+}
+
+/// The one rounding of the operation.
+static int32_t setRounded(Operation *op, Frame &frame, const Tensor &computed) {
+  Value result = op->getResult(0);
+  return frame.set(result, reference::cast(computed, *elementTypeOf(result.getType())));
+}
+
+//===- Forms of operations ---------------------------------------------===//
+
+/// f(x), f(x, y) or f(x, y, z) of numbers; F is a generic function object.
+template <class OpT, class F> static void addUnary(Semantics &semantics, F f) {
+  semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
+    Tensor x = widen(frame[op->getOperand(0)]);
+    return setRounded(op, frame, withNumber(x.getType(), [&](auto tag) { return map<decltype(tag)>(x, f); }));
+  });
+}
+
+template <class OpT, class F> static void addBinary(Semantics &semantics, F f) {
+  semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
+    SmallVector<Tensor> x;
+    if (int32_t status = computeOperands(op, frame, x))
+      return status;
+    return setRounded(op, frame,
+                      withNumber(x[0].getType(), [&](auto tag) { return map<decltype(tag)>(x[0], x[1], f); }));
+  });
+}
+
+template <class OpT, class F> static void addTernary(Semantics &semantics, F f) {
+  semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
+    SmallVector<Tensor> x;
+    if (int32_t status = computeOperands(op, frame, x))
+      return status;
+    return setRounded(op, frame,
+                      withNumber(x[0].getType(), [&](auto tag) { return map<decltype(tag)>(x[0], x[1], x[2], f); }));
+  });
+}
+
+/// Functions of floats, where the body need not make sense for integers.
+template <class OpT, class F> static void addFloat(Semantics &semantics, F f) {
+  semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
+    Tensor x = widen(frame[op->getOperand(0)]);
+    return setRounded(op, frame, withFloat(x.getType(), [&](auto tag) { return map<decltype(tag)>(x, f); }));
+  });
+}
+
+template <class OpT> static void addFunction(Semantics &semantics, Elementary function) {
+  semantics.addGeneric<OpT>([function](Operation *op, Frame &frame) {
+    return setRounded(op, frame, apply(function, widen(frame[op->getOperand(0)])));
+  });
+}
+
+template <class OpT> static void addFunctionOfTwo(Semantics &semantics, Elementary function) {
+  semantics.addGeneric<OpT>([function](Operation *op, Frame &frame) {
+    SmallVector<Tensor> x;
+    if (int32_t status = computeOperands(op, frame, x))
+      return status;
+    return setRounded(op, frame, apply(function, x[0], x[1]));
+  });
+}
+
+/// Bitwise operations of two.
+template <class OpT, class F> static void addLogical(Semantics &semantics, F f) {
+  semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
+    SmallVector<Tensor> x;
+    if (int32_t status = broadcastOperands(op, frame, x))
+      return status;
+    return setRounded(op, frame,
+                      withLogical(x[0].getType(), [&](auto tag) { return map<decltype(tag)>(x[0], x[1], f); }));
+  });
+}
+
+//===- Operations with attributes or several types ---------------------===//
+
+static int32_t runGelu(GeluOp op, Frame &frame) {
+  Elementary function = op.getForm() == GeluForm::tanh ? Elementary::GeluTanh : Elementary::Gelu;
+  return setRounded(op, frame, apply(function, widen(frame[op.getInput()])));
+}
+
+static int32_t runCast(CastOp op, Frame &frame) { return setRounded(op, frame, frame[op.getInput()]); }
+
+static int32_t runNot(NotOp op, Frame &frame) {
+  Tensor x = frame[op.getInput()];
+  return setRounded(op, frame, withLogical(x.getType(), [&](auto tag) {
+                      using T = decltype(tag);
+                      return map<T>(x, [](T a) {
+                        if constexpr (std::is_same_v<T, bool>)
+                          return !a;
+                        else
+                          return static_cast<T>(~a);
+                      });
+                    }));
+}
+
+template <class T> static bool holds(ComparePredicate predicate, T a, T b) {
+  switch (predicate) {
+  case ComparePredicate::eq:
+    return a == b;
+  case ComparePredicate::ne:
+    return a != b;
+  case ComparePredicate::lt:
+    return a < b;
+  case ComparePredicate::le:
+    return a <= b;
+  case ComparePredicate::gt:
+    return a > b;
+  case ComparePredicate::ge:
+    return a >= b;
+  }
+  return false;
+}
+
+static int32_t runCompare(CompareOp op, Frame &frame) {
+  SmallVector<Tensor> x;
+  if (int32_t status = computeOperands(op, frame, x))
+    return status;
+  ComparePredicate predicate = op.getPredicate();
+  return setRounded(op, frame, withAny(x[0].getType(), [&](auto tag) {
+                      using T = decltype(tag);
+                      return map<T>(x[0], x[1], [&](T a, T b) { return holds(predicate, a, b); });
+                    }));
+}
+
+static int32_t runSelect(SelectOp op, Frame &frame) {
+  SmallVector<Tensor> x;
+  if (int32_t status = broadcastOperands(op, frame, x))
+    return status;
+  Tensor result(x[1].getType(), x[1].getShape());
+  const bool *condition = x[0].data<bool>();
+  int64_t size = sizeInBytes(result.getType());
+  for (int64_t i = 0, n = result.getNumElements(); i < n; ++i)
+    std::memcpy(result.bytes() + i * size, x[condition[i] ? 1 : 2].bytes() + i * size, size);
+  return frame.set(op.getResult(), result);
+}
+
+//===- Table -----------------------------------------------------------===//
+
+static void registerUnary(Semantics &semantics) {
+  addUnary<AbsOp>(semantics, [](auto a) {
+    if constexpr (std::is_floating_point_v<decltype(a)>)
+      return std::fabs(a);
+    else
+      return a < 0 ? subtract(decltype(a)(0), a) : a;
+  });
+  addUnary<NegOp>(semantics, [](auto a) {
+    if constexpr (std::is_floating_point_v<decltype(a)>)
+      return -a;
+    else
+      return subtract(decltype(a)(0), a);
+  });
+  addUnary<SignOp>(semantics, [](auto a) {
+    using T = decltype(a);
+    return a > 0 ? T(1) : a < 0 ? T(-1) : a;
+  });
+  addFloat<FloorOp>(semantics, [](auto a) { return std::floor(a); });
+  addFloat<CeilOp>(semantics, [](auto a) { return std::ceil(a); });
+  // The entry has set rounding to nearest even.
+  addFloat<RoundEvenOp>(semantics, [](auto a) { return std::nearbyint(a); });
+  addFloat<ReluOp>(semantics, [](auto a) { return a < 0 ? decltype(a)(0) : a; });
+  addFloat<IsFiniteOp>(semantics, [](auto a) { return static_cast<bool>(std::isfinite(a)); });
+}
+
+static void registerFunctions(Semantics &semantics) {
+  addFunction<ExpOp>(semantics, Elementary::Exp);
+  addFunction<Exp2Op>(semantics, Elementary::Exp2);
+  addFunction<Expm1Op>(semantics, Elementary::Expm1);
+  addFunction<LogOp>(semantics, Elementary::Log);
+  addFunction<Log2Op>(semantics, Elementary::Log2);
+  addFunction<Log1pOp>(semantics, Elementary::Log1p);
+  addFunction<SinOp>(semantics, Elementary::Sin);
+  addFunction<CosOp>(semantics, Elementary::Cos);
+  addFunction<TanOp>(semantics, Elementary::Tan);
+  addFunction<TanhOp>(semantics, Elementary::Tanh);
+  addFunction<SqrtOp>(semantics, Elementary::Sqrt);
+  addFunction<RsqrtOp>(semantics, Elementary::Rsqrt);
+  addFunction<RecipOp>(semantics, Elementary::Recip);
+  addFunction<ErfOp>(semantics, Elementary::Erf);
+  addFunction<SigmoidOp>(semantics, Elementary::Sigmoid);
+  addFunction<SiluOp>(semantics, Elementary::Silu);
+  addFunction<SoftplusOp>(semantics, Elementary::Softplus);
+  addFunctionOfTwo<PowOp>(semantics, Elementary::Pow);
+  addFunctionOfTwo<Atan2Op>(semantics, Elementary::Atan2);
+}
+
+void mlir::ad::reference::registerElementwise(Semantics &semantics) {
+  registerUnary(semantics);
+  registerFunctions(semantics);
+  addBinary<AddOp>(semantics, [](auto a, auto b) { return add(a, b); });
+  addBinary<SubOp>(semantics, [](auto a, auto b) { return subtract(a, b); });
+  addBinary<MulOp>(semantics, [](auto a, auto b) { return multiply(a, b); });
+  addBinary<DivOp>(semantics, [](auto a, auto b) { return divide(a, b); });
+  addBinary<RemOp>(semantics, [](auto a, auto b) { return reference::remainder(a, b); });
+  addBinary<MaxOp>(semantics, [](auto a, auto b) { return maximum(a, b); });
+  addBinary<MinOp>(semantics, [](auto a, auto b) { return minimum(a, b); });
+  addTernary<ClampOp>(semantics, [](auto a, auto low, auto high) { return minimum(maximum(a, low), high); });
+  addTernary<FmaOp>(semantics, [](auto a, auto b, auto c) { return multiplyAdd(a, b, c); });
+  addLogical<AndOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
+  addLogical<OrOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a | b); });
+  addLogical<XorOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); });
+  semantics.add(runGelu);
+  semantics.add(runCast);
+  semantics.add(runNot);
+  semantics.add(runCompare);
+  semantics.add(runSelect);
+}

@@ -1,0 +1,168 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operations that move data. Each is a strided read or a strided write after the run-time tests of its sizes.
+
+#include "Interpreter.h"
+#include "Movement.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::reference;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static int32_t runReshape(ReshapeOp op, Frame &frame) {
+  Tensor input = frame[op.getInput()];
+  Shape shape;
+  if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
+    return status;
+  if (product(shape) != input.getNumElements())
+    return frame.fail(op, ADRT_FAIL_RESHAPE, {input.getNumElements(), product(shape)});
+  return frame.set(op.getResult(), input.reshaped(shape));
+}
+
+static int32_t runBroadcast(BroadcastOp op, Frame &frame) {
+  Tensor input = frame[op.getInput()];
+  Shape shape;
+  if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
+    return status;
+  int64_t leading = static_cast<int64_t>(shape.size()) - input.getRank();
+  for (auto [axis, size] : llvm::enumerate(input.getShape()))
+    if (size != 1 && size != shape[leading + axis])
+      return frame.fail(op, ADRT_FAIL_BROADCAST, {leading + static_cast<int64_t>(axis), size, shape[leading + axis]});
+  return frame.set(op.getResult(), broadcastTo(input, shape));
+}
+
+static int32_t runTranspose(TransposeOp op, Frame &frame) {
+  return frame.set(op.getResult(), transpose(frame[op.getInput()], op.getPermutation()));
+}
+
+/// Fails when a part of the given sizes, starting at the offsets, leaves the tensor.
+static int32_t checkPart(Operation *op, Frame &frame, ArrayRef<int64_t> whole, ArrayRef<int64_t> part,
+                         ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides) {
+  for (size_t axis = 0; axis < whole.size(); ++axis) {
+    int64_t dimension = static_cast<int64_t>(axis);
+    if (offsets[axis] < 0)
+      return frame.fail(op, ADRT_FAIL_BOUNDS, {dimension, offsets[axis], whole[axis]});
+    // An empty part reads nothing, but it may only start up to the end.
+    int64_t last = part[axis] == 0 ? offsets[axis] - 1 : offsets[axis] + (part[axis] - 1) * strides[axis];
+    if (last >= whole[axis])
+      return frame.fail(op, ADRT_FAIL_BOUNDS, {dimension, last, whole[axis]});
+  }
+  return ADRT_OK;
+}
+
+static int32_t readPart(Operation *op, Frame &frame, const Tensor &input, ArrayRef<int64_t> shape,
+                        ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides) {
+  if (int32_t status = checkPart(op, frame, input.getShape(), shape, offsets, strides))
+    return status;
+  Shape own = stridesOf(input.getShape());
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < own.size(); ++axis) {
+    offset += offsets[axis] * own[axis];
+    own[axis] *= strides[axis];
+  }
+  return frame.set(op->getResult(0), gather(input, shape, offset, own));
+}
+
+static int32_t runSlice(SliceOp op, Frame &frame) {
+  Shape shape;
+  if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
+    return status;
+  return readPart(op, frame, frame[op.getInput()], shape, op.getOffsets(), op.getStrides());
+}
+
+static int32_t runDynamicSlice(DynamicSliceOp op, Frame &frame) {
+  Shape shape;
+  if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
+    return status;
+  Shape ones(shape.size(), 1);
+  return readPart(op, frame, frame[op.getInput()], shape, frame.indices(op.getOffsets()), ones);
+}
+
+/// A copy that may be written to.
+static Tensor writable(const Tensor &input) {
+  Tensor copy(input.getType(), input.getShape());
+  std::memcpy(copy.bytes(), input.bytes(), input.getNumBytes());
+  return copy;
+}
+
+static int32_t runDynamicUpdateSlice(DynamicUpdateSliceOp op, Frame &frame) {
+  Tensor input = frame[op.getInput()], update = frame[op.getUpdate()];
+  Shape offsets = frame.indices(op.getOffsets()), ones(offsets.size(), 1);
+  if (int32_t status = checkPart(op, frame, input.getShape(), update.getShape(), offsets, ones))
+    return status;
+  Tensor result = writable(input);
+  Shape strides = stridesOf(input.getShape());
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < strides.size(); ++axis)
+    offset += offsets[axis] * strides[axis];
+  scatter(result, update, offset, strides);
+  return frame.set(op.getResult(), result);
+}
+
+static int32_t runPad(PadOp op, Frame &frame) {
+  Tensor input = frame[op.getInput()];
+  Shape shape;
+  for (auto [axis, size] : llvm::enumerate(input.getShape())) {
+    int64_t inner = size == 0 ? 0 : size + (size - 1) * op.getInterior()[axis];
+    shape.push_back(op.getLow()[axis] + inner + op.getHigh()[axis]);
+  }
+  if (int32_t status = frame.checkMemory(op, input.getType(), shape))
+    return status;
+  // A fresh tensor even where the value already has the shape of the result.
+  Tensor result = writable(fill(frame[op.getValue()], shape));
+  Shape strides = stridesOf(shape);
+  int64_t offset = 0;
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    offset += op.getLow()[axis] * strides[axis];
+    strides[axis] *= op.getInterior()[axis] + 1;
+  }
+  scatter(result, input, offset, strides);
+  return frame.set(op.getResult(), result);
+}
+
+static int32_t runConcat(ConcatOp op, Frame &frame) {
+  SmallVector<Tensor> inputs = frame.all(op.getInputs());
+  size_t axis = op.getAxis();
+  Shape shape(inputs.front().getShape());
+  for (const Tensor &input : ArrayRef(inputs).drop_front())
+    for (auto [other, size] : llvm::enumerate(input.getShape())) {
+      if (other == axis)
+        shape[axis] += size;
+      else if (size != shape[other])
+        return frame.fail(op, ADRT_FAIL_SAME_SIZE, {static_cast<int64_t>(other), shape[other], size});
+    }
+  Tensor result(inputs.front().getType(), shape);
+  Shape strides = stridesOf(shape);
+  int64_t position = 0;
+  for (const Tensor &input : inputs) {
+    scatter(result, input, position * strides[axis], strides);
+    position += input.getDim(axis);
+  }
+  return frame.set(op.getResult(), result);
+}
+
+static int32_t runReverse(ReverseOp op, Frame &frame) {
+  Tensor input = frame[op.getInput()];
+  Shape strides = stridesOf(input.getShape());
+  int64_t offset = 0;
+  for (int64_t axis : op.getAxes()) {
+    offset += (input.getDim(axis) - 1) * strides[axis];
+    strides[axis] = -strides[axis];
+  }
+  return frame.set(op.getResult(), gather(input, input.getShape(), offset, strides));
+}
+
+void mlir::ad::reference::registerShape(Semantics &semantics) {
+  semantics.add(runReshape);
+  semantics.add(runBroadcast);
+  semantics.add(runTranspose);
+  semantics.add(runSlice);
+  semantics.add(runDynamicSlice);
+  semantics.add(runDynamicUpdateSlice);
+  semantics.add(runPad);
+  semantics.add(runConcat);
+  semantics.add(runReverse);
+}
