@@ -1,0 +1,286 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Passes from `ad` to `ad`: they make the numerics contract explicit, differentiate, simplify, decompose and fuse. Each
+// layer's contract is a verifying pass of its own.
+
+#ifndef ADJOINT_DIALECT_AD_TRANSFORMS_PASSES
+#define ADJOINT_DIALECT_AD_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===- Numerics -===//
+
+def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
+  let summary = "Write mode, permissions, summation orders and broadcasts into the program";
+  let description = [{
+    Why: later passes read what they may do from the operation in front of them, never from the module, a command line or
+    the neighbours; and a lowering cannot express a broadcast that is decided at run time.
+
+    The pass gives the module `ad.numerics` (`strict` unless it has one), every operation without `allow` the permissions in
+    force where it stands, every summing operation without `order` its canonical order, and makes the implicit
+    broadcasts of elementwise operations explicit. Where two sizes are unknown, the common size is computed (`p == 1 ? q : p`) and
+    both operands get an `ad.broadcast`, which checks at run time. What is written already stays: the pass is idempotent,
+    and refinements of functions and operations win.
+
+    Before:
+    ```mlir
+    func.func @f(%x: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<4xf32> {
+      %y = ad.add %x, %b : tensor<4x3xf32>, tensor<3xf32>
+      %s = ad.reduce_sum %y axes [1] : tensor<4x3xf32> -> tensor<4xf32>
+      return %s : tensor<4xf32>
+    }
+    ```
+    After (in a module with `ad.numerics = #ad.numerics<reproducible>`):
+    ```mlir
+    func.func @f(%x: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<4xf32> {
+      %w = ad.broadcast %b {allow = #ad.allow<none>} : tensor<3xf32> -> tensor<4x3xf32>
+      %y = ad.add %x, %w {allow = #ad.allow<none>} : tensor<4x3xf32>
+      %s = ad.reduce_sum %y axes [1] {allow = #ad.allow<none>, order = #ad.order<lanes = 64, chunk = 4096>}
+        : tensor<4x3xf32> -> tensor<4xf32>
+      return %s : tensor<4xf32>
+    }
+    ```
+    Refuses: a mode or permission that does not exist.
+  }];
+  let options = [
+    Option<"numerics", "numerics", "std::string", "\"\"",
+           "MODE[,PERMISSION...] instead of the module's attribute: reproducible, strict or fast, then any of reorder, "
+           "algebra, contract, widen, mma, narrow, approx, finite">];
+  let dependentDialects = [
+    "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def VerifyNumericsPass : Pass<"ad-verify-numerics"> {
+  let summary = "Check that permissions, orders and broadcasts are explicit";
+  let description = [{
+    Why: the contract of ad-set-numerics. Everything after it may rely on an `allow` on every operation, an `order` on every
+    summing one, and on elementwise operands that have the shape of the result.
+
+    Changes nothing. Refuses, with the operation and the pass to run:
+    ```mlir
+    %y = ad.exp %x : tensor<4xf32>
+    // error: 'ad.exp' op has no permissions; run --ad-set-numerics first
+    ```
+  }];
+}
+
+//===- Differentiation -===//
+
+def DifferentiatePass : Pass<"ad-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Replace ad.vjp and ad.value_and_grad by calls of generated derivative functions";
+  let description = [{
+    Why: after it a program has no differentiation left, only plain operations, so that nothing later needs to know about
+    derivatives. Derivative functions are ordinary functions, made once per function and set of wanted arguments; applied to
+    code that contains derivatives, the innermost are replaced first, so that higher orders work.
+
+    Before:
+    ```mlir
+    func.func @square(%x: tensor<f32>) -> tensor<f32> {
+      %y = ad.mul %x, %x : tensor<f32>
+      return %y : tensor<f32>
+    }
+    func.func @main(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+      %y, %dx = ad.value_and_grad @square(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+      return %y, %dx : tensor<f32>, tensor<f32>
+    }
+    ```
+    After (`@main`; the generated function computes `%y` and `1 * %x + 1 * %x`):
+    ```mlir
+    func.func @main(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+      %r:2 = call @square_vjp(%x) : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+      return %r#0, %r#1 : tensor<f32>, tensor<f32>
+    }
+    ```
+    Refuses: active operations without a derivative rule (it names all of them), loops without a static trip count,
+    recursion.
+  }];
+  let dependentDialects = [
+    "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def VerifyDifferentiatedPass : Pass<"ad-verify-differentiated"> {
+  let summary = "Check that no differentiation is left";
+  let description = [{
+    Why: the contract of ad-differentiate. No layer below knows ad.vjp, ad.value_and_grad or ad.stop_gradient.
+
+    Changes nothing. Refuses, with the operation and the pass to run:
+    ```mlir
+    %y, %dx = ad.value_and_grad @f(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+    // error: 'ad.value_and_grad' op is a differentiation operation; run --ad-differentiate first
+    ```
+  }];
+}
+
+//===- Simplification -===//
+
+def SimplifyPass : Pass<"ad-simplify"> {
+  let summary = "Fold, cancel and share what the numerics contract allows";
+  let description = [{
+    Why: derivative rules and decompositions write straightforward code and leave the cleaning to one place, which knows the
+    contract.
+
+    Always: bit-exact folders and canonicalizations of `ad`, transposes folded into the axes of ad.dot, casts
+    that cancel exactly, sizes traced to where they come from, common subexpressions, dead code. With the `algebra`
+    permission on every operation that a rewrite touches: n + 0, n - 0, n * 0, (a * c1) * c2, x - x and the like. With `widen`: a cast
+    to a narrower type and back. Upstream patterns come from an allow-list (arith on index and i1, scf, tensor.dim), since
+    others fold through the host's math library or reassociate. Nothing looks through ad.barrier.
+
+    Before:
+    ```mlir
+    %t = ad.transpose %b [1, 0] : tensor<8x4xf32>
+    %c = ad.dot %a, %t : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+    ```
+    After:
+    ```mlir
+    %c = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
+    ```
+    Refuses: a rewrite whose permission one of its operations lacks; each use of a permission is a remark of the category
+    ad-numerics and a row of the numerics report.
+  }];
+  let options = [
+    Option<"maxRewrites", "max-rewrites", "int64_t", "-1",
+           "stop after this number of rewrites (to bisect a difference); -1: no limit">];
+  let dependentDialects = [
+    "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def DecomposePass : Pass<"ad-decompose"> {
+  let summary = "Write nn operations and reductions over several axes with simpler operations";
+  let description = [{
+    Why: the written decomposition is the meaning of an nn operation: the reference executes it, and the lowering needs to
+    know elementwise operations, single-axis reductions and contractions only.
+
+    16- and 8-bit inputs of nn operations are cast to f32 first and the result is cast back once. Reductions go over
+    one axis at a time, from the last to the first, in the accumulator's type, with one cast at the end. A mean is a sum
+    divided by the number of elements. ad.clamp becomes max and min. ad.sum_to_shape becomes reductions where the types
+    say which axes it sums. Broadcasts are written explicitly. New operations take `allow` from the one they replace.
+
+    Before:
+    ```mlir
+    %y = ad.softmax %x axis 1 : tensor<4x3xf32>
+    ```
+    After:
+    ```mlir
+    %m = ad.reduce_max %x axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
+    %mb = ad.broadcast %m : tensor<4x1xf32> -> tensor<4x3xf32>
+    %s = ad.sub %x, %mb : tensor<4x3xf32>
+    %e = ad.exp %s : tensor<4x3xf32>
+    %z = ad.reduce_sum %e axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
+    %zb = ad.broadcast %z : tensor<4x1xf32> -> tensor<4x3xf32>
+    %y = ad.div %e, %zb : tensor<4x3xf32>
+    ```
+    Leaves: ad.sum_to_shape whose axes are known only at run time, ad.gemm, ad.argmax, ad.argmin, ad.cumsum.
+    Refuses: a name in `ops` that it has no decomposition for.
+  }];
+  let options = [
+    ListOption<"ops", "ops", "std::string",
+               "only these operations, e.g. ad.softmax,ad.reduce_mean; all when empty">];
+  let dependentDialects = [
+    "::mlir::ad::ADDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+//===- Fusion -===//
+
+def FusePass : Pass<"ad-fuse"> {
+  let summary = "Wrap operations into fusions, one for each kernel";
+  let description = [{
+    Why: a fusion becomes one kernel; what is inside is never written to memory.
+
+    Every operation that computes tensors gets a fusion of its own. Elementwise operations join the fusion of their user when all their
+    users are in it and the shapes agree. Constants with one value, ad.full and broadcasts whose axes are known statically are
+    copied into the elementwise fusions that use them. Everything that a body needs comes in as an operand. A fusion has the permissions that
+    all its operations have, and their summation order. At top level stay large constants, barriers, the
+    connection to the host, checks and scalar code.
+
+    Before:
+    ```mlir
+    %e = ad.exp %x : tensor<4xf32>
+    %y = ad.neg %e : tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %y = ad.fusion elementwise (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+      %e = ad.exp %a : tensor<4xf32>
+      %n = ad.neg %e : tensor<4xf32>
+      ad.yield %n : tensor<4xf32>
+    }
+    ```
+    Refuses: producers that something else uses too, other shapes, other kinds; each refusal is a remark of the category ad-fuse.
+    The program has to be one that --ad-verify-numerics accepts.
+  }];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
+def SelectKernelsPass : Pass<"ad-select-kernels"> {
+  let summary = "Choose the class of kernel for every fusion";
+  let description = [{
+    Why: the emitters differ in what they understand; the choice is made once, visibly, where the fusion's operations can
+    still be seen.
+
+    `elementwise`: elementwise operations, broadcasts and constants only. `row`: one reduction over the last axis and nothing else. `generic`:
+    everything else. A fusion that has a class keeps it.
+
+    Before:
+    ```mlir
+    %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<4xf32> {
+      %s = ad.reduce_sum %a axes [1] : tensor<4x3xf32> -> tensor<4xf32>
+      ad.yield %s : tensor<4xf32>
+    }
+    ```
+    After: the same fusion with `kernel = #ad<kernel_class row>`.
+
+    Refuses: nothing; a fusion it knows no better class for is `generic`.
+  }];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
+def VerifyFusedPass : Pass<"ad-verify-fused"> {
+  let summary = "Check that every computation is in a fusion with a kernel class";
+  let description = [{
+    Why: the contract of ad-fuse and ad-select-kernels: one fusion, one kernel, and an emitter for each.
+
+    Changes nothing. Refuses, with the operation and the pass to run:
+    ```mlir
+    %y = ad.exp %x : tensor<4xf32>
+    // error: 'ad.exp' op is not in an ad.fusion; run --ad-fuse first
+    ```
+  }];
+}
+
+//===- Contracts of other layers -===//
+
+def VerifyLinalgPass : Pass<"ad-verify-linalg"> {
+  let summary = "Check that no operation of ad that computes tensors is left";
+  let description = [{
+    Why: the contract of convert-ad-to-linalg. Everything below sees linalg, arith, tensor and scf only, besides fusions, kernels and
+    the scalar operations of ad.
+
+    Changes nothing. Refuses, with the operation and the pass to run:
+    ```mlir
+    %y = ad.exp %x : tensor<4xf32>
+    // error: 'ad.exp' op was not lowered; run --convert-ad-to-linalg first
+    ```
+  }];
+}
+
+def VerifyEntryPass : Pass<"ad-verify-entry", "::mlir::ModuleOp"> {
+  let summary = "Check that the entry exists and does something that can be seen";
+  let description = [{
+    Why: a program whose entry returns nothing and hands nothing to the host would compile to an empty one; the user has
+    forgotten something and should hear of it at once.
+
+    Changes nothing. Refuses a module without the entry, an entry without a body, and one without results from which no
+    ad.receive is reachable:
+    ```mlir
+    func.func @main(%x: tensor<4xf32>) {
+      return
+    }
+    // error: entry '@main' has neither results nor an ad.receive, so that nothing of it can be seen
+    ```
+  }];
+  let options = [
+    Option<"entry", "entry", "std::string", "\"main\"", "the name of the entry function">];
+}
+
+#endif // ADJOINT_DIALECT_AD_TRANSFORMS_PASSES

@@ -1,0 +1,29 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The rewrite patterns behind the passes, for pipelines and embedders that combine them differently.
+
+#ifndef ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H
+#define ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H
+
+namespace mlir {
+class RewritePatternSet;
+} // namespace mlir
+
+namespace mlir::ad {
+/// softmax, log_softmax, layer_norm, rms_norm, cross_entropy and clamp by their written decompositions.
+void populateDecomposeNNPatterns(RewritePatternSet &patterns);
+
+/// Reductions over several axes, means, and sums to a shape by reductions over one axis.
+void populateDecomposeReductionPatterns(RewritePatternSet &patterns);
+
+/// Bit-exact: identities that hold for every value, exact casts.
+void populateExactPatterns(RewritePatternSet &patterns);
+
+/// Bit-exact: transposes that ad.dot takes into its axes, and movement that cancels.
+void populateMovementPatterns(RewritePatternSet &patterns);
+
+/// Identities of real numbers; each needs the permission `algebra` (`widen` for casts).
+void populateAlgebraPatterns(RewritePatternSet &patterns);
+} // namespace mlir::ad
+
+#endif // ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H

@@ -1,0 +1,62 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs the written decompositions, all or those that an option names.
+
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_DECOMPOSEPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// The operations that have a decomposition, sorted.
+static SmallVector<StringRef> decomposable(const RewritePatternSet &patterns) {
+  SmallVector<StringRef> names;
+  for (const std::unique_ptr<RewritePattern> &pattern : const_cast<RewritePatternSet &>(patterns).getNativePatterns())
+    if (std::optional<OperationName> root = pattern->getRootKind())
+      names.push_back(root->getStringRef());
+  llvm::sort(names);
+  names.erase(llvm::unique(names), names.end());
+  return names;
+}
+
+namespace {
+struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
+  using DecomposePassBase::DecomposePassBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    populateDecomposeNNPatterns(set);
+    populateDecomposeReductionPatterns(set);
+    SmallVector<StringRef> known = decomposable(set);
+    for (const std::string &name : ops)
+      if (!llvm::is_contained(known, name))
+        return emitError(UnknownLoc::get(context))
+               << "expected an operation with a decomposition (" << llvm::join(known, ", ") << "), but got '" << name << "'";
+    SmallVector<std::string> enabled(ops.begin(), ops.end());
+    patterns = FrozenRewritePatternSet(std::move(set), /*disabledPatternLabels=*/{}, enabled);
+    return success();
+  }
+
+  void runOnOperation() override {
+    // Folding is the business of ad-simplify: here every step of a decomposition stays as it is written.
+    GreedyRewriteConfig config;
+    config.enableFolding(false)
+        .enableConstantCSE(false)
+        .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
+      signalPassFailure();
+  }
+
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

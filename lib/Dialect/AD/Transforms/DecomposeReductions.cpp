@@ -1,0 +1,170 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reductions over several axes as reductions over one axis at a time, from the last axis to the first. Intermediate
+// results keep the reduced axes as 1, so that the rule for canonical orders sees which axis was the innermost one.
+
+#include "Sizes.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static SmallVector<int64_t> fromLastToFirst(ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> sorted(axes);
+  llvm::sort(sorted, std::greater<int64_t>());
+  return sorted;
+}
+
+// The order of one step: lanes belong to the innermost axis, every other axis is summed in blocks.
+static OrderAttr orderOfStep(OrderAttr written, int64_t axis, int64_t rank) {
+  if (!written || !written.isLanes() || axis == rank - 1)
+    return written;
+  return OrderAttr::canonicalBlocks(written.getContext());
+}
+
+// Reduces one axis to 1.
+template <typename ReduceOp>
+static Value reduceAxis(OpBuilder &builder, Location loc, Value input, int64_t axis, Type element, OrderAttr order) {
+  auto type = cast<RankedTensorType>(input.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[axis] = 1;
+  return ReduceOp::create(builder, loc, RankedTensorType::get(shape, element), input, ArrayRef<int64_t>{axis},
+                          /*keepDims=*/true, orderOfStep(order, axis, type.getRank()), PermissionsAttr());
+}
+
+// `value`, whose additional dimensions are all 1, as `type` with its dynamic sizes: first the shape, then the element type.
+static Value toType(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
+                    function_ref<SmallVector<Value>()> getSizes) {
+  auto own = cast<RankedTensorType>(value.getType());
+  if (own.getShape() != type.getShape()) {
+    SmallVector<Value> sizes = getSizes();
+    value = ReshapeOp::create(builder, loc, type.clone(own.getElementType()), value, sizes, PermissionsAttr());
+  }
+  return castTo(builder, loc, value, type.getElementType());
+}
+
+// Whether intermediate results of the reduction are wider than its elements.
+template <typename ReduceOp> static Type elementBetween(Type element) {
+  bool accumulates = std::is_same_v<ReduceOp, ReduceSumOp> || std::is_same_v<ReduceOp, ReduceProdOp>;
+  return accumulates ? accumulatorType(element) : element;
+}
+
+namespace {
+template <typename ReduceOp> struct ReduceOneAxisAtATime : NumericsPattern<ReduceOp> {
+  explicit ReduceOneAxisAtATime(MLIRContext *context)
+      : NumericsPattern<ReduceOp>(context, "reduce-one-axis-at-a-time") {}
+
+  LogicalResult match(ReduceOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (op.getAxes().size() == 1)
+      return rewriter.notifyMatchFailure(op, "expected several axes");
+    return success();
+  }
+
+  void rewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    Value value = op.getInput();
+    Type element = elementBetween<ReduceOp>(cast<RankedTensorType>(value.getType()).getElementType());
+    for (int64_t axis : fromLastToFirst(op.getAxes()))
+      value = reduceAxis<ReduceOp>(rewriter, op.getLoc(), value, axis, element, op.getOrderAttr());
+    rewriter.replaceOp(op, toType(rewriter, op.getLoc(), value, cast<RankedTensorType>(op.getType()),
+                                  [&] { return dynamicSizes(rewriter, op.getLoc(), value); }));
+  }
+};
+
+struct MeanAsSum : NumericsPattern<ReduceMeanOp> {
+  explicit MeanAsSum(MLIRContext *context) : NumericsPattern(context, "mean-as-sum") {}
+
+  LogicalResult match(ReduceMeanOp, SmallVectorImpl<Operation *> &, PatternRewriter &) const override {
+    return success();
+  }
+
+  void rewrite(ReduceMeanOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto type = cast<RankedTensorType>(op.getType());
+    Type element = accumulatorType(type.getElementType());
+    Value sum = ReduceSumOp::create(rewriter, loc, type.clone(element), op.getInput(), op.getAxes(), op.getKeepDims(),
+                                    op.getOrderAttr(), PermissionsAttr());
+    Value mean = DivOp::create(rewriter, loc, sum, count(op, sum, rewriter), PermissionsAttr());
+    rewriter.replaceOp(op, castTo(rewriter, loc, mean, type.getElementType()));
+  }
+
+  // The number of summed elements in every element of a tensor like `sum`.
+  static Value count(ReduceMeanOp op, Value sum, OpBuilder &builder) {
+    Location loc = op.getLoc();
+    auto input = cast<RankedTensorType>(op.getInput().getType());
+    int64_t known = 1;
+    Value unknown;
+    for (int64_t axis : op.getAxes()) {
+      if (!input.isDynamicDim(axis)) {
+        known *= input.getDimSize(axis);
+        continue;
+      }
+      Value size = tensor::DimOp::create(builder, loc, op.getInput(), axis);
+      unknown = unknown ? arith::MulIOp::create(builder, loc, unknown, size) : size;
+    }
+    if (!unknown)
+      return fullLike(builder, loc, sum, static_cast<double>(known));
+    if (known != 1)
+      unknown = arith::MulIOp::create(builder, loc, unknown, arith::ConstantIndexOp::create(builder, loc, known));
+    auto type = cast<RankedTensorType>(sum.getType());
+    Value integer = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), unknown);
+    Value scalar = arith::SIToFPOp::create(builder, loc, type.getElementType(), integer);
+    return FullOp::create(builder, loc, type, scalar, dynamicSizes(builder, loc, sum), PermissionsAttr());
+  }
+};
+
+struct SumToShapeAsReductions : NumericsPattern<SumToShapeOp> {
+  explicit SumToShapeAsReductions(MLIRContext *context) : NumericsPattern(context, "sum-to-shape-as-reductions") {}
+
+  // The axes of the input that the types and the origins of sizes show to be summed; fails when one stays open.
+  static FailureOr<SmallVector<int64_t>> summedAxes(SumToShapeOp op) {
+    auto input = cast<RankedTensorType>(op.getInput().getType());
+    auto result = cast<RankedTensorType>(op.getType());
+    int64_t lead = input.getRank() - result.getRank();
+    SizeAnalysis sizes;
+    SmallVector<int64_t> axes;
+    for (int64_t axis = 0; axis < input.getRank(); ++axis) {
+      if (axis < lead) {
+        axes.push_back(axis);
+        continue;
+      }
+      SizeOrigin from = sizes.originOfSize(op.getInput(), axis);
+      SizeOrigin to = sizes.originOfSize(op.getResult(), axis - lead);
+      if (from == to)
+        continue;
+      if (to.number == 1 && from.number >= 0)
+        axes.push_back(axis);
+      else
+        return failure();
+    }
+    return axes;
+  }
+
+  LogicalResult match(SumToShapeOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (failed(summedAxes(op)))
+      return rewriter.notifyMatchFailure(op, "expected axes that are known statically");
+    return success();
+  }
+
+  void rewrite(SumToShapeOp op, PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> axes = *summedAxes(op);
+    auto type = cast<RankedTensorType>(op.getType());
+    Value value = op.getInput();
+    Type element = type.getElementType();
+    Type between = axes.size() == 1 ? element : accumulatorType(element);
+    for (int64_t axis : fromLastToFirst(axes))
+      value = reduceAxis<ReduceSumOp>(rewriter, op.getLoc(), value, axis, between, op.getOrderAttr());
+    rewriter.replaceOp(op, toType(rewriter, op.getLoc(), value, type,
+                                  [&] { return SmallVector<Value>(op.getSizes()); }));
+  }
+};
+} // namespace
+
+void ad::populateDecomposeReductionPatterns(RewritePatternSet &patterns) {
+  patterns.add<ReduceOneAxisAtATime<ReduceSumOp>, ReduceOneAxisAtATime<ReduceProdOp>,
+               ReduceOneAxisAtATime<ReduceMaxOp>, ReduceOneAxisAtATime<ReduceMinOp>, MeanAsSum,
+               SumToShapeAsReductions>(patterns.getContext());
+}

@@ -1,0 +1,69 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The log of used permissions and its JSON form.
+
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+void NumericsLog::registerInto(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *, ADDialect *dialect) { dialect->addInterfaces<NumericsLog>(); });
+}
+
+NumericsLog *NumericsLog::get(MLIRContext *context) {
+  auto *dialect = context->getLoadedDialect<ADDialect>();
+  return dialect ? dialect->getRegisteredInterface<NumericsLog>() : nullptr;
+}
+
+static std::string locationText(Location loc) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << loc;
+  StringRef trimmed = text;
+  if (trimmed.consume_front("loc(") && trimmed.consume_back(")"))
+    return trimmed.str();
+  return text;
+}
+
+void NumericsLog::record(Location loc, StringRef user, Permissions used) {
+  Row row(locationText(loc), user.str(), stringifyPermissions(used));
+  std::lock_guard<std::mutex> lock(mutex);
+  ++counts[std::move(row)];
+}
+
+void NumericsLog::clear() {
+  std::lock_guard<std::mutex> lock(mutex);
+  counts.clear();
+}
+
+bool NumericsLog::empty() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return counts.empty();
+}
+
+void NumericsLog::writeJson(raw_ostream &os) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  llvm::json::OStream json(os, /*IndentSize=*/2);
+  json.array([&] {
+    for (const auto &[row, count] : counts)
+      json.object([&, &row = row, &count = count] {
+        json.attribute("location", std::get<0>(row));
+        json.attribute("pattern", std::get<1>(row));
+        json.attribute("permission", std::get<2>(row));
+        json.attribute("count", count);
+      });
+  });
+  os << "\n";
+}
+
+void ad::recordNumericsUse(Location loc, StringRef user, Permissions used) {
+  if (used == Permissions::none)
+    return;
+  remark::passed(loc, remark::RemarkOpts::name(user).category("ad-numerics"))
+      << remark::metric("permission", stringifyPermissions(used));
+  if (NumericsLog *log = NumericsLog::get(loc.getContext()))
+    log->record(loc, user, used);
+}

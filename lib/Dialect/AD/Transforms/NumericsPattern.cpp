@@ -1,0 +1,59 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The part of the pattern base that does not depend on the operation.
+
+#include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+// Gives operations that a rewrite creates the permissions of those that it replaces.
+struct InheritPermissions : RewriterBase::ForwardingListener {
+  InheritPermissions(OpBuilder::Listener *next, Permissions permissions)
+      : ForwardingListener(next), permissions(permissions) {}
+
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint previous) override {
+    ForwardingListener::notifyOperationInserted(op, previous);
+    if (auto numerics = dyn_cast<NumericsOpInterface>(op); numerics && !numerics.hasPermissions())
+      numerics.setPermissions(permissions);
+  }
+
+  Permissions permissions;
+};
+} // namespace
+
+LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, ArrayRef<Operation *> touched,
+                                                 StringRef pattern, Permissions needed, function_ref<void()> rewrite) {
+  std::optional<Permissions> common;
+  bool explicitlySet = true;
+  for (Operation *op : touched) {
+    auto numerics = dyn_cast<NumericsOpInterface>(op);
+    if (!numerics)
+      continue;
+    Permissions own = numerics.getPermissions();
+    if ((own & needed) != needed)
+      return rewriter.notifyMatchFailure(op, [&](Diagnostic &diagnostic) {
+        diagnostic << pattern << ": expected the permission " << stringifyPermissions(needed & ~own) << ", but "
+                   << op->getName() << " allows " << stringifyPermissions(own);
+      });
+    common = common ? *common & own : own;
+    explicitlySet &= numerics.hasPermissions();
+  }
+  if (needed != Permissions::none && !common)
+    return rewriter.notifyMatchFailure(touched.front(), "expected an operation that carries permissions");
+  Location loc = touched.front()->getLoc();
+  rewriter.setInsertionPoint(touched.front());
+  if (common && explicitlySet) {
+    OpBuilder::Listener *previous = rewriter.getListener();
+    InheritPermissions listener(previous, *common);
+    rewriter.setListener(&listener);
+    rewrite();
+    rewriter.setListener(previous);
+  } else {
+    rewrite();
+  }
+  recordNumericsUse(loc, pattern, needed);
+  return success();
+}

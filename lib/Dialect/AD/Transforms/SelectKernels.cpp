@@ -1,0 +1,52 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Gives every fusion the class of its kernel.
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_SELECTKERNELSPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static bool isPartOfElementwise(Operation &op) {
+  if (isa<BroadcastOp, ConstantOp>(op))
+    return true;
+  auto fusable = dyn_cast<FusableOpInterface>(op);
+  return fusable ? fusable.getFusionKind() == FusionKind::elementwise : op.hasTrait<OpTrait::ConstantLike>();
+}
+
+// One reduction over the last axis only.
+static bool reducesRows(Operation &op) {
+  return llvm::TypeSwitch<Operation &, bool>(op)
+      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>([](auto reduction) {
+        int64_t rank = cast<RankedTensorType>(reduction.getInput().getType()).getRank();
+        return reduction.getAxes() == ArrayRef<int64_t>{rank - 1};
+      })
+      .Default(false);
+}
+
+static KernelClass classOf(FusionOp fusion) {
+  auto operations = fusion.getBody().front().without_terminator();
+  if (llvm::all_of(operations, isPartOfElementwise))
+    return KernelClass::elementwise;
+  if (llvm::hasSingleElement(operations) && reducesRows(*operations.begin()))
+    return KernelClass::row;
+  return KernelClass::generic;
+}
+
+namespace {
+struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
+  void runOnOperation() override {
+    getOperation()->walk([](FusionOp fusion) {
+      if (!fusion.getKernel())
+        fusion.setKernel(classOf(fusion));
+    });
+  }
+};
+} // namespace
