@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::reference;
 
-Tensor mlir::ad::reference::cast(const Tensor &x, ElementType type) {
+Tensor mlir::ad::reference::convert(const Tensor &x, ElementType type) {
   if (x.getType() == type)
     return x;
   Tensor result(type, x.getShape());

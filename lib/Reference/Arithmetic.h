@@ -183,9 +183,9 @@ template <class T, class F> Tensor map(const Tensor &x, const Tensor &y, const T
 }
 
 /// Each element converted as ad.cast does.
-Tensor cast(const Tensor &x, ElementType type);
+Tensor convert(const Tensor &x, ElementType type);
 /// In the type in which operations on it compute; exact.
-inline Tensor widen(const Tensor &x) { return cast(x, computeType(x.getType())); }
+inline Tensor widen(const Tensor &x) { return convert(x, computeType(x.getType())); }
 
 /// An elementary function of each element of a tensor of f32 or f64, or of two tensors of one shape.
 Tensor apply(numerics::Elementary function, const Tensor &x);

@@ -34,7 +34,7 @@ static Rows makeRows(const Tensor &x, ArrayRef<int64_t> batch, ArrayRef<int64_t>
     permutation.push_back(axis);
     rows.length *= x.getDim(axis);
   }
-  rows.data = transpose(reference::cast(x, reference::accumulatorType(x.getType())), permutation);
+  rows.data = transpose(convert(x, reference::accumulatorType(x.getType())), permutation);
   return rows;
 }
 
@@ -80,7 +80,7 @@ static int32_t runDot(DotOp op, Frame &frame) {
     return status;
   Tensor sum = contract(makeRows(lhs, op.getLhsBatch(), op.getLhsContract()),
                         makeRows(rhs, op.getRhsBatch(), op.getRhsContract()), orderOf(op));
-  return frame.set(op.getResult(), reference::cast(sum, *elementTypeOf(op.getResult().getType())));
+  return frame.set(op.getResult(), convert(sum, *elementTypeOf(op.getResult().getType())));
 }
 
 //===- gemm ------------------------------------------------------------===//
@@ -103,7 +103,7 @@ static int32_t addBias(GemmOp op, Frame &frame, Tensor &sum) {
     if (size != 1 && size != sum.getDim(dimension))
       return frame.fail(op, ADRT_FAIL_BROADCAST, {dimension, size, sum.getDim(dimension)});
   }
-  bias = broadcastTo(scaled(reference::cast(bias, sum.getType()), op.getBeta().convertToDouble()), sum.getShape());
+  bias = broadcastTo(scaled(convert(bias, sum.getType()), op.getBeta().convertToDouble()), sum.getShape());
   sum = withFloat(sum.getType(), [&](auto tag) {
     using T = decltype(tag);
     return map<T>(sum, bias, [](T a, T b) { return a + b; });
@@ -121,7 +121,7 @@ static int32_t runGemm(GemmOp op, Frame &frame) {
   if (op.getBias())
     if (int32_t status = addBias(op, frame, sum))
       return status;
-  return frame.set(op.getResult(), reference::cast(sum, *elementTypeOf(op.getResult().getType())));
+  return frame.set(op.getResult(), convert(sum, *elementTypeOf(op.getResult().getType())));
 }
 
 void mlir::ad::reference::registerContraction(Semantics &semantics) {

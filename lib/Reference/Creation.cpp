@@ -22,7 +22,7 @@ static int32_t runFull(FullOp op, Frame &frame) {
   Shape shape;
   if (int32_t status = frame.shape(op, cast<RankedTensorType>(op.getResult().getType()), op.getSizes(), shape))
     return status;
-  return frame.set(op.getResult(), fill(frame[op.getValue()], shape));
+  return frame.set(op.getResult(), filled(frame[op.getValue()], shape));
 }
 
 static int32_t runIota(IotaOp op, Frame &frame) {
@@ -36,7 +36,7 @@ static int32_t runIota(IotaOp op, Frame &frame) {
     line.data<int64_t>()[i] = i;
   Shape strides(shape.size(), 0);
   strides[axis] = 1;
-  return frame.set(op.getResult(), gather(reference::cast(line, *elementTypeOf(type)), shape, 0, strides));
+  return frame.set(op.getResult(), gather(convert(line, *elementTypeOf(type)), shape, 0, strides));
 }
 
 void mlir::ad::reference::registerCreation(Semantics &semantics) {

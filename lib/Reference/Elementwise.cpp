@@ -55,7 +55,7 @@ static int32_t computeOperands(Operation *op, Frame &frame, SmallVectorImpl<Tens
 /// The one rounding of the operation.
 static int32_t setRounded(Operation *op, Frame &frame, const Tensor &computed) {
   Value result = op->getResult(0);
-  return frame.set(result, reference::cast(computed, *elementTypeOf(result.getType())));
+  return frame.set(result, convert(computed, *elementTypeOf(result.getType())));
 }
 
 //===- Forms of operations ---------------------------------------------===//

@@ -24,7 +24,7 @@ Tensor broadcastTo(const Tensor &input, ArrayRef<int64_t> shape);
 /// Axis i of the result is axis permutation[i] of the input.
 Tensor transpose(const Tensor &input, ArrayRef<int64_t> permutation);
 /// The value of a scalar everywhere.
-Tensor fill(const Tensor &scalar, ArrayRef<int64_t> shape);
+Tensor filled(const Tensor &scalar, ArrayRef<int64_t> shape);
 
 } // namespace mlir::ad::reference
 

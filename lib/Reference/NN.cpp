@@ -44,7 +44,7 @@ static Tensor neg(const Tensor &x) {
 
 static int32_t setRounded(Operation *op, Frame &frame, const Tensor &computed) {
   Value result = op->getResult(0);
-  return frame.set(result, reference::cast(computed, *elementTypeOf(result.getType())));
+  return frame.set(result, convert(computed, *elementTypeOf(result.getType())));
 }
 
 //===- Softmax ---------------------------------------------------------===//
@@ -110,7 +110,7 @@ static int32_t runRmsNorm(RmsNormOp op, Frame &frame) {
 /// l where the index along the last axis is the label, else 0.
 static Tensor chosen(const Tensor &l, const Tensor &labels) {
   Tensor result(l.getType(), l.getShape());
-  Tensor numbers = reference::cast(labels, ElementType::I64);
+  Tensor numbers = convert(labels, ElementType::I64);
   int64_t classes = l.getShape().back();
   withFloat(l.getType(), [&](auto tag) {
     using T = decltype(tag);

@@ -11,7 +11,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::reference;
 
 static ElementType elementOf(Value value) { return *elementTypeOf(value.getType()); }
-static Tensor accumulatorOf(const Tensor &x) { return reference::cast(x, reference::accumulatorType(x.getType())); }
+static Tensor accumulatorOf(const Tensor &x) { return convert(x, reference::accumulatorType(x.getType())); }
 
 /// The shape without the axes.
 static Shape without(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
@@ -24,7 +24,7 @@ static Shape without(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
 
 /// Rounds a reduced tensor once and drops the axes unless they are kept.
 template <class OpT> static int32_t finish(OpT op, Frame &frame, const Tensor &reduced) {
-  Tensor result = reference::cast(reduced, elementOf(op.getResult()));
+  Tensor result = convert(reduced, elementOf(op.getResult()));
   if (!op.getKeepDims())
     result = result.reshaped(without(result.getShape(), op.getAxes()));
   return frame.set(op.getResult(), result);
@@ -65,7 +65,7 @@ static int32_t runSumToShape(SumToShapeOp op, Frame &frame) {
       return frame.fail(op, ADRT_FAIL_BROADCAST,
                         {leading + static_cast<int64_t>(axis), size, input.getDim(leading + axis)});
   Tensor sum = sumRepeated(accumulatorOf(input), shape, orderOf(op));
-  return frame.set(op.getResult(), reference::cast(sum, elementOf(op.getResult())));
+  return frame.set(op.getResult(), convert(sum, elementOf(op.getResult())));
 }
 
 //===- Along one axis, element by element ------------------------------===//
@@ -100,7 +100,7 @@ static int32_t runCumsum(CumsumOp op, Frame &frame) {
       sums.data<T>()[i] = sum;
     }
   });
-  return frame.set(op.getResult(), reference::cast(transpose(sums, inverse(permutation)), input.getType()));
+  return frame.set(op.getResult(), convert(transpose(sums, inverse(permutation)), input.getType()));
 }
 
 /// Whether the first value comes before all that is known: NaN first, then the order in which -0 < +0.
@@ -132,7 +132,7 @@ static int32_t runArg(Operation *op, Frame &frame, int64_t axis, bool largest) {
       result.data<int64_t>()[i] = best;
     }
   });
-  return frame.set(op->getResult(0), reference::cast(result, elementOf(op->getResult(0))));
+  return frame.set(op->getResult(0), convert(result, elementOf(op->getResult(0))));
 }
 
 static int32_t runArgmax(ArgmaxOp op, Frame &frame) { return runArg(op, frame, op.getAxis(), true); }

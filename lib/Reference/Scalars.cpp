@@ -119,7 +119,7 @@ template <class OpT, class F> static void addFloat(Semantics &semantics, F f) {
     Tensor x = widen(frame[op->getOperand(0)]);
     Tensor y = widen(frame[op->getOperand(op->getNumOperands() - 1)]);
     Tensor result = withFloat(x.getType(), [&](auto tag) { return map<decltype(tag)>(x, y, f); });
-    return frame.set(op->getResult(0), reference::cast(result, *type));
+    return frame.set(op->getResult(0), convert(result, *type));
   });
 }
 
@@ -176,7 +176,7 @@ template <class OpT> static int32_t runConvert(OpT op, Frame &frame) {
   if (!type || !isScalar(op))
     return frame.refuse(op, "runs in the reference interpreter on scalars of known types only");
   Tensor x = frame[op->getOperand(0)];
-  return frame.set(op->getResult(0), reference::cast(x, *type));
+  return frame.set(op->getResult(0), convert(x, *type));
 }
 
 static int32_t runConstant(arith::ConstantOp op, Frame &frame) {

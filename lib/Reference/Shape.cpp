@@ -112,7 +112,7 @@ static int32_t runPad(PadOp op, Frame &frame) {
   if (int32_t status = frame.checkMemory(op, input.getType(), shape))
     return status;
   // A fresh tensor even where the value already has the shape of the result.
-  Tensor result = writable(fill(frame[op.getValue()], shape));
+  Tensor result = writable(filled(frame[op.getValue()], shape));
   Shape strides = stridesOf(shape);
   int64_t offset = 0;
   for (size_t axis = 0; axis < strides.size(); ++axis) {
