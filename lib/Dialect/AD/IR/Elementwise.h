@@ -21,6 +21,17 @@ void printTernaryTypes(OpAsmPrinter &printer, Operation *op, Type first, Type se
 LogicalResult inferBroadcastType(std::optional<Location> location, StringRef opName, ValueRange operands,
                                  unsigned firstData, bool booleanResult, SmallVectorImpl<Type> &types);
 
+/// The result of an elementwise operation on constants, computed as the specification says; null when an operand is not a
+/// constant or the result would be large.
+DenseElementsAttr evaluateElementwise(Operation *op, ArrayRef<Attribute> operands);
+
+/// Whether every value of `from` is a value of `to`.
+bool holdsExactly(Type from, Type to);
+
+/// Whether identities of values hold for the element type. They fail for f8E5M2, since an operation on an infinity
+/// saturates.
+bool keepsEveryValue(Type element);
+
 /// Folds an elementwise operation by bit-exact identities, or computes it when its operands are constants.
 OpFoldResult foldElementwise(Operation *op, ArrayRef<Attribute> operands);
 } // namespace mlir::ad

@@ -111,12 +111,16 @@ SmallVector<Value> ad::dynamicSizes(OpBuilder &builder, Location loc, Value tens
   return sizes;
 }
 
+bool ad::haveSameSize(Value lhs, int64_t lhsDimension, Value rhs, int64_t rhsDimension) {
+  return traceSize(lhs, lhsDimension) == traceSize(rhs, rhsDimension);
+}
+
 bool ad::haveSameShape(Value lhs, Value rhs) {
   auto left = dyn_cast<RankedTensorType>(lhs.getType()), right = dyn_cast<RankedTensorType>(rhs.getType());
   if (!left || !right || left.getRank() != right.getRank())
     return false;
   for (int64_t dimension = 0; dimension < left.getRank(); ++dimension)
-    if (!(traceSize(lhs, dimension) == traceSize(rhs, dimension)))
+    if (!haveSameSize(lhs, dimension, rhs, dimension))
       return false;
   return true;
 }

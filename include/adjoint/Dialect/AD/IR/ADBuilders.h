@@ -42,6 +42,9 @@ std::string describeBroadcastConflict(ArrayRef<ArrayRef<int64_t>> shapes, int64_
 /// of the earliest tensor known to have that size.
 OpFoldResult sizeOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimension);
 
+/// Whether two dimensions have the same size at run time for sure, judged from types and from where sizes come from.
+bool haveSameSize(Value lhs, int64_t lhsDimension, Value rhs, int64_t rhsDimension);
+
 /// Whether two tensors have the same shape at run time for sure, judged from types and from where sizes come from.
 bool haveSameShape(Value lhs, Value rhs);
 
