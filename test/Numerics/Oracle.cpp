@@ -31,7 +31,8 @@ Oracle::~Oracle() { mpfr_clears(first, second, exact, temporary, nullptr); }
 
 /// Limits that the formulas below would turn into 0 * infinity, and the convention 1/sqrt(-0) = -infinity.
 bool Oracle::limit(Elementary function, double x) {
-  bool product = function == Elementary::Gelu || function == Elementary::GeluTanh || function == Elementary::Silu;
+  bool product =
+      function == Elementary::Gelu || function == Elementary::GeluTanh || function == Elementary::Silu;
   if (product && std::isinf(x)) {
     mpfr_set_d(exact, x > 0 ? x : -0.0, MPFR_RNDN);
     return true;
@@ -166,9 +167,7 @@ double Oracle::distance(double result, FloatRange range) {
 }
 
 /// The largest finite value of an 8-bit type.
-static double saturated(FloatRange range) {
-  return range.precision == 4 ? 448.0 : 57344.0;
-}
+static double saturated(FloatRange range) { return range.precision == 4 ? 448.0 : 57344.0; }
 
 double Oracle::error(Elementary function, double x, double y, double result, ElementType type) {
   compute(function, x, y);

@@ -4,8 +4,8 @@
 #ifndef ADJOINT_TEST_NUMERICS_ORACLE_H
 #define ADJOINT_TEST_NUMERICS_ORACLE_H
 
-#include "adjoint/Numerics/Elementary.h"
 #include "adjoint/Numerics/ElementType.h"
+#include "adjoint/Numerics/Elementary.h"
 #include <mpfr.h>
 
 namespace mlir::ad::numerics::test {
@@ -17,7 +17,8 @@ struct FloatRange {
 };
 FloatRange floatRange(ElementType type);
 
-/// One MPFR value of each kind that a function needs; reused, because allocation costs more than most functions.
+/// One MPFR value of each kind that a function needs; reused, because allocation costs more than most
+/// functions.
 class Oracle {
 public:
   explicit Oracle(int precision);
@@ -25,8 +26,8 @@ public:
   Oracle(const Oracle &) = delete;
   Oracle &operator=(const Oracle &) = delete;
 
-  /// The error of `result` against function(x, y), in units in the last place of the exact value in `type`; at least
-  /// 1e9 when class (NaN, infinity, zero) or the sign of a zero is wrong.
+  /// The error of `result` against function(x, y), in units in the last place of the exact value in `type`;
+  /// at least 1e9 when class (NaN, infinity, zero) or the sign of a zero is wrong.
   double error(Elementary function, double x, double y, double result, ElementType type);
 
 private:

@@ -4,8 +4,8 @@
 #ifndef ADJOINT_TEST_NUMERICS_SAMPLES_H
 #define ADJOINT_TEST_NUMERICS_SAMPLES_H
 
-#include "adjoint/Numerics/Elementary.h"
 #include "adjoint/Numerics/ElementType.h"
+#include "adjoint/Numerics/Elementary.h"
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -23,15 +23,15 @@ private:
   uint64_t seed, index = 0;
 };
 
-/// Zeros, infinities, NaN, the ends of the normal and subnormal ranges, small integers and where functions change
-/// their formula, each with neighbours and both signs. In f32 or f64.
+/// Zeros, infinities, NaN, the ends of the normal and subnormal ranges, small integers and where functions
+/// change their formula, each with neighbours and both signs. In f32 or f64.
 std::vector<double> specialValues(ElementType type);
 
 /// `specialValues`, `perBinade` values of every exponent and sign, and 100 times as many of ordinary size.
 std::vector<double> stratifiedValues(ElementType type, int perBinade, Stream &stream);
 
-/// Pairs for a function of two arguments: all pairs of special values, pairs of random binades, and pairs for which
-/// the result is neither zero nor infinite.
+/// Pairs for a function of two arguments: all pairs of special values, pairs of random binades, and pairs for
+/// which the result is neither zero nor infinite.
 std::vector<std::pair<double, double>> stratifiedPairs(Elementary function, ElementType type, int count,
                                                        Stream &stream);
 

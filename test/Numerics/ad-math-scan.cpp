@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compares the elementary functions with MPFR: every binade in f32 and f64, every value in the 16- and 8-bit types.
-// Prints one line per function and type and fails when an error is above the documented bound
+// Compares the elementary functions with MPFR: every binade in f32 and f64, every value in the 16- and 8-bit
+// types. Prints one line per function and type and fails when an error is above the documented bound
 // (docs/numerics-functions.md).
 #include "Oracle.h"
 #include "Samples.h"
@@ -72,8 +72,8 @@ public:
     worst.update(oracle.error(function, x, y, evaluateIn(type, function, x, y), type), x, y);
   }
 
-  /// For inputs too many to ask the oracle about each: it sees only those that the double function, itself tested
-  /// against it, finds near the bound.
+  /// For inputs too many to ask the oracle about each: it sees only those that the double function, itself
+  /// tested against it, finds near the bound.
   void filtered(double x, double y = 0) {
     double expected = evaluate(function, x, y), result = evaluateIn(type, function, x, y);
     double magnitude = std::fabs(expected);
@@ -182,8 +182,8 @@ bool report(Elementary function, ElementType type, const Worst &worst) {
   int length = std::snprintf(input, sizeof input, "%a", worst.first);
   if (isBinary(function))
     std::snprintf(input + length, sizeof input - length, ", %a", worst.second);
-  std::printf("%-10s %-9s %10.6f %-52s %10.6f %10ld%s\n", name.c_str(), typeName.c_str(), worst.error, input, bound,
-              worst.count, holds ? "" : "  ABOVE THE BOUND");
+  std::printf("%-10s %-9s %10.6f %-52s %10.6f %10ld%s\n", name.c_str(), typeName.c_str(), worst.error, input,
+              bound, worst.count, holds ? "" : "  ABOVE THE BOUND");
   std::fflush(stdout);
   return holds;
 }
@@ -194,7 +194,8 @@ int main(int argc, char **argv) {
   Options options;
   if (int status = parse(argc, argv, options))
     return status;
-  std::printf("%-10s %-9s %10s %-52s %10s %10s\n", "function", "type", "max-ulp", "worst-input", "bound", "inputs");
+  std::printf("%-10s %-9s %10s %-52s %10s %10s\n", "function", "type", "max-ulp", "worst-input", "bound",
+              "inputs");
   int run = 0, failed = 0;
   for (int t = 0; t < elementTypeCount; ++t)
     for (int f = 0; f < elementaryCount; ++f) {

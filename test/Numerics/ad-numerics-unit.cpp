@@ -1,0 +1,287 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Casts against the definition of each format, Philox against published answers, the orders of summation
+// against expressions written by hand.
+#include "adjoint/Numerics/Casts.h"
+#include "adjoint/Numerics/Elementary.h"
+#include "adjoint/Numerics/Order.h"
+#include "adjoint/Numerics/Random.h"
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+using namespace mlir::ad::numerics;
+
+namespace {
+
+int run = 0, failed = 0;
+
+void check(bool holds, const std::string &what) {
+  ++run;
+  if (holds)
+    return;
+  if (++failed <= 40)
+    std::printf("failed: %s\n", what.c_str());
+}
+
+std::string hex(double x) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%a", x);
+  return text;
+}
+
+bool same(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
+
+/// A narrow float as its definition says.
+struct Format {
+  ElementType type;
+  int exponentBits, mantissaBits, bias;
+  uint64_t largest; // code of the largest finite value
+
+  double value(uint64_t code) const {
+    uint64_t exponent = code >> mantissaBits, fraction = code & ((1u << mantissaBits) - 1);
+    if (exponent == 0)
+      return std::ldexp(double(fraction), 1 - bias - mantissaBits);
+    return std::ldexp(double(fraction + (1u << mantissaBits)), int(exponent) - bias - mantissaBits);
+  }
+  uint64_t signBit() const { return uint64_t(1) << (exponentBits + mantissaBits); }
+  std::string name() const { return std::string(elementTypeName(type)); }
+};
+
+constexpr Format formats[] = {{ElementType::F16, 5, 10, 15, 0x7bff},
+                              {ElementType::BF16, 8, 7, 127, 0x7f7f},
+                              {ElementType::F8E4M3FN, 4, 3, 7, 0x7e},
+                              {ElementType::F8E5M2, 5, 2, 15, 0x7b}};
+
+bool saturates(ElementType type) { return sizeInBytes(type) == 1; }
+
+void checkWidening(const Format &format) {
+  for (uint64_t code = 0; code <= format.largest; ++code) {
+    check(same(toDouble(format.type, code), format.value(code)), format.name() + " value of a code");
+    check(same(toFloat(format.type, code | format.signBit()), -format.value(code)),
+          format.name() + " negative code");
+  }
+  for (uint64_t code = format.largest + 1; code < format.signBit(); ++code) {
+    bool infinite = code == format.largest + 1 && format.type != ElementType::F8E4M3FN;
+    double value = toDouble(format.type, code);
+    check(infinite ? value == std::numeric_limits<double>::infinity() : std::isnan(value),
+          format.name() + " infinity and NaN");
+  }
+}
+
+/// x and -x, as f64 and, when it is one, as f32.
+void checkNarrowing(const Format &format, double x, uint64_t expected) {
+  check(fromDouble(format.type, x) == expected, format.name() + " of f64 " + hex(x));
+  check(fromDouble(format.type, -x) == (expected | format.signBit()), format.name() + " of f64 -" + hex(x));
+  auto single = static_cast<float>(x);
+  if (static_cast<double>(single) == x)
+    check(fromFloat(format.type, single) == expected, format.name() + " of f32 " + hex(x));
+}
+
+/// Every code, every midpoint, and their neighbours in f32 and f64.
+void checkRounding(const Format &format) {
+  double infinity = std::numeric_limits<double>::infinity();
+  float single = std::numeric_limits<float>::infinity();
+  uint64_t overflow = saturates(format.type) ? format.largest : format.largest + 1;
+  for (uint64_t code = 0; code <= format.largest; ++code) {
+    bool last = code == format.largest;
+    double low = format.value(code);
+    double high = last ? low + (low - format.value(code - 1)) : format.value(code + 1);
+    uint64_t above = last ? overflow : code + 1;
+    double middle = low + (high - low) / 2;
+    checkNarrowing(format, low, code);
+    checkNarrowing(format, middle, code % 2 ? above : code);
+    checkNarrowing(format, std::nextafter(middle, 0), code);
+    checkNarrowing(format, std::nextafter(middle, infinity), above);
+    if (static_cast<double>(static_cast<float>(middle)) == middle) {
+      checkNarrowing(format, std::nextafter(static_cast<float>(middle), 0.0f), code);
+      checkNarrowing(format, std::nextafter(static_cast<float>(middle), single), above);
+    }
+    checkNarrowing(format, std::nextafter(low, infinity), code);
+  }
+  checkNarrowing(format, infinity, overflow);
+  checkNarrowing(format, std::numeric_limits<double>::max(), overflow);
+  checkNarrowing(format, double(std::numeric_limits<float>::max()), overflow);
+  checkNarrowing(format, 0x1p-1074, 0);
+  checkNarrowing(format, 0x1p-149, 0);
+  check(std::isnan(toDouble(format.type, fromDouble(format.type, std::nan("")))),
+        format.name() + " of f64 NaN");
+  check(std::isnan(toFloat(format.type, fromFloat(format.type, std::nanf("")))),
+        format.name() + " of f32 NaN");
+}
+
+/// Integers around the midpoints, where going through f64 or f32 first would round twice.
+void checkFromIntegers(const Format &format) {
+  for (uint64_t code = 1; code < format.largest; ++code) {
+    double low = format.value(code), high = format.value(code + 1), middle = low + (high - low) / 2;
+    if (middle != std::floor(middle) || middle > 0x1p62)
+      continue;
+    auto integer = static_cast<int64_t>(middle);
+    int64_t near[] = {integer - 1, integer, integer + 1};
+    uint64_t expected[] = {code, code + code % 2, code + 1};
+    for (int i = 0; i < 3; ++i) {
+      if (double(near[i]) < low || near[i] > static_cast<int64_t>(high))
+        continue;
+      check(fromInteger(format.type, near[i]) == expected[i],
+            format.name() + " of i64 " + std::to_string(near[i]));
+      check(fromInteger(format.type, -near[i]) == (expected[i] | format.signBit()),
+            format.name() + " of negative i64");
+      if (near[i] <= std::numeric_limits<int32_t>::max())
+        check(castScalar(ElementType::I32, format.type, uint64_t(near[i])) == expected[i],
+              format.name() + " of i32");
+    }
+  }
+  uint64_t overflow = saturates(format.type) ? format.largest : format.largest + 1;
+  if (format.type != ElementType::BF16)
+    check(fromInteger(format.type, std::numeric_limits<int64_t>::max()) == overflow,
+          format.name() + " of i64 max");
+}
+
+void checkToIntegers() {
+  struct Case {
+    double value;
+    int64_t i8, i32, i64;
+  };
+  constexpr int64_t min32 = std::numeric_limits<int32_t>::min(), max32 = std::numeric_limits<int32_t>::max();
+  constexpr int64_t min64 = std::numeric_limits<int64_t>::min(), max64 = std::numeric_limits<int64_t>::max();
+  double infinity = std::numeric_limits<double>::infinity();
+  Case cases[] = {{0.0, 0, 0, 0},
+                  {-0.0, 0, 0, 0},
+                  {0.99, 0, 0, 0},
+                  {-0.99, 0, 0, 0},
+                  {127.5, 127, 127, 127},
+                  {128.0, 127, 128, 128},
+                  {-128.5, -128, -128, -128},
+                  {-129.0, -128, -129, -129},
+                  {2147483647.5, 127, max32, 2147483647},
+                  {2147483648.0, 127, max32, 2147483648},
+                  {-2147483648.5, -128, min32, min32},
+                  {-2147483649.0, -128, min32, -2147483649},
+                  {9223372036854774784.0, 127, max32, 9223372036854774784},
+                  {9223372036854775808.0, 127, max32, max64},
+                  {-9223372036854775808.0, -128, min32, min64},
+                  {1e300, 127, max32, max64},
+                  {-1e300, -128, min32, min64},
+                  {infinity, 127, max32, max64},
+                  {-infinity, -128, min32, min64},
+                  {std::nan(""), 0, 0, 0}};
+  for (const Case &c : cases) {
+    check(toInteger(ElementType::I8, fromDouble(ElementType::I8, c.value)) == c.i8, "i8 of " + hex(c.value));
+    check(toInteger(ElementType::I32, fromDouble(ElementType::I32, c.value)) == c.i32,
+          "i32 of " + hex(c.value));
+    check(toInteger(ElementType::I64, fromDouble(ElementType::I64, c.value)) == c.i64,
+          "i64 of " + hex(c.value));
+    check(fromDouble(ElementType::I1, c.value) == (c.value != 0), "i1 of " + hex(c.value));
+    auto single = static_cast<float>(c.value);
+    if (same(single, c.value)) {
+      check(toInteger(ElementType::I8, fromFloat(ElementType::I8, single)) == c.i8,
+            "i8 of f32 " + hex(c.value));
+      check(toInteger(ElementType::I32, fromFloat(ElementType::I32, single)) == c.i32,
+            "i32 of f32 " + hex(c.value));
+      check(toInteger(ElementType::I64, fromFloat(ElementType::I64, single)) == c.i64,
+            "i64 of f32 " + hex(c.value));
+    }
+  }
+  check(castScalar(ElementType::I64, ElementType::I8, 0x1ff) == 0xff, "integers wrap");
+  check(castScalar(ElementType::I8, ElementType::I64, 0x80) == 0xffffffffffffff80u,
+        "integers extend their sign");
+  check(castScalar(ElementType::I8, ElementType::I1, 0x80) == 1, "a boolean is x != 0");
+  check(castScalar(ElementType::I1, ElementType::I32, 1) == 1, "true is 1");
+  check(castScalar(ElementType::F32, ElementType::F64, fromFloat(ElementType::F32, 0x1p-149f)) ==
+            fromDouble(ElementType::F64, 0x1p-149),
+        "f64 of an f32 subnormal");
+}
+
+void checkPhilox() {
+  using Words = std::array<uint32_t, 4>;
+  constexpr uint32_t ones = 0xffffffff;
+  check(philox4x32({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+        "philox of zeros");
+  check(philox4x32({ones, ones, ones, ones}, {ones, ones}) ==
+            Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+        "philox of ones");
+  check(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+            Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1},
+        "philox of the digits of pi");
+  check(uniformFromBits(0) == 0 && uniformFromBits(ones) == 1 - 0x1p-24f, "the ends of uniform f32");
+  check(uniformFromBits(ones, ones) == 1 - 0x1p-53, "the end of uniform f64");
+}
+
+/// Moments of 200,000 numbers: a swapped word or a wrong formula shows at once.
+void checkMoments() {
+  constexpr int count = 200000;
+  double uniform = 0, first = 0, second = 0, fourth = 0, lag = 0, previous = 0;
+  for (int i = 0; i < count; ++i) {
+    uniform += uniformAt(5, i);
+    double x = normalDoubleAt(5, i);
+    first += x;
+    second += x * x;
+    fourth += x * x * x * x;
+    lag += x * previous;
+    previous = x;
+  }
+  check(std::fabs(uniform / count - 0.5) < 0.004, "mean of uniform");
+  check(std::fabs(first / count) < 0.012, "mean of normal");
+  check(std::fabs(second / count - 1) < 0.016, "variance of normal");
+  check(std::fabs(fourth / count - 3) < 0.12, "fourth moment of normal");
+  check(std::fabs(lag / count) < 0.012, "normal numbers are independent");
+  check(normalAt(5, 17) == static_cast<float>(normalDoubleAt(5, 17)), "f32 normal is the f64 one, rounded");
+}
+
+/// Sums as expressions: '.' is the identity, a digit one step, parentheses a join.
+std::string step(const std::string &sum, int64_t i) { return sum + char('a' + i); }
+std::string join(const std::string &left, const std::string &right) { return "(" + left + right + ")"; }
+std::string lanesOf(int64_t count) {
+  return laneTree<std::string>(count, ".", step, join, /*lanes=*/4, /*chunk=*/8);
+}
+std::string blocksOf(int64_t count) { return blockChain<std::string>(count, ".", step, join, /*block=*/3); }
+
+void checkOrders() {
+  check(lanesOf(0) == ".", "lanes of nothing");
+  check(lanesOf(1) == ".a", "one lane");
+  check(lanesOf(3) == "((.a.c).b)", "absent lanes are skipped");
+  check(lanesOf(6) == "((.ae.c)(.bf.d))", "lanes are strided");
+  check(lanesOf(11) == "(((.ae.cg)(.bf.dh))((.i.k).j))", "chunks are joined");
+  check(lanesOf(17) == "((((.ae.cg)(.bf.dh))((.im.ko)(.jn.lp))).q)", "the odd chunk moves up");
+  check(blocksOf(0) == ".", "blocks of nothing");
+  check(blocksOf(3) == ".abc", "one block");
+  check(blocksOf(8) == "((.abc.def).gh)", "blocks are joined in pairs");
+  check(blocksOf(15) == "(((.abc.def)(.ghi.jkl)).mno)", "the odd block moves up");
+  double sum = laneTree(
+      10000, 0.0, [](double s, int64_t i) { return s + double(i); },
+      [](double a, double b) { return a + b; });
+  check(sum == 49995000.0, "a sum in the default order");
+}
+
+void checkNames() {
+  for (int i = 0; i < elementaryCount; ++i) {
+    auto function = static_cast<Elementary>(i);
+    check(elementaryFromName(elementaryName(function)) == function,
+          "the name of a function leads back to it");
+  }
+  for (int i = 0; i < elementTypeCount; ++i) {
+    auto type = static_cast<ElementType>(i);
+    check(elementTypeFromName(elementTypeName(type)) == type, "the name of a type leads back to it");
+  }
+  check(!elementaryFromName("cosh") && !elementTypeFromName("f128"), "unknown names");
+}
+
+} // namespace
+
+int main() {
+  for (const Format &format : formats) {
+    checkWidening(format);
+    checkRounding(format);
+    checkFromIntegers(format);
+  }
+  checkToIntegers();
+  checkPhilox();
+  checkMoments();
+  checkOrders();
+  checkNames();
+  std::printf("numerics: %d run, %d failed\n", run, failed);
+  return failed != 0;
+}
