@@ -64,7 +64,7 @@ int ad::runOptTool(int argc, char **argv) {
     arguments.push_back(disableThreading.data());
 
   DialectRegistry registry;
-  registerAllDialects(registry);
+  ad::registerAllDialects(registry);
   return asMainReturnCode(MlirOptMain(static_cast<int>(arguments.size()), arguments.data(),
                                       "Adjoint's optimizer driver\n", registry));
 }
