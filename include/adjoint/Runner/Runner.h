@@ -1,0 +1,51 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// `ad-runner` as a function. The tool's main says which dialects, pipelines and back ends exist; the runner
+// itself depends on none of them.
+#ifndef ADJOINT_RUNNER_RUNNER_H
+#define ADJOINT_RUNNER_RUNNER_H
+
+#include "adjoint/Runner/Bindings.h"
+#include "adjoint/Runner/Executable.h"
+#include "adjoint/Runner/Options.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::ad::runner {
+
+/// What a pipeline may depend on. All of it is part of the cache's key.
+struct PipelineOptions {
+  std::string entry;
+  std::string numericsMode; ///< empty: the module's own
+  std::vector<std::string> numericsPermissions;
+  bool optimize = true; ///< false: exactly the written operations
+  bool profile = false; ///< kernels are timed
+  std::string cpu;      ///< as LLVM names it
+  std::vector<std::string> cpuFeatures;
+};
+
+/// What the tool brings. A null function means that this build lacks the part.
+struct Hooks {
+  /// All dialects that programs may use.
+  void (*registerDialects)(mlir::DialectRegistry &) = nullptr;
+  /// From the written program to plain `ad` that the reference interpreter executes.
+  void (*buildReferencePipeline)(mlir::OpPassManager &, const PipelineOptions &) = nullptr;
+  /// From the written program to the optimised one in `ad`, which --dump-optimized writes; then from there to
+  /// the LLVM dialect, with the entry as `adrt_entry_<name>` and the names of kernels in the module's
+  /// `ad.kernel_names`.
+  void (*buildOptimizePipeline)(mlir::OpPassManager &, const PipelineOptions &) = nullptr;
+  void (*buildCpuPipeline)(mlir::OpPassManager &, const PipelineOptions &) = nullptr;
+  /// The reference interpreter for a module that outlives it.
+  std::unique_ptr<Executable> (*makeReference)(mlir::ModuleOp, llvm::StringRef entry) = nullptr;
+  /// Uses of numerics permissions by the passes that ran since the last call, as a JSON array.
+  llvm::json::Value (*takeNumericsReport)() = nullptr;
+  /// --check-gradients; prints its findings and returns the exit code.
+  int (*checkGradients)(mlir::ModuleOp, const Options &, Bindings &) = nullptr;
+};
+
+/// The whole program; never leaves by exit() or abort() because of what a user wrote.
+int runnerMain(int argc, char **argv, const Hooks &hooks);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_RUNNER_H

@@ -1,0 +1,136 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Binds sources to names.
+#include "adjoint/Runner/Bindings.h"
+#include "adjoint/Runner/Error.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+const TensorSpec *findSpec(llvm::ArrayRef<TensorSpec> specs, StringRef name) {
+  auto found = llvm::find_if(specs, [&](const TensorSpec &spec) { return spec.name == name; });
+  return found == specs.end() ? nullptr : &*found;
+}
+
+std::string listNames(llvm::ArrayRef<TensorSpec> specs, StringRef what) {
+  if (specs.empty())
+    return ("it has no " + what + "s").str();
+  std::string names;
+  for (const TensorSpec &spec : specs)
+    names += (names.empty() ? "" : ", ") + spec.name;
+  return ("its " + what + "s are " + names).str();
+}
+
+Error checkNames(llvm::ArrayRef<Assignment> assignments, llvm::ArrayRef<TensorSpec> specs, StringRef what) {
+  for (const Assignment &assignment : assignments)
+    if (!findSpec(specs, assignment.name))
+      return usageError("the program has no " + what + " '" + assignment.name + "', " +
+                        listNames(specs, what));
+  return Error::success();
+}
+
+Error about(StringRef what, StringRef name, Error error) {
+  auto [code, message] = consumeExitError(std::move(error));
+  return exitError(code, what + " '" + name + "': " + message);
+}
+
+Expected<Source> findSource(const TensorSpec &spec, llvm::ArrayRef<Assignment> assignments, StringRef what,
+                            StringRef option) {
+  for (const Assignment &assignment : assignments) {
+    if (assignment.name != spec.name)
+      continue;
+    Expected<Source> source = Source::parse(assignment.value);
+    return source ? std::move(source) : about(what, spec.name, source.takeError());
+  }
+  return usageError(what + " '" + spec.name + "' of type " + formatType(spec) + " has no source, expected " +
+                    option + " " + spec.name + "=SOURCE");
+}
+
+/// Sizes of --dim put into `spec`; they must agree with those that the program fixes.
+Error applyDims(TensorSpec &spec, llvm::ArrayRef<DimAssignment> dims) {
+  for (const DimAssignment &dim : dims) {
+    if (dim.name != spec.name)
+      continue;
+    if (dim.axis >= static_cast<int64_t>(spec.shape.size()))
+      return usageError("--dim " + dim.name + "." + llvm::Twine(dim.axis) + ": " + formatType(spec) +
+                        " has rank " + llvm::Twine(spec.shape.size()));
+    int64_t &size = spec.shape[dim.axis];
+    if (size != dynamicSize && size != dim.size)
+      return usageError("--dim " + dim.name + "." + llvm::Twine(dim.axis) + "=" + llvm::Twine(dim.size) +
+                        ": the program has size " + llvm::Twine(size) + " there");
+    size = dim.size;
+  }
+  return Error::success();
+}
+
+Expected<Tensor> bindArgument(TensorSpec spec, const Options &options) {
+  Expected<Source> source = findSource(spec, options.arguments, "argument", "--arg");
+  if (!source)
+    return source.takeError();
+  if (Error error = applyDims(spec, options.dims))
+    return std::move(error);
+  auto open = llvm::find(spec.shape, dynamicSize);
+  if (source->kind != Source::Kind::File && open != spec.shape.end()) {
+    llvm::Twine axis(open - spec.shape.begin());
+    return usageError("argument '" + spec.name + "' of type " + formatType(spec) + " leaves dimension " +
+                      axis + " open, expected --dim " + spec.name + "." + axis + "=N");
+  }
+  Expected<Tensor> tensor = makeArgument(spec, *source);
+  return tensor ? std::move(tensor) : about("argument", spec.name, tensor.takeError());
+}
+
+Error checkDims(const Signature &signature, const Options &options) {
+  for (const DimAssignment &dim : options.dims)
+    if (!findSpec(signature.arguments, dim.name))
+      return usageError("--dim names '" + dim.name + "', but the program has no such argument, " +
+                        listNames(signature.arguments, "argument"));
+  return Error::success();
+}
+
+} // namespace
+
+void Bindings::rewindFeeds() {
+  for (auto &feed : feeds)
+    feed.second->rewind();
+}
+
+int32_t Bindings::feed(const char *name, const adrt_tensor &destination, std::string &error) {
+  auto found = feeds.find(name);
+  if (found == feeds.end()) {
+    error = "it has no source";
+    return ADRT_HOST_ERROR;
+  }
+  error = consumeExitError(found->second->next(destination)).second;
+  return error.empty() ? ADRT_OK : ADRT_HOST_ERROR;
+}
+
+Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, const Options &options) {
+  if (Error error = checkNames(options.arguments, signature.arguments, "argument"))
+    return std::move(error);
+  if (Error error = checkNames(options.feeds, signature.feeds, "feed"))
+    return std::move(error);
+  if (Error error = checkDims(signature, options))
+    return std::move(error);
+  Bindings bindings;
+  for (const TensorSpec &spec : signature.arguments) {
+    Expected<Tensor> tensor = bindArgument(spec, options);
+    if (!tensor)
+      return tensor.takeError();
+    bindings.arguments.push_back(std::move(*tensor));
+  }
+  for (const TensorSpec &spec : signature.feeds) {
+    Expected<Source> source = findSource(spec, options.feeds, "feed", "--feed");
+    if (!source)
+      return source.takeError();
+    Expected<std::unique_ptr<Feed>> feed = Feed::create(spec, *source);
+    if (!feed)
+      return about("feed", spec.name, feed.takeError());
+    bindings.feeds[spec.name] = std::move(*feed);
+  }
+  return std::move(bindings);
+}

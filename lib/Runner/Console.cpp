@@ -1,0 +1,111 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Messages and progress on stderr.
+#include "Console.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir::ad::runner;
+
+namespace {
+
+constexpr llvm::StringLiteral programName("ad-runner");
+
+struct Place {
+  llvm::StringRef file;
+  unsigned line = 0, column = 0;
+};
+
+/// FILE:LINE:COL, if `location` has that form.
+std::optional<Place> parsePlace(llvm::StringRef location) {
+  Place place;
+  auto [front, column] = location.rsplit(':');
+  auto [file, line] = front.rsplit(':');
+  if (file.empty() || line.getAsInteger(10, place.line) || column.getAsInteger(10, place.column))
+    return std::nullopt;
+  place.file = file;
+  return place;
+}
+
+llvm::StringRef findLine(llvm::StringRef text, unsigned number) {
+  for (unsigned line = 1; line < number && !text.empty(); ++line)
+    text = text.split('\n').second;
+  return text.split('\n').first.rtrim('\r');
+}
+
+ExitCode exitCodeOf(int32_t status) {
+  switch (status) {
+  case ADRT_CHECK_FAILED:
+    return ExitCheckFailed;
+  case ADRT_HOST_ERROR:
+    return ExitUsage;
+  case ADRT_INTERRUPTED:
+    return ExitInterrupted;
+  default:
+    return ExitProgramError;
+  }
+}
+
+} // namespace
+
+Console::Console() : os(llvm::errs()), terminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
+
+void Console::warn(const llvm::Twine &message) {
+  clearProgress();
+  llvm::WithColor::warning(os, programName) << message << '\n';
+}
+
+int Console::fail(llvm::Error error) {
+  clearProgress();
+  auto [code, message] = consumeExitError(std::move(error));
+  if (!message.empty())
+    llvm::WithColor::error(os, programName) << message << '\n';
+  return code;
+}
+
+int Console::fail(const adrt::ErrorRecord &error, const llvm::MemoryBuffer &input) {
+  clearProgress();
+  ExitCode code = exitCodeOf(error.status);
+  std::string message = error.message.empty() ? "the program failed without a reason" : error.message;
+  if (!error.operation.empty())
+    message = "'" + error.operation + "' op " + message;
+  std::optional<Place> place = parsePlace(error.location);
+  if (place && place->column > 0) {
+    bool here = place->file == input.getBufferIdentifier();
+    llvm::StringRef line = here ? findLine(input.getBuffer(), place->line) : "";
+    llvm::SourceMgr sources;
+    llvm::SMDiagnostic(sources, llvm::SMLoc(), place->file, static_cast<int>(place->line),
+                       static_cast<int>(place->column) - 1, llvm::SourceMgr::DK_Error, message, line, {})
+        .print(nullptr, os, /*ShowColors=*/terminal);
+    return code;
+  }
+  if (!error.location.empty())
+    os << error.location << ": ";
+  llvm::WithColor::error(os, error.location.empty() ? programName : "") << message << '\n';
+  return code;
+}
+
+void Console::progress(const llvm::Twine &text) {
+  if (!terminal)
+    return;
+  // Longer lines would wrap and stay.
+  constexpr size_t maxWidth = 78;
+  os << "\r\x1b[K" << llvm::StringRef(text.str()).take_front(maxWidth);
+  os.flush();
+  showing = true;
+  lastProgress = std::chrono::steady_clock::now();
+}
+
+bool Console::progressIsDue() {
+  return terminal && std::chrono::steady_clock::now() - lastProgress > std::chrono::milliseconds(100);
+}
+
+void Console::clearProgress() {
+  if (!showing)
+    return;
+  os << "\r\x1b[K";
+  os.flush();
+  showing = false;
+}

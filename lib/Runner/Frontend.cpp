@@ -1,0 +1,282 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Parses, lowers, compiles, or takes all of that from the cache.
+#include "Frontend.h"
+#include "NpyInternal.h"
+#include "adjoint/Runner/Compile.h"
+#include "adjoint/Runner/Error.h"
+#include "adjoint/Runner/ObjectCache.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+/// Knows whether a failure has been explained: a pass that fails silently is an error of ours to be named.
+class ErrorCounter {
+public:
+  explicit ErrorCounter(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          count += diagnostic.getSeverity() == DiagnosticSeverity::Error;
+          return failure(); // on to the handler that prints
+        }) {}
+  Error makeError(const Twine &unexplained) const {
+    return exitError(ExitProgramError, count ? Twine("") : unexplained);
+  }
+
+private:
+  unsigned count = 0;
+  ScopedDiagnosticHandler handler;
+};
+
+/// A module that has gone through the pipelines before, by a dump or by hand: it holds the compiled entry.
+bool isLowered(ModuleOp module, StringRef entry) {
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(entrySymbol(entry));
+  return function && !function.isExternal();
+}
+
+std::vector<std::string> readKernelNames(ModuleOp module) {
+  std::vector<std::string> names;
+  if (auto array = module->getAttrOfType<ArrayAttr>("ad.kernel_names"))
+    for (Attribute name : array)
+      names.push_back(isa<StringAttr>(name) ? cast<StringAttr>(name).str() : "?");
+  return names;
+}
+
+Error writeText(StringRef path, StringRef text) { return writeFileAtomically(path, {text}); }
+
+} // namespace
+
+PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
+  PipelineOptions pipeline;
+  pipeline.entry = options.entry;
+  pipeline.numericsMode = options.numericsMode;
+  pipeline.numericsPermissions = options.numericsPermissions;
+  pipeline.optimize = options.optimize;
+  pipeline.profile = !options.report.empty();
+  pipeline.cpu = cpu.cpu;
+  pipeline.cpuFeatures = cpu.features;
+  return pipeline;
+}
+
+std::string Frontend::numericsName(ModuleOp module) const {
+  std::string name;
+  if (options.numericsMode.empty()) {
+    Attribute written = module->getAttr("ad.numerics");
+    if (!written)
+      return "strict";
+    llvm::raw_string_ostream(name) << written;
+    return name;
+  }
+  name = options.numericsMode;
+  for (const std::string &permission : options.numericsPermissions)
+    name += "," + permission;
+  return name;
+}
+
+//===- Reading ------------------------------------------------------------===//
+
+Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
+  StageScope stage(report.stages, "parse");
+  LoadedProgram program;
+  DialectRegistry registry;
+  registerCompileDialects(registry);
+  registry.insert<func::FuncDialect>();
+  if (hooks.registerDialects)
+    hooks.registerDialects(registry);
+  program.context = std::make_unique<MLIRContext>(registry);
+  program.sources = std::make_unique<llvm::SourceMgr>();
+  program.sources->AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(input.getBuffer(), input.getBufferIdentifier()), llvm::SMLoc());
+  program.diagnostics = std::make_unique<SourceMgrDiagnosticHandler>(*program.sources, program.context.get());
+  ErrorCounter errors(program.context.get());
+  program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
+  if (!program.module)
+    return errors.makeError("the program does not parse");
+  Expected<Signature> signature = readSignature(*program.module, options.entry);
+  if (!signature)
+    return signature.takeError();
+  program.signature = std::move(*signature);
+  report.numerics = numericsName(*program.module);
+  return std::move(program);
+}
+
+//===- Lowering -----------------------------------------------------------===//
+
+Error Frontend::checkInterrupt() const {
+  return interrupt ? exitError(ExitInterrupted, "interrupted") : Error::success();
+}
+
+Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const PipelineOptions &pipeline,
+                            StringRef stageName) {
+  console.progress("compiling: " + stageName);
+  StageScope stage(report.stages, stageName);
+  PassManager passes(module.getContext());
+  build(passes, pipeline);
+  passes.addInstrumentation(createPassTimer(report.passes));
+  ErrorCounter errors(module.getContext());
+  if (failed(passes.run(module)))
+    return errors.makeError("internal error: a pass of stage " + stageName + " failed without a reason");
+  return checkInterrupt();
+}
+
+Error Frontend::dumpOptimized(ModuleOp module) {
+  if (options.dumpOptimized.empty())
+    return Error::success();
+  std::string text;
+  llvm::raw_string_ostream(text) << *module << "\n";
+  return writeText(options.dumpOptimized, text);
+}
+
+Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
+  ModuleOp module = *program.module;
+  if (!isLowered(module, options.entry)) {
+    if (!hooks.buildCpuPipeline)
+      return exitError(ExitNoTarget, "target 'cpu' is not available: this build has no pipeline for it");
+    if (hooks.buildOptimizePipeline)
+      if (Error error = runPipeline(module, hooks.buildOptimizePipeline, pipeline, "optimize"))
+        return error;
+    if (Error error = dumpOptimized(module))
+      return error;
+    if (Error error = runPipeline(module, hooks.buildCpuPipeline, pipeline, "lower"))
+      return error;
+  }
+  if (!isLowered(module, options.entry))
+    return exitError(ExitProgramError, "internal error: the pipeline left no " + entrySymbol(options.entry));
+  // What remains of the source level declares the signature only.
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    if (function.isExternal())
+      function.erase();
+  return Error::success();
+}
+
+Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu) {
+  Expected<LoadedProgram> program = parse(input);
+  if (!program)
+    return program.takeError();
+  if (Error error = lower(*program, pipelineOptions(cpu)))
+    return std::move(error);
+  CompiledProgram compiled;
+  compiled.numerics = report.numerics;
+  compiled.kernels = readKernelNames(*program->module);
+  if (hooks.takeNumericsReport)
+    compiled.numericsReport = hooks.takeNumericsReport();
+  console.progress("compiling: code");
+  Expected<std::string> object = compileToObject(*program->module, cpu, report.stages);
+  if (!object)
+    return object.takeError();
+  compiled.object = std::move(*object);
+  compiled.signature = std::move(program->signature);
+  return std::move(compiled);
+}
+
+//===- Targets ------------------------------------------------------------===//
+
+std::unique_ptr<ObjectCache> Frontend::openCache() {
+  // Dumps need the passes to run.
+  if (options.cache == "off" || !options.dumpOptimized.empty())
+    return nullptr;
+  std::string directory = options.cache.empty() ? ObjectCache::defaultDirectory() : options.cache, warning;
+  if (directory.empty())
+    return nullptr;
+  std::unique_ptr<ObjectCache> cache = ObjectCache::open(directory, warning);
+  if (!warning.empty())
+    console.warn(warning);
+  return cache;
+}
+
+std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
+  PipelineOptions pipeline = pipelineOptions(cpu);
+  CacheKey key;
+  key.add(buildId());
+  key.add(std::to_string(ADRT_ABI_VERSION));
+  key.add(input.getBufferIdentifier()); // stands in the locations of run-time errors
+  key.add(input.getBuffer());
+  key.add(pipeline.entry);
+  key.add(pipeline.numericsMode);
+  key.add(llvm::join(pipeline.numericsPermissions, ","));
+  key.add(pipeline.optimize ? "optimize" : "");
+  key.add(pipeline.profile ? "profile" : "");
+  key.add(pipeline.cpu);
+  key.add(cpu.featureString());
+  return key.digest();
+}
+
+Expected<LoadedProgram> Frontend::loadCpu(const llvm::MemoryBuffer &input) {
+  Expected<CpuTarget> cpu = findCpu(options.cpu);
+  if (!cpu)
+    return cpu.takeError();
+  report.cpu = cpu->cpu;
+  std::unique_ptr<ObjectCache> cache = openCache();
+  std::optional<CompiledProgram> compiled;
+  std::string key;
+  if (cache) {
+    StageScope stage(report.stages, "cache");
+    key = cacheKey(input, *cpu);
+    compiled = cache->load(key);
+  }
+  report.cache = !cache ? "off" : compiled ? "hit" : "miss";
+  if (!compiled) {
+    Expected<CompiledProgram> fresh = compile(input, *cpu);
+    if (!fresh)
+      return fresh.takeError();
+    compiled = std::move(*fresh);
+    if (cache)
+      if (Error error = cache->store(key, *compiled))
+        console.warn("the compiled program is not cached: " + consumeExitError(std::move(error)).second);
+  }
+  StageScope stage(report.stages, "link");
+  Expected<std::unique_ptr<Executable>> executable = loadProgram(*compiled);
+  if (!executable)
+    return executable.takeError();
+  report.numerics = compiled->numerics;
+  LoadedProgram program;
+  program.signature = std::move(compiled->signature);
+  program.numericsReport = std::move(compiled->numericsReport);
+  program.executable = std::move(*executable);
+  return std::move(program);
+}
+
+Expected<LoadedProgram> Frontend::loadReference(const llvm::MemoryBuffer &input) {
+  if (!hooks.makeReference)
+    return exitError(ExitNoTarget,
+                     "target 'reference' is not available: this build has no reference interpreter");
+  Expected<LoadedProgram> program = parse(input);
+  if (!program)
+    return program.takeError();
+  PipelineOptions pipeline = pipelineOptions(hostCpu());
+  if (hooks.buildReferencePipeline)
+    if (Error error = runPipeline(*program->module, hooks.buildReferencePipeline, pipeline, "prepare"))
+      return std::move(error);
+  if (Error error = dumpOptimized(*program->module))
+    return std::move(error);
+  if (hooks.takeNumericsReport)
+    program->numericsReport = hooks.takeNumericsReport();
+  program->executable = hooks.makeReference(*program->module, options.entry);
+  if (!program->executable)
+    return exitError(ExitProgramError, "the reference interpreter cannot run this program");
+  return program;
+}
+
+Expected<LoadedProgram> Frontend::load(const llvm::MemoryBuffer &input) {
+  switch (options.target) {
+  case Target::Reference:
+    return loadReference(input);
+  case Target::Cpu:
+    return loadCpu(input);
+  case Target::GpuSim:
+    return exitError(ExitNoTarget, "target 'gpu-sim' is not available: this build has no GPU emulator; "
+                                   "targets are reference and cpu");
+  case Target::Cuda:
+    return exitError(ExitNoTarget, "target 'cuda' is not available: this build has no CUDA back end; "
+                                   "targets are reference and cpu");
+  }
+  return exitError(ExitNoTarget, "unknown target");
+}

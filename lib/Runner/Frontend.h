@@ -1,0 +1,67 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From the bytes of a program file to something that runs. Internal to the runner.
+#ifndef ADJOINT_LIB_RUNNER_FRONTEND_H
+#define ADJOINT_LIB_RUNNER_FRONTEND_H
+
+#include "Console.h"
+#include "adjoint/Runner/Compile.h"
+#include "adjoint/Runner/ObjectCache.h"
+#include "adjoint/Runner/Report.h"
+#include "adjoint/Runner/Runner.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace mlir::ad::runner {
+
+/// A program that is ready to run. What comes later in the list may refer to what comes earlier.
+struct LoadedProgram {
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::unique_ptr<llvm::SourceMgr> sources;
+  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> diagnostics; // for as long as passes may report
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  Signature signature;
+  llvm::json::Value numericsReport = nullptr;
+  std::unique_ptr<Executable> executable;
+};
+
+class Frontend {
+public:
+  /// Stops between stages with ExitInterrupted once `interrupt` is set.
+  Frontend(const Options &options, const Hooks &hooks, Report &report, Console &console,
+           const std::atomic<bool> &interrupt)
+      : options(options), hooks(hooks), report(report), console(console), interrupt(interrupt) {}
+
+  /// For the cpu target from the cache if possible; else parsed, lowered and compiled.
+  llvm::Expected<LoadedProgram> load(const llvm::MemoryBuffer &input);
+  /// The program as written, with its signature and nothing to run.
+  llvm::Expected<LoadedProgram> parse(const llvm::MemoryBuffer &input);
+
+private:
+  using PipelineBuilder = void (*)(mlir::OpPassManager &, const PipelineOptions &);
+
+  llvm::Expected<LoadedProgram> loadReference(const llvm::MemoryBuffer &input);
+  llvm::Expected<LoadedProgram> loadCpu(const llvm::MemoryBuffer &input);
+  llvm::Expected<CompiledProgram> compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu);
+  llvm::Error lower(LoadedProgram &program, const PipelineOptions &pipeline);
+  llvm::Error runPipeline(mlir::ModuleOp module, PipelineBuilder build, const PipelineOptions &pipeline,
+                          llvm::StringRef stage);
+  llvm::Error checkInterrupt() const;
+  llvm::Error dumpOptimized(mlir::ModuleOp module);
+  std::unique_ptr<ObjectCache> openCache();
+  std::string cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const;
+  PipelineOptions pipelineOptions(const CpuTarget &cpu) const;
+  std::string numericsName(mlir::ModuleOp module) const;
+
+  const Options &options;
+  const Hooks &hooks;
+  Report &report;
+  Console &console;
+  const std::atomic<bool> &interrupt;
+};
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_LIB_RUNNER_FRONTEND_H

@@ -1,0 +1,123 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Writes and prints what comes out of a program.
+#include "adjoint/Runner/Outputs.h"
+#include "adjoint/Runner/Error.h"
+#include "adjoint/Runner/Print.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+/// A file name for any name of a program: nothing leaves the folder, nothing is hidden.
+std::string fileName(StringRef name) {
+  std::string file;
+  for (char character : name)
+    file += llvm::isAlnum(character) || StringRef("_-.+").contains(character) ? character : '_';
+  if (file.empty() || file.front() == '.')
+    file.insert(file.begin(), '_');
+  constexpr size_t maxLength = 200;
+  file.resize(std::min(file.size(), maxLength));
+  return file + ".npy";
+}
+
+std::string valueName(StringRef name, int32_t index, int32_t count) {
+  return count == 1 ? name.str() : (name + "." + llvm::Twine(index)).str();
+}
+
+} // namespace
+
+Error Outputs::assignFiles() {
+  llvm::StringMap<std::string> owners; // by file name
+  auto assign = [&](StringRef kind, StringRef name) -> Error {
+    std::string file = fileName(name), owner = (kind + " '" + name + "'").str();
+    auto [other, isNew] = owners.try_emplace(file, owner);
+    if (!isNew)
+      return usageError(other->second + " and " + owner + " would both be written to " + file +
+                        ", give one of them another name");
+    llvm::SmallString<128> path(directory);
+    llvm::sys::path::append(path, file);
+    files[(kind + ":" + name).str()] = path.str().str();
+    return Error::success();
+  };
+  for (const TensorSpec &result : signature.results)
+    if (Error error = assign("result", result.name))
+      return error;
+  for (const ReceiveSpec &receive : signature.receives)
+    for (const TensorSpec &value : receive.values)
+      if (Error error = assign("receive", value.name))
+        return error;
+  return Error::success();
+}
+
+Expected<std::unique_ptr<Outputs>> Outputs::create(const Signature &signature, const Options &options,
+                                                   llvm::raw_ostream &os) {
+  std::unique_ptr<Outputs> outputs(new Outputs(signature, options, os));
+  if (options.outDir.empty())
+    return std::move(outputs);
+  if (std::error_code code = llvm::sys::fs::create_directories(options.outDir))
+    return usageError("cannot make folder '" + options.outDir + "': " + code.message());
+  if (Error error = outputs->assignFiles())
+    return std::move(error);
+  return std::move(outputs);
+}
+
+Error Outputs::append(StringRef name, const adrt_tensor &value) {
+  std::unique_ptr<NpyAppender> &appender = appenders[name];
+  if (!appender) {
+    auto path = files.find(("receive:" + name).str());
+    if (path == files.end())
+      return usageError("the program receives '" + name + "', which its signature lacks");
+    Expected<std::unique_ptr<NpyAppender>> created = NpyAppender::create(
+        path->second, static_cast<adrt_type>(value.type), {value.shape, size_t(value.rank)});
+    if (!created)
+      return created.takeError();
+    appender = std::move(*created);
+  }
+  return appender->append(value);
+}
+
+int32_t Outputs::receive(const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
+  if (!recording)
+    return ADRT_OK;
+  for (int32_t index = 0; index < count; ++index) {
+    std::string full = valueName(name, index, count);
+    if (print)
+      printTensor(os, full, values[index]);
+    if (directory.empty())
+      continue;
+    if (Error failure = append(full, values[index])) {
+      error = consumeExitError(std::move(failure)).second;
+      return ADRT_HOST_ERROR;
+    }
+  }
+  if (print)
+    os.flush();
+  return ADRT_OK;
+}
+
+Error Outputs::finish(llvm::ArrayRef<adrt_tensor> results) {
+  for (auto [spec, result] : llvm::zip(signature.results, results)) {
+    if (print)
+      printTensor(os, spec.name, result);
+    if (directory.empty())
+      continue;
+    if (Error error = writeNpy(files["result:" + spec.name], result))
+      return error;
+  }
+  return Error::success();
+}
+
+Error Outputs::flush() {
+  Error failure = Error::success();
+  for (auto &appender : appenders)
+    if (appender.second)
+      failure = llvm::joinErrors(std::move(failure), appender.second->flush());
+  return failure;
+}

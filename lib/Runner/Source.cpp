@@ -1,0 +1,189 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sources of values.
+#include "adjoint/Runner/Source.h"
+#include "adjoint/Numerics/Random.h"
+#include "adjoint/Runner/Error.h"
+#include "adjoint/Runtime/Elements.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+//===- The text of a source -----------------------------------------------===//
+
+namespace {
+
+/// KIND:SEED[:SCALE].
+Expected<Source> parseRandom(StringRef text, Source source) {
+  llvm::SmallVector<StringRef, 4> words;
+  text.split(words, ':');
+  bool valid = (words.size() == 2 || words.size() == 3) && !words[1].getAsInteger(10, source.seed);
+  if (valid && words.size() == 3) {
+    double scale = 0;
+    valid = !words[2].getAsDouble(scale) && std::isfinite(scale);
+    source.scale = scale;
+  }
+  if (!valid)
+    return usageError("expected " + words[0] + ":SEED[:SCALE], found '" + text + "'");
+  return source;
+}
+
+} // namespace
+
+Expected<Source> Source::parse(StringRef text) {
+  Source source;
+  if (text == "zeros" || text == "arange") {
+    source.kind = text == "zeros" ? Kind::Zeros : Kind::Arange;
+    return source;
+  }
+  StringRef word = text.split(':').first;
+  if (word == "normal" || word == "uniform") {
+    source.kind = word == "normal" ? Kind::Normal : Kind::Uniform;
+    return parseRandom(text, source);
+  }
+  source.cycle = text.consume_back(",cycle");
+  source.path = text.str();
+  if (!llvm::sys::fs::exists(source.path))
+    return usageError("no file '" + text +
+                      "', and no source of that name; sources are FILE.npy[,cycle], normal:SEED[:SCALE], "
+                      "uniform:SEED[:SCALE], zeros and arange");
+  return source;
+}
+
+//===- Generated values ---------------------------------------------------===//
+
+namespace {
+
+double randomValue(const Source &source, adrt_type type, uint64_t index) {
+  using namespace mlir::ad::numerics;
+  if (source.kind == Source::Kind::Normal)
+    return type == ADRT_F64 ? normalDoubleAt(source.seed, index) : normalAt(source.seed, index);
+  // Integers take the finer numbers: a float has too few steps for large scales.
+  return type == ADRT_F64 || !isFloat(type) ? uniformDoubleAt(source.seed, index)
+                                            : uniformAt(source.seed, index);
+}
+
+Error generateRandom(const Source &source, int64_t first, const adrt_tensor &destination, int64_t count) {
+  auto type = static_cast<adrt_type>(destination.type);
+  bool integer = !isFloat(type);
+  if (integer && (source.kind == Source::Kind::Normal || (!source.scale && type != ADRT_I1)))
+    return usageError(llvm::Twine("random values of type ") + adrt::typeName(type) +
+                      " need uniform:SEED:SCALE, which gives integers from 0 to SCALE - 1");
+  double scale = source.scale.value_or(type == ADRT_I1 ? 2 : 1);
+  int64_t width = adrt::elementSize(type);
+  char *data = static_cast<char *>(destination.data);
+  for (int64_t index = 0; index < count; ++index) {
+    double value = randomValue(source, type, static_cast<uint64_t>(first + index)) * scale;
+    adrt::storeFromDouble(type, integer ? std::floor(value) : value, data + index * width);
+  }
+  return Error::success();
+}
+
+} // namespace
+
+Error mlir::ad::runner::generate(const Source &source, int64_t first, const adrt_tensor &destination) {
+  int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
+  int64_t width = adrt::elementSize(destination.type);
+  if (source.kind == Source::Kind::Zeros) {
+    std::memset(destination.data, 0, static_cast<size_t>(bytes));
+    return Error::success();
+  }
+  if (source.kind != Source::Kind::Arange)
+    return generateRandom(source, first, destination, bytes / width);
+  for (int64_t index = 0; index < bytes / width; ++index)
+    adrt::storeFromInteger(destination.type, first + index,
+                           static_cast<char *>(destination.data) + index * width);
+  return Error::success();
+}
+
+Expected<Tensor> mlir::ad::runner::makeArgument(const TensorSpec &spec, const Source &source) {
+  if (source.kind != Source::Kind::File) {
+    Expected<Tensor> tensor = Tensor::create(spec.type, spec.shape);
+    if (tensor)
+      if (Error error = generate(source, 0, tensor->view()))
+        return std::move(error);
+    return tensor;
+  }
+  if (source.cycle)
+    return usageError("'" + source.path + ",cycle': only feeds can cycle");
+  Expected<NpyFile> file = NpyFile::open(source.path);
+  if (!file)
+    return file.takeError();
+  // Before the data is read: it may be large.
+  if (!shapeFits(file->getHeader().shape, spec.shape))
+    return usageError("'" + source.path + "': expected " + formatType(spec) + ", found " +
+                      formatType(spec.type, file->getHeader().shape));
+  return file->load(spec.type);
+}
+
+//===- Feeds --------------------------------------------------------------===//
+
+Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Source &source) {
+  std::unique_ptr<Feed> feed(new Feed(spec.type, source));
+  if (source.kind != Source::Kind::File)
+    return std::move(feed);
+  Expected<NpyFile> file = NpyFile::open(source.path);
+  if (!file)
+    return file.takeError();
+  const NpyHeader &header = file->getHeader();
+  feed->fileShape = header.shape;
+  if (header.shape.empty() || !shapeFits(llvm::ArrayRef(header.shape).drop_front(), spec.shape)) {
+    Shape expected{dynamicSize};
+    expected.append(spec.shape);
+    return usageError("'" + source.path + "': expected " + formatType(spec.type, expected) +
+                      " for values of type " + formatType(spec) + ", found " +
+                      formatType(spec.type, header.shape));
+  }
+  if (!npyTypeFits(header.dtype, spec.type))
+    return usageError("'" + source.path + "': expected elements of type " + adrt::typeName(spec.type) +
+                      ", found dtype '" + header.dtype + "'");
+  if (!header.fortranOrder && spec.type != ADRT_I1) {
+    feed->file = std::make_unique<NpyFile>(std::move(*file));
+    return std::move(feed);
+  }
+  Expected<Tensor> tensor = file->load(spec.type);
+  if (!tensor)
+    return tensor.takeError();
+  feed->loaded = std::make_unique<Tensor>(std::move(*tensor));
+  return std::move(feed);
+}
+
+Error Feed::next(const adrt_tensor &destination) {
+  if (destination.type != type)
+    return usageError(llvm::Twine("the program asks for elements of type ") +
+                      adrt::typeName(destination.type) + ", expected " + adrt::typeName(type));
+  if (source.kind == Source::Kind::File)
+    return nextFromFile(destination);
+  int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
+  int64_t count = bytes / adrt::elementSize(destination.type);
+  if (Error error = generate(source, position, destination))
+    return error;
+  position += count;
+  return Error::success();
+}
+
+Error Feed::nextFromFile(const adrt_tensor &destination) {
+  llvm::ArrayRef<int64_t> wanted(destination.shape, destination.rank);
+  llvm::ArrayRef<int64_t> value = llvm::ArrayRef(fileShape).drop_front();
+  if (wanted != value)
+    return usageError("the program asks for a " + formatType(type, wanted) + ", '" + source.path +
+                      "' holds values of type " + formatType(type, value));
+  int64_t count = fileShape.front();
+  if (count == 0 || (position >= count && !source.cycle))
+    return usageError("'" + source.path + "' is used up after " + llvm::Twine(count) +
+                      (count == 1 ? " value" : " values") + (count ? ", append ',cycle' to start over" : ""));
+  int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
+  int64_t offset = position % count * bytes;
+  ++position;
+  if (file)
+    return file->read(offset, static_cast<char *>(destination.data), bytes);
+  std::memcpy(destination.data, loaded->getData() + offset, static_cast<size_t>(bytes));
+  return Error::success();
+}
