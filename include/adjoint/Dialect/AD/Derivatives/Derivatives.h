@@ -1,0 +1,26 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Derivative rules of the `ad` operations and of the foreign operations that occur beside them, as external models of
+// DifferentiableOpInterface. A dialect of somebody else joins in the same way, with models of its own.
+
+#ifndef ADJOINT_DIALECT_AD_DERIVATIVES_DERIVATIVES_H
+#define ADJOINT_DIALECT_AD_DERIVATIVES_DERIVATIVES_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir {
+class DialectRegistry;
+class MLIRContext;
+
+namespace ad {
+/// Attaches every rule when its dialect is loaded.
+void registerDerivatives(DialectRegistry &registry);
+
+/// Names of the registered operations of loaded dialects that have a rule, sorted. Tests hold them against their cases.
+SmallVector<StringRef> operationsWithDerivatives(MLIRContext &context);
+} // namespace ad
+} // namespace mlir
+
+#endif // ADJOINT_DIALECT_AD_DERIVATIVES_DERIVATIVES_H

@@ -1,0 +1,126 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Derivative rules of contractions.
+
+#include "Rules.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
+
+// A cotangent in the accumulator's type meets the other operand in that type: widening is exact, rounding the cotangent
+// would lose what the wide result was asked for.
+static Value inTypeOf(Rule &rule, Value operand) {
+  return rule.cast(operand, getElementTypeOrSelf(rule.cotangent.getType()));
+}
+
+//===- dot -===//
+
+// Axes that are in neither list, ascending.
+static SmallVector<int64_t> freeAxes(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract) {
+  return llvm::filter_to_vector(llvm::seq<int64_t>(0, rank), [&](int64_t axis) {
+    return !llvm::is_contained(batch, axis) && !llvm::is_contained(contract, axis);
+  });
+}
+
+namespace {
+/// One operand of a dot, as seen when its cotangent is built.
+struct Side {
+  Value value;
+  ArrayRef<int64_t> batch, contract;
+  SmallVector<int64_t> free;
+  /// The first of its free axes in the result.
+  int64_t freeInResult;
+
+  Side(Value value, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract)
+      : value(value), batch(batch), contract(contract), free(freeAxes(rankOf(value), batch, contract)) {}
+};
+} // namespace
+
+// The contraction of the cotangent with the other side over the other's free axes has the axes: batch, own free ones, and the
+// contracted ones in the order in which the other side has them.
+static Value cotangentOf(Rule &rule, const Side &own, const Side &other) {
+  int64_t batches = own.batch.size();
+  SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, batches));
+  auto otherFree = llvm::seq<int64_t>(other.freeInResult, other.freeInResult + other.free.size());
+  Value product = DotOp::create(rule.builder, rule.loc, rule.cotangent, inTypeOf(rule, other.value), batch, other.batch,
+                                llvm::to_vector(otherFree), other.free);
+
+  SmallVector<int64_t> ownAxes(own.batch);
+  ownAxes.append(own.free);
+  SmallVector<std::pair<int64_t, int64_t>> contracted;
+  for (auto [otherAxis, ownAxis] : llvm::zip(other.contract, own.contract))
+    contracted.emplace_back(otherAxis, ownAxis);
+  llvm::sort(contracted);
+  for (auto [otherAxis, ownAxis] : contracted)
+    ownAxes.push_back(ownAxis);
+
+  SmallVector<int64_t> permutation(ownAxes.size());
+  for (auto [position, axis] : llvm::enumerate(ownAxes))
+    permutation[axis] = position;
+  if (llvm::is_sorted(permutation))
+    return product;
+  return TransposeOp::create(rule.builder, rule.loc, product, permutation, PermissionsAttr());
+}
+
+// For the right side the cotangent is the second operand where that saves a transposition: lhs^T * g of a matrix product.
+static Value cotangentOfRhs(Rule &rule, const Side &lhs, const Side &rhs) {
+  int64_t batches = lhs.batch.size();
+  SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, batches));
+  SmallVector<int64_t> inOrder = llvm::to_vector(llvm::seq<int64_t>(0, rankOf(rhs.value)));
+  SmallVector<int64_t> wanted(rhs.batch);
+  wanted.append(rhs.contract.begin(), rhs.contract.end());
+  wanted.append(rhs.free);
+  if (wanted != inOrder || !llvm::is_sorted(lhs.contract))
+    return cotangentOf(rule, rhs, lhs);
+  auto lhsFree = llvm::seq<int64_t>(lhs.freeInResult, lhs.freeInResult + lhs.free.size());
+  return DotOp::create(rule.builder, rule.loc, inTypeOf(rule, lhs.value), rule.cotangent, lhs.batch, batch, lhs.free,
+                       llvm::to_vector(lhsFree));
+}
+
+static LogicalResult dotRule(DotOp op, Rule &rule) {
+  Side lhs(op.getLhs(), op.getLhsBatch(), op.getLhsContract());
+  Side rhs(op.getRhs(), op.getRhsBatch(), op.getRhsContract());
+  lhs.freeInResult = lhs.batch.size();
+  rhs.freeInResult = lhs.freeInResult + lhs.free.size();
+  if (rule.wants(0))
+    rule.give(0, cotangentOf(rule, lhs, rhs));
+  if (rule.wants(1))
+    rule.give(1, cotangentOfRhs(rule, lhs, rhs));
+  return success();
+}
+
+//===- gemm -===//
+
+static Value scaledProduct(Rule &rule, GemmOp op, Value lhs, Value rhs, bool transA, bool transB, Value like) {
+  auto shape = cast<RankedTensorType>(like.getType()).getShape();
+  Type type = cast<RankedTensorType>(rule.cotangent.getType()).clone(shape);
+  return GemmOp::create(rule.builder, rule.loc, type, lhs, rhs, Value(), transA, transB, op.getAlpha(),
+                        llvm::APFloat(1.0), OrderAttr(), PermissionsAttr());
+}
+
+static LogicalResult gemmRule(GemmOp op, Rule &rule) {
+  Value g = rule.cotangent;
+  bool transA = op.getTransA(), transB = op.getTransB();
+  if (rule.wants(0)) {
+    Value rhs = inTypeOf(rule, op.getRhs());
+    rule.give(0, transA ? scaledProduct(rule, op, rhs, g, transB, true, op.getLhs())
+                        : scaledProduct(rule, op, g, rhs, false, !transB, op.getLhs()));
+  }
+  if (rule.wants(1)) {
+    Value lhs = inTypeOf(rule, op.getLhs());
+    rule.give(1, transB ? scaledProduct(rule, op, g, lhs, true, transA, op.getRhs())
+                        : scaledProduct(rule, op, lhs, g, !transA, false, op.getRhs()));
+  }
+  if (op.getBias() && rule.wants(2)) {
+    double beta = op.getBeta().convertToDouble();
+    rule.give(2, beta == 1.0 ? g : rule.mul(rule.widen(g), beta));
+  }
+  return success();
+}
+
+void ad::attachContractionRules(MLIRContext *context) {
+  attachRule<DotOp, dotRule>(context);
+  attachRule<GemmOp, gemmRule>(context);
+}

@@ -1,0 +1,129 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What derivative rules are written with. A rule is a function over its operation and a `Rule`, which builds ordinary
+// `ad` operations and takes the cotangents of the operands; `attachRule` makes it a model of DifferentiableOpInterface.
+
+#ifndef ADJOINT_LIB_DIALECT_AD_DERIVATIVES_RULES_H
+#define ADJOINT_LIB_DIALECT_AD_DERIVATIVES_RULES_H
+
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+
+namespace mlir::ad {
+/// Short names for the operations that rules are made of. Numbers are rank-0 constants, which broadcast.
+class RuleBuilder {
+public:
+  RuleBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  template <typename OpT>
+  Value unary(Value x) {
+    return OpT::create(builder, loc, x, PermissionsAttr());
+  }
+  template <typename OpT>
+  Value binary(Value x, Value y) {
+    return OpT::create(builder, loc, x, y, PermissionsAttr());
+  }
+  Value neg(Value x) { return unary<NegOp>(x); }
+  Value exp(Value x) { return unary<ExpOp>(x); }
+  Value add(Value x, Value y) { return binary<AddOp>(x, y); }
+  Value sub(Value x, Value y) { return binary<SubOp>(x, y); }
+  Value mul(Value x, Value y) { return binary<MulOp>(x, y); }
+  Value div(Value x, Value y) { return binary<DivOp>(x, y); }
+  Value square(Value x) { return mul(x, x); }
+
+  Value number(Value like, double value) {
+    return scalarConstant(builder, loc, getElementTypeOrSelf(like.getType()), value);
+  }
+  Value add(Value x, double y) { return add(x, number(x, y)); }
+  Value mul(Value x, double y) { return mul(x, number(x, y)); }
+  Value sub(double x, Value y) { return sub(number(y, x), y); }
+
+  Value compare(ComparePredicate predicate, Value x, Value y) {
+    return CompareOp::create(builder, loc, predicate, x, y, PermissionsAttr());
+  }
+  Value compare(ComparePredicate predicate, Value x, double y) { return compare(predicate, x, number(x, y)); }
+  Value select(Value condition, Value x, Value y) {
+    return SelectOp::create(builder, loc, condition, x, y, PermissionsAttr());
+  }
+  /// `x` where the condition holds, else zero.
+  Value onlyWhere(Value condition, Value x) { return select(condition, x, number(x, 0.0)); }
+
+  Value cast(Value x, Type element) { return castTo(builder, loc, x, element); }
+  /// The value in the type that its elements compute in.
+  Value widen(Value x) { return cast(x, computeType(getElementTypeOrSelf(x.getType()))); }
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+/// One application of a rule to an operation with one result.
+class Rule : public RuleBuilder {
+public:
+  Rule(OpBuilder &builder, Operation *op, Value cotangent, ArrayRef<bool> wanted, MutableArrayRef<Value> given)
+      : RuleBuilder(builder, op->getLoc()), cotangent(cotangent), op(op), wanted(wanted), given(given) {}
+
+  bool wants(unsigned operand) const { return wanted[operand]; }
+
+  /// The cotangent of an operand. It may still have the shape of the result and a wider type.
+  void give(unsigned operand, Value value) {
+    Value target = op->getOperand(operand);
+    value = sumToShapeOf(builder, loc, value, target);
+    given[operand] = cast(value, getElementTypeOrSelf(target.getType()));
+  }
+
+  Value cotangent;
+
+private:
+  Operation *op;
+  ArrayRef<bool> wanted;
+  MutableArrayRef<Value> given;
+};
+
+/// The model of an operation with one result: the function builds the wanted cotangents.
+template <typename OpT, LogicalResult (*function)(OpT, Rule &)>
+struct RuleModel : DifferentiableOpInterface::ExternalModel<RuleModel<OpT, function>, OpT> {
+  LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
+                    SmallVectorImpl<Value> &operandCotangents) const {
+    SmallVector<Value> given(op->getNumOperands());
+    if (Value cotangent = cotangents[0]) {
+      Rule rule(builder, op, cotangent, wanted, given);
+      if (failed(function(cast<OpT>(op), rule)))
+        return failure();
+    }
+    operandCotangents.append(given.begin(), given.end());
+    return success();
+  }
+};
+
+/// The model of an operation whose derivative is zero wherever it exists.
+template <typename OpT>
+struct ZeroModel : DifferentiableOpInterface::ExternalModel<ZeroModel<OpT>, OpT> {
+  bool isDifferentiable(Operation *, unsigned) const { return false; }
+  LogicalResult vjp(Operation *op, OpBuilder &, ValueRange, ArrayRef<bool>,
+                    SmallVectorImpl<Value> &operandCotangents) const {
+    operandCotangents.append(op->getNumOperands(), Value());
+    return success();
+  }
+};
+
+template <typename OpT, LogicalResult (*function)(OpT, Rule &)>
+void attachRule(MLIRContext *context) {
+  OpT::template attachInterface<RuleModel<OpT, function>>(*context);
+}
+template <typename... Ops>
+void attachZeroRules(MLIRContext *context) {
+  (Ops::template attachInterface<ZeroModel<Ops>>(*context), ...);
+}
+
+// One function per family; Derivatives.cpp calls them when the dialect is loaded.
+void attachUnaryRules(MLIRContext *context);
+void attachBinaryRules(MLIRContext *context);
+void attachShapeRules(MLIRContext *context);
+void attachSliceRules(MLIRContext *context);
+void attachContractionRules(MLIRContext *context);
+void attachReductionRules(MLIRContext *context);
+void attachNNRules(MLIRContext *context);
+void attachControlRules(MLIRContext *context);
+void registerForeignRules(DialectRegistry &registry);
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_DIALECT_AD_DERIVATIVES_RULES_H

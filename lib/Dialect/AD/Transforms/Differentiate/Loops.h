@@ -1,0 +1,42 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What the reverse of a loop needs to know about it.
+
+#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_LOOPS_H
+#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_LOOPS_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::ad {
+/// Bounds of a loop that are known now.
+struct StaticBounds {
+  int64_t lower, step, trips;
+};
+std::optional<StaticBounds> staticBounds(scf::ForOp loop);
+
+/// A value that each iteration of a loop leaves on a tape: a carry, or the result of an effect.
+struct Saved {
+  Value value;
+  /// Its dynamic sizes, which are the same in all iterations.
+  SmallVector<Value> sizes;
+};
+
+/// Whether values of the type can be saved: numbers and tensors of numbers.
+bool canBeSaved(Type type);
+
+/// Operations of the body whose results must be saved because running them again is not allowed.
+SmallVector<Operation *> effectsWithResults(scf::ForOp loop);
+
+/// A loop that leaves values on tapes, and its tapes in the order of the values.
+struct TapedLoop {
+  scf::ForOp loop;
+  SmallVector<Value> tapes;
+};
+/// Replaces the loop by one that also saves the values.
+TapedLoop saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved, OpBuilder &builder);
+
+/// The value that iteration number `iteration` saved.
+Value readTape(OpBuilder &builder, Location loc, Value tape, Value iteration, const Saved &saved);
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_LOOPS_H

@@ -1,0 +1,190 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The reverse of scf.for: a loop over the iterations from the last to the first. It takes the values at the start of
+// each iteration from tapes, computes the body again and goes back through it. It carries the cotangents of the
+// forward loop's carries, and one sum for each value that the body takes from outside.
+
+#include "Loops.h"
+#include "Reverse.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+/// A value of the forward loop, and what stands for it in the reverse body until it is known whether it is needed there.
+/// The stand-in is in front of the reverse loop, where erasing dead operations of the body leaves it alone.
+struct Placeholder {
+  Saved saved;
+  Operation *standIn;
+};
+
+/// The pieces of a reverse loop while it is being built.
+struct ReverseLoop {
+  scf::ForOp forward, reversed;
+  StaticBounds bounds;
+  /// Indices of the carries that have a cotangent, and the values from outside that do.
+  SmallVector<unsigned> carries;
+  SmallVector<Value> captured;
+  /// The number of the forward iteration, in the reverse body.
+  Value iteration;
+  SmallVector<Placeholder> placeholders;
+};
+} // namespace
+
+static bool isInvariant(scf::ForOp loop, unsigned carry) {
+  return loop.getYieldedValues()[carry] == loop.getRegionIterArg(carry);
+}
+
+// The forward induction variable, from the number of the iteration.
+static Value forwardIndex(ReverseLoop &state, OpBuilder &builder) {
+  Location loc = state.forward.getLoc();
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
+  Value index = state.iteration;
+  if (state.bounds.step != 1)
+    index = arith::MulIOp::create(builder, loc, index, constant(state.bounds.step));
+  if (state.bounds.lower != 0)
+    index = arith::AddIOp::create(builder, loc, index, constant(state.bounds.lower));
+  Type type = state.forward.getInductionVar().getType();
+  return type.isIndex() ? index : arith::IndexCastOp::create(builder, loc, type, index).getResult();
+}
+
+static void addPlaceholder(ReverseLoop &state, Saved saved, IRMapping &copies, OpBuilder &outside) {
+  auto standIn = UnrealizedConversionCastOp::create(outside, state.forward.getLoc(),
+                                                    TypeRange(saved.value.getType()), ValueRange());
+  copies.map(saved.value, standIn.getResult(0));
+  state.placeholders.push_back({std::move(saved), standIn});
+}
+
+// Maps everything that an iteration starts from. A carry that no iteration changes is its initial value.
+static IRMapping mapStartOfIteration(ReverseLoop &state, OpBuilder &outside, OpBuilder &builder) {
+  IRMapping copies;
+  scf::ForOp loop = state.forward;
+  copies.map(loop.getInductionVar(), forwardIndex(state, builder));
+  for (auto [index, argument] : llvm::enumerate(loop.getRegionIterArgs())) {
+    Value init = loop.getInitArgs()[index];
+    if (isInvariant(loop, index) && !isFloatLike(argument.getType())) {
+      copies.map(argument, init);
+      continue;
+    }
+    SmallVector<Value> sizes;
+    if (isa<RankedTensorType>(init.getType()))
+      sizes = dynamicSizes(outside, loop.getLoc(), init);
+    addPlaceholder(state, {argument, sizes}, copies, outside);
+  }
+  for (Operation *effect : effectsWithResults(loop))
+    for (Value result : effect->getResults())
+      addPlaceholder(state, {result, llvm::to_vector(effect->getOperands())}, copies, outside);
+  return copies;
+}
+
+// Tapes for the placeholders that the reverse body uses; the others disappear.
+static void replacePlaceholders(ReverseLoop &state, Activity &activity, OpBuilder &builder) {
+  scf::ForOp loop = state.forward;
+  SmallVector<Placeholder> needed;
+  for (Placeholder &placeholder : state.placeholders) {
+    Value standIn = placeholder.standIn->getResult(0);
+    auto argument = dyn_cast<BlockArgument>(placeholder.saved.value);
+    if (argument && isInvariant(loop, argument.getArgNumber() - 1))
+      standIn.replaceAllUsesWith(loop.getInitArgs()[argument.getArgNumber() - 1]);
+    if (!standIn.use_empty()) {
+      needed.push_back(placeholder);
+      continue;
+    }
+    activity.forget(standIn);
+    placeholder.standIn->erase();
+  }
+  if (needed.empty())
+    return;
+
+  SmallVector<Value> before(loop.getResults());
+  llvm::append_range(before, loop.getBody()->getArguments());
+  TapedLoop taped =
+      saveOnTapes(loop, state.bounds, llvm::map_to_vector(needed, [](auto &one) { return one.saved; }), builder);
+  SmallVector<Value> after(taped.loop.getResults().take_front(taped.loop.getNumResults() - needed.size()));
+  llvm::append_range(after, taped.loop.getBody()->getArguments().drop_back(needed.size()));
+  for (auto [value, by] : llvm::zip(before, after))
+    activity.replace(value, by);
+
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(state.iteration);
+  for (auto [placeholder, tape] : llvm::zip(needed, taped.tapes)) {
+    Value value = readTape(builder, taped.loop.getLoc(), tape, state.iteration, placeholder.saved);
+    activity.forget(placeholder.standIn->getResult(0));
+    placeholder.standIn->replaceAllUsesWith(ValueRange(value));
+    placeholder.standIn->erase();
+  }
+}
+
+// Starts the reverse loop: cotangents of the results, then zero sums.
+static void createLoop(ReverseLoop &state, ArrayRef<Value> ofResults, OpBuilder &builder) {
+  Location loc = state.forward.getLoc();
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
+  SmallVector<Value> inits;
+  for (unsigned index : state.carries) {
+    Value cotangent = ofResults[index];
+    inits.push_back(cotangent ? cotangent : zerosLike(builder, loc, state.forward.getInitArgs()[index]));
+  }
+  for (Value value : state.captured)
+    inits.push_back(zerosLike(builder, loc, value));
+  state.reversed =
+      scf::ForOp::create(builder, loc, constant(0), constant(state.bounds.trips), constant(1), inits,
+                         [](OpBuilder &, Location, Value, ValueRange) {});
+  builder.setInsertionPointToStart(state.reversed.getBody());
+  state.iteration = arith::SubIOp::create(builder, loc, constant(state.bounds.trips - 1),
+                                          state.reversed.getInductionVar());
+}
+
+LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBuilder &builder) {
+  Location loc = loop.getLoc();
+  SmallVector<Value> ofResults;
+  for (Value result : loop.getResults())
+    ofResults.push_back(cotangents.take(builder, loc, result));
+  if (llvm::none_of(ofResults, [](Value value) { return static_cast<bool>(value); }))
+    return success();
+
+  ReverseLoop state{loop, nullptr, *staticBounds(loop), {}, activity.activeCaptures(loop), nullptr, {}};
+  for (unsigned index = 0; index < loop.getNumResults(); ++index)
+    if (activity.isActive(loop.getRegionIterArg(index)) || activity.isActive(loop.getResult(index)))
+      state.carries.push_back(index);
+
+  OpBuilder::InsertionGuard guard(builder);
+  createLoop(state, ofResults, builder);
+  OpBuilder outside(state.reversed, builder.getListener());
+  IRMapping copies = mapStartOfIteration(state, outside, builder);
+  SmallVector<Operation *> ops = recompute(*loop.getBody(), copies, builder);
+
+  Cotangents inIteration;
+  ValueRange carried = state.reversed.getRegionIterArgs();
+  for (auto [position, index] : llvm::reverse(llvm::enumerate(state.carries))) {
+    Value yielded = loop.getYieldedValues()[index];
+    if (activity.isActive(yielded))
+      inIteration.add(copies.lookupOrDefault(yielded), carried[position]);
+  }
+  if (failed(reverse(ops, inIteration, builder)))
+    return failure();
+
+  SmallVector<Value> yields;
+  for (unsigned index : state.carries) {
+    Value argument = copies.lookup(loop.getRegionIterArg(index));
+    Value cotangent = inIteration.take(builder, loc, argument);
+    yields.push_back(cotangent ? cotangent : zerosLike(builder, loc, loop.getInitArgs()[index]));
+  }
+  for (auto [value, sum] : llvm::zip(state.captured, carried.drop_front(state.carries.size()))) {
+    Value cotangent = inIteration.take(builder, loc, value);
+    yields.push_back(cotangent ? AddOp::create(builder, loc, sum, cotangent, PermissionsAttr()).getResult() : sum);
+  }
+  scf::YieldOp::create(builder, loc, yields);
+  eraseDead(*state.reversed.getBody(), &activity);
+
+  SmallVector<Value> inits(loop.getInitArgs());
+  replacePlaceholders(state, activity, builder);
+  ValueRange results = state.reversed.getResults();
+  for (auto [value, sum] : llvm::reverse(llvm::zip(state.captured, results.drop_front(state.carries.size()))))
+    cotangents.add(value, sum);
+  for (auto [position, index] : llvm::reverse(llvm::enumerate(state.carries)))
+    if (activity.isActive(inits[index]))
+      cotangents.add(inits[index], results[position]);
+  return success();
+}

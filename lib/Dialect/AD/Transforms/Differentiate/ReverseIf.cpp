@@ -1,0 +1,55 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The reverse of scf.if: an scf.if on the same condition. Each branch computes its forward values again, then goes back
+// through them, and gives the cotangents of all values that either branch takes from outside.
+
+#include "Reverse.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+LogicalResult Reverser::reverseBranch(Block &block, ValueRange resultCotangents, ArrayRef<Value> captured,
+                                      OpBuilder &builder) {
+  IRMapping copies;
+  SmallVector<Operation *> ops = recompute(block, copies, builder);
+  Operation *terminator = block.getTerminator();
+  Location loc = terminator->getLoc();
+
+  Cotangents cotangents;
+  for (auto [yielded, cotangent] : llvm::reverse(llvm::zip(terminator->getOperands(), resultCotangents)))
+    if (cotangent && activity.isActive(yielded))
+      cotangents.add(copies.lookupOrDefault(yielded), cotangent);
+  if (failed(reverse(ops, cotangents, builder)))
+    return failure();
+
+  SmallVector<Value> yields;
+  for (Value value : captured) {
+    Value cotangent = cotangents.take(builder, loc, value);
+    yields.push_back(cotangent ? cotangent : zerosLike(builder, loc, value));
+  }
+  scf::YieldOp::create(builder, loc, yields);
+  return success();
+}
+
+LogicalResult Reverser::reverseIf(scf::IfOp branch, Cotangents &cotangents, OpBuilder &builder) {
+  SmallVector<Value> ofResults;
+  for (Value result : branch.getResults())
+    ofResults.push_back(cotangents.take(builder, branch.getLoc(), result));
+  SmallVector<Value> captured = activity.activeCaptures(branch);
+  if (captured.empty() || llvm::none_of(ofResults, [](Value value) { return static_cast<bool>(value); }))
+    return success();
+
+  auto reversed = scf::IfOp::create(builder, branch.getLoc(), ValueRange(captured).getTypes(), branch.getCondition(),
+                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [from, to] : llvm::zip(branch->getRegions(), reversed->getRegions())) {
+    builder.setInsertionPointToEnd(&to.front());
+    if (failed(reverseBranch(from.front(), ofResults, captured, builder)))
+      return failure();
+    eraseDead(to.front(), &activity);
+  }
+  for (auto [value, cotangent] : llvm::reverse(llvm::zip(captured, reversed.getResults())))
+    cotangents.add(value, cotangent);
+  return success();
+}

@@ -1,0 +1,98 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tapes: tensors with one row per iteration, carried through the forward loop and read backwards by the reverse one.
+
+#include "Loops.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Indices are saved as i64, scalars as tensors of one element.
+static RankedTensorType rowType(Type type, int64_t rows) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    SmallVector<int64_t> shape = {rows};
+    llvm::append_range(shape, tensor.getShape());
+    return tensor.clone(shape);
+  }
+  return RankedTensorType::get({rows}, type.isIndex() ? IntegerType::get(type.getContext(), 64) : type);
+}
+
+static Value emptyTape(OpBuilder &builder, Location loc, const Saved &saved, int64_t trips) {
+  RankedTensorType type = rowType(saved.value.getType(), trips);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+  return FullOp::create(builder, loc, type, zero, saved.sizes, PermissionsAttr());
+}
+
+static Value asRow(OpBuilder &builder, Location loc, const Saved &saved) {
+  Value value = saved.value;
+  RankedTensorType type = rowType(value.getType(), 1);
+  if (isa<RankedTensorType>(value.getType()))
+    return ReshapeOp::create(builder, loc, type, value, saved.sizes, PermissionsAttr());
+  if (value.getType().isIndex())
+    value = arith::IndexCastOp::create(builder, loc, type.getElementType(), value);
+  return FullOp::create(builder, loc, type, value, ValueRange(), PermissionsAttr());
+}
+
+static SmallVector<Value> offsetsOfRow(OpBuilder &builder, Location loc, Value tape, Value iteration) {
+  int64_t rank = cast<RankedTensorType>(tape.getType()).getRank();
+  SmallVector<Value> offsets = {iteration};
+  if (rank > 1)
+    offsets.resize(rank, arith::ConstantIndexOp::create(builder, loc, 0));
+  return offsets;
+}
+
+// The number of the iteration, counted from 0.
+static Value iterationNumber(OpBuilder &builder, Location loc, scf::ForOp loop, const StaticBounds &bounds) {
+  Value number = loop.getInductionVar();
+  if (!number.getType().isIndex())
+    number = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
+  if (bounds.lower != 0)
+    number = arith::SubIOp::create(builder, loc, number,
+                                   arith::ConstantIndexOp::create(builder, loc, bounds.lower));
+  if (bounds.step != 1)
+    number = arith::DivUIOp::create(builder, loc, number, arith::ConstantIndexOp::create(builder, loc, bounds.step));
+  return number;
+}
+
+// Carries are saved where the body begins, so that the body may overwrite them; effects where they happen.
+TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved, OpBuilder &builder) {
+  Location loc = loop.getLoc();
+  IRRewriter rewriter(builder);
+  rewriter.setInsertionPoint(loop);
+  SmallVector<Value> tapes;
+  for (const Saved &value : saved)
+    tapes.push_back(emptyTape(rewriter, loc, value, bounds.trips));
+
+  auto writeRows = [&](OpBuilder &inner, Location, ArrayRef<BlockArgument> carried) {
+    inner.setInsertionPointToStart(loop.getBody());
+    Value iteration = iterationNumber(inner, loc, loop, bounds);
+    SmallVector<Value> next;
+    for (auto [value, tape] : llvm::zip(saved, carried)) {
+      if (Operation *effect = value.value.getDefiningOp())
+        inner.setInsertionPointAfter(effect);
+      Value row = asRow(inner, loc, value);
+      next.push_back(DynamicUpdateSliceOp::create(inner, loc, tape, row, offsetsOfRow(inner, loc, tape, iteration),
+                                                  PermissionsAttr()));
+    }
+    return next;
+  };
+  int64_t results = loop.getNumResults();
+  FailureOr<LoopLikeOpInterface> taped = loop.replaceWithAdditionalYields(
+      rewriter, tapes, /*replaceInitOperandUsesInLoop=*/false, writeRows);
+  auto newLoop = cast<scf::ForOp>(taped->getOperation());
+  return {newLoop, llvm::to_vector_of<Value>(newLoop.getResults().drop_front(results))};
+}
+
+Value ad::readTape(OpBuilder &builder, Location loc, Value tape, Value iteration, const Saved &saved) {
+  Type type = saved.value.getType();
+  Value row = DynamicSliceOp::create(builder, loc, rowType(type, 1), tape, offsetsOfRow(builder, loc, tape, iteration),
+                                     saved.sizes, PermissionsAttr());
+  if (isa<RankedTensorType>(type))
+    return ReshapeOp::create(builder, loc, type, row, saved.sizes, PermissionsAttr());
+  Value scalar = tensor::ExtractOp::create(builder, loc, row,
+                                           ValueRange(arith::ConstantIndexOp::create(builder, loc, 0).getResult()));
+  return type.isIndex() ? arith::IndexCastOp::create(builder, loc, type, scalar).getResult() : scalar;
+}
