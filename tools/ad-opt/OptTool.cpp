@@ -6,6 +6,7 @@
 
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"

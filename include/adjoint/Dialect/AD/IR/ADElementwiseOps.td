@@ -420,12 +420,13 @@ def AD_GeluOp : AD_UnaryOp<"gelu", AD_FloatTensor> {
     Example:
     ```mlir
     %y = ad.gelu %x : tensor<4xf32>
-    %z = ad.gelu %x {form = tanh} : tensor<4xf32>
+    %z = ad.gelu %x form tanh : tensor<4xf32>
     ```
   }];
   let arguments = (ins AD_FloatTensor:$input,
                        DefaultValuedAttr<EnumAttr<AD_Dialect, AD_GeluForm, "gelu_form">, "::mlir::ad::GeluForm::none">:$form,
                        OptionalAttr<AD_PermissionsAttr>:$allow);
+  let assemblyFormat = "$input (`form` `` $form^)? attr-dict `:` type($result)";
 }
 
 def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape]> {
@@ -655,7 +656,7 @@ def AD_CompareOp : AD_BroadcastingOp<"compare", [], 0, "true"> {
                        OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_BoolTensor:$result);
   let assemblyFormat = [{
-    $predicate $lhs `,` $rhs attr-dict `:` custom<CompareTypes>(type($lhs), type($rhs), type($result))
+    `` $predicate $lhs `,` $rhs attr-dict `:` custom<CompareTypes>(type($lhs), type($rhs), type($result))
   }];
 }
 
