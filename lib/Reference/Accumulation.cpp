@@ -69,11 +69,11 @@ Tensor mlir::ad::reference::reduce(Reduction kind, const Tensor &x, int64_t axis
 Tensor mlir::ad::reference::reduce(Reduction kind, const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order) {
   Shape descending(axes);
   llvm::sort(descending, std::greater<>());
+  OrderAttr outer = order.isLanes() ? OrderAttr::canonicalBlocks(order.getContext()) : order;
   Tensor result = x;
   for (int64_t axis : descending) {
-    result = reduce(kind, result, axis, order);
-    if (order.isLanes())
-      order = OrderAttr::canonicalBlocks(order.getContext());
+    bool written = axes.size() == 1 || axis == x.getRank() - 1;
+    result = reduce(kind, result, axis, written ? order : outer);
   }
   return result;
 }
