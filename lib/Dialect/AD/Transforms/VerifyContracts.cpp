@@ -1,0 +1,110 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The contracts between layers as passes: each says which operation breaks the contract and which pass was to see to it.
+
+#include "Sizes.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_VERIFYDIFFERENTIATEDPASS
+#define GEN_PASS_DEF_VERIFYFUSEDPASS
+#define GEN_PASS_DEF_VERIFYLINALGPASS
+#define GEN_PASS_DEF_VERIFYNUMERICSPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Checks every operation below `root` and reports all that fail, not only the first.
+static LogicalResult checkAll(Operation *root, function_ref<LogicalResult(Operation *)> check) {
+  bool failed = false;
+  root->walk([&](Operation *op) { failed |= check(op).failed(); });
+  return failure(failed);
+}
+
+static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
+  auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<Value> tensors;
+  for (Value operand : op->getOperands())
+    if (auto operandType = dyn_cast<RankedTensorType>(operand.getType())) {
+      if (operandType.getShape() != type.getShape())
+        return op->emitOpError("broadcasts ") << operandType << " to " << type
+                                              << " implicitly; run --ad-set-numerics first";
+      tensors.push_back(operand);
+    }
+  for (Value tensor : tensors)
+    if (!sizes.surelySameShape(tensor, tensors.front()))
+      return op->emitOpError("has operands whose sizes may differ at run time; run --ad-set-numerics first");
+  return success();
+}
+
+static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
+  auto numerics = dyn_cast<NumericsOpInterface>(op);
+  if (!numerics)
+    return success();
+  if (!numerics.hasPermissions())
+    return op->emitOpError("has no permissions; run --ad-set-numerics first");
+  if (numerics.getCanonicalOrder() && !numerics.getSummationOrder())
+    return op->emitOpError("has no summation order; run --ad-set-numerics first");
+  auto fusable = dyn_cast<FusableOpInterface>(op);
+  if (fusable && fusable.getFusionKind() == FusionKind::elementwise && op->getNumResults() == 1)
+    return checkBroadcasts(op, sizes);
+  return success();
+}
+
+static LogicalResult checkDifferentiated(Operation *op) {
+  if (isa<VjpOp, ValueAndGradOp, StopGradientOp>(op))
+    return op->emitOpError("is a differentiation operation; run --ad-differentiate first");
+  return success();
+}
+
+static LogicalResult checkFused(Operation *op) {
+  if (isa<FusableOpInterface>(op) && !op->getParentOfType<FusionOp>())
+    return op->emitOpError("is not in an ad.fusion; run --ad-fuse first");
+  if (auto fusion = dyn_cast<FusionOp>(op); fusion && !fusion.getKernel())
+    return op->emitOpError("has no kernel class; run --ad-select-kernels first");
+  return success();
+}
+
+static LogicalResult checkLinalg(Operation *op) {
+  if (isa<FusableOpInterface>(op))
+    return op->emitOpError("was not lowered; run --convert-ad-to-linalg first");
+  return success();
+}
+
+namespace {
+struct VerifyNumericsPass : ad::impl::VerifyNumericsPassBase<VerifyNumericsPass> {
+  void runOnOperation() override {
+    SizeAnalysis sizes;
+    if (failed(checkAll(getOperation(), [&](Operation *op) { return checkNumerics(op, sizes); })))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+struct VerifyDifferentiatedPass : ad::impl::VerifyDifferentiatedPassBase<VerifyDifferentiatedPass> {
+  void runOnOperation() override {
+    if (failed(checkAll(getOperation(), checkDifferentiated)))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+struct VerifyFusedPass : ad::impl::VerifyFusedPassBase<VerifyFusedPass> {
+  void runOnOperation() override {
+    if (failed(checkAll(getOperation(), checkFused)))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+struct VerifyLinalgPass : ad::impl::VerifyLinalgPassBase<VerifyLinalgPass> {
+  void runOnOperation() override {
+    if (failed(checkAll(getOperation(), checkLinalg)))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,66 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Checks that the entry of a program has an effect that somebody can see.
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_VERIFYENTRYPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Whether the function, or one that it names in any way, has an ad.receive.
+static bool reachesReceive(ModuleOp module, FunctionOpInterface entry) {
+  SymbolTable symbols(module);
+  llvm::SmallSetVector<Operation *, 8> functions;
+  functions.insert(entry);
+  for (size_t i = 0; i < functions.size(); ++i) {
+    Operation *function = functions[i];
+    if (function->walk([](ReceiveOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return true;
+    std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function);
+    if (!uses)
+      continue;
+    for (const SymbolTable::SymbolUse &use : *uses)
+      if (Operation *callee = symbols.lookup(use.getSymbolRef().getRootReference()))
+        functions.insert(callee);
+  }
+  return false;
+}
+
+LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
+  Operation *symbol = SymbolTable::lookupSymbolIn(module, name);
+  auto entry = dyn_cast_if_present<FunctionOpInterface>(symbol);
+  if (!entry) {
+    InFlightDiagnostic diagnostic = module.emitError("expected a function '@") << name << "' as the entry";
+    if (symbol)
+      diagnostic << ", but '@" << name << "' is " << symbol->getName();
+    for (auto other : module.getOps<FunctionOpInterface>())
+      if (!other.isExternal() && other.isPublic())
+        diagnostic.attachNote(other.getLoc()) << "there is a function '@" << other.getName() << "'";
+    return diagnostic;
+  }
+  if (entry.isExternal())
+    return entry.emitError("entry '@") << name << "' has no body";
+  if (entry.getNumResults() == 0 && !reachesReceive(module, entry))
+    return entry.emitError("entry '@") << name
+                                       << "' has neither results nor an ad.receive, so that nothing of it can be seen";
+  return success();
+}
+
+namespace {
+struct VerifyEntryPass : ad::impl::VerifyEntryPassBase<VerifyEntryPass> {
+  using VerifyEntryPassBase::VerifyEntryPassBase;
+
+  void runOnOperation() override {
+    if (failed(verifyEntry(getOperation(), entry)))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace
