@@ -27,7 +27,7 @@ inline void registerAdjointPasses() {
   registerADConversionPasses();
 #endif
 #ifdef ADJOINT_HAS_ADPipelines
-  registerADPipelines();
+  registerPipelines();
 #endif
 }
 

@@ -118,6 +118,14 @@ void *adrt_context::allocateArena(int64_t bytes) {
   return memory;
 }
 
+void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
+  if (static_cast<size_t>(number) >= buffers.size())
+    buffers.resize(number + 1);
+  if (!buffers[number])
+    buffers[number] = std::make_unique<Buffer>();
+  return allocate(*buffers[number], bytes, "a buffer");
+}
+
 void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank,
                                    const int64_t *shape) {
   if (index < 0 || index >= maxResults || elementSize(type) == 0 || rank < 0) {

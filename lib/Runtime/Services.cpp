@@ -25,6 +25,10 @@ int32_t adrt_fail(adrt_context *context, const adrt_site *site, int32_t kind, co
 
 void *adrt_arena(adrt_context *context, int64_t bytes) { return context->allocateArena(bytes); }
 
+void *adrt_buffer(adrt_context *context, int32_t buffer, int64_t bytes) {
+  return context->allocateBuffer(buffer, bytes);
+}
+
 void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int32_t type, int32_t rank,
                   const int64_t *shape) {
   return context->allocateResult(*result, index, type, rank, shape);

@@ -28,6 +28,7 @@ SymbolTable adrt::getSymbols() {
   static const Symbol symbols[] = {
       {"adrt_fail", address(adrt_fail)},
       {"adrt_arena", address(adrt_arena)},
+      {"adrt_buffer", address(adrt_buffer)},
       {"adrt_result", address(adrt_result)},
       {"adrt_feed", address(adrt_feed)},
       {"adrt_receive", address(adrt_receive)},

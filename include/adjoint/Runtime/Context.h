@@ -95,6 +95,7 @@ struct adrt_context {
   // What the services of adrt.h do; see there.
   int32_t fail(int32_t status, const adrt_site *site, std::string message);
   void *allocateArena(int64_t bytes);
+  void *allocateBuffer(int32_t number, int64_t bytes);
   void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);
   int32_t poll();
   void beginKernel(int32_t kernel);
@@ -115,6 +116,7 @@ private:
   std::vector<std::unique_ptr<adrt::Buffer>> arena;
   size_t arenaBlocksUsed = 0;
   int64_t arenaBytes = 0, arenaPeak = 0;
+  std::vector<std::unique_ptr<adrt::Buffer>> buffers; // by number
   std::vector<std::unique_ptr<Result>> results;
   std::vector<adrt::KernelTime> kernelTimes;
 };

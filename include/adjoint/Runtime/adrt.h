@@ -78,6 +78,11 @@ int32_t adrt_fail(adrt_context *context, const adrt_site *site, int32_t kind, co
    there is not enough memory. */
 void *adrt_arena(adrt_context *context, int64_t bytes);
 
+/* Memory of buffer number `buffer` of the program, for sizes that are known only at run time: at least `bytes` bytes, 64-byte
+   aligned. Asking again for the same number may move it: its old content is lost. Kept until the entry returns. NULL
+   when there is not enough memory. */
+void *adrt_buffer(adrt_context *context, int32_t buffer, int64_t bytes);
+
 /* Allocates result `index` with the given shape and fills `*result`; returns its data, or NULL. */
 void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int32_t type, int32_t rank,
                   const int64_t *shape);

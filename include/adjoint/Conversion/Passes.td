@@ -1,0 +1,174 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Passes from fusions to code: linalg, kernels, memory, the host program.
+
+#ifndef ADJOINT_CONVERSION_PASSES
+#define ADJOINT_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def InsertShapeChecksPass : Pass<"ad-insert-shape-checks", "::mlir::func::FuncOp"> {
+  let summary = "Make the run-time conditions on sizes explicit";
+  let description = [{
+    Operations on tensors with `?` sizes have conditions that only hold or fail at run time. This pass writes each one as an
+    `ad.require` before the operation, so that kernels never have to check and every failure leads back to its source. It runs
+    before fusion, which moves operations away from the place where a condition can be tested.
+
+    Before:
+    ```mlir
+    %y = ad.reshape %x(%n) : tensor<?x6xf32> -> tensor<?x2xf32>
+    ```
+    After:
+    ```mlir
+    ad.require 4 %same(%from, %to) "ad.reshape"
+    %y = ad.reshape %x(%n) : tensor<?x6xf32> -> tensor<?x2xf32>
+    ```
+    Refuses nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "Convert the bodies of fusions to linalg on tensors";
+  let description = [{
+    Each `ad` operation in an `ad.fusion` becomes `linalg.generic` (access maps and scalar code), `linalg.fill` or
+    `tensor.insert_slice`. Orders and permissions stay on the fusion, since linalg cannot carry them. A fusion that only reshapes is
+    dissolved: the reshape stays in the host program, where it costs nothing.
+
+    Before:
+    ```mlir
+    %0 = ad.exp %a : tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %e = tensor.empty() : tensor<4xf32>
+    %0 = linalg.generic {…} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %1 = ad.elementary exp %in : f32
+      linalg.yield %1 : f32
+    } -> tensor<4xf32>
+    ```
+    Refuses operations that have to be decomposed first (`ad-decompose`).
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Move each fusion into a kernel and launch it";
+  let description = [{
+    The host program keeps control flow, feeds and launches; the code of a fusion moves into an `ad.kernel`. Fusions with the same
+    body share a kernel. The sizes of the results become operands of `ad.launch`.
+
+    Before:
+    ```mlir
+    %y = ad.fusion elementwise (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> { … }
+    ```
+    After:
+    ```mlir
+    %y = ad.launch @exp_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    Refuses nothing.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::func::FuncOp"> {
+  let summary = "Assign every tensor of the host program a place in one arena";
+  let description = [{
+    Lifetimes are counted in whole kernels, nested loops included: two values that a kernel touches never share memory, except where
+    an elementwise kernel may write over an operand that dies. Loop carries live in one place and are updated in place when
+    the old value is dead. Static sizes are placed first fit; each dynamic size has a place of its own behind them. The plan is
+    checked for races before it is accepted, and written as attributes: `ad.buffers` on the function (offset and bytes of each
+    buffer; dynamic ones have offset -1) and `ad.buffer` on each operation (the buffer of each result or carry).
+
+    Before:
+    ```mlir
+    %y = ad.launch @exp_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    %y = ad.launch @exp_0(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    Refuses tensor operations that are neither launches nor part of the host program.
+  }];
+}
+
+def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
+  let summary = "Emit the code of each kernel for the CPU";
+  let description = [{
+    Each `ad.kernel` becomes a `func.func` over pointers and sizes: loops over its iteration space, explicit vectors along the
+    contiguous axis, reductions in exactly the written order. Values are computed where they are stored: nothing inside a
+    kernel goes through memory. `ad.elementary` and `ad.convert` stay for `ad-expand-scalar-ops`.
+
+    Before:
+    ```mlir
+    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> { … linalg … }
+    ```
+    After:
+    ```mlir
+    func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index)
+    ```
+    Refuses kernel bodies that are not linalg on tensors.
+  }];
+  let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64",
+                        "Bytes of a vector register; use what the processor has">];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
+}
+
+def LowerHostPass : Pass<"ad-lower-host", "::mlir::ModuleOp"> {
+  let summary = "Turn the planned host program into calls of the runtime";
+  let description = [{
+    Every public function becomes an entry of the C ABI `adrt` named `adrt_entry_<name>`: tensors become pointers into the arena
+    (`ad.buffers`), launches calls, feeds, receives and checks calls of the runtime followed by `ad.guard`. Loops ask once
+    per iteration whether the host wants to stop.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
+    ```
+    After:
+    ```mlir
+    func.func @adrt_entry_main(%context: !llvm.ptr, %arguments: !llvm.ptr, %results: !llvm.ptr) -> i32
+    ```
+    Refuses functions without a plan (`ad-plan-memory`).
+  }];
+  let options = [Option<"profile", "profile", "bool", "false", "Bracket each kernel with timing calls; for reports">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
+def LowerGuardsPass : Pass<"ad-lower-guards", "::mlir::func::FuncOp"> {
+  let summary = "Turn guards into branches to the exit of the entry";
+  let description = [{
+    Runs after structured control flow has become blocks, since a guard leaves the function from inside a loop.
+
+    Before:
+    ```mlir
+    ad.guard %status
+    ```
+    After:
+    ```mlir
+    cf.cond_br %ok, ^continue, ^exit(%status : i32)
+    ```
+    Refuses nothing.
+  }];
+  let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect"];
+}
+
+def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops", "::mlir::func::FuncOp"> {
+  let summary = "Expand elementary functions and conversions into arith operations";
+  let description = [{
+    `ad.elementary` becomes the text of lib/Numerics/Math, `ad.convert` the integer expansion of lib/Numerics, on scalars and vectors.
+    Last, so that everything before sees one operation.
+
+    Before:
+    ```mlir
+    %y = ad.elementary exp %x : vector<16xf32>
+    ```
+    After: arith operations only. Refuses nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+#endif // ADJOINT_CONVERSION_PASSES

@@ -1,0 +1,44 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The named pipelines. Each stage is a function of its own, so that embedders can stop between two of them.
+
+#ifndef ADJOINT_PIPELINES_PIPELINES_H
+#define ADJOINT_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::ad {
+
+/// Options of `--ad-to-linalg` and `--ad-to-cpu`.
+struct AdToCpuOptions : PassPipelineOptions<AdToCpuOptions> {
+  Option<std::string> numerics{*this, "numerics",
+                               llvm::cl::desc("MODE[,PERMISSION...]: overrides the module's ad.numerics"),
+                               llvm::cl::init("")};
+  Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("Bytes of a vector register"), llvm::cl::init(64)};
+  Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
+  Option<bool> optimize{*this, "optimize",
+                        llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
+                        llvm::cl::init(true)};
+};
+
+/// Stages 0 to 3: numerics explicit, derivatives made, calls inlined, simplified, decomposed.
+void buildAdFrontendPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+/// Stage 4: run-time conditions, fusions, kernel classes.
+void buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+/// Stage 5: linalg, kernels, memory.
+void buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+/// Stage 6: code for the CPU in the LLVM dialect.
+void buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options);
+
+/// Stages 0 to linalg on tensors.
+void buildAdToLinalgPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+/// All stages: from the `ad` dialect to the LLVM dialect, with entries `adrt_entry_<name>`.
+void buildAdToCpuPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+
+/// Registers the pipelines by name.
+void registerPipelines();
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_PIPELINES_PIPELINES_H

@@ -1,0 +1,67 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `convert-ad-to-linalg`: applies the patterns of each family inside fusions and dissolves reshapes.
+
+#include "ADToLinalg.h"
+#include "adjoint/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_CONVERTADTOLINALGPASS
+#include "adjoint/Conversion/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// A fusion of one reshape moves no data: the reshape goes back to the host program.
+static bool dissolveReshape(FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  auto reshape = dyn_cast<ReshapeOp>(&body.front());
+  if (!reshape || body.getOperations().size() != 2)
+    return false;
+  OpBuilder builder(fusion);
+  IRMapping mapping;
+  mapping.map(body.getArguments(), fusion.getInputs());
+  Operation *outside = builder.clone(*reshape, mapping);
+  fusion.replaceAllUsesWith(outside);
+  fusion.erase();
+  return true;
+}
+
+namespace {
+class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<ConvertADToLinalgPass> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    populateElementwiseToLinalgPatterns(set);
+    populateShapeToLinalgPatterns(set);
+    populateContractionToLinalgPatterns(set);
+    populateReductionToLinalgPatterns(set);
+    patterns = std::move(set);
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<FusionOp> fusions;
+    getOperation().walk([&](FusionOp fusion) { fusions.push_back(fusion); });
+    for (FusionOp fusion : fusions) {
+      if (dissolveReshape(fusion))
+        continue;
+      walkAndApplyPatterns(fusion, patterns);
+      if (failed(requireLowered(fusion)))
+        return signalPassFailure();
+    }
+  }
+
+  static LogicalResult requireLowered(FusionOp fusion) {
+    for (Operation &op : fusion.getBody().front())
+      if (isa<FusableOpInterface>(op))
+        return op.emitOpError("cannot be lowered to linalg here: run ad-set-numerics and ad-decompose before ad-fuse");
+    return success();
+  }
+
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

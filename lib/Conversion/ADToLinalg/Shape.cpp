@@ -1,0 +1,266 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Data movement to linalg: an access map where the movement is affine and known, a computed index where sizes decide
+// at run time, and tensor.insert_slice where a part of the result is written.
+
+#include "ADToLinalg.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// result[i] = input[map(i)] over the result's dimensions.
+static Value gatherByMap(OpBuilder &builder, Operation *op, Value input, AffineMap map) {
+  Location loc = op->getLoc();
+  Value init = emptyLike(builder, loc, op->getResult(0));
+  unsigned rank = cast<RankedTensorType>(init.getType()).getRank();
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  SmallVector<AffineMap> maps = {map, builder.getMultiDimIdentityMap(rank)};
+  auto generic = linalg::GenericOp::create(builder, loc, init.getType(), input, init, maps, iterators,
+                                           [](OpBuilder &nested, Location nestedLoc, ValueRange scalars) {
+                                             linalg::YieldOp::create(nested, nestedLoc, scalars[0]);
+                                           });
+  return generic.getResult(0);
+}
+
+// result[i] = input[index(i)] with indices that are computed for each element.
+static Value gatherByIndex(OpBuilder &builder, Operation *op, Value input,
+                           function_ref<SmallVector<Value>(OpBuilder &, ValueRange)> index) {
+  Location loc = op->getLoc();
+  Value init = emptyLike(builder, loc, op->getResult(0));
+  int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
+  return elementwiseGeneric(builder, loc, {}, init, [&](OpBuilder &nested, ValueRange) -> Value {
+    SmallVector<Value> position;
+    for (int64_t i = 0; i < rank; ++i)
+      position.push_back(linalg::IndexOp::create(nested, loc, i));
+    return tensor::ExtractOp::create(nested, loc, input, index(nested, position));
+  });
+}
+
+static Value dimension(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
+  return builder.createOrFold<tensor::DimOp>(loc, tensor, axis);
+}
+
+static Value indexConstant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+// 0 where the axis of `tensor` has size 1 at run time, else `position`.
+static Value broadcastIndex(OpBuilder &builder, Location loc, Value size, Value position) {
+  Value one = indexConstant(builder, loc, 1), zero = indexConstant(builder, loc, 0);
+  Value repeats = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, one);
+  return arith::SelectOp::create(builder, loc, repeats, zero, position);
+}
+
+namespace {
+struct LowerBroadcast : OpRewritePattern<BroadcastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(BroadcastOp op, PatternRewriter &rewriter) const override {
+    Value input = op.getInput();
+    auto from = cast<RankedTensorType>(input.getType()), to = cast<RankedTensorType>(op.getResult().getType());
+    int64_t leading = to.getRank() - from.getRank();
+    // Known: equal static sizes read straight, size 1 reads element 0.
+    auto known = [&](int64_t i) {
+      return !from.isDynamicDim(i);
+    };
+    if (llvm::all_of(llvm::seq<int64_t>(0, from.getRank()), known)) {
+      SmallVector<AffineExpr> access;
+      for (int64_t i = 0; i < from.getRank(); ++i)
+        access.push_back(from.getDimSize(i) == 1 ? rewriter.getAffineConstantExpr(0)
+                                                 : rewriter.getAffineDimExpr(leading + i));
+      rewriter.replaceOp(op, gatherByMap(rewriter, op, input, AffineMap::get(to.getRank(), 0, access, op.getContext())));
+      return success();
+    }
+    SmallVector<Value> sizes;
+    for (int64_t i = 0; i < from.getRank(); ++i)
+      sizes.push_back(dimension(rewriter, op.getLoc(), input, i));
+    rewriter.replaceOp(op, gatherByIndex(rewriter, op, input, [&](OpBuilder &builder, ValueRange position) {
+      SmallVector<Value> index;
+      for (int64_t i = 0; i < from.getRank(); ++i)
+        index.push_back(broadcastIndex(builder, op.getLoc(), sizes[i], position[leading + i]));
+      return index;
+    }));
+    return success();
+  }
+};
+
+struct LowerTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    // Axis i of the result is axis p[i] of the input, so axis p[i] of the input reads loop i.
+    SmallVector<AffineExpr> access(op.getPermutation().size());
+    for (auto [i, p] : llvm::enumerate(op.getPermutation()))
+      access[p] = rewriter.getAffineDimExpr(i);
+    auto map = AffineMap::get(access.size(), 0, access, op.getContext());
+    rewriter.replaceOp(op, gatherByMap(rewriter, op, op.getInput(), map));
+    return success();
+  }
+};
+
+struct LowerSlice : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    SmallVector<AffineExpr> access;
+    for (auto [i, offset, stride] : llvm::enumerate(op.getOffsets(), op.getStrides()))
+      access.push_back(rewriter.getAffineDimExpr(i) * stride + offset);
+    // linalg checks static bounds through its maps and cannot express an empty result of an affine access.
+    auto map = AffineMap::get(access.size(), 0, access, op.getContext());
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    if (llvm::is_contained(type.getShape(), 0)) {
+      rewriter.replaceOp(op, emptyLike(rewriter, op.getLoc(), op->getResult(0)));
+      return success();
+    }
+    rewriter.replaceOp(op, gatherByMap(rewriter, op, op.getInput(), map));
+    return success();
+  }
+};
+
+struct LowerReverse : OpRewritePattern<ReverseOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReverseOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value one = indexConstant(rewriter, loc, 1);
+    SmallVector<Value> last(cast<RankedTensorType>(op.getResult().getType()).getRank());
+    for (int64_t axis : op.getAxes())
+      last[axis] = arith::SubIOp::create(rewriter, loc, dimension(rewriter, loc, op.getInput(), axis), one);
+    rewriter.replaceOp(op, gatherByIndex(rewriter, op, op.getInput(), [&](OpBuilder &builder, ValueRange position) {
+      SmallVector<Value> index(position);
+      for (int64_t axis : op.getAxes())
+        index[axis] = arith::SubIOp::create(builder, loc, last[axis], position[axis]);
+      return index;
+    }));
+    return success();
+  }
+};
+
+struct LowerDynamicSlice : OpRewritePattern<DynamicSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DynamicSliceOp op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, gatherByIndex(rewriter, op, op.getInput(), [&](OpBuilder &builder, ValueRange position) {
+      SmallVector<Value> index;
+      for (auto [i, offset] : llvm::zip_equal(position, op.getOffsets()))
+        index.push_back(arith::AddIOp::create(builder, op.getLoc(), i, offset));
+      return index;
+    }));
+    return success();
+  }
+};
+
+struct LowerDynamicUpdateSlice : OpRewritePattern<DynamicUpdateSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DynamicUpdateSliceOp op, PatternRewriter &rewriter) const override {
+    SmallVector<OpFoldResult> offsets(op.getOffsets().begin(), op.getOffsets().end());
+    auto sizes = tensor::getMixedSizes(rewriter, op.getLoc(), op.getUpdate());
+    SmallVector<OpFoldResult> strides(offsets.size(), rewriter.getIndexAttr(1));
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, op.getUpdate(), op.getInput(), offsets, sizes, strides);
+    return success();
+  }
+};
+
+// The value everywhere, then the input written into its place.
+struct LowerPad : OpRewritePattern<PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value scalar = tensor::ExtractOp::create(rewriter, loc, op.getValue(), ValueRange());
+    Value filled = fillTensor(rewriter, loc, emptyLike(rewriter, loc, op->getResult(0)), scalar);
+    SmallVector<OpFoldResult> offsets, strides;
+    for (auto [low, interior] : llvm::zip_equal(op.getLow(), op.getInterior())) {
+      offsets.push_back(rewriter.getIndexAttr(low));
+      strides.push_back(rewriter.getIndexAttr(interior + 1));
+    }
+    auto sizes = tensor::getMixedSizes(rewriter, loc, op.getInput());
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, op.getInput(), filled, offsets, sizes, strides);
+    return success();
+  }
+};
+
+struct LowerConcat : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    int64_t axis = op.getAxis();
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    Value result = emptyLike(rewriter, loc, op->getResult(0));
+    SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
+    Value offset = indexConstant(rewriter, loc, 0);
+    for (Value input : op.getInputs()) {
+      offsets[axis] = getAsOpFoldResult(offset);
+      auto sizes = tensor::getMixedSizes(rewriter, loc, input);
+      result = tensor::InsertSliceOp::create(rewriter, loc, input, result, offsets, sizes, strides);
+      offset = rewriter.createOrFold<arith::AddIOp>(loc, offset, dimension(rewriter, loc, input, axis));
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+// Sizes that only run time knows: each result element sums a box whose extents are 1 along axes that were not repeated.
+struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SumToShapeOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value input = op.getInput();
+    auto from = cast<RankedTensorType>(input.getType()), to = cast<RankedTensorType>(op.getResult().getType());
+    int64_t fromRank = from.getRank(), toRank = to.getRank(), leading = fromRank - toRank;
+    Type element = to.getElementType(), accumulator = accumulatorType(from.getElementType());
+    SmallVector<Value> toSizes;
+    ReifiedRankedShapedTypeDims shapes;
+    if (failed(reifyResultShapes(rewriter, op, shapes)))
+      return rewriter.notifyMatchFailure(op, "expected sizes that can be computed");
+    for (OpFoldResult size : shapes.front())
+      toSizes.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
+    Value one = indexConstant(rewriter, loc, 1);
+    // Extents of the summed box, as the sizes of a tensor that gives linalg its iteration space.
+    SmallVector<Value> extents;
+    for (int64_t i = 0; i < fromRank; ++i) {
+      Value size = dimension(rewriter, loc, input, i);
+      if (i >= leading) {
+        Value repeats = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, toSizes[i - leading], one);
+        size = arith::SelectOp::create(rewriter, loc, repeats, size, one);
+      }
+      extents.push_back(size);
+    }
+    SmallVector<int64_t> dynamicShape(fromRank, ShapedType::kDynamic);
+    Value box = tensor::EmptyOp::create(rewriter, loc, dynamicShape, rewriter.getI8Type(), extents);
+    Value init = fillTensor(rewriter, loc, emptyLike(rewriter, loc, op->getResult(0), accumulator),
+                            numberConstant(rewriter, loc, accumulator, 0));
+    unsigned loops = toRank + fromRank;
+    SmallVector<AffineExpr> outer, inner;
+    for (int64_t i = 0; i < toRank; ++i)
+      outer.push_back(rewriter.getAffineDimExpr(i));
+    for (int64_t i = 0; i < fromRank; ++i)
+      inner.push_back(rewriter.getAffineDimExpr(toRank + i));
+    SmallVector<AffineMap> maps = {AffineMap::get(loops, 0, inner, op.getContext()),
+                                   AffineMap::get(loops, 0, outer, op.getContext())};
+    SmallVector<utils::IteratorType> iterators(toRank, utils::IteratorType::parallel);
+    iterators.append(fromRank, utils::IteratorType::reduction);
+    auto generic = linalg::GenericOp::create(
+        rewriter, loc, init.getType(), box, init, maps, iterators, [&](OpBuilder &b, Location l, ValueRange scalars) {
+          SmallVector<Value> index;
+          for (int64_t i = 0; i < fromRank; ++i) {
+            Value position = linalg::IndexOp::create(b, l, toRank + i);
+            if (i >= leading)
+              position = arith::AddIOp::create(b, l, position, linalg::IndexOp::create(b, l, i - leading));
+            index.push_back(position);
+          }
+          Value value = convertScalar(b, l, tensor::ExtractOp::create(b, l, input, index), accumulator);
+          Value sum = isa<FloatType>(accumulator) ? Value(arith::AddFOp::create(b, l, scalars[1], value))
+                                                  : Value(arith::AddIOp::create(b, l, scalars[1], value));
+          linalg::YieldOp::create(b, l, sum);
+        });
+    Value sum = generic.getResult(0);
+    if (accumulator != element)
+      sum = elementwiseGeneric(
+          rewriter, loc, sum, emptyLike(rewriter, loc, op->getResult(0)),
+          [&](OpBuilder &builder, ValueRange scalars) { return convertScalar(builder, loc, scalars[0], element); });
+    rewriter.replaceOp(op, sum);
+    return success();
+  }
+};
+} // namespace
+
+void ad::populateShapeToLinalgPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerBroadcast, LowerTranspose, LowerSlice, LowerReverse, LowerDynamicSlice, LowerDynamicUpdateSlice, LowerPad,
+               LowerConcat, LowerSumToShape>(patterns.getContext());
+}

@@ -1,0 +1,217 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Values of tensors at positions: through access maps, with scalar code cloned to vectors.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// True when the generic reduces: an output that does not cover the whole iteration space.
+static bool isReduction(linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }
+
+FailureOr<Value> KernelEmitter::evaluateOne(Value tensor, const Position &position) {
+  FailureOr<SmallVector<Value>> values = evaluate(tensor, ArrayRef<Position>(position));
+  if (failed(values))
+    return failure();
+  return values->front();
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Position> positions) {
+  auto keyOf = [&](const Position &position) -> Key {
+    return {tensor.getAsOpaquePointer(),
+            {std::vector<Index>(position.begin(), position.end()), {lanes, mask.getAsOpaquePointer()}}};
+  };
+  auto find = [&](const Position &position) -> Value {
+    Key key = keyOf(position);
+    for (auto &cache : llvm::reverse(caches))
+      if (auto it = cache.find(key); it != cache.end())
+        return it->second;
+    return {};
+  };
+  SmallVector<Value> values;
+  SmallVector<Position> missing;
+  for (const Position &position : positions)
+    if (!find(position))
+      missing.push_back(position);
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!missing.empty() && generic && isReduction(generic)) {
+    // All positions share one loop over the reduced axes.
+    auto reduced = reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
+    if (failed(reduced))
+      return failure();
+    for (auto [position, value] : llvm::zip_equal(missing, *reduced))
+      caches.back()[keyOf(position)] = value;
+  } else if (!missing.empty()) {
+    if (generic && missing.size() > 1)
+      for (OpOperand *input : generic.getDpsInputOperands()) {
+        if (!input->get().getDefiningOp<linalg::GenericOp>())
+          continue;
+        SmallVector<Position> inner;
+        AffineMap map = generic.getMatchingIndexingMap(input);
+        for (const Position &position : missing)
+          inner.push_back(apply(map, loopsFromOutput(generic, generic.getMatchingIndexingMap(
+                                                                  generic.getDpsInitOperand(0)), position)));
+        if (failed(evaluate(input->get(), inner)))
+          return failure();
+      }
+    for (const Position &position : missing) {
+      if (find(position))
+        continue;
+      FailureOr<Value> value = compute(tensor, position);
+      if (failed(value))
+        return failure();
+      caches.back()[keyOf(position)] = *value;
+    }
+  }
+  for (const Position &position : positions)
+    values.push_back(find(position));
+  return values;
+}
+
+FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) {
+  if (auto it = buffers.find(tensor); it != buffers.end())
+    return load(it->second, position);
+  Operation *op = tensor.getDefiningOp();
+  if (auto fill = dyn_cast_or_null<linalg::FillOp>(op))
+    return scalars.lookup(fill.getInputs()[0]);
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
+    return evaluateOne(cast.getSource(), position);
+  if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op)) {
+    unsigned result = cast<OpResult>(tensor).getResultNumber();
+    AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
+    auto values = applyBody(generic, loopsFromOutput(generic, map, position), {});
+    if (failed(values))
+      return failure();
+    return (*values)[result];
+  }
+  return kernel.emitOpError("holds a value that the CPU emitter cannot compute in place: ") << tensor;
+}
+
+SmallVector<Index> KernelEmitter::loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position) {
+  if (flat)
+    return {position.begin(), position.end()};
+  SmallVector<Index> loops(generic.getNumLoops());
+  for (auto [i, expr] : llvm::enumerate(map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      loops[dim.getPosition()] = position[i];
+  return loops;
+}
+
+Position KernelEmitter::apply(AffineMap map, ArrayRef<Index> loops) {
+  if (flat)
+    return Position(loops);
+  Position position;
+  for (AffineExpr expr : map.getResults())
+    position.push_back(applyExpr(expr, loops));
+  return position;
+}
+
+// Dimensions, constants, sums, and products with a constant: all that the conversion to linalg makes.
+Index KernelEmitter::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return loops[dim.getPosition()];
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return {indexConstant(constant.getValue()), 0, nullptr};
+  auto pair = cast<AffineBinaryOpExpr>(expr);
+  Index lhs = applyExpr(pair.getLHS(), loops), rhs = applyExpr(pair.getRHS(), loops);
+  bool isProduct = expr.getKind() == AffineExprKind::Mul;
+  if (lhs.lanes || rhs.lanes) {
+    Value l = laneVector(lhs), r = laneVector(rhs);
+    Value whole = isProduct ? binary<arith::MulIOp>(l, r) : binary<arith::AddIOp>(l, r);
+    return {nullptr, 0, whole};
+  }
+  if (!isProduct)
+    return {binary<arith::AddIOp>(lhs.base, rhs.base), lhs.step + rhs.step, nullptr};
+  int64_t factor = cast<AffineConstantExpr>(pair.getRHS()).getValue();
+  return {binary<arith::MulIOp>(lhs.base, rhs.base), lhs.step * factor, nullptr};
+}
+
+Value KernelEmitter::lookup(Value value, IRMapping &values) {
+  if (Value mapped = values.lookupOrNull(value))
+    return mapped;
+  return scalars.lookupOrNull(value);
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic, ArrayRef<Index> loops, ValueRange accumulators) {
+  IRMapping values;
+  Block *body = generic.getBlock();
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    BlockArgument argument = generic.getMatchingBlockArgument(input);
+    if (argument.use_empty())
+      continue;
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      values.map(argument, scalars.lookup(input->get()));
+      continue;
+    }
+    FailureOr<Value> value = evaluateOne(input->get(), apply(generic.getMatchingIndexingMap(input), loops));
+    if (failed(value))
+      return failure();
+    values.map(argument, *value);
+  }
+  for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
+    values.map(argument, value);
+  for (Operation &op : body->without_terminator())
+    if (failed(cloneScalar(&op, values, loops)))
+      return failure();
+  SmallVector<Value> results;
+  for (Value value : body->getTerminator()->getOperands())
+    results.push_back(lookup(value, values));
+  return results;
+}
+
+FailureOr<Value> KernelEmitter::extract(tensor::ExtractOp op, IRMapping &values) {
+  auto it = buffers.find(op.getTensor());
+  if (it == buffers.end())
+    return op.emitOpError("reads a tensor that is not an argument of the kernel");
+  Position position;
+  for (Value index : op.getIndices()) {
+    Value mapped = lookup(index, values);
+    if (isa<VectorType>(mapped.getType()))
+      position.push_back({nullptr, 0, mapped});
+    else
+      position.push_back({mapped, 0, nullptr});
+  }
+  // Computed indices never run over flattened positions.
+  return load(it->second, position);
+}
+
+// Clones one scalar operation; when an operand is a vector, all become vectors.
+FailureOr<Value> KernelEmitter::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
+  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+    const Index &loop = loops[index.getDim()];
+    Value value = lanes == 1 || (!loop.lanes && loop.step == 0) ? loop.base : laneVector(loop);
+    values.map(index.getResult(), value);
+    return value;
+  }
+  if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
+    FailureOr<Value> value = extract(read, values);
+    if (succeeded(value))
+      values.map(read.getResult(), *value);
+    return value;
+  }
+  if (op->getNumResults() != 1 || op->getNumRegions() != 0)
+    return op->emitOpError("is not scalar code that the CPU emitter can vectorize");
+  SmallVector<Value> operands;
+  bool isVector = false;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(lookup(operand, values));
+    if (!operands.back())
+      return op->emitOpError("uses a value that is not available in the kernel");
+    isVector |= isa<VectorType>(operands.back().getType());
+  }
+  OperationState state(loc, op->getName());
+  Type type = op->getResult(0).getType();
+  if (isVector) {
+    for (Value &operand : operands)
+      operand = splat(operand, lanes);
+    type = VectorType::get(lanes, type);
+  }
+  state.addOperands(operands);
+  state.addTypes(type);
+  state.addAttributes(op->getAttrs());
+  Value result = builder.create(state)->getResult(0);
+  values.map(op->getResult(0), result);
+  return result;
+}

@@ -1,0 +1,170 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Code of one kernel, pulled from its results: to store an element, the emitter computes it where it is needed, from loads
+// of the kernel's arguments, through access maps and scalar code. Vectors run along one axis of the iteration space: every
+// index is a scalar plus a multiple of the lane, or, for computed accesses, a vector of its own.
+
+#ifndef ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
+#define ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+
+namespace mlir::ad::cpu {
+
+/// One index of a tensor: base + step * lane, or `lanes` (a vector of index) when that is set.
+struct Index {
+  Value base;
+  int64_t step = 0;
+  Value lanes;
+  bool operator<(const Index &other) const {
+    return std::make_tuple(base.getAsOpaquePointer(), step, lanes.getAsOpaquePointer()) <
+           std::make_tuple(other.base.getAsOpaquePointer(), other.step, other.lanes.getAsOpaquePointer());
+  }
+};
+using Position = SmallVector<Index, 4>;
+
+/// A dense row-major tensor in memory.
+struct Buffer {
+  Value pointer;
+  Type element; // the tensor's element type
+  SmallVector<int64_t> shape;
+  SmallVector<Value> sizes; // index values, one per dimension
+};
+
+/// The type that an element has in memory: integers for i1 and for floats below 32 bits.
+Type memoryType(Type element);
+
+class KernelEmitter {
+public:
+  KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes);
+
+  /// Emits the whole body of the function. Fails after a diagnostic when the kernel holds something that is not linalg.
+  LogicalResult emit();
+
+private:
+  // --- KernelEmitter.cpp: arguments, sizes, roots and loop nests
+  LogicalResult bindArguments();
+  LogicalResult bindScalars();
+  Value sizeOf(Value tensor, int64_t axis);
+  LogicalResult emitRoots();
+  LogicalResult emitRoot(Value root, const Buffer &destination);
+  LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination);
+  LogicalResult emitScan(linalg::GenericOp scan, const Buffer &destination);
+  bool isFlat(Value root, ArrayRef<int64_t> shape);
+  bool sharesNest(ValueRange roots);
+  /// What a nest does at a set of positions.
+  using Store = function_ref<LogicalResult(ArrayRef<Position>)>;
+  struct Nest {
+    SmallVector<Value> sizes;
+    SmallVector<int64_t> shape;
+    bool vectorize = true;
+    bool block = false; // evaluate several rows and vectors together
+    Value begin, end;   // range of the outermost loop, null for all of it
+  };
+  LogicalResult emitNest(const Nest &nest, Store store);
+  LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis, SmallVectorImpl<Position> &positions, Store store);
+  LogicalResult emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis, ArrayRef<Position> positions, Store store);
+  LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
+  LogicalResult storeRoots(ValueRange roots, ArrayRef<Buffer> buffers, ArrayRef<Position> positions);
+
+  // --- Evaluate.cpp: values at positions
+  FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions);
+  FailureOr<Value> evaluateOne(Value tensor, const Position &position);
+  FailureOr<Value> compute(Value tensor, const Position &position);
+  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops, ValueRange accumulators);
+  FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
+  FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values);
+  Value lookup(Value value, IRMapping &values);
+  Position apply(AffineMap map, ArrayRef<Index> loops);
+  Index applyExpr(AffineExpr expr, ArrayRef<Index> loops);
+  SmallVector<Index> loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position);
+
+  // --- Reduce.cpp: reductions in the written order
+  FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result, ArrayRef<Position> positions);
+  FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                             ArrayRef<Value> identities);
+  FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity);
+  FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
+                                      Value lower, Value upper);
+  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower, Value upper,
+                             int64_t lanes);
+  using BlockCode = function_ref<FailureOr<SmallVector<Value>>(Value lower, Value upper)>;
+  FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
+                                             Operation *join, BlockCode block);
+  void setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);
+  Value joinValues(Operation *join, Value lhs, Value rhs);
+  bool usesLanes(linalg::GenericOp generic);
+  Value loopSize(linalg::GenericOp generic, unsigned dim);
+
+  // --- Memory.cpp: loads and stores
+  Value load(const Buffer &buffer, const Position &position);
+  void store(const Buffer &buffer, const Position &position, Value value);
+  Value linearIndex(const Buffer &buffer, const Position &position, int64_t &step, Value &vector);
+  Value pointerAt(const Buffer &buffer, Value index);
+  Value laneNumbers();
+  Value laneVector(const Index &index);
+  Value splat(Value scalar, int64_t lanes);
+  Value fullMask();
+  Value fromMemory(Value value, Type element);
+  Value toMemory(Value value);
+
+  Value indexConstant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+  template <class Op> Value binary(Value lhs, Value rhs) { return builder.createOrFold<Op>(loc, lhs, rhs); }
+
+  /// Values computed at a position, valid in the blocks that the current one is nested in.
+  class Scope {
+  public:
+    explicit Scope(KernelEmitter &emitter) : emitter(emitter) { emitter.caches.emplace_back(); }
+    ~Scope() { emitter.caches.pop_back(); }
+
+  private:
+    KernelEmitter &emitter;
+  };
+  /// Another number of lanes for a while.
+  class WithLanes {
+  public:
+    WithLanes(KernelEmitter &emitter, int64_t lanes, Value mask)
+        : emitter(emitter), savedLanes(emitter.lanes), savedMask(emitter.mask) {
+      emitter.lanes = lanes;
+      emitter.mask = mask;
+    }
+    ~WithLanes() {
+      emitter.lanes = savedLanes;
+      emitter.mask = savedMask;
+    }
+
+  private:
+    KernelEmitter &emitter;
+    int64_t savedLanes;
+    Value savedMask;
+  };
+
+  KernelOp kernel;
+  func::FuncOp function;
+  OpBuilder builder;
+  Location loc;
+  int64_t vectorLanes;   // lanes of a vector loop
+  int64_t lanes = 1;     // lanes of the code being emitted
+  Value mask;            // active lanes; null when all are
+  bool flat = false;     // positions are linear indices of equal shapes
+  DenseMap<Value, Buffer> buffers;      // tensor arguments
+  SmallVector<Buffer> results;          // destinations
+  IRMapping scalars;                    // scalar values of the kernel body
+  Value rangeBegin, rangeEnd;
+  using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
+  SmallVector<std::map<Key, Value>> caches;
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H

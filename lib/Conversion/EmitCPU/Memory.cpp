@@ -1,0 +1,182 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loads and stores of the kernel emitter: scalar, contiguous, or gathered, with and without a mask.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+Type cpu::memoryType(Type element) {
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  if (isa<FloatType>(element) && width < 32)
+    return IntegerType::get(element.getContext(), width);
+  return element;
+}
+
+static int64_t bytesOf(Type memory) { return memory.getIntOrFloatBitWidth() / 8; }
+
+Value KernelEmitter::splat(Value scalar, int64_t count) {
+  if (isa<VectorType>(scalar.getType()))
+    return scalar;
+  return vector::BroadcastOp::create(builder, loc, VectorType::get(count, scalar.getType()), scalar);
+}
+
+Value KernelEmitter::laneNumbers() {
+  auto type = VectorType::get(lanes, builder.getIndexType());
+  SmallVector<Attribute> numbers;
+  for (int64_t i = 0; i < lanes; ++i)
+    numbers.push_back(builder.getIndexAttr(i));
+  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, numbers));
+}
+
+Value KernelEmitter::laneVector(const Index &index) {
+  if (index.lanes)
+    return index.lanes;
+  Value base = splat(index.base, lanes);
+  if (index.step == 0)
+    return base;
+  Value steps = laneNumbers();
+  if (index.step != 1)
+    steps = arith::MulIOp::create(builder, loc, steps, splat(indexConstant(index.step), lanes));
+  return arith::AddIOp::create(builder, loc, base, steps);
+}
+
+Value KernelEmitter::fullMask() {
+  if (mask)
+    return mask;
+  auto type = VectorType::get(lanes, builder.getI1Type());
+  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getBoolAttr(true)));
+}
+
+// Horner's scheme over the axes. The lane part stays a constant `step` as long as the sizes behind it are static; otherwise
+// `vector` holds the whole index.
+Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position, int64_t &step, Value &vector) {
+  step = 0;
+  vector = nullptr;
+  if (flat) {
+    step = position.front().step;
+    return position.front().base;
+  }
+  Value base = indexConstant(0);
+  for (auto [axis, index] : llvm::enumerate(position)) {
+    int64_t size = buffer.shape[axis];
+    if (size != 1) {
+      Value sizeValue = ShapedType::isDynamic(size) ? buffer.sizes[axis] : indexConstant(size);
+      base = binary<arith::MulIOp>(base, sizeValue);
+      if (vector) {
+        vector = arith::MulIOp::create(builder, loc, vector, splat(sizeValue, lanes));
+      } else if (step != 0 && ShapedType::isDynamic(size)) {
+        Value stride = binary<arith::MulIOp>(indexConstant(step), sizeValue);
+        vector = arith::MulIOp::create(builder, loc, laneNumbers(), splat(stride, lanes));
+        step = 0;
+      } else {
+        step *= size;
+      }
+    }
+    if (index.lanes || (vector && index.step != 0)) {
+      Value whole = laneVector(index);
+      if (!vector && step != 0)
+        vector = arith::MulIOp::create(builder, loc, laneNumbers(), splat(indexConstant(step), lanes));
+      vector = vector ? arith::AddIOp::create(builder, loc, vector, whole) : whole;
+      step = 0;
+      continue;
+    }
+    base = binary<arith::AddIOp>(base, index.base);
+    step += index.step;
+  }
+  if (vector)
+    vector = arith::AddIOp::create(builder, loc, vector, splat(base, lanes));
+  return base;
+}
+
+Value KernelEmitter::pointerAt(const Buffer &buffer, Value index) {
+  Type wide = builder.getI64Type();
+  if (auto vectorType = dyn_cast<VectorType>(index.getType()))
+    wide = VectorType::get(vectorType.getShape(), wide);
+  index = arith::IndexCastOp::create(builder, loc, wide, index);
+  Type pointer = buffer.pointer.getType();
+  if (auto vectorType = dyn_cast<VectorType>(wide))
+    pointer = LLVM::getVectorType(pointer, vectorType.getNumElements());
+  return LLVM::GEPOp::create(builder, loc, pointer, memoryType(buffer.element), buffer.pointer, ValueRange{index});
+}
+
+static Type withElement(Type shaped, Type element) {
+  if (auto vectorType = dyn_cast<VectorType>(shaped))
+    return VectorType::get(vectorType.getShape(), element);
+  return element;
+}
+
+Value KernelEmitter::fromMemory(Value value, Type element) {
+  if (getElementTypeOrSelf(value) == element)
+    return value;
+  if (element.isInteger(1)) {
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
+  }
+  return arith::BitcastOp::create(builder, loc, withElement(value.getType(), element), value);
+}
+
+Value KernelEmitter::toMemory(Value value) {
+  Type element = getElementTypeOrSelf(value), memory = memoryType(element);
+  if (element == memory)
+    return value;
+  if (element.isInteger(1))
+    return arith::ExtUIOp::create(builder, loc, withElement(value.getType(), memory), value);
+  return arith::BitcastOp::create(builder, loc, withElement(value.getType(), memory), value);
+}
+
+Value KernelEmitter::load(const Buffer &buffer, const Position &position) {
+  int64_t step;
+  Value indices;
+  Value base = linearIndex(buffer, position, step, indices);
+  Type memory = memoryType(buffer.element);
+  int64_t alignment = bytesOf(memory);
+  if (!indices && (step == 0 || lanes == 1)) {
+    Value value = LLVM::LoadOp::create(builder, loc, memory, pointerAt(buffer, base), alignment);
+    return fromMemory(value, buffer.element);
+  }
+  auto type = VectorType::get(lanes, memory);
+  if (!indices && step == 1) {
+    Value pointer = pointerAt(buffer, base);
+    if (!mask)
+      return fromMemory(LLVM::LoadOp::create(builder, loc, type, pointer, alignment), buffer.element);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+    Value value = LLVM::MaskedLoadOp::create(builder, loc, type, pointer, mask, zero, builder.getI32IntegerAttr(alignment));
+    return fromMemory(value, buffer.element);
+  }
+  if (!indices)
+    indices = laneVector({base, step, nullptr});
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  Value value = LLVM::masked_gather::create(builder, loc, type, pointerAt(buffer, indices), fullMask(), zero,
+                                            builder.getI32IntegerAttr(alignment));
+  return fromMemory(value, buffer.element);
+}
+
+void KernelEmitter::store(const Buffer &buffer, const Position &position, Value value) {
+  int64_t step;
+  Value indices;
+  Value base = linearIndex(buffer, position, step, indices);
+  value = toMemory(value);
+  int64_t alignment = bytesOf(memoryType(buffer.element));
+  if (!indices && lanes == 1) {
+    LLVM::StoreOp::create(builder, loc, value, pointerAt(buffer, base), alignment);
+    return;
+  }
+  value = splat(value, lanes);
+  if (!indices && step == 1) {
+    Value pointer = pointerAt(buffer, base);
+    if (mask)
+      LLVM::MaskedStoreOp::create(builder, loc, value, pointer, mask, builder.getI32IntegerAttr(alignment));
+    else
+      LLVM::StoreOp::create(builder, loc, value, pointer, alignment);
+    return;
+  }
+  if (!indices)
+    indices = laneVector({base, step, nullptr});
+  LLVM::masked_scatter::create(builder, loc, value, pointerAt(buffer, indices), fullMask(),
+                               builder.getI32IntegerAttr(alignment));
+}

@@ -1,0 +1,121 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loop nests of the kernel emitter: scalar loops outside, vectors with a masked rest along the contiguous axis, and blocks of
+// rows and vectors for code that reuses its operands.
+
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// Four rows by two vectors: eight accumulators hide the latency of a multiply-add on current cores.
+static constexpr int64_t kRows = 4, kVectors = 2;
+
+static std::optional<int64_t> constantOf(Value value) { return getConstantIntValue(getAsOpFoldResult(value)); }
+
+LogicalResult KernelEmitter::emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body) {
+  std::optional<int64_t> from = constantOf(lower), to = constantOf(upper), by = constantOf(step);
+  if (from && to && *from >= *to)
+    return success();
+  if (from && to && by && *from + *by >= *to)
+    return body(lower);
+  auto loop = scf::ForOp::create(builder, loc, lower, upper, step);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(*this);
+  return body(loop.getInductionVar());
+}
+
+LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
+  // The last axis that is longer than one is contiguous in the result.
+  int64_t laneAxis = -1;
+  if (nest.vectorize)
+    for (auto [axis, size] : llvm::enumerate(nest.shape))
+      if (size != 1)
+        laneAxis = axis;
+  SmallVector<Position> positions(1);
+  return emitLoops(nest, 0, laneAxis, positions, store);
+}
+
+LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis, SmallVectorImpl<Position> &positions,
+                                       Store store) {
+  int64_t rank = nest.shape.size();
+  if (axis == rank)
+    return store(positions);
+  if (axis == laneAxis)
+    return emitLaneLoop(nest, axis, laneAxis, positions, store);
+  auto withIndex = [&](ArrayRef<Value> bases) {
+    SmallVector<Position> extended;
+    for (Value base : bases)
+      for (const Position &position : positions) {
+        extended.push_back(position);
+        extended.back().push_back({base, 0, nullptr});
+      }
+    return emitLoops(nest, axis + 1, laneAxis, extended, store);
+  };
+  bool outermost = axis == 0 && nest.begin;
+  if (nest.shape[axis] == 1 && !outermost)
+    return withIndex(indexConstant(0));
+  Value lower = outermost ? nest.begin : indexConstant(0);
+  Value upper = outermost ? nest.end : nest.sizes[axis];
+  // Rows are blocked on the axis next to the vectors.
+  bool rows = nest.block && laneAxis > 0 && axis == laneAxis - 1;
+  if (rows) {
+    Value count = indexConstant(kRows);
+    Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), count), count);
+    Value middle = binary<arith::AddIOp>(lower, whole);
+    if (failed(emitLoop(lower, middle, count, [&](Value base) {
+          SmallVector<Value> bases = {base};
+          for (int64_t i = 1; i < kRows; ++i)
+            bases.push_back(binary<arith::AddIOp>(base, indexConstant(i)));
+          return withIndex(bases);
+        })))
+      return failure();
+    lower = middle;
+  }
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return withIndex(base); });
+}
+
+LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis, ArrayRef<Position> positions,
+                                          Store store) {
+  int64_t rank = nest.shape.size();
+  auto emitAt = [&](Value base, int64_t vectors, Value active) -> LogicalResult {
+    WithLanes vectorCode(*this, vectorLanes, active);
+    SmallVector<Position> extended;
+    for (int64_t v = 0; v < vectors; ++v) {
+      Value start = v == 0 ? base : binary<arith::AddIOp>(base, indexConstant(v * vectorLanes));
+      for (const Position &position : positions) {
+        extended.push_back(position);
+        extended.back().push_back({start, 1, nullptr});
+        // Axes behind the lanes have size 1.
+        while (int64_t(extended.back().size()) < rank)
+          extended.back().push_back({indexConstant(0), 0, nullptr});
+      }
+    }
+    return store(extended);
+  };
+  bool outermost = axis == 0 && nest.begin;
+  Value lower = outermost ? nest.begin : indexConstant(0);
+  Value upper = outermost ? nest.end : nest.sizes[axis];
+  auto mainLoop = [&](int64_t vectors) -> LogicalResult {
+    Value step = indexConstant(vectors * vectorLanes);
+    Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
+    Value middle = binary<arith::AddIOp>(lower, whole);
+    LogicalResult result = emitLoop(lower, middle, step, [&](Value base) { return emitAt(base, vectors, nullptr); });
+    lower = middle;
+    return result;
+  };
+  if (nest.block && failed(mainLoop(kVectors)))
+    return failure();
+  if (failed(mainLoop(1)))
+    return failure();
+  Value rest = binary<arith::SubIOp>(upper, lower);
+  // At most one iteration: a masked vector over what is left.
+  return emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
+    WithLanes vectorCode(*this, vectorLanes, nullptr);
+    Value active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(rest, vectorLanes));
+    return emitAt(base, 1, active);
+  });
+}

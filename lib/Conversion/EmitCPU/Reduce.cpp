@@ -1,0 +1,302 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reductions in exactly the order that stands on the kernel: blocks of an ascending chain, or lanes and their halving tree,
+// joined by a balanced pairwise tree (docs/numerics.md).
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+static std::optional<int64_t> constantOf(Value value) { return getConstantIntValue(getAsOpFoldResult(value)); }
+
+// The operation that produces the accumulator's next value.
+static Operation *combiningOp(linalg::GenericOp generic) {
+  return generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+}
+
+// Partial results are joined by the reduction's own operation; those of fma and multiply-add chains by an addition.
+Value KernelEmitter::joinValues(Operation *join, Value lhs, Value rhs) {
+  if (isa<math::FmaOp>(join))
+    return arith::AddFOp::create(builder, loc, lhs, rhs);
+  OperationState state(loc, join->getName());
+  state.addOperands({lhs, rhs});
+  state.addTypes(lhs.getType());
+  return builder.create(state)->getResult(0);
+}
+
+bool KernelEmitter::usesLanes(linalg::GenericOp generic) {
+  OrderAttr order = kernel.getOrderAttr();
+  return order && order.isLanes() && generic.getNumResults() == 1 && generic.getNumReductionLoops() > 0;
+}
+
+static SmallVector<unsigned> reductionDims(linalg::GenericOp generic) {
+  SmallVector<unsigned> dims;
+  generic.getReductionDims(dims);
+  return dims;
+}
+
+// Sets the reduced loops from one running index, the last loop fastest.
+void KernelEmitter::setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear) {
+  SmallVector<unsigned> dims = reductionDims(generic);
+  if (dims.size() == 1) {
+    loops[dims.front()] = linear;
+    return;
+  }
+  bool isVector = linear.lanes || (linear.step != 0 && lanes > 1);
+  Value rest = isVector ? laneVector(linear) : linear.base;
+  for (auto [i, dim] : llvm::enumerate(llvm::reverse(dims))) {
+    Value index = rest;
+    if (i + 1 < dims.size()) {
+      Value size = loopSize(generic, dim);
+      if (isVector)
+        size = splat(size, lanes);
+      index = binary<arith::RemUIOp>(rest, size);
+      rest = binary<arith::DivUIOp>(rest, size);
+    }
+    loops[dim] = isVector ? Index{nullptr, 0, index} : Index{index, 0, nullptr};
+  }
+}
+
+// The extent of one loop, from an operand that it indexes directly.
+Value KernelEmitter::loopSize(linalg::GenericOp generic, unsigned dim) {
+  for (OpOperand &operand : generic->getOpOperands()) {
+    AffineMap map = generic.getMatchingIndexingMap(&operand);
+    for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+      if (auto d = dyn_cast<AffineDimExpr>(expr); d && d.getPosition() == dim)
+        return sizeOf(operand.get(), axis);
+  }
+  return nullptr;
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, unsigned result, ArrayRef<Position> positions) {
+  SmallVector<SmallVector<Index>> loops;
+  SmallVector<Value> start;
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
+  for (const Position &position : positions) {
+    loops.push_back(loopsFromOutput(generic, map, position));
+    for (OpOperand &init : generic.getDpsInitsMutable()) {
+      FailureOr<Value> identity = evaluateOne(init.get(), position);
+      if (failed(identity))
+        return failure();
+      start.push_back(*identity);
+    }
+  }
+  if (usesLanes(generic)) {
+    SmallVector<Value> sums;
+    for (auto [loop, identity] : llvm::zip_equal(loops, start)) {
+      FailureOr<Value> sum = reduceLanes(generic, loop, identity);
+      if (failed(sum))
+        return failure();
+      sums.push_back(*sum);
+    }
+    return sums;
+  }
+  if (lanes > 1)
+    for (Value &value : start)
+      value = splat(value, lanes);
+  if (generic.getNumResults() == 1)
+    return reduceBlocks(generic, loops, start);
+  // Several accumulators: one chain over everything.
+  Value total = indexConstant(1);
+  for (unsigned dim : reductionDims(generic))
+    total = binary<arith::MulIOp>(total, loopSize(generic, dim));
+  auto all = chain(generic, loops, start, indexConstant(0), total);
+  if (failed(all))
+    return failure();
+  SmallVector<Value> picked;
+  for (size_t i = result; i < all->size(); i += generic.getNumResults())
+    picked.push_back((*all)[i]);
+  return picked;
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                                          ArrayRef<Value> identities) {
+  Value total = indexConstant(1);
+  for (unsigned dim : reductionDims(generic))
+    total = binary<arith::MulIOp>(total, loopSize(generic, dim));
+  OrderAttr order = kernel.getOrderAttr();
+  Operation *join = combiningOp(generic);
+  auto block = [&](Value lower, Value upper) { return chain(generic, loops, identities, lower, upper); };
+  if (!order || order.isLanes())
+    return block(indexConstant(0), total);
+  return pairwiseTree(total, order.getLength(), identities, join, block);
+}
+
+// acc = body(k, acc) for ascending k, all positions in one loop. `start` holds the accumulators of each position in turn.
+FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                                   ArrayRef<Value> start, Value lower, Value upper) {
+  auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(1), start);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(*this);
+  SmallVector<Value> next;
+  unsigned count = generic.getNumResults();
+  for (auto [i, position] : llvm::enumerate(loops)) {
+    SmallVector<Index> inner(position);
+    setReductionIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
+    auto results = applyBody(generic, inner, loop.getRegionIterArgs().slice(i * count, count));
+    if (failed(results))
+      return failure();
+    for (auto [value, initial] : llvm::zip_equal(*results, start.slice(i * count, count)))
+      next.push_back(isa<VectorType>(initial.getType()) ? splat(value, lanes) : value);
+  }
+  scf::YieldOp::create(builder, loc, next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+// Blocks of `length` joined like a binary counter: after block b, as many joins as b has trailing ones. That is the balanced
+// pairwise tree whose absent nodes are skipped, with one stack of logarithmic depth per accumulator.
+FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities, Operation *join,
+                                                          BlockCode block) {
+  Value zero = indexConstant(0), one = indexConstant(1);
+  if (std::optional<int64_t> known = constantOf(total); known && *known <= length)
+    return block(zero, total);
+  constexpr int64_t kDepth = 64;
+  SmallVector<Value> stacks;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&function.getBody().front());
+    Value depth = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), kDepth);
+    for (Value identity : identities)
+      stacks.push_back(LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+                                              identity.getType(), depth, 64));
+  }
+  auto slot = [&](size_t i, Value level) -> Value {
+    Value index = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), level);
+    return LLVM::GEPOp::create(builder, loc, stacks[i].getType(), identities[i].getType(), stacks[i], ValueRange{index});
+  };
+  auto push = [&](Value level, ValueRange values) {
+    for (auto [i, value] : llvm::enumerate(values))
+      LLVM::StoreOp::create(builder, loc, value, slot(i, level), 64);
+  };
+  auto joinWithStack = [&](Value level, ValueRange values) {
+    SmallVector<Value> joined;
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Value left = LLVM::LoadOp::create(builder, loc, value.getType(), slot(i, level), 64);
+      joined.push_back(joinValues(join, left, value));
+    }
+    return joined;
+  };
+  // Pops while `more(state)`; the state is (counter, level, values…).
+  auto popWhile = [&](ValueRange initial, bool countsOnes) {
+    SmallVector<Type> types(initial.getTypes());
+    auto loop = scf::WhileOp::create(
+        builder, loc, types, initial,
+        [&](OpBuilder &, Location, ValueRange state) {
+          Value condition;
+          if (countsOnes) {
+            Value bit = arith::AndIOp::create(builder, loc, state[0], one);
+            condition = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, zero);
+          } else {
+            condition = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, state[1], zero);
+          }
+          scf::ConditionOp::create(builder, loc, condition, state);
+        },
+        [&](OpBuilder &, Location, ValueRange state) {
+          SmallVector<Value> next;
+          next.push_back(countsOnes ? Value(arith::ShRUIOp::create(builder, loc, state[0], one)) : state[0]);
+          next.push_back(arith::SubIOp::create(builder, loc, state[1], one));
+          llvm::append_range(next, joinWithStack(next[1], state.drop_front(2)));
+          scf::YieldOp::create(builder, loc, next);
+        });
+    return SmallVector<Value>(loop.getResults());
+  };
+  push(zero, identities);
+  auto loop = scf::ForOp::create(builder, loc, zero, total, indexConstant(length), ValueRange{zero, zero});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value lower = loop.getInductionVar();
+    Value upper = arith::MinUIOp::create(builder, loc, binary<arith::AddIOp>(lower, indexConstant(length)), total);
+    auto values = block(lower, upper);
+    if (failed(values))
+      return failure();
+    SmallVector<Value> state = {loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    llvm::append_range(state, *values);
+    SmallVector<Value> merged;
+    {
+      // The builder callbacks of scf.while move the insertion point of their own builder.
+      merged = popWhile(state, /*countsOnes=*/true);
+    }
+    push(merged[1], ValueRange(merged).drop_front(2));
+    Value number = arith::AddIOp::create(builder, loc, loop.getRegionIterArg(0), one);
+    Value level = arith::AddIOp::create(builder, loc, merged[1], one);
+    scf::YieldOp::create(builder, loc, ValueRange{number, level});
+  }
+  Value top = arith::SubIOp::create(builder, loc, arith::MaxUIOp::create(builder, loc, loop.getResult(1), one), one);
+  SmallVector<Value> state = {zero, top};
+  for (auto [i, identity] : llvm::enumerate(identities))
+    state.push_back(LLVM::LoadOp::create(builder, loc, identity.getType(), slot(i, top), 64));
+  SmallVector<Value> merged = popWhile(state, /*countsOnes=*/false);
+  return SmallVector<Value>(ArrayRef(merged).drop_front(2));
+}
+
+FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity) {
+  if (lanes != 1)
+    return generic.emitOpError("sums over lanes inside vector code; this kernel needs another shape");
+  OrderAttr order = kernel.getOrderAttr();
+  Value total = indexConstant(1);
+  for (unsigned dim : reductionDims(generic))
+    total = binary<arith::MulIOp>(total, loopSize(generic, dim));
+  auto chunk = [&](Value lower, Value upper) -> FailureOr<SmallVector<Value>> {
+    FailureOr<Value> sum = laneChunk(generic, loops, identity, lower, upper, order.getLanes());
+    if (failed(sum))
+      return failure();
+    return SmallVector<Value>{*sum};
+  };
+  auto sums = pairwiseTree(total, order.getLength(), identity, combiningOp(generic), chunk);
+  if (failed(sums))
+    return failure();
+  return sums->front();
+}
+
+// One chunk: element j goes to lane j mod lanes; the last, partial row of lanes is masked; then the halving tree.
+FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
+                                          Value upper, int64_t count) {
+  Value wide = indexConstant(count);
+  Value size = binary<arith::SubIOp>(upper, lower);
+  Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);
+  Value mainEnd = binary<arith::AddIOp>(lower, whole);
+  Value rest = binary<arith::SubIOp>(size, whole);
+  WithLanes laneCode(*this, count, nullptr);
+  Value sum = splat(identity, count);
+  auto step = [&](Value at, Value acc) -> FailureOr<Value> {
+    Scope scope(*this);
+    SmallVector<Index> inner(loops);
+    setReductionIndex(generic, inner, {at, 1, nullptr});
+    auto results = applyBody(generic, inner, acc);
+    if (failed(results))
+      return failure();
+    return splat(results->front(), count);
+  };
+  if (constantOf(whole) != 0) {
+    auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    FailureOr<Value> next = step(loop.getInductionVar(), loop.getRegionIterArg(0));
+    if (failed(next))
+      return failure();
+    scf::YieldOp::create(builder, loc, *next);
+    sum = loop.getResult(0);
+  }
+  if (constantOf(rest) != 0) {
+    // With nothing left the mask is empty, and the select keeps the sum.
+    mask = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(rest, count));
+    FailureOr<Value> next = step(mainEnd, sum);
+    if (failed(next))
+      return failure();
+    sum = arith::SelectOp::create(builder, loc, mask, *next, sum);
+    mask = nullptr;
+  }
+  Operation *join = combiningOp(generic);
+  for (int64_t half = count / 2; half >= 1; half /= 2) {
+    Value low = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{half},
+                                                      ArrayRef<int64_t>{1});
+    Value high = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{half}, ArrayRef<int64_t>{half},
+                                                       ArrayRef<int64_t>{1});
+    sum = joinValues(join, low, high);
+  }
+  return Value(vector::ExtractOp::create(builder, loc, sum, ArrayRef<int64_t>{0}));
+}

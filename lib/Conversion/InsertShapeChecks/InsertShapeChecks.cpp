@@ -1,0 +1,215 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-insert-shape-checks`: conditions on sizes that only run time knows, before the operations that have them.
+
+#include "adjoint/Conversion/Passes.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Runtime/adrt.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_INSERTSHAPECHECKSPASS
+#include "adjoint/Conversion/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+// Writes the conditions of one operation before it.
+class Checks {
+public:
+  explicit Checks(Operation *op) : op(op), builder(op), loc(op->getLoc()) {}
+
+  void broadcast(BroadcastOp broadcast) {
+    auto from = type(broadcast.getInput()), to = type(broadcast.getResult());
+    SmallVector<Value> sizes = resultSizes(to, broadcast.getSizes());
+    int64_t leading = to.getRank() - from.getRank();
+    for (int64_t i = 0; i < from.getRank(); ++i) {
+      if (from.getDimSize(i) == 1 || (!from.isDynamicDim(i) && from.getDimSize(i) == to.getDimSize(leading + i)))
+        continue;
+      Value have = size(broadcast.getInput(), i), want = sizes[leading + i];
+      require(ADRT_FAIL_BROADCAST, either(equal(have, constant(1)), equal(have, want)), {constant(leading + i), have, want});
+    }
+  }
+
+  void sumToShape(SumToShapeOp sum) {
+    auto from = type(sum.getInput()), to = type(sum.getResult());
+    SmallVector<Value> sizes = resultSizes(to, sum.getSizes());
+    int64_t leading = from.getRank() - to.getRank();
+    for (int64_t i = 0; i < to.getRank(); ++i) {
+      if (to.getDimSize(i) == 1 || (!to.isDynamicDim(i) && to.getDimSize(i) == from.getDimSize(leading + i)))
+        continue;
+      Value have = size(sum.getInput(), leading + i), want = sizes[i];
+      require(ADRT_FAIL_BROADCAST, either(equal(want, constant(1)), equal(have, want)), {constant(leading + i), want, have});
+    }
+  }
+
+  void reshape(ReshapeOp reshape) {
+    if (type(reshape.getInput()).hasStaticShape() && type(reshape.getResult()).hasStaticShape())
+      return;
+    nonNegative(reshape.getSizes());
+    Value from = constant(1), to = constant(1);
+    for (int64_t i = 0; i < type(reshape.getInput()).getRank(); ++i)
+      from = multiply(from, size(reshape.getInput(), i));
+    for (Value s : resultSizes(type(reshape.getResult()), reshape.getSizes()))
+      to = multiply(to, s);
+    require(ADRT_FAIL_RESHAPE, equal(from, to), {from, to});
+  }
+
+  void dot(DotOp dot) {
+    for (auto [l, r] : llvm::zip_equal(dot.getLhsBatch(), dot.getRhsBatch()))
+      same(dot.getLhs(), l, dot.getRhs(), r);
+    for (auto [l, r] : llvm::zip_equal(dot.getLhsContract(), dot.getRhsContract()))
+      same(dot.getLhs(), l, dot.getRhs(), r);
+  }
+
+  void gemm(GemmOp gemm) {
+    same(gemm.getLhs(), gemm.getTransA() ? 0 : 1, gemm.getRhs(), gemm.getTransB() ? 1 : 0);
+    if (!gemm.getBias())
+      return;
+    // The bias broadcasts where its size is 1 in the program; a size that only run time knows is the result's.
+    auto bias = type(gemm.getBias());
+    for (int64_t i = 0; i < bias.getRank(); ++i) {
+      bool rows = 2 - bias.getRank() + i == 0;
+      Value source = rows ? gemm.getLhs() : gemm.getRhs();
+      int64_t axis = rows ? (gemm.getTransA() ? 1 : 0) : (gemm.getTransB() ? 0 : 1);
+      if (bias.getDimSize(i) != 1)
+        same(source, axis, gemm.getBias(), i);
+    }
+  }
+
+  void slice(SliceOp slice) {
+    nonNegative(slice.getSizes());
+    SmallVector<Value> sizes = resultSizes(type(slice.getResult()), slice.getSizes());
+    for (auto [i, offset, stride] : llvm::enumerate(slice.getOffsets(), slice.getStrides())) {
+      if (!type(slice.getInput()).isDynamicDim(i) && !type(slice.getResult()).isDynamicDim(i))
+        continue;
+      // The last element read is offset + (size - 1) * stride, if there is one.
+      Value last = add(constant(offset), multiply(subtract(sizes[i], constant(1)), constant(stride)));
+      inside(i, last, size(slice.getInput(), i), equal(sizes[i], constant(0)));
+    }
+  }
+
+  void window(Value tensor, ValueRange offsets, ArrayRef<Value> sizes) {
+    for (auto [i, offset] : llvm::enumerate(offsets)) {
+      Value have = size(tensor, i);
+      Value end = add(offset, sizes[i]);
+      Value fits = both(compare(arith::CmpIPredicate::sge, offset, constant(0)), compare(arith::CmpIPredicate::sle, end, have));
+      require(ADRT_FAIL_BOUNDS, fits, {constant(i), select(fits, offset, outside(offset, end)), have});
+    }
+  }
+
+  void dynamicSlice(DynamicSliceOp slice) {
+    nonNegative(slice.getSizes());
+    window(slice.getInput(), slice.getOffsets(), resultSizes(type(slice.getResult()), slice.getSizes()));
+  }
+
+  void dynamicUpdateSlice(DynamicUpdateSliceOp update) {
+    SmallVector<Value> sizes;
+    for (int64_t i = 0; i < type(update.getUpdate()).getRank(); ++i)
+      sizes.push_back(size(update.getUpdate(), i));
+    window(update.getInput(), update.getOffsets(), sizes);
+  }
+
+  void concat(ConcatOp concat) {
+    for (Value input : concat.getInputs().drop_front())
+      for (int64_t i = 0; i < type(input).getRank(); ++i)
+        if (i != int64_t(concat.getAxis()))
+          same(concat.getInputs().front(), i, input, i);
+  }
+
+  void nonEmptyAxis(Value tensor, int64_t axis) {
+    if (!type(tensor).isDynamicDim(axis))
+      return;
+    Value have = size(tensor, axis);
+    require(ADRT_FAIL_BOUNDS, compare(arith::CmpIPredicate::sgt, have, constant(0)), {constant(axis), constant(0), have});
+  }
+
+  void nonNegative(ValueRange sizes) {
+    for (auto [i, s] : llvm::enumerate(sizes))
+      require(ADRT_FAIL_NEGATIVE, compare(arith::CmpIPredicate::sge, s, constant(0)), {constant(i), s});
+  }
+
+private:
+  static RankedTensorType type(Value value) { return cast<RankedTensorType>(value.getType()); }
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+  Value size(Value tensor, int64_t axis) { return builder.createOrFold<tensor::DimOp>(loc, tensor, axis); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return builder.createOrFold<arith::CmpIOp>(loc, predicate, a, b);
+  }
+  Value equal(Value a, Value b) { return compare(arith::CmpIPredicate::eq, a, b); }
+  Value add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
+  Value subtract(Value a, Value b) { return builder.createOrFold<arith::SubIOp>(loc, a, b); }
+  Value multiply(Value a, Value b) { return builder.createOrFold<arith::MulIOp>(loc, a, b); }
+  Value either(Value a, Value b) { return builder.createOrFold<arith::OrIOp>(loc, a, b); }
+  Value both(Value a, Value b) { return builder.createOrFold<arith::AndIOp>(loc, a, b); }
+  Value select(Value c, Value a, Value b) { return builder.createOrFold<arith::SelectOp>(loc, c, a, b); }
+
+  // The index that a failed window names: the offset when it is negative, else the last element.
+  Value outside(Value offset, Value end) {
+    Value negative = compare(arith::CmpIPredicate::slt, offset, constant(0));
+    return select(negative, offset, subtract(end, constant(1)));
+  }
+
+  SmallVector<Value> resultSizes(RankedTensorType result, ValueRange dynamic) {
+    SmallVector<Value> sizes;
+    for (int64_t s : result.getShape()) {
+      if (!ShapedType::isDynamic(s)) {
+        sizes.push_back(constant(s));
+        continue;
+      }
+      sizes.push_back(dynamic.front());
+      dynamic = dynamic.drop_front();
+    }
+    return sizes;
+  }
+
+  void same(Value a, int64_t axisA, Value b, int64_t axisB) {
+    if (!type(a).isDynamicDim(axisA) && !type(b).isDynamicDim(axisB))
+      return;
+    Value expected = size(a, axisA), actual = size(b, axisB);
+    require(ADRT_FAIL_SAME_SIZE, equal(expected, actual), {constant(axisB), expected, actual});
+  }
+
+  void inside(int64_t axis, Value index, Value bound, Value unless) {
+    Value fits = either(unless, compare(arith::CmpIPredicate::slt, index, bound));
+    require(ADRT_FAIL_BOUNDS, fits, {constant(axis), index, bound});
+  }
+
+  void require(int32_t kind, Value condition, ValueRange values) {
+    if (getConstantIntValue(getAsOpFoldResult(condition)) == 1)
+      return;
+    RequireOp::create(builder, loc, kind, condition, values, op->getName().getStringRef());
+  }
+
+  Operation *op;
+  OpBuilder builder;
+  Location loc;
+};
+
+class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertShapeChecksPass> {
+  void runOnOperation() override {
+    getOperation().walk([](Operation *op) {
+      Checks checks(op);
+      llvm::TypeSwitch<Operation *>(op)
+          .Case([&](BroadcastOp o) { checks.broadcast(o); })
+          .Case([&](SumToShapeOp o) { checks.sumToShape(o); })
+          .Case([&](ReshapeOp o) { checks.reshape(o); })
+          .Case([&](DotOp o) { checks.dot(o); })
+          .Case([&](GemmOp o) { checks.gemm(o); })
+          .Case([&](SliceOp o) { checks.slice(o); })
+          .Case([&](DynamicSliceOp o) { checks.dynamicSlice(o); })
+          .Case([&](DynamicUpdateSliceOp o) { checks.dynamicUpdateSlice(o); })
+          .Case([&](ConcatOp o) { checks.concat(o); })
+          .Case([&](ArgmaxOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
+          .Case([&](ArgminOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
+          .Case<FullOp, IotaOp, FeedOp>([&](auto o) { checks.nonNegative(o.getSizes()); });
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,297 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Entries of the C ABI: arguments, launches, results, and operations that name or move tensors.
+
+#include "HostEmitter.h"
+#include "adjoint/Runtime/adrt.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+HostEmitter::HostEmitter(func::FuncOp source, HostModule &shared, bool profile)
+    : source(source), shared(shared), profile(profile), builder(source), loc(source.getLoc()) {
+  pointerType = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i32 = builder.getI32Type();
+  tensorType = LLVM::LLVMStructType::getLiteral(builder.getContext(), {pointerType, pointerType, i32, i32});
+}
+
+LogicalResult HostEmitter::emit() {
+  auto buffers = source->getAttrOfType<DenseI64ArrayAttr>("ad.buffers");
+  auto bytes = source->getAttrOfType<IntegerAttr>("ad.arena_bytes");
+  if (!buffers || !bytes)
+    return source.emitOpError("has no memory plan; run ad-plan-memory first");
+  places = buffers.asArrayRef();
+  declareEntry();
+  arena = call("adrt_arena", pointerType, {context, i64(bytes.getInt())});
+  guardNotNull(arena);
+  bindArguments();
+  if (failed(emitBlock(source.getBody().front())))
+    return failure();
+  func::ReturnOp::create(builder, loc, i32(ADRT_OK));
+  return success();
+}
+
+void HostEmitter::declareEntry() {
+  auto type = builder.getFunctionType({pointerType, pointerType, pointerType}, builder.getI32Type());
+  entry = func::FuncOp::create(builder, loc, ("adrt_entry_" + source.getSymName()).str(), type);
+  builder.setInsertionPointToStart(entry.addEntryBlock());
+  context = entry.getArgument(0);
+}
+
+Value HostEmitter::i32(int64_t value) { return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), value); }
+Value HostEmitter::i64(int64_t value) { return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value); }
+Value HostEmitter::indexConstant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value HostEmitter::toI64(Value index) {
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), index);
+}
+
+Value HostEmitter::call(StringRef name, Type result, ValueRange operands) {
+  SmallVector<Type> types(operands.getTypes());
+  Type declared = result ? result : LLVM::LLVMVoidType::get(builder.getContext());
+  auto callee = shared.runtimeFunction(name, declared, types);
+  auto op = LLVM::CallOp::create(builder, loc, callee, operands);
+  return result ? op.getResult() : Value();
+}
+
+void HostEmitter::guard(Value status) { GuardOp::create(builder, loc, status); }
+
+// A service that returns no memory has recorded why.
+void HostEmitter::guardNotNull(Value pointer) {
+  Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
+  Value isNull = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, pointer, null);
+  guard(arith::SelectOp::create(builder, loc, isNull, i32(ADRT_HOST_ERROR), i32(ADRT_OK)));
+}
+
+// Memory of one call frame. In the entry block, so that loops do not grow the stack.
+Value HostEmitter::stackSlot(Type type, int64_t count) {
+  OpBuilder::InsertionGuard insertion(builder);
+  builder.setInsertionPointToStart(&entry.getBody().front());
+  Value size = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), std::max<int64_t>(count, 1));
+  return LLVM::AllocaOp::create(builder, loc, pointerType, type, size, 8);
+}
+
+int64_t HostEmitter::bufferNumber(Operation *op, unsigned result) const {
+  return op->getAttrOfType<DenseI64ArrayAttr>("ad.buffer")[result];
+}
+
+SmallVector<Value> HostEmitter::sizesOf(RankedTensorType type, ValueRange dynamic) {
+  SmallVector<Value> sizes;
+  for (int64_t size : type.getShape()) {
+    if (!ShapedType::isDynamic(size)) {
+      sizes.push_back(indexConstant(size));
+      continue;
+    }
+    sizes.push_back(dynamic.front());
+    dynamic = dynamic.drop_front();
+  }
+  return sizes;
+}
+
+Value HostEmitter::elementCount(const HostTensor &tensor) {
+  Value count = indexConstant(1);
+  for (Value size : tensor.sizes)
+    count = builder.createOrFold<arith::MulIOp>(loc, count, size);
+  return count;
+}
+
+Value HostEmitter::byteCount(const HostTensor &tensor) {
+  int64_t width = std::max<int64_t>(1, tensor.type.getElementTypeBitWidth() / 8);
+  return toI64(builder.createOrFold<arith::MulIOp>(loc, elementCount(tensor), indexConstant(width)));
+}
+
+// Static buffers lie in the arena; a dynamic one has memory of its own that the runtime keeps and grows.
+HostEmitter::HostTensor HostEmitter::place(RankedTensorType type, ArrayRef<Value> sizes, int64_t buffer) {
+  HostTensor tensor{nullptr, SmallVector<Value>(sizes), type, buffer};
+  if (places[2 * buffer] >= 0) {
+    tensor.pointer = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), arena,
+                                         ValueRange{i64(places[2 * buffer])});
+    return tensor;
+  }
+  tensor.pointer = call("adrt_buffer", pointerType, {context, i32(buffer), byteCount(tensor)});
+  guardNotNull(tensor.pointer);
+  return tensor;
+}
+
+void HostEmitter::bindArguments() {
+  for (unsigned i = 0; i < source.getNumArguments(); ++i) {
+    BlockArgument argument = source.getArgument(i);
+    auto type = cast<RankedTensorType>(argument.getType());
+    auto field = [&](int64_t number, Type fieldType) -> Value {
+      Value address = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
+                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i), static_cast<int32_t>(number)});
+      return LLVM::LoadOp::create(builder, loc, fieldType, address);
+    };
+    HostTensor tensor{field(0, pointerType), {}, type, -1};
+    Value shape;
+    for (auto [axis, size] : llvm::enumerate(type.getShape())) {
+      if (!ShapedType::isDynamic(size)) {
+        tensor.sizes.push_back(indexConstant(size));
+        continue;
+      }
+      if (!shape)
+        shape = field(1, pointerType);
+      Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI64Type(), shape,
+                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(axis)});
+      Value value = LLVM::LoadOp::create(builder, loc, builder.getI64Type(), address);
+      tensor.sizes.push_back(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), value));
+    }
+    tensors[argument] = tensor;
+  }
+}
+
+LogicalResult HostEmitter::emitBlock(Block &block) {
+  for (Operation &op : block) {
+    loc = op.getLoc();
+    if (op.hasTrait<OpTrait::IsTerminator>() && !isa<func::ReturnOp>(op))
+      return success(); // the structured operation itself yields
+    if (failed(emitOp(op)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult HostEmitter::emitOp(Operation &op) {
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    return emitLaunch(launch), success();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return emitFor(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return emitWhile(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return emitIf(branch);
+  if (auto feed = dyn_cast<FeedOp>(op))
+    return emitFeed(feed), success();
+  if (auto receive = dyn_cast<ReceiveOp>(op))
+    return emitReceive(receive), success();
+  if (auto require = dyn_cast<RequireOp>(op))
+    return emitRequire(require), success();
+  if (op.getName().getDialectNamespace() == "check")
+    return emitCheck(&op), success();
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return emitReshape(reshape), success();
+  if (isa<tensor::ExtractOp>(op))
+    return emitExtract(&op), success();
+  if (auto ret = dyn_cast<func::ReturnOp>(op))
+    return emitReturn(ret), success();
+  if (isa<BarrierOp, tensor::CastOp>(op)) {
+    for (auto [result, operand] : llvm::zip_equal(op.getResults(), op.getOperands())) {
+      HostTensor tensor = tensors.lookup(operand);
+      tensor.type = cast<RankedTensorType>(result.getType());
+      tensors[result] = tensor;
+    }
+    return success();
+  }
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    auto type = cast<RankedTensorType>(constant.getType());
+    tensors[constant.getResult()] = {shared.data(builder, loc, constant.getValue()), sizesOf(type, {}), type, -1};
+    return success();
+  }
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    std::optional<int64_t> axis = dim.getConstantIndex();
+    if (!axis)
+      return op.emitOpError("asks for a size along an axis that is not a constant");
+    scalars.map(dim.getResult(), tensors.lookup(dim.getSource()).sizes[*axis]);
+    return success();
+  }
+  for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))
+    if (isa<TensorType>(value.getType()))
+      return op.emitOpError("cannot be part of a lowered host program");
+  builder.clone(op, scalars);
+  return success();
+}
+
+void HostEmitter::copy(const HostTensor &target, const HostTensor &source) {
+  if (target.buffer >= 0 && target.buffer == source.buffer)
+    return;
+  LLVM::MemcpyOp::create(builder, loc, target.pointer, source.pointer, byteCount(source), /*isVolatile=*/false);
+}
+
+void HostEmitter::emitLaunch(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+  SmallVector<Value> operands;
+  auto append = [&](const HostTensor &tensor) {
+    operands.push_back(tensor.pointer);
+    for (auto [size, value] : llvm::zip_equal(tensor.type.getShape(), tensor.sizes))
+      if (ShapedType::isDynamic(size))
+        operands.push_back(value);
+  };
+  for (Value input : launch.getInputs()) {
+    if (isa<RankedTensorType>(input.getType()))
+      append(tensors.lookup(input));
+    else
+      operands.push_back(scalars.lookupOrDefault(input));
+  }
+  SmallVector<Value> dynamic;
+  for (Value size : launch.getSizes())
+    dynamic.push_back(scalars.lookupOrDefault(size));
+  ValueRange rest = dynamic;
+  auto tied = launch.getTied();
+  for (OpResult result : launch->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<Value> sizes = sizesOf(type, rest.take_front(type.getNumDynamicDims()));
+    rest = rest.drop_front(type.getNumDynamicDims());
+    HostTensor tensor = place(type, sizes, bufferNumber(launch, result.getResultNumber()));
+    if (tied && (*tied)[result.getResultNumber()] >= 0)
+      copy(tensor, tensors.lookup(launch.getInputs()[(*tied)[result.getResultNumber()]]));
+    append(tensor);
+    tensors[result] = tensor;
+  }
+  StringRef tiles = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
+  const HostTensor &first = tensors[launch.getResult(0)];
+  operands.push_back(indexConstant(0));
+  operands.push_back(tiles == "flat" ? elementCount(first) : tiles == "outer" ? first.sizes.front() : indexConstant(1));
+  Value number = profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
+  if (profile)
+    call("adrt_kernel_begin", nullptr, {context, number});
+  func::CallOp::create(builder, loc, kernel, operands);
+  if (profile)
+    call("adrt_kernel_end", nullptr, {context, number});
+}
+
+void HostEmitter::emitReshape(ReshapeOp reshape) {
+  HostTensor tensor = tensors.lookup(reshape.getInput());
+  tensor.type = cast<RankedTensorType>(reshape.getResult().getType());
+  SmallVector<Value> dynamic;
+  for (Value size : reshape.getSizes())
+    dynamic.push_back(scalars.lookupOrDefault(size));
+  tensor.sizes = sizesOf(tensor.type, dynamic);
+  tensors[reshape.getResult()] = tensor;
+}
+
+// The host reads one element, e.g. the condition of a branch.
+void HostEmitter::emitExtract(Operation *op) {
+  auto extract = cast<tensor::ExtractOp>(op);
+  const HostTensor &tensor = tensors[extract.getTensor()];
+  Value index = indexConstant(0);
+  for (auto [position, size] : llvm::zip_equal(extract.getIndices(), tensor.sizes)) {
+    index = arith::MulIOp::create(builder, loc, index, size);
+    index = arith::AddIOp::create(builder, loc, index, scalars.lookupOrDefault(position));
+  }
+  Type element = tensor.type.getElementType();
+  Type memory = element.isInteger(1) ? Type(builder.getI8Type()) : element;
+  if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
+    memory = builder.getIntegerType(element.getIntOrFloatBitWidth());
+  Value address = LLVM::GEPOp::create(builder, loc, pointerType, memory, tensor.pointer, ValueRange{toI64(index)});
+  Value value = LLVM::LoadOp::create(builder, loc, memory, address);
+  if (element.isInteger(1))
+    value = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                                  arith::ConstantIntOp::create(builder, loc, memory, 0));
+  else if (memory != element)
+    value = arith::BitcastOp::create(builder, loc, element, value);
+  scalars.map(extract.getResult(), value);
+}
+
+void HostEmitter::emitReturn(func::ReturnOp op) {
+  for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
+    const HostTensor tensor = tensors.lookup(operand);
+    Value slot = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(2),
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    Value data = call("adrt_result", pointerType,
+                      {context, slot, i32(i), i32(elementNumber(tensor.type.getElementType())), i32(tensor.type.getRank()),
+                       shapeArray(tensor)});
+    guardNotNull(data);
+    LLVM::MemcpyOp::create(builder, loc, data, tensor.pointer, byteCount(tensor), /*isVolatile=*/false);
+  }
+}

@@ -1,0 +1,111 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Turns one planned host function into an entry of the C ABI `adrt`. Tensors become a pointer and sizes; everything else is
+// cloned.
+
+#ifndef ADJOINT_LIB_CONVERSION_LOWERHOST_HOSTEMITTER_H
+#define ADJOINT_LIB_CONVERSION_LOWERHOST_HOSTEMITTER_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::ad {
+
+/// Globals and declarations that the entries of a module share.
+class HostModule {
+public:
+  explicit HostModule(ModuleOp module) : module(module) {}
+
+  LLVM::LLVMFuncOp runtimeFunction(StringRef name, Type result, ArrayRef<Type> arguments);
+  /// Address of a zero-terminated string.
+  Value string(OpBuilder &builder, Location loc, StringRef text);
+  /// Address of an adrt_site for an operation.
+  Value site(OpBuilder &builder, Location loc, StringRef operation);
+  /// Address of constant data as it lies in memory.
+  Value data(OpBuilder &builder, Location loc, ElementsAttr value);
+  /// Number of a kernel in the order of first use.
+  int64_t kernelNumber(StringRef kernel);
+  ArrayRef<std::string> kernelNames() const { return kernels; }
+
+private:
+  Value addressOf(OpBuilder &builder, Location loc, LLVM::GlobalOp global);
+  ModuleOp module;
+  llvm::StringMap<LLVM::GlobalOp> strings, sites;
+  DenseMap<Attribute, LLVM::GlobalOp> constants;
+  SmallVector<std::string> kernels;
+};
+
+class HostEmitter {
+public:
+  HostEmitter(func::FuncOp source, HostModule &shared, bool profile);
+  LogicalResult emit();
+
+private:
+  struct HostTensor {
+    Value pointer;
+    SmallVector<Value> sizes;
+    RankedTensorType type;
+    int64_t buffer = -1;
+  };
+
+  void declareEntry();
+  void bindArguments();
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitOp(Operation &op);
+  void emitLaunch(LaunchOp launch);
+  LogicalResult emitFor(scf::ForOp loop);
+  LogicalResult emitIf(scf::IfOp branch);
+  LogicalResult emitWhile(scf::WhileOp loop);
+  void emitFeed(FeedOp feed);
+  void emitReceive(ReceiveOp receive);
+  void emitCheck(Operation *check);
+  void emitRequire(RequireOp require);
+  void emitReturn(func::ReturnOp op);
+  void emitReshape(ReshapeOp reshape);
+  void emitExtract(Operation *extract);
+
+  /// Moves `source` into the place of `target`; nothing when they are one buffer.
+  void copy(const HostTensor &target, const HostTensor &source);
+  /// Moves the yielded tensors into the places of `targets`; `swaps` names a temporary buffer per yielded value, or -1.
+  void yieldTensors(ValueRange yielded, ArrayRef<HostTensor> targets, ArrayRef<int64_t> swaps);
+  void requireSameCarry(int64_t carry, int64_t axis, Value before, Value after);
+  HostTensor place(RankedTensorType type, ArrayRef<Value> sizes, int64_t buffer);
+  HostTensor withPlaceOf(RankedTensorType type, const HostTensor &like, int64_t buffer);
+  static int32_t elementNumber(Type element);
+  SmallVector<Value> sizesOf(RankedTensorType type, ValueRange dynamic);
+  Value elementCount(const HostTensor &tensor);
+  Value byteCount(const HostTensor &tensor);
+  /// Address of an array of adrt_tensor that describes the values.
+  Value describe(ArrayRef<HostTensor> tensors);
+  void describeInto(Value slot, const HostTensor &tensor);
+  Value shapeArray(const HostTensor &tensor);
+  Value stackSlot(Type type, int64_t count);
+  Value call(StringRef name, Type result, ValueRange operands);
+  void guard(Value status);
+  void guardNotNull(Value pointer);
+  Value i32(int64_t value);
+  Value i64(int64_t value);
+  Value toI64(Value index);
+  Value indexConstant(int64_t value);
+  int64_t bufferNumber(Operation *op, unsigned result) const;
+
+  func::FuncOp source, entry;
+  HostModule &shared;
+  bool profile;
+  OpBuilder builder;
+  Location loc;
+  Type pointerType, tensorType;
+  Value context, arena;
+  IRMapping scalars;
+  DenseMap<Value, HostTensor> tensors;
+  ArrayRef<int64_t> places; // offset and bytes of each buffer
+};
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_CONVERSION_LOWERHOST_HOSTEMITTER_H

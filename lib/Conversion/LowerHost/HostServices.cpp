@@ -1,0 +1,288 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Host control flow and the operations that call the runtime.
+
+#include "HostEmitter.h"
+#include "adjoint/Dialect/Check/IR/CheckOps.h"
+#include "adjoint/Numerics/MLIRElementType.h"
+#include "adjoint/Runtime/adrt.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+int32_t HostEmitter::elementNumber(Type element) {
+  return static_cast<int32_t>(*numerics::elementTypeOf(element)); // numbered like adrt_type
+}
+
+Value HostEmitter::shapeArray(const HostTensor &tensor) {
+  Value shape = stackSlot(builder.getI64Type(), tensor.type.getRank());
+  for (auto [axis, size] : llvm::enumerate(tensor.sizes)) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI64Type(), shape,
+                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(axis)});
+    LLVM::StoreOp::create(builder, loc, toI64(size), address);
+  }
+  return shape;
+}
+
+void HostEmitter::describeInto(Value slot, const HostTensor &tensor) {
+  Value fields[] = {tensor.pointer, shapeArray(tensor), i32(tensor.type.getRank()),
+                    i32(elementNumber(tensor.type.getElementType()))};
+  for (auto [i, value] : llvm::enumerate(fields)) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, slot,
+                                        ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(builder, loc, value, address);
+  }
+}
+
+Value HostEmitter::describe(ArrayRef<HostTensor> described) {
+  Value array = stackSlot(tensorType, described.size());
+  for (auto [i, tensor] : llvm::enumerate(described)) {
+    Value slot = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, array,
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    describeInto(slot, tensor);
+  }
+  return array;
+}
+
+void HostEmitter::emitFeed(FeedOp feed) {
+  SmallVector<Value> dynamic;
+  for (Value size : feed.getSizes())
+    dynamic.push_back(scalars.lookupOrDefault(size));
+  auto type = cast<RankedTensorType>(feed.getResult().getType());
+  HostTensor tensor = place(type, sizesOf(type, dynamic), bufferNumber(feed, 0));
+  guard(call("adrt_feed", builder.getI32Type(),
+             {context, shared.site(builder, loc, "ad.feed"), shared.string(builder, loc, feed.getName()), describe(tensor)}));
+  tensors[feed.getResult()] = tensor;
+}
+
+void HostEmitter::emitReceive(ReceiveOp receive) {
+  SmallVector<HostTensor> values;
+  for (Value input : receive.getInputs())
+    values.push_back(tensors.lookup(input));
+  guard(call("adrt_receive", builder.getI32Type(),
+             {context, shared.site(builder, loc, "ad.receive"), shared.string(builder, loc, receive.getName()), describe(values),
+              i32(values.size())}));
+}
+
+void HostEmitter::emitCheck(Operation *op) {
+  int32_t kind = ADRT_CHECK_EQUAL;
+  double tolerance = 0;
+  bool relative = false;
+  if (auto almost = dyn_cast<check::ExpectAlmostEqOp>(op)) {
+    kind = ADRT_CHECK_ALMOST_EQUAL;
+    tolerance = almost.getTolerance().convertToDouble();
+    relative = almost.getRelative();
+  } else if (isa<check::ExpectFiniteOp>(op)) {
+    kind = ADRT_CHECK_FINITE;
+  }
+  Value actual = describe(tensors.lookup(op->getOperand(0)));
+  Value expected = describe(tensors.lookup(op->getOperands().back()));
+  Value bound = arith::ConstantFloatOp::create(builder, loc, builder.getF64Type(), APFloat(tolerance));
+  guard(call("adrt_check", builder.getI32Type(),
+             {context, shared.site(builder, loc, op->getName().getStringRef()), i32(kind), bound, i32(relative), actual, expected}));
+}
+
+void HostEmitter::emitRequire(RequireOp require) {
+  Value holds = scalars.lookupOrDefault(require.getCondition());
+  auto branch = scf::IfOp::create(builder, loc, builder.getI32Type(), holds, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard insertion(builder);
+  builder.setInsertionPointToStart(&branch.getThenRegion().front());
+  scf::YieldOp::create(builder, loc, i32(ADRT_OK));
+  builder.setInsertionPointToStart(&branch.getElseRegion().front());
+  Value values = stackSlot(builder.getI64Type(), require.getValues().size());
+  for (auto [i, value] : llvm::enumerate(require.getValues())) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI64Type(), values,
+                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(builder, loc, toI64(scalars.lookupOrDefault(value)), address);
+  }
+  Value status = call("adrt_fail", builder.getI32Type(),
+                      {context, shared.site(builder, loc, require.getAsker()), i32(require.getKind()), values,
+                       i32(require.getValues().size())});
+  scf::YieldOp::create(builder, loc, status);
+  builder.setInsertionPointAfter(branch);
+  guard(branch.getResult(0));
+}
+
+// Places for tensors that have the sizes of others: carries of a loop, results of a branch.
+HostEmitter::HostTensor HostEmitter::withPlaceOf(RankedTensorType type, const HostTensor &like, int64_t buffer) {
+  return place(type, like.sizes, buffer);
+}
+
+void HostEmitter::yieldTensors(ValueRange yielded, ArrayRef<HostTensor> targets, ArrayRef<int64_t> swaps) {
+  SmallVector<HostTensor> sources;
+  size_t next = 0;
+  for (auto [i, value] : llvm::enumerate(yielded)) {
+    if (!isa<RankedTensorType>(value.getType()))
+      continue;
+    HostTensor source = tensors.lookup(value);
+    const HostTensor &target = targets[next++];
+    for (auto [axis, before, after] : llvm::enumerate(target.sizes, source.sizes))
+      if (target.type.isDynamicDim(axis) && before != after)
+        requireSameCarry(i, axis, before, after);
+    if (!swaps.empty() && swaps[i] >= 0) {
+      HostTensor temporary = place(source.type, source.sizes, swaps[i]);
+      copy(temporary, source);
+      source = temporary;
+    }
+    sources.push_back(source);
+  }
+  for (auto [target, source] : llvm::zip_equal(targets, sources))
+    copy(target, source);
+}
+
+void HostEmitter::requireSameCarry(int64_t carry, int64_t axis, Value before, Value after) {
+  Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, before, after);
+  OpBuilder::InsertionGuard insertion(builder);
+  auto require = RequireOp::create(builder, loc, ADRT_FAIL_CARRY, same,
+                                   ValueRange{indexConstant(carry), indexConstant(axis), before, after}, "scf.for");
+  emitRequire(require);
+  require.erase();
+}
+
+static SmallVector<Value> nonTensors(ValueRange values) {
+  SmallVector<Value> kept;
+  for (Value value : values)
+    if (!isa<RankedTensorType>(value.getType()))
+      kept.push_back(value);
+  return kept;
+}
+
+LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
+  auto mapped = [&](Value value) { return scalars.lookupOrDefault(value); };
+  SmallVector<int64_t> swaps(loop->getAttrOfType<DenseI64ArrayAttr>("ad.swap").asArrayRef());
+  SmallVector<HostTensor> carries;
+  SmallVector<Value> initials;
+  for (auto [i, init, argument] : llvm::enumerate(loop.getInitArgs(), loop.getRegionIterArgs())) {
+    if (!isa<RankedTensorType>(init.getType())) {
+      initials.push_back(mapped(init));
+      continue;
+    }
+    const HostTensor source = tensors.lookup(init);
+    HostTensor carry = withPlaceOf(cast<RankedTensorType>(argument.getType()), source, bufferNumber(loop, i));
+    copy(carry, source);
+    tensors[argument] = tensors[loop.getResult(i)] = carry;
+    carries.push_back(carry);
+  }
+  auto lowered = scf::ForOp::create(builder, loc, mapped(loop.getLowerBound()), mapped(loop.getUpperBound()),
+                                    mapped(loop.getStep()), initials);
+  scalars.map(loop.getInductionVar(), lowered.getInductionVar());
+  for (auto [old, fresh] : llvm::zip_equal(nonTensors(loop.getRegionIterArgs()), lowered.getRegionIterArgs()))
+    scalars.map(old, fresh);
+  for (auto [old, fresh] : llvm::zip_equal(nonTensors(loop.getResults()), lowered.getResults()))
+    scalars.map(old, fresh);
+  OpBuilder::InsertionGuard insertion(builder);
+  builder.setInsertionPointToStart(lowered.getBody());
+  guard(call("adrt_poll", builder.getI32Type(), context));
+  if (failed(emitBlock(*loop.getBody())))
+    return failure();
+  loc = loop.getLoc();
+  yieldTensors(loop.getYieldedValues(), carries, swaps);
+  SmallVector<Value> next;
+  for (Value value : nonTensors(loop.getYieldedValues()))
+    next.push_back(mapped(value));
+  // A loop without carries of its own already has its terminator.
+  if (next.empty())
+    return success();
+  scf::YieldOp::create(builder, loc, next);
+  return success();
+}
+
+LogicalResult HostEmitter::emitIf(scf::IfOp branch) {
+  SmallVector<Type> types;
+  for (Value result : nonTensors(branch.getResults()))
+    types.push_back(result.getType());
+  auto lowered = scf::IfOp::create(builder, loc, types, scalars.lookupOrDefault(branch.getCondition()),
+                                   /*addThenBlock=*/true, /*addElseBlock=*/!branch.getElseRegion().empty());
+  SmallVector<HostTensor> results;
+  for (auto [i, result] : llvm::enumerate(branch.getResults()))
+    if (auto type = dyn_cast<RankedTensorType>(result.getType())) {
+      if (!type.hasStaticShape())
+        return branch.emitOpError("returns a tensor of dynamic shape; its size must be known before the branch");
+      results.push_back(place(type, sizesOf(type, {}), bufferNumber(branch, i)));
+      tensors[result] = results.back();
+    }
+  // The places were made after the branch was created: move it behind them.
+  lowered->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+  for (auto [from, to] : llvm::zip(branch->getRegions(), lowered->getRegions())) {
+    if (from.empty())
+      continue;
+    OpBuilder::InsertionGuard insertion(builder);
+    Block &block = to.front();
+    if (block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>())
+      builder.setInsertionPointToEnd(&block);
+    else
+      builder.setInsertionPoint(&block.back());
+    if (failed(emitBlock(from.front())))
+      return failure();
+    Operation *yield = from.front().getTerminator();
+    yieldTensors(yield->getOperands(), results, {});
+    SmallVector<Value> next;
+    for (Value value : nonTensors(yield->getOperands()))
+      next.push_back(scalars.lookupOrDefault(value));
+    if (block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>())
+      scf::YieldOp::create(builder, branch.getLoc(), next);
+  }
+  for (auto [old, fresh] : llvm::zip_equal(nonTensors(branch.getResults()), lowered.getResults()))
+    scalars.map(old, fresh);
+  return success();
+}
+
+LogicalResult HostEmitter::emitWhile(scf::WhileOp loop) {
+  auto mapped = [&](Value value) { return scalars.lookupOrDefault(value); };
+  auto beforeBuffers = loop->getAttrOfType<DenseI64ArrayAttr>("ad.buffer_before");
+  SmallVector<HostTensor> arguments, results;
+  SmallVector<Value> initials;
+  for (auto [i, init, argument] : llvm::enumerate(loop.getInits(), loop.getBeforeArguments())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type) {
+      initials.push_back(mapped(init));
+      continue;
+    }
+    const HostTensor source = tensors.lookup(init);
+    arguments.push_back(withPlaceOf(type, source, beforeBuffers[i]));
+    copy(arguments.back(), source);
+    tensors[argument] = arguments.back();
+  }
+  for (auto [i, result] : llvm::enumerate(loop.getResults()))
+    if (auto type = dyn_cast<RankedTensorType>(result.getType())) {
+      if (!type.hasStaticShape())
+        return loop.emitOpError("carries a tensor of dynamic shape; use scf.for, or a static shape");
+      results.push_back(place(type, sizesOf(type, {}), bufferNumber(loop, i)));
+      tensors[result] = tensors[loop.getAfterArguments()[i]] = results.back();
+    }
+  SmallVector<Type> types;
+  for (Value result : nonTensors(loop.getResults()))
+    types.push_back(result.getType());
+  LogicalResult status = success();
+  auto conditionOp = loop.getConditionOp();
+  auto lowered = scf::WhileOp::create(
+      builder, loc, types, initials,
+      [&](OpBuilder &, Location, ValueRange fresh) {
+        for (auto [old, value] : llvm::zip_equal(nonTensors(loop.getBeforeArguments()), fresh))
+          scalars.map(old, value);
+        guard(call("adrt_poll", builder.getI32Type(), context));
+        if (failed(emitBlock(*loop.getBeforeBody())))
+          status = failure();
+        yieldTensors(conditionOp.getArgs(), results, {});
+        SmallVector<Value> forwarded;
+        for (Value value : nonTensors(conditionOp.getArgs()))
+          forwarded.push_back(mapped(value));
+        scf::ConditionOp::create(builder, loc, mapped(conditionOp.getCondition()), forwarded);
+      },
+      [&](OpBuilder &, Location, ValueRange fresh) {
+        for (auto [old, value] : llvm::zip_equal(nonTensors(loop.getAfterArguments()), fresh))
+          scalars.map(old, value);
+        if (failed(emitBlock(*loop.getAfterBody())))
+          status = failure();
+        yieldTensors(loop.getYieldOp().getOperands(), arguments, {});
+        SmallVector<Value> next;
+        for (Value value : nonTensors(loop.getYieldOp().getOperands()))
+          next.push_back(mapped(value));
+        scf::YieldOp::create(builder, loc, next);
+      });
+  for (auto [old, fresh] : llvm::zip_equal(nonTensors(loop.getResults()), lowered.getResults()))
+    scalars.map(old, fresh);
+  return status;
+}

@@ -1,0 +1,64 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-lower-host`: every public function becomes an entry of the runtime's C ABI.
+
+#include "HostEmitter.h"
+#include "adjoint/Conversion/Passes.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_LOWERHOSTPASS
+#include "adjoint/Conversion/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Functions on tensors are host programs; emitted kernels work on pointers.
+static bool isHostProgram(func::FuncOp function) {
+  return function.isPublic() && !function.isExternal() &&
+         !function.getName().starts_with("adrt_entry_");
+}
+
+static LogicalResult verifySignature(func::FuncOp function) {
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    if (!isa<RankedTensorType>(type))
+      return function.emitOpError("cannot be an entry: arguments and results must be ranked tensors, but there is ") << type;
+  return success();
+}
+
+namespace {
+class LowerHostPass : public ad::impl::LowerHostPassBase<LowerHostPass> {
+public:
+  using LowerHostPassBase::LowerHostPassBase;
+
+private:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    HostModule shared(module);
+    SmallVector<func::FuncOp> programs;
+    for (func::FuncOp function : module.getOps<func::FuncOp>())
+      if (isHostProgram(function))
+        programs.push_back(function);
+    for (func::FuncOp program : programs) {
+      if (failed(verifySignature(program)) || failed(HostEmitter(program, shared, profile).emit()))
+        return signalPassFailure();
+      program.erase();
+    }
+    eraseUncalled(module);
+    if (profile) {
+      Builder builder(module.getContext());
+      SmallVector<StringRef> names(shared.kernelNames().begin(), shared.kernelNames().end());
+      module->setAttr("ad.kernels", builder.getStrArrayAttr(names));
+    }
+  }
+
+  // Private functions were inlined or are kernels; what is left on tensors has no caller.
+  static void eraseUncalled(ModuleOp module) {
+    for (func::FuncOp function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+      if (function.isPrivate() &&
+          llvm::any_of(llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()),
+                       [](Type type) { return isa<TensorType>(type); }))
+        function.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,103 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The named pipelines, stage by stage:
+//  0  The contract becomes explicit, so that nothing later depends on where an operation stands.
+//  1  Derivatives are made before anything is rewritten: rules see the program as written.
+//  2  Calls are inlined: the host program of an entry is one function, which is what memory is planned for.
+//  3  Simplification, then decomposition into operations with a lowering, then the contract once more for the new ones.
+//  4  Conditions on sizes come before fusion moves operations; then fusions and their kernel classes.
+//  5  linalg inside fusions, kernels outside the host program, a place in memory for every tensor.
+//  6  Code of kernels before the host program, which asks each kernel for the shape of its range; then LLVM.
+
+#include "adjoint/Pipelines/Pipelines.h"
+#include "adjoint/Conversion/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static void addSetNumerics(OpPassManager &pm, const AdToCpuOptions &options) {
+  SetNumericsPassOptions numerics;
+  numerics.numerics = options.numerics;
+  pm.addPass(createSetNumericsPass(numerics));
+}
+
+void ad::buildAdFrontendPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
+  addSetNumerics(pm, options);
+  pm.addPass(createDifferentiatePass());
+  pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  pm.addPass(createSymbolDCEPass());
+  if (options.optimize)
+    pm.addPass(createSimplifyPass());
+  addSetNumerics(pm, options);
+  pm.addPass(createDecomposePass());
+  addSetNumerics(pm, options);
+  if (options.optimize) {
+    pm.addPass(createSimplifyPass());
+    addSetNumerics(pm, options);
+  }
+  pm.addPass(createVerifyNumericsPass());
+  pm.addPass(createVerifyDifferentiatedPass());
+}
+
+void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &) {
+  pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
+  pm.addPass(createFusePass());
+  pm.addPass(createSelectKernelsPass());
+  pm.addPass(createVerifyFusedPass());
+}
+
+void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &) {
+  pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
+  pm.addPass(createOutlineKernelsPass());
+  pm.addNestedPass<func::FuncOp>(createPlanMemoryPass());
+}
+
+void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) {
+  EmitCPUPassOptions emit;
+  emit.vectorWidth = options.vectorBytes;
+  pm.addPass(createEmitCPUPass(emit));
+  LowerHostPassOptions host;
+  host.profile = options.profile;
+  pm.addPass(createLowerHostPass(host));
+  functions.addPass(createExpandScalarOpsPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createSCFToControlFlowPass());
+  functions.addPass(createLowerGuardsPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addNestedPass<func::FuncOp>(createConvertMathToLLVMPass());
+  pm.addNestedPass<func::FuncOp>(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void ad::buildAdToLinalgPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
+  buildAdFrontendPipeline(pm, options);
+  buildAdFusionPipeline(pm, options);
+  pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
+  pm.addPass(createVerifyLinalgPass());
+}
+
+void ad::buildAdToCpuPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
+  buildAdFrontendPipeline(pm, options);
+  buildAdFusionPipeline(pm, options);
+  buildAdKernelPipeline(pm, options);
+  buildCpuCodePipeline(pm, options);
+}
+
+void ad::registerPipelines() {
+  using Registration = PassPipelineRegistration<AdToCpuOptions>;
+  Registration("ad-to-linalg", "From the ad dialect to linalg on tensors inside fusions", buildAdToLinalgPipeline);
+  Registration("ad-to-cpu", "From the ad dialect to the LLVM dialect for the CPU", buildAdToCpuPipeline);
+  Registration("ad-to-cpu-frontend", "Stages 0 to 3 of ad-to-cpu: numerics, derivatives, decomposition",
+               buildAdFrontendPipeline);
+  Registration("ad-to-cpu-fusion", "Stage 4 of ad-to-cpu: run-time conditions, fusions, kernel classes", buildAdFusionPipeline);
+  Registration("ad-to-cpu-kernels", "Stage 5 of ad-to-cpu: linalg, kernels, memory", buildAdKernelPipeline);
+  Registration("ad-to-cpu-code", "Stage 6 of ad-to-cpu: code in the LLVM dialect", buildCpuCodePipeline);
+}
