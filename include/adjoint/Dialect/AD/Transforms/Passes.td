@@ -133,7 +133,7 @@ def SimplifyPass : Pass<"ad-simplify"> {
     ```
     After:
     ```mlir
-    %c = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
+    %c = ad.dot %a, %b contract [1] x [1] : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
     ```
     Refuses: a rewrite whose permission one of its operations lacks; each use of a permission is a remark of the category
     ad-numerics and a row of the numerics report.

@@ -16,9 +16,6 @@ void populateDecomposeNNPatterns(RewritePatternSet &patterns);
 /// Reductions over several axes, means, and sums to a shape by reductions over one axis.
 void populateDecomposeReductionPatterns(RewritePatternSet &patterns);
 
-/// Bit-exact: identities that hold for every value, exact casts.
-void populateExactPatterns(RewritePatternSet &patterns);
-
 /// Bit-exact: transposes that ad.dot takes into its axes, and movement that cancels.
 void populateMovementPatterns(RewritePatternSet &patterns);
 

@@ -1,0 +1,115 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs bit-exact clean-up and, where operations permit, algebra. Upstream's folders and patterns run on operations of an
+// allow-list only: those of `math` go through the host's libm, those of `linalg` and `vector` reassociate.
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_SIMPLIFYPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// The allow-list. Integer and index arithmetic is exact; float arithmetic of `arith` folds through APFloat, rounded
+// once, to nearest even; scf moves and removes control flow; tensor.dim and tensor.cast know shapes only.
+static bool isAllowed(Operation *op) {
+  return isa<tensor::DimOp, tensor::CastOp>(op) ||
+         isa_and_nonnull<ADDialect, arith::ArithDialect, scf::SCFDialect>(op->getDialect());
+}
+
+static void populateAllowedPatterns(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (isa<ADDialect, scf::SCFDialect>(name.getDialect()))
+      name.getCanonicalizationPatterns(patterns, context);
+  for (StringRef name : {arith::CmpIOp::getOperationName(), arith::SelectOp::getOperationName(),
+                         arith::AddIOp::getOperationName(), arith::SubIOp::getOperationName(),
+                         arith::MulIOp::getOperationName(), arith::IndexCastOp::getOperationName(),
+                         tensor::DimOp::getOperationName(), tensor::CastOp::getOperationName()})
+    if (std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(name, context))
+      info->getCanonicalizationPatterns(patterns, context);
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+}
+
+namespace {
+struct CountRewrites : RewriterBase::Listener {
+  void notifyPatternEnd(const Pattern &, LogicalResult status) override { count += status.succeeded(); }
+  int64_t count = 0;
+};
+
+struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
+  using SimplifyPassBase::SimplifyPassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SimplifyPassBase::getDependentDialects(registry);
+    NumericsLog::registerInto(registry);
+  }
+
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet set(context);
+    populateAllowedPatterns(set);
+    populateMovementPatterns(set);
+    populateAlgebraPatterns(set);
+    patterns = std::move(set);
+    return success();
+  }
+
+  void runOnOperation() override {
+    CountRewrites counter;
+    // Sharing and cancelling enable each other; few programs need more than two rounds.
+    for (int round = 0; round < kMaxRounds; ++round) {
+      bool rewritten = false, shared = false;
+      if (!rewrite(counter, rewritten))
+        return;
+      IRRewriter rewriter(&getContext());
+      DominanceInfo dominance(getOperation());
+      eliminateCommonSubExpressions(rewriter, dominance, getOperation(), &shared);
+      if (!shared)
+        return;
+    }
+  }
+
+  // One run of all patterns; false when the limit of rewrites is reached.
+  bool rewrite(CountRewrites &counter, bool &changed) {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (op != getOperation() && isAllowed(op))
+        ops.push_back(op);
+    });
+    if (ops.empty())
+      return true;
+    // Patterns shrink the program or bring it nearer to a normal form; the bound guards against a pair that undo
+    // each other.
+    int64_t bound = 4096 + kRewritesPerOp * static_cast<int64_t>(ops.size());
+    bool bisecting = maxRewrites >= 0;
+    if (bisecting && counter.count >= maxRewrites)
+      return false;
+    GreedyRewriteConfig config;
+    config.setStrictness(GreedyRewriteStrictness::ExistingAndNewOps)
+        .setMaxNumRewrites(bisecting ? maxRewrites - counter.count : bound)
+        .setListener(&counter);
+    if (succeeded(applyOpPatternsGreedily(ops, patterns, config, &changed)))
+      return true;
+    if (!bisecting)
+      getOperation()->emitWarning("simplification stopped after ") << bound << " rewrites without an end in sight";
+    return false;
+  }
+
+  static constexpr int kMaxRounds = 8;
+  static constexpr int64_t kRewritesPerOp = 64;
+  FrozenRewritePatternSet patterns;
+};
+} // namespace

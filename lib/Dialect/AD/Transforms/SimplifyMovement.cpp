@@ -1,0 +1,160 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Movement of data that another operation can take over or that moves nothing. Bit-exact: a contraction sums by the
+// contracted index, wherever its axis lies, and keeps its written order.
+
+#include "Sizes.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// The axes of the transpose's input that stand for `axes` of its result.
+static SmallVector<int64_t> throughTranspose(TransposeOp transpose, ArrayRef<int64_t> axes) {
+  return llvm::map_to_vector(axes, [&](int64_t axis) { return transpose.getPermutation()[axis]; });
+}
+
+static SmallVector<int64_t> freeAxes(Value operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract) {
+  SmallVector<int64_t> axes;
+  for (int64_t axis = 0; axis < cast<RankedTensorType>(operand.getType()).getRank(); ++axis)
+    if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contract, axis))
+      axes.push_back(axis);
+  return axes;
+}
+
+namespace {
+// One operand of an ad.dot with its axes.
+struct DotSide {
+  Value value;
+  ArrayRef<int64_t> batch, contract;
+
+  SmallVector<int64_t> free() const { return freeAxes(value, batch, contract); }
+};
+
+struct FoldTransposeIntoDot : NumericsPattern<DotOp> {
+  explicit FoldTransposeIntoDot(MLIRContext *context) : NumericsPattern(context, "fold-transpose-into-dot") {}
+
+  static DotSide lhs(DotOp op) { return {op.getLhs(), op.getLhsBatch(), op.getLhsContract()}; }
+  static DotSide rhs(DotOp op) { return {op.getRhs(), op.getRhsBatch(), op.getRhsContract()}; }
+
+  // The transpose before the operand, if the free axes stay in order without it.
+  static TransposeOp foldable(const DotSide &side) {
+    auto transpose = side.value.getDefiningOp<TransposeOp>();
+    return transpose && llvm::is_sorted(throughTranspose(transpose, side.free())) ? transpose : nullptr;
+  }
+
+  LogicalResult match(DotOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (!foldable(lhs(op)) && !foldable(rhs(op)))
+      return rewriter.notifyMatchFailure(op, "expected a transposed operand whose free axes keep their order");
+    return success();
+  }
+
+  void rewrite(DotOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> values;
+    SmallVector<SmallVector<int64_t>> batch, contract;
+    for (const DotSide &side : {lhs(op), rhs(op)}) {
+      TransposeOp transpose = foldable(side);
+      values.push_back(transpose ? transpose.getInput() : side.value);
+      batch.push_back(transpose ? throughTranspose(transpose, side.batch) : SmallVector<int64_t>(side.batch));
+      contract.push_back(transpose ? throughTranspose(transpose, side.contract) : SmallVector<int64_t>(side.contract));
+    }
+    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), values[0], values[1], batch[0], batch[1], contract[0],
+                                       contract[1], op.getOrderAttr(), op.getAllowAttr());
+  }
+};
+
+// The transpose that exchanges the free axes of both operands is the contraction of the exchanged operands.
+struct FoldDotIntoTranspose : NumericsPattern<TransposeOp> {
+  explicit FoldDotIntoTranspose(MLIRContext *context) : NumericsPattern(context, "exchange-operands-of-dot") {}
+
+  LogicalResult match(TransposeOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    auto dot = op.getInput().getDefiningOp<DotOp>();
+    if (!dot || !dot->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "expected an ad.dot without other users as the operand");
+    int64_t batches = dot.getLhsBatch().size();
+    int64_t left = freeAxes(dot.getLhs(), dot.getLhsBatch(), dot.getLhsContract()).size();
+    int64_t rank = op.getPermutation().size();
+    SmallVector<int64_t> exchange = llvm::to_vector(llvm::seq<int64_t>(0, batches));
+    llvm::append_range(exchange, llvm::seq<int64_t>(batches + left, rank));
+    llvm::append_range(exchange, llvm::seq<int64_t>(batches, batches + left));
+    if (op.getPermutation() != ArrayRef<int64_t>(exchange))
+      return rewriter.notifyMatchFailure(op, "expected the exchange of the free axes of both operands");
+    return success();
+  }
+
+  void rewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto dot = op.getInput().getDefiningOp<DotOp>();
+    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), dot.getRhs(), dot.getLhs(), dot.getRhsBatch(),
+                                       dot.getLhsBatch(), dot.getRhsContract(), dot.getLhsContract(),
+                                       dot.getOrderAttr(), dot.getAllowAttr());
+  }
+};
+
+struct FoldTransposeIntoGemm : NumericsPattern<GemmOp> {
+  explicit FoldTransposeIntoGemm(MLIRContext *context) : NumericsPattern(context, "fold-transpose-into-gemm") {}
+
+  LogicalResult match(GemmOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (!op.getLhs().getDefiningOp<TransposeOp>() && !op.getRhs().getDefiningOp<TransposeOp>())
+      return rewriter.notifyMatchFailure(op, "expected a transposed operand");
+    return success();
+  }
+
+  void rewrite(GemmOp op, PatternRewriter &rewriter) const override {
+    rewriter.modifyOpInPlace(op, [&] {
+      // Of two axes, the only transpose that is not the identity exchanges them.
+      auto fold = [](OpOperand &operand) {
+        auto transpose = operand.get().getDefiningOp<TransposeOp>();
+        if (!transpose)
+          return false;
+        operand.set(transpose.getInput());
+        return transpose.getPermutation()[0] == 1;
+      };
+      if (fold(op.getLhsMutable()))
+        op.setTransA(!op.getTransA());
+      if (fold(op.getRhsMutable()))
+        op.setTransB(!op.getTransB());
+    });
+  }
+};
+
+// A reshape, broadcast or sum to the shape that the operand has already.
+template <typename OpTy> struct DropIdentity : NumericsPattern<OpTy> {
+  explicit DropIdentity(MLIRContext *context) : NumericsPattern<OpTy>(context, "drop-identity") {}
+
+  LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (op.getInput().getType() != op.getType() || !SizeAnalysis().surelySameShape(op.getInput(), op.getResult()))
+      return rewriter.notifyMatchFailure(op, "expected an operand with the shape of the result");
+    return success();
+  }
+  void rewrite(OpTy op, PatternRewriter &rewriter) const override { rewriter.replaceOp(op, op.getInput()); }
+};
+
+// The inner one of two reshapes, or of two broadcasts that repeat known axes, is superfluous.
+template <typename OpTy> struct DropInner : NumericsPattern<OpTy> {
+  explicit DropInner(MLIRContext *context) : NumericsPattern<OpTy>(context, "drop-inner") {}
+
+  LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().template getDefiningOp<OpTy>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "expected the same operation as the operand");
+    // A dynamic size is checked at run time, by the inner operation too.
+    for (Value tensor : {inner.getInput(), inner.getResult()})
+      if (!cast<RankedTensorType>(tensor.getType()).hasStaticShape())
+        return rewriter.notifyMatchFailure(op, "expected static shapes, since the inner operation checks others");
+    return success();
+  }
+  void rewrite(OpTy op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<OpTy>(op, op.getType(), op.getInput().template getDefiningOp<OpTy>().getInput(),
+                                      op.getSizes(), op.getAllowAttr());
+  }
+};
+} // namespace
+
+void ad::populateMovementPatterns(RewritePatternSet &patterns) {
+  patterns.add<FoldTransposeIntoDot, FoldDotIntoTranspose, FoldTransposeIntoGemm, DropIdentity<ReshapeOp>,
+               DropIdentity<BroadcastOp>, DropIdentity<SumToShapeOp>, DropInner<ReshapeOp>, DropInner<BroadcastOp>>(
+      patterns.getContext());
+}
