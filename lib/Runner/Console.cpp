@@ -65,10 +65,14 @@ int Console::fail(llvm::Error error) {
   return code;
 }
 
-int Console::fail(const adrt::ErrorRecord &error, const llvm::MemoryBuffer &input) {
+int Console::fail(int32_t status, const adrt::ErrorRecord &error, const llvm::MemoryBuffer &input) {
   clearProgress();
-  ExitCode code = exitCodeOf(error.status);
-  std::string message = error.message.empty() ? "the program failed without a reason" : error.message;
+  ExitCode code = exitCodeOf(status);
+  bool recorded = error.status != ADRT_OK;
+  // An error on record without a message has been explained by diagnostics.
+  if (recorded && error.message.empty())
+    return code;
+  std::string message = recorded ? error.message : "the program failed without a reason";
   if (!error.operation.empty())
     message = "'" + error.operation + "' op " + message;
   std::optional<Place> place = parsePlace(error.location);

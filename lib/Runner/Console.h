@@ -23,7 +23,7 @@ public:
   /// Prints the message of `error`, if it has one, and returns its exit code.
   int fail(llvm::Error error);
   /// Prints an error of a running program as a compiler would: with its place in `input`, if it lies there.
-  int fail(const adrt::ErrorRecord &error, const llvm::MemoryBuffer &input);
+  int fail(int32_t status, const adrt::ErrorRecord &error, const llvm::MemoryBuffer &input);
 
   /// One line that the next one replaces; nothing in a pipe.
   void progress(const llvm::Twine &text);

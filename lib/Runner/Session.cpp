@@ -150,11 +150,8 @@ int Session::runAll(LoadedProgram &program, Bindings &bindings, Outputs &outputs
       report.runs.push_back(std::chrono::duration<double>(Clock::now() - before).count());
     report.arenaBytes = context.getArenaBytes();
     report.kernels = context.getKernelTimes();
-    if (status != ADRT_OK) {
-      adrt::ErrorRecord error = context.getError();
-      error.status = status;
-      return console.fail(error, input);
-    }
+    if (status != ADRT_OK)
+      return console.fail(status, context.getError(), input);
   }
   console.clearProgress();
   if (Error error = outputs.finish(results))

@@ -17,17 +17,19 @@ llvm::Error located(Operation *op, const Twine &message) {
   return exitError(ExitProgramError, "");
 }
 
+/// Scalars travel as tensors of rank 0, index as i64.
 llvm::Expected<TensorSpec> readTensor(Operation *op, Type type, std::string name) {
   auto tensor = dyn_cast<RankedTensorType>(type);
+  Type element = tensor ? tensor.getElementType() : type;
   std::string elementName;
-  llvm::raw_string_ostream(elementName) << (tensor ? tensor.getElementType() : type);
-  std::optional<adrt_type> element = parseElementType(elementName);
-  if (!tensor || !element)
+  llvm::raw_string_ostream(elementName) << element;
+  std::optional<adrt_type> known = element.isIndex() ? ADRT_I64 : parseElementType(elementName);
+  if (!known)
     return located(
         op, "has value '" + name + "' of type " + elementName +
                 ", expected a ranked tensor of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i1, i8, i32 or i64");
-  TensorSpec spec{std::move(name), *element};
-  for (int64_t size : tensor.getShape())
+  TensorSpec spec{std::move(name), *known};
+  for (int64_t size : tensor ? tensor.getShape() : ArrayRef<int64_t>())
     spec.shape.push_back(ShapedType::isDynamic(size) ? dynamicSize : size);
   return spec;
 }

@@ -1,0 +1,167 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tests of the cache of compiled programs.
+#include "Unit.h"
+#include "adjoint/Runner/ObjectCache.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace mlir::ad::runner;
+
+static CompiledProgram sample(std::string object = "object bytes") {
+  CompiledProgram program;
+  program.signature.entry = "main";
+  program.signature.arguments = {{"x", ADRT_BF16, {2, dynamicSize}, 1}};
+  program.signature.results = {{"y", ADRT_F32, {}}};
+  program.signature.feeds = {{"images", ADRT_I8, {4}}};
+  program.signature.receives = {{"loss", {{"loss", ADRT_F64, {}}}}};
+  program.numerics = "strict";
+  program.kernels = {"k0", "k1"};
+  program.object = std::move(object);
+  return program;
+}
+
+static std::unique_ptr<ObjectCache> openCache(const std::string &directory, uint64_t maxBytes = 1 << 20) {
+  std::string warning;
+  std::unique_ptr<ObjectCache> cache = ObjectCache::open(directory, warning, maxBytes);
+  EXPECT(cache && warning.empty());
+  return cache;
+}
+
+static std::string entryFile(const std::string &directory) {
+  std::error_code code;
+  for (llvm::sys::fs::directory_iterator it(directory, code), end; it != end && !code; it.increment(code))
+    return it->path();
+  return "";
+}
+
+static int countFiles(const std::string &directory) {
+  std::error_code code;
+  int count = 0;
+  for (llvm::sys::fs::directory_iterator it(directory, code), end; it != end && !code; it.increment(code))
+    ++count;
+  return count;
+}
+
+TEST(cache_returns_what_was_stored) {
+  std::unique_ptr<ObjectCache> cache = openCache(unit::scratch("cache/a"));
+  EXPECT(!cache->load("k"));
+  EXPECT_TEXT(unit::text(cache->store("k", sample())), "ok");
+  std::optional<CompiledProgram> loaded = cache->load("k");
+  EXPECT(loaded && loaded->object == "object bytes" && loaded->kernels.size() == 2 &&
+         loaded->numerics == "strict");
+  if (!loaded)
+    return;
+  const TensorSpec &x = loaded->signature.arguments.at(0);
+  EXPECT(x.name == "x" && x.type == ADRT_BF16 && (x.shape == Shape{2, dynamicSize}) && x.donated == 1);
+  EXPECT(loaded->signature.receives.at(0).values.at(0).type == ADRT_F64);
+  EXPECT(!cache->load("other"));
+}
+
+TEST(cache_ignores_damaged_and_foreign_files) {
+  std::string directory = unit::scratch("cache/damaged");
+  std::unique_ptr<ObjectCache> cache = openCache(directory);
+  EXPECT_TEXT(unit::text(cache->store("k", sample())), "ok");
+  std::string path = entryFile(directory);
+  std::string bytes =
+      llvm::cantFail(llvm::errorOrToExpected(llvm::MemoryBuffer::getFile(path)))->getBuffer().str();
+  auto rewrite = [&](llvm::StringRef content) {
+    std::error_code code;
+    llvm::raw_fd_ostream(path, code) << content;
+  };
+  for (size_t length = 0; length < bytes.size(); length += 7) {
+    rewrite(llvm::StringRef(bytes).take_front(length));
+    EXPECT(!cache->load("k"));
+  }
+  for (size_t position = 0; position < bytes.size(); position += 5) {
+    std::string damaged = bytes;
+    damaged[position] ^= 1;
+    rewrite(damaged);
+    EXPECT(!cache->load("k"));
+  }
+  rewrite("#!/bin/sh\n");
+  EXPECT(!cache->load("k"));
+  rewrite(bytes);
+  EXPECT(cache->load("k").has_value());
+  // An entry under another name is not that name's entry.
+  std::string renamed = directory + "/other.adobj";
+  EXPECT(!llvm::sys::fs::rename(path, renamed));
+  EXPECT(!cache->load("other"));
+  EXPECT(!llvm::sys::fs::remove(renamed) && !llvm::sys::fs::create_directory(renamed));
+  EXPECT(!cache->load("other"));
+}
+
+TEST(cache_refuses_folders_of_others) {
+  std::string directory = unit::scratch("cache/open"), warning;
+  EXPECT(!llvm::sys::fs::create_directories(directory));
+  ::chmod(directory.c_str(), 0777);
+  EXPECT(!ObjectCache::open(directory, warning));
+  EXPECT_TEXT(warning, "others can write it");
+  ::chmod(directory.c_str(), 0700);
+  EXPECT(ObjectCache::open(directory, warning) != nullptr);
+  std::string link = unit::scratch("cache/link");
+  EXPECT(::symlink(directory.c_str(), link.c_str()) == 0);
+  EXPECT(!ObjectCache::open(link, warning));
+  EXPECT_TEXT(warning, "it is not a folder");
+  EXPECT(!ObjectCache::open("/proc/nonexistent", warning));
+  EXPECT_TEXT(warning, "it cannot be made");
+  if (::geteuid() == 0) {
+    EXPECT(::chown(directory.c_str(), 12345, -1) == 0);
+    EXPECT(!ObjectCache::open(directory, warning));
+    EXPECT_TEXT(warning, "it belongs to another user");
+  }
+}
+
+TEST(cache_drops_what_was_unused_for_longest) {
+  std::string directory = unit::scratch("cache/bounded");
+  std::unique_ptr<ObjectCache> cache = openCache(directory, 40000);
+  auto age = [&](const std::string &key, int seconds) {
+    timespec times[2] = {{::time(nullptr) - seconds, 0}, {::time(nullptr) - seconds, 0}};
+    ::utimensat(AT_FDCWD, (directory + "/" + key + ".adobj").c_str(), times, 0);
+  };
+  for (int index = 0; index < 3; ++index) {
+    std::string key = "k" + std::to_string(index);
+    EXPECT_TEXT(unit::text(cache->store(key, sample(std::string(10000, 'x')))), "ok");
+    age(key, 100 - index);
+  }
+  EXPECT(cache->load("k0").has_value()); // used just now
+  EXPECT_TEXT(unit::text(cache->store("k3", sample(std::string(10000, 'x')))), "ok");
+  EXPECT(cache->load("k0") && !cache->load("k1") && cache->load("k2") && cache->load("k3"));
+  EXPECT(countFiles(directory) == 3);
+}
+
+TEST(cache_is_safe_under_concurrent_use) {
+  std::string directory = unit::scratch("cache/busy");
+  std::unique_ptr<ObjectCache> cache = openCache(directory, 30000);
+  std::atomic<int> wrong{0};
+  auto work = [&](int seed) {
+    for (int round = 0; round < 200; ++round) {
+      std::string key = "k" + std::to_string((round * seed) % 5), object(8000, key.back());
+      llvm::consumeError(cache->store(key, sample(object)));
+      if (std::optional<CompiledProgram> loaded = cache->load(key))
+        wrong += loaded->object != object;
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int seed = 1; seed <= 4; ++seed)
+    threads.emplace_back(work, seed);
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT(wrong == 0);
+}
+
+TEST(cache_key_separates_fields) {
+  CacheKey a, b;
+  a.add("ab");
+  a.add("c");
+  b.add("a");
+  b.add("bc");
+  EXPECT(a.digest() != b.digest() && a.digest().size() == 64);
+  EXPECT(!buildId().empty() && buildId() == buildId());
+}

@@ -1,0 +1,197 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tests of .npy files: every bad file is an error with a reason.
+#include "adjoint/Runner/Npy.h"
+#include "Unit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <csignal>
+#include <cstring>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace mlir::ad::runner;
+
+/// A file with the given dictionary, of format version `version`.
+static std::string file(std::string dictionary, size_t dataBytes, char version = 1) {
+  dictionary += '\n';
+  std::string bytes = "\x93NUMPY";
+  bytes += version;
+  bytes += '\0';
+  for (int byte = 0; byte < (version == 1 ? 2 : 4); ++byte)
+    bytes += static_cast<char>(dictionary.size() >> (8 * byte));
+  return bytes + dictionary + std::string(dataBytes, '\0');
+}
+
+static std::string parse(const std::string &bytes) {
+  return unit::text(parseNpy(llvm::ArrayRef<char>(bytes.data(), bytes.size())));
+}
+
+static void writeRaw(const std::string &path, llvm::StringRef bytes) {
+  std::error_code code;
+  llvm::raw_fd_ostream(path, code) << bytes;
+}
+
+TEST(npy_accepts_what_numpy_writes) {
+  EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }   ", 48)), "ok");
+  EXPECT_TEXT(parse(file("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", 8)), "ok");
+  EXPECT_TEXT(parse(file("{'descr': '|b1', 'fortran_order': True, 'shape': (0,), }", 0)), "ok");
+  EXPECT_TEXT(parse(file("{'shape': (5,), 'fortran_order': False, 'descr': '<V2'}", 10, 2)), "ok");
+  EXPECT_TEXT(parse(file("{\"descr\": \"<i8\", \"fortran_order\": False, \"shape\": (2L,), }", 16, 3)), "ok");
+}
+
+TEST(npy_refuses_foreign_and_truncated_files) {
+  EXPECT_TEXT(parse(""), "2: not an .npy file");
+  EXPECT_TEXT(parse("PK\x03\x04 a zip archive"), "not an .npy file");
+  EXPECT_TEXT(parse("\x93NUMPY"), "truncated");
+  EXPECT_TEXT(parse("\x93NUMPY\x01"), "truncated");
+  EXPECT_TEXT(parse(file("{}", 0, 9)), "format version 9 is unknown");
+  std::string good = file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 12);
+  for (size_t length = 0; length < good.size(); ++length)
+    EXPECT(parse(good.substr(0, length)) != "ok");
+  EXPECT_TEXT(parse(good.substr(0, good.size() - 1)), "announces 12 bytes of data, the file holds 11");
+  EXPECT_TEXT(parse(good + "x"), "1 bytes follow the data");
+}
+
+TEST(npy_refuses_bad_headers) {
+  EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (3) }", 12)), "malformed header");
+  EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,) }", 12)),
+              "expected a size");
+  EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': 1, 'shape': (3,) }", 12)),
+              "expected True or False");
+  EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': False}", 12)), "expected the keys");
+  EXPECT_TEXT(parse(file("{'descr': '<f4', 'descr': '<f4', 'shape': (3,)}", 12)), "stands twice");
+  EXPECT_TEXT(parse(file("{'descr': '<f4', 'evil': __import__('os')}", 12)), "unknown key 'evil'");
+  EXPECT_TEXT(parse(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}", 12)),
+              "structured");
+  EXPECT_TEXT(parse(file("{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", 12)), "pickled");
+  EXPECT_TEXT(parse(file("{'descr': '>f4', 'fortran_order': False, 'shape': (3,)}", 12)), "big-endian");
+  EXPECT_TEXT(parse(file("{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}", 24)),
+              "'<c8' is not supported");
+  EXPECT_TEXT(parse(file("garbage", 0)), "expected '{', found 'garbage");
+}
+
+TEST(npy_refuses_huge_shapes) {
+  const char *descr = "{'descr': '<f8', 'fortran_order': False, 'shape': ";
+  EXPECT_TEXT(parse(file(std::string(descr) + "(4611686018427387904, 4)}", 0)), "more elements than fit");
+  EXPECT_TEXT(parse(file(std::string(descr) + "(99999999999999999999999,)}", 0)), "beyond 64 bits");
+  EXPECT_TEXT(parse(file(std::string(descr) + "(9223372036854775807,)}", 0)), "more elements than fit");
+  EXPECT_TEXT(parse(file(std::string(descr) + "(1000000000000,)}", 0)), "truncated");
+  std::string many = "(";
+  for (int axis = 0; axis < 100; ++axis)
+    many += "1,";
+  EXPECT_TEXT(parse(file(descr + many + ")}", 8)), "more than 64 dimensions");
+}
+
+TEST(npy_types_need_the_program) {
+  EXPECT(npyTypeFits("<V2", ADRT_BF16) && npyTypeFits("bfloat16", ADRT_BF16) &&
+         !npyTypeFits("<f2", ADRT_BF16));
+  EXPECT(npyTypeFits("|V1", ADRT_F8E4M3FN) && npyTypeFits("<V1", ADRT_F8E5M2) &&
+         npyTypeFits("<f1", ADRT_F8E5M2));
+  EXPECT(npyTypeFits("|i1", ADRT_I8) && !npyTypeFits("|b1", ADRT_I8) && npyTypeFits("|b1", ADRT_I1));
+  EXPECT(npyTypeFits("<i8", ADRT_I64) && !npyTypeFits("<i8", ADRT_I32) && !npyTypeFits("<f8", ADRT_F32));
+}
+
+TEST(npy_round_trip_of_every_type) {
+  for (int type = ADRT_F64; type <= ADRT_I64; ++type) {
+    std::string path = unit::scratch("round.npy");
+    Tensor written = unit::tensor(static_cast<adrt_type>(type), {2, 3}, {0, 1, 1, 0, 1, 1});
+    EXPECT_TEXT(unit::text(writeNpy(path, written.view())), "ok");
+    llvm::Expected<NpyFile> opened = NpyFile::open(path);
+    EXPECT(bool(opened));
+    if (!opened)
+      return llvm::consumeError(opened.takeError());
+    llvm::Expected<Tensor> read = opened->load(static_cast<adrt_type>(type));
+    EXPECT(bool(read));
+    if (!read)
+      return llvm::consumeError(read.takeError());
+    EXPECT(read->getShape() == written.getShape() && read->getByteSize() == written.getByteSize());
+    EXPECT(std::memcmp(read->getData(), written.getData(), static_cast<size_t>(read->getByteSize())) == 0);
+    EXPECT(opened->getHeader().dataOffset % 64 == 0);
+  }
+}
+
+TEST(npy_reads_fortran_order) {
+  std::string bytes =
+      file("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }", 0) + std::string("\0\3\1\4\2\5", 6);
+  std::string path = unit::scratch("fortran.npy");
+  writeRaw(path, bytes);
+  llvm::Expected<NpyFile> opened = NpyFile::open(path);
+  EXPECT(bool(opened));
+  Tensor tensor = llvm::cantFail(llvm::cantFail(std::move(opened)).load(ADRT_I8));
+  EXPECT(llvm::StringRef(tensor.getData(), 6) == llvm::StringRef("\0\1\2\3\4\5", 6));
+}
+
+TEST(npy_refuses_what_is_no_file) {
+  EXPECT_TEXT(unit::text(NpyFile::open(unit::scratch("missing.npy"))), "No such file");
+  EXPECT_TEXT(unit::text(NpyFile::open("/")), "not a regular file");
+  EXPECT_TEXT(unit::text(NpyFile::open("/dev/null")), "not a regular file");
+  std::string path = unit::scratch("bool.npy");
+  writeRaw(path, file("{'descr': '|b1', 'fortran_order': False, 'shape': (2,), }", 0) + "\1\2");
+  llvm::Expected<NpyFile> opened = NpyFile::open(path);
+  EXPECT_TEXT(unit::text(llvm::cantFail(std::move(opened)).load(ADRT_I1)),
+              "element 1 of a boolean array is 2");
+}
+
+TEST(npy_writes_leave_no_half_file) {
+  std::string path = unit::scratch("limited.npy");
+  Tensor old = unit::tensor(ADRT_F64, {1}, {7});
+  EXPECT_TEXT(unit::text(writeNpy(path, old.view())), "ok");
+  Tensor large = llvm::cantFail(Tensor::create(ADRT_F64, {1 << 16}));
+  std::memset(large.getData(), 0, static_cast<size_t>(large.getByteSize()));
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before, limited;
+  getrlimit(RLIMIT_FSIZE, &before);
+  limited = before;
+  limited.rlim_cur = 4096; // stands for a full disk
+  setrlimit(RLIMIT_FSIZE, &limited);
+  std::string failed = unit::text(writeNpy(path, large.view()));
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_TEXT(failed, "cannot write '" + path + "': File too large");
+  Tensor kept = llvm::cantFail(llvm::cantFail(NpyFile::open(path)).load(ADRT_F64));
+  EXPECT(kept.getElementCount() == 1);
+  std::error_code code;
+  int files = 0;
+  for (llvm::sys::fs::directory_iterator it(unit::scratch(""), code), end; it != end && !code;
+       it.increment(code))
+    files += llvm::StringRef(it->path()).contains(".limited.npy.");
+  EXPECT(files == 0);
+  EXPECT_TEXT(unit::text(writeNpy("/nonexistent/x.npy", old.view())), "cannot write '/nonexistent/x.npy'");
+}
+
+TEST(npy_appender_is_valid_at_any_time) {
+  std::string path = unit::scratch("stream.npy");
+  auto shape = [&]() { return llvm::cantFail(NpyFile::open(path)).getHeader().shape; };
+  Tensor value = unit::tensor(ADRT_F32, {2}, {1, 2});
+  {
+    std::unique_ptr<NpyAppender> appender = llvm::cantFail(NpyAppender::create(path, ADRT_F32, {2}));
+    EXPECT((shape() == Shape{0, 2}));
+    for (int count = 0; count < 3; ++count)
+      EXPECT_TEXT(unit::text(appender->append(value.view())), "ok");
+    EXPECT_TEXT(unit::text(appender->flush()), "ok");
+    EXPECT((shape() == Shape{3, 2}));
+    Tensor other = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
+    EXPECT_TEXT(unit::text(appender->append(other.view())), "cannot append a tensor<3xf32>");
+    EXPECT_TEXT(unit::text(appender->append(value.view())), "ok");
+  }
+  EXPECT((shape() == Shape{4, 2}));
+}
+
+TEST(npy_appender_keeps_what_fits) {
+  std::string path = unit::scratch("full.npy");
+  Tensor value = llvm::cantFail(Tensor::create(ADRT_F32, {100}));
+  std::memset(value.getData(), 0, 400);
+  std::unique_ptr<NpyAppender> appender = llvm::cantFail(NpyAppender::create(path, ADRT_F32, {100}));
+  for (int count = 0; count < 20; ++count)
+    EXPECT_TEXT(unit::text(appender->append(value.view())), "ok");
+  rlimit before, limited;
+  getrlimit(RLIMIT_FSIZE, &before);
+  limited = before;
+  limited.rlim_cur = 4096;
+  setrlimit(RLIMIT_FSIZE, &limited);
+  EXPECT_TEXT(unit::text(appender->flush()), "File too large");
+  setrlimit(RLIMIT_FSIZE, &before);
+  appender.reset();
+  EXPECT((llvm::cantFail(NpyFile::open(path)).getHeader().shape == Shape{9, 100}));
+}
