@@ -50,7 +50,8 @@ LogicalResult ReshapeOp::verify() {
   std::optional<int64_t> before = countElements(from), after = countElements(to);
   if (before && after && *before != *after) // C3
     return emitOpError("cannot reshape ")
-           << *before << " elements (" << shapeToString(from) << ") to " << *after << " (" << shapeToString(to) << ")";
+           << *before << " elements of shape " << shapeToString(from) << " to " << *after << " of shape "
+           << shapeToString(to);
   return success();
 }
 

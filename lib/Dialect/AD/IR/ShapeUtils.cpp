@@ -51,7 +51,7 @@ LogicalResult ad::verifyAxes(ArrayRef<int64_t> axes, int64_t rank, EmitError emi
 
 std::string ad::shapeToString(ArrayRef<int64_t> shape) {
   if (shape.empty())
-    return "(rank 0)";
+    return "()";
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::interleave(

@@ -33,7 +33,7 @@ LogicalResult verifyAxes(ArrayRef<int64_t> axes, int64_t rank, EmitError emitErr
 /// One axis in [0, rank).
 LogicalResult verifyAxis(int64_t axis, int64_t rank, EmitError emitError);
 
-/// "2x?x3" for diagnostics; a rank of 0 gives "(rank 0)".
+/// "2x?x3" for diagnostics; rank 0 gives "()".
 std::string shapeToString(ArrayRef<int64_t> shape);
 
 /// Whether a sum or contraction of `operand` elements may have `result` elements: the same or the accumulator's.
