@@ -1,0 +1,34 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""How lit finds and runs the tests.
+
+`-Dverify_roundtrip=1` runs every ad-opt with --verify-roundtrip as well; such runs have the feature verify-roundtrip.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from adjoint_lit import TestWithOwnCache  # noqa: E402
+
+config.name = "adjoint"
+config.test_format = TestWithOwnCache(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "data"]
+config.test_source_root = os.path.dirname(os.path.abspath(__file__))
+config.test_exec_root = os.path.join(config.adjoint_build_root, "test")
+
+bin_dir = os.path.join(config.adjoint_build_root, "bin")
+config.environment["PATH"] = os.pathsep.join([bin_dir, config.llvm_tools_dir, os.environ.get("PATH", "")])
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope --allow-unused-prefixes=false"
+for name in ["HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"]:
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions.append(("%examples", os.path.join(config.adjoint_source_root, "examples")))
+config.substitutions.append(("%python", sys.executable))
+if config.enable_assertions:
+    config.available_features.add("assertions")
+# Only the tool's name as a word of its own: not in paths, not in option names.
+if lit_config.params.get("verify_roundtrip", "0") not in ("", "0"):
+    config.available_features.add("verify-roundtrip")
+    config.substitutions.append((r"(?<![\w/.-])ad-opt(?![\w/.-])", "ad-opt --verify-roundtrip"))
