@@ -58,18 +58,20 @@ lit_suite() {
   rm -f "$results"
   local options=(-s -v --no-progress-bar --output "$results")
   if [[ $filter ]]; then options+=(--filter "$filter" --allow-empty-runs); fi
-  "$LLVM/bin/lit" "${options[@]}" "$BUILD/test" || true
+  "$PYTHON" "$LLVM/bin/lit" "${options[@]}" "$BUILD/test" || true
   counts=$("$PYTHON" scripts/count_lit.py "$results") || counts='0 1 0'
   # shellcheck disable=SC2086
   verdict lit $counts
 }
 
-# Test programs of C++ are the executables of the build whose name ends in -test; lit does not know them.
+# Test programs of C++ are the executables of the build with these endings, except those that a lit test runs.
 unit_tests() {
-  local program
+  local program name
   while read -r program; do
-    counted "$(basename "$program")" "$program"
-  done < <(find "$BUILD/bin" -maxdepth 1 -name '*-test' -type f -perm -u+x | sort)
+    name=${program##*/}
+    git grep -qw -e "$name" -- 'test/*.test' 'test/*.mlir' || counted "$name" "$program"
+  done < <(find "$BUILD/bin" -maxdepth 1 -type f -perm -u+x -name 'ad-*' |
+    grep -E -e '-(unit|scan|check|test)$' | sort)
 }
 
 # Those of Python are the files whose name ends in _test.py.
