@@ -15,6 +15,8 @@ mp.prec = 260
 
 R = mpf("0.3475")  # ln 2 / 2 and the slack of rounding x / ln 2
 Z_LOG = mpf("0.02945")  # ((sqrt 2 - 1) / (sqrt 2 + 1)) ** 2
+F_LOW = (sqrt(mpf(1) / 2) - 1) * mpf("1.0001")
+F_HIGH = (sqrt(mpf(2)) - 1) * mpf("1.0001")
 Z_TRIG = (pi / 4) ** 2 * mpf("1.001")
 Z_ATAN = mpf("0.17158")  # tan(pi / 8) ** 2
 CENTRE = mpf(4)  # of the map x -> (x - 4) / (x + 4) below
@@ -33,12 +35,14 @@ def alternating(z, denominator, terms):
     return sum((-1) ** k * z**k / denominator(k) for k in range(terms))
 
 
-# name, formula, function, low end, high end (f32, f64), weight of the error, terms (f32, f64)
+# name, formula, function, low end, high end (f32, f64), weight of the error, terms (f32, f64; 0: not used)
 TABLES = [
     ("expTail", "(e^r - 1 - r - r^2/2) / r^3 in r, |r| <= ln(2)/2",
      lambda r: sum(r**k / factorial(k + 3) for k in range(40)), -R, (R, R), R**3, (5, 11)),
     ("logTail", "(2 atanh(s) - 2s - 2s^3/3) / s^5 in z = s^2, |s| <= (sqrt(2)-1)/(sqrt(2)+1)",
      lambda z: sum(2 * z**k / (2 * k + 5) for k in range(80)), mpf(0), (Z_LOG, Z_LOG), Z_LOG**2 / 2, (3, 9)),
+    ("logDirect", "(log(1 + f) - f + f^2/2) / f^3 in f, sqrt(1/2) <= 1 + f <= sqrt(2)",
+     lambda f: alternating(f, lambda k: mpf(k + 3), 400), F_LOW, (F_HIGH, F_HIGH), F_HIGH**2, (10, 0)),
     ("sinTail", "(sin r - r) / r^3 in z = r^2, |r| <= pi/4",
      lambda z: -alternating(z, lambda k: factorial(2 * k + 3), 40), mpf(0), (Z_TRIG, Z_TRIG), Z_TRIG, (4, 7)),
     ("cosTail", "(cos r - 1 + r^2/2) / r^4 in z = r^2, |r| <= pi/4",
@@ -111,7 +115,7 @@ template <class T, int N> struct Table {
     for name, formula, function, low, highs, weight, terms in TABLES:
         print(f"// {formula}\ntemplate <class T> inline constexpr int {name} = 0;\n"
               f"template <class T> inline constexpr T {name}Rest = 0;")
-        for wide in (False, True):
+        for wide in (False, True) if terms[True] else (False,):
             print(table(name, function, low, highs[wide], weight, terms[wide], wide), end="")
         print()
     constants = [

@@ -31,6 +31,12 @@ template <> inline constexpr float logTailRest<float> = -4.26213376e-09f;
 template <> inline constexpr Table<double, 9> logTail<double>{{0.40000000000000002, 0.28571428571428564, 0.22222222222228444, 0.18181818179652515, 0.15384615761812609, 0.13333296483973292, 0.11766815303406082, 0.10456278375778207, 0.10762867423643212}}; // error 2^-77.2
 template <> inline constexpr double logTailRest<double> = -2.2191955548127091e-17;
 
+// (log(1 + f) - f + f^2/2) / f^3 in f, sqrt(1/2) <= 1 + f <= sqrt(2)
+template <class T> inline constexpr int logDirect = 0;
+template <class T> inline constexpr T logDirectRest = 0;
+template <> inline constexpr Table<float, 10> logDirect<float>{{0.333333343f, -0.249999896f, 0.200000107f, -0.166680023f, 0.142865255f, -0.124507189f, 0.110377498f, -0.106463723f, 0.105311975f, -0.0620147549f}}; // error 2^-30.2
+template <> inline constexpr float logDirectRest<float> = -1.04559676e-08f;
+
 // (sin r - r) / r^3 in z = r^2, |r| <= pi/4
 template <class T> inline constexpr int sinTail = 0;
 template <class T> inline constexpr T sinTailRest = 0;

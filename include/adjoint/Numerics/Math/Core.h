@@ -52,11 +52,24 @@ template <class T, class B> Pair<B, T> multiply(B &b, Pair<B, T> x, Split<T> y) 
   return multiply<T>(b, x, Pair<B, T>{b.constant(y.high), b.constant(y.low)});
 }
 
-template <class T, class B> Pair<B, T> divide(B &b, Pair<B, T> x, Pair<B, T> y) {
-  V<B, T> quotient = x.high / y.high;
+/// quotient, close to x / y, and what is missing to x / y with the help of 1/y.
+template <class T, class B>
+Pair<B, T> correctQuotient(B &b, V<B, T> quotient, Pair<B, T> x, Pair<B, T> y, V<B, T> inverse) {
   V<B, T> rest = b.fma(-quotient, y.high, x.high);
   rest = b.fma(-quotient, y.low, rest + x.low);
-  return fastTwoSum<T>(b, quotient, rest / y.high);
+  return fastTwoSum<T>(b, quotient, rest * inverse);
+}
+
+/// x / y with one division: the residual makes up for the rounding of 1/y. y.high, 1/y.high and the result
+/// normal.
+template <class T, class B> Pair<B, T> divide(B &b, Pair<B, T> x, Pair<B, T> y) {
+  V<B, T> inverse = b.constant(T(1)) / y.high;
+  return correctQuotient<T>(b, x.high * inverse, x, y, inverse);
+}
+
+/// x / y where the result may be subnormal: then the quotient is the result.
+template <class T, class B> Pair<B, T> divideAny(B &b, Pair<B, T> x, Pair<B, T> y) {
+  return correctQuotient<T>(b, x.high / y.high, x, y, b.constant(T(1)) / y.high);
 }
 
 template <class T, class B> Pair<B, T> add(B &b, Pair<B, T> x, Pair<B, T> y) {

@@ -26,7 +26,7 @@ template <class T, class B> Pair<B, T> millsRatio(B &b, V<B, T> x) {
 }
 
 /// Phi(-x), x >= 0: `value` times 2^k.
-template <class T, class B> Logistic<B, T> normalTail(B &b, V<B, T> x) {
+template <class T, class B> Scaled<B, T> normalTail(B &b, V<B, T> x) {
   Pair<B, T> square = twoProduct<T>(b, x, x);
   ExpPair<B, T> e = expPair<T>(b, {square.high * T(-0.5), square.low * T(-0.5)});
   return {multiply<T>(b, onePlus<T>(b, e.q), millsRatio<T>(b, x)), e.k};
@@ -54,7 +54,7 @@ template <class T, class B> Pair<B, T> normalCentre(B &b, V<B, T> x) {
 template <class T, class B> V<B, T> gelu(B &b, V<B, T> x) {
   constexpr T end = sizeof(T) == 4 ? T(14.5) : T(39);
   V<B, T> magnitude = absolute<T>(b, x), clamped = atMost<T>(b, magnitude, end);
-  Logistic<B, T> tail = normalTail<T>(b, clamped);
+  Scaled<B, T> tail = normalTail<T>(b, clamped);
   V<B, T> factor = powerOrZero<T>(b, tail.k, FloatLayout<T>::mantissa + 20);
   Pair<B, T> rest = fastTwoSum<T>(b, b.constant(T(1)), -(tail.value.high * factor));
   rest.low = b.fma(-tail.value.low, factor, rest.low);

@@ -34,19 +34,33 @@ template <class T, class B> ExpReduced<B, T> reduceExp(B &b, V<B, T> x) {
   return {k.integer, {high, low}};
 }
 
+/// e^r - 1 - r, rounded, without r.
+template <class T, class B> V<B, T> expRest(B &b, Pair<B, T> r) {
+  V<B, T> inner = b.fma(r.high, polynomial<T>(b, r.high, expTail<T>), b.constant(T(0.5)));
+  return b.fma(r.high * r.high, inner, r.low);
+}
+
 /// e^x - 1 = 2^k (1 + q) - 1 with q normalised, for a pair x within [expLowest, expHighest].
 template <class B, class T> struct ExpPair {
   V<B, BitsOf<T>> k;
   Pair<B, T> q;
 };
 
-/// e^r - 1 for |r| <= ln(2)/2.
+/// e^r - 1 for |r| <= ln(2)/2. In float r^2/2 is rounded as well, which costs at most 0.1 units of the
+/// result.
 template <class T, class B> Pair<B, T> expm1Reduced(B &b, Pair<B, T> r) {
+  if constexpr (sizeof(T) == 4)
+    return fastTwoSum<T>(b, r.high, expRest<T>(b, r));
   Pair<B, T> square = twoProduct<T>(b, r.high, r.high);
   V<B, T> tail = square.high * r.high * polynomial<T>(b, r.high, expTail<T>);
   Pair<B, T> sum = fastTwoSum<T>(b, r.high, square.high * T(0.5));
   V<B, T> low = b.fma(square.low, b.constant(T(0.5)), b.fma(r.low, r.high, r.low) + tail);
   return fastTwoSum<T>(b, sum.high, sum.low + low);
+}
+
+template <class T, class B> ExpPair<B, T> expPair(B &b, V<B, T> x) {
+  ExpReduced<B, T> reduced = reduceExp<T>(b, x);
+  return {reduced.k, expm1Reduced<T>(b, reduced.r)};
 }
 
 template <class T, class B> ExpPair<B, T> expPair(B &b, Pair<B, T> x) {
@@ -97,26 +111,22 @@ template <class T, class B> Pair<B, T> expm1Scaled(B &b, ExpPair<B, T> x) {
 
 template <class T, class B> V<B, T> expm1(B &b, V<B, T> x) {
   V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, expHighest<T>), T(-45));
-  ExpPair<B, T> e = expPair<T>(b, pairOf<T>(b, clamped));
+  ExpPair<B, T> e = expPair<T>(b, clamped);
   V<B, T> result = scale<T>(b, expm1Scaled<T>(b, e).high, e.k);
   // The zeros keep their sign, and the square of a tiny number must not underflow into the result.
   constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa + 2));
   return b.select(absolute<T>(b, x) < tiny, x, keepNaN<T>(b, x, result));
 }
 
-/// 1 / (1 + e^-x) for a pair x: `value` times 2^k.
-template <class B, class T> struct Logistic {
+/// A number as `value` times 2^k, which may be too small for a normal number.
+template <class B, class T> struct Scaled {
   Pair<B, T> value;
   V<B, BitsOf<T>> k;
 };
 
-template <class T, class B> Logistic<B, T> logistic(B &b, Pair<B, T> x) {
-  // Only e^-|x| is needed: it cannot overflow. Where x is clamped its low part means nothing.
-  V<B, bool> positive = x.high >= T(0), inside = absolute<T>(b, x.high) < -expLowest<T>;
-  V<B, T> zero = b.constant(T(0)), one = b.constant(T(1));
-  Pair<B, T> argument{atLeast<T>(b, -absolute<T>(b, x.high), expLowest<T>),
-                      b.select(inside, b.select(positive, -x.low, x.low), zero)};
-  ExpPair<B, T> e = expPair<T>(b, argument);
+/// 1 / (1 + e^-x) from e^-|x|, which cannot overflow.
+template <class T, class B> Scaled<B, T> logistic(B &b, V<B, bool> positive, ExpPair<B, T> e) {
+  V<B, T> one = b.constant(T(1));
   Pair<B, T> power = onePlus<T>(b, e.q);
   V<B, T> factor = powerOrZero<T>(b, e.k, FloatLayout<T>::mantissa + 20);
   Pair<B, T> denominator = fastTwoSum<T>(b, one, power.high * factor);
@@ -125,20 +135,33 @@ template <class T, class B> Logistic<B, T> logistic(B &b, Pair<B, T> x) {
   return {divide<T>(b, numerator, denominator), b.select(positive, b.constant(BitsOf<T>(0)), e.k)};
 }
 
+template <class T, class B> Scaled<B, T> logistic(B &b, V<B, T> x) {
+  V<B, T> argument = atLeast<T>(b, -absolute<T>(b, x), expLowest<T>);
+  return logistic<T>(b, x >= T(0), expPair<T>(b, argument));
+}
+
+template <class T, class B> Scaled<B, T> logistic(B &b, Pair<B, T> x) {
+  // Where x is clamped its low part means nothing.
+  V<B, bool> positive = x.high >= T(0), inside = absolute<T>(b, x.high) < -expLowest<T>;
+  Pair<B, T> argument{atLeast<T>(b, -absolute<T>(b, x.high), expLowest<T>),
+                      b.select(inside, b.select(positive, -x.low, x.low), b.constant(T(0)))};
+  return logistic<T>(b, positive, expPair<T>(b, argument));
+}
+
 template <class T, class B> V<B, T> sigmoid(B &b, V<B, T> x) {
-  Logistic<B, T> s = logistic<T>(b, pairOf<T>(b, x));
+  Scaled<B, T> s = logistic<T>(b, x);
   return keepNaN<T>(b, x, scale<T>(b, s.value.high, s.k));
 }
 
 /// x * s for a logistic value s of something that grows with x; the limits are x and -0.
-template <class T, class B> V<B, T> timesLogistic(B &b, V<B, T> x, V<B, T> clamped, Logistic<B, T> s) {
+template <class T, class B> V<B, T> timesLogistic(B &b, V<B, T> x, V<B, T> clamped, Scaled<B, T> s) {
   V<B, T> result = scale<T>(b, multiply<T>(b, s.value, clamped).high, s.k);
   return b.select(x > T(1000), x, keepNaN<T>(b, x, result));
 }
 
 template <class T, class B> V<B, T> silu(B &b, V<B, T> x) {
   V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, T(1000)), expLowest<T>);
-  Logistic<B, T> s = logistic<T>(b, pairOf<T>(b, clamped));
+  Scaled<B, T> s = logistic<T>(b, clamped);
   V<B, T> tiny = x * T(0.5); // 1 / (1 + e^-x) rounds to 1/2 and the product could be subnormal
   return b.select(absolute<T>(b, x) < T(1e-30), tiny, timesLogistic<T>(b, x, clamped, s));
 }
@@ -148,7 +171,7 @@ template <class T, class B> V<B, T> geluTanh(B &b, V<B, T> x) {
   V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, T(1000)), T(-30));
   Pair<B, T> square = twoProduct<T>(b, clamped, clamped);
   Pair<B, T> inner = add<T>(b, pairOf<T>(b, geluScale<T>), multiply<T>(b, square, geluCubic<T>));
-  Logistic<B, T> s = logistic<T>(b, multiply<T>(b, inner, clamped));
+  Scaled<B, T> s = logistic<T>(b, multiply<T>(b, inner, clamped));
   V<B, T> tiny = x * T(0.5);
   return b.select(absolute<T>(b, x) < T(1e-30), tiny, timesLogistic<T>(b, x, clamped, s));
 }
@@ -156,7 +179,7 @@ template <class T, class B> V<B, T> geluTanh(B &b, V<B, T> x) {
 /// (e^2x - 1) / (e^2x + 1).
 template <class T, class B> V<B, T> tanh(B &b, V<B, T> x) {
   V<B, T> magnitude = absolute<T>(b, x);
-  ExpPair<B, T> e = expPair<T>(b, pairOf<T>(b, atMost<T>(b, magnitude * T(2), T(45))));
+  ExpPair<B, T> e = expPair<T>(b, atMost<T>(b, magnitude * T(2), T(45)));
   Pair<B, T> difference = expm1Scaled<T>(b, e); // both are 2^-k times the true value
   Pair<B, T> sum = add<T>(b, difference, pairOf<T>(b, powerOfTwo<T>(b, b.constant(BitsOf<T>(1)) - e.k)));
   V<B, T> result = divide<T>(b, difference, sum).high;

@@ -73,8 +73,25 @@ template <class T, class B> V<B, T> logEdges(B &b, V<B, T> x, V<B, T> result) {
   return b.select(x >= T(0), result, b.constant(notANumber<T>()));
 }
 
+/// log x in float without a division: f - f^2/2 + f^3 P(f), f = m - 1, where only the first term stays exact.
+template <class B> V<B, float> logDirectly(B &b, V<B, float> x) {
+  V<B, bool> subnormal = x < std::numeric_limits<float>::min();
+  V<B, uint32_t> bits = b.bits(b.select(subnormal, x * 0x1p24f, x));
+  V<B, uint32_t> k = b.shiftRightSigned(bits - 0x3f3504f3u, 23); // the bits of sqrt(1/2)
+  V<B, float> f = b.fromBits(bits - (k << 23)) - 1.0f;
+  k = k - b.select(subnormal, b.constant(24u), b.constant(0u));
+  V<B, float> square = f * f, factor = integerToFloat<float>(b, k);
+  V<B, float> tail = b.fma(f, polynomial<float>(b, f, logDirect<float>), b.constant(-0.5f));
+  tail = b.fma(square, tail, factor * ln2<float>.low);
+  Pair<B, float> sum = fastTwoSum<float>(b, factor * ln2<float>.high, f);
+  return sum.high + (sum.low + tail);
+}
+
 template <class T, class B> V<B, T> log(B &b, V<B, T> x) {
-  return logEdges<T>(b, x, logJoin<T>(b, logReducedAny<T>(b, x)).high);
+  if constexpr (sizeof(T) == 4)
+    return logEdges<T>(b, x, logDirectly<B>(b, x));
+  else
+    return logEdges<T>(b, x, logJoin<T>(b, logReducedAny<T>(b, x)).high);
 }
 
 template <class T, class B> V<B, T> log2(B &b, V<B, T> x) {
@@ -94,7 +111,7 @@ template <class T, class B> V<B, T> log1p(B &b, V<B, T> x) {
 /// max(x, 0) + log(1 + e^-|x|).
 template <class T, class B> V<B, T> softplus(B &b, V<B, T> x) {
   V<B, T> argument = atLeast<T>(b, -absolute<T>(b, x), expLowest<T>);
-  ExpPair<B, T> e = expPair<T>(b, pairOf<T>(b, argument));
+  ExpPair<B, T> e = expPair<T>(b, argument);
   Pair<B, T> power = onePlus<T>(b, e.q);
   constexpr int vanishing = FloatLayout<T>::mantissa + 4;
   V<B, T> factor = powerOrZero<T>(b, e.k, 2 * vanishing);

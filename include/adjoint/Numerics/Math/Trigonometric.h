@@ -188,8 +188,8 @@ template <class T, class B> Pair<B, T> atanQuotient(B &b, V<B, T> numerator, V<B
   V<B, bool> large = numerator > denominator * T(0.41421356);
   V<B, T> zero = b.constant(T(0));
   Pair<B, T> difference = twoSum<T>(b, numerator, -denominator), sum = twoSum<T>(b, denominator, numerator);
-  Pair<B, T> a = divide<T>(b, selectPair<T>(b, large, difference, {numerator, zero}),
-                           selectPair<T>(b, large, sum, {denominator, zero}));
+  Pair<B, T> a = divideAny<T>(b, selectPair<T>(b, large, difference, {numerator, zero}),
+                              selectPair<T>(b, large, sum, {denominator, zero}));
   V<B, T> square = a.high * a.high;
   V<B, T> tail = a.high * (square * polynomial<T>(b, square, atanTail<T>));
   Pair<B, T> angle = fastTwoSum<T>(b, a.high, a.low + tail);
