@@ -44,7 +44,7 @@ bool isLowered(ModuleOp module, StringRef entry) {
 
 std::vector<std::string> readKernelNames(ModuleOp module) {
   std::vector<std::string> names;
-  if (auto array = module->getAttrOfType<ArrayAttr>("ad.kernel_names"))
+  if (auto array = module->getAttrOfType<ArrayAttr>("ad.kernels"))
     for (Attribute name : array)
       names.push_back(isa<StringAttr>(name) ? cast<StringAttr>(name).str() : "?");
   return names;
@@ -54,11 +54,15 @@ Error writeText(StringRef path, StringRef text) { return writeFileAtomically(pat
 
 } // namespace
 
+int64_t PipelineOptions::vectorBytes() const {
+  auto has = [&](llvm::StringRef feature) { return llvm::is_contained(cpuFeatures, feature); };
+  return has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
+}
+
 PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   PipelineOptions pipeline;
   pipeline.entry = options.entry;
-  pipeline.numericsMode = options.numericsMode;
-  pipeline.numericsPermissions = options.numericsPermissions;
+  pipeline.numerics = numericsOption();
   pipeline.optimize = options.optimize;
   pipeline.profile = !options.report.empty();
   pipeline.cpu = cpu.cpu;
@@ -66,18 +70,21 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   return pipeline;
 }
 
-std::string Frontend::numericsName(ModuleOp module) const {
-  std::string name;
-  if (options.numericsMode.empty()) {
-    Attribute written = module->getAttr("ad.numerics");
-    if (!written)
-      return "strict";
-    llvm::raw_string_ostream(name) << written;
-    return name;
-  }
-  name = options.numericsMode;
+std::string Frontend::numericsOption() const {
+  std::string text = options.numericsMode;
   for (const std::string &permission : options.numericsPermissions)
-    name += "," + permission;
+    text += "," + permission;
+  return text;
+}
+
+std::string Frontend::numericsName(ModuleOp module) const {
+  std::string name = numericsOption();
+  if (!name.empty())
+    return name;
+  Attribute written = module->getAttr("ad.numerics");
+  if (!written)
+    return "strict";
+  llvm::raw_string_ostream(name) << written;
   return name;
 }
 
@@ -166,8 +173,8 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   CompiledProgram compiled;
   compiled.numerics = report.numerics;
   compiled.kernels = readKernelNames(*program->module);
-  if (hooks.takeNumericsReport)
-    compiled.numericsReport = hooks.takeNumericsReport();
+  if (hooks.numericsReport)
+    compiled.numericsReport = hooks.numericsReport(program->context.get());
   console.progress("compiling: code");
   Expected<std::string> object = compileToObject(*program->module, cpu, report.stages);
   if (!object)
@@ -200,8 +207,7 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   key.add(input.getBufferIdentifier()); // stands in the locations of run-time errors
   key.add(input.getBuffer());
   key.add(pipeline.entry);
-  key.add(pipeline.numericsMode);
-  key.add(llvm::join(pipeline.numericsPermissions, ","));
+  key.add(pipeline.numerics);
   key.add(pipeline.optimize ? "optimize" : "");
   key.add(pipeline.profile ? "profile" : "");
   key.add(pipeline.cpu);
@@ -257,8 +263,8 @@ Expected<LoadedProgram> Frontend::loadReference(const llvm::MemoryBuffer &input)
       return std::move(error);
   if (Error error = dumpOptimized(*program->module))
     return std::move(error);
-  if (hooks.takeNumericsReport)
-    program->numericsReport = hooks.takeNumericsReport();
+  if (hooks.numericsReport)
+    program->numericsReport = hooks.numericsReport(program->context.get());
   program->executable = hooks.makeReference(*program->module, options.entry);
   if (!program->executable)
     return exitError(ExitProgramError, "the reference interpreter cannot run this program");

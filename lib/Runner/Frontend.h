@@ -53,6 +53,7 @@ private:
   std::unique_ptr<ObjectCache> openCache();
   std::string cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const;
   PipelineOptions pipelineOptions(const CpuTarget &cpu) const;
+  std::string numericsOption() const;
   std::string numericsName(mlir::ModuleOp module) const;
 
   const Options &options;

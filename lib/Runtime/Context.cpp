@@ -4,6 +4,7 @@
 #include "adjoint/Runtime/Context.h"
 #include "adjoint/Runtime/FloatingPointState.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,6 +16,7 @@ constexpr int64_t alignment = 64;
 // Far beyond any machine; a larger table is a broken program, not a profile.
 constexpr int32_t maxKernels = 1 << 20;
 constexpr int32_t maxResults = 1 << 20;
+constexpr int32_t maxBuffers = 1 << 24;
 
 } // namespace
 
@@ -113,17 +115,25 @@ void *adrt_context::allocateArena(int64_t bytes) {
     return nullptr;
   ++arenaBlocksUsed;
   arenaBytes += bytes;
-  if (arenaBytes > arenaPeak)
-    arenaPeak = arenaBytes;
+  arenaPeak = std::max(arenaPeak, arenaBytes + bufferBytes);
   return memory;
 }
 
 void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
+  if (number < 0 || number >= maxBuffers) {
+    fail(ADRT_HOST_ERROR, nullptr, "the compiled program asks for buffer " + std::to_string(number));
+    return nullptr;
+  }
   if (static_cast<size_t>(number) >= buffers.size())
     buffers.resize(number + 1);
   if (!buffers[number])
     buffers[number] = std::make_unique<Buffer>();
-  return allocate(*buffers[number], bytes, "a buffer");
+  Buffer &buffer = *buffers[number];
+  int64_t before = buffer.capacity();
+  void *memory = allocate(buffer, bytes, "a buffer");
+  bufferBytes += buffer.capacity() - before;
+  arenaPeak = std::max(arenaPeak, arenaBytes + bufferBytes);
+  return memory;
 }
 
 void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank,

@@ -16,12 +16,14 @@ namespace mlir::ad::runner {
 /// What a pipeline may depend on. All of it is part of the cache's key.
 struct PipelineOptions {
   std::string entry;
-  std::string numericsMode; ///< empty: the module's own
-  std::vector<std::string> numericsPermissions;
+  std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
   bool optimize = true; ///< false: exactly the written operations
   bool profile = false; ///< kernels are timed
   std::string cpu;      ///< as LLVM names it
   std::vector<std::string> cpuFeatures;
+
+  /// The widest vector register of the processor.
+  int64_t vectorBytes() const;
 };
 
 /// What the tool brings. A null function means that this build lacks the part.
@@ -37,8 +39,8 @@ struct Hooks {
   void (*buildCpuPipeline)(mlir::OpPassManager &, const PipelineOptions &) = nullptr;
   /// The reference interpreter for a module that outlives it.
   std::unique_ptr<Executable> (*makeReference)(mlir::ModuleOp, llvm::StringRef entry) = nullptr;
-  /// Uses of numerics permissions by the passes that ran since the last call, as a JSON array.
-  llvm::json::Value (*takeNumericsReport)() = nullptr;
+  /// Uses of numerics permissions by the passes that ran in a context, as a JSON array.
+  llvm::json::Value (*numericsReport)(mlir::MLIRContext *) = nullptr;
   /// --check-gradients; prints its findings and returns the exit code.
   int (*checkGradients)(mlir::ModuleOp, const Options &, Bindings &) = nullptr;
 };

@@ -89,7 +89,7 @@ struct adrt_context {
   const adrt::ErrorRecord &getError() const { return error; }
   const std::vector<adrt::KernelTime> &getKernelTimes() const { return kernelTimes; }
   void clearKernelTimes() { kernelTimes.clear(); }
-  /// The most bytes that the arena of one run had.
+  /// The most bytes that arena and buffers of one run had.
   int64_t getArenaBytes() const { return arenaPeak; }
 
   // What the services of adrt.h do; see there.
@@ -116,7 +116,8 @@ private:
   std::vector<std::unique_ptr<adrt::Buffer>> arena;
   size_t arenaBlocksUsed = 0;
   int64_t arenaBytes = 0, arenaPeak = 0;
-  std::vector<std::unique_ptr<adrt::Buffer>> buffers; // by number
+  std::vector<std::unique_ptr<adrt::Buffer>> buffers; // of sizes known at run time only, by number
+  int64_t bufferBytes = 0;
   std::vector<std::unique_ptr<Result>> results;
   std::vector<adrt::KernelTime> kernelTimes;
 };

@@ -1,0 +1,309 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tests of the runtime through its C ABI, as compiled code uses it.
+#include "adjoint/Runtime/Context.h"
+#include "adjoint/Runtime/Elements.h"
+#include "adjoint/Runtime/FloatingPointState.h"
+#include "adjoint/Runtime/Symbols.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+static int failures = 0;
+
+static void expect(bool condition, const char *text, int line) {
+  if (condition)
+    return;
+  ++failures;
+  std::fprintf(stderr, "ContextTest.cpp:%d: %s\n", line, text);
+}
+
+static void expectText(const std::string &got, const std::string &expected, int line) {
+  expect(got.find(expected) != std::string::npos, ("got '" + got + "', expected '" + expected + "'").c_str(),
+         line);
+}
+
+#define EXPECT(CONDITION) expect(CONDITION, #CONDITION, __LINE__)
+#define EXPECT_TEXT(GOT, EXPECTED) expectText(GOT, EXPECTED, __LINE__)
+
+static const adrt_site site = {"p.mlir:3:8", "ad.add"};
+
+//===- Errors -------------------------------------------------------------===//
+
+static std::string failure(int32_t kind, std::initializer_list<int64_t> values) {
+  adrt_context context;
+  int32_t status = adrt_fail(&context, &site, kind, values.begin(), static_cast<int32_t>(values.size()));
+  EXPECT(status == ADRT_PROGRAM_ERROR);
+  return context.getError().message;
+}
+
+static void failuresReadWell() {
+  EXPECT_TEXT(failure(ADRT_FAIL_BROADCAST, {0, 2, 3}),
+              "broadcast: dimension 0 has sizes 2 and 3, neither is 1");
+  EXPECT_TEXT(failure(ADRT_FAIL_SAME_SIZE, {1, 4, 5}), "dimension 1 must have size 4, but has 5");
+  EXPECT_TEXT(failure(ADRT_FAIL_BOUNDS, {0, 7, 5}), "dimension 0: index 7 is outside of size 5");
+  EXPECT_TEXT(failure(ADRT_FAIL_NEGATIVE, {0, -1}), "dimension 0 has negative size -1");
+  EXPECT_TEXT(failure(ADRT_FAIL_RESHAPE, {6, 8}), "reshape: 6 elements cannot become 8");
+  EXPECT_TEXT(failure(ADRT_FAIL_CARRY, {0, 1, 3, 4}), "loop carry 0: dimension 1 changes from size 3 to 4");
+  EXPECT_TEXT(failure(ADRT_FAIL_ARGUMENT, {0, 1, 3, 4}),
+              "argument 0 must have size 3 in dimension 1, but has 4");
+  EXPECT_TEXT(failure(ADRT_FAIL_ARGUMENT, {2, -1, 0, 9}),
+              "argument 2 must have element type f64, but has i64");
+  EXPECT_TEXT(failure(ADRT_FAIL_ARGUMENT, {2, -2, 1, 3}), "argument 2 must have rank 1, but has 3");
+  EXPECT_TEXT(failure(99, {}), "unknown run-time error 99");
+  EXPECT_TEXT(failure(ADRT_FAIL_BROADCAST, {}), "broadcast: dimension 0"); // too few values: no crash
+}
+
+static void theFirstErrorStays() {
+  adrt_context context;
+  int64_t values[] = {0, 2, 3};
+  adrt_fail(&context, &site, ADRT_FAIL_BROADCAST, values, 3);
+  EXPECT(adrt_arena(&context, -1) == nullptr);
+  EXPECT(context.getError().status == ADRT_PROGRAM_ERROR && context.getError().location == "p.mlir:3:8" &&
+         context.getError().operation == "ad.add");
+  context.run([] { return ADRT_OK; });
+  EXPECT(context.getError().status == ADRT_OK);
+}
+
+//===- Memory -------------------------------------------------------------===//
+
+static void memoryIsAlignedAndReused() {
+  adrt_context context;
+  void *first = nullptr, *again = nullptr;
+  context.run([&] { return (first = adrt_arena(&context, 1000)) ? ADRT_OK : ADRT_HOST_ERROR; });
+  context.run([&] { return (again = adrt_arena(&context, 900)) ? ADRT_OK : ADRT_HOST_ERROR; });
+  EXPECT(first && first == again && reinterpret_cast<uintptr_t>(first) % 64 == 0);
+  EXPECT(context.getArenaBytes() == 1000);
+  // A second block of one run leaves the first alone.
+  EXPECT(adrt_arena(&context, 64) != first);
+  EXPECT(adrt_arena(&context, 0) != nullptr);
+}
+
+static void memoryRunsOutCleanly() {
+  adrt_context context;
+  EXPECT(adrt_arena(&context, INT64_MAX) == nullptr);
+  EXPECT_TEXT(context.getError().message, "not enough memory for an arena of 9223372036854775807 bytes");
+  EXPECT(context.getError().status == ADRT_HOST_ERROR);
+  adrt_context other;
+  adrt_tensor result;
+  int64_t huge[] = {INT64_MAX, 4}, negative[] = {-1};
+  EXPECT(adrt_result(&other, &result, 0, ADRT_F32, 2, huge) == nullptr);
+  EXPECT_TEXT(other.getError().message, "not enough memory for a result of unrepresentable size");
+  EXPECT(adrt_result(&other, &result, 0, ADRT_F32, 1, negative) == nullptr);
+  EXPECT(adrt_result(&other, &result, -1, ADRT_F32, 0, negative) == nullptr);
+  EXPECT(adrt_result(&other, &result, 0, 77, 0, negative) == nullptr);
+}
+
+static void buffersAreReusedByNumber() {
+  adrt_context context;
+  void *large = adrt_buffer(&context, 3, 1000);
+  EXPECT(large && reinterpret_cast<uintptr_t>(large) % 64 == 0 && adrt_buffer(&context, 3, 10) == large);
+  EXPECT(adrt_buffer(&context, 0, 10) != large && context.getArenaBytes() >= 1010);
+  EXPECT(adrt_buffer(&context, -1, 10) == nullptr);
+  EXPECT_TEXT(context.getError().message, "asks for buffer -1");
+}
+
+static void resultsKeepTheirShape() {
+  adrt_context context;
+  adrt_tensor results[3];
+  for (int32_t index = 0; index < 3; ++index) {
+    int64_t shape[] = {index, 5};
+    EXPECT(adrt_result(&context, &results[index], index, ADRT_F16, 2, shape) == results[index].data);
+  }
+  EXPECT(results[1].shape[0] == 1 && results[2].shape[0] == 2 && results[2].shape[1] == 5);
+  EXPECT(results[2].type == ADRT_F16 && reinterpret_cast<uintptr_t>(results[2].data) % 64 == 0);
+}
+
+//===- Checks -------------------------------------------------------------===//
+
+static std::string check(int32_t kind, double tolerance, int32_t relative,
+                         std::initializer_list<float> actual, std::initializer_list<float> expected) {
+  adrt_context context;
+  int64_t shape[] = {static_cast<int64_t>(actual.size())};
+  adrt_tensor a = {const_cast<float *>(actual.begin()), shape, 1, ADRT_F32};
+  adrt_tensor e = {const_cast<float *>(expected.begin()), shape, 1, ADRT_F32};
+  int32_t status = adrt_check(&context, &site, kind, tolerance, relative, &a, expected.size() ? &e : nullptr);
+  EXPECT((status == ADRT_OK) == context.getError().message.empty());
+  return status == ADRT_OK ? "ok" : context.getError().message;
+}
+
+static void checksFindDifferences() {
+  const float nan = std::nanf(""), inf = std::numeric_limits<float>::infinity();
+  EXPECT_TEXT(check(ADRT_CHECK_EQUAL, 0, 0, {1, nan, inf, -0.0f}, {1, -nan, inf, -0.0f}), "ok");
+  EXPECT_TEXT(check(ADRT_CHECK_EQUAL, 0, 0, {0.0f}, {-0.0f}),
+              "failed at [0]: got 0 (0x00000000), expected -0 (0x80000000)");
+  EXPECT_TEXT(check(ADRT_CHECK_EQUAL, 0, 0, {1, 2, 5}, {1, 3, 9}),
+              "failed at [1]: got 2 (0x40000000), expected 3 (0x40400000); largest difference 4 at [2]; 2 of "
+              "3 elements differ");
+  EXPECT_TEXT(check(ADRT_CHECK_ALMOST_EQUAL, 0.5, 0, {1, nan, inf}, {1.5, nan, inf}), "ok");
+  EXPECT_TEXT(check(ADRT_CHECK_ALMOST_EQUAL, 0.01, 1, {100}, {101}), "ok");
+  EXPECT_TEXT(check(ADRT_CHECK_ALMOST_EQUAL, 0.01, 0, {100}, {101}),
+              "got 100, expected 101 within 0.01; largest difference 1");
+  EXPECT_TEXT(check(ADRT_CHECK_ALMOST_EQUAL, 0.01, 1, {1e30f}, {inf}), "expected inf within 0.01 (relative)");
+  EXPECT_TEXT(check(ADRT_CHECK_ALMOST_EQUAL, 1e30, 0, {1}, {inf}), "failed");
+  EXPECT_TEXT(check(ADRT_CHECK_ALMOST_EQUAL, 1, 0, {nan}, {1}), "got nan, expected 1");
+  EXPECT_TEXT(check(ADRT_CHECK_ALMOST_EQUAL, std::nan(""), 0, {1}, {2}), "failed");
+  EXPECT_TEXT(check(ADRT_CHECK_FINITE, 0, 0, {1, 2}, {}), "ok");
+  EXPECT_TEXT(check(ADRT_CHECK_FINITE, 0, 0, {1, inf, nan}, {}),
+              "failed at [1]: got inf, expected a finite value; 2 of 3");
+  EXPECT_TEXT(check(ADRT_CHECK_EQUAL, 0, 0, {1}, {}), "nothing to compare with");
+  EXPECT_TEXT(check(42, 0, 0, {1}, {1}), "unknown kind of check 42");
+}
+
+static void checksSeeAllBitsOfIntegers() {
+  adrt_context context;
+  int64_t a[] = {int64_t(1) << 60}, e[] = {(int64_t(1) << 60) + 1};
+  adrt_tensor actual = {a, nullptr, 0, ADRT_I64}, expected = {e, nullptr, 0, ADRT_I64};
+  EXPECT(adrt_check(&context, &site, ADRT_CHECK_EQUAL, 0, 0, &actual, &expected) == ADRT_CHECK_FAILED);
+  EXPECT_TEXT(context.getError().message,
+              "failed at []: got 1152921504606846976, expected 1152921504606846977");
+  EXPECT(adrt_check(&context, &site, ADRT_CHECK_ALMOST_EQUAL, 1, 0, &actual, &expected) == ADRT_OK);
+}
+
+//===- Elements -----------------------------------------------------------===//
+
+static void smallFloatsRoundTrip() {
+  for (int32_t type : {ADRT_F16, ADRT_BF16, ADRT_F8E4M3FN, ADRT_F8E5M2}) {
+    int width = static_cast<int>(adrt::elementSize(type));
+    for (uint32_t bits = 0; bits < 1u << (8 * width); ++bits) {
+      double value = adrt::loadAsDouble(type, &bits);
+      uint32_t back = 0;
+      adrt::storeFromDouble(type, value, &back);
+      bool infinite = std::isinf(value) && width == 1; // 8-bit floats saturate
+      EXPECT(std::isnan(value) || infinite || back == bits);
+    }
+  }
+  auto stored = [](int32_t type, double value) {
+    uint16_t bits = 0;
+    adrt::storeFromDouble(type, value, &bits);
+    return bits;
+  };
+  EXPECT(stored(ADRT_F16, 65519.99) == 0x7bff && stored(ADRT_F16, 65520) == 0x7c00);
+  EXPECT(stored(ADRT_F16, std::ldexp(1, -25)) == 0 && stored(ADRT_F16, std::ldexp(1.001, -25)) == 1);
+  EXPECT(stored(ADRT_BF16, 1e300) == 0x7f80 && stored(ADRT_BF16, 1.00390625) == 0x3f80);
+  EXPECT(stored(ADRT_F8E4M3FN, 1e9) == 0x7e && stored(ADRT_F8E5M2, -1e300) == 0xfb);
+  EXPECT(stored(ADRT_I8, 300) == 127 && stored(ADRT_I8, std::nan("")) == 0);
+}
+
+//===- Threads ------------------------------------------------------------===//
+
+struct Tiles {
+  adrt_context *context;
+  std::vector<std::atomic<int>> visits;
+  std::atomic<int> nested{0}, subnormals{0};
+};
+
+static void visit(void *closure, int64_t begin, int64_t end) {
+  auto *tiles = static_cast<Tiles *>(closure);
+  volatile float smallest = std::numeric_limits<float>::min();
+  tiles->subnormals += smallest / 2 > 0;
+  for (int64_t tile = begin; tile < end; ++tile)
+    ++tiles->visits[static_cast<size_t>(tile)];
+  adrt_parallel_for(
+      tiles->context, 3,
+      [](void *state, int64_t from, int64_t to) {
+        *static_cast<std::atomic<int> *>(state) += static_cast<int>(to - from);
+      },
+      &tiles->nested);
+}
+
+static void everyTileRunsOnce() {
+  for (unsigned threads : {1u, 2u, 5u})
+    for (int64_t count : {0, 1, 2, 7, 1000}) {
+      adrt_context context;
+      context.setThreads(threads);
+      Tiles tiles{&context, std::vector<std::atomic<int>>(static_cast<size_t>(count))};
+      int rounds = 50;
+      for (int round = 0; round < rounds; ++round)
+        adrt_parallel_for(&context, count, visit, &tiles);
+      for (std::atomic<int> &visits : tiles.visits)
+        EXPECT(visits == rounds);
+      EXPECT(tiles.nested % 3 == 0 && (tiles.nested == 0) == (count == 0));
+    }
+}
+
+#if defined(__x86_64__)
+static void threadsKeepSubnormals() {
+  unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0x8040); // as a host built with -ffast-math
+  adrt_context context;
+  context.setThreads(3);
+  Tiles tiles{&context, std::vector<std::atomic<int>>(9)};
+  context.run([&] {
+    adrt_parallel_for(&context, 9, visit, &tiles);
+    return ADRT_OK;
+  });
+  EXPECT(tiles.subnormals == 3);
+  EXPECT(_mm_getcsr() == (before | 0x8040)); // the host's again
+  _mm_setcsr(before);
+}
+#else
+static void threadsKeepSubnormals() {}
+#endif
+
+//===- Host ---------------------------------------------------------------===//
+
+static void hostCallbacksReportErrors() {
+  adrt_context context;
+  float data[1] = {0};
+  adrt_tensor tensor = {data, nullptr, 0, ADRT_F32};
+  EXPECT(adrt_feed(&context, &site, "x", &tensor) == ADRT_HOST_ERROR);
+  EXPECT_TEXT(context.getError().message, "feed 'x': the host feeds nothing");
+  context.run([] { return ADRT_OK; });
+  EXPECT(adrt_receive(&context, &site, "y", &tensor, 1) == ADRT_OK);
+  context.receive = [](const char *, const adrt_tensor *, int32_t, std::string &error) {
+    error = "no space";
+    return ADRT_HOST_ERROR;
+  };
+  EXPECT(adrt_receive(&context, &site, "y", &tensor, 1) == ADRT_HOST_ERROR);
+  EXPECT_TEXT(context.getError().message, "receive 'y': no space");
+}
+
+static void pollSeesTheInterrupt() {
+  adrt_context context;
+  EXPECT(adrt_poll(&context) == ADRT_OK);
+  std::atomic<bool> flag{false};
+  context.interrupt = &flag;
+  EXPECT(adrt_poll(&context) == ADRT_OK);
+  flag = true;
+  EXPECT(adrt_poll(&context) == ADRT_INTERRUPTED);
+}
+
+static void kernelsAreTimed() {
+  adrt_context context;
+  for (int round = 0; round < 3; ++round) {
+    adrt_kernel_begin(&context, 2);
+    adrt_kernel_end(&context, 2);
+  }
+  adrt_kernel_end(&context, 7);
+  adrt_kernel_begin(&context, -1);
+  EXPECT(context.getKernelTimes().size() == 3 && context.getKernelTimes()[2].calls == 3);
+}
+
+static void everyServiceIsASymbol() {
+  int services = 0;
+  for (const adrt::Symbol &symbol : adrt::getSymbols()) {
+    EXPECT(symbol.address != nullptr);
+    services += std::strncmp(symbol.name, "adrt_", 5) == 0;
+  }
+  EXPECT(services == 11);
+}
+
+int main() {
+  void (*tests[])() = {
+      failuresReadWell,         theFirstErrorStays,    memoryIsAlignedAndReused, memoryRunsOutCleanly,
+      buffersAreReusedByNumber, resultsKeepTheirShape, checksFindDifferences,    checksSeeAllBitsOfIntegers,
+      smallFloatsRoundTrip,     everyTileRunsOnce,     threadsKeepSubnormals,    hostCallbacksReportErrors,
+      pollSeesTheInterrupt,     kernelsAreTimed,       everyServiceIsASymbol};
+  int run = 0, failed = 0;
+  for (void (*test)() : tests) {
+    int before = failures;
+    test();
+    ++run;
+    failed += failures != before;
+  }
+  std::printf("adrt-unit: %d run, %d failed\n", run, failed);
+  return failed ? 1 : 0;
+}
