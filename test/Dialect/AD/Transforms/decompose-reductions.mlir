@@ -1,0 +1,90 @@
+// RUN: ad-opt %s --ad-decompose | FileCheck %s
+
+// CHECK-LABEL: @one_axis_stays
+func.func @one_axis_stays(%x: tensor<4x3xf16>) -> tensor<4xf16> {
+  // CHECK: ad.reduce_sum %{{.+}} axes [1] : tensor<4x3xf16> -> tensor<4xf16>
+  %y = ad.reduce_sum %x axes [1] : tensor<4x3xf16> -> tensor<4xf16>
+  return %y : tensor<4xf16>
+}
+
+// From the last axis to the first, in the accumulator's type, one cast at the end.
+// CHECK-LABEL: @several_axes
+func.func @several_axes(%x: tensor<2x3x4xf16>) -> tensor<3xf16> {
+  // CHECK: %[[S2:.+]] = ad.reduce_sum %{{.+}} axes [2] keep_dims : tensor<2x3x4xf16> -> tensor<2x3x1xf32>
+  // CHECK: %[[S0:.+]] = ad.reduce_sum %[[S2]] axes [0] keep_dims : tensor<2x3x1xf32> -> tensor<1x3x1xf32>
+  // CHECK: %[[R:.+]] = ad.reshape %[[S0]] : tensor<1x3x1xf32> -> tensor<3xf32>
+  // CHECK: ad.cast %[[R]] : tensor<3xf32> -> tensor<3xf16>
+  %y = ad.reduce_sum %x axes [0, 2] : tensor<2x3x4xf16> -> tensor<3xf16>
+  return %y : tensor<3xf16>
+}
+
+// CHECK-LABEL: @lanes_belong_to_the_innermost_axis
+func.func @lanes_belong_to_the_innermost_axis(%x: tensor<2x3xf32>) -> tensor<1x1xf32> {
+  // CHECK: ad.reduce_sum %{{.+}} axes [1] keep_dims {order = #ad.order<lanes = 32, chunk = 64>}
+  // CHECK: ad.reduce_sum %{{.+}} axes [0] keep_dims {order = #ad.order<block = 512>}
+  // CHECK-NOT: ad.reshape
+  %y = ad.reduce_sum %x axes [0, 1] keep_dims {order = #ad.order<lanes = 32, chunk = 64>} : tensor<2x3xf32> -> tensor<1x1xf32>
+  return %y : tensor<1x1xf32>
+}
+
+// CHECK-LABEL: @maximum_keeps_its_type
+func.func @maximum_keeps_its_type(%x: tensor<2x3xi8>) -> tensor<i8> {
+  // CHECK: ad.reduce_max {{.*}} axes [1] keep_dims : tensor<2x3xi8> -> tensor<2x1xi8>
+  // CHECK: ad.reduce_max {{.*}} axes [0] keep_dims : tensor<2x1xi8> -> tensor<1x1xi8>
+  %y = ad.reduce_max %x axes [0, 1] : tensor<2x3xi8> -> tensor<i8>
+  return %y : tensor<i8>
+}
+
+// CHECK-LABEL: @mean
+func.func @mean(%x: tensor<4x3xbf16>) -> tensor<4xbf16> {
+  // CHECK: %[[SUM:.+]] = ad.reduce_sum %{{.+}} axes [1] : tensor<4x3xbf16> -> tensor<4xf32>
+  // CHECK: %[[COUNT:.+]] = ad.constant dense<3.000000e+00> : tensor<4xf32>
+  // CHECK: %[[MEAN:.+]] = ad.div %[[SUM]], %[[COUNT]]
+  // CHECK: ad.cast %[[MEAN]] : tensor<4xf32> -> tensor<4xbf16>
+  %y = ad.reduce_mean %x axes [1] : tensor<4x3xbf16> -> tensor<4xbf16>
+  return %y : tensor<4xbf16>
+}
+
+// CHECK-LABEL: @mean_of_unknown_size
+// CHECK-SAME: %[[X:.+]]: tensor<?x3xf32>
+func.func @mean_of_unknown_size(%x: tensor<?x3xf32>) -> tensor<f32> {
+  // CHECK-DAG: %[[N:.+]] = tensor.dim %[[X]]
+  // CHECK-DAG: %[[THREE:.+]] = arith.constant 3 : index
+  // CHECK: %[[COUNT:.+]] = arith.muli %[[N]], %[[THREE]]
+  // CHECK: %[[INTEGER:.+]] = arith.index_cast %[[COUNT]] : index to i64
+  // CHECK: %[[FLOAT:.+]] = arith.sitofp %[[INTEGER]] : i64 to f32
+  // CHECK: %[[FULL:.+]] = ad.full %[[FLOAT]] : f32 -> tensor<f32>
+  // CHECK: ad.div %{{.+}}, %[[FULL]]
+  %y = ad.reduce_mean %x axes [0, 1] : tensor<?x3xf32> -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+// CHECK-LABEL: @sum_to_shape
+func.func @sum_to_shape(%x: tensor<5x4x3xf16>) -> tensor<1x3xf16> {
+  // CHECK: ad.reduce_sum {{.*}} axes [1] keep_dims : tensor<5x4x3xf16> -> tensor<5x1x3xf32>
+  // CHECK: ad.reduce_sum {{.*}} axes [0] keep_dims : tensor<5x1x3xf32> -> tensor<1x1x3xf32>
+  // CHECK: ad.reshape {{.*}} : tensor<1x1x3xf32> -> tensor<1x3xf32>
+  // CHECK: ad.cast {{.*}} : tensor<1x3xf32> -> tensor<1x3xf16>
+  %y = ad.sum_to_shape %x : tensor<5x4x3xf16> -> tensor<1x3xf16>
+  return %y : tensor<1x3xf16>
+}
+
+// A size that the origins show to be kept.
+// CHECK-LABEL: @sum_to_shape_keeps_a_traced_size
+func.func @sum_to_shape_keeps_a_traced_size(%x: tensor<?x4xf32>) -> tensor<?x1xf32> {
+  %zero = arith.constant 0 : index
+  %n = tensor.dim %x, %zero : tensor<?x4xf32>
+  // CHECK: ad.reduce_sum {{.*}} axes [1] keep_dims : tensor<?x4xf32> -> tensor<?x1xf32>
+  %y = ad.sum_to_shape %x(%n) : tensor<?x4xf32> -> tensor<?x1xf32>
+  return %y : tensor<?x1xf32>
+}
+
+// Whether an unknown size is summed to 1 or is 1 already is known at run time only.
+// CHECK-LABEL: @sum_to_shape_of_unknown_axes_stays
+func.func @sum_to_shape_of_unknown_axes_stays(%x: tensor<?x4xf32>, %n: index) -> (tensor<?x4xf32>, tensor<1x4xf32>) {
+  // CHECK: ad.sum_to_shape {{.*}} -> tensor<?x4xf32>
+  %y = ad.sum_to_shape %x(%n) : tensor<?x4xf32> -> tensor<?x4xf32>
+  // CHECK: ad.sum_to_shape {{.*}} -> tensor<1x4xf32>
+  %z = ad.sum_to_shape %x : tensor<?x4xf32> -> tensor<1x4xf32>
+  return %y, %z : tensor<?x4xf32>, tensor<1x4xf32>
+}

@@ -1,0 +1,54 @@
+// RUN: ad-opt %s --ad-select-kernels | FileCheck %s
+
+// CHECK-LABEL: @elementwise
+func.func @elementwise(%x: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<4x3xf32> {
+  // CHECK: kernel = #ad<kernel_class elementwise>
+  %y = ad.fusion elementwise (%a = %x, %c = %b) : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32> {
+    %w = ad.broadcast %c : tensor<3xf32> -> tensor<4x3xf32>
+    %one = ad.constant dense<1.0> : tensor<4x3xf32>
+    %s = ad.add %a, %w : tensor<4x3xf32>
+    %t = ad.add %s, %one : tensor<4x3xf32>
+    ad.yield %t : tensor<4x3xf32>
+  }
+  return %y : tensor<4x3xf32>
+}
+
+// CHECK-LABEL: @row
+func.func @row(%x: tensor<4x3xf32>) -> tensor<4xf32> {
+  // CHECK: kernel = #ad<kernel_class row>
+  %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<4xf32> {
+    %s = ad.reduce_sum %a axes [1] : tensor<4x3xf32> -> tensor<4xf32>
+    ad.yield %s : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: @other_axis
+func.func @other_axis(%x: tensor<4x3xf32>) -> tensor<3xf32> {
+  // CHECK: kernel = #ad<kernel_class generic>
+  %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<3xf32> {
+    %s = ad.reduce_sum %a axes [0] : tensor<4x3xf32> -> tensor<3xf32>
+    ad.yield %s : tensor<3xf32>
+  }
+  return %y : tensor<3xf32>
+}
+
+// CHECK-LABEL: @contraction
+func.func @contraction(%x: tensor<4x3xf32>, %w: tensor<3x2xf32>) -> tensor<4x2xf32> {
+  // CHECK: kernel = #ad<kernel_class generic>
+  %y = ad.fusion dot (%a = %x, %b = %w) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32> {
+    %d = ad.dot %a, %b : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+    ad.yield %d : tensor<4x2xf32>
+  }
+  return %y : tensor<4x2xf32>
+}
+
+// CHECK-LABEL: @chosen_already
+func.func @chosen_already(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: kernel = #ad<kernel_class generic>
+  %y = ad.fusion elementwise (%a = %x) {kernel = #ad<kernel_class generic>} : (tensor<4xf32>) -> tensor<4xf32> {
+    %e = ad.exp %a : tensor<4xf32>
+    ad.yield %e : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
