@@ -31,4 +31,4 @@ if config.enable_assertions:
 # Only the tool's name as a word of its own: not in paths, not in option names.
 if lit_config.params.get("verify_roundtrip", "0") not in ("", "0"):
     config.available_features.add("verify-roundtrip")
-    config.substitutions.append((r"(?<![\w/.-])ad-opt(?![\w/.-])", "ad-opt --verify-roundtrip"))
+    config.substitutions.append((r"(?<![\w/.-])ad-opt(?![\w/.-])(?!.*--verify-roundtrip)", "ad-opt --verify-roundtrip"))

@@ -5,27 +5,18 @@
 #ifndef ADJOINT_INITALLDIALECTS_H
 #define ADJOINT_INITALLDIALECTS_H
 
+#include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Dialect/Check/IR/CheckOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-
-#ifdef ADJOINT_HAS_ADCheckIR
-#include "adjoint/Dialect/Check/IR/CheckOps.h"
-#endif
-#ifdef ADJOINT_HAS_ADDerivatives
-#include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
-#endif
 
 namespace mlir::ad {
 /// Adjoint's dialects and the models that attach derivatives to operations.
 inline void registerAdjointDialects(DialectRegistry &registry) {
   registry.insert<ADDialect>();
-#ifdef ADJOINT_HAS_ADCheckIR
   registry.insert<check::CheckDialect>();
-#endif
-#ifdef ADJOINT_HAS_ADDerivatives
   registerDerivatives(registry);
-#endif
 }
 
 /// Everything: Adjoint's dialects and all of upstream's, with their extensions.

@@ -5,30 +5,17 @@
 #ifndef ADJOINT_INITALLPASSES_H
 #define ADJOINT_INITALLPASSES_H
 
-#include "mlir/InitAllPasses.h"
-
-#ifdef ADJOINT_HAS_ADTransforms
-#include "adjoint/Dialect/AD/Transforms/Passes.h"
-#endif
-#ifdef ADJOINT_HAS_ADConversion
 #include "adjoint/Conversion/Passes.h"
-#endif
-#ifdef ADJOINT_HAS_ADPipelines
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Pipelines/Pipelines.h"
-#endif
+#include "mlir/InitAllPasses.h"
 
 namespace mlir::ad {
 /// Adjoint's passes and pipelines.
 inline void registerAdjointPasses() {
-#ifdef ADJOINT_HAS_ADTransforms
   registerADTransformsPasses();
-#endif
-#ifdef ADJOINT_HAS_ADConversion
   registerADConversionPasses();
-#endif
-#ifdef ADJOINT_HAS_ADPipelines
   registerPipelines();
-#endif
 }
 
 /// Everything: Adjoint's passes and all of upstream's.

@@ -1,0 +1,112 @@
+// RUN: ad-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{'func.func' op expected 'ad.numerics' to be #ad.numerics, but got "fast"}}
+func.func @numerics_mode() attributes {ad.numerics = "fast"} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'builtin.module' op expected 'ad.adjoint_numerics' to be #ad.numerics, but got 1 : i32}}
+module attributes {ad.adjoint_numerics = 1 : i32} {
+
+}
+
+// -----
+
+func.func @numerics_place(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'ad.exp' op expected 'ad.numerics' on a function or module only}}
+  %y = ad.exp %x {ad.numerics = #ad.numerics<fast>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected reproducible, strict or fast, but got 'exact'}}
+func.func @numerics_unknown() attributes {ad.numerics = #ad.numerics<exact>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected 'ad.name' on an argument or result of a function only}}
+func.func @name_place() attributes {ad.name = "f"} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected 'ad.name' of argument 0 to be a string that is not empty, but got 1 : i32}}
+func.func @name_type(%x: tensor<4xf32> {ad.name = 1 : i32}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected 'ad.name' of argument 0 to be a string that is not empty, but got ""}}
+func.func @name_empty(%x: tensor<4xf32> {ad.name = ""}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected distinct names, but arguments 0 and 1 are both named "x"}}
+func.func @name_twice(%x: tensor<4xf32> {ad.name = "x"}, %y: tensor<4xf32> {ad.name = "x"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected distinct names, but results 0 and 1 are both named "x"}}
+func.func @result_name_twice(%x: tensor<4xf32>) -> (tensor<4xf32> {ad.name = "x"}, tensor<4xf32> {ad.name = "x"}) {
+  return %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected 'ad.donated' of argument 0 to be an i64, but got 0 : i32}}
+func.func @donated_type(%x: tensor<4xf32> {ad.donated = 0 : i32}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected 'ad.donated' of argument 0 to name one of 1 results, but got 1}}
+func.func @donated_range(%x: tensor<4xf32> {ad.donated = 1 : i64}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected donated argument 1 and result 0 to have the same type, but got 'tensor<i32>' and 'tensor<4xf32>'}}
+func.func @donated_types(%x: tensor<4xf32>, %n: tensor<i32> {ad.donated = 0 : i64}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected result 0 to take one buffer, but arguments 0 and 1 are both donated to it}}
+func.func @donated_twice(%x: tensor<4xf32> {ad.donated = 0 : i64}, %y: tensor<4xf32> {ad.donated = 0 : i64}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected 'ad.parameter' without a value, but got true}}
+func.func @parameter_value(%x: tensor<4xf32> {ad.parameter = true}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected ad.name, ad.donated or ad.parameter on argument 0, but got 'ad.trainable'}}
+func.func @unknown_argument_attribute(%x: tensor<4xf32> {ad.trainable}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected ad.name on result 0, but got 'ad.donated'}}
+func.func @unknown_result_attribute(%x: tensor<4xf32>) -> (tensor<4xf32> {ad.donated = 0 : i64}) {
+  return %x : tensor<4xf32>
+}
