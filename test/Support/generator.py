@@ -1,0 +1,203 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random well-typed `ad` functions: values with static and run-time sizes, and the program that they make.
+
+The run-time sizes are known here, so that every program is valid at run time. What operations there are stands in
+operations.py."""
+
+import numpy as np
+
+import elements
+
+LONG = [64, 65, 100, 130, 513, 600, 1030]
+
+
+class Value:
+    def __init__(self, name, element, static, sizes):
+        self.name, self.element, self.static, self.sizes = name, element, tuple(static), tuple(sizes)
+
+    @property
+    def rank(self):
+        return len(self.sizes)
+
+    @property
+    def type(self):
+        return tensor_type(self.element, self.static)
+
+    def __str__(self):
+        return "%" + self.name
+
+
+def tensor_type(element, static):
+    return "tensor<" + "".join(("?" if size is None else str(size)) + "x" for size in static) + element + ">"
+
+
+class Op:
+    """One operation: `text` follows `%result =`; `prelude` are lines that make its index operands."""
+
+    def __init__(self, mnemonic, result, operands, text, prelude, attributes):
+        self.mnemonic, self.result, self.operands = mnemonic, result, operands
+        self.text, self.prelude, self.attributes = text, prelude, attributes
+
+    def lines(self):
+        return [*self.prelude, f"{self.result} = {self.text}"]
+
+
+class Program:
+    def __init__(self, arguments, ops, outputs):
+        self.arguments, self.ops, self.outputs = arguments, ops, outputs  # arguments: [(value, array)]
+
+    def used(self):
+        """The same program without what no output needs."""
+        needed = {value.name for value in self.outputs}
+        ops = []
+        for op in reversed(self.ops):
+            if op.result.name in needed:
+                needed.update(value.name for value in op.operands)
+                ops.append(op)
+        return Program([a for a in self.arguments if a[0].name in needed], ops[::-1], self.outputs)
+
+    def function(self, name, prefix="", visibility=""):
+        """Text of the function; names of arguments and results in files start with the prefix."""
+        label = lambda text: f' {{ad.name = "{prefix}{text}"}}' if prefix is not None else ""
+        inputs = ", ".join(f"{value}: {value.type}{label(value.name)}" for value, _ in self.arguments)
+        results = ", ".join(f"{value.type}{label('r' + str(i))}" for i, value in enumerate(self.outputs))
+        body = "".join(f"  {line}\n" for op in self.ops for line in op.lines())
+        returned = ", ".join(str(value) for value in self.outputs)
+        types = ", ".join(value.type for value in self.outputs)
+        return f"func.func {visibility}@{name}({inputs}) -> ({results}) {{\n{body}  return {returned} : {types}\n}}\n"
+
+
+def join_static(shapes):
+    """The static shape of a broadcast: a size other than 1 wins, then `?`, then 1."""
+    rank = max(len(shape) for shape in shapes)
+    result = [1] * rank
+    for shape in shapes:
+        for axis, size in enumerate(shape, rank - len(shape)):
+            if result[axis] in (1, None) and size != 1 and (result[axis] == 1 or size is not None):
+                result[axis] = size
+    return tuple(result)
+
+
+def common_static(left, right):
+    return right if left is None else left
+
+
+class Generator:
+    """Grows one program. Operands are earlier values, arguments made for the purpose, or constants."""
+
+    def __init__(self, rng, special=None, dynamic=0.3, reuse=0.65, constants=0.1):
+        self.rng = rng
+        self.special = rng.choice([0.0, 0.0, 0.15]) if special is None else special
+        self.dynamic, self.reuse, self.constants = dynamic, reuse, constants
+        self.arguments, self.ops, self.values = [], [], []
+        self.count = 0
+
+    def chance(self, probability):
+        return self.rng.random() < probability
+
+    def pick(self, choices):
+        return choices[int(self.rng.integers(len(choices)))]
+
+    def name(self, letter):
+        self.count += 1
+        return f"{letter}{self.count}"
+
+    # Shapes.
+
+    def size(self):
+        return int(self.rng.choice([0, 1, 2, 3, 4, 5, 7, 8, 16, 17, 33],
+                                   p=[.04, .2, .14, .14, .12, .12, .07, .07, .04, .03, .03]))
+
+    def sizes(self, rank, limit=600):
+        sizes = [self.size() for _ in range(rank)]
+        while int(np.prod(sizes, dtype=np.int64)) > limit:
+            sizes[int(np.argmax(sizes))] = int(self.rng.integers(1, 4))
+        return tuple(sizes)
+
+    def rank(self, least=0, most=4):
+        return int(self.rng.integers(least, most + 1))
+
+    def static(self, sizes):
+        return tuple(None if self.chance(self.dynamic) else size for size in sizes)
+
+    # Values.
+
+    def argument(self, element, sizes, static=None, array=None):
+        static = self.static(sizes) if static is None else static
+        if array is None:
+            array = elements.random(self.rng, element, sizes, self.special)
+        if array.size and array.size <= 64 and None not in static and self.chance(self.constants):
+            return self.constant(element, sizes, array)
+        value = Value(self.name("a"), element, static, sizes)
+        self.arguments.append((value, array))
+        self.values.append(value)
+        return value
+
+    def constant(self, element, sizes, array):
+        if element == "i1":
+            text = str(array.tolist()).replace("True", "true").replace("False", "false")
+        else:
+            text = '"0x' + np.ascontiguousarray(array).tobytes().hex().upper() + '"'
+        type = tensor_type(element, sizes)
+        # A splat of one element would be read as one, so its type says all.
+        return self.add("constant", element, sizes, sizes, [], f"ad.constant dense<{text}> : {type}", [],
+                        {"value": array})
+
+    def operand(self, element, least=0, most=4, where=None):
+        """A value of the element type with a rank in the range."""
+        fitting = [v for v in self.values if v.element == element and least <= v.rank <= most and
+                   (where is None or where(v))]
+        if fitting and self.chance(self.reuse):
+            return self.pick(fitting)
+        while True:
+            value_sizes = self.sizes(self.rank(least, most))
+            probe = Value("", element, value_sizes, value_sizes)
+            if where is None or where(probe):
+                return self.argument(element, value_sizes)
+
+    def like(self, value, element=None):
+        """A value that broadcasts with the given one."""
+        element = element or value.element
+        equal = [v for v in self.values if v.element == element and v.sizes == value.sizes]
+        if equal and self.chance(0.4):
+            return self.pick(equal)
+        sizes, static = list(value.sizes), list(self.static(value.sizes))
+        for axis in range(len(sizes)):
+            if self.chance(0.2):
+                sizes[axis] = 1
+                static[axis] = None if self.chance(self.dynamic) else 1
+            elif sizes[axis] == 1 and self.chance(0.3):
+                sizes[axis] = self.pick([2, 3, 5])
+                static[axis] = None if self.chance(self.dynamic) else sizes[axis]
+        drop = self.rank(0, len(sizes)) if self.chance(0.25) else 0
+        return self.argument(element, tuple(sizes[drop:]), tuple(static[drop:]))
+
+    def add(self, mnemonic, element, static, sizes, operands, text, prelude=(), attributes=None):
+        result = Value(self.name("v"), element, static, sizes)
+        assert all(s is None or s == n for s, n in zip(result.static, result.sizes)), (mnemonic, static, sizes)
+        self.ops.append(Op(mnemonic, result, list(operands), text, list(prelude), attributes or {}))
+        self.values.append(result)
+        return result
+
+    def index(self, number, prelude, operands):
+        """An index operand: a constant, or the size of an argument that is known at run time only."""
+        name = self.name("n")
+        if self.chance(0.5) or number < 0 or number > 40:
+            prelude.append(f"%{name} = arith.constant {number} : index")
+            return "%" + name
+        carrier = next((a for a, _ in self.arguments if a.rank and a.sizes[0] == number and a.static[0] is None), None)
+        if carrier is None:
+            carrier = self.argument("i8", (number,), (None,), np.zeros(number, np.int8))
+        prelude += [f"%{name}z = arith.constant 0 : index", f"%{name} = tensor.dim {carrier}, %{name}z : {carrier.type}"]
+        operands.append(carrier)
+        return "%" + name
+
+    def dynamic_sizes(self, static, sizes, prelude, operands):
+        """The list `(%n, …)` of index operands for the `?` of a result, empty when there is none."""
+        names = [self.index(n, prelude, operands) for s, n in zip(static, sizes) if s is None]
+        return f"({', '.join(names)})" if names else ""
+
+    def program(self):
+        read = {value.name for op in self.ops for value in op.operands}
+        outputs = [op.result for op in self.ops if op.result.name not in read or self.chance(0.15)]
+        return Program(self.arguments, self.ops, outputs).used()
