@@ -18,18 +18,12 @@ NumericsLog *NumericsLog::get(MLIRContext *context) {
   return dialect ? dialect->getRegisteredInterface<NumericsLog>() : nullptr;
 }
 
-static std::string locationText(Location loc) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << loc;
-  StringRef trimmed = text;
-  if (trimmed.consume_front("loc(") && trimmed.consume_back(")"))
-    return trimmed.str();
-  return text;
-}
-
 void NumericsLog::record(Location loc, StringRef user, Permissions used) {
-  Row row(locationText(loc), user.str(), stringifyPermissions(used));
+  // Of an inlined or fused location, the place where the operation was written.
+  auto place = loc->findInstanceOf<FileLineColLoc>();
+  Row row = place ? Row(place.getFilename().str(), place.getLine(), place.getColumn(), user.str(),
+                        stringifyPermissions(used))
+                  : Row("unknown", 0, 0, user.str(), stringifyPermissions(used));
   std::lock_guard<std::mutex> lock(mutex);
   ++counts[std::move(row)];
 }
@@ -50,9 +44,12 @@ void NumericsLog::writeJson(raw_ostream &os) const {
   json.array([&] {
     for (const auto &[row, count] : counts)
       json.object([&, &row = row, &count = count] {
-        json.attribute("location", std::get<0>(row));
-        json.attribute("pattern", std::get<1>(row));
-        json.attribute("permission", std::get<2>(row));
+        const auto &[file, line, column, user, permission] = row;
+        json.attribute("file", file);
+        json.attribute("line", line);
+        json.attribute("column", column);
+        json.attribute("pattern", user);
+        json.attribute("permission", permission);
         json.attribute("count", count);
       });
   });

@@ -151,10 +151,52 @@ template <typename OpTy> struct DropInner : NumericsPattern<OpTy> {
                                       op.getSizes(), op.getAllowAttr());
   }
 };
+
+// A reduction that keeps its axes as 1 and a reshape that drops them, or one that drops and a reshape that adds.
+template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<ReshapeOp> {
+  explicit FoldReshapeIntoReduction(MLIRContext *context) : NumericsPattern(context, "fold-reshape-into-reduction") {}
+
+  // Whether the shapes agree but for the reduced axes, which one has as 1 and the other lacks.
+  static bool differOnlyInAxes(Value kept, Value dropped, ArrayRef<int64_t> axes) {
+    SizeAnalysis sizes;
+    int64_t position = 0;
+    int64_t keptRank = cast<RankedTensorType>(kept.getType()).getRank();
+    int64_t droppedRank = cast<RankedTensorType>(dropped.getType()).getRank();
+    if (keptRank != droppedRank + static_cast<int64_t>(axes.size()))
+      return false;
+    for (int64_t axis = 0; axis < keptRank; ++axis) {
+      SizeOrigin size = sizes.originOfSize(kept, axis);
+      if (llvm::is_contained(axes, axis) ? size.number != 1 : size != sizes.originOfSize(dropped, position++))
+        return false;
+    }
+    return true;
+  }
+
+  LogicalResult match(ReshapeOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    auto reduction = op.getInput().getDefiningOp<ReduceOp>();
+    if (!reduction || !reduction->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "expected a reduction without other users as the operand");
+    Value kept = op.getInput(), dropped = op.getResult();
+    if (!reduction.getKeepDims())
+      std::swap(kept, dropped);
+    if (!differOnlyInAxes(kept, dropped, reduction.getAxes()))
+      return rewriter.notifyMatchFailure(op, "expected a reshape that adds or drops exactly the reduced axes");
+    return success();
+  }
+
+  void rewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto reduction = op.getInput().getDefiningOp<ReduceOp>();
+    rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), reduction.getInput(), reduction.getAxes(),
+                                          !reduction.getKeepDims(), reduction.getOrderAttr(),
+                                          reduction.getAllowAttr());
+  }
+};
 } // namespace
 
 void ad::populateMovementPatterns(RewritePatternSet &patterns) {
   patterns.add<FoldTransposeIntoDot, FoldDotIntoTranspose, FoldTransposeIntoGemm, DropIdentity<ReshapeOp>,
-               DropIdentity<BroadcastOp>, DropIdentity<SumToShapeOp>, DropInner<ReshapeOp>, DropInner<BroadcastOp>>(
-      patterns.getContext());
+               DropIdentity<BroadcastOp>, DropIdentity<SumToShapeOp>, DropInner<ReshapeOp>, DropInner<BroadcastOp>,
+               FoldReshapeIntoReduction<ReduceSumOp>, FoldReshapeIntoReduction<ReduceProdOp>,
+               FoldReshapeIntoReduction<ReduceMaxOp>, FoldReshapeIntoReduction<ReduceMinOp>,
+               FoldReshapeIntoReduction<ReduceMeanOp>>(patterns.getContext());
 }

@@ -106,3 +106,19 @@ func.func @sizes(%x: tensor<?x3xf32>) -> index {
   %n = tensor.dim %t, %c1 : tensor<3x?xf32>
   return %n : index
 }
+
+// CHECK-LABEL: @reduction_and_reshape
+func.func @reduction_and_reshape(%x: tensor<?x3x1xf32>) -> (tensor<?x1xf32>, tensor<?x1x1xf32>, tensor<?xf32>) {
+  // CHECK: ad.reduce_sum %{{.+}} axes [1] : tensor<?x3x1xf32> -> tensor<?x1xf32>
+  // CHECK: ad.reduce_sum %{{.+}} axes [1] keep_dims : tensor<?x3x1xf32> -> tensor<?x1x1xf32>
+  // CHECK: ad.reshape
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x3x1xf32>
+  %a = ad.reduce_sum %x axes [1] keep_dims : tensor<?x3x1xf32> -> tensor<?x1x1xf32>
+  %b = ad.reshape %a(%n) : tensor<?x1x1xf32> -> tensor<?x1xf32>
+  %c = ad.reduce_sum %x axes [1] : tensor<?x3x1xf32> -> tensor<?x1xf32>
+  %d = ad.reshape %c(%n) : tensor<?x1xf32> -> tensor<?x1x1xf32>
+  %e = ad.reduce_max %x axes [1] keep_dims : tensor<?x3x1xf32> -> tensor<?x1x1xf32>
+  %f = ad.reshape %e(%n) : tensor<?x1x1xf32> -> tensor<?xf32>
+  return %b, %d, %f : tensor<?x1xf32>, tensor<?x1x1xf32>, tensor<?xf32>
+}

@@ -30,8 +30,8 @@ public:
   void writeJson(raw_ostream &os) const;
 
 private:
-  // Location as text, user, permissions as text: what the report is sorted by, whatever the order of the threads.
-  using Row = std::tuple<std::string, std::string, std::string>;
+  // File, line, column, user, permissions: what the report is sorted by, whatever the order of the threads.
+  using Row = std::tuple<std::string, unsigned, unsigned, std::string, std::string>;
 
   mutable std::mutex mutex;
   std::map<Row, int64_t> counts;

@@ -64,6 +64,34 @@ def VerifyNumericsPass : Pass<"ad-verify-numerics"> {
   }];
 }
 
+def WriteNumericsReportPass : Pass<"ad-write-numerics-report"> {
+  let summary = "Write every use of a permission so far to a JSON file";
+  let description = [{
+    Why: a run in `fast` mode has to say where it left the written program. Put it behind the passes whose uses are wanted; the
+    runner's --numerics-report does so.
+
+    Changes nothing. For a program in which ad-simplify dropped a zero the file holds:
+    ```json
+    [
+      {
+        "file": "model.mlir",
+        "line": 3,
+        "column": 8,
+        "pattern": "drop-zero",
+        "permission": "algebra",
+        "count": 1
+      }
+    ]
+    ```
+    Rows are sorted by place, pattern and permission, whatever the order in which threads worked.
+
+    Refuses: a file that cannot be written.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", "\"-\"", "where to write; `-` is standard output">];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
 //===- Differentiation -===//
 
 def DifferentiatePass : Pass<"ad-differentiate", "::mlir::ModuleOp"> {
