@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions: verifiers, sizes, builders and the assembly of ad.dot. Labels are those of docs/spec/contraction.md.
+// Contractions: verifiers, sizes, builders and the assembly of ad.dot. Labels are those of
+// docs/spec/contraction.md.
 
 #include "ShapeUtils.h"
 
@@ -32,8 +33,8 @@ struct DotAxes {
            rhsContract == other.rhsContract;
   }
 
-  // The axes of NumPy's matmul. A stack of matrices meets one matrix or vector, or a stack of the same rank; none
-  // where NumPy would repeat the left operand or there is nothing to contract.
+  // The axes of NumPy's matmul. A stack of matrices meets one matrix or vector, or a stack of the same rank;
+  // none where NumPy would repeat the left operand or there is nothing to contract.
   static std::optional<DotAxes> ofMatmul(int64_t lhsRank, int64_t rhsRank) {
     if (lhsRank < 1 || rhsRank < 1)
       return std::nullopt;
@@ -75,7 +76,8 @@ static LogicalResult verifyOperandAxes(ArrayRef<int64_t> batch, ArrayRef<int64_t
   SmallVector<bool> used(rank, false);
   for (int64_t axis : llvm::concat<const int64_t>(batch, contract)) {
     if (axis < 0 || axis >= rank) // C3
-      return error() << "expected axes of the " << side << " operand of rank " << rank << ", but got " << axis;
+      return error() << "expected axes of the " << side << " operand of rank " << rank << ", but got "
+                     << axis;
     if (used[axis]) // C3
       return error() << "expected each axis of the " << side << " operand once, but got " << axis << " twice";
     used[axis] = true;
@@ -96,10 +98,11 @@ static LogicalResult verifyPairs(ArrayRef<int64_t> lhsAxes, ArrayRef<int64_t> rh
 // The shape of the result, after all checks of axes and sizes.
 static FailureOr<SmallVector<int64_t>> inferDotShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs,
                                                      const DotAxes &axes, EmitError error) {
-  if (axes.lhsBatch.size() != axes.rhsBatch.size() || axes.lhsContract.size() != axes.rhsContract.size()) // C2
+  if (axes.lhsBatch.size() != axes.rhsBatch.size() ||
+      axes.lhsContract.size() != axes.rhsContract.size()) // C2
     return error() << "expected as many batch and contracting axes of both operands, but got "
-                   << axes.lhsBatch.size() << " x " << axes.rhsBatch.size() << " and " << axes.lhsContract.size()
-                   << " x " << axes.rhsContract.size();
+                   << axes.lhsBatch.size() << " x " << axes.rhsBatch.size() << " and "
+                   << axes.lhsContract.size() << " x " << axes.rhsContract.size();
   if (failed(verifyOperandAxes(axes.lhsBatch, axes.lhsContract, lhs.size(), "left", error)) ||
       failed(verifyOperandAxes(axes.rhsBatch, axes.rhsContract, rhs.size(), "right", error)) ||
       failed(verifyPairs(axes.lhsBatch, axes.rhsBatch, lhs, rhs, "batch", error)) ||
@@ -139,8 +142,9 @@ LogicalResult DotOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTy
   SmallVector<int64_t> left = llvm::to_vector(getLhsBatch());
   llvm::append_range(left, freeAxes(getLhs().getType().getRank(), getLhsBatch(), getLhsContract()));
   SmallVector<OpFoldResult> sizes = selectSizes(builder, getLoc(), getLhs(), left);
-  llvm::append_range(sizes, selectSizes(builder, getLoc(), getRhs(),
-                                        freeAxes(getRhs().getType().getRank(), getRhsBatch(), getRhsContract())));
+  llvm::append_range(sizes,
+                     selectSizes(builder, getLoc(), getRhs(),
+                                 freeAxes(getRhs().getType().getRank(), getRhsBatch(), getRhsContract())));
   shapes.push_back(normalizeSizes(builder, getLoc(), getType(), sizes));
   return success();
 }
@@ -165,12 +169,11 @@ void DotOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rh
   build(builder, state, lhs, rhs, given.lhsBatch, given.rhsBatch, given.lhsContract, given.rhsContract);
 }
 
-//===-- Assembly ------------------------------------------------------------------------------------------------===//
+//===- Assembly -===//
 
 static ParseResult parseAxisList(OpAsmParser &parser, SmallVectorImpl<int64_t> &axes) {
-  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
-    return parser.parseInteger(axes.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(axes.emplace_back()); });
 }
 
 // `keyword [..] x [..]`, if it is there.
@@ -224,14 +227,16 @@ ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
-static void printAxisPair(OpAsmPrinter &printer, StringRef keyword, ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
+static void printAxisPair(OpAsmPrinter &printer, StringRef keyword, ArrayRef<int64_t> lhs,
+                          ArrayRef<int64_t> rhs) {
   printer << " " << keyword << " [" << lhs << "] x [" << rhs << "]";
 }
 
 void DotOp::print(OpAsmPrinter &printer) {
   printer << " " << getLhs() << ", " << getRhs();
   DotAxes axes = DotAxes::of(*this);
-  std::optional<DotAxes> matmul = DotAxes::ofMatmul(getLhs().getType().getRank(), getRhs().getType().getRank());
+  std::optional<DotAxes> matmul =
+      DotAxes::ofMatmul(getLhs().getType().getRank(), getRhs().getType().getRank());
   if (!matmul || !(*matmul == axes)) {
     if (!axes.lhsBatch.empty() || !axes.rhsBatch.empty())
       printAxisPair(printer, "batch", axes.lhsBatch, axes.rhsBatch);
@@ -243,15 +248,15 @@ void DotOp::print(OpAsmPrinter &printer) {
   printer.printFunctionalType(*this);
 }
 
-//===-- ad.gemm -------------------------------------------------------------------------------------------------===//
+//===- ad.gemm -===//
 
 // C5: the bias repeats to the result's shape.
 static LogicalResult verifyBias(GemmOp op, RankedTensorType bias) {
   Type element = bias.getElementType();
   if (element != op.getLhs().getType().getElementType() && element != op.getType().getElementType()) // C1
     return op.emitOpError("expected a bias with elements of type ")
-           << op.getLhs().getType().getElementType() << " or " << op.getType().getElementType() << ", but got "
-           << element;
+           << op.getLhs().getType().getElementType() << " or " << op.getType().getElementType()
+           << ", but got " << element;
   ArrayRef<int64_t> result = op.getType().getShape();
   bool repeats = bias.getRank() <= 2;
   for (int64_t axis = bias.getRank(), last = 1; repeats && axis > 0; --axis, --last)
@@ -271,8 +276,8 @@ LogicalResult GemmOp::verify() {
            << lhs.getRank() << ", " << rhs.getRank() << " and " << getType().getRank();
   int64_t left = getTransA() ? 0 : 1, right = getTransB() ? 1 : 0;
   if (!maySizesAgree(lhs.getDimSize(left), rhs.getDimSize(right))) // C3
-    return emitOpError("contracting axes ") << left << " and " << right << " have sizes " << lhs.getDimSize(left)
-                                            << " and " << rhs.getDimSize(right);
+    return emitOpError("contracting axes ") << left << " and " << right << " have sizes "
+                                            << lhs.getDimSize(left) << " and " << rhs.getDimSize(right);
   SmallVector<int64_t> shape = {lhs.getDimSize(1 - left), rhs.getDimSize(1 - right)};
   if (ArrayRef<int64_t>(shape) != getType().getShape()) // C4
     return emitOpError("expected a result of shape ")

@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-//===-- Assembly ------------------------------------------------------------------------------------------------===//
+//===- Assembly -===//
 
 // ad.fusion kind (%a = %x, …) {attributes} : (types) -> types { … }
 ParseResult FusionOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -67,12 +67,12 @@ LogicalResult FusionOp::verify() {
   return success();
 }
 
-//===-- Sizes ---------------------------------------------------------------------------------------------------===//
+//===- Sizes -===//
 
 namespace {
-// Sizes of values in the region, computed before the fusion. Operations of the region say their sizes in terms of
-// values of the region; these index computations are built in a block of no function and carried out one by one, with
-// sizes of inner tensors resolved in turn.
+// Sizes of values in the region, computed before the fusion. Operations of the region say their sizes in
+// terms of values of the region; these index computations are built in a block of no function and carried out
+// one by one, with sizes of inner tensors resolved in turn.
 class SizesOutside {
 public:
   SizesOutside(OpBuilder &builder, FusionOp fusion) : builder(builder), fusion(fusion) {}

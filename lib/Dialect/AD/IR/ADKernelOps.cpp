@@ -3,6 +3,7 @@
 // Kernels, launches and the scalar operations inside kernels. Labels are those of docs/spec/kernels.md.
 
 #include "ShapeUtils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
 using namespace mlir;
@@ -18,16 +19,16 @@ void ADDialect::registerKernelOps() {
       >();
 }
 
-//===-- ad.kernel -----------------------------------------------------------------------------------------------===//
+//===- ad.kernel -===//
 
 ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   auto buildType = [](Builder &builder, ArrayRef<Type> arguments, ArrayRef<Type> results,
                       function_interface_impl::VariadicFlag,
                       std::string &) { return builder.getFunctionType(arguments, results); };
   SMLoc loc = parser.getCurrentLocation();
-  if (function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false,
-                                               getFunctionTypeAttrName(result.name), buildType,
-                                               getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name)))
+  if (function_interface_impl::parseFunctionOp(
+          parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), buildType,
+          getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name)))
     return failure();
   return verifyInherentAttrs(result.name, result.attributes,
                              [&] { return parser.emitError(loc) << "'ad.kernel' op "; });
@@ -50,9 +51,10 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
-//===-- ad.launch -----------------------------------------------------------------------------------------------===//
+//===- ad.launch -===//
 
-// Tensors become memrefs in memory planning, on both sides at different times: element type and sizes stay comparable.
+// Tensors become memrefs in memory planning, on both sides at different times: element type and sizes stay
+// comparable.
 static bool mayDescribeSameValue(Type given, Type expected) {
   auto left = dyn_cast<ShapedType>(given), right = dyn_cast<ShapedType>(expected);
   if (!left || !right)
@@ -71,12 +73,16 @@ static LogicalResult verifyLaunchTypes(LaunchOp op, TypeRange given, TypeRange e
                                        << " has, but got " << given.size();
   for (auto [index, types] : llvm::enumerate(llvm::zip_equal(given, expected)))
     if (!mayDescribeSameValue(std::get<0>(types), std::get<1>(types)))
-      return op.emitOpError("expected ") << what << " " << index << " of type " << std::get<1>(types) << ", as "
-                                         << op.getKernelAttr() << " has, but got " << std::get<0>(types);
+      return op.emitOpError("expected ")
+             << what << " " << index << " of type " << std::get<1>(types) << ", as " << op.getKernelAttr()
+             << " has, but got " << std::get<0>(types);
   return success();
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // After ad-emit-cpu the kernel is a function over pointers, whose signature ad-lower-host knows.
+  if (symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr()))
+    return success();
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel) // C1
     return emitOpError("expected ") << getKernelAttr() << " to be an ad.kernel";
@@ -114,7 +120,7 @@ LogicalResult LaunchOp::verify() {
   return success();
 }
 
-//===-- Scalars -------------------------------------------------------------------------------------------------===//
+//===- Scalars -===//
 
 LogicalResult ElementaryOp::verify() {
   bool binary = getFunction() == ElementaryFunction::pow || getFunction() == ElementaryFunction::atan2;

@@ -22,18 +22,17 @@ static LogicalResult reifyLeadingSizes(Operation *op, Value source, OpBuilder &b
                                        ReifiedRankedShapedTypeDims &shapes) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<int64_t> leading = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  shapes.push_back(normalizeSizes(builder, op->getLoc(), type, selectSizes(builder, op->getLoc(), source, leading)));
+  shapes.push_back(
+      normalizeSizes(builder, op->getLoc(), type, selectSizes(builder, op->getLoc(), source, leading)));
   return success();
 }
 
-template <typename Op>
-static LogicalResult verifySoftmax(Op op) {
+template <typename Op> static LogicalResult verifySoftmax(Op op) {
   int64_t axis = op.getAxis();
   return verifyAxis(axis, op.getType().getRank(), [&] { return op.emitOpError(); }); // C1
 }
 
-template <typename Op>
-static OrderAttr canonicalOrderOfSoftmax(Op op) {
+template <typename Op> static OrderAttr canonicalOrderOfSoftmax(Op op) {
   bool innermost = static_cast<int64_t>(op.getAxis()) == op.getType().getRank() - 1;
   return innermost ? OrderAttr::canonicalLanes(op.getContext()) : OrderAttr::canonicalBlocks(op.getContext());
 }
@@ -52,8 +51,7 @@ LogicalResult LogSoftmaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedS
 }
 
 // C1 to C3 of the normalizations; `parameter` is the type of scale and bias.
-template <typename Op>
-static LogicalResult verifyNormalization(Op op, RankedTensorType parameter) {
+template <typename Op> static LogicalResult verifyNormalization(Op op, RankedTensorType parameter) {
   RankedTensorType input = op.getInput().getType();
   if (input.getRank() == 0) // C1
     return op.emitOpError("expected an input of rank 1 or more, but its rank is 0");
@@ -83,8 +81,9 @@ LogicalResult RmsNormOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShap
 
 // Whether two shapes can be one at run time.
 static bool mayShapesAgree(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
-  return lhs.size() == rhs.size() &&
-         llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) { return maySizesAgree(std::get<0>(pair), std::get<1>(pair)); });
+  return lhs.size() == rhs.size() && llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
+           return maySizesAgree(std::get<0>(pair), std::get<1>(pair));
+         });
 }
 
 LogicalResult CrossEntropyOp::verify() {

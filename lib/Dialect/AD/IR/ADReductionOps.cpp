@@ -2,7 +2,9 @@
 //
 // Reductions: verifiers, type inference, sizes and folds. Labels are those of docs/spec/reduction.md.
 
+#include "Elementwise.h"
 #include "ShapeUtils.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -22,8 +24,7 @@ static RankedTensorType reducedType(RankedTensorType type, ArrayRef<int64_t> axe
 }
 
 // Sums, products and means may give the accumulator's type; a maximum is one of the elements.
-template <typename Op>
-static LogicalResult verifyReduction(Op op) {
+template <typename Op> static LogicalResult verifyReduction(Op op) {
   constexpr bool selects = llvm::is_one_of<Op, ReduceMaxOp, ReduceMinOp>::value;
   RankedTensorType input = op.getInput().getType(), result = op.getType();
   if (failed(verifyAxes(op.getAxes(), input.getRank(), [&] { return op.emitOpError(); }))) // C1
@@ -62,19 +63,36 @@ static LogicalResult reifyReduction(OpBuilder &builder, Operation *op, ArrayRef<
 
 static OrderAttr canonicalOrderOfReduction(TypedValue<RankedTensorType> input, ArrayRef<int64_t> axes) {
   bool innermost = !axes.empty() && axes.back() == input.getType().getRank() - 1;
-  return innermost ? OrderAttr::canonicalLanes(input.getContext()) : OrderAttr::canonicalBlocks(input.getContext());
+  return innermost ? OrderAttr::canonicalLanes(input.getContext())
+                   : OrderAttr::canonicalBlocks(input.getContext());
 }
 
-// A reduction over no axes is its operand.
-template <typename Op>
-static OpFoldResult foldReduction(Op op, Attribute) {
-  if (op.getAxes().empty() && op.getInput().getType() == op.getType())
+// A reduction over no axes is its operand, except that the rounding to f8E5M2 saturates infinities.
+template <typename Op> static OpFoldResult foldReduction(Op op) {
+  if (op.getAxes().empty() && op.getInput().getType() == op.getType() &&
+      keepsEveryValue(op.getType().getElementType()))
     return op.getInput();
   return {};
 }
 
-static LogicalResult inferArgReduction(std::optional<Location> location, StringRef name, Type input, int64_t axis,
-                                       SmallVectorImpl<Type> &types) {
+namespace {
+// A reduction over no axes into the accumulator's type is an exact cast.
+template <typename Op> struct ReplaceEmptyReductionByCast : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
+    if (!op.getAxes().empty())
+      return rewriter.notifyMatchFailure(op, "expected no axes");
+    if (op.getInput().getType() == op.getType())
+      return rewriter.notifyMatchFailure(op, "expected another element type");
+    rewriter.replaceOpWithNewOp<CastOp>(op, op.getType(), op.getInput(), op.getAllowAttr());
+    return success();
+  }
+};
+} // namespace
+
+static LogicalResult inferArgReduction(std::optional<Location> location, StringRef name, Type input,
+                                       int64_t axis, SmallVectorImpl<Type> &types) {
   auto type = dyn_cast<RankedTensorType>(input);
   auto error = [&] { return inferenceError(location, name); };
   if (!type)

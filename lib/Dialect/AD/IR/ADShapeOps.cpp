@@ -18,10 +18,9 @@ void ADDialect::registerShapeOps() {
       >();
 }
 
-// The element type stays, and dynamic sizes of the result are operands: C1 and C2 of every operation that names its
-// result type.
-template <typename Op>
-static LogicalResult verifyMovement(Op op) {
+// The element type stays, and dynamic sizes of the result are operands: C1 and C2 of every operation that
+// names its result type.
+template <typename Op> static LogicalResult verifyMovement(Op op) {
   Type input = op.getInput().getType().getElementType(), result = op.getType().getElementType();
   if (input != result) // C1
     return op.emitOpError("expected a result with elements of type ") << input << ", but got " << result;
@@ -49,26 +48,28 @@ LogicalResult ReshapeOp::verify() {
   ArrayRef<int64_t> from = getInput().getType().getShape(), to = getType().getShape();
   std::optional<int64_t> before = countElements(from), after = countElements(to);
   if (before && after && *before != *after) // C3
-    return emitOpError("cannot reshape ")
-           << *before << " elements of shape " << shapeToString(from) << " to " << *after << " of shape "
-           << shapeToString(to);
+    return emitOpError("cannot reshape ") << *before << " elements of shape " << shapeToString(from) << " to "
+                                          << *after << " of shape " << shapeToString(to);
   return success();
 }
 
 LogicalResult BroadcastOp::verify() {
   if (failed(verifyMovement(*this)))
     return failure();
-  return verifyRepetition(getInput().getType().getShape(), getType().getShape(), [&] { return emitOpError(); });
+  return verifyRepetition(getInput().getType().getShape(), getType().getShape(),
+                          [&] { return emitOpError(); });
 }
 
 LogicalResult SumToShapeOp::verify() {
   if (failed(verifyMovement(*this)))
     return failure();
-  return verifyRepetition(getType().getShape(), getInput().getType().getShape(), [&] { return emitOpError(); });
+  return verifyRepetition(getType().getShape(), getInput().getType().getShape(),
+                          [&] { return emitOpError(); });
 }
 
 OrderAttr SumToShapeOp::getCanonicalOrder() {
-  // The innermost axis is summed if the result lacks it or may have size 1 there while the input may have another.
+  // The innermost axis is summed if the result lacks it or may have size 1 there while the input may have
+  // another.
   ArrayRef<int64_t> from = getInput().getType().getShape(), to = getType().getShape();
   bool innermost = !from.empty() && (to.empty() || (maySizesAgree(to.back(), 1) && from.back() != 1));
   return innermost ? OrderAttr::canonicalLanes(getContext()) : OrderAttr::canonicalBlocks(getContext());
@@ -99,7 +100,8 @@ static bool fitsInAxis(int64_t offset, int64_t size, int64_t stride, int64_t ava
   int64_t last = 0;
   if (size == 0 || ShapedType::isDynamic(size) || ShapedType::isDynamic(available))
     return true;
-  return !llvm::MulOverflow(size - 1, stride, last) && !llvm::AddOverflow(last, offset, last) && last < available;
+  return !llvm::MulOverflow(size - 1, stride, last) && !llvm::AddOverflow(last, offset, last) &&
+         last < available;
 }
 
 LogicalResult SliceOp::verify() {
@@ -118,14 +120,14 @@ LogicalResult SliceOp::verify() {
       return emitOpError("expected a non-negative offset and a positive stride along axis ")
              << axis << ", but got " << offset << " and " << stride;
     if (!fitsInAxis(offset, to[axis], stride, from[axis])) // C5
-      return emitOpError("cannot read ") << to[axis] << " elements from offset " << offset << " with stride " << stride
-                                         << " along axis " << axis << " of size " << from[axis];
+      return emitOpError("cannot read ") << to[axis] << " elements from offset " << offset << " with stride "
+                                         << stride << " along axis " << axis << " of size " << from[axis];
   }
   return success();
 }
 
-// A window of shape `part` at one offset operand per axis inside `whole`: C2 to C4 of the operations with computed
-// offsets.
+// A window of shape `part` at one offset operand per axis inside `whole`: C2 to C4 of the operations with
+// computed offsets.
 static LogicalResult verifyWindow(ArrayRef<int64_t> part, ArrayRef<int64_t> whole, size_t offsets,
                                   EmitError emitError) {
   if (part.size() != whole.size()) // C2
@@ -134,8 +136,8 @@ static LogicalResult verifyWindow(ArrayRef<int64_t> part, ArrayRef<int64_t> whol
     return emitError() << "expected one offset for each of " << whole.size() << " axes, but got " << offsets;
   for (auto [axis, sizes] : llvm::enumerate(llvm::zip_equal(part, whole)))
     if (!fitsInAxis(0, std::get<0>(sizes), 1, std::get<1>(sizes))) // C4
-      return emitError() << "expected a part of at most " << std::get<1>(sizes) << " elements along axis " << axis
-                         << ", but got " << std::get<0>(sizes);
+      return emitError() << "expected a part of at most " << std::get<1>(sizes) << " elements along axis "
+                         << axis << ", but got " << std::get<0>(sizes);
   return success();
 }
 
@@ -146,8 +148,8 @@ LogicalResult DynamicSliceOp::verify() {
                       [&] { return emitOpError(); });
 }
 
-LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                                     SmallVectorImpl<Type> &types) {
+LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                                     Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto whole = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
   auto part = dyn_cast<RankedTensorType>(adaptor.getUpdate().getType());
   auto error = [&] { return inferenceError(location, getOperationName()); };
@@ -167,8 +169,9 @@ static std::optional<int64_t> paddedSize(int64_t size, int64_t low, int64_t high
   int64_t between = 0, sum = 0;
   if (ShapedType::isDynamic(size))
     return size;
-  if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), interior, between) || llvm::AddOverflow(size, between, sum) ||
-      llvm::AddOverflow(sum, low, sum) || llvm::AddOverflow(sum, high, sum))
+  if (llvm::MulOverflow(std::max<int64_t>(size - 1, 0), interior, between) ||
+      llvm::AddOverflow(size, between, sum) || llvm::AddOverflow(sum, low, sum) ||
+      llvm::AddOverflow(sum, high, sum))
     return std::nullopt;
   return sum;
 }
@@ -184,13 +187,13 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   ArrayRef<int64_t> low = adaptor.getLow(), high = adaptor.getHigh(), interior = adaptor.getInterior();
   size_t rank = type.getRank();
   if (low.size() != rank || high.size() != rank || interior.size() != rank) // C2
-    return error() << "expected low, high and interior for each of " << rank << " axes, but got " << low.size() << ", "
-                   << high.size() << " and " << interior.size();
+    return error() << "expected low, high and interior for each of " << rank << " axes, but got "
+                   << low.size() << ", " << high.size() << " and " << interior.size();
   SmallVector<int64_t> shape;
   for (size_t axis = 0; axis < rank; ++axis) {
     if (low[axis] < 0 || high[axis] < 0 || interior[axis] < 0) // C3
-      return error() << "expected non-negative padding along axis " << axis << ", but got " << low[axis] << ", "
-                     << high[axis] << " and " << interior[axis];
+      return error() << "expected non-negative padding along axis " << axis << ", but got " << low[axis]
+                     << ", " << high[axis] << " and " << interior[axis];
     std::optional<int64_t> size = paddedSize(type.getDimSize(axis), low[axis], high[axis], interior[axis]);
     if (!size) // C4
       return error() << "expected a padded size below 2^63 along axis " << axis;
@@ -206,8 +209,8 @@ static LogicalResult appendInput(SmallVectorImpl<int64_t> &shape, ArrayRef<int64
   for (int64_t dimension = 0, rank = shape.size(); dimension < rank; ++dimension) {
     if (dimension != axis) {
       if (!maySizesAgree(shape[dimension], next[dimension])) // C4
-        return error() << "expected inputs that agree outside axis " << axis << ", but dimension " << dimension
-                       << " has sizes " << shape[dimension] << " and " << next[dimension];
+        return error() << "expected inputs that agree outside axis " << axis << ", but dimension "
+                       << dimension << " has sizes " << shape[dimension] << " and " << next[dimension];
       shape[dimension] = commonSize(shape[dimension], next[dimension]);
     } else if (ShapedType::isDynamic(shape[axis]) || ShapedType::isDynamic(next[axis])) {
       shape[axis] = ShapedType::kDynamic;

@@ -43,7 +43,8 @@ LogicalResult DynamicSliceOp::reifyResultShapes(OpBuilder &builder, ReifiedRanke
   return reifyWrittenSizes(*this, builder, shapes);
 }
 
-LogicalResult DynamicUpdateSliceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult DynamicUpdateSliceOp::reifyResultShapes(OpBuilder &builder,
+                                                      ReifiedRankedShapedTypeDims &shapes) {
   return reifySameSizes(*this, builder, shapes);
 }
 
@@ -64,7 +65,8 @@ static OpFoldResult reifyPaddedSize(PadOp op, OpBuilder &builder, int64_t axis) 
   if (int64_t interior = op.getInterior()[axis]) {
     OpFoldResult gaps = addSizes(builder, loc, size, builder.getIndexAttr(-1));
     Value none = arith::ConstantIndexOp::create(builder, loc, 0);
-    gaps = builder.createOrFold<arith::MaxSIOp>(loc, getValueOrCreateConstantIndexOp(builder, loc, gaps), none);
+    gaps =
+        builder.createOrFold<arith::MaxSIOp>(loc, getValueOrCreateConstantIndexOp(builder, loc, gaps), none);
     sum = addSizes(builder, loc, sum, mulSizes(builder, loc, gaps, builder.getIndexAttr(interior)));
   }
   return addSizes(builder, loc, sum, builder.getIndexAttr(op.getLow()[axis] + op.getHigh()[axis]));

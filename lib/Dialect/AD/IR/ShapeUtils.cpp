@@ -43,8 +43,8 @@ LogicalResult ad::verifyAxes(ArrayRef<int64_t> axes, int64_t rank, EmitError emi
     if (failed(verifyAxis(axis, rank, emitError)))
       return failure();
     if (index != 0 && axes[index - 1] >= axis)
-      return emitError() << "expected ascending axes without repetition, but got " << axes[index - 1] << " before "
-                         << axis;
+      return emitError() << "expected ascending axes without repetition, but got " << axes[index - 1]
+                         << " before " << axis;
   }
   return success();
 }
@@ -82,7 +82,8 @@ SmallVector<OpFoldResult> ad::normalizeSizes(OpBuilder &builder, Location loc, R
   return normalized;
 }
 
-SmallVector<OpFoldResult> ad::selectSizes(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> source) {
+SmallVector<OpFoldResult> ad::selectSizes(OpBuilder &builder, Location loc, Value tensor,
+                                          ArrayRef<int64_t> source) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dimension : source)
     sizes.push_back(sizeOf(builder, loc, tensor, dimension));
@@ -97,7 +98,8 @@ OpFoldResult ad::addSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, Op
     return rhs;
   if (right == 0)
     return lhs;
-  Value a = getValueOrCreateConstantIndexOp(builder, loc, lhs), b = getValueOrCreateConstantIndexOp(builder, loc, rhs);
+  Value a = getValueOrCreateConstantIndexOp(builder, loc, lhs),
+        b = getValueOrCreateConstantIndexOp(builder, loc, rhs);
   return builder.createOrFold<arith::AddIOp>(loc, a, b);
 }
 
@@ -109,6 +111,7 @@ OpFoldResult ad::mulSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, Op
     return rhs;
   if (right == 1)
     return lhs;
-  Value a = getValueOrCreateConstantIndexOp(builder, loc, lhs), b = getValueOrCreateConstantIndexOp(builder, loc, rhs);
+  Value a = getValueOrCreateConstantIndexOp(builder, loc, lhs),
+        b = getValueOrCreateConstantIndexOp(builder, loc, rhs);
   return builder.createOrFold<arith::MulIOp>(loc, a, b);
 }

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the verifiers and size computations of the tensor families share: axis lists, static sizes, index arithmetic.
+// What the verifiers and size computations of the tensor families share: axis lists, static sizes, index
+// arithmetic.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_IR_SHAPEUTILS_H
 #define ADJOINT_LIB_DIALECT_AD_IR_SHAPEUTILS_H
@@ -36,15 +37,18 @@ LogicalResult verifyAxis(int64_t axis, int64_t rank, EmitError emitError);
 /// "2x?x3" for diagnostics; rank 0 gives "()".
 std::string shapeToString(ArrayRef<int64_t> shape);
 
-/// Whether a sum or contraction of `operand` elements may have `result` elements: the same or the accumulator's.
+/// Whether a sum or contraction of `operand` elements may have `result` elements: the same or the
+/// accumulator's.
 bool isOperandOrAccumulator(Type operand, Type result);
 
-/// The form that interfaces of sizes demand: attributes for static dimensions of `type`, index values for dynamic ones.
+/// The form that interfaces of sizes demand: attributes for static dimensions of `type`, index values for
+/// dynamic ones.
 SmallVector<OpFoldResult> normalizeSizes(OpBuilder &builder, Location loc, RankedTensorType type,
                                          ArrayRef<OpFoldResult> sizes);
 
 /// Sizes of a result that has the sizes of `tensor`'s dimensions `source`, in that order.
-SmallVector<OpFoldResult> selectSizes(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> source);
+SmallVector<OpFoldResult> selectSizes(OpBuilder &builder, Location loc, Value tensor,
+                                      ArrayRef<int64_t> source);
 
 /// Index arithmetic that folds constants.
 OpFoldResult addSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs);

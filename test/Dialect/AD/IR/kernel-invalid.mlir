@@ -75,8 +75,8 @@ ad.kernel @kernel_c3_results(%a: f32) -> f64 attributes {kernel_class = #ad<kern
 // -----
 
 func.func @launch_c1_kernel(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'ad.launch' op expected @launch_c1_kernel to be an ad.kernel}}
-  %y = ad.launch @launch_c1_kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error @+1 {{'ad.launch' op expected @missing to be an ad.kernel}}
+  %y = ad.launch @missing(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 

@@ -22,6 +22,7 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let builders = [
     // The result has the operand's element type.
     OpBuilder<(ins "::mlir::Value":$input, "::llvm::ArrayRef<int64_t>":$axes, CArg<"bool", "false">:$keepDims), [{
@@ -37,7 +38,10 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
       return reifyReduction(builder, getOperation(), getAxes(), shapes);
     }
     ::mlir::ad::OrderAttr $cppClass::getCanonicalOrder() { return canonicalOrderOfReduction(getInput(), getAxes()); }
-    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) { return foldReduction(*this, adaptor.getInput()); }
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor) { return foldReduction(*this); }
+    void $cppClass::getCanonicalizationPatterns(::mlir::RewritePatternSet &patterns, ::mlir::MLIRContext *context) {
+      patterns.add<ReplaceEmptyReductionByCast<$cppClass>>(context);
+    }
   }];
 }
 

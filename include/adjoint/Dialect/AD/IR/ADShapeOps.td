@@ -97,7 +97,6 @@ def AD_TransposeOp : AD_ShapeOp<"transpose", [InferTypeOpAdaptor]> {
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = [{ $input $permutation attr-dict `:` type($input) }];
   let hasFolder = 1;
-  let hasCanonicalizer = 1;
 }
 
 def AD_SliceOp : AD_ShapeOp<"slice"> {
