@@ -114,7 +114,7 @@ def same_bits(element, left, right):
 
 
 def save(path, element, array):
-    array = np.ascontiguousarray(array)
+    array = np.array(array, order="C")  # ascontiguousarray gives a scalar an axis
     if element == "bf16":
         array = array.view("V2")
     elif element in _TABLES:

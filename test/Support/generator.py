@@ -125,7 +125,7 @@ class Generator:
     def argument(self, element, sizes, static=None, array=None):
         static = self.static(sizes) if static is None else static
         if array is None:
-            array = elements.random(self.rng, element, sizes, self.special)
+            array = np.asarray(elements.random(self.rng, element, sizes, self.special))
         if array.size and array.size <= 64 and None not in static and self.chance(self.constants):
             return self.constant(element, sizes, array)
         value = Value(self.name("a"), element, static, sizes)

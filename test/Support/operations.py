@@ -117,7 +117,7 @@ def _constant(g, element):
     from elements import random
     sizes = g.sizes(g.rank(), limit=60)
     sizes = tuple(max(size, 1) for size in sizes)
-    return g.constant(element, sizes, random(g.rng, element, sizes, g.special))
+    return g.constant(element, sizes, np.asarray(random(g.rng, element, sizes, g.special)))
 
 
 @operation("full", ALL)

@@ -1,0 +1,48 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Many programs in one module, since a process and a compilation cost more than most programs."""
+
+import tempfile
+
+import runner
+
+
+def module(programs):
+    """A function per program, and a @main that calls each; argument and result k of program i are p<i>_…"""
+    text, inputs, outputs, body, returned = [], [], [], [], []
+    for i, program in enumerate(programs):
+        text.append(program.function(f"p{i}", prefix=None, visibility="private "))
+        names = [f"%p{i}_{value.name}" for value, _ in program.arguments]
+        inputs += [f'{name}: {value.type} {{ad.name = "{name[1:]}"}}'
+                   for name, (value, _) in zip(names, program.arguments)]
+        types = ", ".join(value.type for value, _ in program.arguments)
+        results = [value.type for value in program.outputs]
+        outputs += [f'{type} {{ad.name = "p{i}_r{k}"}}' for k, type in enumerate(results)]
+        body.append(f"  %r{i}:{len(results)} = func.call @p{i}({', '.join(names)}) : ({types}) -> ({', '.join(results)})\n")
+        returned += [(f"%r{i}#{k}", type) for k, type in enumerate(results)]
+    values, types = ", ".join(v for v, _ in returned), ", ".join(t for _, t in returned)
+    main = f"func.func @main({', '.join(inputs)}) -> ({', '.join(outputs)}) {{\n{''.join(body)}  return {values} : {types}\n}}\n"
+    return "".join(text) + main
+
+
+def run(programs, options):
+    """The results of each program: a list of lists of arrays. Raises runner.Failure when any of them fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = []
+        for i, program in enumerate(programs):
+            arguments += runner.write_arguments(folder, program.arguments, f"p{i}_")
+        names = [(f"p{i}_r{k}", value.element) for i, p in enumerate(programs) for k, value in enumerate(p.outputs)]
+        arrays = runner.run(module(programs), arguments, names, options)
+    return [[arrays[f"p{i}_r{k}"] for k in range(len(p.outputs))] for i, p in enumerate(programs)]
+
+
+def run_each(programs, options):
+    """As run, but a program that fails has its Failure in place of results; the others still run."""
+    if not programs:
+        return []
+    try:
+        return run(programs, options)
+    except runner.Failure as failure:
+        if len(programs) == 1:
+            return [failure]
+        half = len(programs) // 2
+        return run_each(programs[:half], options) + run_each(programs[half:], options)
