@@ -69,6 +69,8 @@ template <typename ReduceOp> struct ReduceOneAxisAtATime : NumericsPattern<Reduc
     Type element = elementBetween<ReduceOp>(cast<RankedTensorType>(value.getType()).getElementType());
     for (int64_t axis : fromLastToFirst(op.getAxes()))
       value = reduceAxis<ReduceOp>(rewriter, op.getLoc(), value, axis, element, op.getOrderAttr());
+    if (op.getAxes().empty())
+      value = castTo(rewriter, op.getLoc(), value, accumulatorType(element));
     rewriter.replaceOp(op, toType(rewriter, op.getLoc(), value, cast<RankedTensorType>(op.getType()),
                                   [&] { return dynamicSizes(rewriter, op.getLoc(), value); }));
   }
@@ -154,7 +156,9 @@ struct SumToShapeAsReductions : NumericsPattern<SumToShapeOp> {
     auto type = cast<RankedTensorType>(op.getType());
     Value value = op.getInput();
     Type element = type.getElementType();
+    // A reduction over no axis rounds too: it turns the infinities of f8E5M2 into numbers.
     Type between = axes.size() == 1 ? element : accumulatorType(element);
+    value = axes.empty() ? castTo(rewriter, op.getLoc(), value, between) : value;
     for (int64_t axis : fromLastToFirst(axes))
       value = reduceAxis<ReduceSumOp>(rewriter, op.getLoc(), value, axis, between, op.getOrderAttr());
     rewriter.replaceOp(op, toType(rewriter, op.getLoc(), value, type,

@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -127,6 +128,9 @@ template <typename OpTy> struct DropIdentity : NumericsPattern<OpTy> {
   LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
     if (op.getInput().getType() != op.getType() || !SizeAnalysis().surelySameShape(op.getInput(), op.getResult()))
       return rewriter.notifyMatchFailure(op, "expected an operand with the shape of the result");
+    // Even a sum of nothing rounds to the element type, which turns the infinities of f8E5M2 into numbers.
+    if (std::is_same_v<OpTy, SumToShapeOp> && isa<Float8E5M2Type>(getElementTypeOrSelf(op.getType())))
+      return rewriter.notifyMatchFailure(op, "expected a type that keeps infinities");
     return success();
   }
   void rewrite(OpTy op, PatternRewriter &rewriter) const override { rewriter.replaceOp(op, op.getInput()); }
@@ -149,6 +153,32 @@ template <typename OpTy> struct DropInner : NumericsPattern<OpTy> {
   void rewrite(OpTy op, PatternRewriter &rewriter) const override {
     rewriter.replaceOpWithNewOp<OpTy>(op, op.getType(), op.getInput().template getDefiningOp<OpTy>().getInput(),
                                       op.getSizes(), op.getAllowAttr());
+  }
+};
+
+// A part of a part is a part of the whole.
+struct ComposeSlices : NumericsPattern<SliceOp> {
+  explicit ComposeSlices(MLIRContext *context) : NumericsPattern(context, "compose-slices") {}
+
+  LogicalResult match(SliceOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<SliceOp>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "expected a slice of a slice");
+    for (Value tensor : {inner.getInput(), inner.getResult(), op.getResult()})
+      if (!cast<RankedTensorType>(tensor.getType()).hasStaticShape())
+        return rewriter.notifyMatchFailure(op, "expected static shapes, since slices check others");
+    return success();
+  }
+  void rewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<SliceOp>();
+    SmallVector<int64_t> offsets, strides;
+    for (auto [offset, stride, innerOffset, innerStride] :
+         llvm::zip_equal(op.getOffsets(), op.getStrides(), inner.getOffsets(), inner.getStrides())) {
+      offsets.push_back(innerOffset + offset * innerStride);
+      strides.push_back(stride * innerStride);
+    }
+    rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), inner.getInput(), offsets, strides, ValueRange(),
+                                         op.getAllowAttr());
   }
 };
 
@@ -195,7 +225,7 @@ template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<R
 
 void ad::populateMovementPatterns(RewritePatternSet &patterns) {
   patterns.add<FoldTransposeIntoDot, FoldDotIntoTranspose, FoldTransposeIntoGemm, DropIdentity<ReshapeOp>,
-               DropIdentity<BroadcastOp>, DropIdentity<SumToShapeOp>, DropInner<ReshapeOp>, DropInner<BroadcastOp>,
+               DropIdentity<BroadcastOp>, DropIdentity<SumToShapeOp>, DropInner<ReshapeOp>, DropInner<BroadcastOp>, ComposeSlices,
                FoldReshapeIntoReduction<ReduceSumOp>, FoldReshapeIntoReduction<ReduceProdOp>,
                FoldReshapeIntoReduction<ReduceMaxOp>, FoldReshapeIntoReduction<ReduceMinOp>,
                FoldReshapeIntoReduction<ReduceMeanOp>>(patterns.getContext());

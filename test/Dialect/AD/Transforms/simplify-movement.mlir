@@ -122,3 +122,19 @@ func.func @reduction_and_reshape(%x: tensor<?x3x1xf32>) -> (tensor<?x1xf32>, ten
   %f = ad.reshape %e(%n) : tensor<?x1x1xf32> -> tensor<?xf32>
   return %b, %d, %f : tensor<?x1xf32>, tensor<?x1x1xf32>, tensor<?xf32>
 }
+
+// CHECK-LABEL: @slice_of_slice
+func.func @slice_of_slice(%x: tensor<20xf32>) -> tensor<3xf32> {
+  // CHECK-NEXT: ad.slice %{{.+}} [5] strides [6] : tensor<20xf32> -> tensor<3xf32>
+  // CHECK-NEXT: return
+  %a = ad.slice %x [3] strides [2] : tensor<20xf32> -> tensor<8xf32>
+  %b = ad.slice %a [1] strides [3] : tensor<8xf32> -> tensor<3xf32>
+  return %b : tensor<3xf32>
+}
+
+// CHECK-LABEL: @sum_of_nothing_saturates_infinities
+func.func @sum_of_nothing_saturates_infinities(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
+  // CHECK: ad.sum_to_shape
+  %a = ad.sum_to_shape %x : tensor<4xf8E5M2> -> tensor<4xf8E5M2>
+  return %a : tensor<4xf8E5M2>
+}
