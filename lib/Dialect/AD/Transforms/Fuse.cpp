@@ -140,8 +140,8 @@ public:
     builder.setInsertionPointToStart(&body);
   }
 
-  void add(Operation *member) {
-    cloneInto(member);
+  void add(Operation *member, bool isCopy = false) {
+    cloneInto(member, isCopy);
     if (auto numerics = dyn_cast<NumericsOpInterface>(member)) {
       permissions = permissions ? *permissions & numerics.getPermissions() : numerics.getPermissions();
       explicitlySet &= numerics.hasPermissions();
@@ -172,23 +172,24 @@ public:
   }
 
 private:
-  void cloneInto(Operation *op) {
+  void cloneInto(Operation *op, bool isCopy) {
     for (Value operand : op->getOperands())
-      bring(operand);
+      bring(operand, isCopy);
     builder.clone(*op, mapping);
   }
 
-  // Makes the value available inside: as an operand, or as a copy of a constant or of what costs nothing.
-  void bring(Value value) {
+  // Makes the value available inside: as an operand, or as a copy of a constant or of what costs nothing. What a copy
+  // needs has another shape than the fusion and comes in as an operand.
+  void bring(Value value, bool forCopy) {
     if (mapping.contains(value))
       return;
     Operation *op = value.getDefiningOp();
     if (op && isSmallConstant(op)) {
       copied.insert(op);
-      return cloneInto(op);
+      return cloneInto(op, /*isCopy=*/true);
     }
-    if (op && isElementwise(cluster.root) && isFreeInElementwise(op))
-      return add(op);
+    if (op && !forCopy && isElementwise(cluster.root) && isFreeInElementwise(op))
+      return add(op, /*isCopy=*/true);
     inputs.push_back(value);
     mapping.map(value, body.addArgument(value.getType(), value.getLoc()));
   }

@@ -145,3 +145,17 @@ func.func @inside_a_loop(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   }
   return %y : tensor<4xf32>
 }
+
+// What a copied broadcast reads has another shape: it comes in as an operand.
+// CHECK-LABEL: @broadcast_of_broadcast
+// CHECK-SAME: %[[X:.+]]: tensor<?x4x3xf32>, %[[B:.+]]: tensor<3xf32>
+func.func @broadcast_of_broadcast(%x: tensor<?x4x3xf32>, %b: tensor<3xf32>, %n: index) -> tensor<?x4x3xf32> {
+  // CHECK: %[[V:.+]] = ad.fusion movement (%{{.+}} = %[[B]])
+  // CHECK: ad.fusion elementwise (%{{.+}} = %[[X]], %{{.+}} = %[[V]], %{{.+}} = %{{.+}})
+  // CHECK-NEXT: ad.broadcast
+  // CHECK-NEXT: ad.add
+  %v = ad.broadcast %b : tensor<3xf32> -> tensor<4x3xf32>
+  %w = ad.broadcast %v(%n) : tensor<4x3xf32> -> tensor<?x4x3xf32>
+  %y = ad.add %x, %w : tensor<?x4x3xf32>
+  return %y : tensor<?x4x3xf32>
+}
