@@ -27,6 +27,12 @@ def AD_DotOp : AD_ContractionOp<"dot"> {
     one of a vector). Accumulates in f32 (f64 for f64; integers wrap) in the written order and rounds once; the result is of the
     operands' type or of the accumulator's. The operands have one element type, or two of the 8-bit float types.
 
+    Constraints: (C1) operands have one element type, or each an 8-bit float type; the result has that of an
+    operand or of the accumulator; (C2) there are as many batch axes of both operands, and as many contracting
+    axes; (C3) axes are in range, and no axis stands twice in the lists of its operand; (C4) static sizes of
+    paired axes agree; (C5) the result has the sizes of the batch axes, then of the free axes of lhs, then of
+    the free axes of rhs.
+
     Adjoint: ad.dot of the cotangent with the other operand, transposed to the operand's axes.
 
     Example:
@@ -57,6 +63,10 @@ def AD_GemmOp : AD_ContractionOp<"gemm", []> {
     Semantics: alpha * op(lhs) * op(rhs) + beta * bias, rounded once: the product accumulates as in ad.dot, is multiplied by
     alpha, and beta * bias is added, all in the accumulator's type. The bias broadcasts to the result. alpha and beta equal to
     1 multiply nothing.
+
+    Constraints: (C1) element types are as in C1 of `ad.dot`; the bias has that of lhs or of the result; (C2)
+    operands and result have rank 2; (C3) static contracting sizes agree; (C4) the result has the rows of
+    op(lhs) and the columns of op(rhs); (C5) the bias broadcasts to the result; (C6) without a bias, beta is 1.
 
     Adjoint: alpha * g * op(rhs)^T, alpha * op(lhs)^T * g (transposed as the operand is) and beta * g summed to the bias.
 

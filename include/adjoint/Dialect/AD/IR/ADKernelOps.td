@@ -18,6 +18,8 @@ def AD_YieldOp : AD_Op<"yield", [Pure, ReturnLike, Terminator, ParentOneOf<["Fus
   let description = [{
     Semantics: ends the region and returns the operands as the results of the parent operation.
 
+    Constraints: (C1) the parent is an `ad.fusion` or `ad.kernel`.
+
     Adjoint: none: fusions come after differentiation.
 
     Example:
@@ -36,6 +38,9 @@ def AD_FusionOp : AD_Op<"fusion", [IsolatedFromAbove, SingleBlock, RecursiveMemo
   let description = [{
     Semantics: that of the operations in the region, whose arguments are the operands. What the kernel may do numerically
     stands here: the intersection of the permissions of its operations, and the one summation order that they share.
+
+    Constraints: (C1) the arguments of the region have the types of the inputs; (C2) the region ends with
+    `ad.yield`; (C3) the results have the types of the yielded values.
 
     Adjoint: none: fusions come after differentiation.
 
@@ -61,6 +66,9 @@ def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Singl
   let description = [{
     Semantics: a fusion taken out of the host program: arguments are the fusion's operands, results its results, the body is
     linalg on tensors. Class, order and permissions are those of the fusion. Emitters turn it into code over a range of tiles.
+
+    Constraints: (C1) the block has the arguments of the function type; (C2) the body ends with `ad.yield`; (C3)
+    the results have the types of the yielded values.
 
     Adjoint: none: kernels come after differentiation.
 
@@ -93,6 +101,12 @@ def AD_LaunchOp : AD_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceM
     results are new values; after memory planning, inputs and destinations are memrefs and there are no results. `tied` names for
     each result the input whose content the destination must hold before the kernel runs, or -1.
 
+    Constraints: (C1) the symbol names an `ad.kernel` (a function once code has been emitted); (C2) inputs agree
+    with the arguments of the kernel; a kernel without results takes the destinations as its last arguments;
+    (C3) results or destinations agree with the results of the kernel; (C4) there are results or destinations,
+    not both; (C5) there is one size for each dynamic dimension of the results; (C6) `tied` has an entry for
+    each result or destination, which is -1 or the number of an input.
+
     Adjoint: none: launches come after differentiation.
 
     Example:
@@ -117,6 +131,8 @@ def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
     Semantics: the function of lib/Numerics/Math on f32 or f64, elementwise on vectors. The form of elementary functions inside
     kernels; expanded into arith operations last.
 
+    Constraints: (C1) there are two operands for `pow` and `atan2`, else one.
+
     Adjoint: none: scalar code comes after differentiation.
 
     Example:
@@ -137,6 +153,9 @@ def AD_ConvertOp : AD_Op<"convert", [Pure]> {
   let description = [{
     Semantics: the conversion of `ad.cast` on one scalar or vector. The form of casts inside kernels; expanded into integer
     operations last, since upstream's casts call symbols or flush subnormals.
+
+    Constraints: (C1) both types are element types of tensors or vectors of them; (C2) both sides are scalars or
+    vectors of one shape.
 
     Adjoint: none: scalar code comes after differentiation.
 

@@ -50,6 +50,10 @@ def AD_ReduceSumOp : AD_ReduceOp<"reduce_sum", AD_NumberTensor> {
   let description = [{
     Semantics: the sum over the listed axes, from the last to the first, accumulated in f32 (f64 for f64; integers wrap) in the written order and rounded once; empty: 0. The result is of the operand's type or of the accumulator's.
 
+    Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the input
+    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with 1 in
+    their place.
+
     Adjoint: g broadcast along the axes.
 
     Example:
@@ -63,6 +67,10 @@ def AD_ReduceProdOp : AD_ReduceOp<"reduce_prod", AD_NumberTensor> {
   let summary = "product over axes";
   let description = [{
     Semantics: the product over the listed axes, accumulated like a sum; empty: 1.
+
+    Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the input
+    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with 1 in
+    their place.
 
     Adjoint: g times the product of all other elements.
 
@@ -78,6 +86,9 @@ def AD_ReduceMaxOp : AD_ReduceOp<"reduce_max", AD_NumberTensor> {
   let description = [{
     Semantics: the IEEE maximum over the listed axes: NaN propagates, -0 < +0; empty: the smallest value (-inf).
 
+    Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the
+    input; (C3) the result has the sizes of the input without the reduced axes, or with 1 in their place.
+
     Adjoint: g to the first element that is equal to the maximum, in row-major order of the reduced axes.
 
     Example:
@@ -92,6 +103,9 @@ def AD_ReduceMinOp : AD_ReduceOp<"reduce_min", AD_NumberTensor> {
   let description = [{
     Semantics: the IEEE minimum over the listed axes: NaN propagates, -0 < +0; empty: the largest value (+inf).
 
+    Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the
+    input; (C3) the result has the sizes of the input without the reduced axes, or with 1 in their place.
+
     Adjoint: g to the first element that is equal to the minimum, in row-major order of the reduced axes.
 
     Example:
@@ -105,6 +119,10 @@ def AD_ReduceMeanOp : AD_ReduceOp<"reduce_mean", AD_FloatTensor> {
   let summary = "mean over axes";
   let description = [{
     Semantics: the sum over the listed axes divided once, in the accumulator, by the number of elements; empty: NaN.
+
+    Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the input
+    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with 1 in
+    their place.
 
     Adjoint: g divided by the count, broadcast along the axes.
 
@@ -140,6 +158,9 @@ def AD_ArgmaxOp : AD_ArgReduceOp<"argmax"> {
   let description = [{
     Semantics: the i64 index along the axis of the largest element; the first one wins, and the first NaN wins over all numbers; -0 < +0. The axis may not be empty.
 
+    Constraints: (C1) the axis is one of the input's; (C2) a static size along the axis is not 0; (C3) the
+    result has elements of type i64 and the sizes of the input without the axis.
+
     Adjoint: none: the result is an integer.
 
     Example:
@@ -153,6 +174,9 @@ def AD_ArgminOp : AD_ArgReduceOp<"argmin"> {
   let summary = "index of the smallest element";
   let description = [{
     Semantics: the i64 index along the axis of the smallest element; the first one wins, and the first NaN wins over all numbers; -0 < +0. The axis may not be empty.
+
+    Constraints: (C1) the axis is one of the input's; (C2) a static size along the axis is not 0; (C3) the
+    result has elements of type i64 and the sizes of the input without the axis.
 
     Adjoint: none: the result is an integer.
 
@@ -168,6 +192,8 @@ def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType]> {
   let description = [{
     Semantics: element i is the sum of the elements 0 to i, one chain in ascending index, accumulated in f32 (f64 for f64;
     integers wrap); each result rounds once.
+
+    Constraints: (C1) the axis is one of the input's.
 
     Adjoint: the reversed running sum of the cotangent.
 

@@ -21,6 +21,9 @@ def AD_ReshapeOp : AD_ShapeOp<"reshape"> {
     Semantics: the elements in row-major order under the new shape; dynamic sizes of the result are index operands. A different
     element count is an error, at run time when sizes are dynamic.
 
+    Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
+    dynamic dimension of the result; (C3) the numbers of elements agree where both shapes are static.
+
     Adjoint: the cotangent reshaped back.
 
     Example:
@@ -40,6 +43,10 @@ def AD_BroadcastOp : AD_ShapeOp<"broadcast"> {
   let description = [{
     Semantics: aligned from the right, each dimension of the input either has the size of the result or is 1 and
     repeats; new leading dimensions repeat. Whether a `?` is 1 is decided at run time; any other size is a run-time error.
+
+    Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
+    dynamic dimension of the result; (C3) the rank of the input is at most that of the result; (C4) aligned from
+    the right, a static size of the input is 1 or agrees with the static size of the result.
 
     Adjoint: the cotangent summed to the input's shape (ad.sum_to_shape).
 
@@ -61,6 +68,10 @@ def AD_SumToShapeOp : AD_ShapeOp<"sum_to_shape"> {
     Semantics: the adjoint of ad.broadcast: aligned from the right, leading dimensions that the result lacks and dimensions where the
     result has size 1 are summed, from the last to the first; decided at run time where sizes are dynamic.
     Accumulates as ad.reduce_sum does.
+
+    Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
+    dynamic dimension of the result; (C3) the rank of the result is at most that of the input; (C4) aligned from
+    the right, a static size of the result is 1 or agrees with the static size of the input.
 
     Adjoint: the cotangent broadcast to the input's shape.
 
@@ -86,6 +97,8 @@ def AD_TransposeOp : AD_ShapeOp<"transpose", [InferTypeOpAdaptor]> {
   let description = [{
     Semantics: axis i of the result is axis permutation[i] of the input.
 
+    Constraints: (C1) the list is a permutation of the axes.
+
     Adjoint: the cotangent transposed by the inverse permutation.
 
     Example:
@@ -104,6 +117,11 @@ def AD_SliceOp : AD_ShapeOp<"slice"> {
   let description = [{
     Semantics: element i of an axis is element offset + i * stride of the input; the sizes are the result's, dynamic ones are
     index operands. Reading outside the input is an error, at run time when sizes are dynamic.
+
+    Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
+    dynamic dimension of the result; (C3) the result has the rank of the input, and there are as many offsets
+    and strides; (C4) offsets are not negative, strides are positive; (C5) where sizes are static, the last
+    element of each axis lies inside the input.
 
     Adjoint: the cotangent in a zero tensor of the input's shape (ad.pad).
 
@@ -124,6 +142,10 @@ def AD_DynamicSliceOp : AD_ShapeOp<"dynamic_slice", [AttrSizedOperandSegments]> 
   let description = [{
     Semantics: as ad.slice with stride 1 and one index operand per axis as offset. Reading outside the input is a run-time error.
 
+    Constraints: (C1) the result has the element type of the input; (C2) the result has the rank of the input;
+    (C3) there is one offset for each axis; (C4) static sizes of the result are at most those of the input; (C5)
+    there is one size operand for each dynamic dimension of the result.
+
     Adjoint: the cotangent written into a zero tensor at the same offsets.
 
     Example:
@@ -142,6 +164,9 @@ def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAda
   let description = [{
     Semantics: the input, with the elements from the offsets on replaced by the update. Writing outside is a run-time error.
 
+    Constraints: (C1) the update has the element type of the input; (C2) the update has the rank of the input;
+    (C3) there is one offset for each axis; (C4) static sizes of the update are at most those of the input.
+
     Adjoint: the cotangent with the part zeroed, to the input; the part of the cotangent, to the update.
 
     Example:
@@ -158,6 +183,9 @@ def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
   let summary = "surrounding and interleaving with a value";
   let description = [{
     Semantics: axis by axis, low copies of the value (a rank-0 tensor) before, high after and interior ones between neighbours. Nothing is negative.
+
+    Constraints: (C1) the value has rank 0 and the element type of the input; (C2) there are as many low, high
+    and interior counts as axes; (C3) counts are not negative; (C4) a static size of the result is below 2^63.
 
     Adjoint: the slice of the cotangent where the input lies; the sum of all other elements to the value.
 
@@ -177,6 +205,10 @@ def AD_ConcatOp : AD_ShapeOp<"concat", [InferTypeOpAdaptor]> {
   let description = [{
     Semantics: the inputs in order along the axis; other dimensions agree.
 
+    Constraints: (C1) there is at least one input; (C2) the axis is one of the inputs'; (C3) inputs have one
+    rank and one element type; (C4) static sizes agree outside the axis; (C5) a static size of the result is
+    below 2^63.
+
     Adjoint: the slices of the cotangent.
 
     Example:
@@ -194,6 +226,8 @@ def AD_ReverseOp : AD_ShapeOp<"reverse", [SameOperandsAndResultType]> {
   let summary = "reversed axes";
   let description = [{
     Semantics: element i of a listed axis is element size - 1 - i of the input.
+
+    Constraints: (C1) axes are in range, ascending and unique.
 
     Adjoint: the cotangent reversed along the same axes.
 

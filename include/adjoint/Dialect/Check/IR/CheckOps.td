@@ -15,7 +15,7 @@ def Check_Dialect : Dialect {
   let summary = "expectations about values, for tests that run on every target";
   let description = [{
     Each operation compares when it is executed. A failed expectation names the location, the first differing index, both
-    values and the largest difference; the program then ends with exit code 3. Put inputs behind `ad.barrier`, so that no
+    values and the largest difference; the runner then ends with exit code 3. Put inputs behind `ad.barrier`, so that no
     fold computes the test.
   }];
 }
@@ -45,8 +45,8 @@ def Check_ExpectAlmostEqOp : Check_Op<"expect_almost_eq", [SameTypeOperands]> {
   let summary = "expects two tensors to be equal within a tolerance";
   let description = [{
     Semantics: succeeds if both have the same shape and for each pair of elements |actual - expected| <= tolerance, with
-    `relative` <= tolerance * max(1, |expected|), computed in f64. Equal elements, among them infinities, always pass, and NaN
-    passes on both sides only.
+    `relative` <= tolerance * |expected|, computed in f64. Equal bits always pass, and so does NaN on both sides; an infinite
+    expected element passes in no other way.
 
     Constraints: (C1) the tolerance is finite and not negative.
 
