@@ -111,6 +111,9 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (!signature)
     return signature.takeError();
   program.signature = std::move(*signature);
+  if (hooks.verifyEntry && !isLowered(*program.module, options.entry) &&
+      failed(hooks.verifyEntry(*program.module, options.entry)))
+    return errors.makeError("the entry cannot be run");
   report.numerics = numericsName(*program.module);
   return std::move(program);
 }
@@ -250,39 +253,85 @@ Expected<LoadedProgram> Frontend::loadCpu(const llvm::MemoryBuffer &input) {
   return std::move(program);
 }
 
+Error Frontend::prepareReference(ModuleOp module) {
+  if (!hooks.buildReferencePipeline)
+    return Error::success();
+  return runPipeline(module, hooks.buildReferencePipeline, pipelineOptions(hostCpu()), "prepare");
+}
+
 Expected<LoadedProgram> Frontend::loadReference(const llvm::MemoryBuffer &input) {
-  if (!hooks.makeReference)
-    return exitError(ExitNoTarget,
-                     "target 'reference' is not available: this build has no reference interpreter");
   Expected<LoadedProgram> program = parse(input);
   if (!program)
     return program.takeError();
-  PipelineOptions pipeline = pipelineOptions(hostCpu());
-  if (hooks.buildReferencePipeline)
-    if (Error error = runPipeline(*program->module, hooks.buildReferencePipeline, pipeline, "prepare"))
-      return std::move(error);
+  if (Error error = prepareReference(*program->module))
+    return std::move(error);
   if (Error error = dumpOptimized(*program->module))
     return std::move(error);
   if (hooks.numericsReport)
     program->numericsReport = hooks.numericsReport(program->context.get());
   program->executable = hooks.makeReference(*program->module, options.entry);
-  if (!program->executable)
-    return exitError(ExitProgramError, "the reference interpreter cannot run this program");
   return program;
 }
 
-Expected<LoadedProgram> Frontend::load(const llvm::MemoryBuffer &input) {
+Error Frontend::checkTarget() const {
+  constexpr llvm::StringLiteral known("; targets are reference and cpu");
   switch (options.target) {
-  case Target::Reference:
-    return loadReference(input);
   case Target::Cpu:
-    return loadCpu(input);
+    return Error::success();
+  case Target::Reference:
+    if (hooks.makeReference)
+      return Error::success();
+    return exitError(ExitNoTarget,
+                     "target 'reference' is not available: this build has no reference interpreter");
   case Target::GpuSim:
-    return exitError(ExitNoTarget, "target 'gpu-sim' is not available: this build has no GPU emulator; "
-                                   "targets are reference and cpu");
+    return exitError(ExitNoTarget,
+                     "target 'gpu-sim' is not available: this build has no GPU emulator" + known);
   case Target::Cuda:
-    return exitError(ExitNoTarget, "target 'cuda' is not available: this build has no CUDA back end; "
-                                   "targets are reference and cpu");
+    return exitError(ExitNoTarget, "target 'cuda' is not available: this build has no CUDA back end" + known);
   }
-  return exitError(ExitNoTarget, "unknown target");
+  return usageError("unknown target");
+}
+
+Expected<LoadedProgram> Frontend::load(const llvm::MemoryBuffer &input) {
+  if (Error error = checkTarget())
+    return std::move(error);
+  return options.target == Target::Reference ? loadReference(input) : loadCpu(input);
+}
+
+Expected<std::unique_ptr<GradientRuns>> Frontend::loadGradients(LoadedProgram &program) {
+  if (Error error = checkTarget())
+    return std::move(error);
+  ModuleOp module = *program.module;
+  std::vector<size_t> wrt = floatArguments(program.signature);
+  widenToF64(module);
+  if (Error error = addGradientFunction(module, program.signature, wrt))
+    return std::move(error);
+  std::unique_ptr<Executable> entry, gradient;
+  if (options.target == Target::Reference) {
+    if (Error error = prepareReference(module))
+      return std::move(error);
+    entry = hooks.makeReference(module, options.entry);
+    gradient = hooks.makeReference(module, gradientFunction);
+  } else {
+    Expected<CpuTarget> cpu = findCpu(options.cpu);
+    if (!cpu)
+      return cpu.takeError();
+    if (Error error = lower(program, pipelineOptions(*cpu)))
+      return std::move(error);
+    CompiledProgram compiled;
+    Expected<std::string> object = compileToObject(module, *cpu, report.stages);
+    if (!object)
+      return object.takeError();
+    compiled.object = std::move(*object);
+    for (auto [name, executable] :
+         {std::pair(StringRef(options.entry), &entry), {gradientFunction, &gradient}}) {
+      compiled.signature.entry = name.str();
+      Expected<std::unique_ptr<Executable>> loaded = loadProgram(compiled);
+      if (!loaded)
+        return loaded.takeError();
+      *executable = std::move(*loaded);
+    }
+  }
+  return std::make_unique<GradientRuns>(program.signature, std::move(wrt), std::move(entry),
+                                        std::move(gradient));
 }

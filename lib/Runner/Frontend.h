@@ -5,6 +5,7 @@
 #define ADJOINT_LIB_RUNNER_FRONTEND_H
 
 #include "Console.h"
+#include "GradientProgram.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/ObjectCache.h"
 #include "adjoint/Runner/Report.h"
@@ -39,12 +40,18 @@ public:
   /// The program as written, with its signature and nothing to run.
   llvm::Expected<LoadedProgram> parse(const llvm::MemoryBuffer &input);
 
+  /// The entry of a parsed program and the function of addGradientFunction, to be run by turns, on any
+  /// target.
+  llvm::Expected<std::unique_ptr<GradientRuns>> loadGradients(LoadedProgram &program);
+
 private:
   using PipelineBuilder = void (*)(mlir::OpPassManager &, const PipelineOptions &);
 
   llvm::Expected<LoadedProgram> loadReference(const llvm::MemoryBuffer &input);
   llvm::Expected<LoadedProgram> loadCpu(const llvm::MemoryBuffer &input);
   llvm::Expected<CompiledProgram> compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu);
+  llvm::Error checkTarget() const;
+  llvm::Error prepareReference(mlir::ModuleOp module);
   llvm::Error lower(LoadedProgram &program, const PipelineOptions &pipeline);
   llvm::Error runPipeline(mlir::ModuleOp module, PipelineBuilder build, const PipelineOptions &pipeline,
                           llvm::StringRef stage);

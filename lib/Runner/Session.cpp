@@ -3,6 +3,7 @@
 // Executes a loaded program as the options ask.
 #include "Session.h"
 #include "NpyInternal.h"
+#include "adjoint/Runner/CheckGradients.h"
 #include "adjoint/Runner/Print.h"
 
 #include <cstring>
@@ -72,16 +73,28 @@ int Session::run() {
 }
 
 int Session::checkGradients(const llvm::MemoryBuffer &input, Frontend &frontend) {
-  if (!hooks.checkGradients)
-    return console.fail(exitError(ExitNoTarget, "--check-gradients is not available: this build has no "
-                                                "differentiation"));
   Expected<LoadedProgram> program = frontend.parse(input);
   if (!program)
     return console.fail(program.takeError());
   Expected<Bindings> bindings = bindSources(program->signature, options);
   if (!bindings)
     return console.fail(bindings.takeError());
-  return hooks.checkGradients(*program->module, options, *bindings);
+  for (Tensor &argument : bindings->arguments) {
+    Expected<Tensor> wide = widenToF64(argument);
+    if (!wide)
+      return console.fail(wide.takeError());
+    argument = std::move(*wide);
+  }
+  Expected<std::unique_ptr<GradientRuns>> runs = frontend.loadGradients(*program);
+  if (!runs)
+    return console.fail(runs.takeError());
+  console.progress("comparing gradients with differences");
+  Expected<std::vector<GradientFinding>> findings =
+      mlir::ad::runner::checkGradients((*runs)->makeProblem(), bindings->arguments);
+  if (!findings)
+    return console.fail(findings.takeError());
+  console.clearProgress();
+  return reportGradients(llvm::outs(), *findings) ? ExitDone : ExitCheckFailed;
 }
 
 int Session::execute(LoadedProgram &program, const llvm::MemoryBuffer &input) {

@@ -13,44 +13,33 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
 // What programs use and what lowering makes of them; not all of upstream, which takes time to register.
 static void registerDialects(DialectRegistry &registry) {
-  registry.insert<ADDialect, check::CheckDialect, affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, scf::SCFDialect,
-                  tensor::TensorDialect, vector::VectorDialect>();
+  registry.insert<ADDialect, check::CheckDialect, affine::AffineDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
   registerDerivatives(registry);
   func::registerInlinerExtension(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
 }
 
-// Bytes of the widest vector register of the processor.
-static int64_t vectorBytes(ArrayRef<std::string> features) {
-  if (llvm::is_contained(features, "+avx512f"))
-    return 64;
-  return llvm::is_contained(features, "+avx2") ? 32 : 16;
-}
-
 // Options of a pass pipeline cannot be copied, so each pipeline fills its own.
 static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) {
-  std::vector<std::string> words;
-  if (!given.numericsMode.empty())
-    words.push_back(given.numericsMode);
-  words.insert(words.end(), given.numericsPermissions.begin(), given.numericsPermissions.end());
-  options.numerics = llvm::join(words, ",");
+  options.numerics = given.numerics;
   options.optimize = given.optimize;
   options.profile = given.profile;
-  options.vectorBytes = vectorBytes(given.cpuFeatures);
+  options.vectorBytes = given.vectorBytes();
 }
 
 static void buildReferencePipeline(OpPassManager &pm, const runner::PipelineOptions &given) {

@@ -1,0 +1,33 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Errors of running programs look like those of the compiler, on both targets, from the cache as well.
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=2 --arg arg1=arange --dim arg1.0=3 2>&1 | FileCheck %s --check-prefix=SHAPES
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=2 --arg arg1=arange --dim arg1.0=3 2>&1 | FileCheck %s --check-prefix=SHAPES
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=2 --arg arg1=arange --dim arg1.0=3 --target reference 2>&1 | FileCheck %s --check-prefix=SHAPES
+// RUN: ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=1 --arg arg1=arange --dim arg1.0=3 --print | FileCheck %s --check-prefix=BROADCAST
+// BROADCAST: res0: tensor<3xf32> = [0. 1. 2.]
+// SHAPES: errors.mlir:[[#@LINE+3]]:{{[0-9]+}}: error: 'ad.add' op broadcast: dimension 0 has sizes 2 and 3, neither is 1
+// SHAPES-NEXT: %0 = ad.add
+func.func @shapes(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = ad.add %a, %b : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// RUN: %python %S/Inputs/exits.py 3 ad-runner %s --entry check --arg arg0=arange 2>&1 | FileCheck %s --check-prefix=CHECKED
+// RUN: %python %S/Inputs/exits.py 3 ad-runner %s --entry check --arg arg0=arange --target reference 2>&1 | FileCheck %s --check-prefix=CHECKED
+// CHECKED: errors.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'check.expect_eq' op failed at [1]: got 2 (0x40000000), expected 1 (0x3f800000); largest difference 2 at [2]; 2 of 3 elements differ
+func.func @check(%a: tensor<3xf32>) -> tensor<3xf32> {
+  %expected = ad.barrier %a : tensor<3xf32>
+  %twice = ad.add %a, %a : tensor<3xf32>
+  check.expect_eq %twice, %expected : tensor<3xf32>
+  return %twice : tensor<3xf32>
+}
+
+// RUN: echo 'func.func @main(' > %t.mlir
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %t.mlir 2>&1 | FileCheck %s --check-prefix=PARSE
+// PARSE: {{.*}}.mlir:2:1: error:
+// PARSE-NOT: ad-runner: error
+
+// RUN: echo 'func.func @main(%%a: vector<4xf32>) { return }' > %t.mlir
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %t.mlir 2>&1 | FileCheck %s --check-prefix=VECTOR
+// VECTOR: error: 'func.func' op has value 'arg0' of type vector<4xf32>, expected a ranked tensor

@@ -1,0 +1,24 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// libFuzzer's entry for the .npy reader: any bytes give a header or an error with a message.
+#include "adjoint/Runner/Error.h"
+#include "adjoint/Runner/Npy.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+using namespace mlir::ad::runner;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  llvm::Expected<NpyHeader> header = parseNpy({reinterpret_cast<const char *>(data), size});
+  if (!header) {
+    auto [code, message] = consumeExitError(header.takeError());
+    if (code != ExitUsage || message.empty())
+      std::abort();
+    return 0;
+  }
+  // What is announced is there.
+  if (header->dataOffset + static_cast<uint64_t>(header->dataBytes) != size)
+    std::abort();
+  return 0;
+}
