@@ -7,6 +7,7 @@ operations must agree bit for bit; functions and sums within their bounds. Close
 import argparse
 import pathlib
 import sys
+import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 
@@ -56,6 +57,7 @@ def check(program, results):
 
 
 def main():
+    warnings.filterwarnings("ignore", category=RuntimeWarning)  # means of nothing are meant
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--each", type=int, default=6, help="instances of each operation and element type")
     parser.add_argument("--seed", type=int, default=1)

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random scalar-valued f64 functions: gradients by ad.value_and_grad on the CPU against differences.
+
+Each function is smooth near its arguments. For each argument the derivative along a random direction, from the gradient,
+must agree with central differences of the function (Richardson's extrapolation), which the reference interpreter
+computes. A failing case is reduced and written to a folder that is named. Closes with `gradients: N run, N failed`."""
+
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+
+import numpy as np
+
+import batch
+import campaign
+import operations_nn  # registers its operations
+import runner
+from generator import Program
+from smooth import SmoothGenerator
+
+STEPS = [1e-3, 1e-4, 1e-5]
+RELATIVE = 1e-6
+
+
+class Case:
+    def __init__(self, program, active, seed):
+        self.program, self.active, self.seed = program, active, seed
+        self.arrays = {value.name: array for value, array in program.arguments}
+
+    def directions(self):
+        rng = np.random.default_rng(self.seed)
+        return {value.name: np.asarray(rng.normal(size=value.sizes)) for value in self.active}
+
+    def gradient_text(self, name):
+        """Lines of a @main that call the function with its gradient; (values, types, names of files)."""
+        inputs = [value for value, _ in self.program.arguments]
+        wrt = [inputs.index(value) for value in self.active]
+        types = ["tensor<f64>"] + [value.type for value in self.active]
+        operands = ", ".join(f"%{name}_{value.name}" for value in inputs)
+        line = f"  %{name}:{len(types)} = ad.value_and_grad @{name}({operands}) wrt {wrt} : " \
+               f"({', '.join(value.type for value in inputs)}) -> ({', '.join(types)})\n"
+        return line, types
+
+
+def gradient_module(cases):
+    text, inputs, outputs, lines, returned = [], [], [], [], []
+    for i, case in enumerate(cases):
+        name = f"p{i}"
+        text.append(case.program.function(name, prefix=None, visibility="private "))
+        inputs += [f'%{name}_{value.name}: {value.type} {{ad.name = "{name}_{value.name}"}}'
+                   for value, _ in case.program.arguments]
+        line, types = case.gradient_text(name)
+        lines.append(line)
+        outputs += [f'{type} {{ad.name = "{name}_r{k}"}}' for k, type in enumerate(types)]
+        returned += [(f"%{name}#{k}", type) for k, type in enumerate(types)]
+    values, types = (", ".join(part) for part in zip(*returned))
+    main = f"func.func @main({', '.join(inputs)}) -> ({', '.join(outputs)}) {{\n{''.join(lines)}  return {values} : {types}\n}}\n"
+    return "".join(text) + main
+
+
+def gradients(cases, target):
+    """[value, gradient of each active argument] of each case, or its Failure."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            arguments = [option for i, case in enumerate(cases)
+                         for option in runner.write_arguments(folder, case.program.arguments, f"p{i}_")]
+            names = [(f"p{i}_r{k}", "f64") for i, case in enumerate(cases) for k in range(len(case.active) + 1)]
+            arrays = runner.run(gradient_module(cases), arguments, names, [f"--target={target}"])
+    except runner.Failure as failure:
+        if len(cases) == 1:
+            return [failure]
+        half = len(cases) // 2
+        return gradients(cases[:half], target) + gradients(cases[half:], target)
+    return [[arrays[f"p{i}_r{k}"] for k in range(len(case.active) + 1)] for i, case in enumerate(cases)]
+
+
+def shifted(case, name, amount):
+    """The program with one argument moved along its direction."""
+    direction = case.directions()[name]
+    arguments = [(value, array + amount * direction if value.name == name else array)
+                 for value, array in case.program.arguments]
+    return Program(arguments, case.program.ops, case.program.outputs)
+
+
+def differences(cases):
+    """For each case and active argument the derivative along its direction, one per step size."""
+    programs = [shifted(case, value.name, factor * step) for case in cases for value in case.active for step in STEPS
+                for factor in (1, -1, 0.5, -0.5)]
+    results = iter(batch.run_each(programs, ["--target=reference"]))
+    every = []
+    for case in cases:
+        of_case = {}
+        for value in case.active:
+            estimates = []
+            for step in STEPS:
+                values = [next(results) for _ in range(4)]
+                failure = next((v for v in values if isinstance(v, runner.Failure)), None)
+                if failure:
+                    estimates.append(failure)
+                    continue
+                a, b, c, d = (float(v[0]) for v in values)
+                estimates.append((4 * (c - d) / step - (a - b) / (2 * step)) / 3)
+            of_case[value.name] = estimates
+        every.append(of_case)
+    return every
+
+
+def complaint_about(case, results, estimates):
+    if isinstance(results, runner.Failure):
+        return str(results)
+    scale = max(1.0, abs(float(results[0])))
+    for value, gradient in zip(case.active, results[1:]):
+        if gradient.shape != value.sizes:
+            return f"the gradient of {value} has shape {gradient.shape}, expected {value.sizes}"
+        failure = next((e for e in estimates[value.name] if isinstance(e, runner.Failure)), None)
+        if failure:
+            return str(failure)
+        direction = case.directions()[value.name]
+        along = float(np.sum(gradient * direction))
+        weight = float(np.sum(np.abs(gradient * direction)))
+        # One step size suffices: large ones may reach a kink, small ones have few digits.
+        if not any(abs(along - e) <= RELATIVE * (abs(e) + weight + scale) for e in estimates[value.name]):
+            shown = ", ".join(f"{e:.9g}" for e in estimates[value.name])
+            return f"along a direction of {value} the gradient gives {along:.9g}, differences give {shown}"
+    return None
+
+
+def check(cases, target="cpu"):
+    return [complaint_about(case, result, estimate)
+            for case, result, estimate in zip(cases, gradients(cases, target), differences(cases))]
+
+
+def make_case(seed, number):
+    rng = np.random.default_rng([seed, number])
+    program, active = SmoothGenerator(rng).function(int(rng.integers(1, 8)))
+    return Case(program, active, [seed, number, 1])
+
+
+def same_case(case, program):
+    """The case with another program; arguments that stand in for operations are differentiated too."""
+    known = {value.name for value in case.active}
+    made = {op.result.name for op in case.program.ops}
+    active = [v for v, _ in program.arguments if v.name in known or (v.name in made and v.element == "f64")]
+    return Case(program, active, case.seed)
+
+
+def report(given, number, case, complaint):
+    def fails(program):
+        smaller = same_case(case, program)
+        return bool(smaller.active) and check([smaller])[0] is not None
+
+    outputs = [op.result for op in case.program.ops]
+    known = batch.run_each([Program(case.program.arguments, case.program.ops, outputs)], ["--target=reference"])[0]
+    known = {} if isinstance(known, runner.Failure) else {v.name: a for v, a in zip(outputs, known)}
+    small = same_case(case, campaign.reduce(case.program, fails, known))
+    complaint = check([small])[0] or complaint
+    on_reference = check([small], "reference")[0]
+    complaint += f"\nThe gradient on the reference: {on_reference or 'agrees with the differences'}"
+    arguments = [(value, array) for value, array in small.program.arguments]
+    text = gradient_module([small]).replace('ad.name = "p0_', 'ad.name = "')
+    path = campaign.write_case(f"{given.out}/gradients-{given.seed}-{number}", text, arguments,
+                               "ad-runner program.mlir --print", complaint)
+    print(f"case {number}: {complaint[:400]}\n  {path}", flush=True)
+
+
+def main():
+    given = campaign.options(__doc__).parse_args()
+    counts, failed = campaign.Counts(), 0
+
+    def check_numbers(numbers):
+        cases = [make_case(given.seed, number) for number in numbers]
+        return {number: (case, complaint) for number, case, complaint in zip(numbers, cases, check(cases))}
+
+    for number, (case, complaint) in campaign.in_batches(check_numbers, given):
+        counts.add(case.program)
+        if complaint:
+            if failed < given.keep:
+                report(given, number, case, complaint)
+            failed += 1
+    counts.show()
+    print(f"gradients: {given.count} run, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random well-typed `ad` functions: the CPU against the reference interpreter.
+
+Each case is two programs. The first is a random function of several operations, which must give the same bits on both
+targets in `reproducible` mode (NaN equals NaN). The second is one operation in `strict` mode on the CPU, which must be as
+near to NumPy's f64 as the specification says: the same bits for movement, integers and correctly rounded operations, else
+|error| <= gamma_k * sum |a_i b_i| plus the bounds of the elementary functions.
+
+A failing case is reduced and written to a folder that is named. Closes with `programs: N run, N failed`."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+
+import numpy as np
+
+import batch
+import campaign
+import elements
+import operations_nn  # registers its operations
+import oracle
+import oracle_sums
+import runner
+from generator import Generator, Program
+from operations import CATALOGUE
+
+NAMES = sorted(CATALOGUE)
+MODE = {"random": "reproducible", "single": "strict"}
+
+
+def grow(generator):
+    """Adds one operation: each is as likely as any other, and so is each of its element types."""
+    types, make = CATALOGUE[generator.pick(NAMES)]
+    make(generator, generator.pick(types))
+
+
+def random_program(seed, number):
+    generator = Generator(np.random.default_rng([seed, number, 0]))
+    for _ in range(generator.rank(1, 10)):
+        grow(generator)
+    return generator.program()
+
+
+def single_program(seed, number):
+    """One operation; all operations take turns. Infinities and NaN stay away from sums, whose bounds they would spoil."""
+    rng = np.random.default_rng([seed, number, 1])
+    name = NAMES[number % len(NAMES)]
+    special = 0.0 if name in oracle_sums.TABLE else float(rng.choice([0.0, 0.3]))
+    generator = Generator(rng, special=special, constants=0.05)
+    types, make = CATALOGUE[name]
+    make(generator, generator.pick(types))
+    return Program(generator.arguments, generator.ops, [generator.ops[-1].result]).used()
+
+
+def run(programs, target, kind):
+    return batch.run_each(programs, [f"--target={target}", f"--numerics={MODE[kind]}"])
+
+
+# The complaint about a case, or None.
+
+def compare(program, reference, cpu):
+    for target, results in (("reference", reference), ("cpu", cpu)):
+        if isinstance(results, runner.Failure):
+            return f"{target}: {results}"
+    for value, left, right in zip(program.outputs, reference, cpu):
+        if left.shape != right.shape:
+            return f"{value}: the reference has shape {left.shape}, the cpu {right.shape}"
+        wrong = np.flatnonzero(~elements.same_bits(value.element, left, right))
+        if len(wrong):
+            at = int(wrong[0])
+            a, b = (elements.decode(value.element, x.reshape(-1)[at:at + 1])[0] for x in (left, right))
+            return f"{value}: {len(wrong)} of {left.size} elements differ, the first at {at}: " \
+                   f"{a!r} on the reference, {b!r} on the cpu"
+    return None
+
+
+def compare_with_oracle(program, cpu):
+    if isinstance(cpu, runner.Failure):
+        return f"cpu: {cpu}"
+    op = program.ops[-1]
+    arrays = {value.name: array for value, array in program.arguments}
+    arrays.update({o.result.name: o.attributes["value"] for o in program.ops if o.mnemonic == "constant"})
+    wrong = oracle.differences(op, [arrays[value.name] for value in op.operands], cpu[0])
+    if not len(wrong):
+        return None
+    return f"ad.{op.mnemonic}: {len(wrong)} of {cpu[0].size} elements are not what NumPy says, the first at {int(wrong[0])}"
+
+
+def check(programs, kind):
+    """Complaints about programs, in order."""
+    cpu = run(programs, "cpu", kind)
+    if kind == "single":
+        return [compare_with_oracle(p, c) for p, c in zip(programs, cpu)]
+    return [compare(p, r, c) for p, r, c in zip(programs, run(programs, "reference", kind), cpu)]
+
+
+def intermediate_values(program):
+    """What the reference gives for each operation of the program, by name."""
+    outputs = [op.result for op in program.ops]
+    results = run([Program(program.arguments, program.ops, outputs)], "reference", "random")[0]
+    return {} if isinstance(results, runner.Failure) else {v.name: a for v, a in zip(outputs, results)}
+
+
+def report(given, number, kind, program, complaint):
+    if kind == "random":
+        program = campaign.reduce(program, lambda p: check([p], kind)[0] is not None, intermediate_values(program))
+        complaint = check([program], kind)[0] or complaint
+    path = campaign.write_case(f"{given.out}/programs-{given.seed}-{number}-{kind}", program.function("main", ""),
+                               program.arguments, f"ad-runner program.mlir --numerics {MODE[kind]} --print --target cpu",
+                               complaint)
+    print(f"case {number} ({kind}): {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
+
+
+def main():
+    given = campaign.options(__doc__).parse_args()
+    counts, failed = campaign.Counts(), set()
+
+    def check_numbers(numbers):
+        complaints = {}
+        for kind, make in (("random", random_program), ("single", single_program)):
+            programs = [make(given.seed, number) for number in numbers]
+            for number, program, complaint in zip(numbers, programs, check(programs, kind)):
+                complaints[number, kind] = (program, complaint)
+        return complaints
+
+    for (number, kind), (program, complaint) in campaign.in_batches(check_numbers, given):
+        counts.add(program)
+        if complaint:
+            if len(failed) < given.keep:
+                report(given, number, kind, program, complaint)
+            failed.add(number)
+    counts.show()
+    print(f"programs: {given.count} run, {len(failed)} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""What campaigns of generated programs share: options, batches in parallel, reduction, files of failing cases, counts."""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import warnings
+
+import elements
+from generator import Program
+from runner import ROOT
+
+
+def options(description):
+    warnings.filterwarnings("ignore", category=RuntimeWarning)
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=2000, help="how many cases to make")
+    parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same cases")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case, to run one again")
+    parser.add_argument("--batch", type=int, default=16, help="cases in one module")
+    parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4), help="processes at a time")
+    parser.add_argument("--keep", type=int, default=20, help="how many failing cases to reduce and write")
+    parser.add_argument("--out", default="build/fuzz", help="folder of failing cases")
+    return parser
+
+
+def in_batches(check, given):
+    """check([case number]) → {number: complaint} over all cases, in parallel; yields the complaints."""
+    numbers = list(range(given.first, given.first + given.count))
+    parts = [numbers[i:i + given.batch] for i in range(0, len(numbers), given.batch)]
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for complaints in pool.map(check, parts):
+            yield from complaints.items()
+
+
+def reduce(program, fails, known=None):
+    """The program with as few operations and outputs as still fail. `known` gives values of operations by name, by which
+    arguments can stand in for what made them."""
+    for output in program.outputs:
+        smaller = Program(program.arguments, program.ops, [output]).used()
+        if len(program.outputs) > 1 and fails(smaller):
+            program = smaller
+            break
+    for op in program.ops[::-1] + program.ops:
+        if op not in program.ops or op.result in program.outputs:
+            continue
+        array = (known or {}).get(op.result.name)
+        if array is None or array.shape != op.result.sizes:
+            continue
+        arguments = program.arguments + [(op.result, array)]
+        smaller = Program(arguments, [o for o in program.ops if o is not op], program.outputs).used()
+        if fails(smaller):
+            program = smaller
+    return program
+
+
+def write_case(folder, text, arguments, command, complaint):
+    """A folder with the program, its arguments and, at the head of the program, how to run it."""
+    path = ROOT / folder
+    path.mkdir(parents=True, exist_ok=True)
+    options = []
+    for value, array in arguments:
+        elements.save(path / f"{value.name}.npy", value.element, array)
+        options.append(f"--arg {value.name}={value.name}.npy")
+    head = "".join(f"// {line}\n" for line in [*complaint.splitlines(), f"{command} {' '.join(options)}"])
+    (path / "program.mlir").write_text(head + text)
+    return pathlib.Path(folder) / "program.mlir"
+
+
+class Counts:
+    """How often operations and element types occurred."""
+
+    def __init__(self):
+        self.operations, self.types = collections.Counter(), collections.Counter()
+
+    def add(self, program):
+        for op in program.ops:
+            self.operations[op.mnemonic] += 1
+            self.types.update({op.result.element, *(value.element for value in op.operands)})
+
+    def show(self):
+        for title, counter in (("operations", self.operations), ("types", self.types)):
+            print(f"{title}: " + ", ".join(f"{name} {n}" for name, n in sorted(counter.items())))
