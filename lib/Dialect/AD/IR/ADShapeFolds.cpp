@@ -52,8 +52,13 @@ static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
 
 //===- Folds -===//
 
+// Whether `input` can stand for `result`: equal sizes alone may still be written differently in the types.
+static bool canReplace(Value input, Value result) {
+  return input.getType() == result.getType() && haveSameShape(input, result);
+}
+
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
-  if (haveSameShape(getInput(), getResult()))
+  if (canReplace(getInput(), getResult()))
     return getInput();
   if (auto dense = dyn_cast_if_present<DenseElementsAttr>(adaptor.getInput());
       dense && getType().hasStaticShape()) {
@@ -72,7 +77,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
-  if (haveSameShape(getInput(), getResult()))
+  if (canReplace(getInput(), getResult()))
     return getInput();
   ArrayRef<int64_t> shape = getInput().getType().getShape();
   if (getInput().getType().hasStaticShape()) {
@@ -97,7 +102,7 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 
 // Nothing is summed, but the rounding to the result would saturate an infinity of f8E5M2.
 OpFoldResult SumToShapeOp::fold(FoldAdaptor) {
-  bool same = keepsEveryValue(getType().getElementType()) && haveSameShape(getInput(), getResult());
+  bool same = keepsEveryValue(getType().getElementType()) && canReplace(getInput(), getResult());
   return same ? OpFoldResult(getInput()) : OpFoldResult();
 }
 
@@ -128,7 +133,7 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   bool fromStart = llvm::all_of(getOffsets(), [](int64_t offset) { return offset == 0; });
   bool everyElement = llvm::all_of(getStrides(), [](int64_t stride) { return stride == 1; });
-  if (fromStart && everyElement && haveSameShape(getInput(), getResult()))
+  if (fromStart && everyElement && canReplace(getInput(), getResult()))
     return getInput();
   SmallVector<int64_t> strides = rowMajorStrides(getInput().getType().getShape());
   return gatherConstant(adaptor.getInput(), getType(), [&](ArrayRef<int64_t> index) {
