@@ -99,17 +99,20 @@ struct LowerTranspose : OpRewritePattern<TransposeOp> {
 struct LowerSlice : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
-    SmallVector<AffineExpr> access;
-    for (auto [i, offset, stride] : llvm::enumerate(op.getOffsets(), op.getStrides()))
-      access.push_back(rewriter.getAffineDimExpr(i) * stride + offset);
-    // linalg checks static bounds through its maps and cannot express an empty result of an affine access.
-    auto map = AffineMap::get(access.size(), 0, access, op.getContext());
     auto type = cast<RankedTensorType>(op.getResult().getType());
-    if (llvm::is_contained(type.getShape(), 0)) {
-      rewriter.replaceOp(op, emptyLike(rewriter, op.getLoc(), op->getResult(0)));
-      return success();
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+    ValueRange dynamic = op.getSizes();
+    for (auto [offset, size, stride] : llvm::zip_equal(op.getOffsets(), type.getShape(), op.getStrides())) {
+      offsets.push_back(rewriter.getIndexAttr(offset));
+      strides.push_back(rewriter.getIndexAttr(stride));
+      if (ShapedType::isDynamic(size)) {
+        sizes.push_back(dynamic.front());
+        dynamic = dynamic.drop_front();
+      } else {
+        sizes.push_back(rewriter.getIndexAttr(size));
+      }
     }
-    rewriter.replaceOp(op, gatherByMap(rewriter, op, op.getInput(), map));
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, op.getInput(), offsets, sizes, strides);
     return success();
   }
 };

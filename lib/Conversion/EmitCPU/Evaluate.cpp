@@ -78,6 +78,14 @@ FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) 
     return scalars.lookup(fill.getInputs()[0]);
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return evaluateOne(cast.getSource(), position);
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op)) {
+    Position inside;
+    for (auto [index, offset, stride] : llvm::zip_equal(position, slice.getStaticOffsets(), slice.getStaticStrides())) {
+      Value base = binary<arith::MulIOp>(index.base, indexConstant(stride));
+      inside.push_back({binary<arith::AddIOp>(base, indexConstant(offset)), index.step * stride, nullptr});
+    }
+    return evaluateOne(slice.getSource(), inside);
+  }
   if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op)) {
     unsigned result = cast<OpResult>(tensor).getResultNumber();
     AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));

@@ -51,7 +51,7 @@ LogicalResult KernelEmitter::bindArguments() {
 // Scalars of the body (constants, sizes, index arithmetic) do not depend on the iteration: they come first.
 LogicalResult KernelEmitter::bindScalars() {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp, tensor::InsertSliceOp, tensor::CastOp>(op))
+    if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp, tensor::InsertSliceOp, tensor::ExtractSliceOp, tensor::CastOp>(op))
       continue;
     if (auto dim = dyn_cast<tensor::DimOp>(op)) {
       std::optional<int64_t> axis = dim.getConstantIndex();
@@ -90,6 +90,8 @@ Value KernelEmitter::sizeOf(Value tensor, int64_t axis) {
     return sizeOf(generic.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], axis);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return sizeOf(insert.getDest(), axis);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return scalars.lookup(cast<Value>(slice.getMixedSizes()[axis]));
   return sizeOf(cast<tensor::CastOp>(op).getSource(), axis);
 }
 
@@ -125,7 +127,7 @@ bool KernelEmitter::sharesNest(ValueRange roots) {
   return llvm::all_of(roots, [&](Value root) {
     if (cast<RankedTensorType>(root.getType()).getShape() != shape)
       return false;
-    if (root.getDefiningOp<linalg::FillOp>() || buffers.count(root))
+    if (root.getDefiningOp<linalg::FillOp>() || root.getDefiningOp<tensor::ExtractSliceOp>() || buffers.count(root))
       return true;
     auto generic = root.getDefiningOp<linalg::GenericOp>();
     return generic && generic.getNumReductionLoops() == 0;

@@ -118,7 +118,7 @@ private:
   Value fromMemory(Value value, Type element);
   Value toMemory(Value value);
 
-  Value indexConstant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+  Value indexConstant(int64_t value);
   template <class Op> Value binary(Value lhs, Value rhs) { return builder.createOrFold<Op>(loc, lhs, rhs); }
 
   /// Values computed at a position, valid in the blocks that the current one is nested in.
@@ -161,6 +161,8 @@ private:
   SmallVector<Buffer> results;          // destinations
   IRMapping scalars;                    // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
+  DenseMap<int64_t, Value> constants;   // index constants, in the entry block
+  DenseMap<int64_t, Value> laneCounts;  // 0, 1, 2, … by number of lanes, in the entry block
   using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
   SmallVector<std::map<Key, Value>> caches;
 };

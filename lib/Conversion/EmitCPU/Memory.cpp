@@ -25,12 +25,28 @@ Value KernelEmitter::splat(Value scalar, int64_t count) {
   return vector::BroadcastOp::create(builder, loc, VectorType::get(count, scalar.getType()), scalar);
 }
 
+Value KernelEmitter::indexConstant(int64_t value) {
+  Value &known = constants[value];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&function.getBody().front());
+    known = arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  return known;
+}
+
 Value KernelEmitter::laneNumbers() {
+  Value &known = laneCounts[lanes];
+  if (known)
+    return known;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&function.getBody().front());
   auto type = VectorType::get(lanes, builder.getIndexType());
   SmallVector<Attribute> numbers;
   for (int64_t i = 0; i < lanes; ++i)
     numbers.push_back(builder.getIndexAttr(i));
-  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, numbers));
+  known = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, numbers));
+  return known;
 }
 
 Value KernelEmitter::laneVector(const Index &index) {

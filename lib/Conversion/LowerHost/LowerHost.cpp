@@ -48,7 +48,7 @@ private:
     if (profile) {
       Builder builder(module.getContext());
       SmallVector<StringRef> names(shared.kernelNames().begin(), shared.kernelNames().end());
-      module->setAttr("ad.kernels", builder.getStrArrayAttr(names));
+      module->setAttr("ad.kernel_names", builder.getStrArrayAttr(names));
     }
   }
 

@@ -31,7 +31,7 @@ bool ad::mayOverwrite(KernelOp kernel, unsigned argument, unsigned result) {
   for (Operation &op : kernel.getBody().front()) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic) {
-      if (isa<tensor::InsertSliceOp, tensor::ExtractOp>(op))
+      if (isa<tensor::InsertSliceOp, tensor::ExtractSliceOp, tensor::ExtractOp>(op))
         return false;
       continue;
     }
