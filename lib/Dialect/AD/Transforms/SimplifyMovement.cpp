@@ -186,18 +186,25 @@ struct ComposeSlices : NumericsPattern<SliceOp> {
 template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<ReshapeOp> {
   explicit FoldReshapeIntoReduction(MLIRContext *context) : NumericsPattern(context, "fold-reshape-into-reduction") {}
 
-  // Whether the shapes agree but for the reduced axes, which one has as 1 and the other lacks.
+  // Whether the shapes agree, in the types and at run time, but for the reduced axes: one has them as 1, the other lacks
+  // them.
   static bool differOnlyInAxes(Value kept, Value dropped, ArrayRef<int64_t> axes) {
-    SizeAnalysis sizes;
-    int64_t position = 0;
-    int64_t keptRank = cast<RankedTensorType>(kept.getType()).getRank();
-    int64_t droppedRank = cast<RankedTensorType>(dropped.getType()).getRank();
-    if (keptRank != droppedRank + static_cast<int64_t>(axes.size()))
+    ArrayRef<int64_t> keptShape = cast<RankedTensorType>(kept.getType()).getShape();
+    ArrayRef<int64_t> droppedShape = cast<RankedTensorType>(dropped.getType()).getShape();
+    if (keptShape.size() != droppedShape.size() + axes.size())
       return false;
-    for (int64_t axis = 0; axis < keptRank; ++axis) {
-      SizeOrigin size = sizes.originOfSize(kept, axis);
-      if (llvm::is_contained(axes, axis) ? size.number != 1 : size != sizes.originOfSize(dropped, position++))
+    SizeAnalysis sizes;
+    size_t position = 0;
+    for (auto [axis, size] : llvm::enumerate(keptShape)) {
+      if (llvm::is_contained(axes, static_cast<int64_t>(axis))) {
+        if (size != 1)
+          return false;
+        continue;
+      }
+      if (size != droppedShape[position] ||
+          sizes.originOfSize(kept, axis) != sizes.originOfSize(dropped, position))
         return false;
+      ++position;
     }
     return true;
   }
