@@ -12,8 +12,10 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 
 find_program(ADJOINT_CCACHE ccache)
 if(ADJOINT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${ADJOINT_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${ADJOINT_CCACHE}")
+  # Paths relative to the checkout, so that every clone of the project shares what one has compiled.
+  set(CMAKE_C_COMPILER_LAUNCHER
+    "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${CMAKE_SOURCE_DIR};CCACHE_NOHASHDIR=1;${ADJOINT_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_C_COMPILER_LAUNCHER}")
 endif()
 
 # Debian's LLVM is built without assertions; ours are independent of it.
