@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Do the campaigns find faults? Ten faults are put one by one into copies of sources of the lowering and of the derivative
+rules: each is compiled in place of the original and linked into an ad-runner of its own, on which the campaign must fail.
+
+Needs the tree of a finished build. Closes with `faults: N run, N failed`, where a fault that nothing finds has failed."""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+
+from runner import ROOT
+
+LINALG = "lib/Conversion/ADToLinalg/"
+RULES = "lib/Dialect/AD/Derivatives/"
+# What is wrong, the campaign that must find it, the file, the text that stands there and what replaces it.
+FAULTS = [
+    ("transpose reads by the inverse permutation", "programs", LINALG + "Shape.cpp",
+     "access[p] = rewriter.getAffineDimExpr(i);", "access[i] = rewriter.getAffineDimExpr(p);"),
+    ("reverse starts one element early", "programs", LINALG + "Shape.cpp",
+     "index[axis] = arith::SubIOp::create(builder, loc, last[axis], position[axis]);",
+     "index[axis] = arith::RemUIOp::create(builder, loc, arith::AddIOp::create(builder, loc, position[axis], last[axis]), "
+     "arith::AddIOp::create(builder, loc, last[axis], indexConstant(builder, loc, 1)));"),
+    ("argmax takes the last of equal elements", "programs", LINALG + "Reduction.cpp",
+     "arith::CmpIPredicate::sgt, key", "arith::CmpIPredicate::sge, key"),
+    ("products of contractions round before they are added", "programs", LINALG + "Contraction.cpp",
+     "return math::FmaOp::create(builder, loc, a, b, acc);",
+     "return arith::AddFOp::create(builder, loc, acc, arith::MulFOp::create(builder, loc, a, b));"),
+    ("gemm forgets beta", "programs", LINALG + "Contraction.cpp", "if (beta != 1)", "if (false)"),
+    ("the derivative of cos has the wrong sign", "gradients", RULES + "ElementwiseUnary.cpp",
+     "cosRule(Unary &v) { return v.neg(v.mul(v.g(), v.unary<SinOp>(v.x()))); }",
+     "cosRule(Unary &v) { return v.mul(v.g(), v.unary<SinOp>(v.x())); }"),
+    ("the derivative of gelu loses the density", "gradients", RULES + "ElementwiseUnary.cpp",
+     "return v.add(distribution, v.mul(v.x(), density));", "return distribution;"),
+    ("the derivative of softmax loses the sum", "gradients", RULES + "NN.cpp",
+     "rule.give(0, rule.mul(y, rule.sub(g, sum)));", "rule.give(0, rule.mul(y, g));"),
+    ("layer_norm does not centre its derivative", "gradients", RULES + "NN.cpp",
+     "Value centred = rule.sub(h, meanOfRows(rule, h));", "Value centred = h;"),
+    ("the derivative of cumsum runs the wrong way", "gradients", RULES + "Reduction.cpp",
+     "ReverseOp::create(rule.builder, rule.loc, rule.cotangent, ArrayRef<int64_t>(axis), PermissionsAttr());",
+     "rule.cotangent;"),
+]
+
+
+def build_folder():
+    return (ROOT / os.environ.get("ADJOINT_BUILD", "build/release")).resolve()
+
+
+def mutate(number, file, old, new, out):
+    """Writes the faulty source; None when the text does not stand there exactly once."""
+    text = (ROOT / file).read_text()
+    if text.count(old) != 1:
+        return None
+    path = out / f"fault{number}.cpp"
+    path.write_text(text.replace(old, new))
+    return path
+
+
+def compile_instead(file, source, out):
+    entries = json.loads((build_folder() / "compile_commands.json").read_text())
+    entry = next(e for e in entries if pathlib.Path(e["file"]) == ROOT / file)
+    words = shlex.split(entry["command"])
+    words[words.index("-c") + 1] = str(source)
+    object_file = source.with_suffix(".o")
+    words[words.index("-o") + 1] = str(object_file)
+    words = [word for word in words if pathlib.Path(word).name != "ccache"]
+    words += ["-iquote", str((ROOT / file).parent)]
+    subprocess.run(words, cwd=entry["directory"], check=True)
+    return object_file
+
+
+def link(object_file, folder):
+    """The command that links ad-runner, with the object before the libraries that hold the original."""
+    commands = subprocess.run(["ninja", "-C", str(build_folder()), "-t", "commands", "bin/ad-runner"], check=True,
+                              capture_output=True, text=True).stdout.splitlines()
+    command = commands[-1]
+    if "-o bin/ad-runner" not in command:
+        sys.exit(f"expected the link of bin/ad-runner as ninja's last command, got: {command}")
+    folder.mkdir(parents=True, exist_ok=True)
+    command = command.replace("-o bin/ad-runner", f"{shlex.quote(str(object_file))} -o {shlex.quote(str(folder / 'ad-runner'))}")
+    subprocess.run(command, shell=True, cwd=build_folder(), check=True)
+
+
+def find(campaign, folder, given):
+    """Whether the campaign fails on the faulty runner, and its last line."""
+    command = [sys.executable, str(ROOT / f"test/Fuzz/{campaign}.py"), f"--count={given.campaign_count}",
+               f"--seed={given.seed}", "--keep=0"]
+    done = subprocess.run(command, env={**os.environ, "ADJOINT_BIN": str(folder)}, capture_output=True, text=True)
+    lines = done.stdout.strip().splitlines()
+    return done.returncode == 1 and bool(lines) and " run, " in lines[-1], lines[-1] if lines else done.stderr[-300:]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=len(FAULTS), help="how many of the faults")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--campaign-count", type=int, default=200, help="cases per fault")
+    given = parser.parse_args()
+    out = build_folder() / "faults"
+    out.mkdir(exist_ok=True)
+    missed = 0
+    faults = FAULTS[:given.count]
+    for number, (what, campaign, file, old, new) in enumerate(faults):
+        source = mutate(number, file, old, new, out)
+        if source is None:
+            missed += 1
+            print(f"{what}: expected the text once in {file}: {old}", flush=True)
+            continue
+        folder = out / f"bin{number}"
+        link(compile_instead(file, source, out), folder)
+        found, last = find(campaign, folder, given)
+        missed += not found
+        print(f"{what}: {'found' if found else 'NOT FOUND'} ({last})", flush=True)
+    print(f"faults: {len(faults)} run, {missed} failed")
+    return missed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
