@@ -108,22 +108,25 @@ template <class T, class B> V<B, T> log1p(B &b, V<B, T> x) {
   return b.select(absolute<T>(b, x) < tiny, x, keepNaN<T>(b, x, result));
 }
 
-/// max(x, 0) + log(1 + e^-|x|).
+/// max(x, 0) + log(1 + t), t = e^-|x|.
 template <class T, class B> V<B, T> softplus(B &b, V<B, T> x) {
-  V<B, T> argument = atLeast<T>(b, -absolute<T>(b, x), expLowest<T>);
+  constexpr int small = FloatLayout<T>::mantissa / 2;
+  V<B, T> one = b.constant(T(1)), argument = atLeast<T>(b, -absolute<T>(b, x), expLowest<T>);
   ExpPair<B, T> e = expPair<T>(b, argument);
   Pair<B, T> power = onePlus<T>(b, e.q);
-  constexpr int vanishing = FloatLayout<T>::mantissa + 4;
-  V<B, T> factor = powerOrZero<T>(b, e.k, 2 * vanishing);
-  Pair<B, T> sum = fastTwoSum<T>(b, b.constant(T(1)), power.high * factor);
+  V<B, T> factor = powerOrZero<T>(b, e.k, FloatLayout<T>::bias - 3);
+  V<B, T> t = power.high * factor;
+  Pair<B, T> sum = fastTwoSum<T>(b, one, t);
   sum.low = b.fma(power.low, factor, sum.low);
   Pair<B, T> logarithm = logJoin<T>(b, logReduced<T>(b, sum));
   V<B, T> positive = atLeast<T>(b, x, T(0));
   Pair<B, T> total = twoSum<T>(b, positive, logarithm.high);
   V<B, T> result = total.high + (total.low + logarithm.low);
-  // Far below zero log(1 + t) is t, which may be subnormal.
-  V<B, bool> far = b.lessSigned(e.k, b.constant(static_cast<BitsOf<T>>(-vanishing)));
-  result = b.select(far, b.select(x > T(0), x, scale<T>(b, power.high, e.k)), result);
+  // log(1 + t) = t - t^2/2 + t^3/3 for small t, which may be subnormal; 1 + t would lose its last digits.
+  V<B, T> bend = t * b.fma(t, b.constant(T(-1) / T(3)), b.constant(T(0.5)));
+  V<B, T> tiny = scale<T>(b, power.high + b.fma(-power.high, bend, power.low), e.k);
+  V<B, bool> far = b.logicalAnd(b.lessSigned(e.k, b.constant(static_cast<BitsOf<T>>(-small))), x < T(0));
+  result = b.select(x > T(1000), x, b.select(far, tiny, result));
   return keepNaN<T>(b, x, result);
 }
 

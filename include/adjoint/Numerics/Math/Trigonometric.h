@@ -126,12 +126,18 @@ template <class T, class B> TrigReduced<B, T> reduceTrig(B &b, V<B, T> x) {
           b.select(small, b.constant(BitsOf<T>(0)), large.quadrant)};
 }
 
-/// sin r, normalised.
+/// sin r, normalised; the cubic term, up to a tenth of the result, is a pair.
 template <class T, class B> Pair<B, T> sinReduced(B &b, Pair<B, T> r) {
-  V<B, T> square = r.high * r.high;
-  V<B, T> tail = r.high * (square * polynomial<T>(b, square, sinTail<T>));
-  V<B, T> low = b.fma(r.low, b.fma(square, b.constant(T(-0.5)), b.constant(T(1))), tail);
-  return fastTwoSum<T>(b, r.high, low);
+  Pair<B, T> square = twoProduct<T>(b, r.high, r.high);
+  V<B, T> tail = b.constant(sinTail<T>.values[sinTail<T>.size - 1]);
+  for (int i = sinTail<T>.size - 2; i >= 1; --i)
+    tail = b.fma(tail, square.high, b.constant(sinTail<T>.values[i]));
+  Pair<B, T> factor = fastTwoSum<T>(b, b.constant(sinTail<T>.values[0]), tail * square.high);
+  factor.low = factor.low + sinTailRest<T>;
+  Pair<B, T> cubic = multiply<T>(b, multiply<T>(b, square, factor), r.high);
+  V<B, T> slope = b.fma(square.high, b.constant(T(-0.5)), b.constant(T(1)));
+  Pair<B, T> sum = fastTwoSum<T>(b, r.high, cubic.high);
+  return fastTwoSum<T>(b, sum.high, sum.low + b.fma(r.low, slope, cubic.low));
 }
 
 /// cos r, normalised.
