@@ -9,6 +9,7 @@
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Pipelines/Pipelines.h"
 #include "mlir/InitAllPasses.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace mlir::ad {
 /// Adjoint's passes and pipelines.
@@ -17,6 +18,11 @@ inline void registerAdjointPasses() {
   registerADConversionPasses();
   registerPipelines();
 }
+
+/// The pipelines, in the order in which tools list them; upstream's registry of pipelines cannot be walked.
+inline constexpr llvm::StringLiteral kAdjointPipelines[] = {"ad-to-linalg",       "ad-to-cpu",
+                                                            "ad-to-cpu-frontend", "ad-to-cpu-fusion",
+                                                            "ad-to-cpu-kernels",  "ad-to-cpu-code"};
 
 /// Everything: Adjoint's passes and all of upstream's.
 inline void registerAllPasses() {

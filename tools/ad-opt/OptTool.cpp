@@ -23,14 +23,24 @@ static bool hasArgument(ArrayRef<char *> arguments, ArrayRef<StringRef> names) {
   });
 }
 
-// Upstream's lists are sorted by name, so ours come first in a list of their own, printed while only ours are registered.
+// Upstream's lists are sorted by name, so ours come first in a list of their own, printed while only ours are
+// registered.
 static void listAdjointPasses() {
   llvm::outs() << "Adjoint:\n";
   printRegisteredPasses();
+  llvm::outs() << "Pass Pipelines:\n";
+  size_t width = 0;
+  for (StringRef name : ad::kAdjointPipelines)
+    if (const PassPipelineInfo *pipeline = PassPipelineInfo::lookup(name))
+      width = std::max(width, pipeline->getOptionWidth() + 4);
+  for (StringRef name : ad::kAdjointPipelines)
+    if (const PassPipelineInfo *pipeline = PassPipelineInfo::lookup(name))
+      pipeline->printHelpStr(/*indent=*/2, width);
   llvm::outs() << "\nAll, with upstream's:\n";
 }
 
-// The packaged LLVM has no --debug-only, since it is built without assertions. Ours works when our code has them.
+// The packaged LLVM has no --debug-only, since it is built without assertions. Ours works when our code has
+// them.
 static void registerDebugOnly() {
 #ifndef NDEBUG
   if (llvm::cl::getRegisteredOptions().count("debug-only"))

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What ad-opt adds to the ordinary MLIR driver: our passes first in every list, and --debug-only for our own code.
+// What ad-opt adds to the ordinary MLIR driver: our passes first in every list, and --debug-only for our own
+// code.
 
 #ifndef ADJOINT_TOOLS_AD_OPT_OPTTOOL_H
 #define ADJOINT_TOOLS_AD_OPT_OPTTOOL_H

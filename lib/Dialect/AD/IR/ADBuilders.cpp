@@ -28,7 +28,8 @@ static TypedAttr elementAttr(Type element, double value) {
 
 Value ad::scalarConstant(OpBuilder &builder, Location loc, Type element, double value) {
   auto type = RankedTensorType::get({}, element);
-  return ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<Attribute>(elementAttr(element, value))));
+  return ConstantOp::create(builder, loc,
+                            DenseElementsAttr::get(type, ArrayRef<Attribute>(elementAttr(element, value))));
 }
 
 Value ad::fullLike(OpBuilder &builder, Location loc, Value like, double value) {

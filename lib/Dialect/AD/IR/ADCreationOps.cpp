@@ -41,7 +41,8 @@ LogicalResult ConstantOp::verify() {
     return emitOpError("expected dense or dense_resource elements");
   AsmResourceBlob *blob = resource.getRawHandle().getBlob();
   if (!blob)
-    return emitOpError("expected a resource named '") << resource.getRawHandle().getKey() << "', but there is none";
+    return emitOpError("expected a resource named '")
+           << resource.getRawHandle().getKey() << "', but there is none";
   auto type = cast<RankedTensorType>(resource.getType());
   int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   if (static_cast<int64_t>(blob->getData().size()) != bytes)
@@ -59,8 +60,8 @@ void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setNameFn) { setNameFn(ge
 LogicalResult FullOp::verify() {
   // C1: the scalar has the element type of the result.
   if (getValue().getType() != getType().getElementType())
-    return emitOpError("expected a scalar of type ") << getType().getElementType() << ", but got "
-                                                     << getValue().getType();
+    return emitOpError("expected a scalar of type ")
+           << getType().getElementType() << ", but got " << getValue().getType();
   // C2: one size per dynamic dimension.
   return verifySizes(*this, getType(), getSizes());
 }

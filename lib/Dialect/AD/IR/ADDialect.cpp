@@ -48,7 +48,8 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   StringRef name = attribute.getName();
   if (name == kNumericsAttr || name == kAdjointNumericsAttr) {
     if (!isa<NumericsAttr>(attribute.getValue()))
-      return op->emitOpError("expected '") << name << "' to be #ad.numerics, but got " << attribute.getValue();
+      return op->emitOpError("expected '")
+             << name << "' to be #ad.numerics, but got " << attribute.getValue();
     if (!isa<ModuleOp, FunctionOpInterface>(op))
       return op->emitOpError("expected '") << name << "' on a function or module only";
     return success();
@@ -67,33 +68,36 @@ static LogicalResult verifyName(Operation *op, Attribute value, unsigned index, 
                                          << " to be a string that is not empty, but got " << value;
   for (unsigned other = 0; other < index; ++other)
     if (nameOf(other) == value)
-      return op->emitOpError("expected distinct names, but ") << kind << "s " << other << " and " << index
-                                                              << " are both named " << value;
+      return op->emitOpError("expected distinct names, but ")
+             << kind << "s " << other << " and " << index << " are both named " << value;
   return success();
 }
 
 static LogicalResult verifyDonated(FunctionOpInterface function, unsigned argument, Attribute value) {
   auto integer = dyn_cast<IntegerAttr>(value);
   if (!integer || !integer.getType().isInteger(64))
-    return function->emitOpError("expected '") << ADDialect::kDonatedAttr << "' of argument " << argument
-                                               << " to be an i64, but got " << value;
+    return function->emitOpError("expected '")
+           << ADDialect::kDonatedAttr << "' of argument " << argument << " to be an i64, but got " << value;
   int64_t result = integer.getInt(), count = function.getNumResults();
   if (result < 0 || result >= count)
-    return function->emitOpError("expected '") << ADDialect::kDonatedAttr << "' of argument " << argument
-                                               << " to name one of " << count << " results, but got " << result;
+    return function->emitOpError("expected '")
+           << ADDialect::kDonatedAttr << "' of argument " << argument << " to name one of " << count
+           << " results, but got " << result;
   Type from = function.getArgumentTypes()[argument], to = function.getResultTypes()[result];
   if (from != to)
-    return function->emitOpError("expected donated argument ") << argument << " and result " << result
-                                                               << " to have the same type, but got " << from
-                                                               << " and " << to;
+    return function->emitOpError("expected donated argument ")
+           << argument << " and result " << result << " to have the same type, but got " << from << " and "
+           << to;
   for (unsigned other = 0; other < argument; ++other)
     if (function.getArgAttr(other, ADDialect::kDonatedAttr) == value)
-      return function->emitOpError("expected result ") << result << " to take one buffer, but arguments " << other
-                                                       << " and " << argument << " are both donated to it";
+      return function->emitOpError("expected result ")
+             << result << " to take one buffer, but arguments " << other << " and " << argument
+             << " are both donated to it";
   return success();
 }
 
-LogicalResult ADDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
+LogicalResult ADDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index,
+                                                  NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   StringRef name = attribute.getName();
   if (!function)
@@ -108,8 +112,8 @@ LogicalResult ADDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
       return success();
     return op->emitOpError("expected '") << name << "' without a value, but got " << attribute.getValue();
   }
-  return op->emitOpError("expected ad.name, ad.donated or ad.parameter on argument ") << index << ", but got '" << name
-                                                                                     << "'";
+  return op->emitOpError("expected ad.name, ad.donated or ad.parameter on argument ")
+         << index << ", but got '" << name << "'";
 }
 
 LogicalResult ADDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
@@ -118,6 +122,6 @@ LogicalResult ADDialect::verifyRegionResultAttribute(Operation *op, unsigned, un
   if (function && attribute.getName() == kNameAttr)
     return verifyName(op, attribute.getValue(), index, "result",
                       [&](unsigned other) { return function.getResultAttr(other, kNameAttr); });
-  return op->emitOpError("expected ad.name on result ") << index << ", but got '" << attribute.getName().getValue()
-                                                       << "'";
+  return op->emitOpError("expected ad.name on result ")
+         << index << ", but got '" << attribute.getName().getValue() << "'";
 }

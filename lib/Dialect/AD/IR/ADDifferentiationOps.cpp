@@ -36,8 +36,8 @@ static func::FuncOp lookupCallee(Operation *op, FlatSymbolRefAttr callee, Symbol
 static LogicalResult verifyInputs(Operation *op, func::FuncOp callee, TypeRange inputs) {
   ArrayRef<Type> expected = callee.getFunctionType().getInputs();
   if (inputs.size() != expected.size())
-    return op->emitOpError("expected ") << expected.size() << " inputs for '" << callee.getSymName() << "', but got "
-                                        << inputs.size();
+    return op->emitOpError("expected ")
+           << expected.size() << " inputs for '" << callee.getSymName() << "', but got " << inputs.size();
   for (auto [index, want, got] : llvm::enumerate(expected, inputs))
     if (want != got)
       return op->emitOpError("expected input ") << index << " to be " << want << ", but got " << got;
@@ -49,12 +49,13 @@ static LogicalResult verifyWrt(Operation *op, TypeRange inputs, ArrayRef<int64_t
   llvm::SmallSet<int64_t, 8> seen;
   for (int64_t index : wrt) {
     if (index < 0 || index >= static_cast<int64_t>(inputs.size()))
-      return op->emitOpError("expected wrt to list arguments below ") << inputs.size() << ", but got " << index;
+      return op->emitOpError("expected wrt to list arguments below ")
+             << inputs.size() << ", but got " << index;
     if (!seen.insert(index).second)
       return op->emitOpError("expected distinct arguments in wrt, but got ") << index << " twice";
     if (!isFloatTensor(inputs[index]))
-      return op->emitOpError("expected argument ") << index << " in wrt to be a tensor of floats, but got "
-                                                   << inputs[index];
+      return op->emitOpError("expected argument ")
+             << index << " in wrt to be a tensor of floats, but got " << inputs[index];
   }
   return success();
 }
@@ -76,29 +77,34 @@ static LogicalResult verifyResults(Operation *op, func::FuncOp callee, ArrayRef<
 LogicalResult ValueAndGradOp::verifySymbolUses(SymbolTableCollection &symbols) {
   func::FuncOp callee = lookupCallee(*this, getCalleeAttr(), symbols);
   if (!callee || failed(verifyInputs(*this, callee, getInputs().getTypes())) ||
-      failed(verifyWrt(*this, getInputs().getTypes(), getWrt())) || failed(verifyResults(*this, callee, getWrt())))
+      failed(verifyWrt(*this, getInputs().getTypes(), getWrt())) ||
+      failed(verifyResults(*this, callee, getWrt())))
     return failure();
   // C5: the value is a float tensor of rank 0.
   ArrayRef<Type> results = callee.getFunctionType().getResults();
   if (results.empty() || !isFloatTensor(results[0]) || cast<RankedTensorType>(results[0]).getRank() != 0)
-    return emitOpError("expected the first result of '") << callee.getSymName() << "' to be a tensor of rank 0 of floats";
+    return emitOpError("expected the first result of '")
+           << callee.getSymName() << "' to be a tensor of rank 0 of floats";
   // C6: further results only with has_aux.
   if (results.size() > 1 && !getHasAux())
-    return emitOpError("expected has_aux, since '") << callee.getSymName() << "' has " << results.size() << " results";
+    return emitOpError("expected has_aux, since '")
+           << callee.getSymName() << "' has " << results.size() << " results";
   return success();
 }
 
 LogicalResult VjpOp::verifySymbolUses(SymbolTableCollection &symbols) {
   func::FuncOp callee = lookupCallee(*this, getCalleeAttr(), symbols);
   if (!callee || failed(verifyInputs(*this, callee, getInputs().getTypes())) ||
-      failed(verifyWrt(*this, getInputs().getTypes(), getWrt())) || failed(verifyResults(*this, callee, getWrt())))
+      failed(verifyWrt(*this, getInputs().getTypes(), getWrt())) ||
+      failed(verifyResults(*this, callee, getWrt())))
     return failure();
   // C5: one cotangent per result that is a float tensor, of its type.
-  SmallVector<Type> expected =
-      llvm::filter_to_vector(callee.getFunctionType().getResults(), [](Type type) { return isFloatTensor(type); });
+  SmallVector<Type> expected = llvm::filter_to_vector(callee.getFunctionType().getResults(),
+                                                      [](Type type) { return isFloatTensor(type); });
   if (expected.size() != getCotangents().size())
-    return emitOpError("expected ") << expected.size() << " cotangents, one per result of '" << callee.getSymName()
-                                    << "' that is a tensor of floats, but got " << getCotangents().size();
+    return emitOpError("expected ") << expected.size() << " cotangents, one per result of '"
+                                    << callee.getSymName() << "' that is a tensor of floats, but got "
+                                    << getCotangents().size();
   for (auto [index, want, got] : llvm::enumerate(expected, getCotangents().getTypes()))
     if (want != got)
       return emitOpError("expected cotangent ") << index << " to be " << want << ", but got " << got;

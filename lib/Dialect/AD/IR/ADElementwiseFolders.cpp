@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Folding of elementwise operations: identities that hold bit for bit, then evaluation of constants. Identities that
-// rounding, -0 or NaN break belong to ad-simplify, under a permission.
+// Folding of elementwise operations: identities that hold bit for bit, then evaluation of constants.
+// Identities that rounding, -0 or NaN break belong to ad-simplify, under a permission.
 
 #include "Elementwise.h"
 #include "llvm/ADT/TypeSwitch.h"

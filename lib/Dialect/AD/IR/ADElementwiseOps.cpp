@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elementwise operations: generated definitions. What they do is in BroadcastTypes.cpp and ADElementwiseFolders.cpp.
+// Elementwise operations: generated definitions. What they do is in BroadcastTypes.cpp and
+// ADElementwiseFolders.cpp.
 
 #include "Elementwise.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Canonical forms of elementwise operations. Every rewrite keeps the bits of every result and the root's permissions.
+// Canonical forms of elementwise operations. Every rewrite keeps the bits of every result and the root's
+// permissions.
 
 #include "Elementwise.h"
 #include "mlir/IR/Matchers.h"
@@ -78,7 +79,8 @@ template <class OpT> struct UseNegation : OpRewritePattern<OpT> {
     if (!matchPattern(op.getRhs(), m_Constant(&factor)) || !factor.isSplat() || !isMinusOne(factor))
       return rewriter.notifyMatchFailure(op, "expected -1 everywhere as the right operand");
     if (!keepsEveryValue(elementOf(op)) || op.getLhs().getType() != op.getType())
-      return rewriter.notifyMatchFailure(op, "expected a left operand of the result's type that keeps infinities");
+      return rewriter.notifyMatchFailure(
+          op, "expected a left operand of the result's type that keeps infinities");
     rewriter.replaceOpWithNewOp<NegOp>(op, op.getLhs(), op.getAllowAttr());
     return success();
   }
@@ -97,13 +99,14 @@ struct MultiplyByExactInverse : OpRewritePattern<DivOp> {
 
   LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
     DenseElementsAttr divisor;
-    if (!isa<FloatType>(elementOf(op)) || !matchPattern(op.getRhs(), m_Constant(&divisor)) || !divisor.isSplat())
+    if (!isa<FloatType>(elementOf(op)) || !matchPattern(op.getRhs(), m_Constant(&divisor)) ||
+        !divisor.isSplat())
       return rewriter.notifyMatchFailure(op, "expected a constant float everywhere as the right operand");
     APFloat value = divisor.getSplatValue<APFloat>(), inverse = value;
     if (!value.getExactInverse(&inverse) || inverse.isDenormal())
       return rewriter.notifyMatchFailure(op, "expected a divisor whose inverse is exact");
-    Value factor =
-        ConstantOp::create(rewriter, op.getRhs().getLoc(), DenseElementsAttr::get(divisor.getType(), inverse));
+    Value factor = ConstantOp::create(rewriter, op.getRhs().getLoc(),
+                                      DenseElementsAttr::get(divisor.getType(), inverse));
     rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), factor, op.getAllowAttr());
     return success();
   }

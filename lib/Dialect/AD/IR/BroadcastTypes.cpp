@@ -31,7 +31,8 @@ static FailureOr<int64_t> joinSizes(int64_t lhs, int64_t rhs) {
   return failure();
 }
 
-FailureOr<SmallVector<int64_t>> ad::inferBroadcastShape(ArrayRef<ArrayRef<int64_t>> shapes, int64_t *conflict) {
+FailureOr<SmallVector<int64_t>> ad::inferBroadcastShape(ArrayRef<ArrayRef<int64_t>> shapes,
+                                                        int64_t *conflict) {
   int64_t rank = maximumRank(shapes);
   SmallVector<int64_t> result(rank, 1);
   for (int64_t dimension = 0; dimension < rank; ++dimension)
@@ -78,8 +79,8 @@ LogicalResult ad::inferBroadcastType(std::optional<Location> location, StringRef
   Type element = getElementTypeOrSelf(operands[firstData].getType());
   for (Value operand : operands.drop_front(firstData))
     if (Type other = getElementTypeOrSelf(operand.getType()); other != element)
-      return emitOptionalError(location, "'", opName, "' op expected operands of one element type, but got ", element,
-                               " and ", other);
+      return emitOptionalError(location, "'", opName, "' op expected operands of one element type, but got ",
+                               element, " and ", other);
   // C2: the shapes broadcast.
   int64_t conflict = 0;
   FailureOr<SmallVector<int64_t>> shape = inferBroadcastShape(operands, &conflict);
@@ -91,15 +92,17 @@ LogicalResult ad::inferBroadcastType(std::optional<Location> location, StringRef
   return success();
 }
 
-// Parses one type for all operands or one per operand; infers the result with the element type of the last operand.
-static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> operands, Type &result, bool boolean) {
+// Parses one type for all operands or one per operand; infers the result with the element type of the last
+// operand.
+static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> operands, Type &result,
+                                     bool boolean) {
   SMLoc location = parser.getCurrentLocation();
   SmallVector<Type> types;
   if (parser.parseTypeList(types))
     return failure();
   if (types.size() != 1 && types.size() != operands.size())
-    return parser.emitError(location) << "expected one type or " << operands.size() << " types, but got "
-                                      << types.size();
+    return parser.emitError(location)
+           << "expected one type or " << operands.size() << " types, but got " << types.size();
   for (Type type : types)
     if (!isa<RankedTensorType>(type))
       return parser.emitError(location) << "expected a ranked tensor, but got " << type;
@@ -111,12 +114,14 @@ static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> opera
   SmallVector<ArrayRef<int64_t>> shapes = shapesOf(types);
   FailureOr<SmallVector<int64_t>> shape = inferBroadcastShape(shapes, &conflict);
   if (failed(shape)) {
-    InFlightDiagnostic error = parser.emitError(location) << "operand shapes do not broadcast: "
-                                                          << describeBroadcastConflict(shapes, conflict) << ", in ";
+    InFlightDiagnostic error = parser.emitError(location)
+                               << "operand shapes do not broadcast: "
+                               << describeBroadcastConflict(shapes, conflict) << ", in ";
     llvm::interleave(types, error, " and ");
     return error;
   }
-  Type element = boolean ? parser.getBuilder().getI1Type() : cast<RankedTensorType>(types.back()).getElementType();
+  Type element =
+      boolean ? parser.getBuilder().getI1Type() : cast<RankedTensorType>(types.back()).getElementType();
   if (!TensorType::isValidElementType(element))
     return failure();
   result = RankedTensorType::get(*shape, element);

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elementwise operations on constants: one scalar function per operation, through lib/Numerics, so that folding gives the
-// bits that the compiled program would.
+// Elementwise operations on constants: one scalar function per operation, through lib/Numerics, so that
+// folding gives the bits that the compiled program would.
 
 #include "Elementwise.h"
 #include "adjoint/Numerics/Casts.h"
@@ -29,11 +29,13 @@ static constexpr int64_t kLargestFoldedConstant = 4096;
 template <class F> static ScalarFunction onFloats(ElementType type, F f) {
   if (type == ElementType::F64)
     return [f](ArrayRef<uint64_t> bits) {
-      SmallVector<double, 3> x = llvm::map_to_vector<3>(bits, [](uint64_t b) { return llvm::bit_cast<double>(b); });
+      SmallVector<double, 3> x =
+          llvm::map_to_vector<3>(bits, [](uint64_t b) { return llvm::bit_cast<double>(b); });
       return llvm::bit_cast<uint64_t>(static_cast<double>(f(ArrayRef<double>(x))));
     };
   return [f, type](ArrayRef<uint64_t> bits) {
-    SmallVector<float, 3> x = llvm::map_to_vector<3>(bits, [&](uint64_t b) { return numerics::toFloat(type, b); });
+    SmallVector<float, 3> x =
+        llvm::map_to_vector<3>(bits, [&](uint64_t b) { return numerics::toFloat(type, b); });
     return numerics::fromFloat(type, f(ArrayRef<float>(x)));
   };
 }
@@ -41,7 +43,8 @@ template <class F> static ScalarFunction onFloats(ElementType type, F f) {
 // f on the operands as 64-bit numbers; the low bits of the result, so that everything wraps.
 template <class F> static ScalarFunction onIntegers(ElementType type, F f) {
   return [f, type](ArrayRef<uint64_t> bits) {
-    SmallVector<int64_t, 3> x = llvm::map_to_vector<3>(bits, [&](uint64_t b) { return numerics::toInteger(type, b); });
+    SmallVector<int64_t, 3> x =
+        llvm::map_to_vector<3>(bits, [&](uint64_t b) { return numerics::toInteger(type, b); });
     return numerics::fromInteger(type, static_cast<int64_t>(f(ArrayRef<int64_t>(x))));
   };
 }
@@ -137,15 +140,18 @@ static std::optional<Elementary> elementaryOf(Operation *op) {
       .Case([](SoftplusOp) { return Elementary::Softplus; })
       .Case([](PowOp) { return Elementary::Pow; })
       .Case([](Atan2Op) { return Elementary::Atan2; })
-      .Case([](GeluOp gelu) { return gelu.getForm() == GeluForm::tanh ? Elementary::GeluTanh : Elementary::Gelu; })
+      .Case([](GeluOp gelu) {
+        return gelu.getForm() == GeluForm::tanh ? Elementary::GeluTanh : Elementary::Gelu;
+      })
       .Default([](Operation *) { return Result(); });
 }
 
 static ScalarFunction unaryFunction(Operation *op, ElementType type) {
   return llvm::TypeSwitch<Operation *, ScalarFunction>(op)
       .Case([&](AbsOp) {
-        return onNumbers(type, [](auto x) { return std::abs(x[0]); },
-                         [](auto x) { return x[0] < 0 ? 0 - wrap(x[0]) : wrap(x[0]); });
+        return onNumbers(
+            type, [](auto x) { return std::abs(x[0]); },
+            [](auto x) { return x[0] < 0 ? 0 - wrap(x[0]) : wrap(x[0]); });
       })
       .Case([&](NegOp) {
         return onNumbers(type, [](auto x) { return -x[0]; }, [](auto x) { return 0 - wrap(x[0]); });
@@ -156,7 +162,9 @@ static ScalarFunction unaryFunction(Operation *op, ElementType type) {
       .Case([&](FloorOp) { return onFloats(type, [](auto x) { return std::floor(x[0]); }); })
       .Case([&](CeilOp) { return onFloats(type, [](auto x) { return std::ceil(x[0]); }); })
       .Case([&](RoundEvenOp) { return onFloats(type, [](auto x) { return std::nearbyint(x[0]); }); })
-      .Case([&](ReluOp) { return onFloats(type, [](auto x) { return x[0] < 0 ? decltype(x[0] * 0)(0) : x[0]; }); })
+      .Case([&](ReluOp) {
+        return onFloats(type, [](auto x) { return x[0] < 0 ? decltype(x[0] * 0)(0) : x[0]; });
+      })
       .Case([&](NotOp) {
         int64_t mask = type == ElementType::I1 ? 1 : -1;
         return onIntegers(type, [mask](auto x) { return x[0] ^ mask; });
@@ -167,32 +175,36 @@ static ScalarFunction unaryFunction(Operation *op, ElementType type) {
 static ScalarFunction arithmeticFunction(Operation *op, ElementType type) {
   return llvm::TypeSwitch<Operation *, ScalarFunction>(op)
       .Case([&](AddOp) {
-        return onNumbers(type, [](auto x) { return x[0] + x[1]; }, [](auto x) { return wrap(x[0]) + wrap(x[1]); });
+        return onNumbers(
+            type, [](auto x) { return x[0] + x[1]; }, [](auto x) { return wrap(x[0]) + wrap(x[1]); });
       })
       .Case([&](SubOp) {
-        return onNumbers(type, [](auto x) { return x[0] - x[1]; }, [](auto x) { return wrap(x[0]) - wrap(x[1]); });
+        return onNumbers(
+            type, [](auto x) { return x[0] - x[1]; }, [](auto x) { return wrap(x[0]) - wrap(x[1]); });
       })
       .Case([&](MulOp) {
-        return onNumbers(type, [](auto x) { return x[0] * x[1]; }, [](auto x) { return wrap(x[0]) * wrap(x[1]); });
+        return onNumbers(
+            type, [](auto x) { return x[0] * x[1]; }, [](auto x) { return wrap(x[0]) * wrap(x[1]); });
       })
       .Case([&](DivOp) {
         return onNumbers(type, [](auto x) { return x[0] / x[1]; }, [](auto x) { return divide(x[0], x[1]); });
       })
       .Case([&](RemOp) {
-        return onNumbers(type, [](auto x) { return std::fmod(x[0], x[1]); },
-                         [](auto x) { return remainder(x[0], x[1]); });
+        return onNumbers(
+            type, [](auto x) { return std::fmod(x[0], x[1]); }, [](auto x) { return remainder(x[0], x[1]); });
       })
       .Case([&](MaxOp) {
-        return onNumbers(type, [](auto x) { return maximum(x[0], x[1]); },
-                         [](auto x) { return std::max(x[0], x[1]); });
+        return onNumbers(
+            type, [](auto x) { return maximum(x[0], x[1]); }, [](auto x) { return std::max(x[0], x[1]); });
       })
       .Case([&](MinOp) {
-        return onNumbers(type, [](auto x) { return minimum(x[0], x[1]); },
-                         [](auto x) { return std::min(x[0], x[1]); });
+        return onNumbers(
+            type, [](auto x) { return minimum(x[0], x[1]); }, [](auto x) { return std::min(x[0], x[1]); });
       })
       .Case([&](ClampOp) {
-        return onNumbers(type, [](auto x) { return minimum(maximum(x[0], x[1]), x[2]); },
-                         [](auto x) { return std::min(std::max(x[0], x[1]), x[2]); });
+        return onNumbers(
+            type, [](auto x) { return minimum(maximum(x[0], x[1]), x[2]); },
+            [](auto x) { return std::min(std::max(x[0], x[1]), x[2]); });
       })
       .Case([&](FmaOp) { return onFloats(type, [](auto x) { return std::fma(x[0], x[1], x[2]); }); })
       .Default([](Operation *) { return ScalarFunction(); });
@@ -207,9 +219,12 @@ static ScalarFunction otherFunction(Operation *op, ElementType type) {
       .Case([&](CompareOp compare) { return comparison(type, compare.getPredicate()); })
       .Case([&](CastOp) { return conversion(type, result); })
       .Case([&](IsFiniteOp) -> ScalarFunction {
-        return [type](ArrayRef<uint64_t> x) -> uint64_t { return std::isfinite(numerics::toDouble(type, x[0])); };
+        return [type](ArrayRef<uint64_t> x) -> uint64_t {
+          return std::isfinite(numerics::toDouble(type, x[0]));
+        };
       })
-      .Case([&](SelectOp) -> ScalarFunction { return [](ArrayRef<uint64_t> x) { return x[0] ? x[1] : x[2]; }; })
+      .Case(
+          [&](SelectOp) -> ScalarFunction { return [](ArrayRef<uint64_t> x) { return x[0] ? x[1] : x[2]; }; })
       .Default([](Operation *) { return ScalarFunction(); });
 }
 
@@ -249,9 +264,8 @@ static SmallVector<uint64_t> bitsOf(DenseElementsAttr attr) {
 static DenseElementsAttr fromBits(RankedTensorType type, ArrayRef<uint64_t> bits) {
   Type element = type.getElementType();
   unsigned width = element.getIntOrFloatBitWidth();
-  auto integers = llvm::map_to_vector(bits, [&](uint64_t b) {
-    return APInt(width, b, /*isSigned=*/false, /*implicitTrunc=*/true);
-  });
+  auto integers = llvm::map_to_vector(
+      bits, [&](uint64_t b) { return APInt(width, b, /*isSigned=*/false, /*implicitTrunc=*/true); });
   auto floatType = dyn_cast<FloatType>(element);
   if (!floatType)
     return DenseElementsAttr::get(type, integers);
@@ -303,9 +317,8 @@ DenseElementsAttr ad::evaluateElementwise(Operation *op, ArrayRef<Attribute> ope
   SmallVector<SmallVector<int64_t>> indices;
   int64_t count = splat ? 1 : type.getNumElements();
   for (auto [operand, values] : llvm::zip_equal(op->getOperands(), bits))
-    indices.push_back(values.size() == 1
-                          ? SmallVector<int64_t>(count, 0)
-                          : broadcastIndices(cast<RankedTensorType>(operand.getType()), type));
+    indices.push_back(values.size() == 1 ? SmallVector<int64_t>(count, 0)
+                                         : broadcastIndices(cast<RankedTensorType>(operand.getType()), type));
   SmallVector<uint64_t> results(count), arguments(operands.size());
   for (int64_t element = 0; element < count; ++element) {
     for (size_t i = 0; i < arguments.size(); ++i)

@@ -26,10 +26,11 @@ struct SizeSource {
 
 // The index operand that gives the dynamic `dimension` of the result, for operations that carry sizes.
 static Value explicitSize(Operation *op, int64_t dimension) {
-  auto sizes = llvm::TypeSwitch<Operation *, std::optional<OperandRange>>(op)
-                   .Case<FullOp, IotaOp, FeedOp, ReshapeOp, BroadcastOp, SumToShapeOp, SliceOp, DynamicSliceOp>(
-                       [](auto typed) { return std::optional<OperandRange>(typed.getSizes()); })
-                   .Default(std::nullopt);
+  auto sizes =
+      llvm::TypeSwitch<Operation *, std::optional<OperandRange>>(op)
+          .Case<FullOp, IotaOp, FeedOp, ReshapeOp, BroadcastOp, SumToShapeOp, SliceOp, DynamicSliceOp>(
+              [](auto typed) { return std::optional<OperandRange>(typed.getSizes()); })
+          .Default(std::nullopt);
   if (!sizes)
     return nullptr;
   unsigned index = cast<RankedTensorType>(op->getResult(0).getType()).getDynamicDimIndex(dimension);
@@ -40,10 +41,11 @@ static Value explicitSize(Operation *op, int64_t dimension) {
 static Value sizedLike(Operation *op, int64_t &dimension) {
   if (!isa_and_nonnull<ADDialect>(op->getDialect()) || op->getNumOperands() == 0 || op->getNumResults() != 1)
     return nullptr;
-  if (op->hasTrait<OpTrait::SameOperandsAndResultType>() || op->hasTrait<OpTrait::SameOperandsAndResultShape>())
+  if (op->hasTrait<OpTrait::SameOperandsAndResultType>() ||
+      op->hasTrait<OpTrait::SameOperandsAndResultShape>())
     return op->getOperand(0);
-  if (!isa<AddOp, SubOp, MulOp, DivOp, RemOp, MaxOp, MinOp, PowOp, Atan2Op, AndOp, OrOp, XorOp, CompareOp, SelectOp,
-           ClampOp, FmaOp>(op))
+  if (!isa<AddOp, SubOp, MulOp, DivOp, RemOp, MaxOp, MinOp, PowOp, Atan2Op, AndOp, OrOp, XorOp, CompareOp,
+           SelectOp, ClampOp, FmaOp>(op))
     return nullptr;
   // A broadcast: only when the other operands have a static 1 there.
   int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
@@ -145,7 +147,8 @@ LogicalResult ad::verifySizes(Operation *op, RankedTensorType type, ValueRange s
          << type << ", that is " << type.getNumDynamicDims() << ", but got " << sizes.size();
 }
 
-// select(p == 1, q, p): right whenever p and q broadcast; whether they do is checked where the broadcast happens.
+// select(p == 1, q, p): right whenever p and q broadcast; whether they do is checked where the broadcast
+// happens.
 static Value commonSize(OpBuilder &builder, Location loc, Value p, Value q) {
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value isOne = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, p, one);
