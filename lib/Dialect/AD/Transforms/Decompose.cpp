@@ -2,8 +2,8 @@
 //
 // Runs the written decompositions, all or those that an option names.
 
-#include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -21,7 +21,8 @@ using namespace mlir::ad;
 // The operations that have a decomposition, sorted.
 static SmallVector<StringRef> decomposable(const RewritePatternSet &patterns) {
   SmallVector<StringRef> names;
-  for (const std::unique_ptr<RewritePattern> &pattern : const_cast<RewritePatternSet &>(patterns).getNativePatterns())
+  for (const std::unique_ptr<RewritePattern> &pattern :
+       const_cast<RewritePatternSet &>(patterns).getNativePatterns())
     if (std::optional<OperationName> root = pattern->getRootKind())
       names.push_back(root->getStringRef());
   llvm::sort(names);
@@ -41,7 +42,8 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
     for (const std::string &name : ops)
       if (!llvm::is_contained(known, name))
         return emitError(UnknownLoc::get(context))
-               << "expected an operation with a decomposition (" << llvm::join(known, ", ") << "), but got '" << name << "'";
+               << "expected an operation with a decomposition (" << llvm::join(known, ", ") << "), but got '"
+               << name << "'";
     SmallVector<std::string> enabled(ops.begin(), ops.end());
     patterns = FrozenRewritePatternSet(std::move(set), /*disabledPatternLabels=*/{}, enabled);
     return success();
@@ -50,9 +52,8 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
   void runOnOperation() override {
     // Folding is the business of ad-simplify: here every step of a decomposition stays as it is written.
     GreedyRewriteConfig config;
-    config.enableFolding(false)
-        .enableConstantCSE(false)
-        .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
+        GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
       signalPassFailure();
   }

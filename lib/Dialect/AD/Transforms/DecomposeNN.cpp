@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The written decompositions of nn operations. The sequences are part of their meaning (docs/spec.md): the reference
-// executes the same steps, so that no step may be left out, merged or reordered here.
+// The written decompositions of nn operations. The sequences are part of their meaning (docs/spec.md): the
+// reference executes the same steps, so that no step may be left out, merged or reordered here.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
@@ -12,7 +12,8 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-// Builds the steps of one decomposition: everything in the type that the operation computes in, sums in its order.
+// Builds the steps of one decomposition: everything in the type that the operation computes in, sums in its
+// order.
 class Steps {
 public:
   Steps(OpBuilder &builder, Operation *op) : builder(builder), loc(op->getLoc()) {
@@ -26,7 +27,9 @@ public:
     return castTo(builder, loc, value, computeType(cast<RankedTensorType>(value.getType()).getElementType()));
   }
 
-  template <typename Op> Value unary(Value x) { return Op::create(builder, loc, x.getType(), x, PermissionsAttr()); }
+  template <typename Op> Value unary(Value x) {
+    return Op::create(builder, loc, x.getType(), x, PermissionsAttr());
+  }
 
   // `y` takes the shape of `x`.
   template <typename Op> Value binary(Value x, Value y) {
@@ -45,7 +48,8 @@ public:
                          PermissionsAttr());
   }
 
-  // The result in the operation's own type; a size that one type knows and the other does not is checked at run time.
+  // The result in the operation's own type; a size that one type knows and the other does not is checked at
+  // run time.
   Value finish(Value x, Type type) {
     auto target = cast<RankedTensorType>(type);
     x = castTo(builder, loc, x, target.getElementType());
@@ -83,7 +87,9 @@ Value logSoftmax(Steps &steps, Value x, int64_t axis) {
 template <typename OpTy> struct Decompose : NumericsPattern<OpTy> {
   explicit Decompose(MLIRContext *context) : NumericsPattern<OpTy>(context, "decompose") {}
 
-  LogicalResult match(OpTy, SmallVectorImpl<Operation *> &, PatternRewriter &) const override { return success(); }
+  LogicalResult match(OpTy, SmallVectorImpl<Operation *> &, PatternRewriter &) const override {
+    return success();
+  }
 
   void rewrite(OpTy op, PatternRewriter &rewriter) const override {
     Steps steps(rewriter, op);
@@ -132,14 +138,15 @@ Value selectLabels(Steps &steps, Value values, Value labels) {
   auto labelsType = cast<RankedTensorType>(labels.getType());
   SmallVector<int64_t> shape(labelsType.getShape());
   shape.push_back(1);
-  Value column = ReshapeOp::create(builder, loc, labelsType.clone(shape), labels, dynamicSizes(builder, loc, labels),
-                                   PermissionsAttr());
+  Value column = ReshapeOp::create(builder, loc, labelsType.clone(shape), labels,
+                                   dynamicSizes(builder, loc, labels), PermissionsAttr());
   auto indexType = type.clone(labelsType.getElementType());
   Value index = IotaOp::create(builder, loc, indexType, dynamicSizes(builder, loc, values),
                                builder.getI64IntegerAttr(type.getRank() - 1), PermissionsAttr());
   Value chosen = CompareOp::create(builder, loc, type.clone(builder.getI1Type()), ComparePredicate::eq, index,
                                    broadcastLike(builder, loc, column, values), PermissionsAttr());
-  return SelectOp::create(builder, loc, type, chosen, values, fullLike(builder, loc, values, 0.0), PermissionsAttr());
+  return SelectOp::create(builder, loc, type, chosen, values, fullLike(builder, loc, values, 0.0),
+                          PermissionsAttr());
 }
 
 template <> Value Decompose<CrossEntropyOp>::build(CrossEntropyOp op, Steps &steps) {

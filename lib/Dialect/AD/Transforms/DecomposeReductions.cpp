@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions over several axes as reductions over one axis at a time, from the last axis to the first. Intermediate
-// results keep the reduced axes as 1, so that the rule for canonical orders sees which axis was the innermost one.
+// Reductions over several axes as reductions over one axis at a time, from the last axis to the first.
+// Intermediate results keep the reduced axes as 1, so that the rule for canonical orders sees which axis was
+// the innermost one.
 
 #include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
@@ -28,7 +29,8 @@ static OrderAttr orderOfStep(OrderAttr written, int64_t axis, int64_t rank) {
 
 // Reduces one axis to 1.
 template <typename ReduceOp>
-static Value reduceAxis(OpBuilder &builder, Location loc, Value input, int64_t axis, Type element, OrderAttr order) {
+static Value reduceAxis(OpBuilder &builder, Location loc, Value input, int64_t axis, Type element,
+                        OrderAttr order) {
   auto type = cast<RankedTensorType>(input.getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] = 1;
@@ -36,13 +38,15 @@ static Value reduceAxis(OpBuilder &builder, Location loc, Value input, int64_t a
                           /*keepDims=*/true, orderOfStep(order, axis, type.getRank()), PermissionsAttr());
 }
 
-// `value`, whose additional dimensions are all 1, as `type` with its dynamic sizes: first the shape, then the element type.
+// `value`, whose additional dimensions are all 1, as `type` with its dynamic sizes: first the shape, then the
+// element type.
 static Value toType(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
                     function_ref<SmallVector<Value>()> getSizes) {
   auto own = cast<RankedTensorType>(value.getType());
   if (own.getShape() != type.getShape()) {
     SmallVector<Value> sizes = getSizes();
-    value = ReshapeOp::create(builder, loc, type.clone(own.getElementType()), value, sizes, PermissionsAttr());
+    value =
+        ReshapeOp::create(builder, loc, type.clone(own.getElementType()), value, sizes, PermissionsAttr());
   }
   return castTo(builder, loc, value, type.getElementType());
 }
@@ -87,8 +91,8 @@ struct MeanAsSum : NumericsPattern<ReduceMeanOp> {
     Location loc = op.getLoc();
     auto type = cast<RankedTensorType>(op.getType());
     Type element = accumulatorType(type.getElementType());
-    Value sum = ReduceSumOp::create(rewriter, loc, type.clone(element), op.getInput(), op.getAxes(), op.getKeepDims(),
-                                    op.getOrderAttr(), PermissionsAttr());
+    Value sum = ReduceSumOp::create(rewriter, loc, type.clone(element), op.getInput(), op.getAxes(),
+                                    op.getKeepDims(), op.getOrderAttr(), PermissionsAttr());
     Value mean = DivOp::create(rewriter, loc, sum, count(op, sum, rewriter), PermissionsAttr());
     rewriter.replaceOp(op, castTo(rewriter, loc, mean, type.getElementType()));
   }
@@ -110,7 +114,8 @@ struct MeanAsSum : NumericsPattern<ReduceMeanOp> {
     if (!unknown)
       return fullLike(builder, loc, sum, static_cast<double>(known));
     if (known != 1)
-      unknown = arith::MulIOp::create(builder, loc, unknown, arith::ConstantIndexOp::create(builder, loc, known));
+      unknown =
+          arith::MulIOp::create(builder, loc, unknown, arith::ConstantIndexOp::create(builder, loc, known));
     auto type = cast<RankedTensorType>(sum.getType());
     Value integer = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), unknown);
     Value scalar = arith::SIToFPOp::create(builder, loc, type.getElementType(), integer);
@@ -119,9 +124,11 @@ struct MeanAsSum : NumericsPattern<ReduceMeanOp> {
 };
 
 struct SumToShapeAsReductions : NumericsPattern<SumToShapeOp> {
-  explicit SumToShapeAsReductions(MLIRContext *context) : NumericsPattern(context, "sum-to-shape-as-reductions") {}
+  explicit SumToShapeAsReductions(MLIRContext *context)
+      : NumericsPattern(context, "sum-to-shape-as-reductions") {}
 
-  // The axes of the input that the types and the origins of sizes show to be summed; fails when one stays open.
+  // The axes of the input that the types and the origins of sizes show to be summed; fails when one stays
+  // open.
   static FailureOr<SmallVector<int64_t>> summedAxes(SumToShapeOp op) {
     auto input = cast<RankedTensorType>(op.getInput().getType());
     auto result = cast<RankedTensorType>(op.getType());
@@ -145,7 +152,8 @@ struct SumToShapeAsReductions : NumericsPattern<SumToShapeOp> {
     return axes;
   }
 
-  LogicalResult match(SumToShapeOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+  LogicalResult match(SumToShapeOp op, SmallVectorImpl<Operation *> &,
+                      PatternRewriter &rewriter) const override {
     if (failed(summedAxes(op)))
       return rewriter.notifyMatchFailure(op, "expected axes that are known statically");
     return success();
@@ -161,8 +169,8 @@ struct SumToShapeAsReductions : NumericsPattern<SumToShapeOp> {
     value = axes.empty() ? castTo(rewriter, op.getLoc(), value, between) : value;
     for (int64_t axis : fromLastToFirst(axes))
       value = reduceAxis<ReduceSumOp>(rewriter, op.getLoc(), value, axis, between, op.getOrderAttr());
-    rewriter.replaceOp(op, toType(rewriter, op.getLoc(), value, type,
-                                  [&] { return SmallVector<Value>(op.getSizes()); }));
+    rewriter.replaceOp(
+        op, toType(rewriter, op.getLoc(), value, type, [&] { return SmallVector<Value>(op.getSizes()); }));
   }
 };
 } // namespace

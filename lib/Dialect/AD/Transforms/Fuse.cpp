@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Wraps operations into fusions: each computing operation in one of its own, except the obvious elementwise chains. Knows
-// operations through FusableOpInterface; constants, ad.full and ad.broadcast are what it copies besides.
+// Wraps operations into fusions: each computing operation in one of its own, except the obvious elementwise
+// chains. Knows operations through FusableOpInterface; constants, ad.full and ad.broadcast are what it copies
+// besides.
 
 #include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -61,7 +62,8 @@ struct Cluster {
   llvm::SmallSetVector<Operation *, 8> members;
 };
 
-// Clusters of one block. Goes through the block from its end, so that all users of an operation are placed before it.
+// Clusters of one block. Goes through the block from its end, so that all users of an operation are placed
+// before it.
 class BlockFuser {
 public:
   explicit BlockFuser(Block &block) : block(block) {}
@@ -157,8 +159,9 @@ public:
     SmallVector<Location> locations;
     for (Operation *member : llvm::reverse(cluster.members))
       locations.push_back(member->getLoc());
-    PermissionsAttr allow =
-        permissions && explicitlySet ? PermissionsAttr::get(root->getContext(), *permissions) : PermissionsAttr();
+    PermissionsAttr allow = permissions && explicitlySet
+                                ? PermissionsAttr::get(root->getContext(), *permissions)
+                                : PermissionsAttr();
     OpBuilder outer(root);
     auto fusion = FusionOp::create(outer, outer.getFusedLoc(locations), root->getResultTypes(), kind, inputs,
                                    KernelClassAttr(), order, allow);
@@ -178,8 +181,8 @@ private:
     builder.clone(*op, mapping);
   }
 
-  // Makes the value available inside: as an operand, or as a copy of a constant or of what costs nothing. What a copy
-  // needs has another shape than the fusion and comes in as an operand.
+  // Makes the value available inside: as an operand, or as a copy of a constant or of what costs nothing.
+  // What a copy needs has another shape than the fusion and comes in as an operand.
   void bring(Value value, bool forCopy) {
     if (mapping.contains(value))
       return;

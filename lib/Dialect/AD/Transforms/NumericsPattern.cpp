@@ -25,7 +25,8 @@ struct InheritPermissions : RewriterBase::ForwardingListener {
 } // namespace
 
 LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, ArrayRef<Operation *> touched,
-                                                 StringRef pattern, Permissions needed, function_ref<void()> rewrite) {
+                                                 StringRef pattern, Permissions needed,
+                                                 function_ref<void()> rewrite) {
   std::optional<Permissions> common;
   bool explicitlySet = true;
   for (Operation *op : touched) {
@@ -35,8 +36,8 @@ LogicalResult ad::detail::rewriteWithPermissions(PatternRewriter &rewriter, Arra
     Permissions own = numerics.getPermissions();
     if ((own & needed) != needed)
       return rewriter.notifyMatchFailure(op, [&](Diagnostic &diagnostic) {
-        diagnostic << pattern << ": expected the permission " << stringifyPermissions(needed & ~own) << ", but "
-                   << op->getName() << " allows " << stringifyPermissions(own);
+        diagnostic << pattern << ": expected the permission " << stringifyPermissions(needed & ~own)
+                   << ", but " << op->getName() << " allows " << stringifyPermissions(own);
       });
     common = common ? *common & own : own;
     explicitlySet &= numerics.hasPermissions();

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Makes the numerics contract explicit: the mode on the module, permissions and orders on operations, broadcasts as
-// operations of their own.
+// Makes the numerics contract explicit: the mode on the module, permissions and orders on operations,
+// broadcasts as operations of their own.
 
 #include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -23,14 +23,17 @@ FailureOr<NumericsAttr> ad::parseNumerics(MLIRContext *context, StringRef text, 
   text.split(words, ',');
   std::optional<NumericsMode> mode = symbolizeNumericsMode(words.front().trim());
   if (!mode) {
-    error = ("expected reproducible, strict or fast as the numerics mode, but got '" + words.front().trim() + "'").str();
+    error =
+        ("expected reproducible, strict or fast as the numerics mode, but got '" + words.front().trim() + "'")
+            .str();
     return failure();
   }
   Permissions extra = Permissions::none;
   for (StringRef word : ArrayRef(words).drop_front()) {
     std::optional<Permissions> one = symbolizePermissions(word.trim());
     if (!one || *one == Permissions::none) {
-      error = ("expected reorder, algebra, contract, widen, mma, narrow, approx or finite as a permission, but got '" +
+      error = ("expected reorder, algebra, contract, widen, mma, narrow, approx or finite as a permission, "
+               "but got '" +
                word.trim() + "'")
                   .str();
       return failure();
@@ -40,8 +43,8 @@ FailureOr<NumericsAttr> ad::parseNumerics(MLIRContext *context, StringRef text, 
   return NumericsAttr::get(context, *mode, extra);
 }
 
-// The value of each size of the result that the types leave open, from the origins of the operands' sizes; null for
-// static ones. Operands of size 1 do not count, unless all have it.
+// The value of each size of the result that the types leave open, from the origins of the operands' sizes;
+// null for static ones. Operands of size 1 do not count, unless all have it.
 static Value commonSize(OpBuilder &builder, Location loc, ArrayRef<SizeOrigin> origins) {
   Value one, common;
   for (const SizeOrigin &origin : origins) {
@@ -85,7 +88,8 @@ public:
   }
 
 private:
-  // The distinct origins of one dimension among the operands; those that are 1 for sure count only if all are.
+  // The distinct origins of one dimension among the operands; those that are 1 for sure count only if all
+  // are.
   void collectOrigins(int64_t dim) {
     SmallVector<SizeOrigin, 2> found;
     for (Value operand : op->getOperands()) {
@@ -113,7 +117,8 @@ private:
     if (operandType.getShape() != type.getShape())
       return true;
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (type.isDynamicDim(dim) && (origins[dim].size() > 1 || *originIn(operand, dim) != origins[dim].front()))
+      if (type.isDynamicDim(dim) &&
+          (origins[dim].size() > 1 || *originIn(operand, dim) != origins[dim].front()))
         return true;
     return false;
   }

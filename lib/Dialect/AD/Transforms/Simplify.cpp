@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs bit-exact clean-up and, where operations permit, algebra. Upstream's folders and patterns run on operations of an
-// allow-list only: those of `math` go through the host's libm, those of `linalg` and `vector` reassociate.
+// Runs bit-exact clean-up and, where operations permit, algebra. Upstream's folders and patterns run on
+// operations of an allow-list only: those of `math` go through the host's libm, those of `linalg` and
+// `vector` reassociate.
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
@@ -23,8 +24,9 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// The allow-list. Integer and index arithmetic is exact; float arithmetic of `arith` folds through APFloat, rounded
-// once, to nearest even; scf moves and removes control flow; tensor.dim and tensor.cast know shapes only.
+// The allow-list. Integer and index arithmetic is exact; float arithmetic of `arith` folds through APFloat,
+// rounded once, to nearest even; scf moves and removes control flow; tensor.dim and tensor.cast know shapes
+// only.
 static bool isAllowed(Operation *op) {
   return isa<tensor::DimOp, tensor::CastOp>(op) ||
          isa_and_nonnull<ADDialect, arith::ArithDialect, scf::SCFDialect>(op->getDialect());
@@ -91,8 +93,8 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
     });
     if (ops.empty())
       return true;
-    // Patterns shrink the program or bring it nearer to a normal form; the bound guards against a pair that undo
-    // each other.
+    // Patterns shrink the program or bring it nearer to a normal form; the bound guards against a pair that
+    // undo each other.
     int64_t bound = 4096 + kRewritesPerOp * static_cast<int64_t>(ops.size());
     bool bisecting = maxRewrites >= 0;
     if (bisecting && counter.count >= maxRewrites)
@@ -104,7 +106,8 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
     if (succeeded(applyOpPatternsGreedily(ops, patterns, config, &changed)))
       return true;
     if (!bisecting)
-      getOperation()->emitWarning("simplification stopped after ") << bound << " rewrites without an end in sight";
+      getOperation()->emitWarning("simplification stopped after ")
+          << bound << " rewrites without an end in sight";
     return false;
   }
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Identities of real numbers that rounding, -0, infinities or NaN break. Each goes through the pattern base with the
-// permission it needs; the bit-exact ones are folders of the operations themselves.
+// Identities of real numbers that rounding, -0, infinities or NaN break. Each goes through the pattern base
+// with the permission it needs; the bit-exact ones are folders of the operations themselves.
 
 #include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
@@ -37,7 +37,8 @@ static bool isZero(Value value) {
 
 // Whether the value can stand for the result of the operation: same type, and no other operand repeats it.
 static bool canReplace(Operation *op, Value value) {
-  return value.getType() == op->getResult(0).getType() && SizeAnalysis().surelySameShape(value, op->getResult(0));
+  return value.getType() == op->getResult(0).getType() &&
+         SizeAnalysis().surelySameShape(value, op->getResult(0));
 }
 
 namespace {
@@ -46,7 +47,9 @@ template <typename OpTy> struct AlgebraPattern : NumericsPattern<OpTy> {
   AlgebraPattern(MLIRContext *context, StringRef name, Permissions needed = Permissions::algebra)
       : NumericsPattern<OpTy>(context, name, needed) {}
 
-  void rewrite(OpTy op, PatternRewriter &rewriter) const override { rewriter.replaceOp(op, build(op, rewriter)); }
+  void rewrite(OpTy op, PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, build(op, rewriter));
+  }
   virtual Value build(OpTy op, PatternRewriter &rewriter) const = 0;
 };
 
@@ -72,7 +75,8 @@ struct SubtractFromZero : AlgebraPattern<SubOp> {
     if (!isFloat(op) || !isZero(op.getLhs()))
       return rewriter.notifyMatchFailure(op, "expected a float zero everywhere as the left operand");
     if (!canReplace(op, op.getRhs()))
-      return rewriter.notifyMatchFailure(op, "expected a right operand with the type and shape of the result");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a right operand with the type and shape of the result");
     return success();
   }
   Value build(SubOp op, PatternRewriter &rewriter) const override {
@@ -126,11 +130,13 @@ template <typename OpTy> struct CancelOperands : AlgebraPattern<OpTy> {
 template <typename OpTy> struct CombineConstants : AlgebraPattern<OpTy> {
   explicit CombineConstants(MLIRContext *context) : AlgebraPattern<OpTy>(context, "combine-constants") {}
 
-  LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &touched, PatternRewriter &rewriter) const override {
+  LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &touched,
+                      PatternRewriter &rewriter) const override {
     auto inner = op.getLhs().template getDefiningOp<OpTy>();
     if (!isFloat(op) || !inner)
       return rewriter.notifyMatchFailure(op, "expected the same operation on floats as the left operand");
-    if (!op.getRhs().template getDefiningOp<ConstantOp>() || !inner.getRhs().template getDefiningOp<ConstantOp>())
+    if (!op.getRhs().template getDefiningOp<ConstantOp>() ||
+        !inner.getRhs().template getDefiningOp<ConstantOp>())
       return rewriter.notifyMatchFailure(op, "expected constants as the right operands of both operations");
     touched.push_back(inner);
     return success();
@@ -150,7 +156,8 @@ struct MultiplyByInverse : AlgebraPattern<DivOp> {
     auto constant = op.getRhs().getDefiningOp<ConstantOp>();
     std::optional<APFloat> divisor = constant && isFloat(op) ? repeatedValue(op.getRhs()) : std::nullopt;
     if (!divisor || !divisor->isFiniteNonZero())
-      return rewriter.notifyMatchFailure(op, "expected a finite constant float other than 0 as the right operand");
+      return rewriter.notifyMatchFailure(
+          op, "expected a finite constant float other than 0 as the right operand");
     if (op.getLhs().getDefiningOp<ConstantOp>())
       return rewriter.notifyMatchFailure(op, "expected a left operand that is no constant");
     APFloat inverse(divisor->getSemantics(), 1);
@@ -166,7 +173,8 @@ struct MultiplyByInverse : AlgebraPattern<DivOp> {
   }
 };
 
-// a * b + c is fma(a, b, c), one rounding less. In narrower types the product would also stay unrounded to them.
+// a * b + c is fma(a, b, c), one rounding less. In narrower types the product would also stay unrounded to
+// them.
 struct ContractMultiplyAdd : AlgebraPattern<AddOp> {
   explicit ContractMultiplyAdd(MLIRContext *context)
       : AlgebraPattern(context, "contract-multiply-add", Permissions::contract) {}
@@ -178,7 +186,8 @@ struct ContractMultiplyAdd : AlgebraPattern<AddOp> {
     return nullptr;
   }
 
-  LogicalResult match(AddOp op, SmallVectorImpl<Operation *> &touched, PatternRewriter &rewriter) const override {
+  LogicalResult match(AddOp op, SmallVectorImpl<Operation *> &touched,
+                      PatternRewriter &rewriter) const override {
     if (!elementOf(op).isF32() && !elementOf(op).isF64())
       return rewriter.notifyMatchFailure(op, "expected f32 or f64");
     MulOp factor = product(op);
@@ -197,14 +206,17 @@ struct ContractMultiplyAdd : AlgebraPattern<AddOp> {
 
 // A cast to a narrower float and back, or on to another type, without the rounding between.
 struct SkipRounding : AlgebraPattern<CastOp> {
-  explicit SkipRounding(MLIRContext *context) : AlgebraPattern(context, "skip-rounding", Permissions::widen) {}
+  explicit SkipRounding(MLIRContext *context)
+      : AlgebraPattern(context, "skip-rounding", Permissions::widen) {}
 
-  LogicalResult match(CastOp op, SmallVectorImpl<Operation *> &touched, PatternRewriter &rewriter) const override {
+  LogicalResult match(CastOp op, SmallVectorImpl<Operation *> &touched,
+                      PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<CastOp>();
     if (!inner || !isFloat(inner.getInput()) || !isFloat(inner) || !isFloat(op))
       return rewriter.notifyMatchFailure(op, "expected a cast of a cast between floats");
     unsigned between = elementOf(inner).getIntOrFloatBitWidth();
-    if (between >= elementOf(inner.getInput()).getIntOrFloatBitWidth() || between >= elementOf(op).getIntOrFloatBitWidth())
+    if (between >= elementOf(inner.getInput()).getIntOrFloatBitWidth() ||
+        between >= elementOf(op).getIntOrFloatBitWidth())
       return rewriter.notifyMatchFailure(op, "expected a narrower type between two wider ones");
     touched.push_back(inner);
     return success();
@@ -216,7 +228,7 @@ struct SkipRounding : AlgebraPattern<CastOp> {
 } // namespace
 
 void ad::populateAlgebraPatterns(RewritePatternSet &patterns) {
-  patterns.add<DropZero<AddOp>, DropZero<SubOp>, SubtractFromZero, MultiplyByZero, DivideZero, CancelOperands<SubOp>,
-               CancelOperands<DivOp>, CombineConstants<MulOp>, CombineConstants<AddOp>, MultiplyByInverse,
-               ContractMultiplyAdd, SkipRounding>(patterns.getContext());
+  patterns.add<DropZero<AddOp>, DropZero<SubOp>, SubtractFromZero, MultiplyByZero, DivideZero,
+               CancelOperands<SubOp>, CancelOperands<DivOp>, CombineConstants<MulOp>, CombineConstants<AddOp>,
+               MultiplyByInverse, ContractMultiplyAdd, SkipRounding>(patterns.getContext());
 }

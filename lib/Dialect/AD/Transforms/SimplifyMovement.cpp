@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Movement of data that another operation can take over or that moves nothing. Bit-exact: a contraction sums by the
-// contracted index, wherever its axis lies, and keeps its written order.
+// Movement of data that another operation can take over or that moves nothing. Bit-exact: a contraction sums
+// by the contracted index, wherever its axis lies, and keeps its written order.
 
 #include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
@@ -49,7 +49,8 @@ struct FoldTransposeIntoDot : NumericsPattern<DotOp> {
 
   LogicalResult match(DotOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
     if (!foldable(lhs(op)) && !foldable(rhs(op)))
-      return rewriter.notifyMatchFailure(op, "expected a transposed operand whose free axes keep their order");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a transposed operand whose free axes keep their order");
     return success();
   }
 
@@ -60,18 +61,21 @@ struct FoldTransposeIntoDot : NumericsPattern<DotOp> {
       TransposeOp transpose = foldable(side);
       values.push_back(transpose ? transpose.getInput() : side.value);
       batch.push_back(transpose ? throughTranspose(transpose, side.batch) : SmallVector<int64_t>(side.batch));
-      contract.push_back(transpose ? throughTranspose(transpose, side.contract) : SmallVector<int64_t>(side.contract));
+      contract.push_back(transpose ? throughTranspose(transpose, side.contract)
+                                   : SmallVector<int64_t>(side.contract));
     }
-    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), values[0], values[1], batch[0], batch[1], contract[0],
-                                       contract[1], op.getOrderAttr(), op.getAllowAttr());
+    rewriter.replaceOpWithNewOp<DotOp>(op, op.getType(), values[0], values[1], batch[0], batch[1],
+                                       contract[0], contract[1], op.getOrderAttr(), op.getAllowAttr());
   }
 };
 
 // The transpose that exchanges the free axes of both operands is the contraction of the exchanged operands.
 struct FoldDotIntoTranspose : NumericsPattern<TransposeOp> {
-  explicit FoldDotIntoTranspose(MLIRContext *context) : NumericsPattern(context, "exchange-operands-of-dot") {}
+  explicit FoldDotIntoTranspose(MLIRContext *context)
+      : NumericsPattern(context, "exchange-operands-of-dot") {}
 
-  LogicalResult match(TransposeOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+  LogicalResult match(TransposeOp op, SmallVectorImpl<Operation *> &,
+                      PatternRewriter &rewriter) const override {
     auto dot = op.getInput().getDefiningOp<DotOp>();
     if (!dot || !dot->hasOneUse())
       return rewriter.notifyMatchFailure(op, "expected an ad.dot without other users as the operand");
@@ -95,7 +99,8 @@ struct FoldDotIntoTranspose : NumericsPattern<TransposeOp> {
 };
 
 struct FoldTransposeIntoGemm : NumericsPattern<GemmOp> {
-  explicit FoldTransposeIntoGemm(MLIRContext *context) : NumericsPattern(context, "fold-transpose-into-gemm") {}
+  explicit FoldTransposeIntoGemm(MLIRContext *context)
+      : NumericsPattern(context, "fold-transpose-into-gemm") {}
 
   LogicalResult match(GemmOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
     if (!op.getLhs().getDefiningOp<TransposeOp>() && !op.getRhs().getDefiningOp<TransposeOp>())
@@ -126,7 +131,8 @@ template <typename OpTy> struct DropIdentity : NumericsPattern<OpTy> {
   explicit DropIdentity(MLIRContext *context) : NumericsPattern<OpTy>(context, "drop-identity") {}
 
   LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
-    if (op.getInput().getType() != op.getType() || !SizeAnalysis().surelySameShape(op.getInput(), op.getResult()))
+    if (op.getInput().getType() != op.getType() ||
+        !SizeAnalysis().surelySameShape(op.getInput(), op.getResult()))
       return rewriter.notifyMatchFailure(op, "expected an operand with the shape of the result");
     // Even a sum of nothing rounds to the element type, which turns the infinities of f8E5M2 into numbers.
     if (std::is_same_v<OpTy, SumToShapeOp> && isa<Float8E5M2Type>(getElementTypeOrSelf(op.getType())))
@@ -147,12 +153,14 @@ template <typename OpTy> struct DropInner : NumericsPattern<OpTy> {
     // A dynamic size is checked at run time, by the inner operation too.
     for (Value tensor : {inner.getInput(), inner.getResult()})
       if (!cast<RankedTensorType>(tensor.getType()).hasStaticShape())
-        return rewriter.notifyMatchFailure(op, "expected static shapes, since the inner operation checks others");
+        return rewriter.notifyMatchFailure(op,
+                                           "expected static shapes, since the inner operation checks others");
     return success();
   }
   void rewrite(OpTy op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<OpTy>(op, op.getType(), op.getInput().template getDefiningOp<OpTy>().getInput(),
-                                      op.getSizes(), op.getAllowAttr());
+    rewriter.replaceOpWithNewOp<OpTy>(op, op.getType(),
+                                      op.getInput().template getDefiningOp<OpTy>().getInput(), op.getSizes(),
+                                      op.getAllowAttr());
   }
 };
 
@@ -182,12 +190,14 @@ struct ComposeSlices : NumericsPattern<SliceOp> {
   }
 };
 
-// A reduction that keeps its axes as 1 and a reshape that drops them, or one that drops and a reshape that adds.
+// A reduction that keeps its axes as 1 and a reshape that drops them, or one that drops and a reshape that
+// adds.
 template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<ReshapeOp> {
-  explicit FoldReshapeIntoReduction(MLIRContext *context) : NumericsPattern(context, "fold-reshape-into-reduction") {}
+  explicit FoldReshapeIntoReduction(MLIRContext *context)
+      : NumericsPattern(context, "fold-reshape-into-reduction") {}
 
-  // Whether the shapes agree, in the types and at run time, but for the reduced axes: one has them as 1, the other lacks
-  // them.
+  // Whether the shapes agree, in the types and at run time, but for the reduced axes: one has them as 1, the
+  // other lacks them.
   static bool differOnlyInAxes(Value kept, Value dropped, ArrayRef<int64_t> axes) {
     ArrayRef<int64_t> keptShape = cast<RankedTensorType>(kept.getType()).getShape();
     ArrayRef<int64_t> droppedShape = cast<RankedTensorType>(dropped.getType()).getShape();
@@ -209,7 +219,8 @@ template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<R
     return true;
   }
 
-  LogicalResult match(ReshapeOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+  LogicalResult match(ReshapeOp op, SmallVectorImpl<Operation *> &,
+                      PatternRewriter &rewriter) const override {
     auto reduction = op.getInput().getDefiningOp<ReduceOp>();
     if (!reduction || !reduction->hasOneUse())
       return rewriter.notifyMatchFailure(op, "expected a reduction without other users as the operand");
@@ -217,7 +228,8 @@ template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<R
     if (!reduction.getKeepDims())
       std::swap(kept, dropped);
     if (!differOnlyInAxes(kept, dropped, reduction.getAxes()))
-      return rewriter.notifyMatchFailure(op, "expected a reshape that adds or drops exactly the reduced axes");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a reshape that adds or drops exactly the reduced axes");
     return success();
   }
 
@@ -232,8 +244,9 @@ template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<R
 
 void ad::populateMovementPatterns(RewritePatternSet &patterns) {
   patterns.add<FoldTransposeIntoDot, FoldDotIntoTranspose, FoldTransposeIntoGemm, DropIdentity<ReshapeOp>,
-               DropIdentity<BroadcastOp>, DropIdentity<SumToShapeOp>, DropInner<ReshapeOp>, DropInner<BroadcastOp>, ComposeSlices,
-               FoldReshapeIntoReduction<ReduceSumOp>, FoldReshapeIntoReduction<ReduceProdOp>,
-               FoldReshapeIntoReduction<ReduceMaxOp>, FoldReshapeIntoReduction<ReduceMinOp>,
-               FoldReshapeIntoReduction<ReduceMeanOp>>(patterns.getContext());
+               DropIdentity<BroadcastOp>, DropIdentity<SumToShapeOp>, DropInner<ReshapeOp>,
+               DropInner<BroadcastOp>, ComposeSlices, FoldReshapeIntoReduction<ReduceSumOp>,
+               FoldReshapeIntoReduction<ReduceProdOp>, FoldReshapeIntoReduction<ReduceMaxOp>,
+               FoldReshapeIntoReduction<ReduceMinOp>, FoldReshapeIntoReduction<ReduceMeanOp>>(
+      patterns.getContext());
 }

@@ -62,8 +62,10 @@ std::optional<SizeOrigin> SizeAnalysis::inReduction(ReduceOp op, int64_t dimensi
   return axis < 0 ? std::nullopt : std::optional<SizeOrigin>(originOfSize(op.getInput(), axis));
 }
 
-// The dimension-th axis of the operand that is neither a batch nor a contracting one; counts `dimension` down.
-static int64_t freeAxis(Value operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract, int64_t &dimension) {
+// The dimension-th axis of the operand that is neither a batch nor a contracting one; counts `dimension`
+// down.
+static int64_t freeAxis(Value operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract,
+                        int64_t &dimension) {
   int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
   for (int64_t axis = 0; axis < rank; ++axis)
     if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contract, axis) && dimension-- == 0)
@@ -98,7 +100,8 @@ std::optional<SizeOrigin> SizeAnalysis::inOperation(OpResult result, int64_t dim
       .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>(
           [&](auto reduction) { return inReduction(reduction, dimension); })
       .Case<DotOp, GemmOp>([&](Operation *contraction) { return inContraction(contraction, dimension); })
-      .Case<ReverseOp, CumsumOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, StopGradientOp, DynamicUpdateSliceOp>(
+      .Case<ReverseOp, CumsumOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, StopGradientOp,
+            DynamicUpdateSliceOp>(
           [&](Operation *same) { return originOfSize(same->getOperand(0), dimension); })
       .Default([&](Operation *other) -> std::optional<SizeOrigin> {
         auto fusable = dyn_cast<FusableOpInterface>(other);

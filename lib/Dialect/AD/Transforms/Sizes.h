@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Where the size of a dimension comes from. Two dimensions with the same origin have the same size in every run; the
-// analysis reads operations and builds none, so that passes which use it stay idempotent.
+// Where the size of a dimension comes from. Two dimensions with the same origin have the same size in every
+// run; the analysis reads operations and builds none, so that passes which use it stay idempotent.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_SIZES_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_SIZES_H
@@ -11,7 +11,8 @@
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::ad {
-/// The origin of a size: a number, an index value, or a dimension of a tensor that nothing more is known about.
+/// The origin of a size: a number, an index value, or a dimension of a tensor that nothing more is known
+/// about.
 struct SizeOrigin {
   int64_t number = -1;
   Value value;

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The contracts between layers as passes: each says which operation breaks the contract and which pass was to see to it.
+// The contracts between layers as passes: each says which operation breaks the contract and which pass was to
+// see to it.
 
 #include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -30,8 +31,8 @@ static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
   for (Value operand : op->getOperands())
     if (auto operandType = dyn_cast<RankedTensorType>(operand.getType())) {
       if (operandType.getShape() != type.getShape())
-        return op->emitOpError("broadcasts ") << operandType << " to " << type
-                                              << " implicitly; run --ad-set-numerics first";
+        return op->emitOpError("broadcasts ")
+               << operandType << " to " << type << " implicitly; run --ad-set-numerics first";
       tensors.push_back(operand);
     }
   for (Value tensor : tensors)

@@ -48,8 +48,8 @@ LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   if (entry.isExternal())
     return entry.emitError("entry '@") << name << "' has no body";
   if (entry.getNumResults() == 0 && !reachesReceive(module, entry))
-    return entry.emitError("entry '@") << name
-                                       << "' has neither results nor an ad.receive, so that nothing of it can be seen";
+    return entry.emitError("entry '@")
+           << name << "' has neither results nor an ad.receive, so that nothing of it can be seen";
   return success();
 }
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The record of every permission that a rewrite or a lowering used: what --numerics-report writes. One log for each
-// context, owned by its `ad` dialect, safe under multithreaded passes.
+// The record of every permission that a rewrite or a lowering used: what --numerics-report writes. One log
+// for each context, owned by its `ad` dialect, safe under multithreaded passes.
 
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSLOG_H
 #define ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSLOG_H
@@ -37,8 +37,9 @@ private:
   std::map<Row, int64_t> counts;
 };
 
-/// Says that `user`, a pattern or a lowering, did at `loc` what `used` permits: a remark of the category ad-numerics and
-/// a row of the log. Nothing when `used` is none. `user` has to outlive the context: a literal.
+/// Says that `user`, a pattern or a lowering, did at `loc` what `used` permits: a remark of the category
+/// ad-numerics and a row of the log. Nothing when `used` is none. `user` has to outlive the context: a
+/// literal.
 void recordNumericsUse(Location loc, StringRef user, Permissions used);
 } // namespace mlir::ad
 

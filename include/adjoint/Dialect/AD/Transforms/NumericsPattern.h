@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The base of every rewrite of ours. It stands between a pattern and the program: a rewrite happens only when all the
-// operations that it touches permit what it needs, and each use of a permission is recorded. A pattern cannot get
-// around it, since `matchAndRewrite` is final.
+// The base of every rewrite of ours. It stands between a pattern and the program: a rewrite happens only when
+// all the operations that it touches permit what it needs, and each use of a permission is recorded. A
+// pattern cannot get around it, since `matchAndRewrite` is final.
 
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSPATTERN_H
 #define ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSPATTERN_H
@@ -12,10 +12,10 @@
 
 namespace mlir::ad {
 namespace detail {
-/// Refuses when one of `touched` lacks one of the `needed` permissions; else rewrites, gives new operations the
-/// permissions that all of `touched` have, and records the use. The first of `touched` is the root.
-LogicalResult rewriteWithPermissions(PatternRewriter &rewriter, ArrayRef<Operation *> touched, StringRef pattern,
-                                     Permissions needed, function_ref<void()> rewrite);
+/// Refuses when one of `touched` lacks one of the `needed` permissions; else rewrites, gives new operations
+/// the permissions that all of `touched` have, and records the use. The first of `touched` is the root.
+LogicalResult rewriteWithPermissions(PatternRewriter &rewriter, ArrayRef<Operation *> touched,
+                                     StringRef pattern, Permissions needed, function_ref<void()> rewrite);
 } // namespace detail
 
 template <typename OpTy> class NumericsPattern : public OpRewritePattern<OpTy> {
@@ -39,9 +39,10 @@ public:
   }
 
 protected:
-  /// Whether the pattern applies. Appends every other operation whose result or rounding the rewrite changes or leaves
-  /// out to `touched`. Changes nothing; refuses with notifyMatchFailure.
-  virtual LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &touched, PatternRewriter &rewriter) const = 0;
+  /// Whether the pattern applies. Appends every other operation whose result or rounding the rewrite changes
+  /// or leaves out to `touched`. Changes nothing; refuses with notifyMatchFailure.
+  virtual LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &touched,
+                              PatternRewriter &rewriter) const = 0;
 
   /// Does it; only called after `match`, and cannot fail any more.
   virtual void rewrite(OpTy op, PatternRewriter &rewriter) const = 0;

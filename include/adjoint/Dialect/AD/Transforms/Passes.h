@@ -16,10 +16,12 @@ namespace mlir::ad {
 #define GEN_PASS_REGISTRATION
 #include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
 
-/// The contract written as `MODE[,PERMISSION...]`; on failure `error` says what was expected and what was found.
+/// The contract written as `MODE[,PERMISSION...]`; on failure `error` says what was expected and what was
+/// found.
 FailureOr<NumericsAttr> parseNumerics(MLIRContext *context, StringRef text, std::string &error);
 
-/// Checks that `entry` exists, has a body and either results or an ad.receive that it reaches; emits the diagnostic.
+/// Checks that `entry` exists, has a body and either results or an ad.receive that it reaches; emits the
+/// diagnostic.
 LogicalResult verifyEntry(ModuleOp module, StringRef entry);
 } // namespace mlir::ad
 
