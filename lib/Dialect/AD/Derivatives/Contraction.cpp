@@ -115,7 +115,7 @@ static LogicalResult gemmRule(GemmOp op, Rule &rule) {
   }
   if (op.getBias() && rule.wants(2)) {
     double beta = op.getBeta().convertToDouble();
-    rule.give(2, beta == 1.0 ? g : rule.mul(rule.widen(g), beta));
+    rule.giveSummed(2, beta == 1.0 ? g : rule.mul(rule.widen(g), beta));
   }
   return success();
 }

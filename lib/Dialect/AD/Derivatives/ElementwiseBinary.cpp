@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of elementwise operations with two or three operands. `Rule::give` sums each cotangent to the shape
+// Derivative rules of elementwise operations with two or three operands. `Rule::giveSummed` sums each cotangent to the shape
 // of its operand, which may have been broadcast.
 
 #include "Rules.h"
@@ -32,9 +32,9 @@ static LogicalResult binaryRule(OpT op, Rule &rule) {
   bool wide = !roundsOnce || op.getLhs().getType() != op.getRhs().getType();
   Binary values(rule, op.getLhs(), op.getRhs(), op.getResult(), wide);
   if (rule.wants(0))
-    rule.give(0, ofLhs(values));
+    rule.giveSummed(0, ofLhs(values));
   if (rule.wants(1))
-    rule.give(1, ofRhs(values));
+    rule.giveSummed(1, ofRhs(values));
   return success();
 }
 
@@ -94,9 +94,9 @@ static Value atan2Rhs(Binary &v) { return v.neg(atan2Share(v, v.x())); }
 static LogicalResult selectRule(SelectOp op, Rule &rule) {
   Value zero = rule.number(rule.cotangent, 0.0);
   if (rule.wants(1))
-    rule.give(1, rule.select(op.getCondition(), rule.cotangent, zero));
+    rule.giveSummed(1, rule.select(op.getCondition(), rule.cotangent, zero));
   if (rule.wants(2))
-    rule.give(2, rule.select(op.getCondition(), zero, rule.cotangent));
+    rule.giveSummed(2, rule.select(op.getCondition(), zero, rule.cotangent));
   return success();
 }
 
@@ -105,22 +105,22 @@ static LogicalResult clampRule(ClampOp op, Rule &rule) {
   if (rule.wants(0)) {
     Value above = rule.compare(ComparePredicate::ge, x, op.getLow());
     Value below = rule.compare(ComparePredicate::le, x, op.getHigh());
-    rule.give(0, rule.onlyWhere(rule.binary<AndOp>(above, below), rule.cotangent));
+    rule.giveSummed(0, rule.onlyWhere(rule.binary<AndOp>(above, below), rule.cotangent));
   }
   if (rule.wants(1))
-    rule.give(1, rule.onlyWhere(rule.compare(ComparePredicate::lt, x, op.getLow()), rule.cotangent));
+    rule.giveSummed(1, rule.onlyWhere(rule.compare(ComparePredicate::lt, x, op.getLow()), rule.cotangent));
   if (rule.wants(2))
-    rule.give(2, rule.onlyWhere(rule.compare(ComparePredicate::gt, x, op.getHigh()), rule.cotangent));
+    rule.giveSummed(2, rule.onlyWhere(rule.compare(ComparePredicate::gt, x, op.getHigh()), rule.cotangent));
   return success();
 }
 
 static LogicalResult fmaRule(FmaOp op, Rule &rule) {
   if (rule.wants(0))
-    rule.give(0, rule.mul(rule.cotangent, op.getRhs()));
+    rule.giveSummed(0, rule.mul(rule.cotangent, op.getRhs()));
   if (rule.wants(1))
-    rule.give(1, rule.mul(rule.cotangent, op.getLhs()));
+    rule.giveSummed(1, rule.mul(rule.cotangent, op.getLhs()));
   if (rule.wants(2))
-    rule.give(2, rule.cotangent);
+    rule.giveSummed(2, rule.cotangent);
   return success();
 }
 

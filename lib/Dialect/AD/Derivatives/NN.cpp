@@ -66,10 +66,10 @@ static LogicalResult layerNormRule(LayerNormOp op, Rule &rule) {
       rule.give(0, rule.mul(rows.r, rule.sub(centred, rows.along(rule, h))));
     }
     if (rule.wants(1))
-      rule.give(1, rule.mul(g, rows.n));
+      rule.giveSummed(1, rule.mul(g, rows.n));
   }
   if (rule.wants(2))
-    rule.give(2, g);
+    rule.giveSummed(2, g);
   return success();
 }
 
@@ -81,7 +81,7 @@ static LogicalResult rmsNormRule(RmsNormOp op, Rule &rule) {
     rule.give(0, rule.mul(rows.r, rule.sub(h, rows.along(rule, h))));
   }
   if (rule.wants(1))
-    rule.give(1, rule.mul(g, rows.n));
+    rule.giveSummed(1, rule.mul(g, rows.n));
   return success();
 }
 

@@ -63,16 +63,28 @@ public:
 
   bool wants(unsigned operand) const { return wanted[operand]; }
 
-  /// The cotangent of an operand. It may still have the shape of the result and a wider type.
+  /// The cotangent of an operand, of its shape at run time; the element type may still be wider, and a size may be known
+  /// in the one and unknown in the other.
   void give(unsigned operand, Value value) {
     Value target = op->getOperand(operand);
-    value = sumToShapeOf(builder, loc, value, target);
+    if (shapeOf(value) != shapeOf(target))
+      value = reshapeLike(builder, loc, value, target);
     given[operand] = cast(value, getElementTypeOrSelf(target.getType()));
+  }
+
+  /// The cotangent of an operand that was perhaps broadcast, in the shape of the result. The question whether it was is
+  /// asked of the forward values, which are nearer to where the sizes come from.
+  void giveSummed(unsigned operand, Value value) {
+    Value target = op->getOperand(operand);
+    bool sameShape = shapeOf(value) == shapeOf(target) && haveSameShape(op->getResult(0), target);
+    give(operand, sameShape ? value : sumToShapeOf(builder, loc, value, target));
   }
 
   Value cotangent;
 
 private:
+  static ArrayRef<int64_t> shapeOf(Value value) { return mlir::cast<RankedTensorType>(value.getType()).getShape(); }
+
   Operation *op;
   ArrayRef<bool> wanted;
   MutableArrayRef<Value> given;

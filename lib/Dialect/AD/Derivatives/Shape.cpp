@@ -13,10 +13,9 @@ static LogicalResult reshapeRule(ReshapeOp op, Rule &rule) {
   return success();
 }
 
-// `give` sums to the operand's shape.
 static LogicalResult broadcastRule(BroadcastOp op, Rule &rule) {
   if (rule.wants(0))
-    rule.give(0, rule.cotangent);
+    rule.giveSummed(0, rule.cotangent);
   return success();
 }
 

@@ -35,8 +35,8 @@ struct TapedLoop {
 /// Replaces the loop by one that also saves the values.
 TapedLoop saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved, OpBuilder &builder);
 
-/// The value that iteration number `iteration` saved.
-Value readTape(OpBuilder &builder, Location loc, Value tape, Value iteration, const Saved &saved);
+/// The value of type `type` that iteration number `iteration` saved.
+Value readTape(OpBuilder &builder, Location loc, Type type, Value tape, Value iteration, ValueRange sizes);
 } // namespace mlir::ad
 
 #endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_LOOPS_H

@@ -9,6 +9,12 @@
 using namespace mlir;
 using namespace mlir::ad;
 
+void Cotangents::addInOrder(ValueRange of, ValueRange added) {
+  for (size_t index = of.size(); index-- > 0;)
+    if (added[index])
+      add(of[index], added[index]);
+}
+
 Value Cotangents::take(OpBuilder &builder, Location loc, Value of) {
   auto entry = contributions.find(of);
   if (entry == contributions.end())
@@ -56,16 +62,15 @@ LogicalResult Reverser::reverseByRule(Operation *op, Cotangents &cotangents, OpB
     return op->emitOpError("expected its derivative rule to give ")
            << op->getNumOperands() << " cotangents, but got " << ofOperands.size();
 
-  // From the last operand to the first, as everything else here: `take` turns the order round.
-  for (int64_t index = static_cast<int64_t>(ofOperands.size()) - 1; index >= 0; --index) {
-    Value cotangent = ofOperands[index], operand = op->getOperand(index);
-    if (!cotangent || !wanted[index])
-      continue;
-    if (cotangent.getType() != operand.getType())
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    Value &cotangent = ofOperands[index];
+    if (!wanted[index])
+      cotangent = nullptr;
+    if (cotangent && cotangent.getType() != operand.getType())
       return op->emitOpError("expected its derivative rule to give a cotangent of type ")
              << operand.getType() << " for operand " << index << ", but got " << cotangent.getType();
-    cotangents.add(operand, cotangent);
   }
+  cotangents.addInOrder(op->getOperands(), ofOperands);
   return success();
 }
 

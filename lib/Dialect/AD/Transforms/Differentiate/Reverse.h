@@ -14,6 +14,8 @@ namespace mlir::ad {
 class Cotangents {
 public:
   void add(Value of, Value contribution) { contributions[of].push_back(contribution); }
+  /// One contribution per value, in program order; null contributions are left out.
+  void addInOrder(ValueRange of, ValueRange added);
 
   /// The sum of all contributions, null when there is none. They arrive from the last use to the first and are added
   /// from the first to the last: the order of the sum is the order of the uses in the program.

@@ -27,8 +27,6 @@ struct ReverseLoop {
   /// Indices of the carries that have a cotangent, and the values from outside that do.
   SmallVector<unsigned> carries;
   SmallVector<Value> captured;
-  /// The number of the forward iteration, in the reverse body.
-  Value iteration;
   SmallVector<Placeholder> placeholders;
 };
 } // namespace
@@ -37,11 +35,18 @@ static bool isInvariant(scf::ForOp loop, unsigned carry) {
   return loop.getYieldedValues()[carry] == loop.getRegionIterArg(carry);
 }
 
-// The forward induction variable, from the number of the iteration.
+// The number of the forward iteration, in the reverse body.
+static Value forwardIteration(ReverseLoop &state, OpBuilder &builder) {
+  Location loc = state.forward.getLoc();
+  Value last = arith::ConstantIndexOp::create(builder, loc, state.bounds.trips - 1);
+  return arith::SubIOp::create(builder, loc, last, state.reversed.getInductionVar());
+}
+
+// The forward induction variable.
 static Value forwardIndex(ReverseLoop &state, OpBuilder &builder) {
   Location loc = state.forward.getLoc();
   auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
-  Value index = state.iteration;
+  Value index = forwardIteration(state, builder);
   if (state.bounds.step != 1)
     index = arith::MulIOp::create(builder, loc, index, constant(state.bounds.step));
   if (state.bounds.lower != 0)
@@ -108,10 +113,13 @@ static void replacePlaceholders(ReverseLoop &state, Activity &activity, OpBuilde
     activity.replace(value, by);
 
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfterValue(state.iteration);
+  builder.setInsertionPointToStart(state.reversed.getBody());
+  Value iteration = forwardIteration(state, builder);
   for (auto [placeholder, tape] : llvm::zip(needed, taped.tapes)) {
-    Value value = readTape(builder, taped.loop.getLoc(), tape, state.iteration, placeholder.saved);
-    activity.forget(placeholder.standIn->getResult(0));
+    Value standIn = placeholder.standIn->getResult(0);
+    Value value = readTape(builder, taped.loop.getLoc(), standIn.getType(), tape, iteration,
+                           placeholder.saved.sizes);
+    activity.forget(standIn);
     placeholder.standIn->replaceAllUsesWith(ValueRange(value));
     placeholder.standIn->erase();
   }
@@ -132,8 +140,6 @@ static void createLoop(ReverseLoop &state, ArrayRef<Value> ofResults, OpBuilder 
       scf::ForOp::create(builder, loc, constant(0), constant(state.bounds.trips), constant(1), inits,
                          [](OpBuilder &, Location, Value, ValueRange) {});
   builder.setInsertionPointToStart(state.reversed.getBody());
-  state.iteration = arith::SubIOp::create(builder, loc, constant(state.bounds.trips - 1),
-                                          state.reversed.getInductionVar());
 }
 
 LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBuilder &builder) {
@@ -144,7 +150,12 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
   if (llvm::none_of(ofResults, [](Value value) { return static_cast<bool>(value); }))
     return success();
 
-  ReverseLoop state{loop, nullptr, *staticBounds(loop), {}, activity.activeCaptures(loop), nullptr, {}};
+  StaticBounds bounds = *staticBounds(loop);
+  if (bounds.trips == 0) {
+    cotangents.addInOrder(loop.getInitArgs(), ofResults);
+    return success();
+  }
+  ReverseLoop state{loop, nullptr, bounds, {}, activity.activeCaptures(loop), {}};
   for (unsigned index = 0; index < loop.getNumResults(); ++index)
     if (activity.isActive(loop.getRegionIterArg(index)) || activity.isActive(loop.getResult(index)))
       state.carries.push_back(index);
@@ -156,12 +167,13 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
   SmallVector<Operation *> ops = recompute(*loop.getBody(), copies, builder);
 
   Cotangents inIteration;
-  ValueRange carried = state.reversed.getRegionIterArgs();
-  for (auto [position, index] : llvm::reverse(llvm::enumerate(state.carries))) {
-    Value yielded = loop.getYieldedValues()[index];
-    if (activity.isActive(yielded))
-      inIteration.add(copies.lookupOrDefault(yielded), carried[position]);
+  SmallVector<Value> carried(state.reversed.getRegionIterArgs()), yielded, added;
+  for (auto [index, cotangent] : llvm::zip(state.carries, carried)) {
+    Value value = loop.getYieldedValues()[index];
+    yielded.push_back(copies.lookupOrDefault(value));
+    added.push_back(activity.isActive(value) ? cotangent : Value());
   }
+  inIteration.addInOrder(yielded, added);
   if (failed(reverse(ops, inIteration, builder)))
     return failure();
 
@@ -171,20 +183,23 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
     Value cotangent = inIteration.take(builder, loc, argument);
     yields.push_back(cotangent ? cotangent : zerosLike(builder, loc, loop.getInitArgs()[index]));
   }
-  for (auto [value, sum] : llvm::zip(state.captured, carried.drop_front(state.carries.size()))) {
+  for (auto [value, sum] : llvm::zip(state.captured, ArrayRef(carried).drop_front(state.carries.size()))) {
     Value cotangent = inIteration.take(builder, loc, value);
     yields.push_back(cotangent ? AddOp::create(builder, loc, sum, cotangent, PermissionsAttr()).getResult() : sum);
   }
   scf::YieldOp::create(builder, loc, yields);
   eraseDead(*state.reversed.getBody(), &activity);
 
-  SmallVector<Value> inits(loop.getInitArgs());
+  // The loop is replaced when something is saved; what it starts from stays.
+  SmallVector<Value> sources, sums;
+  for (auto [position, index] : llvm::enumerate(state.carries)) {
+    Value init = loop.getInitArgs()[index];
+    sources.push_back(init);
+    sums.push_back(activity.isActive(init) ? state.reversed.getResult(position) : Value());
+  }
+  llvm::append_range(sources, state.captured);
+  llvm::append_range(sums, state.reversed.getResults().drop_front(state.carries.size()));
   replacePlaceholders(state, activity, builder);
-  ValueRange results = state.reversed.getResults();
-  for (auto [value, sum] : llvm::reverse(llvm::zip(state.captured, results.drop_front(state.carries.size()))))
-    cotangents.add(value, sum);
-  for (auto [position, index] : llvm::reverse(llvm::enumerate(state.carries)))
-    if (activity.isActive(inits[index]))
-      cotangents.add(inits[index], results[position]);
+  cotangents.addInOrder(sources, sums);
   return success();
 }

@@ -17,9 +17,12 @@ LogicalResult Reverser::reverseBranch(Block &block, ValueRange resultCotangents,
   Location loc = terminator->getLoc();
 
   Cotangents cotangents;
-  for (auto [yielded, cotangent] : llvm::reverse(llvm::zip(terminator->getOperands(), resultCotangents)))
-    if (cotangent && activity.isActive(yielded))
-      cotangents.add(copies.lookupOrDefault(yielded), cotangent);
+  SmallVector<Value> yielded, added;
+  for (auto [value, cotangent] : llvm::zip(terminator->getOperands(), resultCotangents)) {
+    yielded.push_back(copies.lookupOrDefault(value));
+    added.push_back(activity.isActive(value) ? cotangent : Value());
+  }
+  cotangents.addInOrder(yielded, added);
   if (failed(reverse(ops, cotangents, builder)))
     return failure();
 
@@ -49,7 +52,6 @@ LogicalResult Reverser::reverseIf(scf::IfOp branch, Cotangents &cotangents, OpBu
       return failure();
     eraseDead(to.front(), &activity);
   }
-  for (auto [value, cotangent] : llvm::reverse(llvm::zip(captured, reversed.getResults())))
-    cotangents.add(value, cotangent);
+  cotangents.addInOrder(captured, reversed.getResults());
   return success();
 }

@@ -86,12 +86,11 @@ TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<
   return {newLoop, llvm::to_vector_of<Value>(newLoop.getResults().drop_front(results))};
 }
 
-Value ad::readTape(OpBuilder &builder, Location loc, Value tape, Value iteration, const Saved &saved) {
-  Type type = saved.value.getType();
+Value ad::readTape(OpBuilder &builder, Location loc, Type type, Value tape, Value iteration, ValueRange sizes) {
   Value row = DynamicSliceOp::create(builder, loc, rowType(type, 1), tape, offsetsOfRow(builder, loc, tape, iteration),
-                                     saved.sizes, PermissionsAttr());
+                                     sizes, PermissionsAttr());
   if (isa<RankedTensorType>(type))
-    return ReshapeOp::create(builder, loc, type, row, saved.sizes, PermissionsAttr());
+    return ReshapeOp::create(builder, loc, type, row, sizes, PermissionsAttr());
   Value scalar = tensor::ExtractOp::create(builder, loc, row,
                                            ValueRange(arith::ConstantIndexOp::create(builder, loc, 0).getResult()));
   return type.isIndex() ? arith::IndexCastOp::create(builder, loc, type, scalar).getResult() : scalar;

@@ -1,0 +1,104 @@
+// RUN: ad-opt %s --ad-differentiate --split-input-file --verify-diagnostics
+
+// Every active operation without a rule is named, others are not.
+func.func @unruly(%x: tensor<2xf32>, %n: index) -> tensor<f32> {
+  %inactive = tensor.from_elements %n : tensor<1xindex>
+  // expected-error @below {{'tensor.extract' op has no derivative rule}}
+  %a = tensor.extract %x[%n] : tensor<2xf32>
+  // expected-error @below {{'arith.mulf' op has no derivative rule}}
+  %b = arith.mulf %a, %a : f32
+  // expected-error @below {{'ad.full' op has no derivative rule}}
+  %y = ad.full %b : f32 -> tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<2xf32>, %n: index) -> tensor<2xf32> {
+  // expected-note @below 3 {{needed for this derivative}}
+  %y, %dx = ad.value_and_grad @unruly(%x, %n) wrt [0] : (tensor<2xf32>, index) -> (tensor<f32>, tensor<2xf32>)
+  return %dx : tensor<2xf32>
+}
+
+// -----
+
+func.func @unknown_trips(%x: tensor<f32>, %n: index) -> tensor<f32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error @below {{'scf.for' op has no reverse: expected a static trip count (constant bounds and a constant positive step)}}
+  %y = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<f32> {
+    %b = ad.sin %a : tensor<f32>
+    scf.yield %b : tensor<f32>
+  }
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>, %n: index) -> tensor<f32> {
+  // expected-note @below {{needed for this derivative}}
+  %y, %dx = ad.value_and_grad @unknown_trips(%x, %n) wrt [0] : (tensor<f32>, index) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @while(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'scf.while' op has no reverse: the reverse of scf.while needs a bound on the number of iterations; use scf.for with a static trip count}}
+  %y = scf.while (%a = %x) : (tensor<f32>) -> tensor<f32> {
+    %go = arith.constant false
+    scf.condition(%go) %a : tensor<f32>
+  } do {
+  ^bb0(%a: tensor<f32>):
+    %b = ad.sin %a : tensor<f32>
+    scf.yield %b : tensor<f32>
+  }
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  // expected-note @below {{needed for this derivative}}
+  %y, %dx = ad.value_and_grad @while(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @endless(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'func.call' op expected no recursion in differentiated code, but 'endless' reaches itself through this operation}}
+  %y = func.call @endless(%x) : (tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %y, %dx = ad.value_and_grad @endless(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @itself(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'ad.value_and_grad' op expected no recursion in differentiated code, but 'itself' reaches itself through this operation}}
+  %y, %dx = ad.value_and_grad @itself(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func private @outside(tensor<f32>) -> tensor<f32>
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{'ad.value_and_grad' op expected 'outside' to have a body}}
+  %y, %dx = ad.value_and_grad @outside(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @fed(%x: tensor<f32>, %p: i1) -> tensor<f32> {
+  %y = scf.if %p -> tensor<f32> {
+    // expected-error @below {{'ad.feed' op has no reverse: expected to stand directly in the body of a differentiated scf.for}}
+    %w = ad.feed "w" : tensor<f32>
+    %z = ad.mul %x, %w : tensor<f32>
+    scf.yield %z : tensor<f32>
+  } else {
+    scf.yield %x : tensor<f32>
+  }
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>, %p: i1) -> tensor<f32> {
+  // expected-note @below {{needed for this derivative}}
+  %y, %dx = ad.value_and_grad @fed(%x, %p) wrt [0] : (tensor<f32>, i1) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}

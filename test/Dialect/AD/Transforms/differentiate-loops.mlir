@@ -1,0 +1,108 @@
+// RUN: ad-opt %s --ad-differentiate | FileCheck %s
+
+// The value at the start of each iteration goes on a tape, which the reverse loop reads backwards; the captured value
+// gets a sum over the iterations. What the host has received it does not receive again.
+// CHECK-LABEL: func.func private @taped__grad_0_1(
+// CHECK-SAME:    %[[X:[^ ,]+]]: tensor<4xf64>, %[[W:[^ ,]+]]: tensor<4xf64>)
+// CHECK:       %[[TAPE:.+]] = ad.full %{{.+}} : f64 -> tensor<5x4xf64>
+// CHECK:       %[[FORWARD:.+]]:2 = scf.for %[[I:.+]] = %{{.+}} to %{{.+}} step %{{.+}} iter_args(%[[A:.+]] = %[[X]], %[[ROWS:.+]] = %[[TAPE]])
+// CHECK:         %[[ROW:.+]] = ad.reshape %[[A]] : tensor<4xf64> -> tensor<1x4xf64>
+// CHECK:         %[[NEXT:.+]] = ad.dynamic_update_slice %[[ROWS]], %[[ROW]][%[[I]], %{{.+}}]
+// CHECK:         ad.receive "a"
+// CHECK:         scf.yield %{{.+}}, %[[NEXT]] : tensor<4xf64>, tensor<5x4xf64>
+// CHECK:       %[[BACK:.+]]:2 = scf.for %[[K:.+]] = %{{.+}} iter_args(%[[DA:.+]] = %{{.+}}, %[[SUM:.+]] = %{{.+}}) -> (tensor<4xf64>, tensor<4xf64>)
+// CHECK:         %[[LAST:.+]] = arith.constant 4 : index
+// CHECK:         %[[J:.+]] = arith.subi %[[LAST]], %[[K]] : index
+// CHECK:         %[[READ:.+]] = ad.dynamic_slice %[[FORWARD]]#1[%[[J]], %{{.+}}] : tensor<5x4xf64> -> tensor<1x4xf64>
+// CHECK:         %[[START:.+]] = ad.reshape %[[READ]] : tensor<1x4xf64> -> tensor<4xf64>
+// CHECK-NOT:     ad.receive
+// CHECK:         %[[B:.+]] = ad.mul %[[START]], %[[W]]
+// CHECK:         %[[SLOPE:.+]] = ad.cos %[[B]]
+// CHECK:         %[[DB:.+]] = ad.mul %[[DA]], %[[SLOPE]]
+// CHECK:         %[[NEXT_DA:.+]] = ad.mul %[[DB]], %[[W]]
+// CHECK:         %[[DW:.+]] = ad.mul %[[DB]], %[[START]]
+// CHECK:         %[[NEXT_SUM:.+]] = ad.add %[[SUM]], %[[DW]]
+// CHECK:         scf.yield %[[NEXT_DA]], %[[NEXT_SUM]]
+func.func @taped(%x: tensor<4xf64>, %w: tensor<4xf64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%a = %x) -> tensor<4xf64> {
+    %b = ad.mul %a, %w : tensor<4xf64>
+    %s = ad.sin %b : tensor<4xf64>
+    ad.receive "a"(%s) : tensor<4xf64>
+    scf.yield %s : tensor<4xf64>
+  }
+  %y = ad.reduce_sum %r axes [0] : tensor<4xf64> -> tensor<f64>
+  return %y : tensor<f64>
+}
+
+// A sum needs no values of the forward loop.
+// CHECK-LABEL: func.func private @linear__grad_0(
+// CHECK-NOT:   ad.dynamic_update_slice
+// CHECK:       return
+func.func @linear(%x: tensor<f64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %zero = ad.constant dense<0.0> : tensor<f64>
+  %y = scf.for %i = %c0 to %c5 step %c1 iter_args(%a = %zero) -> tensor<f64> {
+    %b = ad.add %a, %x : tensor<f64>
+    scf.yield %b : tensor<f64>
+  }
+  return %y : tensor<f64>
+}
+
+// What the host feeds is saved, never fetched again.
+// CHECK-LABEL: func.func private @fed__grad_0(
+// CHECK:       scf.for
+// CHECK:         %[[W:.+]] = ad.feed "w" : tensor<f64>
+// CHECK:         %[[ROW:.+]] = ad.reshape %[[W]] : tensor<f64> -> tensor<1xf64>
+// CHECK:         ad.dynamic_update_slice %{{.+}}, %[[ROW]][%{{.+}}] : tensor<3xf64>, tensor<1xf64>
+// CHECK:       scf.for
+// CHECK:         ad.dynamic_slice %{{.+}}[%{{.+}}] : tensor<3xf64> -> tensor<1xf64>
+// CHECK-NOT:   ad.feed
+// CHECK:       return
+func.func @fed(%x: tensor<f64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %y = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %x) -> tensor<f64> {
+    %w = ad.feed "w" : tensor<f64>
+    %b = ad.mul %a, %w : tensor<f64>
+    scf.yield %b : tensor<f64>
+  }
+  return %y : tensor<f64>
+}
+
+// The reverse of a branch is a branch, which computes its own forward values again.
+// CHECK-LABEL: func.func private @branch__grad_1(
+// CHECK-SAME:    %[[P:[^ ,]+]]: i1, %[[X:[^ ,]+]]: tensor<f64>)
+// CHECK:       scf.if %[[P]] -> (tensor<f64>) {
+// CHECK:       %[[DX:.+]] = scf.if %[[P]] -> (tensor<f64>) {
+// CHECK:         %[[Y:.+]] = ad.exp %[[X]]
+// CHECK:         %[[D:.+]] = ad.mul %{{.+}}, %[[Y]]
+// CHECK:         scf.yield %[[D]]
+// CHECK:       } else {
+// CHECK:         %[[ZERO:.+]] = ad.constant dense<0.000000e+00> : tensor<f64>
+// CHECK:         scf.yield %[[ZERO]]
+// CHECK:       return %{{.+}}, %[[DX]]
+func.func @branch(%p: i1, %x: tensor<f64>) -> tensor<f64> {
+  %one = ad.constant dense<1.0> : tensor<f64>
+  %y = scf.if %p -> tensor<f64> {
+    %e = ad.exp %x : tensor<f64>
+    scf.yield %e : tensor<f64>
+  } else {
+    scf.yield %one : tensor<f64>
+  }
+  return %y : tensor<f64>
+}
+
+func.func @requests(%x: tensor<4xf64>, %s: tensor<f64>, %p: i1) {
+  %taped:3 = ad.value_and_grad @taped(%x, %x) wrt [0, 1]
+    : (tensor<4xf64>, tensor<4xf64>) -> (tensor<f64>, tensor<4xf64>, tensor<4xf64>)
+  %linear:2 = ad.value_and_grad @linear(%s) wrt [0] : (tensor<f64>) -> (tensor<f64>, tensor<f64>)
+  %fed:2 = ad.value_and_grad @fed(%s) wrt [0] : (tensor<f64>) -> (tensor<f64>, tensor<f64>)
+  %branch:2 = ad.value_and_grad @branch(%p, %s) wrt [1] : (i1, tensor<f64>) -> (tensor<f64>, tensor<f64>)
+  return
+}

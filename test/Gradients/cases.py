@@ -1,0 +1,48 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The gradient cases of every derivative rule, by family. A rule that stands in no case fails the build.
+
+Usage: cases.py --check AD_LIST_RULES    compares the cases with the rules that the program lists
+"""
+
+import os
+import subprocess
+import sys
+
+from case import Argument  # noqa: F401  (part of the interface)
+from control_cases import CASES as CONTROL
+from elementwise_cases import CASES as ELEMENTWISE
+from movement_cases import CASES as MOVEMENT
+from reduction_cases import CASES as REDUCTION
+
+FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "movement": MOVEMENT, "reduction": REDUCTION}
+
+# Differences cannot see where a gradient stops; the test is beside this file's folder.
+HAND_WRITTEN = {"ad.stop_gradient": "Dialect/AD/Transforms/differentiate.mlir"}
+
+
+def covered():
+    here = os.path.dirname(os.path.abspath(__file__))
+    names = {case.op for cases in FAMILIES.values() for case in cases}
+    for op, path in HAND_WRITTEN.items():
+        with open(os.path.join(here, "..", path), encoding="utf-8") as file:
+            if op in file.read():
+                names.add(op)
+    return names
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[1] != "--check":
+        sys.exit(__doc__)
+    rules = set(subprocess.run([sys.argv[2]], check=True, capture_output=True, text=True).stdout.split())
+    tested = covered()
+    for op in sorted(rules - tested):
+        print(f"error: the derivative rule of {op} has no case in test/Gradients", file=sys.stderr)
+    for op in sorted(tested - rules):
+        print(f"error: test/Gradients has cases of {op}, which has no derivative rule", file=sys.stderr)
+    if rules != tested:
+        sys.exit(1)
+    print(f"{len(rules)} derivative rules, {sum(len(cases) for cases in FAMILIES.values())} cases")
+
+
+if __name__ == "__main__":
+    main()

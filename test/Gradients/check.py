@@ -1,0 +1,113 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Proves derivative rules of one family by differences in f64.
+
+Usage: check.py FAMILY [--target TARGET] [--order 1|2] [--only TEXT] [--keep DIR]
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+import cases
+from program import Writer, check, gradient, primal
+
+CASES_PER_PROGRAM = 24
+# The error of the differences grows with the derivatives in between.
+TOLERANCE_OF_ORDER = {1: 1.0, 2: 20.0}
+
+
+# Random numbers lie on a grid, a different one for each argument, so that no two are nearer than the steps of the
+# differences: maxima, comparisons and absolute values have no kink in between.
+GRID = 64
+
+
+class Module:
+    """One program with many cases: functions, and a main function with all inputs as arguments."""
+
+    def __init__(self):
+        self.random = random.Random()
+        self.functions, self.parameters, self.inputs = [], [], {}
+        self.writer = Writer()
+
+    def numbers(self, argument, phase):
+        count = int(numpy.prod(argument.run_time_shape(), dtype=int))
+        cells = self.random.sample(range(GRID), count) if count <= GRID else self.random.choices(range(GRID), k=count)
+        width = (argument.high - argument.low) / GRID
+        return numpy.array([argument.low + (cell + phase) * width for cell in cells]).reshape(argument.run_time_shape())
+
+    def add_input(self, argument, name, phase=0.5):
+        if argument.values is not None:
+            kind = {"i32": numpy.int32, "i64": numpy.int64}[argument.element]
+            data = numpy.array(argument.values, kind)
+        else:
+            data = self.numbers(argument, phase)
+        self.inputs[name] = data
+        self.parameters.append(f"%{name}: {argument.mlir()} {{ad.name = \"{name}\"}}")
+        return f"%{name}"
+
+    def add(self, case, index, order):
+        self.random.seed(f"{case.name} {case.seed}")
+        text, function = primal(case, f"f{index}_{case.name}")
+        self.functions.append(text)
+        if order == 2:
+            text, function = gradient(function, f"g{index}_{case.name}")
+            self.functions.append(text)
+        values = [self.add_input(argument, f"c{index}_a{i}", (i + 1) / (len(function.arguments) + 1))
+                  for i, argument in enumerate(function.arguments)]
+        random_like = [self.direction(argument) for argument in function.gradient_types()]
+        directions = [self.add_input(argument, f"c{index}_v{i}") for i, argument in enumerate(random_like)]
+        random_like = [self.direction(argument) for argument in function.results]
+        cotangents = [self.add_input(argument, f"c{index}_w{i}") for i, argument in enumerate(random_like)]
+        self.writer.emit(f"// {case.op}: {case.name}")
+        check(self.writer, function, values, directions, cotangents, case.tolerance * TOLERANCE_OF_ORDER[order])
+
+    @staticmethod
+    def direction(argument):
+        return cases.Argument(argument.type, argument.run_time_shape())
+
+    def text(self):
+        main = f"func.func @main({', '.join(self.parameters)}) {{"
+        return "\n".join(self.functions + [main] + self.writer.lines + ["  return", "}"]) + "\n"
+
+
+def run(module, folder, target):
+    path = os.path.join(folder, "program.mlir")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(module.text())
+    command = ["ad-runner", "--target", target, "--cache", "off"]
+    for name, data in module.inputs.items():
+        numpy.save(os.path.join(folder, name + ".npy"), data)
+        command += ["--arg", f"{name}={os.path.join(folder, name)}.npy"]
+    return subprocess.run(command + [path]).returncode
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("family", choices=sorted(cases.FAMILIES))
+    parser.add_argument("--target", default="reference")
+    parser.add_argument("--order", type=int, default=1, choices=[1, 2])
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--keep", help="write programs and inputs here")
+    options = parser.parse_args()
+    chosen = [case for case in cases.FAMILIES[options.family]
+              if options.only in case.name and (options.order == 1 or case.second_order)]
+    for start in range(0, len(chosen), CASES_PER_PROGRAM):
+        module = Module()
+        for index, case in enumerate(chosen[start:start + CASES_PER_PROGRAM], start):
+            module.add(case, index, options.order)
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = options.keep or temporary
+            os.makedirs(folder, exist_ok=True)
+            code = run(module, folder, options.target)
+        if code != 0:
+            sys.exit(code)
+    print(f"{len(chosen)} cases of order {options.order} on {options.target}")
+
+
+if __name__ == "__main__":
+    main()

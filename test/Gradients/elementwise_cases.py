@@ -1,0 +1,74 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Gradient cases of elementwise operations, barriers and foreign operations between them."""
+
+from case import Argument, Case, binary, unary
+
+CASES = []
+for op, low, high in [
+        ("abs", -1, 1), ("neg", -1, 1), ("exp", -1, 1), ("exp2", -1, 1), ("expm1", -1, 1), ("log", 0.5, 2),
+        ("log2", 0.5, 2), ("log1p", -0.5, 1), ("sin", -3, 3), ("cos", -3, 3), ("tan", -1, 1), ("tanh", -2, 2),
+        ("sqrt", 0.5, 2), ("rsqrt", 0.5, 2), ("recip", 0.5, 2), ("erf", -2, 2), ("sigmoid", -3, 3),
+        ("relu", -1, 1), ("silu", -3, 3), ("softplus", -3, 3), ("gelu", -2, 2)]:
+    CASES += unary(op, low, high)
+CASES += unary("gelu", -2, 2, "%y = ad.gelu %a0 {{form = #ad<gelu_form tanh>}} : {0}", "gelu_tanh")
+# Constant almost everywhere: differences and gradients are zero.
+for op in ["sign", "floor", "ceil", "round_even"]:
+    CASES += unary(op, 0.1, 0.4)
+
+for op in ["add", "sub", "mul", "max", "min"]:
+    CASES += binary(op)
+CASES += binary("div", right=(0.5, 2.0))
+CASES += binary("rem", left=(2.1, 2.4), right=(0.9, 1.0))
+CASES += binary("pow", left=(0.5, 2.0), right=(-2.0, 2.0))
+CASES += binary("atan2", right=(0.2, 1.0))
+
+
+def conditioned(op, condition, name):
+    """An operation with an integer result, in the condition of a choice."""
+    return Case(op, name, [Argument("2x3"), Argument("2x3")],
+                condition + "\n%y = ad.select %c, %a0, %a1 : tensor<2x3xi1>, {0}, {1}", Argument("2x3"))
+
+
+LESS = "%c0 = ad.compare lt %a0, %a1 : {0}\n"
+CASES += [
+    conditioned("ad.compare", "%c = ad.compare lt %a0, %a1 : {0}", "compare"),
+    conditioned("ad.not", LESS + "%c = ad.not %c0 : tensor<2x3xi1>", "not"),
+    conditioned("ad.and", LESS + "%c = ad.and %c0, %c0 : tensor<2x3xi1>", "and"),
+    conditioned("ad.or", LESS + "%c = ad.or %c0, %c0 : tensor<2x3xi1>", "or"),
+    conditioned("ad.xor", LESS + "%c = ad.xor %c0, %c0 : tensor<2x3xi1>", "xor"),
+    conditioned("ad.is_finite", "%c = ad.is_finite %a0 : {0} -> tensor<2x3xi1>", "is_finite"),
+]
+
+CASES += [
+    Case("ad.select", "select_broadcast", [Argument("2x3"), Argument("3")],
+         """%zero = ad.constant dense<0.0> : tensor<f64>
+            %c = ad.compare gt %a0, %zero : {0}, tensor<f64>
+            %y = ad.select %c, %a0, %a1 : tensor<2x3xi1>, {0}, {1}""", Argument("2x3")),
+    Case("ad.select", "select_dynamic", [Argument("?x3", (2, 3)), Argument("?x3", (1, 3))],
+         """%zero = ad.constant dense<0.0> : tensor<f64>
+            %c = ad.compare gt %a0, %zero : {0}, tensor<f64>
+            %y = ad.select %c, %a0, %a1 : tensor<?x3xi1>, {0}, {1}""", Argument("?x3", (2, 3))),
+    Case("ad.clamp", "clamp", [Argument("4x5"), Argument("", low=-0.5, high=-0.3), Argument("5", low=0.3, high=0.5)],
+         "%y = ad.clamp %a0, %a1, %a2 : {0}, {1}, {2}", Argument("4x5")),
+    Case("ad.fma", "fma", [Argument("2x3"), Argument("2x3"), Argument("2x3")],
+         "%y = ad.fma %a0, %a1, %a2 : {0}, {1}, {2}", Argument("2x3")),
+    Case("ad.fma", "fma_broadcast", [Argument("2x3"), Argument("3"), Argument("2x1")],
+         "%y = ad.fma %a0, %a1, %a2 : {0}, {1}, {2}", Argument("2x3")),
+    Case("ad.cast", "cast_same", [Argument("2x3")],
+         "%y = ad.cast %a0 : {0} -> {r}", Argument("2x3")),
+    # Through f32 the differences see f32: the steps of a straight line are exact where 24 bits suffice.
+    Case("ad.cast", "cast_integer", [Argument("2x3", low=0.1, high=0.4)],
+         """%i = ad.cast %a0 : {0} -> tensor<2x3xi32>
+            %f = ad.cast %i : tensor<2x3xi32> -> {0}
+            %y = ad.add %f, %a0 : {0}""", Argument("2x3")),
+    Case("ad.barrier", "barrier", [Argument("2x3"), Argument("?", (4,))],
+         """%b:2 = ad.barrier %a0, %a1 : {0}, {1}
+            %s = ad.reduce_sum %b#1 axes [0] : {1} -> tensor<f64>
+            %y = ad.mul %b#0, %s : {0}, tensor<f64>""", Argument("2x3")),
+    Case("tensor.cast", "tensor_cast", [Argument("?x3", (2, 3))],
+         "%c = tensor.cast %a0 : {0} to {r}\n%y = ad.mul %c, %c : {r}", Argument("2x3")),
+    Case("arith.select", "arith_select", [Argument("2x3"), Argument("2x3")],
+         """%true = arith.constant true
+            %s = arith.select %true, %a0, %a1 : {0}
+            %y = ad.mul %s, %a1 : {0}""", Argument("2x3")),
+]

@@ -1,0 +1,124 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Programs that prove derivative rules: <J v, w> by Richardson differences against <v, J^T w> by ad.vjp.
+
+The second order does the same to the function that computes J^T w.
+"""
+
+from case import Argument
+
+STEP = 2e-3
+
+
+class Writer:
+    def __init__(self):
+        self.lines = []
+        self.count = 0
+
+    def emit(self, text):
+        self.lines.append("  " + text)
+
+    def value(self, text):
+        self.count += 1
+        name = f"%v{self.count}"
+        self.emit(f"{name} = {text}")
+        return name
+
+    def number(self, value):
+        return self.value(f"ad.constant dense<{value:.17e}> : tensor<f64>")
+
+    def scaled(self, value, argument, factor):
+        kind = argument.mlir()
+        return self.value(f"ad.mul {value}, {self.number(factor)} : {kind}, tensor<f64>" if argument.type else
+                          f"ad.mul {value}, {self.number(factor)} : {kind}")
+
+    def inner(self, lhs, rhs, argument):
+        """The sum of the products of all elements."""
+        product = self.value(f"ad.mul {lhs}, {rhs} : {argument.mlir()}")
+        if not argument.type:
+            return product
+        axes = list(range(argument.type.count("x") + 1))
+        return self.value(f"ad.reduce_sum {product} axes {axes} : {argument.mlir()} -> tensor<f64>")
+
+    def inner_of_all(self, left, right, arguments):
+        total = None
+        for lhs, rhs, argument in zip(left, right, arguments):
+            part = self.inner(lhs, rhs, argument)
+            total = part if total is None else self.value(f"ad.add {total}, {part} : tensor<f64>")
+        return total
+
+
+class Function:
+    """A function to differentiate: what goes in, what comes out, which inputs are differentiated."""
+
+    def __init__(self, name, arguments, results, wrt):
+        self.name, self.arguments, self.results, self.wrt = name, arguments, results, wrt
+
+    def inputs(self):
+        return ", ".join(argument.mlir() for argument in self.arguments)
+
+    def outputs(self, results):
+        return "(" + ", ".join(result.mlir() for result in results) + ")"
+
+    def parameters(self, prefix="%a"):
+        return ", ".join(f"{prefix}{i}: {argument.mlir()}" for i, argument in enumerate(self.arguments))
+
+    def gradient_types(self):
+        return [self.arguments[index] for index in self.wrt]
+
+    def call(self, writer, values):
+        count = len(self.results)
+        name = writer.value(f"func.call @{self.name}({', '.join(values)}) : ({self.inputs()}) -> "
+                            f"{self.outputs(self.results)}")
+        if count == 1:
+            return [name]
+        writer.lines[-1] = writer.lines[-1].replace(f"{name} =", f"{name}:{count} =", 1)
+        return [f"{name}#{index}" for index in range(count)]
+
+    def vjp(self, writer, values, cotangents):
+        results, gradients = len(self.results), self.gradient_types()
+        count = results + len(gradients)
+        kinds = ", ".join([self.inputs()] + [result.mlir() for result in self.results])
+        name = writer.value(f"ad.vjp @{self.name}({', '.join(values)}) cotangents({', '.join(cotangents)}) "
+                            f"wrt {self.wrt} : ({kinds}) -> {self.outputs(self.results + gradients)}")
+        writer.lines[-1] = writer.lines[-1].replace(f"{name} =", f"{name}:{count} =", 1)
+        return [f"{name}#{index}" for index in range(results, count)]
+
+
+def primal(case, name):
+    lines = [f"func.func private @{name}({Function(name, case.arguments, [], []).parameters()}) -> {case.result.mlir()} {{"]
+    lines += ["  " + line for line in case.lines] + [f"  return %y : {case.result.mlir()}", "}"]
+    return "\n".join(lines), Function(name, case.arguments, [case.result], case.wrt())
+
+
+def gradient(function, name):
+    """The function (inputs, cotangents) -> gradients, differentiated in everything that is a float."""
+    arguments = function.arguments + function.results
+    wrt = function.wrt + list(range(len(function.arguments), len(arguments)))
+    derived = Function(name, arguments, function.gradient_types(), wrt)
+    writer = Writer()
+    values = [f"%a{index}" for index in range(len(arguments))]
+    gradients = function.vjp(writer, values[:len(function.arguments)], values[len(function.arguments):])
+    kinds = ", ".join(argument.mlir() for argument in function.gradient_types())
+    header = f"func.func private @{name}({derived.parameters()}) -> {derived.outputs(derived.results)} {{"
+    return "\n".join([header] + writer.lines + [f"  return {', '.join(gradients)} : {kinds}", "}"]), derived
+
+
+def check(writer, function, values, directions, cotangents, tolerance):
+    """Compares both sides of the dot-product test at `values`."""
+    def at(step):
+        moved = list(values)
+        for index, direction in zip(function.wrt, directions):
+            argument = function.arguments[index]
+            moved[index] = writer.value(f"ad.add {values[index]}, {writer.scaled(direction, argument, step)} : "
+                                        f"{argument.mlir()}")
+        return writer.inner_of_all(function.call(writer, moved), cotangents, function.results)
+
+    def difference(step):
+        return writer.value(f"ad.sub {at(step)}, {at(-step)} : tensor<f64>")
+
+    fine = writer.scaled(difference(STEP / 2), Argument(""), 8.0)
+    coarse = difference(STEP)
+    expected = writer.scaled(writer.value(f"ad.sub {fine}, {coarse} : tensor<f64>"), Argument(""), 1 / (6 * STEP))
+    gradients = function.vjp(writer, values, cotangents)
+    actual = writer.inner_of_all(gradients, directions, function.gradient_types())
+    writer.emit(f"check.expect_almost_eq({actual}, {expected}) {{relative, tolerance = {tolerance:e} : f64}} : tensor<f64>")
