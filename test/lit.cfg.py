@@ -25,7 +25,9 @@ for name in ["HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"]:
         config.environment[name] = os.environ[name]
 
 config.substitutions.append(("%examples", os.path.join(config.adjoint_source_root, "examples")))
-config.substitutions.append(("%python", sys.executable))
+# scripts/setup.sh makes the environment with what tests in Python import.
+venv_python = os.path.join(config.adjoint_source_root, ".venv", "bin", "python3")
+config.substitutions.append(("%python", venv_python if os.path.exists(venv_python) else sys.executable))
 if config.enable_assertions:
     config.available_features.add("assertions")
 # Only the tool's name as a word of its own: not in paths, not in option names.
