@@ -84,7 +84,7 @@ python_tests() {
 
 fuzz_campaigns() {
   local name
-  for name in programs gradients; do
+  for name in programs gradients passes; do
     counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$FUZZ_COUNT"
   done
 }

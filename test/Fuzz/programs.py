@@ -60,19 +60,19 @@ def run(programs, target, kind):
 
 # The complaint about a case, or None.
 
-def compare(program, reference, cpu):
-    for target, results in (("reference", reference), ("cpu", cpu)):
+def compare(program, reference, cpu, names=("on the reference", "on the cpu")):
+    for name, results in zip(names, (reference, cpu)):
         if isinstance(results, runner.Failure):
-            return f"{target}: {results}"
+            return f"{name}: {results}"
     for value, left, right in zip(program.outputs, reference, cpu):
         if left.shape != right.shape:
-            return f"{value}: the reference has shape {left.shape}, the cpu {right.shape}"
+            return f"{value}: has shape {left.shape} {names[0]}, {right.shape} {names[1]}"
         wrong = np.flatnonzero(~elements.same_bits(value.element, left, right))
         if len(wrong):
             at = int(wrong[0])
             a, b = (elements.decode(value.element, x.reshape(-1)[at:at + 1])[0] for x in (left, right))
             return f"{value}: {len(wrong)} of {left.size} elements differ, the first at {at}: " \
-                   f"{a!r} on the reference, {b!r} on the cpu"
+                   f"{a!r} {names[0]}, {b!r} {names[1]}"
     return None
 
 

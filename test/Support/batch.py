@@ -24,25 +24,27 @@ def module(programs):
     return "".join(text) + main
 
 
-def run(programs, options):
-    """The results of each program: a list of lists of arrays. Raises runner.Failure when any of them fails."""
+def run(programs, options, change=None):
+    """The results of each program: a list of lists of arrays. `change` may rewrite the module first. Raises runner.Failure
+    when any of them fails."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = []
         for i, program in enumerate(programs):
             arguments += runner.write_arguments(folder, program.arguments, f"p{i}_")
         names = [(f"p{i}_r{k}", value.element) for i, p in enumerate(programs) for k, value in enumerate(p.outputs)]
-        arrays = runner.run(module(programs), arguments, names, options)
+        text = change(module(programs)) if change else module(programs)
+        arrays = runner.run(text, arguments, names, options)
     return [[arrays[f"p{i}_r{k}"] for k in range(len(p.outputs))] for i, p in enumerate(programs)]
 
 
-def run_each(programs, options):
+def run_each(programs, options, change=None):
     """As run, but a program that fails has its Failure in place of results; the others still run."""
     if not programs:
         return []
     try:
-        return run(programs, options)
+        return run(programs, options, change)
     except runner.Failure as failure:
         if len(programs) == 1:
             return [failure]
         half = len(programs) // 2
-        return run_each(programs[:half], options) + run_each(programs[half:], options)
+        return run_each(programs[:half], options, change) + run_each(programs[half:], options, change)
