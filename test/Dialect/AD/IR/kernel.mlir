@@ -67,3 +67,15 @@ func.func @scalars(%x: f32, %v: vector<16xf64>, %w: vector<4xi8>) -> (f32, vecto
   %d = ad.convert %w : vector<4xi8> to vector<4xf32>
   return %a, %b, %c, %d : f32, vector<16xf64>, bf16, vector<4xf32>
 }
+
+// CHECK-LABEL: func.func @conditions
+// CHECK-SAME: %[[OK:.+]]: i1, %[[N:.+]]: index, %[[STATUS:.+]]: i32
+func.func @conditions(%ok: i1, %n: index, %status: i32) {
+  // CHECK-NEXT: ad.require 1 %[[OK]](%[[N]], %[[N]]) "ad.dot"
+  ad.require 1 %ok(%n, %n) "ad.dot"
+  // CHECK-NEXT: ad.require 0 %[[OK]]() "ad.pad"
+  ad.require 0 %ok() "ad.pad"
+  // CHECK-NEXT: ad.guard %[[STATUS]]
+  ad.guard %status
+  return
+}
