@@ -33,6 +33,8 @@ class Module:
         self.random = random.Random()
         self.functions, self.parameters, self.inputs = [], [], {}
         self.writer = Writer()
+        # A program has to give something back.
+        self.last = None
 
     def numbers(self, argument, phase):
         count = int(numpy.prod(argument.run_time_shape(), dtype=int))
@@ -64,15 +66,16 @@ class Module:
         random_like = [self.direction(argument) for argument in function.results]
         cotangents = [self.add_input(argument, f"c{index}_w{i}") for i, argument in enumerate(random_like)]
         self.writer.emit(f"// {case.op}: {case.name}")
-        check(self.writer, function, values, directions, cotangents, case.tolerance * TOLERANCE_OF_ORDER[order])
+        self.last = check(self.writer, function, values, directions, cotangents, case.tolerance * TOLERANCE_OF_ORDER[order])
 
     @staticmethod
     def direction(argument):
         return cases.Argument(argument.type, argument.run_time_shape())
 
     def text(self):
-        main = f"func.func @main({', '.join(self.parameters)}) {{"
-        return "\n".join(self.functions + [main] + self.writer.lines + ["  return", "}"]) + "\n"
+        main = f"func.func @main({', '.join(self.parameters)}) -> tensor<f64> {{"
+        end = [f"  return {self.last} : tensor<f64>", "}"]
+        return "\n".join(self.functions + [main] + self.writer.lines + end) + "\n"
 
 
 def run(module, folder, target):

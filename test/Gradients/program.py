@@ -104,7 +104,7 @@ def gradient(function, name):
 
 
 def check(writer, function, values, directions, cotangents, tolerance):
-    """Compares both sides of the dot-product test at `values`."""
+    """Compares both sides of the dot-product test at `values`; gives the name of one side."""
     def at(step):
         moved = list(values)
         for index, direction in zip(function.wrt, directions):
@@ -122,3 +122,4 @@ def check(writer, function, values, directions, cotangents, tolerance):
     gradients = function.vjp(writer, values, cotangents)
     actual = writer.inner_of_all(gradients, directions, function.gradient_types())
     writer.emit(f"check.expect_almost_eq({actual}, {expected}) {{relative, tolerance = {tolerance:e} : f64}} : tensor<f64>")
+    return actual

@@ -23,7 +23,7 @@ func.func private @sums(%x: tensor<2x4xf32>) -> (tensor<f32>, tensor<f32>) {
   return %a, %b : tensor<f32>, tensor<f32>
 }
 
-func.func @main() {
+func.func @main() -> tensor<f32> {
   %input = ad.constant dense<[[0.3, 0.2, 0.7, 0.54], [0.13, 0.77, 0.23, 0.22]]> : tensor<2x4xf32>
   %x = ad.barrier %input : tensor<2x4xf32>
   %one = ad.constant dense<1.0> : tensor<f32>
@@ -36,5 +36,5 @@ func.func @main() {
   check.expect_almost_eq(%a, %a_expected) {tolerance = 1.0e-5 : f64} : tensor<f32>
   check.expect_almost_eq(%b, %b_expected) {tolerance = 1.0e-5 : f64} : tensor<f32>
   check.expect_almost_eq(%gradient, %g_expected) {tolerance = 1.0e-5 : f64} : tensor<f32>
-  return
+  return %gradient : tensor<f32>
 }

@@ -9,7 +9,7 @@ func.func private @sum(%a: tensor<2x5xf32>, %b: tensor<5x3xf32>, %bias: tensor<3
   return %s : tensor<f32>
 }
 
-func.func @main() {
+func.func @main() -> tensor<f32> {
   %lhs = ad.constant dense<[[0.3367, 0.1288, 0.2345, 0.2303, -1.1229], [-0.1863, 2.2082, -0.6380, 0.4617, 0.2674]]>
     : tensor<2x5xf32>
   %rhs = ad.constant dense<[[0.5349, 0.8094, 1.1103], [-1.6898, -0.9890, 0.9580], [1.3221, 0.8172, -0.7658],
@@ -29,5 +29,5 @@ func.func @main() {
   %dbias_expected = ad.constant dense<2.0> : tensor<3xf32>
   check.expect_almost_eq(%db, %db_expected) : tensor<5x3xf32>
   check.expect_eq(%dbias, %dbias_expected) : tensor<3xf32>
-  return
+  return %s : tensor<f32>
 }

@@ -11,7 +11,7 @@ func.func private @joined(%x: tensor<2x4xf32>, %y: tensor<2x4xf32>) -> tensor<2x
   return %z : tensor<2x8xf32>
 }
 
-func.func @main() {
+func.func @main() -> tensor<2x8xf32> {
   %a = ad.constant dense<[[5.0, 6.0, 3.0, 1.0], [4.0, 5.0, 6.0, 3.0]]> : tensor<2x4xf32>
   %b = ad.constant dense<[[8.0, 9.0, 3.0, 6.0], [3.0, 5.0, 4.0, 2.0]]> : tensor<2x4xf32>
   %x, %y = ad.barrier %a, %b : tensor<2x4xf32>, tensor<2x4xf32>
@@ -27,5 +27,5 @@ func.func @main() {
   %y_expected = ad.constant dense<24.0> : tensor<f32>
   check.expect_eq(%sum_x, %x_expected) : tensor<f32>
   check.expect_eq(%sum_y, %y_expected) : tensor<f32>
-  return
+  return %z : tensor<2x8xf32>
 }

@@ -7,7 +7,7 @@ func.func private @square(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   return %y : tensor<2x3xf32>
 }
 
-func.func @main() {
+func.func @main() -> tensor<2x3xf32> {
   %input = ad.constant dense<[[5.0, 6.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
   %x = ad.barrier %input : tensor<2x3xf32>
   %ones = ad.constant dense<1.0> : tensor<2x3xf32>
@@ -17,5 +17,5 @@ func.func @main() {
   %dx_expected = ad.constant dense<[[10.0, 12.0, 6.0], [8.0, 10.0, 12.0]]> : tensor<2x3xf32>
   check.expect_eq(%y, %y_expected) : tensor<2x3xf32>
   check.expect_eq(%dx, %dx_expected) : tensor<2x3xf32>
-  return
+  return %y : tensor<2x3xf32>
 }

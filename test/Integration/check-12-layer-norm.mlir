@@ -7,7 +7,7 @@ func.func private @norm(%x: tensor<2x3xf32>, %scale: tensor<3xf32>, %bias: tenso
   return %y : tensor<2x3xf32>
 }
 
-func.func @main() {
+func.func @main() -> tensor<2x3xf32> {
   %input = ad.constant dense<[[5.0, 6.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
   %one = ad.constant dense<1.0> : tensor<3xf32>
   %zero = ad.constant dense<0.0> : tensor<3xf32>
@@ -25,5 +25,5 @@ func.func @main() {
   check.expect_almost_eq(%dscale, %dscale_expected) {tolerance = 1.0e-5 : f64} : tensor<3xf32>
   check.expect_almost_eq(%dbias, %dbias_expected) : tensor<3xf32>
   check.expect_almost_eq(%dx, %dx_expected) : tensor<2x3xf32>
-  return
+  return %y : tensor<2x3xf32>
 }

@@ -13,7 +13,7 @@ func.func private @by_probability(%logits: tensor<1x3xf32>, %labels: tensor<1x3x
   return %loss : tensor<f32>
 }
 
-func.func @main() {
+func.func @main() -> tensor<f32> {
   %input = ad.constant dense<[[0.3, 0.6, 0.9]]> : tensor<1x3xf32>
   %class = ad.constant dense<0> : tensor<1xi32>
   %one_hot = ad.constant dense<[[1.0, 0.0, 0.0]]> : tensor<1x3xf32>
@@ -28,5 +28,5 @@ func.func @main() {
   check.expect_almost_eq(%b, %loss) {tolerance = 1.0e-5 : f64} : tensor<f32>
   check.expect_almost_eq(%da, %gradient) : tensor<1x3xf32>
   check.expect_almost_eq(%db, %gradient) : tensor<1x3xf32>
-  return
+  return %a : tensor<f32>
 }

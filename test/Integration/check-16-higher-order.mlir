@@ -16,7 +16,7 @@ func.func private @curvature(%x: tensor<f64>) -> tensor<f64> {
   return %dx : tensor<f64>
 }
 
-func.func @main() {
+func.func @main() -> tensor<f64> {
   %input = ad.constant dense<7.0> : tensor<f64>
   %x = ad.barrier %input : tensor<f64>
   %curvature, %third = ad.value_and_grad @curvature(%x) wrt [0] : (tensor<f64>) -> (tensor<f64>, tensor<f64>)
@@ -24,5 +24,5 @@ func.func @main() {
   %third_expected = ad.constant dense<6.0> : tensor<f64>
   check.expect_eq(%curvature, %expected) : tensor<f64>
   check.expect_eq(%third, %third_expected) : tensor<f64>
-  return
+  return %curvature : tensor<f64>
 }

@@ -73,9 +73,11 @@ static IRMapping mapStartOfIteration(ReverseLoop &state, OpBuilder &outside, OpB
       copies.map(argument, init);
       continue;
     }
+    // In front of the forward loop, since the tape needs the sizes too.
+    OpBuilder before(loop, builder.getListener());
     SmallVector<Value> sizes;
     if (isa<RankedTensorType>(init.getType()))
-      sizes = dynamicSizes(outside, loop.getLoc(), init);
+      sizes = dynamicSizes(before, loop.getLoc(), init);
     addPlaceholder(state, {argument, sizes}, copies, outside);
   }
   for (Operation *effect : effectsWithResults(loop))
