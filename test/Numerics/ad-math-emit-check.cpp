@@ -128,7 +128,7 @@ std::vector<uint64_t> inputsOf(ElementType type, Stream &stream) {
       if (i % 2)
         value =
             static_cast<int64_t>((uint64_t(1) << (i / 2 % 63)) + (uint64_t(1) << (i / 126 % 63))) + i % 3 - 1;
-      inputs.push_back(castScalar(ElementType::I64, type, static_cast<uint64_t>(i % 4 < 2 ? value : -value)));
+      inputs.push_back(castScalar(ElementType::I64, type, i % 4 < 2 ? uint64_t(value) : -uint64_t(value)));
     }
   }
   return inputs;
