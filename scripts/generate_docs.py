@@ -25,11 +25,11 @@ PASSES = {
 
 class TableGen:
     def __init__(self, llvm):
-        self.program = llvm / "bin" / "mlir-tblgen"
+        self.folder = llvm / "bin"
         self.includes = ["-I", str(INCLUDE), "-I", str(llvm / "include")]
 
-    def run(self, file, arguments):
-        command = [str(self.program), *arguments, *self.includes, str(INCLUDE / file)]
+    def run(self, file, arguments, program="mlir-tblgen"):
+        command = [str(self.folder / program), *arguments, *self.includes, str(INCLUDE / file)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
@@ -37,7 +37,7 @@ class TableGen:
 
     def records(self, file, base):
         """Records of a class that are defined, by name."""
-        dump = json.loads(self.run(file, ["--dump-json"]))
+        dump = json.loads(self.run(file, ["--dump-json"], "llvm-tblgen"))
         return {name: dump[name] for name in dump["!instanceof"].get(base, [])}
 
 

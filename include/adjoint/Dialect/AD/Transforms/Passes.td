@@ -70,7 +70,11 @@ def WriteNumericsReportPass : Pass<"ad-write-numerics-report"> {
     Why: a run in `fast` mode has to say where it left the written program. Put it behind the passes whose uses are wanted; the
     runner's --numerics-report does so.
 
-    Changes nothing. For a program in which ad-simplify dropped a zero the file holds:
+    Changes nothing. For a program in which ad-simplify dropped this zero
+    ```mlir
+    %y = ad.add %x, %zero : tensor<4xf32>
+    ```
+    the file holds:
     ```json
     [
       {
