@@ -77,12 +77,12 @@ def show_stages(report):
 def train(model, seed, folder, options, quiet):
     """One run; returns the accuracy on the held-out digits in percent and the seconds of the whole run."""
     parameters, streams = prepare.make_inputs(model, seed)
-    shutil.rmtree(folder, ignore_errors=True)
     prepare.write_inputs(parameters, streams, folder / "inputs")
     arguments = (folder / "inputs" / "arguments").read_text().splitlines()
     report = folder / "report.json"
     command = [options.runner, str(HERE / f"{model}.mlir"), *arguments, "--out-dir", str(folder)]
-    command += ["--report", str(report), *options.runner_options]
+    # A cache of its own, so that the report tells of the whole way and not of an earlier run's result.
+    command += ["--report", str(report), "--cache", str(options.out / "cache"), *options.runner_options]
     seconds = run(command, Progress(folder / "loss.npy", len(streams["images"]), quiet))
     accuracy = 100.0 * float(np.load(folder / "accuracy.npy"))
     title = f"digits {model}, seed {seed}: test accuracy {accuracy:.1f} %"
@@ -101,6 +101,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, help="train with the seeds 0 to SEEDS-1 instead; print mean and minimum")
     options, options.runner_options = parser.parse_known_args()
+    shutil.rmtree(options.out, ignore_errors=True)
     if not options.seeds:
         accuracy, seconds = train(options.model, options.seed, options.out, options, quiet=False)
         print(f"digits {options.model}: test accuracy {accuracy:.1f} %, {seconds:.1f} s")
