@@ -170,9 +170,6 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
 }
 
 FailureOr<Value> KernelEmitter::extract(tensor::ExtractOp op, IRMapping &values) {
-  auto it = buffers.find(op.getTensor());
-  if (it == buffers.end())
-    return op.emitOpError("reads a tensor that is not an argument of the kernel");
   Position position;
   for (Value index : op.getIndices()) {
     Value mapped = lookup(index, values);
@@ -182,7 +179,7 @@ FailureOr<Value> KernelEmitter::extract(tensor::ExtractOp op, IRMapping &values)
       position.push_back({mapped, 0, nullptr});
   }
   // Computed indices never run over flattened positions.
-  return load(it->second, position);
+  return evaluateOne(op.getTensor(), position);
 }
 
 // Clones one scalar operation; when an operand is a vector, all become vectors.
