@@ -3,6 +3,7 @@
 // Reductions: verifiers, type inference, sizes and folds. Labels are those of docs/spec/reduction.md.
 
 #include "Elementwise.h"
+#include "Reduction.h"
 #include "ShapeUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -67,12 +68,20 @@ static OrderAttr canonicalOrderOfReduction(TypedValue<RankedTensorType> input, A
                    : OrderAttr::canonicalBlocks(input.getContext());
 }
 
+template <typename Op> static constexpr ReductionKind kindOf() {
+  return std::is_same_v<Op, ReduceSumOp>    ? ReductionKind::sum
+         : std::is_same_v<Op, ReduceProdOp> ? ReductionKind::product
+         : std::is_same_v<Op, ReduceMaxOp>  ? ReductionKind::maximum
+         : std::is_same_v<Op, ReduceMinOp>  ? ReductionKind::minimum
+                                            : ReductionKind::mean;
+}
+
 // A reduction over no axes is its operand, except that the rounding to f8E5M2 saturates infinities.
-template <typename Op> static OpFoldResult foldReduction(Op op) {
+template <typename Op> static OpFoldResult foldReduction(Op op, Attribute input) {
   if (op.getAxes().empty() && op.getInput().getType() == op.getType() &&
       keepsEveryValue(op.getType().getElementType()))
     return op.getInput();
-  return {};
+  return evaluateReduction(kindOf<Op>(), input, op.getAxes(), op.getOrderAttr(), op.getType());
 }
 
 namespace {

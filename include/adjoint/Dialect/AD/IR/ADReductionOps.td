@@ -38,7 +38,7 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
       return reifyReduction(builder, getOperation(), getAxes(), shapes);
     }
     ::mlir::ad::OrderAttr $cppClass::getCanonicalOrder() { return canonicalOrderOfReduction(getInput(), getAxes()); }
-    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor) { return foldReduction(*this); }
+    ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) { return foldReduction(*this, adaptor.getInput()); }
     void $cppClass::getCanonicalizationPatterns(::mlir::RewritePatternSet &patterns, ::mlir::MLIRContext *context) {
       patterns.add<ReplaceEmptyReductionByCast<$cppClass>>(context);
     }
