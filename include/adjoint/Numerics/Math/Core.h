@@ -116,12 +116,12 @@ template <class T, class B> V<B, bool> signBit(B &b, V<B, T> x) { return signOf<
 template <class T> constexpr T infinity() { return std::numeric_limits<T>::infinity(); }
 template <class T> constexpr T notANumber() { return std::numeric_limits<T>::quiet_NaN(); }
 
-/// The smaller and the larger of a value and a bound; NaN becomes the bound.
+/// The smaller and the larger of a value and a bound; NaN stays NaN.
 template <class T, class B> V<B, T> atMost(B &b, V<B, T> x, T bound) {
-  return b.select(x < bound, x, b.constant(bound));
+  return b.select(x > bound, b.constant(bound), x);
 }
 template <class T, class B> V<B, T> atLeast(B &b, V<B, T> x, T bound) {
-  return b.select(x > bound, x, b.constant(bound));
+  return b.select(x < bound, b.constant(bound), x);
 }
 
 /// `result`, or NaN where x is NaN.
@@ -129,15 +129,16 @@ template <class T, class B> V<B, T> keepNaN(B &b, V<B, T> x, V<B, T> result) {
   return b.select(x != x, x, result);
 }
 
-/// The nearest integer of |x| < 2^21 (float) or 2^50 (double), as a float and in two's complement.
+/// The nearest integer of x * factor, less than 2^21 (float) or 2^50 (double), as a float and in two's
+/// complement.
 template <class B, class T> struct Rounded {
   V<B, T> value;
   V<B, BitsOf<T>> integer;
 };
-template <class T, class B> Rounded<B, T> roundToInteger(B &b, V<B, T> x) {
+template <class T, class B> Rounded<B, T> roundToInteger(B &b, V<B, T> x, T factor = T(1)) {
   // Adding 1.5 * 2^mantissa leaves no fraction bits: the addition itself rounds to nearest even.
   constexpr T shift = T(1.5) * T(BitsOf<T>(1) << FloatLayout<T>::mantissa);
-  V<B, T> shifted = x + shift;
+  V<B, T> shifted = factor == T(1) ? x + shift : b.fma(x, b.constant(factor), b.constant(shift));
   return {shifted - shift, b.bits(shifted) - ScalarBuilder().bits(shift)};
 }
 

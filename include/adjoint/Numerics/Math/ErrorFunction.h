@@ -66,7 +66,7 @@ template <class T, class B> V<B, T> gelu(B &b, V<B, T> x) {
   V<B, T> argument = flipSign<T>(b, clamped, signOf<T>(b, x));
   V<B, T> result = scale<T>(b, multiply<T>(b, phi, argument).high, k);
   result = b.select(x == T(0), x, result);
-  return b.select(x > end, x, keepNaN<T>(b, x, result));
+  return b.select(x > end, x, result);
 }
 
 /// x (2/sqrt(pi) + x^2 P(x^2)), |x| <= 1; for larger |x| 1 - 2 Phi(-sqrt(2) x).
@@ -88,7 +88,7 @@ template <class T, class B> V<B, T> erf(B &b, V<B, T> x) {
   V<B, T> scaled = multiply<T>(b, pairOf<T>(b, twoOverSqrtPi<T>), inner * up).high * (T(1) / up);
   constexpr T tiny = std::numeric_limits<T>::min() * T(BitsOf<T>(1) << (FloatLayout<T>::mantissa + 2));
   result = b.select(magnitude < tiny, scaled, result);
-  return keepNaN<T>(b, x, flipSign<T>(b, result, signOf<T>(b, x)));
+  return flipSign<T>(b, result, signOf<T>(b, x));
 }
 
 } // namespace mlir::ad::numerics

@@ -27,7 +27,7 @@ template <class B, class T> struct ExpReduced {
 };
 
 template <class T, class B> ExpReduced<B, T> reduceExp(B &b, V<B, T> x) {
-  Rounded<B, T> k = roundToInteger<T>(b, x * invLn2<T>.high);
+  Rounded<B, T> k = roundToInteger<T>(b, x, invLn2<T>.high);
   V<B, T> first = b.fma(k.value, b.constant(-ln2<T>.high), x); // exact
   V<B, T> high = b.fma(k.value, b.constant(-ln2<T>.low), first);
   V<B, T> low = b.fma(k.value, b.constant(-ln2<T>.low), first - high);
@@ -86,7 +86,7 @@ template <class T, class B> V<B, T> expFinish(B &b, ExpReduced<B, T> x) {
 
 template <class T, class B> V<B, T> exp(B &b, V<B, T> x) {
   V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, expHighest<T>), expLowest<T>);
-  return keepNaN<T>(b, x, expFinish<T>(b, reduceExp<T>(b, clamped)));
+  return expFinish<T>(b, reduceExp<T>(b, clamped));
 }
 
 template <class T, class B> V<B, T> exp2(B &b, V<B, T> x) {
@@ -98,7 +98,7 @@ template <class T, class B> V<B, T> exp2(B &b, V<B, T> x) {
   Pair<B, T> r = twoProduct<T>(b, fraction, b.constant(ln2<T>.high));
   V<B, T> low = b.fma(fraction, b.constant(ln2<T>.low), r.low);
   ExpReduced<B, T> reduced{k.integer, fastTwoSum<T>(b, r.high, low)};
-  return keepNaN<T>(b, x, expFinish<T>(b, reduced));
+  return expFinish<T>(b, reduced);
 }
 
 /// e^x - 1 as 2^k times a pair: 2^k ((1 - 2^-k) + q). x at least -45, so that 2^-k is a number.
@@ -115,7 +115,7 @@ template <class T, class B> V<B, T> expm1(B &b, V<B, T> x) {
   V<B, T> result = scale<T>(b, expm1Scaled<T>(b, e).high, e.k);
   // The zeros keep their sign, and the square of a tiny number must not underflow into the result.
   constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa + 2));
-  return b.select(absolute<T>(b, x) < tiny, x, keepNaN<T>(b, x, result));
+  return b.select(absolute<T>(b, x) < tiny, x, result);
 }
 
 /// A number as `value` times 2^k, which may be too small for a normal number.
@@ -150,13 +150,13 @@ template <class T, class B> Scaled<B, T> logistic(B &b, Pair<B, T> x) {
 
 template <class T, class B> V<B, T> sigmoid(B &b, V<B, T> x) {
   Scaled<B, T> s = logistic<T>(b, x);
-  return keepNaN<T>(b, x, scale<T>(b, s.value.high, s.k));
+  return scale<T>(b, s.value.high, s.k);
 }
 
 /// x * s for a logistic value s of something that grows with x; the limits are x and -0.
 template <class T, class B> V<B, T> timesLogistic(B &b, V<B, T> x, V<B, T> clamped, Scaled<B, T> s) {
   V<B, T> result = scale<T>(b, multiply<T>(b, s.value, clamped).high, s.k);
-  return b.select(x > T(1000), x, keepNaN<T>(b, x, result));
+  return b.select(x > T(1000), x, result);
 }
 
 template <class T, class B> V<B, T> silu(B &b, V<B, T> x) {
@@ -185,7 +185,7 @@ template <class T, class B> V<B, T> tanh(B &b, V<B, T> x) {
   V<B, T> result = divide<T>(b, difference, sum).high;
   constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa / 2 + 2));
   result = b.select(magnitude < tiny, magnitude, result);
-  return keepNaN<T>(b, x, flipSign<T>(b, result, signOf<T>(b, x)));
+  return flipSign<T>(b, result, signOf<T>(b, x));
 }
 
 } // namespace mlir::ad::numerics

@@ -126,8 +126,7 @@ template <class T, class B> V<B, T> softplus(B &b, V<B, T> x) {
   V<B, T> bend = t * b.fma(t, b.constant(T(-1) / T(3)), b.constant(T(0.5)));
   V<B, T> tiny = scale<T>(b, power.high + b.fma(-power.high, bend, power.low), e.k);
   V<B, bool> far = b.logicalAnd(b.lessSigned(e.k, b.constant(static_cast<BitsOf<T>>(-small))), x < T(0));
-  result = b.select(x > T(1000), x, b.select(far, tiny, result));
-  return keepNaN<T>(b, x, result);
+  return b.select(x > T(1000), x, b.select(far, tiny, result));
 }
 
 /// Whether |x| is an integer: from 2^52 on every double is.
