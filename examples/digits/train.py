@@ -13,6 +13,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 
 import numpy as np
@@ -68,7 +69,9 @@ def run(command, progress):
 def show_stages(report):
     print("  stages that the program went through:")
     for stage in report["stages"]:
-        print(f"    {stage['name']:<32} {stage['seconds']:9.3f} s")
+        print(f"    {stage['name']:<12} {stage['seconds']:8.3f} s")
+    passes = " ".join(step["name"] for step in report["passes"])
+    print(textwrap.fill("passes: " + passes, 110, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False))
     kernels = report["kernels"]
     calls = sum(kernel["calls"] for kernel in kernels)
     print(f"  {len(kernels)} kernels, called {calls} times, {report['arena_bytes']} bytes of working memory")
