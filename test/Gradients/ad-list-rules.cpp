@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Prints the names of all operations that have a derivative rule, one a line. The build compares them with the cases
-// of the gradient tests.
+// Prints the names of all operations that have a derivative rule, one a line. The build compares them with
+// the cases of the gradient tests.
 
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"

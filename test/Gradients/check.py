@@ -1,7 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Proves derivative rules of one family by differences in f64.
 
-Usage: check.py FAMILY [--target TARGET] [--order 1|2] [--only TEXT] [--keep DIR]
+Usage: check.py FAMILY [--target TARGET] [--order 1|2 | --element TYPE] [--only TEXT] [--keep DIR]
+
+With --element the gradients in that float type are held against those in f64, which checks where rules round.
 """
 
 import argparse
@@ -14,12 +16,15 @@ import tempfile
 import numpy
 
 import cases
-from program import Writer, check, gradient, primal
+from program import Writer, check, compare_types, gradient, narrow_primal, primal
 
 CASES_PER_PROGRAM = 24
 # The error of the differences grows with the derivatives in between.
 TOLERANCE_OF_ORDER = {1: 1.0, 2: 20.0}
 
+
+# Absolute: gradients are of order one. Several roundings of the forward function, one of the rule.
+TOLERANCE_OF_ELEMENT = {"f32": 5e-5, "f16": 3e-2, "bf16": 0.2}
 
 # Random numbers lie on a grid, a different one for each argument, so that no two are nearer than the steps of the
 # differences: maxima, comparisons and absolute values have no kink in between.
@@ -68,6 +73,19 @@ class Module:
         self.writer.emit(f"// {case.op}: {case.name}")
         self.last = check(self.writer, function, values, directions, cotangents, case.tolerance * TOLERANCE_OF_ORDER[order])
 
+    def add_narrow(self, case, index, element):
+        self.random.seed(f"{case.name} {case.seed}")
+        text, wide = primal(case, f"f{index}_{case.name}")
+        narrow_text, function = narrow_primal(case, f"n{index}_{case.name}", element)
+        self.functions += [text, narrow_text]
+        values = [self.add_input(argument, f"c{index}_a{i}", (i + 1) / (len(wide.arguments) + 1))
+                  for i, argument in enumerate(wide.arguments)]
+        random_like = [self.direction(argument) for argument in wide.results]
+        cotangents = [self.add_input(argument, f"c{index}_w{i}") for i, argument in enumerate(random_like)]
+        self.writer.emit(f"// {case.op}: {case.name}")
+        compare_types(self.writer, wide, function, values, cotangents, TOLERANCE_OF_ELEMENT[element])
+        self.last = self.writer.number(0.0)
+
     @staticmethod
     def direction(argument):
         return cases.Argument(argument.type, argument.run_time_shape())
@@ -94,6 +112,7 @@ def main():
     parser.add_argument("family", choices=sorted(cases.FAMILIES))
     parser.add_argument("--target", default="reference")
     parser.add_argument("--order", type=int, default=1, choices=[1, 2])
+    parser.add_argument("--element", choices=sorted(TOLERANCE_OF_ELEMENT))
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--keep", help="write programs and inputs here")
     options = parser.parse_args()
@@ -102,14 +121,18 @@ def main():
     for start in range(0, len(chosen), CASES_PER_PROGRAM):
         module = Module()
         for index, case in enumerate(chosen[start:start + CASES_PER_PROGRAM], start):
-            module.add(case, index, options.order)
+            if options.element:
+                module.add_narrow(case, index, options.element)
+            else:
+                module.add(case, index, options.order)
         with tempfile.TemporaryDirectory() as temporary:
             folder = options.keep or temporary
             os.makedirs(folder, exist_ok=True)
             code = run(module, folder, options.target)
         if code != 0:
             sys.exit(code)
-    print(f"{len(chosen)} cases of order {options.order} on {options.target}")
+    what = f"in {options.element}" if options.element else f"of order {options.order}"
+    print(f"{len(chosen)} cases {what} on {options.target}")
 
 
 if __name__ == "__main__":

@@ -123,3 +123,38 @@ def check(writer, function, values, directions, cotangents, tolerance):
     actual = writer.inner_of_all(gradients, directions, function.gradient_types())
     writer.emit(f"check.expect_almost_eq({actual}, {expected}) {{relative, tolerance = {tolerance:e} : f64}} : tensor<f64>")
     return actual
+
+
+def narrow(argument, element):
+    """The same argument with another float element."""
+    if argument.element != "f64":
+        return argument
+    return Argument(argument.type, argument.shape, argument.low, argument.high, argument.wrt, None, element)
+
+
+def narrow_primal(case, name, element):
+    """The function of the case on another float type; f64 stays where it is the type of an attribute."""
+    text, function = primal(case, name)
+    text = text.replace("xf64>", f"x{element}>").replace("tensor<f64>", f"tensor<{element}>")
+    types = [narrow(argument, element) for argument in function.arguments]
+    return text, Function(name, types, [narrow(result, element) for result in function.results], function.wrt)
+
+
+def compare_types(writer, wide, function, values, cotangents, tolerance):
+    """Compares the gradients of a function in a narrow type with those of its f64 form at the same numbers."""
+    def cast(value, source, target):
+        if source.mlir() == target.mlir():
+            return value
+        return writer.value(f"ad.cast {value} : {source.mlir()} -> {target.mlir()}")
+
+    def rounded(names, wides, narrows):
+        low = [cast(name, source, target) for name, source, target in zip(names, wides, narrows)]
+        return low, [cast(name, source, target) for name, source, target in zip(low, narrows, wides)]
+
+    low_values, high_values = rounded(values, wide.arguments, function.arguments)
+    low_cotangents, high_cotangents = rounded(cotangents, wide.results, function.results)
+    expected = wide.vjp(writer, high_values, high_cotangents)
+    actual = function.vjp(writer, low_values, low_cotangents)
+    for got, want, source, target in zip(actual, expected, function.gradient_types(), wide.gradient_types()):
+        last = cast(got, source, target)
+        writer.emit(f"check.expect_almost_eq({last}, {want}) {{tolerance = {tolerance:e} : f64}} : {target.mlir()}")

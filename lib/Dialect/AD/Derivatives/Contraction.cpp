@@ -9,8 +9,8 @@ using namespace mlir::ad;
 
 static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 
-// A cotangent in the accumulator's type meets the other operand in that type: widening is exact, rounding the cotangent
-// would lose what the wide result was asked for.
+// A cotangent in the accumulator's type meets the other operand in that type: widening is exact, rounding the
+// cotangent would lose what the wide result was asked for.
 static Value inTypeOf(Rule &rule, Value operand) {
   return rule.cast(operand, getElementTypeOrSelf(rule.cotangent.getType()));
 }
@@ -38,14 +38,33 @@ struct Side {
 };
 } // namespace
 
-// The contraction of the cotangent with the other side over the other's free axes has the axes: batch, own free ones, and the
-// contracted ones in the order in which the other side has them.
+static Value withUnitAxis(Rule &rule, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(1);
+  return ReshapeOp::create(rule.builder, rule.loc, type.clone(shape), value,
+                           dynamicSizes(rule.builder, rule.loc, value), PermissionsAttr());
+}
+
+// A contraction; over an axis of size 1 behind all others when there is nothing to contract, so that every
+// product of a derivative is a sum of products.
+static Value contraction(Rule &rule, Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch,
+                         ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsContract,
+                         ArrayRef<int64_t> rhsContract) {
+  if (!lhsContract.empty())
+    return DotOp::create(rule.builder, rule.loc, lhs, rhs, lhsBatch, rhsBatch, lhsContract, rhsContract);
+  return DotOp::create(rule.builder, rule.loc, withUnitAxis(rule, lhs), withUnitAxis(rule, rhs), lhsBatch,
+                       rhsBatch, ArrayRef<int64_t>(rankOf(lhs)), ArrayRef<int64_t>(rankOf(rhs)));
+}
+
+// The contraction of the cotangent with the other side over the other's free axes has the axes: batch, own
+// free ones, and the contracted ones in the order in which the other side has them.
 static Value cotangentOf(Rule &rule, const Side &own, const Side &other) {
   int64_t batches = own.batch.size();
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, batches));
   auto otherFree = llvm::seq<int64_t>(other.freeInResult, other.freeInResult + other.free.size());
-  Value product = DotOp::create(rule.builder, rule.loc, rule.cotangent, inTypeOf(rule, other.value), batch, other.batch,
-                                llvm::to_vector(otherFree), other.free);
+  Value product = contraction(rule, rule.cotangent, inTypeOf(rule, other.value), batch, other.batch,
+                              llvm::to_vector(otherFree), other.free);
 
   SmallVector<int64_t> ownAxes(own.batch);
   ownAxes.append(own.free);
@@ -64,7 +83,8 @@ static Value cotangentOf(Rule &rule, const Side &own, const Side &other) {
   return TransposeOp::create(rule.builder, rule.loc, product, permutation, PermissionsAttr());
 }
 
-// For the right side the cotangent is the second operand where that saves a transposition: lhs^T * g of a matrix product.
+// For the right side the cotangent is the second operand where that saves a transposition: lhs^T * g of a
+// matrix product.
 static Value cotangentOfRhs(Rule &rule, const Side &lhs, const Side &rhs) {
   int64_t batches = lhs.batch.size();
   SmallVector<int64_t> batch = llvm::to_vector(llvm::seq<int64_t>(0, batches));
@@ -75,8 +95,8 @@ static Value cotangentOfRhs(Rule &rule, const Side &lhs, const Side &rhs) {
   if (wanted != inOrder || !llvm::is_sorted(lhs.contract))
     return cotangentOf(rule, rhs, lhs);
   auto lhsFree = llvm::seq<int64_t>(lhs.freeInResult, lhs.freeInResult + lhs.free.size());
-  return DotOp::create(rule.builder, rule.loc, inTypeOf(rule, lhs.value), rule.cotangent, lhs.batch, batch, lhs.free,
-                       llvm::to_vector(lhsFree));
+  return contraction(rule, inTypeOf(rule, lhs.value), rule.cotangent, lhs.batch, batch, lhs.free,
+                     llvm::to_vector(lhsFree));
 }
 
 static LogicalResult dotRule(DotOp op, Rule &rule) {
@@ -93,7 +113,8 @@ static LogicalResult dotRule(DotOp op, Rule &rule) {
 
 //===- gemm -===//
 
-static Value scaledProduct(Rule &rule, GemmOp op, Value lhs, Value rhs, bool transA, bool transB, Value like) {
+static Value scaledProduct(Rule &rule, GemmOp op, Value lhs, Value rhs, bool transA, bool transB,
+                           Value like) {
   auto shape = cast<RankedTensorType>(like.getType()).getShape();
   Type type = cast<RankedTensorType>(rule.cotangent.getType()).clone(shape);
   return GemmOp::create(rule.builder, rule.loc, type, lhs, rhs, Value(), transA, transB, op.getAlpha(),

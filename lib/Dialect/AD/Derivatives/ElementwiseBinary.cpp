@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of elementwise operations with two or three operands. `Rule::giveSummed` sums each cotangent to the shape
-// of its operand, which may have been broadcast.
+// Derivative rules of elementwise operations with two or three operands. `Rule::giveSummed` sums each
+// cotangent to the shape of its operand, which may have been broadcast.
 
 #include "Rules.h"
 
@@ -47,7 +47,8 @@ static Value mulRhs(Binary &v) { return v.mul(v.g(), v.x()); }
 static Value divLhs(Binary &v) { return v.div(v.g(), v.y()); }
 static Value divRhs(Binary &v) { return v.neg(v.div(v.mul(v.g(), v.z()), v.y())); }
 
-// The truncated quotient is (x - z) / y up to rounding errors of that formula, which the rounding to an integer takes away.
+// The truncated quotient is (x - z) / y up to rounding errors of that formula, which the rounding to an
+// integer takes away.
 static Value remRhs(Binary &v) {
   Value quotient = v.unary<RoundEvenOp>(v.div(v.sub(v.x(), v.z()), v.y()));
   return v.neg(v.mul(v.g(), quotient));
@@ -55,13 +56,11 @@ static Value remRhs(Binary &v) {
 
 //===- Maximum and minimum: half the cotangent to each of two equal operands -===//
 
-template <ComparePredicate wins>
-static Value extremumLhs(Binary &v) {
+template <ComparePredicate wins> static Value extremumLhs(Binary &v) {
   Value tied = v.onlyWhere(v.compare(ComparePredicate::eq, v.x(), v.y()), v.mul(v.g(), 0.5));
   return v.select(v.compare(wins, v.x(), v.y()), v.g(), tied);
 }
-template <ComparePredicate wins>
-static Value extremumRhs(Binary &v) {
+template <ComparePredicate wins> static Value extremumRhs(Binary &v) {
   Value tied = v.onlyWhere(v.compare(ComparePredicate::eq, v.x(), v.y()), v.mul(v.g(), 0.5));
   return v.select(v.compare(wins, v.y(), v.x()), v.g(), tied);
 }
@@ -76,7 +75,8 @@ static Value powLhs(Binary &v) {
 }
 static Value powRhs(Binary &v) {
   Value zeroBase = v.compare(ComparePredicate::eq, v.x(), 0.0);
-  // The logarithm of 1 instead of 0: an infinity must not meet a zero cotangent when this rule is differentiated.
+  // The logarithm of 1 instead of 0: an infinity must not meet a zero cotangent when this rule is
+  // differentiated.
   Value logarithm = v.unary<LogOp>(v.select(zeroBase, v.number(v.x(), 1.0), v.x()));
   Value slope = v.mul(v.z(), logarithm);
   return v.mul(v.g(), v.select(zeroBase, v.number(slope, 0.0), slope));

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of elementwise operations with one operand. A rule computes in the operation's compute type (f32 for
-// 16- and 8-bit floats) and rounds once at its end, as the operation itself does.
+// Derivative rules of elementwise operations with one operand. A rule computes in the operation's compute
+// type (f32 for 16- and 8-bit floats) and rounds once at its end, as the operation itself does.
 
 #include "Rules.h"
 
@@ -21,7 +21,8 @@ constexpr double kGeluCubic = 0.044715;
 /// Operand, result and cotangent in the compute type, cast when first asked for.
 class Unary : public RuleBuilder {
 public:
-  Unary(Rule &rule, Value input, Value result) : RuleBuilder(rule), input(input), result(result), given(rule.cotangent) {}
+  Unary(Rule &rule, Value input, Value result)
+      : RuleBuilder(rule), input(input), result(result), given(rule.cotangent) {}
   Value x() { return widened(input); }
   Value y() { return widened(result); }
   Value g() { return widened(given); }
@@ -32,8 +33,7 @@ private:
 };
 } // namespace
 
-template <typename OpT, Value (*derivative)(Unary &)>
-static LogicalResult unaryRule(OpT op, Rule &rule) {
+template <typename OpT, Value (*derivative)(Unary &)> static LogicalResult unaryRule(OpT op, Rule &rule) {
   Unary values(rule, op.getInput(), op.getResult());
   if (rule.wants(0))
     rule.give(0, derivative(values));

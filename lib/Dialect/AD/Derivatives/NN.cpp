@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of the operations of neural networks: closed formulas, shorter and steadier than the derivative of
-// the decomposition. They compute in the compute type and round once, as the operations do.
+// Derivative rules of the operations of neural networks: closed formulas, shorter and steadier than the
+// derivative of the decomposition. They compute in the compute type and round once, as the operations do.
 
 #include "Rules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,7 +17,8 @@ static Value sumAlong(Rule &rule, Value value, int64_t axis) {
   return ReduceSumOp::create(rule.builder, rule.loc, value, ArrayRef<int64_t>(axis), /*keepDims=*/true);
 }
 static Value meanOfRows(Rule &rule, Value value) {
-  return ReduceMeanOp::create(rule.builder, rule.loc, value, ArrayRef<int64_t>(lastAxis(value)), /*keepDims=*/true);
+  return ReduceMeanOp::create(rule.builder, rule.loc, value, ArrayRef<int64_t>(lastAxis(value)),
+                              /*keepDims=*/true);
 }
 
 //===- softmax and log_softmax -===//
@@ -94,7 +95,8 @@ static Value asColumn(Rule &rule, Value value, Value like) {
   SmallVector<Value> sizes = dynamicSizes(rule.builder, rule.loc, like);
   if (typeOf(like).isDynamicDim(lastAxis(like)))
     sizes.pop_back();
-  return ReshapeOp::create(rule.builder, rule.loc, typeOf(value).clone(shape), value, sizes, PermissionsAttr());
+  return ReshapeOp::create(rule.builder, rule.loc, typeOf(value).clone(shape), value, sizes,
+                           PermissionsAttr());
 }
 
 // The number of classes as a rank-0 tensor of the labels' type.
@@ -116,8 +118,9 @@ static void classRule(CrossEntropyOp op, Rule &rule, Value softmax, Value g) {
                                  static_cast<uint64_t>(lastAxis(softmax)), PermissionsAttr());
   Value isLabel = rule.compare(ComparePredicate::eq, numbers, labels);
   Value oneHot = rule.select(isLabel, rule.number(softmax, 1.0), rule.number(softmax, 0.0));
-  Value isClass = rule.binary<AndOp>(rule.compare(ComparePredicate::ge, labels, 0.0),
-                                     rule.compare(ComparePredicate::lt, labels, classCount(rule, softmax, element)));
+  Value isClass =
+      rule.binary<AndOp>(rule.compare(ComparePredicate::ge, labels, 0.0),
+                         rule.compare(ComparePredicate::lt, labels, classCount(rule, softmax, element)));
   rule.give(0, rule.mul(rule.onlyWhere(isClass, g), rule.sub(softmax, oneHot)));
 }
 

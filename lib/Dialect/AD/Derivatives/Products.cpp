@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rule of the product over axes: the product of all other elements, without a division, so that zeros,
-// overflow and second derivatives come out right.
+// Derivative rule of the product over axes: the product of all other elements, without a division, so that
+// zeros, overflow and second derivatives come out right.
 
 #include "Reductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,7 +13,8 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 //===- Static size: products of all elements before and behind, by doubling -===//
 
-// Moves the elements of the last axis back by `distance` (towards the front when `forward` is false); ones come in.
+// Moves the elements of the last axis back by `distance` (towards the front when `forward` is false); ones
+// come in.
 static Value shifted(Rule &rule, Value value, int64_t distance, bool forward) {
   int64_t rank = typeOf(value).getRank(), size = typeOf(value).getDimSize(rank - 1);
   distance = std::min(distance, size);
@@ -25,7 +26,8 @@ static Value shifted(Rule &rule, Value value, int64_t distance, bool forward) {
     offsets.back() = distance;
   Value part = SliceOp::create(rule.builder, rule.loc, typeOf(value).clone(shape), value, offsets, ones,
                                dynamicSizes(rule.builder, rule.loc, value), PermissionsAttr());
-  return PadOp::create(rule.builder, rule.loc, part, rule.number(value, 1.0), low, high, none, PermissionsAttr());
+  return PadOp::create(rule.builder, rule.loc, part, rule.number(value, 1.0), low, high, none,
+                       PermissionsAttr());
 }
 
 // Element i is the product of all elements before i (behind i when `forward` is false).
@@ -53,8 +55,10 @@ static Value productOfPairs(Rule &rule, Value x) {
   pairSizes.push_back(rowSizes.back());
   Value row = ReshapeOp::create(builder, rule.loc, typeOf(x).clone(rowShape), x, rowSizes, PermissionsAttr());
   auto numbers = RankedTensorType::get(pairShape, builder.getI64Type());
-  Value of = IotaOp::create(builder, rule.loc, numbers, pairSizes, static_cast<uint64_t>(rank - 1), PermissionsAttr());
-  Value with = IotaOp::create(builder, rule.loc, numbers, pairSizes, static_cast<uint64_t>(rank), PermissionsAttr());
+  Value of = IotaOp::create(builder, rule.loc, numbers, pairSizes, static_cast<uint64_t>(rank - 1),
+                            PermissionsAttr());
+  Value with =
+      IotaOp::create(builder, rule.loc, numbers, pairSizes, static_cast<uint64_t>(rank), PermissionsAttr());
   Value itself = rule.compare(ComparePredicate::eq, of, with);
   Value others = rule.select(itself, rule.number(x, 1.0), row);
   return ReduceProdOp::create(builder, rule.loc, others, ArrayRef<int64_t>(rank));

@@ -29,7 +29,8 @@ Value ad::withReducedAxes(Rule &rule, Value reduced, Value input, ArrayRef<int64
       sizes.push_back(cast<Value>(sizeOf(rule.builder, rule.loc, reduced, next)));
     ++next;
   }
-  return ReshapeOp::create(rule.builder, rule.loc, typeOf(reduced).clone(shape), reduced, sizes, PermissionsAttr());
+  return ReshapeOp::create(rule.builder, rule.loc, typeOf(reduced).clone(shape), reduced, sizes,
+                           PermissionsAttr());
 }
 
 static LogicalResult sumRule(ReduceSumOp op, Rule &rule) {
@@ -148,8 +149,7 @@ Value CollapsedAxes::reducedLikeKept(Value reduced, Value collapsed) {
 
 //===- Maximum and minimum: the whole cotangent to the first extremum -===//
 
-template <typename OpT, typename ArgOpT>
-static LogicalResult extremumRule(OpT op, Rule &rule) {
+template <typename OpT, typename ArgOpT> static LogicalResult extremumRule(OpT op, Rule &rule) {
   if (!rule.wants(0))
     return success();
   // Nothing was read where there is nothing to give back, and argmax needs an element.
@@ -161,9 +161,9 @@ static LogicalResult extremumRule(OpT op, Rule &rule) {
   Value x = axes.collapse();
   int64_t last = typeOf(x).getRank() - 1;
   Value first = ArgOpT::create(rule.builder, rule.loc, x, static_cast<uint64_t>(last), PermissionsAttr());
-  Value numbers = IotaOp::create(rule.builder, rule.loc, typeOf(x).clone(rule.builder.getI64Type()),
-                                 dynamicSizes(rule.builder, rule.loc, x), static_cast<uint64_t>(last),
-                                 PermissionsAttr());
+  Value numbers =
+      IotaOp::create(rule.builder, rule.loc, typeOf(x).clone(rule.builder.getI64Type()),
+                     dynamicSizes(rule.builder, rule.loc, x), static_cast<uint64_t>(last), PermissionsAttr());
   Value chosen = rule.compare(ComparePredicate::eq, numbers, axes.reducedLikeKept(first, x));
   Value g = axes.reducedLikeKept(rule.cotangent, x);
   rule.give(0, axes.expand(rule.onlyWhere(chosen, g)));
@@ -177,8 +177,10 @@ static LogicalResult cumsumRule(CumsumOp op, Rule &rule) {
   if (!rule.wants(0))
     return success();
   int64_t axis = op.getAxis();
-  Value turned = ReverseOp::create(rule.builder, rule.loc, rule.cotangent, ArrayRef<int64_t>(axis), PermissionsAttr());
-  Value sums = CumsumOp::create(rule.builder, rule.loc, turned, static_cast<uint64_t>(axis), PermissionsAttr());
+  Value turned =
+      ReverseOp::create(rule.builder, rule.loc, rule.cotangent, ArrayRef<int64_t>(axis), PermissionsAttr());
+  Value sums =
+      CumsumOp::create(rule.builder, rule.loc, turned, static_cast<uint64_t>(axis), PermissionsAttr());
   rule.give(0, ReverseOp::create(rule.builder, rule.loc, sums, ArrayRef<int64_t>(axis), PermissionsAttr()));
   return success();
 }

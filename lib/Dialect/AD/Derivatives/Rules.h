@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What derivative rules are written with. A rule is a function over its operation and a `Rule`, which builds ordinary
-// `ad` operations and takes the cotangents of the operands; `attachRule` makes it a model of DifferentiableOpInterface.
+// What derivative rules are written with. A rule is a function over its operation and a `Rule`, which builds
+// ordinary `ad` operations and takes the cotangents of the operands; `attachRule` makes it a model of
+// DifferentiableOpInterface.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_DERIVATIVES_RULES_H
 #define ADJOINT_LIB_DIALECT_AD_DERIVATIVES_RULES_H
@@ -14,12 +15,8 @@ class RuleBuilder {
 public:
   RuleBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
 
-  template <typename OpT>
-  Value unary(Value x) {
-    return OpT::create(builder, loc, x, PermissionsAttr());
-  }
-  template <typename OpT>
-  Value binary(Value x, Value y) {
+  template <typename OpT> Value unary(Value x) { return OpT::create(builder, loc, x, PermissionsAttr()); }
+  template <typename OpT> Value binary(Value x, Value y) {
     return OpT::create(builder, loc, x, y, PermissionsAttr());
   }
   Value neg(Value x) { return unary<NegOp>(x); }
@@ -58,13 +55,14 @@ public:
 /// One application of a rule to an operation with one result.
 class Rule : public RuleBuilder {
 public:
-  Rule(OpBuilder &builder, Operation *op, Value cotangent, ArrayRef<bool> wanted, MutableArrayRef<Value> given)
+  Rule(OpBuilder &builder, Operation *op, Value cotangent, ArrayRef<bool> wanted,
+       MutableArrayRef<Value> given)
       : RuleBuilder(builder, op->getLoc()), cotangent(cotangent), op(op), wanted(wanted), given(given) {}
 
   bool wants(unsigned operand) const { return wanted[operand]; }
 
-  /// The cotangent of an operand, of its shape at run time; the element type may still be wider, and a size may be known
-  /// in the one and unknown in the other.
+  /// The cotangent of an operand, of its shape at run time; the element type may still be wider, and a size
+  /// may be known in the one and unknown in the other.
   void give(unsigned operand, Value value) {
     Value target = op->getOperand(operand);
     if (shapeOf(value) != shapeOf(target))
@@ -72,8 +70,8 @@ public:
     given[operand] = cast(value, getElementTypeOrSelf(target.getType()));
   }
 
-  /// The cotangent of an operand that was perhaps broadcast, in the shape of the result. The question whether it was is
-  /// asked of the forward values, which are nearer to where the sizes come from.
+  /// The cotangent of an operand that was perhaps broadcast, in the shape of the result. The question whether
+  /// it was is asked of the forward values, which are nearer to where the sizes come from.
   void giveSummed(unsigned operand, Value value) {
     Value target = op->getOperand(operand);
     bool sameShape = shapeOf(value) == shapeOf(target) && haveSameShape(op->getResult(0), target);
@@ -83,7 +81,9 @@ public:
   Value cotangent;
 
 private:
-  static ArrayRef<int64_t> shapeOf(Value value) { return mlir::cast<RankedTensorType>(value.getType()).getShape(); }
+  static ArrayRef<int64_t> shapeOf(Value value) {
+    return mlir::cast<RankedTensorType>(value.getType()).getShape();
+  }
 
   Operation *op;
   ArrayRef<bool> wanted;
@@ -107,8 +107,7 @@ struct RuleModel : DifferentiableOpInterface::ExternalModel<RuleModel<OpT, funct
 };
 
 /// The model of an operation whose derivative is zero wherever it exists.
-template <typename OpT>
-struct ZeroModel : DifferentiableOpInterface::ExternalModel<ZeroModel<OpT>, OpT> {
+template <typename OpT> struct ZeroModel : DifferentiableOpInterface::ExternalModel<ZeroModel<OpT>, OpT> {
   bool isDifferentiable(Operation *, unsigned) const { return false; }
   LogicalResult vjp(Operation *op, OpBuilder &, ValueRange, ArrayRef<bool>,
                     SmallVectorImpl<Value> &operandCotangents) const {
@@ -117,12 +116,10 @@ struct ZeroModel : DifferentiableOpInterface::ExternalModel<ZeroModel<OpT>, OpT>
   }
 };
 
-template <typename OpT, LogicalResult (*function)(OpT, Rule &)>
-void attachRule(MLIRContext *context) {
+template <typename OpT, LogicalResult (*function)(OpT, Rule &)> void attachRule(MLIRContext *context) {
   OpT::template attachInterface<RuleModel<OpT, function>>(*context);
 }
-template <typename... Ops>
-void attachZeroRules(MLIRContext *context) {
+template <typename... Ops> void attachZeroRules(MLIRContext *context) {
   (Ops::template attachInterface<ZeroModel<Ops>>(*context), ...);
 }
 

@@ -36,7 +36,8 @@ static int64_t elementsBehind(int64_t inputSize, int64_t size, int64_t offset, i
   return inputSize - offset - read;
 }
 
-// With static sizes the cotangent is padded to the input; else it is spread by its strides and written into zeros.
+// With static sizes the cotangent is padded to the input; else it is spread by its strides and written into
+// zeros.
 static LogicalResult sliceRule(SliceOp op, Rule &rule) {
   if (!rule.wants(0))
     return success();
@@ -44,7 +45,8 @@ static LogicalResult sliceRule(SliceOp op, Rule &rule) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   SmallVector<int64_t> low(op.getOffsets()), high, interior;
   for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-    high.push_back(elementsBehind(inputType.getDimSize(axis), type.getDimSize(axis), low[axis], op.getStrides()[axis]));
+    high.push_back(
+        elementsBehind(inputType.getDimSize(axis), type.getDimSize(axis), low[axis], op.getStrides()[axis]));
     interior.push_back(op.getStrides()[axis] - 1);
   }
   Value value = rule.cotangent;
@@ -52,8 +54,8 @@ static LogicalResult sliceRule(SliceOp op, Rule &rule) {
   SmallVector<int64_t> none(type.getRank(), 0);
   if (allKnown || interior != none) {
     Value zero = rule.number(value, 0.0);
-    value = PadOp::create(rule.builder, rule.loc, value, zero, allKnown ? low : none, allKnown ? high : none, interior,
-                          PermissionsAttr());
+    value = PadOp::create(rule.builder, rule.loc, value, zero, allKnown ? low : none, allKnown ? high : none,
+                          interior, PermissionsAttr());
   }
   if (!allKnown)
     value = updateSlice(rule, zerosLike(rule.builder, rule.loc, op.getInput()), value,
@@ -90,10 +92,11 @@ static Value sumOfPadding(PadOp op, Rule &rule) {
   Type boolean = rule.builder.getI1Type();
   auto flags = RankedTensorType::get(inputType.getShape(), boolean);
   Value no = arith::ConstantIntOp::create(rule.builder, rule.loc, 0, 1);
-  Value inside = FullOp::create(rule.builder, rule.loc, flags, no, dynamicSizes(rule.builder, rule.loc, op.getInput()),
-                                PermissionsAttr());
-  Value padding = PadOp::create(rule.builder, rule.loc, inside, scalarConstant(rule.builder, rule.loc, boolean, 1),
-                                op.getLow(), op.getHigh(), op.getInterior(), PermissionsAttr());
+  Value inside = FullOp::create(rule.builder, rule.loc, flags, no,
+                                dynamicSizes(rule.builder, rule.loc, op.getInput()), PermissionsAttr());
+  Value padding =
+      PadOp::create(rule.builder, rule.loc, inside, scalarConstant(rule.builder, rule.loc, boolean, 1),
+                    op.getLow(), op.getHigh(), op.getInterior(), PermissionsAttr());
   Value kept = rule.onlyWhere(padding, rule.cotangent);
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, inputType.getRank()));
   return axes.empty() ? kept : ReduceSumOp::create(rule.builder, rule.loc, kept, axes).getResult();
@@ -104,8 +107,9 @@ static LogicalResult padRule(PadOp op, Rule &rule) {
     SmallVector<int64_t> strides;
     for (int64_t interior : op.getInterior())
       strides.push_back(interior + 1);
-    rule.give(0, SliceOp::create(rule.builder, rule.loc, op.getInput().getType(), rule.cotangent, op.getLow(), strides,
-                                 dynamicSizes(rule.builder, rule.loc, op.getInput()), PermissionsAttr()));
+    rule.give(0, SliceOp::create(rule.builder, rule.loc, op.getInput().getType(), rule.cotangent, op.getLow(),
+                                 strides, dynamicSizes(rule.builder, rule.loc, op.getInput()),
+                                 PermissionsAttr()));
   }
   if (rule.wants(1))
     rule.give(1, sumOfPadding(op, rule));
@@ -124,10 +128,12 @@ static LogicalResult concatRule(ConcatOp op, Rule &rule) {
       std::optional<SmallVector<int64_t>> known = getConstantIntValues(offsets);
       Value part;
       if (known)
-        part = SliceOp::create(builder, rule.loc, input.getType(), rule.cotangent, *known, SmallVector<int64_t>(rank, 1),
-                               dynamicSizes(builder, rule.loc, input), PermissionsAttr());
+        part = SliceOp::create(builder, rule.loc, input.getType(), rule.cotangent, *known,
+                               SmallVector<int64_t>(rank, 1), dynamicSizes(builder, rule.loc, input),
+                               PermissionsAttr());
       else
-        part = sliceLike(rule, rule.cotangent, getValueOrCreateConstantIndexOp(builder, rule.loc, offsets), input);
+        part = sliceLike(rule, rule.cotangent, getValueOrCreateConstantIndexOp(builder, rule.loc, offsets),
+                         input);
       rule.give(index, part);
     }
     OpFoldResult size = sizeOf(builder, rule.loc, input, op.getAxis());
@@ -135,9 +141,9 @@ static LogicalResult concatRule(ConcatOp op, Rule &rule) {
     if (before && added)
       offset = builder.getIndexAttr(*before + *added);
     else
-      offset = arith::AddIOp::create(builder, rule.loc, getValueOrCreateConstantIndexOp(builder, rule.loc, offset),
-                                     getValueOrCreateConstantIndexOp(builder, rule.loc, size))
-                   .getResult();
+      offset = builder.createOrFold<arith::AddIOp>(
+          rule.loc, getValueOrCreateConstantIndexOp(builder, rule.loc, size),
+          getValueOrCreateConstantIndexOp(builder, rule.loc, offset));
   }
   return success();
 }

@@ -12,7 +12,7 @@ func.func @unruly(%x: tensor<2xf32>, %n: index) -> tensor<f32> {
   return %y : tensor<f32>
 }
 func.func @main(%x: tensor<2xf32>, %n: index) -> tensor<2xf32> {
-  // expected-note @below 3 {{needed for this derivative}}
+  // expected-note @below {{needed for this derivative}}
   %y, %dx = ad.value_and_grad @unruly(%x, %n) wrt [0] : (tensor<2xf32>, index) -> (tensor<f32>, tensor<2xf32>)
   return %dx : tensor<2xf32>
 }

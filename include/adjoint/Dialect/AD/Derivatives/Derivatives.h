@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of the `ad` operations and of the foreign operations that occur beside them, as external models of
-// DifferentiableOpInterface. A dialect of somebody else joins in the same way, with models of its own.
+// Derivative rules of the `ad` operations and of the foreign operations that occur beside them, as external
+// models of DifferentiableOpInterface. A dialect of somebody else joins in the same way, with models of its
+// own.
 
 #ifndef ADJOINT_DIALECT_AD_DERIVATIVES_DERIVATIVES_H
 #define ADJOINT_DIALECT_AD_DERIVATIVES_DERIVATIVES_H
@@ -18,7 +19,8 @@ namespace ad {
 /// Attaches every rule when its dialect is loaded.
 void registerDerivatives(DialectRegistry &registry);
 
-/// Names of the registered operations of loaded dialects that have a rule, sorted. Tests hold them against their cases.
+/// Names of the registered operations of loaded dialects that have a rule, sorted. Tests hold them against
+/// their cases.
 SmallVector<StringRef> operationsWithDerivatives(MLIRContext &context);
 } // namespace ad
 } // namespace mlir

@@ -34,7 +34,8 @@ struct Marks {
 };
 } // namespace
 
-// Operands through which results depend on something, and values used in regions of operations that nothing is known of.
+// Operands through which results depend on something, and values used in regions of operations that nothing
+// is known of.
 static SmallVector<Value> influences(Operation *op) {
   auto rule = dyn_cast<DifferentiableOpInterface>(op);
   SmallVector<Value> values;
@@ -71,7 +72,8 @@ static void markDependent(scf::IfOp branch, Marks &marks) {
     if (region.empty())
       continue;
     markDependent(region.front(), marks);
-    for (auto [yielded, result] : llvm::zip(region.front().getTerminator()->getOperands(), branch.getResults()))
+    for (auto [yielded, result] :
+         llvm::zip(region.front().getTerminator()->getOperands(), branch.getResults()))
       if (marks.has(yielded))
         marks.mark(result);
   }
@@ -111,7 +113,8 @@ static void markNeeded(scf::IfOp branch, Marks &marks) {
   for (Region &region : branch->getRegions()) {
     if (region.empty())
       continue;
-    for (auto [yielded, result] : llvm::zip(region.front().getTerminator()->getOperands(), branch.getResults()))
+    for (auto [yielded, result] :
+         llvm::zip(region.front().getTerminator()->getOperands(), branch.getResults()))
       if (marks.has(result))
         marks.mark(yielded);
     markNeeded(region.front(), marks);

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The check that every active operation has a derivative. It never stops at the first one: users see the whole list.
+// The check that every active operation has a derivative. It never stops at the first one: users see the
+// whole list.
 
 #include "Check.h"
 #include "Loops.h"
@@ -47,7 +48,8 @@ void Checker::check(Block &block) {
       for (Region &region : branch->getRegions())
         check(region.front());
     } else if (isa<scf::WhileOp>(op)) {
-      report(&op) << "has no reverse: the reverse of scf.while needs a bound on the number of iterations; use scf.for with "
+      report(&op) << "has no reverse: the reverse of scf.while needs a bound on the number of iterations; "
+                     "use scf.for with "
                      "a static trip count";
     } else if (!isa<DifferentiableOpInterface>(op)) {
       report(&op) << "has no derivative rule";
@@ -57,7 +59,8 @@ void Checker::check(Block &block) {
 
 void Checker::checkLoop(scf::ForOp loop) {
   if (!staticBounds(loop))
-    report(loop) << "has no reverse: expected a static trip count (constant bounds and a constant positive step)";
+    report(loop)
+        << "has no reverse: expected a static trip count (constant bounds and a constant positive step)";
   for (Value argument : loop.getRegionIterArgs())
     if (!canBeSaved(argument.getType()))
       report(loop) << "has no reverse: expected carried values to be numbers or tensors of numbers, but got "
@@ -65,14 +68,17 @@ void Checker::checkLoop(scf::ForOp loop) {
   checkEffects(loop);
 }
 
-// Effects with results are saved. That is possible where each iteration has each effect once; sizes may not change.
+// Effects with results are saved. That is possible where each iteration has each effect once; sizes may not
+// change.
 void Checker::checkEffects(Operation *op) {
   auto loop = dyn_cast<scf::ForOp>(op);
   op->walk([&](Operation *nested) {
-    if (nested == op || nested->getNumRegions() != 0 || nested->getNumResults() == 0 || isMemoryEffectFree(nested))
+    if (nested == op || nested->getNumRegions() != 0 || nested->getNumResults() == 0 ||
+        isMemoryEffectFree(nested))
       return;
     if (!isa<FeedOp>(nested))
-      report(nested) << "has no reverse: expected a pure operation or 'ad.feed' in differentiated control flow";
+      report(nested)
+          << "has no reverse: expected a pure operation or 'ad.feed' in differentiated control flow";
     else if (!loop || nested->getParentOp() != op)
       report(nested) << "has no reverse: expected to stand directly in the body of a differentiated scf.for";
     else if (!llvm::all_of(nested->getOperands(),

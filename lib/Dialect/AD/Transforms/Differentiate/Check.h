@@ -8,7 +8,8 @@
 #include "Activity.h"
 
 namespace mlir::ad {
-/// Reports every active operation of `body` that has no derivative, each at its location with a note on `request`.
+/// Reports every active operation of `body` that has no derivative, each at its location with a note on
+/// `request`.
 LogicalResult checkDifferentiable(Block &body, const Activity &activity, Operation *request);
 } // namespace mlir::ad
 

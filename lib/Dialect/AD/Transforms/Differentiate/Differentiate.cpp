@@ -32,10 +32,12 @@ private:
 
   /// Replaces the derivatives in a function, with `andCalls` also in all that it calls.
   LogicalResult expandBody(func::FuncOp function, bool andCalls);
-  /// The same for a function that is to be differentiated: only plain operations may be left. `user` reaches it.
+  /// The same for a function that is to be differentiated: only plain operations may be left. `user` reaches
+  /// it.
   LogicalResult expand(func::FuncOp function, Operation *user);
   LogicalResult replace(Operation *request);
-  FailureOr<func::FuncOp> derivativeOf(func::FuncOp primal, ArrayRef<int64_t> wrt, Seed seed, Operation *request);
+  FailureOr<func::FuncOp> derivativeOf(func::FuncOp primal, ArrayRef<int64_t> wrt, Seed seed,
+                                       Operation *request);
 
   ModuleOp module;
   SymbolTable symbols;

@@ -18,8 +18,8 @@ static bool isFloatTensor(Type type) {
 
 //===- Numerics of generated operations -===//
 
-// What the function asks for its derivative: its own ad.adjoint_numerics or the module's, else its own ad.numerics. The
-// module's ad.numerics is not looked at: ad-set-numerics fills it in.
+// What the function asks for its derivative: its own ad.adjoint_numerics or the module's, else its own
+// ad.numerics. The module's ad.numerics is not looked at: ad-set-numerics fills it in.
 static NumericsAttr adjointNumerics(func::FuncOp primal) {
   for (Operation *op = primal; op; op = op->getParentOp())
     if (auto numerics = op->getAttrOfType<NumericsAttr>(ADDialect::kAdjointNumericsAttr))

@@ -15,10 +15,10 @@ enum class Seed {
   one
 };
 
-/// A private function with the arguments of `primal` (and the cotangents), and its results followed by the cotangents of
-/// the arguments in `wrt`. `request` asked for it and is named in diagnostics.
-FailureOr<func::FuncOp> generateDerivative(func::FuncOp primal, ArrayRef<int64_t> wrt, Seed seed, SymbolTable &symbols,
-                                           Operation *request);
+/// A private function with the arguments of `primal` (and the cotangents), and its results followed by the
+/// cotangents of the arguments in `wrt`. `request` asked for it and is named in diagnostics.
+FailureOr<func::FuncOp> generateDerivative(func::FuncOp primal, ArrayRef<int64_t> wrt, Seed seed,
+                                           SymbolTable &symbols, Operation *request);
 } // namespace mlir::ad
 
 #endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_GENERATE_H

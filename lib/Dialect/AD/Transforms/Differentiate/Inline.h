@@ -8,8 +8,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::ad {
-/// Replaces every func.call in `function` by the body of its callee, also in regions and in inlined code. Nothing may be
-/// recursive. Calls of functions without a body stay.
+/// Replaces every func.call in `function` by the body of its callee, also in regions and in inlined code.
+/// Nothing may be recursive. Calls of functions without a body stay.
 LogicalResult inlineCalls(func::FuncOp function, SymbolTable &symbols);
 } // namespace mlir::ad
 

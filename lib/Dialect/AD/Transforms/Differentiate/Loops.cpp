@@ -25,7 +25,8 @@ bool ad::canBeSaved(Type type) {
     type = tensor.getElementType();
   else if (type.isIndex())
     return true;
-  return isa<FloatType>(type) || type.isInteger(1) || type.isInteger(8) || type.isInteger(32) || type.isInteger(64);
+  return isa<FloatType>(type) || type.isInteger(1) || type.isInteger(8) || type.isInteger(32) ||
+         type.isInteger(64);
 }
 
 SmallVector<Operation *> ad::effectsWithResults(scf::ForOp loop) {

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The reverse of scf.for: a loop over the iterations from the last to the first. It takes the values at the start of
-// each iteration from tapes, computes the body again and goes back through it. It carries the cotangents of the
-// forward loop's carries, and one sum for each value that the body takes from outside.
+// The reverse of scf.for: a loop over the iterations from the last to the first. It takes the values at the
+// start of each iteration from tapes, computes the body again and goes back through it. It carries the
+// cotangents of the forward loop's carries, and one sum for each value that the body takes from outside.
 
 #include "Loops.h"
 #include "Reverse.h"
@@ -13,8 +13,9 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-/// A value of the forward loop, and what stands for it in the reverse body until it is known whether it is needed there.
-/// The stand-in is in front of the reverse loop, where erasing dead operations of the body leaves it alone.
+/// A value of the forward loop, and what stands for it in the reverse body until it is known whether it is
+/// needed there. The stand-in is in front of the reverse loop, where erasing dead operations of the body
+/// leaves it alone.
 struct Placeholder {
   Saved saved;
   Operation *standIn;
@@ -107,8 +108,8 @@ static void replacePlaceholders(ReverseLoop &state, Activity &activity, OpBuilde
 
   SmallVector<Value> before(loop.getResults());
   llvm::append_range(before, loop.getBody()->getArguments());
-  TapedLoop taped =
-      saveOnTapes(loop, state.bounds, llvm::map_to_vector(needed, [](auto &one) { return one.saved; }), builder);
+  TapedLoop taped = saveOnTapes(loop, state.bounds,
+                                llvm::map_to_vector(needed, [](auto &one) { return one.saved; }), builder);
   SmallVector<Value> after(taped.loop.getResults().take_front(taped.loop.getNumResults() - needed.size()));
   llvm::append_range(after, taped.loop.getBody()->getArguments().drop_back(needed.size()));
   for (auto [value, by] : llvm::zip(before, after))
@@ -119,8 +120,8 @@ static void replacePlaceholders(ReverseLoop &state, Activity &activity, OpBuilde
   Value iteration = forwardIteration(state, builder);
   for (auto [placeholder, tape] : llvm::zip(needed, taped.tapes)) {
     Value standIn = placeholder.standIn->getResult(0);
-    Value value = readTape(builder, taped.loop.getLoc(), standIn.getType(), tape, iteration,
-                           placeholder.saved.sizes);
+    Value value =
+        readTape(builder, taped.loop.getLoc(), standIn.getType(), tape, iteration, placeholder.saved.sizes);
     activity.forget(standIn);
     placeholder.standIn->replaceAllUsesWith(ValueRange(value));
     placeholder.standIn->erase();
@@ -138,9 +139,8 @@ static void createLoop(ReverseLoop &state, ArrayRef<Value> ofResults, OpBuilder 
   }
   for (Value value : state.captured)
     inits.push_back(zerosLike(builder, loc, value));
-  state.reversed =
-      scf::ForOp::create(builder, loc, constant(0), constant(state.bounds.trips), constant(1), inits,
-                         [](OpBuilder &, Location, Value, ValueRange) {});
+  state.reversed = scf::ForOp::create(builder, loc, constant(0), constant(state.bounds.trips), constant(1),
+                                      inits, [](OpBuilder &, Location, Value, ValueRange) {});
   builder.setInsertionPointToStart(state.reversed.getBody());
 }
 
@@ -187,7 +187,8 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
   }
   for (auto [value, sum] : llvm::zip(state.captured, ArrayRef(carried).drop_front(state.carries.size()))) {
     Value cotangent = inIteration.take(builder, loc, value);
-    yields.push_back(cotangent ? AddOp::create(builder, loc, sum, cotangent, PermissionsAttr()).getResult() : sum);
+    yields.push_back(cotangent ? AddOp::create(builder, loc, sum, cotangent, PermissionsAttr()).getResult()
+                               : sum);
   }
   scf::YieldOp::create(builder, loc, yields);
   eraseDead(*state.reversed.getBody(), &activity);

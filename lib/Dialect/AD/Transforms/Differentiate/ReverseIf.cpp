@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The reverse of scf.if: an scf.if on the same condition. Each branch computes its forward values again, then goes back
-// through them, and gives the cotangents of all values that either branch takes from outside.
+// The reverse of scf.if: an scf.if on the same condition. Each branch computes its forward values again, then
+// goes back through them, and gives the cotangents of all values that either branch takes from outside.
 
 #include "Reverse.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
@@ -43,8 +43,9 @@ LogicalResult Reverser::reverseIf(scf::IfOp branch, Cotangents &cotangents, OpBu
   if (captured.empty() || llvm::none_of(ofResults, [](Value value) { return static_cast<bool>(value); }))
     return success();
 
-  auto reversed = scf::IfOp::create(builder, branch.getLoc(), ValueRange(captured).getTypes(), branch.getCondition(),
-                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
+  auto reversed =
+      scf::IfOp::create(builder, branch.getLoc(), ValueRange(captured).getTypes(), branch.getCondition(),
+                        /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(builder);
   for (auto [from, to] : llvm::zip(branch->getRegions(), reversed->getRegions())) {
     builder.setInsertionPointToEnd(&to.front());

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tapes: tensors with one row per iteration, carried through the forward loop and read backwards by the reverse one.
+// Tapes: tensors with one row per iteration, carried through the forward loop and read backwards by the
+// reverse one.
 
 #include "Loops.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
@@ -53,12 +54,14 @@ static Value iterationNumber(OpBuilder &builder, Location loc, scf::ForOp loop, 
     number = arith::SubIOp::create(builder, loc, number,
                                    arith::ConstantIndexOp::create(builder, loc, bounds.lower));
   if (bounds.step != 1)
-    number = arith::DivUIOp::create(builder, loc, number, arith::ConstantIndexOp::create(builder, loc, bounds.step));
+    number = arith::DivUIOp::create(builder, loc, number,
+                                    arith::ConstantIndexOp::create(builder, loc, bounds.step));
   return number;
 }
 
 // Carries are saved where the body begins, so that the body may overwrite them; effects where they happen.
-TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved, OpBuilder &builder) {
+TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved,
+                          OpBuilder &builder) {
   Location loc = loop.getLoc();
   IRRewriter rewriter(builder);
   rewriter.setInsertionPoint(loop);
@@ -74,24 +77,25 @@ TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<
       if (Operation *effect = value.value.getDefiningOp())
         inner.setInsertionPointAfter(effect);
       Value row = asRow(inner, loc, value);
-      next.push_back(DynamicUpdateSliceOp::create(inner, loc, tape, row, offsetsOfRow(inner, loc, tape, iteration),
-                                                  PermissionsAttr()));
+      next.push_back(DynamicUpdateSliceOp::create(
+          inner, loc, tape, row, offsetsOfRow(inner, loc, tape, iteration), PermissionsAttr()));
     }
     return next;
   };
   int64_t results = loop.getNumResults();
-  FailureOr<LoopLikeOpInterface> taped = loop.replaceWithAdditionalYields(
-      rewriter, tapes, /*replaceInitOperandUsesInLoop=*/false, writeRows);
+  FailureOr<LoopLikeOpInterface> taped =
+      loop.replaceWithAdditionalYields(rewriter, tapes, /*replaceInitOperandUsesInLoop=*/false, writeRows);
   auto newLoop = cast<scf::ForOp>(taped->getOperation());
   return {newLoop, llvm::to_vector_of<Value>(newLoop.getResults().drop_front(results))};
 }
 
-Value ad::readTape(OpBuilder &builder, Location loc, Type type, Value tape, Value iteration, ValueRange sizes) {
-  Value row = DynamicSliceOp::create(builder, loc, rowType(type, 1), tape, offsetsOfRow(builder, loc, tape, iteration),
-                                     sizes, PermissionsAttr());
+Value ad::readTape(OpBuilder &builder, Location loc, Type type, Value tape, Value iteration,
+                   ValueRange sizes) {
+  Value row = DynamicSliceOp::create(builder, loc, rowType(type, 1), tape,
+                                     offsetsOfRow(builder, loc, tape, iteration), sizes, PermissionsAttr());
   if (isa<RankedTensorType>(type))
     return ReshapeOp::create(builder, loc, type, row, sizes, PermissionsAttr());
-  Value scalar = tensor::ExtractOp::create(builder, loc, row,
-                                           ValueRange(arith::ConstantIndexOp::create(builder, loc, 0).getResult()));
+  Value scalar = tensor::ExtractOp::create(
+      builder, loc, row, ValueRange(arith::ConstantIndexOp::create(builder, loc, 0).getResult()));
   return type.isIndex() ? arith::IndexCastOp::create(builder, loc, type, scalar).getResult() : scalar;
 }
