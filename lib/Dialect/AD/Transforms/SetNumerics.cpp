@@ -136,6 +136,31 @@ private:
   SmallVector<SmallVector<SizeOrigin, 2>> origins;
 };
 
+// The bias of a gemm may broadcast as long as the types say how. Where a size is open, it gets a broadcast,
+// which checks.
+void broadcastBias(GemmOp gemm, SizeAnalysis &sizes) {
+  if (!gemm.getBias())
+    return;
+  auto type = cast<RankedTensorType>(gemm.getType());
+  auto biasType = cast<RankedTensorType>(gemm.getBias().getType());
+  int64_t lead = type.getRank() - biasType.getRank();
+  bool open = llvm::any_of(llvm::seq<int64_t>(0, biasType.getRank()), [&](int64_t axis) {
+    return biasType.isDynamicDim(axis) &&
+           sizes.originOfSize(gemm.getBias(), axis) != sizes.originOfSize(gemm.getResult(), lead + axis);
+  });
+  if (!open)
+    return;
+  OpBuilder builder(gemm);
+  SmallVector<Value> dynamicSizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    if (type.isDynamicDim(axis))
+      dynamicSizes.push_back(
+          materializeSize(builder, gemm.getLoc(), sizes.originOfSize(gemm.getResult(), axis)));
+  Value wide = BroadcastOp::create(builder, gemm.getLoc(), type.clone(biasType.getElementType()),
+                                   gemm.getBias(), dynamicSizes, gemm.getAllowAttr());
+  gemm.getBiasMutable().assign(wide);
+}
+
 struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
   using SetNumericsPassBase::SetNumericsPassBase;
 
@@ -170,6 +195,8 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
       auto fusable = dyn_cast<FusableOpInterface>(op.getOperation());
       if (fusable && fusable.getFusionKind() == FusionKind::elementwise)
         BroadcastMaker(op, sizes).run();
+      if (auto gemm = dyn_cast<GemmOp>(op.getOperation()))
+        broadcastBias(gemm, sizes);
     }
   }
 };

@@ -92,3 +92,15 @@ func.func @three_unknown_sizes(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<
   %w = ad.fma %x, %y, %z : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
   return %w : tensor<?xf32>
 }
+
+// CHECK-LABEL: @bias_of_unknown_size
+// CHECK-SAME: %[[X:.+]]: tensor<?x8xf32>, %[[W:.+]]: tensor<8x2xf32>, %[[B:.+]]: tensor<?x2xf32>, %[[V:.+]]: tensor<2xf32>
+func.func @bias_of_unknown_size(%x: tensor<?x8xf32>, %w: tensor<8x2xf32>, %b: tensor<?x2xf32>, %v: tensor<2xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
+  // CHECK: %[[N:.+]] = tensor.dim %[[X]]
+  // CHECK: %[[BW:.+]] = ad.broadcast %[[B]](%[[N]]) {{.*}} : tensor<?x2xf32> -> tensor<?x2xf32>
+  // CHECK: ad.gemm %[[X]], %[[W]], %[[BW]]
+  %y = ad.gemm %x, %w, %b : (tensor<?x8xf32>, tensor<8x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  // CHECK: ad.gemm %[[X]], %[[W]], %[[V]]
+  %z = ad.gemm %x, %w, %v : (tensor<?x8xf32>, tensor<8x2xf32>, tensor<2xf32>) -> tensor<?x2xf32>
+  return %y, %z : tensor<?x2xf32>, tensor<?x2xf32>
+}

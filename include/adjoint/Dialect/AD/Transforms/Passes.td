@@ -18,7 +18,8 @@ def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
 
     The pass gives the module `ad.numerics` (`strict` unless it has one), every operation without `allow` the permissions in
     force where it stands, every summing operation without `order` its canonical order, and makes the implicit
-    broadcasts of elementwise operations explicit. Where two sizes are unknown, the common size is computed (`p == 1 ? q : p`) and
+    broadcasts of elementwise operations explicit, and those of a bias of ad.gemm whose sizes the types leave open. Where two
+    sizes are unknown, the common size is computed (`p == 1 ? q : p`) and
     both operands get an `ad.broadcast`, which checks at run time. What is written already stays: the pass is idempotent,
     and refinements of functions and operations win.
 
