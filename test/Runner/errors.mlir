@@ -19,7 +19,7 @@ func.func @shapes(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
 func.func @check(%a: tensor<3xf32>) -> tensor<3xf32> {
   %expected = ad.barrier %a : tensor<3xf32>
   %twice = ad.add %a, %a : tensor<3xf32>
-  check.expect_eq %twice, %expected : tensor<3xf32>
+  check.expect_eq(%twice, %expected) : tensor<3xf32>
   return %twice : tensor<3xf32>
 }
 

@@ -3,11 +3,13 @@
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 
 program, folder = sys.argv[1:]
 LIMIT = 100_000
+shutil.rmtree(folder, ignore_errors=True)
 
 
 def limit():
