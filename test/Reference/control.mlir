@@ -25,7 +25,7 @@ func.func private @countdown(%from: index) -> tensor<i64> {
   return %result#1 : tensor<i64>
 }
 
-func.func @main() {
+func.func @main() -> tensor<i64> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %ten = arith.constant 10 : index
@@ -64,5 +64,5 @@ func.func @main() {
   %thirty = ad.constant dense<30> : tensor<i64>
   %counted = func.call @countdown(%ten) : (index) -> tensor<i64>
   check.expect_eq(%counted, %thirty) : tensor<i64>
-  return
+  return %counted : tensor<i64>
 }

@@ -6,12 +6,12 @@
 // A fusion means what its operations mean: the program runs before and after ad-fuse.
 
 // CHECK: ad.fusion
-func.func @main() {
+func.func @main() -> tensor<f32> {
   %x = ad.constant dense<[1.0, -2.0, 3.0]> : tensor<3xf32>
   %v = ad.barrier %x : tensor<3xf32>
   %y = ad.mul %v, %v : tensor<3xf32>
   %z = ad.reduce_sum %y axes [0] : tensor<3xf32> -> tensor<f32>
   %fourteen = ad.constant dense<14.0> : tensor<f32>
   check.expect_eq(%z, %fourteen) : tensor<f32>
-  return
+  return %z : tensor<f32>
 }

@@ -3,7 +3,7 @@
 
 // The order that is written on an operation is the order in which it sums: 2^24 swallows single ones.
 
-func.func @main() {
+func.func @main() -> tensor<f32> {
   %head = ad.constant dense<[16777216.0]> : tensor<1xf32>
   %one = ad.constant dense<[1.0]> : tensor<1xf32>
   %ones = ad.broadcast %one : tensor<1xf32> -> tensor<7xf32>
@@ -33,5 +33,5 @@ func.func @main() {
   %weights = ad.broadcast %one : tensor<1xf32> -> tensor<8xf32>
   %dot = ad.dot %x, %weights {order = #ad.order<block = 4>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<f32>
   check.expect_eq(%dot, %four) : tensor<f32>
-  return
+  return %dot : tensor<f32>
 }
