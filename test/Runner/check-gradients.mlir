@@ -1,0 +1,30 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// --check-gradients widens the program to f64 and compares its gradients with differences, on both targets.
+// RUN: ad-runner %s --check-gradients --arg w=normal:1 --arg x=normal:2 --arg n=arange | FileCheck %s
+// RUN: ad-runner %s --check-gradients --arg w=normal:1 --arg x=normal:2 --arg n=arange --target reference | FileCheck %s
+// CHECK: gradient of 'w': 12 elements checked, largest relative error {{[0-9.]+}}e-{{0[7-9]|1[0-9]}}
+// CHECK-NEXT: gradient of 'x': 3 elements checked, largest relative error {{[0-9.]+}}e-{{0[7-9]|1[0-9]}}
+func.func @main(%w: tensor<4x3xf32> {ad.name = "w"}, %x: tensor<3xf32> {ad.name = "x"},
+                %n: tensor<2xi32> {ad.name = "n"}) -> tensor<f32> {
+  %0 = ad.mul %w, %x : tensor<4x3xf32>, tensor<3xf32>
+  %1 = ad.tanh %0 : tensor<4x3xf32>
+  %2 = ad.mul %1, %0 : tensor<4x3xf32>
+  %3 = ad.reduce_sum %2 axes [0, 1] : tensor<4x3xf32> -> tensor<f32>
+  return %3 : tensor<f32>
+}
+
+// RUN: %python %S/Inputs/exits.py 3 ad-runner %s --entry wrong --check-gradients --arg arg0=normal:1 | FileCheck %s --check-prefix=WRONG
+// WRONG: gradient of 'arg0': 3 elements checked, {{.*}}, 3 wrong; at element {{[0-2]}}: got {{.*}}, differences give
+func.func @wrong(%x: tensor<3xf32>) -> tensor<f32> {
+  %0 = ad.stop_gradient %x : tensor<3xf32>
+  %1 = ad.mul %0, %x : tensor<3xf32>
+  %2 = ad.reduce_sum %1 axes [0] : tensor<3xf32> -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry vector --check-gradients --arg arg0=normal:1 2>&1 | FileCheck %s --check-prefix=VECTOR
+// VECTOR: ad-runner: error: --check-gradients expects a scalar float as the first result of @vector, found tensor<3xf32>
+func.func @vector(%x: tensor<3xf32>) -> tensor<3xf32> {
+  return %x : tensor<3xf32>
+}
