@@ -44,7 +44,7 @@ bool isLowered(ModuleOp module, StringRef entry) {
 
 std::vector<std::string> readKernelNames(ModuleOp module) {
   std::vector<std::string> names;
-  if (auto array = module->getAttrOfType<ArrayAttr>("ad.kernels"))
+  if (auto array = module->getAttrOfType<ArrayAttr>("ad.kernel_names"))
     for (Attribute name : array)
       names.push_back(isa<StringAttr>(name) ? cast<StringAttr>(name).str() : "?");
   return names;
@@ -111,9 +111,6 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (!signature)
     return signature.takeError();
   program.signature = std::move(*signature);
-  if (hooks.verifyEntry && !isLowered(*program.module, options.entry) &&
-      failed(hooks.verifyEntry(*program.module, options.entry)))
-    return errors.makeError("the entry cannot be run");
   report.numerics = numericsName(*program.module);
   return std::move(program);
 }

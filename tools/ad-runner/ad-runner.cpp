@@ -5,6 +5,7 @@
 
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/Check/IR/CheckOps.h"
 #include "adjoint/Pipelines/Pipelines.h"
@@ -65,6 +66,16 @@ static void buildCpuPipeline(OpPassManager &pm, const runner::PipelineOptions &g
   buildCpuCodePipeline(pm, options);
 }
 
+static llvm::json::Value numericsReport(MLIRContext *context) {
+  std::string text = "[]";
+  if (NumericsLog *log = NumericsLog::get(context)) {
+    text.clear();
+    llvm::raw_string_ostream os(text);
+    log->writeJson(os);
+  }
+  return llvm::cantFail(llvm::json::parse(text));
+}
+
 int main(int argc, char **argv) {
   runner::Hooks hooks;
   hooks.registerDialects = registerDialects;
@@ -72,5 +83,6 @@ int main(int argc, char **argv) {
   hooks.buildOptimizePipeline = buildOptimizePipeline;
   hooks.buildCpuPipeline = buildCpuPipeline;
   hooks.makeReference = runner::makeReference;
+  hooks.numericsReport = numericsReport;
   return runner::runnerMain(argc, argv, hooks);
 }

@@ -41,8 +41,6 @@ struct Hooks {
   std::unique_ptr<Executable> (*makeReference)(mlir::ModuleOp, llvm::StringRef entry) = nullptr;
   /// Uses of numerics permissions by the passes that ran in a context, as a JSON array.
   llvm::json::Value (*numericsReport)(mlir::MLIRContext *) = nullptr;
-  /// Refuses entries of which nothing can be seen; prints the reason.
-  llvm::LogicalResult (*verifyEntry)(mlir::ModuleOp, llvm::StringRef entry) = nullptr;
 };
 
 /// The whole program; never leaves by exit() or abort() because of what a user wrote.
