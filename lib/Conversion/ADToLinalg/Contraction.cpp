@@ -22,11 +22,14 @@ static Value contract(OpBuilder &builder, OpResult result, Value lhs, Value rhs,
   Location loc = result.getLoc();
   Value empty = emptyLike(builder, loc, result, accumulator);
   Value init = fillTensor(builder, loc, empty, numberConstant(builder, loc, accumulator, 0));
-  auto generic = linalg::GenericOp::create(builder, loc, init.getType(), ValueRange{lhs, rhs}, init, maps, iterators,
-                                           [](OpBuilder &nested, Location nestedLoc, ValueRange scalars) {
-                                             Value sum = accumulate(nested, nestedLoc, scalars[0], scalars[1], scalars[2]);
-                                             linalg::YieldOp::create(nested, nestedLoc, sum);
-                                           });
+  // Without a contracted axis nothing carries the accumulator, which is then the zero that it starts from.
+  bool sums = llvm::is_contained(iterators, utils::IteratorType::reduction);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, init.getType(), ValueRange{lhs, rhs}, init, maps, iterators,
+      [&](OpBuilder &nested, Location nestedLoc, ValueRange scalars) {
+        Value from = sums ? scalars[2] : numberConstant(nested, nestedLoc, accumulator, 0);
+        linalg::YieldOp::create(nested, nestedLoc, accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
+      });
   return generic.getResult(0);
 }
 
