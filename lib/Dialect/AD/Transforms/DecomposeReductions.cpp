@@ -4,7 +4,7 @@
 // Intermediate results keep the reduced axes as 1, so that the rule for canonical orders sees which axis was
 // the innermost one.
 
-#include "Sizes.h"
+#include "ReductionSteps.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
@@ -18,37 +18,6 @@ static SmallVector<int64_t> fromLastToFirst(ArrayRef<int64_t> axes) {
   SmallVector<int64_t> sorted(axes);
   llvm::sort(sorted, std::greater<int64_t>());
   return sorted;
-}
-
-// The order of one step: lanes belong to the innermost axis, every other axis is summed in blocks.
-static OrderAttr orderOfStep(OrderAttr written, int64_t axis, int64_t rank) {
-  if (!written || !written.isLanes() || axis == rank - 1)
-    return written;
-  return OrderAttr::canonicalBlocks(written.getContext());
-}
-
-// Reduces one axis to 1.
-template <typename ReduceOp>
-static Value reduceAxis(OpBuilder &builder, Location loc, Value input, int64_t axis, Type element,
-                        OrderAttr order) {
-  auto type = cast<RankedTensorType>(input.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[axis] = 1;
-  return ReduceOp::create(builder, loc, RankedTensorType::get(shape, element), input, ArrayRef<int64_t>{axis},
-                          /*keepDims=*/true, orderOfStep(order, axis, type.getRank()), PermissionsAttr());
-}
-
-// `value`, whose additional dimensions are all 1, as `type` with its dynamic sizes: first the shape, then the
-// element type.
-static Value toType(OpBuilder &builder, Location loc, Value value, RankedTensorType type,
-                    function_ref<SmallVector<Value>()> getSizes) {
-  auto own = cast<RankedTensorType>(value.getType());
-  if (own.getShape() != type.getShape()) {
-    SmallVector<Value> sizes = getSizes();
-    value =
-        ReshapeOp::create(builder, loc, type.clone(own.getElementType()), value, sizes, PermissionsAttr());
-  }
-  return castTo(builder, loc, value, type.getElementType());
 }
 
 // Whether intermediate results of the reduction are wider than its elements.
@@ -122,61 +91,11 @@ struct MeanAsSum : NumericsPattern<ReduceMeanOp> {
     return FullOp::create(builder, loc, type, scalar, dynamicSizes(builder, loc, sum), PermissionsAttr());
   }
 };
-
-struct SumToShapeAsReductions : NumericsPattern<SumToShapeOp> {
-  explicit SumToShapeAsReductions(MLIRContext *context)
-      : NumericsPattern(context, "sum-to-shape-as-reductions") {}
-
-  // The axes of the input that the types and the origins of sizes show to be summed; fails when one stays
-  // open.
-  static FailureOr<SmallVector<int64_t>> summedAxes(SumToShapeOp op) {
-    auto input = cast<RankedTensorType>(op.getInput().getType());
-    auto result = cast<RankedTensorType>(op.getType());
-    int64_t lead = input.getRank() - result.getRank();
-    SizeAnalysis sizes;
-    SmallVector<int64_t> axes;
-    for (int64_t axis = 0; axis < input.getRank(); ++axis) {
-      if (axis < lead) {
-        axes.push_back(axis);
-        continue;
-      }
-      SizeOrigin from = sizes.originOfSize(op.getInput(), axis);
-      SizeOrigin to = sizes.originOfSize(op.getResult(), axis - lead);
-      if (from == to)
-        continue;
-      if (to.number == 1 && from.number >= 0)
-        axes.push_back(axis);
-      else
-        return failure();
-    }
-    return axes;
-  }
-
-  LogicalResult match(SumToShapeOp op, SmallVectorImpl<Operation *> &,
-                      PatternRewriter &rewriter) const override {
-    if (failed(summedAxes(op)))
-      return rewriter.notifyMatchFailure(op, "expected axes that are known statically");
-    return success();
-  }
-
-  void rewrite(SumToShapeOp op, PatternRewriter &rewriter) const override {
-    SmallVector<int64_t> axes = *summedAxes(op);
-    auto type = cast<RankedTensorType>(op.getType());
-    Value value = op.getInput();
-    Type element = type.getElementType();
-    // A reduction over no axis rounds too: it turns the infinities of f8E5M2 into numbers.
-    Type between = axes.size() == 1 ? element : accumulatorType(element);
-    value = axes.empty() ? castTo(rewriter, op.getLoc(), value, between) : value;
-    for (int64_t axis : fromLastToFirst(axes))
-      value = reduceAxis<ReduceSumOp>(rewriter, op.getLoc(), value, axis, between, op.getOrderAttr());
-    rewriter.replaceOp(
-        op, toType(rewriter, op.getLoc(), value, type, [&] { return SmallVector<Value>(op.getSizes()); }));
-  }
-};
 } // namespace
 
 void ad::populateDecomposeReductionPatterns(RewritePatternSet &patterns) {
   patterns.add<ReduceOneAxisAtATime<ReduceSumOp>, ReduceOneAxisAtATime<ReduceProdOp>,
-               ReduceOneAxisAtATime<ReduceMaxOp>, ReduceOneAxisAtATime<ReduceMinOp>, MeanAsSum,
-               SumToShapeAsReductions>(patterns.getContext());
+               ReduceOneAxisAtATime<ReduceMaxOp>, ReduceOneAxisAtATime<ReduceMinOp>, MeanAsSum>(
+      patterns.getContext());
+  populateDecomposeSumToShapePatterns(patterns);
 }

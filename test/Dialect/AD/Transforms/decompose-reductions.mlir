@@ -79,12 +79,35 @@ func.func @sum_to_shape_keeps_a_traced_size(%x: tensor<?x4xf32>) -> tensor<?x1xf
   return %y : tensor<?x1xf32>
 }
 
-// Whether an unknown size is summed to 1 or is 1 already is known at run time only.
-// CHECK-LABEL: @sum_to_shape_of_unknown_axes_stays
-func.func @sum_to_shape_of_unknown_axes_stays(%x: tensor<?x4xf32>, %n: index) -> (tensor<?x4xf32>, tensor<1x4xf32>) {
-  // CHECK: ad.sum_to_shape {{.*}} -> tensor<?x4xf32>
-  %y = ad.sum_to_shape %x(%n) : tensor<?x4xf32> -> tensor<?x4xf32>
-  // CHECK: ad.sum_to_shape {{.*}} -> tensor<1x4xf32>
-  %z = ad.sum_to_shape %x : tensor<?x4xf32> -> tensor<1x4xf32>
-  return %y, %z : tensor<?x4xf32>, tensor<1x4xf32>
+// Only run time knows whether the axis is summed: it is split into one that is and one that stays.
+// CHECK-LABEL: @sum_to_shape_of_unknown_axis
+// CHECK-SAME: %[[X:.+]]: tensor<?x4xf16>, %[[WANT:.+]]: index
+func.func @sum_to_shape_of_unknown_axis(%x: tensor<?x4xf16>, %n: index) -> tensor<?x4xf16> {
+  // CHECK: %[[HAVE:.+]] = tensor.dim %[[X]]
+  // CHECK: %[[ONE:.+]] = arith.constant 1 : index
+  // CHECK: %[[REPEATED:.+]] = arith.cmpi eq, %[[WANT]], %[[ONE]]
+  // CHECK: %[[SAME:.+]] = arith.cmpi eq, %[[HAVE]], %[[WANT]]
+  // CHECK: %[[FITS:.+]] = arith.ori %[[REPEATED]], %[[SAME]]
+  // CHECK: ad.require 0 %[[FITS]](%{{.+}}, %[[WANT]], %[[HAVE]]) "ad.sum_to_shape"
+  // CHECK: %[[SUMMED:.+]] = arith.select %[[REPEATED]], %[[HAVE]], %[[ONE]]
+  // CHECK: %[[SINGLE:.+]] = arith.cmpi eq, %[[SUMMED]], %[[ONE]]
+  // CHECK: %[[WIDE:.+]] = ad.cast %[[X]] : tensor<?x4xf16> -> tensor<?x4xf32>
+  // CHECK: %[[SPLIT:.+]] = ad.reshape %[[WIDE]](%[[SUMMED]], %[[WANT]]) : tensor<?x4xf32> -> tensor<?x?x4xf32>
+  // CHECK: %[[SUM:.+]] = ad.reduce_sum %[[SPLIT]] axes [0] {order = #ad.order<block = 512>}
+  // CHECK: %[[ELEMENT:.+]] = ad.reduce_max %[[SPLIT]] axes [0]
+  // CHECK: %[[MASK:.+]] = ad.full %[[SINGLE]](%[[WANT]]) : i1 -> tensor<?x4xi1>
+  // CHECK: %[[Y:.+]] = ad.select %[[MASK]], %[[ELEMENT]], %[[SUM]]
+  // CHECK: ad.cast %[[Y]] : tensor<?x4xf32> -> tensor<?x4xf16>
+  %y = ad.sum_to_shape %x(%n) : tensor<?x4xf16> -> tensor<?x4xf16>
+  return %y : tensor<?x4xf16>
+}
+
+// The innermost axis is summed in lanes, wherever it stands after the split. Integers have no -0 to keep.
+// CHECK-LABEL: @sum_to_shape_of_unknown_axes
+func.func @sum_to_shape_of_unknown_axes(%x: tensor<?x?xi32>, %n: index) -> tensor<1x?xi32> {
+  // CHECK: ad.reduce_sum %{{.+}} axes [1] {order = #ad.order<lanes = 64, chunk = 4096>} : tensor<?x?x?xi32> -> tensor<?x?xi32>
+  // CHECK: ad.reduce_sum %{{.+}} axes [0] {order = #ad.order<block = 512>} : tensor<?x1x?xi32> -> tensor<1x?xi32>
+  // CHECK-NOT: ad.reduce_max
+  %y = ad.sum_to_shape %x(%n) : tensor<?x?xi32> -> tensor<1x?xi32>
+  return %y : tensor<1x?xi32>
 }

@@ -186,8 +186,8 @@ def DecomposePass : Pass<"ad-decompose"> {
 
     16- and 8-bit inputs of nn operations are cast to f32 first and the result is cast back once. Reductions go over
     one axis at a time, from the last to the first, in the accumulator's type, with one cast at the end. A mean is a sum
-    divided by the number of elements. ad.clamp becomes max and min. ad.sum_to_shape becomes reductions where the types
-    say which axes it sums. Broadcasts are written explicitly. New operations take `allow` from the one they replace.
+    divided by the number of elements. ad.clamp becomes max and min. ad.sum_to_shape becomes reductions; an axis of
+    which only run time knows whether it is summed is split in two for that. Broadcasts are written explicitly. New operations take `allow` from the one they replace.
 
     Before:
     ```mlir
@@ -203,7 +203,7 @@ def DecomposePass : Pass<"ad-decompose"> {
     %zb = ad.broadcast %z : tensor<4x1xf32> -> tensor<4x3xf32>
     %y = ad.div %e, %zb : tensor<4x3xf32>
     ```
-    Leaves: ad.sum_to_shape whose axes are known only at run time, ad.gemm, ad.argmax, ad.argmin, ad.cumsum.
+    Leaves: ad.gemm, ad.argmax, ad.argmin, ad.cumsum.
     Refuses: a name in `ops` that it has no decomposition for.
   }];
   let options = [

@@ -16,6 +16,9 @@ void populateDecomposeNNPatterns(RewritePatternSet &patterns);
 /// Reductions over several axes, means, and sums to a shape by reductions over one axis.
 void populateDecomposeReductionPatterns(RewritePatternSet &patterns);
 
+/// Part of the above: ad.sum_to_shape, whose axes may be known only at run time.
+void populateDecomposeSumToShapePatterns(RewritePatternSet &patterns);
+
 /// Bit-exact: transposes that ad.dot takes into its axes, and movement that cancels.
 void populateMovementPatterns(RewritePatternSet &patterns);
 
