@@ -8,7 +8,8 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 
 namespace mlir::ad {
-/// Index values of the dynamic dimensions of `tensor`, in order; folds where the size follows from an operation.
+/// Index values of the dynamic dimensions of `tensor`, in order; folds where the size follows from an
+/// operation.
 SmallVector<Value> dynamicSizes(OpBuilder &builder, Location loc, Value tensor);
 
 /// A rank-0 constant of `element`, rounded to nearest even from `value`.
@@ -16,12 +17,16 @@ Value scalarConstant(OpBuilder &builder, Location loc, Type element, double valu
 
 /// A tensor with the type and sizes of `like` and one value everywhere.
 Value fullLike(OpBuilder &builder, Location loc, Value like, double value);
-inline Value zerosLike(OpBuilder &builder, Location loc, Value like) { return fullLike(builder, loc, like, 0.0); }
+inline Value zerosLike(OpBuilder &builder, Location loc, Value like) {
+  return fullLike(builder, loc, like, 0.0);
+}
 
-/// `value` broadcast to the shape of `like`; the element type stays. Nothing is built when the shapes are equal and static.
+/// `value` broadcast to the shape of `like`; the element type stays. Nothing is built when the shapes are
+/// equal and static.
 Value broadcastLike(OpBuilder &builder, Location loc, Value value, Value like);
 
-/// `value` summed to the shape of `like` (adjoint of a broadcast). Nothing is built when the shapes are equal and static.
+/// `value` summed to the shape of `like` (adjoint of a broadcast). Nothing is built when the shapes are equal
+/// and static.
 Value sumToShapeOf(OpBuilder &builder, Location loc, Value value, Value like);
 
 /// `value` reshaped to the shape of `like`.
@@ -30,22 +35,26 @@ Value reshapeLike(OpBuilder &builder, Location loc, Value value, Value like);
 /// `value` cast to `element`; the value itself when it has that type.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type element);
 
-/// The broadcast shape of several operands (NumPy rules; `?` with 1 or `?` gives `?`, `?` with n > 1 gives n). Fails when
-/// two static sizes do not broadcast; `conflict` is then the dimension, counted in the result.
+/// The broadcast shape of several operands (NumPy rules; `?` with 1 or `?` gives `?`, `?` with n > 1 gives
+/// n). Fails when two static sizes do not broadcast; `conflict` is then the dimension, counted in the result.
 FailureOr<SmallVector<int64_t>> inferBroadcastShape(ValueRange operands, int64_t *conflict = nullptr);
-FailureOr<SmallVector<int64_t>> inferBroadcastShape(ArrayRef<ArrayRef<int64_t>> shapes, int64_t *conflict = nullptr);
+FailureOr<SmallVector<int64_t>> inferBroadcastShape(ArrayRef<ArrayRef<int64_t>> shapes,
+                                                    int64_t *conflict = nullptr);
 
-/// "dimension 1 has sizes 3 and 4": the text of a diagnostic about shapes that do not broadcast at `conflict`.
+/// "dimension 1 has sizes 3 and 4": the text of a diagnostic about shapes that do not broadcast at
+/// `conflict`.
 std::string describeBroadcastConflict(ArrayRef<ArrayRef<int64_t>> shapes, int64_t conflict);
 
-/// The size of one dimension: an attribute when it is static, else an index value that exists already or a `tensor.dim`
-/// of the earliest tensor known to have that size.
+/// The size of one dimension: an attribute when it is static, else an index value that exists already or a
+/// `tensor.dim` of the earliest tensor known to have that size.
 OpFoldResult sizeOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimension);
 
-/// Whether two dimensions have the same size at run time for sure, judged from types and from where sizes come from.
+/// Whether two dimensions have the same size at run time for sure, judged from types and from where sizes
+/// come from.
 bool haveSameSize(Value lhs, int64_t lhsDimension, Value rhs, int64_t rhsDimension);
 
-/// Whether two tensors have the same shape at run time for sure, judged from types and from where sizes come from.
+/// Whether two tensors have the same shape at run time for sure, judged from types and from where sizes come
+/// from.
 bool haveSameShape(Value lhs, Value rhs);
 
 /// The run-time shape of a tensor type whose dynamic sizes are index operands, in the order of the `?`.
