@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Proves derivative rules of one family by differences in f64.
 
-Usage: check.py FAMILY [--target TARGET] [--order 1|2 | --element TYPE] [--only TEXT] [--keep DIR]
+Usage: check.py FAMILY [--target TARGET] [--order 1|2 | --element TYPE] [--only WORDS] [--keep DIR]
 
 With --element the gradients in that float type are held against those in f64, which checks where rules round.
 """
@@ -113,11 +113,11 @@ def main():
     parser.add_argument("--target", default="reference")
     parser.add_argument("--order", type=int, default=1, choices=[1, 2])
     parser.add_argument("--element", choices=sorted(TOLERANCE_OF_ELEMENT))
-    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--only", default="", help="cases whose name contains one of these words (a,b,…)")
     parser.add_argument("--keep", help="write programs and inputs here")
     options = parser.parse_args()
     chosen = [case for case in cases.FAMILIES[options.family]
-              if options.only in case.name and (options.order == 1 or case.second_order)]
+              if any(word in case.name for word in options.only.split(",")) and (options.order == 1 or case.second_order)]
     for start in range(0, len(chosen), CASES_PER_PROGRAM):
         module = Module()
         for index, case in enumerate(chosen[start:start + CASES_PER_PROGRAM], start):
