@@ -60,8 +60,8 @@ Tensor mlir::ad::reference::reduce(Reduction kind, const Tensor &x, int64_t axis
     const T *line = lines.data<T>();
     for (int64_t i = 0, n = result.getNumElements(); i < n; ++i, line += length)
       result.data<T>()[i] = accumulate(
-          order, length, identityOf<T>(kind), [&](T sum, int64_t index) { return combine(kind, sum, line[index]); },
-          join);
+          order, length, identityOf<T>(kind),
+          [&](T sum, int64_t index) { return combine(kind, sum, line[index]); }, join);
   });
   return result;
 }

@@ -14,7 +14,8 @@ namespace mlir::ad::reference {
 /// The order written on the operation, else its canonical one.
 OrderAttr orderOf(NumericsOpInterface op);
 
-/// All of 0 … count-1 taken in with step(accumulator, index); partial results are joined with join(left, right).
+/// All of 0 … count-1 taken in with step(accumulator, index); partial results are joined with join(left,
+/// right).
 template <class T, class Step, class Join>
 T accumulate(OrderAttr order, int64_t count, T identity, Step step, Join join) {
   if (order.isLanes())
@@ -26,8 +27,8 @@ enum class Reduction { Sum, Product, Maximum, Minimum };
 
 /// A tensor of an accumulator type reduced along one axis, which stays with size 1.
 Tensor reduce(Reduction kind, const Tensor &x, int64_t axis, OrderAttr order);
-/// The same along any number of axes, from the last to the first. Where there are several, the lanes of an order belong
-/// to the innermost axis of the tensor, and the others are reduced in canonical blocks.
+/// The same along any number of axes, from the last to the first. Where there are several, the lanes of an
+/// order belong to the innermost axis of the tensor, and the others are reduced in canonical blocks.
 Tensor reduce(Reduction kind, const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order);
 /// The sum divided once by the number of elements.
 Tensor mean(const Tensor &x, ArrayRef<int64_t> axes, OrderAttr order);

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Arithmetic on single numbers with the edge semantics of the specification, and its application to whole tensors.
-// C++ types stand for the types in which operations compute: bool for i1, int8_t, int32_t, int64_t, float and double.
+// Arithmetic on single numbers with the edge semantics of the specification, and its application to whole
+// tensors. C++ types stand for the types in which operations compute: bool for i1, int8_t, int32_t, int64_t,
+// float and double.
 
 #ifndef ADJOINT_LIB_REFERENCE_ARITHMETIC_H
 #define ADJOINT_LIB_REFERENCE_ARITHMETIC_H
@@ -125,8 +126,8 @@ template <class T> constexpr ElementType elementTypeFor() {
     return ElementType::F64;
 }
 
-/// Calls body(T()) for the C++ type of a compute type; the bodies of integers and floats are compiled only where the
-/// verifiers let such tensors through.
+/// Calls body(T()) for the C++ type of a compute type; the bodies of integers and floats are compiled only
+/// where the verifiers let such tensors through.
 template <class Body> auto withFloat(ElementType type, Body body) {
   return type == ElementType::F64 ? body(double()) : body(float());
 }
@@ -151,8 +152,8 @@ template <class Body> auto withAny(ElementType type, Body body) {
   return type == ElementType::I1 ? body(bool()) : withNumber(type, body);
 }
 
-/// f applied to each element, or to the elements at the same place of tensors of one shape. The element type of the
-/// result is that of what f returns.
+/// f applied to each element, or to the elements at the same place of tensors of one shape. The element type
+/// of the result is that of what f returns.
 template <class T, class F> Tensor map(const Tensor &x, F f) {
   using R = decltype(f(T()));
   Tensor result(elementTypeFor<R>(), x.getShape());

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sums of products. Operands are brought into rows that are contiguous along the contracted index; each element of
-// the result is then one dot product in the written order.
+// Sums of products. Operands are brought into rows that are contiguous along the contracted index; each
+// element of the result is then one dot product in the written order.
 
 #include "Accumulation.h"
 #include "Arithmetic.h"
@@ -64,8 +64,8 @@ static Tensor contract(const Rows &lhs, const Rows &rhs, OrderAttr order) {
 }
 
 /// Axes that meet must have one size; the error names the axis of the right operand.
-static int32_t checkPairs(Operation *op, Frame &frame, const Tensor &lhs, const Tensor &rhs, ArrayRef<int64_t> left,
-                          ArrayRef<int64_t> right) {
+static int32_t checkPairs(Operation *op, Frame &frame, const Tensor &lhs, const Tensor &rhs,
+                          ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
   for (auto [l, r] : llvm::zip_equal(left, right))
     if (lhs.getDim(l) != rhs.getDim(r))
       return frame.fail(op, ADRT_FAIL_SAME_SIZE, {r, lhs.getDim(l), rhs.getDim(r)});

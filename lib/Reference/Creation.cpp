@@ -14,13 +14,15 @@ using namespace mlir::ad::reference;
 static int32_t runConstant(ConstantOp op, Frame &frame) {
   auto dense = dyn_cast<DenseElementsAttr>(op.getValue());
   if (!dense)
-    return frame.refuse(op, "holds its value in a form that the reference interpreter does not read, expected dense<…>");
+    return frame.refuse(
+        op, "holds its value in a form that the reference interpreter does not read, expected dense<…>");
   return frame.set(op.getResult(), Tensor::constant(*elementTypeOf(dense.getElementType()), dense));
 }
 
 static int32_t runFull(FullOp op, Frame &frame) {
   Shape shape;
-  if (int32_t status = frame.shape(op, cast<RankedTensorType>(op.getResult().getType()), op.getSizes(), shape))
+  if (int32_t status =
+          frame.shape(op, cast<RankedTensorType>(op.getResult().getType()), op.getSizes(), shape))
     return status;
   return frame.set(op.getResult(), filled(frame[op.getValue()], shape));
 }

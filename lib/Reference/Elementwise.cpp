@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elementwise operations: operands broadcast together, values of 16- and 8-bit floats compute in f32, each operation
-// rounds once.
+// Elementwise operations: operands broadcast together, values of 16- and 8-bit floats compute in f32, each
+// operation rounds once.
 
 #include "Arithmetic.h"
 #include "Interpreter.h"
@@ -73,8 +73,8 @@ template <class OpT, class F> static void addBinary(Semantics &semantics, F f) {
     SmallVector<Tensor> x;
     if (int32_t status = computeOperands(op, frame, x))
       return status;
-    return setRounded(op, frame,
-                      withNumber(x[0].getType(), [&](auto tag) { return map<decltype(tag)>(x[0], x[1], f); }));
+    return setRounded(
+        op, frame, withNumber(x[0].getType(), [&](auto tag) { return map<decltype(tag)>(x[0], x[1], f); }));
   });
 }
 
@@ -83,8 +83,9 @@ template <class OpT, class F> static void addTernary(Semantics &semantics, F f) 
     SmallVector<Tensor> x;
     if (int32_t status = computeOperands(op, frame, x))
       return status;
-    return setRounded(op, frame,
-                      withNumber(x[0].getType(), [&](auto tag) { return map<decltype(tag)>(x[0], x[1], x[2], f); }));
+    return setRounded(op, frame, withNumber(x[0].getType(), [&](auto tag) {
+                        return map<decltype(tag)>(x[0], x[1], x[2], f);
+                      }));
   });
 }
 
@@ -117,8 +118,8 @@ template <class OpT, class F> static void addLogical(Semantics &semantics, F f) 
     SmallVector<Tensor> x;
     if (int32_t status = broadcastOperands(op, frame, x))
       return status;
-    return setRounded(op, frame,
-                      withLogical(x[0].getType(), [&](auto tag) { return map<decltype(tag)>(x[0], x[1], f); }));
+    return setRounded(
+        op, frame, withLogical(x[0].getType(), [&](auto tag) { return map<decltype(tag)>(x[0], x[1], f); }));
   });
 }
 

@@ -16,7 +16,9 @@ static int32_t runBarrier(BarrierOp op, Frame &frame) {
   return ADRT_OK;
 }
 
-static int32_t runStopGradient(StopGradientOp op, Frame &frame) { return frame.set(op.getResult(), frame[op.getInput()]); }
+static int32_t runStopGradient(StopGradientOp op, Frame &frame) {
+  return frame.set(op.getResult(), frame[op.getInput()]);
+}
 
 static int32_t runFeed(FeedOp op, Frame &frame) {
   SmallVector<int64_t> shape;
@@ -40,7 +42,8 @@ static int32_t runReceive(ReceiveOp op, Frame &frame) {
 }
 
 static int32_t refuseDerivative(Operation *op, Frame &frame) {
-  return frame.refuse(op, "has no semantics of its own in the reference interpreter: run ad-differentiate first");
+  return frame.refuse(op,
+                      "has no semantics of its own in the reference interpreter: run ad-differentiate first");
 }
 static int32_t runValueAndGrad(ValueAndGradOp op, Frame &frame) { return refuseDerivative(op, frame); }
 static int32_t runVjp(VjpOp op, Frame &frame) { return refuseDerivative(op, frame); }
@@ -59,12 +62,12 @@ static int32_t runRequire(RequireOp op, Frame &frame) {
   if (*frame[op.getCondition()].data<bool>())
     return ADRT_OK;
   SmallVector<int64_t> values = frame.indices(op.getValues());
-  return adrt_fail(frame.run.context, Site(op.getLoc(), op.getAsker()).get(), static_cast<int32_t>(op.getKind()),
-                   values.data(), static_cast<int32_t>(values.size()));
+  return adrt_fail(frame.run.context, Site(op.getLoc(), op.getAsker()).get(),
+                   static_cast<int32_t>(op.getKind()), values.data(), static_cast<int32_t>(values.size()));
 }
 
-static int32_t runCheck(Operation *op, Frame &frame, adrt_check_kind kind, double tolerance, bool relative, Value actual,
-                     Value expected) {
+static int32_t runCheck(Operation *op, Frame &frame, adrt_check_kind kind, double tolerance, bool relative,
+                        Value actual, Value expected) {
   adrt_tensor left = frame[actual].view(), right = frame[expected].view();
   return adrt_check(frame.run.context, Site(op).get(), kind, tolerance, relative, &left, &right);
 }
@@ -75,7 +78,7 @@ static int32_t runExpectEq(check::ExpectEqOp op, Frame &frame) {
 
 static int32_t runExpectAlmostEq(check::ExpectAlmostEqOp op, Frame &frame) {
   return runCheck(op, frame, ADRT_CHECK_ALMOST_EQUAL, op.getTolerance().convertToDouble(), op.getRelative(),
-                 op.getActual(), op.getExpected());
+                  op.getActual(), op.getExpected());
 }
 
 static int32_t runExpectFinite(check::ExpectFiniteOp op, Frame &frame) {

@@ -21,7 +21,8 @@ static constexpr int64_t maxBytes = int64_t(1) << 37;
 /// file:line:column where the location has one, else the location as MLIR prints it.
 static std::string describe(Location loc) {
   if (auto file = loc->findInstanceOf<FileLineColLoc>())
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn()))
+        .str();
   std::string text;
   llvm::raw_string_ostream(text) << loc;
   return text;
@@ -57,15 +58,18 @@ int32_t Frame::refuse(Operation *op, const Twine &why) {
 }
 
 int32_t Frame::checkMemory(Operation *op, ElementType type, ArrayRef<int64_t> shape) {
-  int64_t bytes = adrt::byteSize(static_cast<int32_t>(type), static_cast<int32_t>(shape.size()), shape.data());
+  int64_t bytes =
+      adrt::byteSize(static_cast<int32_t>(type), static_cast<int32_t>(shape.size()), shape.data());
   if (bytes >= 0 && bytes <= maxBytes)
     return ADRT_OK;
   return run.context->fail(ADRT_HOST_ERROR, Site(op).get(),
-                           "not enough memory for a tensor of " +
-                               (bytes < 0 ? std::string("unrepresentable size") : std::to_string(bytes) + " bytes"));
+                           "not enough memory for a tensor of " + (bytes < 0
+                                                                       ? std::string("unrepresentable size")
+                                                                       : std::to_string(bytes) + " bytes"));
 }
 
-int32_t Frame::shape(Operation *op, RankedTensorType type, ValueRange sizes, SmallVectorImpl<int64_t> &shape) {
+int32_t Frame::shape(Operation *op, RankedTensorType type, ValueRange sizes,
+                     SmallVectorImpl<int64_t> &shape) {
   shape.assign(type.getShape().begin(), type.getShape().end());
   unsigned next = 0;
   for (auto [axis, size] : llvm::enumerate(shape)) {
@@ -137,7 +141,8 @@ int32_t Interpreter::call(Operation *caller, StringRef callee, ArrayRef<Tensor> 
   if (!function)
     return refuseFunction(caller, "no function @" + callee + " in this module");
   if (function.isExternal() || !function.getBody().hasOneBlock())
-    return refuseFunction(function, "the reference interpreter runs functions of exactly one block, but got @" + callee);
+    return refuseFunction(
+        function, "the reference interpreter runs functions of exactly one block, but got @" + callee);
   if (depth == maxDepth)
     return refuseFunction(caller, "calls nest deeper than " + Twine(maxDepth));
   ++depth;
@@ -171,7 +176,8 @@ static int32_t checkArgument(func::FuncOp entry, adrt_context *context, int64_t 
   return ADRT_OK;
 }
 
-static int32_t handOver(adrt_context *context, ArrayRef<Tensor> values, MutableArrayRef<adrt_tensor> results) {
+static int32_t handOver(adrt_context *context, ArrayRef<Tensor> values,
+                        MutableArrayRef<adrt_tensor> results) {
   for (auto [number, value] : llvm::enumerate(values)) {
     void *data = adrt_result(context, &results[number], static_cast<int32_t>(number),
                              static_cast<int32_t>(value.getType()), static_cast<int32_t>(value.getRank()),
@@ -184,8 +190,8 @@ static int32_t handOver(adrt_context *context, ArrayRef<Tensor> values, MutableA
   return ADRT_OK;
 }
 
-int32_t mlir::ad::runReference(ModuleOp module, StringRef name, adrt_context *context, ArrayRef<adrt_tensor> arguments,
-                               MutableArrayRef<adrt_tensor> results) {
+int32_t mlir::ad::runReference(ModuleOp module, StringRef name, adrt_context *context,
+                               ArrayRef<adrt_tensor> arguments, MutableArrayRef<adrt_tensor> results) {
   adrt::FloatingPointScope floatingPoint;
   auto entry = module.lookupSymbol<func::FuncOp>(name);
   if (!entry)
@@ -193,8 +199,8 @@ int32_t mlir::ad::runReference(ModuleOp module, StringRef name, adrt_context *co
   FunctionType type = entry.getFunctionType();
   if (type.getNumInputs() != arguments.size() || type.getNumResults() != results.size())
     return refuseFunction(entry, "@" + name + " has " + Twine(type.getNumInputs()) + " arguments and " +
-                                     Twine(type.getNumResults()) + " results, but got " + Twine(arguments.size()) +
-                                     " and " + Twine(results.size()));
+                                     Twine(type.getNumResults()) + " results, but got " +
+                                     Twine(arguments.size()) + " and " + Twine(results.size()));
   SmallVector<Tensor> inputs, outputs;
   for (auto [number, argument] : llvm::enumerate(arguments)) {
     if (int32_t status = checkArgument(entry, context, number, type.getInput(number), argument))

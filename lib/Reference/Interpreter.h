@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The machine of the interpreter: a table from operations to their semantics, and the values of one call. Each family
-// of operations registers its semantics from a file of its own.
+// The machine of the interpreter: a table from operations to their semantics, and the values of one call.
+// Each family of operations registers its semantics from a file of its own.
 //
-// Every function that can fail returns an adrt_status; whoever gets another one than ADRT_OK returns it unchanged, the
-// reason has been recorded.
+// Every function that can fail returns an adrt_status; whoever gets another one than ADRT_OK returns it
+// unchanged, the reason has been recorded.
 
 #ifndef ADJOINT_LIB_REFERENCE_INTERPRETER_H
 #define ADJOINT_LIB_REFERENCE_INTERPRETER_H
@@ -29,7 +29,9 @@ public:
   using Function = std::function<int32_t(Operation *, Frame &)>;
 
   template <class OpT> void add(int32_t (*function)(OpT, Frame &)) {
-    table[OpT::getOperationName()] = [function](Operation *op, Frame &frame) { return function(cast<OpT>(op), frame); };
+    table[OpT::getOperationName()] = [function](Operation *op, Frame &frame) {
+      return function(cast<OpT>(op), frame);
+    };
   }
   /// For operations that differ in a function only.
   template <class OpT, class F> void addGeneric(F function) { table[OpT::getOperationName()] = function; }
@@ -58,7 +60,8 @@ public:
   Interpreter(ModuleOp module, adrt_context *context);
 
   /// Calls a function by name; `caller` is where errors of the call itself belong.
-  int32_t call(Operation *caller, StringRef callee, ArrayRef<Tensor> arguments, SmallVectorImpl<Tensor> &results);
+  int32_t call(Operation *caller, StringRef callee, ArrayRef<Tensor> arguments,
+               SmallVectorImpl<Tensor> &results);
 
   ModuleOp module;
   adrt_context *context;
@@ -83,7 +86,8 @@ public:
     return ADRT_OK;
   }
 
-  /// Runs the operations of `block`, whose arguments become `arguments`, and returns what its terminator yields.
+  /// Runs the operations of `block`, whose arguments become `arguments`, and returns what its terminator
+  /// yields.
   int32_t runBlock(Block &block, ArrayRef<Tensor> arguments, SmallVectorImpl<Tensor> &yielded);
 
   /// The shape of `type`, whose `?` are the given sizes in order.

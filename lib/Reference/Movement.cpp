@@ -90,4 +90,6 @@ Tensor mlir::ad::reference::transpose(const Tensor &input, ArrayRef<int64_t> per
   return gather(input, shape, 0, strides);
 }
 
-Tensor mlir::ad::reference::filled(const Tensor &scalar, ArrayRef<int64_t> shape) { return broadcastTo(scalar, shape); }
+Tensor mlir::ad::reference::filled(const Tensor &scalar, ArrayRef<int64_t> shape) {
+  return broadcastTo(scalar, shape);
+}

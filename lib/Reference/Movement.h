@@ -14,7 +14,8 @@ using Shape = SmallVector<int64_t>;
 /// The distance in elements between neighbours along each axis of a row-major tensor.
 Shape stridesOf(ArrayRef<int64_t> shape);
 
-/// Element i of the result is element offset + sum of i[d] * strides[d] of the input. Strides may be 0 or negative.
+/// Element i of the result is element offset + sum of i[d] * strides[d] of the input. Strides may be 0 or
+/// negative.
 Tensor gather(const Tensor &input, ArrayRef<int64_t> shape, int64_t offset, ArrayRef<int64_t> strides);
 /// Writes element i of the input to element offset + sum of i[d] * strides[d] of the destination.
 void scatter(Tensor &destination, const Tensor &input, int64_t offset, ArrayRef<int64_t> strides);

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Neural-network operations as their written decomposition, computed in f32 (f64 for f64) throughout and rounded to
-// the type of the result once at the end. ad-decompose makes the same steps.
+// Neural-network operations as their written decomposition, computed in f32 (f64 for f64) throughout and
+// rounded to the type of the result once at the end. ad-decompose makes the same steps.
 
 #include "Accumulation.h"
 #include "Arithmetic.h"
@@ -86,7 +86,8 @@ static Tensor inverseDeviation(const Tensor &q, double epsilon, OrderAttr order)
 }
 
 static int32_t runLayerNorm(LayerNormOp op, Frame &frame) {
-  Tensor x = widen(frame[op.getInput()]), scale = widen(frame[op.getScale()]), bias = widen(frame[op.getBias()]);
+  Tensor x = widen(frame[op.getInput()]), scale = widen(frame[op.getScale()]),
+         bias = widen(frame[op.getBias()]);
   if (int32_t status = checkLastAxis(op, frame, x, scale))
     return status;
   if (int32_t status = checkLastAxis(op, frame, x, bias))

@@ -30,11 +30,13 @@ template <class OpT> static int32_t finish(OpT op, Frame &frame, const Tensor &r
   return frame.set(op.getResult(), result);
 }
 
-/// Largest and smallest elements of i8 are i8: nothing overflows, and the value of an empty axis is that of i8.
+/// Largest and smallest elements of i8 are i8: nothing overflows, and the value of an empty axis is that of
+/// i8.
 template <class OpT, Reduction kind> static int32_t runReduce(OpT op, Frame &frame) {
   Tensor input = frame[op.getInput()];
   bool sums = kind == Reduction::Sum || kind == Reduction::Product;
-  return finish(op, frame, reduce(kind, sums ? accumulatorOf(input) : widen(input), op.getAxes(), orderOf(op)));
+  return finish(op, frame,
+                reduce(kind, sums ? accumulatorOf(input) : widen(input), op.getAxes(), orderOf(op)));
 }
 
 static int32_t runReduceMean(ReduceMeanOp op, Frame &frame) {
@@ -43,8 +45,8 @@ static int32_t runReduceMean(ReduceMeanOp op, Frame &frame) {
 
 //===- sum_to_shape ----------------------------------------------------===//
 
-/// Sums where a broadcast from `shape` to the shape of `x` repeats, from the last axis to the first. Lanes belong to
-/// the innermost axis.
+/// Sums where a broadcast from `shape` to the shape of `x` repeats, from the last axis to the first. Lanes
+/// belong to the innermost axis.
 static Tensor sumRepeated(Tensor x, ArrayRef<int64_t> shape, OrderAttr order) {
   int64_t rank = x.getRank(), leading = rank - static_cast<int64_t>(shape.size());
   OrderAttr outer = order.isLanes() ? OrderAttr::canonicalBlocks(order.getContext()) : order;
@@ -57,7 +59,8 @@ static Tensor sumRepeated(Tensor x, ArrayRef<int64_t> shape, OrderAttr order) {
 static int32_t runSumToShape(SumToShapeOp op, Frame &frame) {
   Tensor input = frame[op.getInput()];
   Shape shape;
-  if (int32_t status = frame.shape(op, cast<RankedTensorType>(op.getResult().getType()), op.getSizes(), shape))
+  if (int32_t status =
+          frame.shape(op, cast<RankedTensorType>(op.getResult().getType()), op.getSizes(), shape))
     return status;
   int64_t leading = input.getRank() - static_cast<int64_t>(shape.size());
   for (auto [axis, size] : llvm::enumerate(shape))

@@ -24,7 +24,9 @@ static uint64_t zeroExtended(const Tensor &x) {
   return bits;
 }
 
-static int64_t signExtended(const Tensor &x) { return llvm::SignExtend64(zeroExtended(x), bitsOf(x.getType())); }
+static int64_t signExtended(const Tensor &x) {
+  return llvm::SignExtend64(zeroExtended(x), bitsOf(x.getType()));
+}
 
 /// The low bits of a number as a scalar.
 static Tensor truncated(ElementType type, uint64_t value) {
@@ -59,7 +61,8 @@ template <class OpT, class F> static void addUnsigned(Semantics &semantics, F f)
   semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
     if (!isScalar(op))
       return frame.refuse(op, "runs in the reference interpreter on scalars only");
-    return setInteger(op, frame, f(zeroExtended(frame[op->getOperand(0)]), zeroExtended(frame[op->getOperand(1)])));
+    return setInteger(op, frame,
+                      f(zeroExtended(frame[op->getOperand(0)]), zeroExtended(frame[op->getOperand(1)])));
   });
 }
 /// The same where the second operand may not be 0.
@@ -67,7 +70,8 @@ template <class OpT, class F> static void addDivision(Semantics &semantics, F f)
   semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
     if (!isScalar(op) || zeroExtended(frame[op->getOperand(1)]) == 0)
       return frame.refuse(op, "divides by zero");
-    return setInteger(op, frame, static_cast<uint64_t>(f(frame[op->getOperand(0)], frame[op->getOperand(1)])));
+    return setInteger(op, frame,
+                      static_cast<uint64_t>(f(frame[op->getOperand(0)], frame[op->getOperand(1)])));
   });
 }
 
@@ -96,12 +100,14 @@ static void registerIntegers(Semantics &semantics) {
   addUnsigned<arith::MaxUIOp>(semantics, [](uint64_t a, uint64_t b) { return a > b ? a : b; });
   using T = const Tensor &;
   addDivision<arith::DivSIOp>(semantics, [](T a, T b) { return divide(signExtended(a), signExtended(b)); });
-  addDivision<arith::RemSIOp>(semantics,
-                              [](T a, T b) { return reference::remainder(signExtended(a), signExtended(b)); });
+  addDivision<arith::RemSIOp>(
+      semantics, [](T a, T b) { return reference::remainder(signExtended(a), signExtended(b)); });
   addDivision<arith::DivUIOp>(semantics, [](T a, T b) { return zeroExtended(a) / zeroExtended(b); });
   addDivision<arith::RemUIOp>(semantics, [](T a, T b) { return zeroExtended(a) % zeroExtended(b); });
-  addDivision<arith::FloorDivSIOp>(semantics, [](T a, T b) { return floorDivide(signExtended(a), signExtended(b)); });
-  addDivision<arith::CeilDivSIOp>(semantics, [](T a, T b) { return ceilDivide(signExtended(a), signExtended(b)); });
+  addDivision<arith::FloorDivSIOp>(semantics,
+                                   [](T a, T b) { return floorDivide(signExtended(a), signExtended(b)); });
+  addDivision<arith::CeilDivSIOp>(semantics,
+                                  [](T a, T b) { return ceilDivide(signExtended(a), signExtended(b)); });
   addDivision<arith::CeilDivUIOp>(semantics, [](T a, T b) {
     uint64_t n = zeroExtended(a), d = zeroExtended(b);
     return n / d + (n % d != 0);
@@ -153,7 +159,8 @@ static int32_t runCmpF(arith::CmpFOp op, Frame &frame) {
     const Tensor &x = frame[value];
     return APFloat(numerics::toDouble(x.getType(), zeroExtended(x)));
   };
-  return setInteger(op, frame, arith::applyCmpPredicate(op.getPredicate(), number(op.getLhs()), number(op.getRhs())));
+  return setInteger(op, frame,
+                    arith::applyCmpPredicate(op.getPredicate(), number(op.getLhs()), number(op.getRhs())));
 }
 
 static int32_t runSelect(arith::SelectOp op, Frame &frame) {
@@ -224,8 +231,12 @@ template <class OpT, class Choose> static int32_t runAffine(OpT op, Frame &frame
 static int32_t runAffineApply(affine::AffineApplyOp op, Frame &frame) {
   return runAffine(op, frame, [](int64_t a, int64_t) { return a; });
 }
-static int32_t runAffineMin(affine::AffineMinOp op, Frame &frame) { return runAffine(op, frame, minimum<int64_t>); }
-static int32_t runAffineMax(affine::AffineMaxOp op, Frame &frame) { return runAffine(op, frame, maximum<int64_t>); }
+static int32_t runAffineMin(affine::AffineMinOp op, Frame &frame) {
+  return runAffine(op, frame, minimum<int64_t>);
+}
+static int32_t runAffineMax(affine::AffineMaxOp op, Frame &frame) {
+  return runAffine(op, frame, maximum<int64_t>);
+}
 
 //===- Between tensors and scalars -------------------------------------===//
 
@@ -243,7 +254,8 @@ static int32_t runExtract(tensor::ExtractOp op, Frame &frame) {
   int64_t offset = 0;
   for (size_t axis = 0; axis < indices.size(); ++axis) {
     if (indices[axis] < 0 || indices[axis] >= source.getDim(axis))
-      return frame.fail(op, ADRT_FAIL_BOUNDS, {static_cast<int64_t>(axis), indices[axis], source.getDim(axis)});
+      return frame.fail(op, ADRT_FAIL_BOUNDS,
+                        {static_cast<int64_t>(axis), indices[axis], source.getDim(axis)});
     offset += indices[axis] * strides[axis];
   }
   return frame.set(op.getResult(), gather(source, {}, offset, {}));

@@ -30,7 +30,8 @@ static int32_t runBroadcast(BroadcastOp op, Frame &frame) {
   int64_t leading = static_cast<int64_t>(shape.size()) - input.getRank();
   for (auto [axis, size] : llvm::enumerate(input.getShape()))
     if (size != 1 && size != shape[leading + axis])
-      return frame.fail(op, ADRT_FAIL_BROADCAST, {leading + static_cast<int64_t>(axis), size, shape[leading + axis]});
+      return frame.fail(op, ADRT_FAIL_BROADCAST,
+                        {leading + static_cast<int64_t>(axis), size, shape[leading + axis]});
   return frame.set(op.getResult(), broadcastTo(input, shape));
 }
 

@@ -55,7 +55,8 @@ Tensor Tensor::constant(ElementType type, DenseElementsAttr attribute) {
 }
 
 adrt_tensor Tensor::view() const {
-  return {const_cast<char *>(bytes()), shape.data(), static_cast<int32_t>(shape.size()), static_cast<int32_t>(type)};
+  return {const_cast<char *>(bytes()), shape.data(), static_cast<int32_t>(shape.size()),
+          static_cast<int32_t>(type)};
 }
 
 Tensor Tensor::reshaped(ArrayRef<int64_t> newShape) const {

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The value that the reference interpreter computes with: a dense row-major tensor. A scalar is a tensor of rank 0,
-// and `index` is i64.
+// The value that the reference interpreter computes with: a dense row-major tensor. A scalar is a tensor of
+// rank 0, and `index` is i64.
 
 #ifndef ADJOINT_REFERENCE_TENSOR_H
 #define ADJOINT_REFERENCE_TENSOR_H
@@ -23,11 +23,13 @@ namespace mlir::ad::reference {
 using numerics::ElementType;
 using numerics::sizeInBytes;
 
-/// The element type of a tensor, of an integer or float scalar or of `index`; none when we have no such values.
+/// The element type of a tensor, of an integer or float scalar or of `index`; none when we have no such
+/// values.
 std::optional<ElementType> elementTypeOf(Type type);
 int64_t product(ArrayRef<int64_t> shape);
 
-/// Copies share the elements. Whoever creates a tensor fills it before handing it on; from then on it is constant.
+/// Copies share the elements. Whoever creates a tensor fills it before handing it on; from then on it is
+/// constant.
 class Tensor {
 public:
   Tensor() = default;
