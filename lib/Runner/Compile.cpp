@@ -9,17 +9,22 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Utils/SplitModule.h"
+#include <algorithm>
+#include <thread>
 
 using namespace mlir;
 using namespace mlir::ad::runner;
@@ -82,6 +87,84 @@ llvm::Expected<std::string> emitObject(llvm::Module &module, llvm::TargetMachine
   return std::string(object.begin(), object.end());
 }
 
+/// A part of the program on its way through one thread.
+struct Part {
+  std::string bitcode; // parts change contexts as bitcode: a context belongs to one thread
+  std::string object;
+  StageTimes times;
+  std::string problem;
+};
+
+llvm::Error compileModule(llvm::Module &module, const CpuTarget &cpu, std::string &object,
+                          StageTimes &times) {
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(cpu);
+  if (!machine)
+    return machine.takeError();
+  {
+    StageScope stage(times, "llvm");
+    if (llvm::Error error = optimize(module, **machine))
+      return error;
+  }
+  StageScope stage(times, "codegen");
+  llvm::Expected<std::string> emitted = emitObject(module, **machine);
+  if (!emitted)
+    return emitted.takeError();
+  object = std::move(*emitted);
+  return llvm::Error::success();
+}
+
+void compilePart(Part &part, const CpuTarget &cpu) {
+  llvm::LLVMContext context;
+  llvm::Expected<std::unique_ptr<llvm::Module>> module =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(part.bitcode, "part"), context);
+  llvm::Error error =
+      module ? compileModule(**module, cpu, part.object, part.times) : llvm::Error(module.takeError());
+  part.problem = consumeExitError(std::move(error)).second;
+}
+
+/// How many threads are worth while: each has a fixed cost of some milliseconds.
+unsigned countParts(const llvm::Module &module) {
+  constexpr unsigned instructionsPerPart = 3000, maxParts = 8;
+  unsigned useful = module.getInstructionCount() / instructionsPerPart;
+  return std::clamp(std::min(useful, std::thread::hardware_concurrency()), 1u, maxParts);
+}
+
+std::vector<Part> splitModule(llvm::Module &module, unsigned count) {
+  std::vector<Part> parts;
+  auto take = [&](std::unique_ptr<llvm::Module> piece) {
+    llvm::raw_string_ostream stream(parts.emplace_back().bitcode);
+    llvm::WriteBitcodeToFile(*piece, stream);
+  };
+  llvm::SplitModule(module, count, take, /*PreserveLocals=*/false);
+  return parts;
+}
+
+/// Compiles on several threads; the times of a stage are those of the slowest.
+llvm::Expected<std::vector<std::string>> compileParts(llvm::Module &module, unsigned count,
+                                                      const CpuTarget &cpu, StageTimes &times) {
+  std::vector<Part> parts = splitModule(module, count);
+  std::vector<std::thread> threads;
+  for (Part &part : llvm::drop_begin(parts))
+    threads.emplace_back(compilePart, std::ref(part), std::cref(cpu));
+  compilePart(parts.front(), cpu);
+  for (std::thread &thread : threads)
+    thread.join();
+  std::vector<std::string> objects;
+  for (llvm::StringRef stage : {"llvm", "codegen"}) {
+    double slowest = 0;
+    for (const Part &part : parts)
+      for (const StageTimes::Stage &time : part.times.getStages())
+        slowest = time.name == stage ? std::max(slowest, time.seconds) : slowest;
+    times.add(stage, slowest);
+  }
+  for (Part &part : parts) {
+    if (!part.problem.empty())
+      return exitError(ExitProgramError, part.problem);
+    objects.push_back(std::move(part.object));
+  }
+  return objects;
+}
+
 } // namespace
 
 std::string CpuTarget::featureString() const { return llvm::join(features, ","); }
@@ -115,8 +198,8 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name) {
   return wanted;
 }
 
-llvm::Expected<std::string> mlir::ad::runner::compileToObject(ModuleOp module, const CpuTarget &cpu,
-                                                              StageTimes &times) {
+llvm::Expected<std::vector<std::string>>
+mlir::ad::runner::compileToObjects(ModuleOp module, const CpuTarget &cpu, StageTimes &times) {
   llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(cpu);
   if (!machine)
     return machine.takeError();
@@ -134,13 +217,12 @@ llvm::Expected<std::string> mlir::ad::runner::compileToObject(ModuleOp module, c
     if (llvm::verifyModule(*code, &os))
       return exitError(ExitProgramError, "internal error: invalid LLVM IR: " + problem);
   }
-  {
-    StageScope stage(times, "llvm");
-    if (llvm::Error error = optimize(*code, **machine))
-      return std::move(error);
-  }
-  StageScope stage(times, "codegen");
-  return emitObject(*code, **machine);
+  if (unsigned count = countParts(*code); count > 1)
+    return compileParts(*code, count, cpu, times);
+  std::vector<std::string> objects(1);
+  if (llvm::Error error = compileModule(*code, cpu, objects.front(), times))
+    return std::move(error);
+  return objects;
 }
 
 void mlir::ad::runner::registerCompileDialects(DialectRegistry &registry) {

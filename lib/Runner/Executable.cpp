@@ -82,9 +82,9 @@ llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const 
       [](llvm::Error error) { llvm::consumeError(std::move(error)); });
   if (llvm::Error error = defineRuntimeSymbols(**jit))
     return std::move(error);
-  auto object = llvm::MemoryBuffer::getMemBufferCopy(program.object, program.signature.entry);
-  if (llvm::Error error = (*jit)->addObjectFile(std::move(object)))
-    return std::move(error);
+  for (const std::string &object : program.objects)
+    if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)))
+      return std::move(error);
   llvm::Expected<orc::ExecutorAddr> entry = (*jit)->lookup(entrySymbol(program.signature.entry));
   if (!entry)
     return entry.takeError();

@@ -176,10 +176,10 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   if (hooks.numericsReport)
     compiled.numericsReport = hooks.numericsReport(program->context.get());
   console.progress("compiling: code");
-  Expected<std::string> object = compileToObject(*program->module, cpu, report.stages);
-  if (!object)
-    return object.takeError();
-  compiled.object = std::move(*object);
+  Expected<std::vector<std::string>> objects = compileToObjects(*program->module, cpu, report.stages);
+  if (!objects)
+    return objects.takeError();
+  compiled.objects = std::move(*objects);
   compiled.signature = std::move(program->signature);
   return std::move(compiled);
 }
@@ -316,10 +316,10 @@ Expected<std::unique_ptr<GradientRuns>> Frontend::loadGradients(LoadedProgram &p
     if (Error error = lower(program, pipelineOptions(*cpu)))
       return std::move(error);
     CompiledProgram compiled;
-    Expected<std::string> object = compileToObject(module, *cpu, report.stages);
-    if (!object)
-      return object.takeError();
-    compiled.object = std::move(*object);
+    Expected<std::vector<std::string>> objects = compileToObjects(module, *cpu, report.stages);
+    if (!objects)
+      return objects.takeError();
+    compiled.objects = std::move(*objects);
     for (auto [name, executable] :
          {std::pair(StringRef(options.entry), &entry), {gradientFunction, &gradient}}) {
       compiled.signature.entry = name.str();

@@ -23,7 +23,7 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-constexpr StringLiteral magic("ADJOBJ\x01\n");
+constexpr StringLiteral magic("ADJOBJ\x02\n");
 constexpr StringLiteral suffix(".adobj");
 constexpr size_t digestBytes = 32;
 // magic, checksum of all that follows, length of the description
@@ -71,6 +71,19 @@ bool readDescription(StringRef text, StringRef key, CompiledProgram &program) {
          mapper.map("kernels", program.kernels) && takeReport(*value, program);
 }
 
+/// Objects stand one after the other, each behind its length.
+bool splitObjects(StringRef rest, CompiledProgram &program) {
+  while (rest.size() >= sizeof(uint64_t)) {
+    uint64_t length = support::endian::read64le(rest.data());
+    rest = rest.drop_front(sizeof(uint64_t));
+    if (length > rest.size())
+      return false;
+    program.objects.push_back(rest.take_front(length).str());
+    rest = rest.drop_front(length);
+  }
+  return rest.empty() && !program.objects.empty();
+}
+
 bool parseEntry(StringRef content, StringRef key, CompiledProgram &program) {
   if (content.size() < prefixBytes || !content.starts_with(magic))
     return false;
@@ -82,8 +95,7 @@ bool parseEntry(StringRef content, StringRef key, CompiledProgram &program) {
   body = body.drop_front(sizeof(uint64_t));
   if (length > body.size() || !readDescription(body.take_front(length), key, program))
     return false;
-  program.object = body.drop_front(length).str();
-  return true;
+  return splitObjects(body.drop_front(length), program);
 }
 
 /// Whether the folder is ours and nobody else can write it; else why not.
@@ -162,7 +174,9 @@ std::optional<CompiledProgram> ObjectCache::load(StringRef key) const {
 
 Error ObjectCache::store(StringRef key, const CompiledProgram &program) const {
   std::string description = formatv("{0}", describe(key, program)).str();
-  std::string body = encodeLength(description.size()) + description + program.object;
+  std::string body = encodeLength(description.size()) + description;
+  for (const std::string &object : program.objects)
+    body += encodeLength(object.size()) + object;
   std::string checksum = hash(body);
   if (Error error = writeFileAtomically(entryPath(key), {magic, checksum, body}))
     return error;

@@ -23,7 +23,7 @@ static CompiledProgram sample(std::string object = "object bytes") {
   program.signature.receives = {{"loss", {{"loss", ADRT_F64, {}}}}};
   program.numerics = "strict";
   program.kernels = {"k0", "k1"};
-  program.object = std::move(object);
+  program.objects = {std::move(object), "second"};
   return program;
 }
 
@@ -54,8 +54,8 @@ TEST(cache_returns_what_was_stored) {
   EXPECT(!cache->load("k"));
   EXPECT_TEXT(unit::text(cache->store("k", sample())), "ok");
   std::optional<CompiledProgram> loaded = cache->load("k");
-  EXPECT(loaded && loaded->object == "object bytes" && loaded->kernels.size() == 2 &&
-         loaded->numerics == "strict");
+  EXPECT(loaded && loaded->objects.size() == 2 && loaded->objects[0] == "object bytes" &&
+         loaded->kernels.size() == 2 && loaded->numerics == "strict");
   if (!loaded)
     return;
   const TensorSpec &x = loaded->signature.arguments.at(0);
@@ -145,7 +145,7 @@ TEST(cache_is_safe_under_concurrent_use) {
       std::string key = "k" + std::to_string((round * seed) % 5), object(8000, key.back());
       llvm::consumeError(cache->store(key, sample(object)));
       if (std::optional<CompiledProgram> loaded = cache->load(key))
-        wrong += loaded->object != object;
+        wrong += loaded->objects.at(0) != object;
     }
   };
   std::vector<std::thread> threads;

@@ -23,10 +23,11 @@ llvm::Expected<CpuTarget> findCpu(llvm::StringRef name);
 /// The host as it is; cheap.
 CpuTarget hostCpu();
 
-/// Compiles `module`, which holds only what translates to LLVM IR; adds the stages `translate`, `llvm`,
+/// Compiles `module`, which holds only what translates to LLVM IR, to objects that link with each other: as
+/// many as the processors and the size of the program make worth while. Adds the stages `translate`, `llvm`,
 /// `codegen`.
-llvm::Expected<std::string> compileToObject(mlir::ModuleOp module, const CpuTarget &target,
-                                            StageTimes &times);
+llvm::Expected<std::vector<std::string>> compileToObjects(mlir::ModuleOp module, const CpuTarget &target,
+                                                          StageTimes &times);
 
 /// Dialects and translations that compileToObject needs.
 void registerCompileDialects(mlir::DialectRegistry &registry);

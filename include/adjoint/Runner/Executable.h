@@ -30,7 +30,7 @@ struct CompiledProgram {
   std::string numerics; ///< the mode it was compiled in
   std::vector<std::string> kernels;
   llvm::json::Value numericsReport = nullptr;
-  std::string object; ///< a relocatable object file
+  std::vector<std::string> objects; ///< relocatable files that link with each other
 };
 
 /// The symbol of the compiled form of function `entry`.
