@@ -77,16 +77,24 @@ llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const 
   llvm::Expected<std::unique_ptr<orc::LLJIT>> jit = createLinker();
   if (!jit)
     return jit.takeError();
-  // Errors come back through the lookup; ORC's own report on stderr would say them twice.
-  (*jit)->getExecutionSession().setErrorReporter(
-      [](llvm::Error error) { llvm::consumeError(std::move(error)); });
+  // The lookup says only that it failed; which symbol is missing comes through the reporter.
+  std::string reasons;
+  (*jit)->getExecutionSession().setErrorReporter([&reasons](llvm::Error error) {
+    reasons += (reasons.empty() ? "" : "; ") + llvm::toString(std::move(error));
+  });
   if (llvm::Error error = defineRuntimeSymbols(**jit))
     return std::move(error);
   for (const std::string &object : program.objects)
     if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)))
       return std::move(error);
   llvm::Expected<orc::ExecutorAddr> entry = (*jit)->lookup(entrySymbol(program.signature.entry));
-  if (!entry)
-    return entry.takeError();
+  if (!entry) {
+    std::string failure = llvm::toString(entry.takeError());
+    return exitError(ExitProgramError, "internal error: the compiled program does not link: " +
+                                           (reasons.empty() ? failure : reasons));
+  }
+  // The session outlives this function and its string.
+  (*jit)->getExecutionSession().setErrorReporter(
+      [](llvm::Error error) { llvm::consumeError(std::move(error)); });
   return std::make_unique<CompiledExecutable>(std::move(*jit), entry->toPtr<adrt_entry>(), program.kernels);
 }

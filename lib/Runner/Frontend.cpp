@@ -85,6 +85,10 @@ std::string Frontend::numericsName(ModuleOp module) const {
   if (!written)
     return "strict";
   llvm::raw_string_ostream(name) << written;
+  // #ad.numerics<MODE, PERMISSIONS> by its content.
+  StringRef content = name;
+  if (content.consume_front("#ad.numerics<") && content.consume_back(">"))
+    return content.str();
   return name;
 }
 
