@@ -10,7 +10,7 @@
 // RUN: ad-runner --target cpu %s --arg x=arange --arg y=arange --dim x.0=0 --dim y.0=1 --print | FileCheck %s --check-prefix=EMPTY
 
 // Check 52: sizes that only run time knows broadcast like NumPy, with gradients; sizes 2 and 3 are a located error.
-// CHECK: check-52-broadcast.mlir:[[#@LINE+14]]:{{[0-9]+}}: error: {{.*}}sizes {{2 and 3|3 and 2}}
+// CHECK: check-52-broadcast.mlir:[[#@LINE+12]]:{{[0-9]+}}: error: {{.*}}sizes {{2 and 3|3 and 2}}
 // LEFT: product: tensor<3xf32> = [0. 0. 0.]
 // LEFT: dx: tensor<1xf32> = [3.]
 // LEFT: dy: tensor<3xf32> = [0. 0. 0.]

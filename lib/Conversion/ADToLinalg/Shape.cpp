@@ -51,6 +51,16 @@ static Value broadcastIndex(OpBuilder &builder, Location loc, Value size, Value 
   return arith::SelectOp::create(builder, loc, repeats, zero, position);
 }
 
+// Whether the types say that there are no elements. Upstream's slices refuse offset 0 in an axis of size 0.
+static bool isEmpty(Value tensor) { return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0); }
+
+// The tensor under a type that does not show which axes are empty.
+static Value withDynamicSizes(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape(type.getRank(), ShapedType::kDynamic);
+  return isEmpty(tensor) ? tensor::CastOp::create(builder, loc, type.clone(shape), tensor) : tensor;
+}
+
 namespace {
 struct LowerBroadcast : OpRewritePattern<BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -100,6 +110,10 @@ struct LowerSlice : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(op.getResult().getType());
+    if (isEmpty(op.getResult())) {
+      rewriter.replaceOp(op, emptyLike(rewriter, op.getLoc(), op->getResult(0)));
+      return success();
+    }
     SmallVector<OpFoldResult> offsets, sizes, strides;
     ValueRange dynamic = op.getSizes();
     for (auto [offset, size, stride] : llvm::zip_equal(op.getOffsets(), type.getShape(), op.getStrides())) {
@@ -112,7 +126,8 @@ struct LowerSlice : OpRewritePattern<SliceOp> {
         sizes.push_back(rewriter.getIndexAttr(size));
       }
     }
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, op.getInput(), offsets, sizes, strides);
+    Value input = withDynamicSizes(rewriter, op.getLoc(), op.getInput());
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, input, offsets, sizes, strides);
     return success();
   }
 };
@@ -151,6 +166,10 @@ struct LowerDynamicSlice : OpRewritePattern<DynamicSliceOp> {
 struct LowerDynamicUpdateSlice : OpRewritePattern<DynamicUpdateSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DynamicUpdateSliceOp op, PatternRewriter &rewriter) const override {
+    if (isEmpty(op.getUpdate()) || isEmpty(op.getInput())) {
+      rewriter.replaceOp(op, op.getInput());
+      return success();
+    }
     SmallVector<OpFoldResult> offsets(op.getOffsets().begin(), op.getOffsets().end());
     auto sizes = tensor::getMixedSizes(rewriter, op.getLoc(), op.getUpdate());
     SmallVector<OpFoldResult> strides(offsets.size(), rewriter.getIndexAttr(1));
@@ -166,6 +185,10 @@ struct LowerPad : OpRewritePattern<PadOp> {
     Location loc = op.getLoc();
     Value scalar = tensor::ExtractOp::create(rewriter, loc, op.getValue(), ValueRange());
     Value filled = fillTensor(rewriter, loc, emptyLike(rewriter, loc, op->getResult(0)), scalar);
+    if (isEmpty(op.getInput())) {
+      rewriter.replaceOp(op, filled);
+      return success();
+    }
     SmallVector<OpFoldResult> offsets, strides;
     for (auto [low, interior] : llvm::zip_equal(op.getLow(), op.getInterior())) {
       offsets.push_back(rewriter.getIndexAttr(low));
@@ -188,6 +211,8 @@ struct LowerConcat : OpRewritePattern<ConcatOp> {
     SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
     Value offset = indexConstant(rewriter, loc, 0);
     for (Value input : op.getInputs()) {
+      if (isEmpty(input) || isEmpty(op.getResult()))
+        continue;
       offsets[axis] = getAsOpFoldResult(offset);
       auto sizes = tensor::getMixedSizes(rewriter, loc, input);
       result = tensor::InsertSliceOp::create(rewriter, loc, input, result, offsets, sizes, strides);

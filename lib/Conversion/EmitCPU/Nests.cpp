@@ -112,6 +112,16 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_
   if (failed(mainLoop(1)))
     return failure();
   Value rest = binary<arith::SubIOp>(upper, lower);
+  // One element is scalar code. (A masked store with a constant mask of one 16-bit lane writes two in LLVM 22.)
+  if (constantOf(rest) == 1) {
+    SmallVector<Position> extended(positions);
+    for (Position &position : extended) {
+      position.push_back({lower, 0, nullptr});
+      while (int64_t(position.size()) < rank)
+        position.push_back({indexConstant(0), 0, nullptr});
+    }
+    return store(extended);
+  }
   // At most one iteration: a masked vector over what is left.
   return emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
     WithLanes vectorCode(*this, vectorLanes, nullptr);

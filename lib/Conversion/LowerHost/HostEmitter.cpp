@@ -169,6 +169,8 @@ LogicalResult HostEmitter::emitOp(Operation &op) {
     return emitRequire(require), success();
   if (op.getName().getDialectNamespace() == "check")
     return emitCheck(&op), success();
+  if (auto select = dyn_cast<arith::SelectOp>(op); select && isa<RankedTensorType>(select.getType()))
+    return emitSelect(&op), success();
   if (auto reshape = dyn_cast<ReshapeOp>(op))
     return emitReshape(reshape), success();
   if (isa<tensor::ExtractOp>(op))
@@ -258,6 +260,20 @@ void HostEmitter::emitReshape(ReshapeOp reshape) {
     dynamic.push_back(scalars.lookupOrDefault(size));
   tensor.sizes = sizesOf(tensor.type, dynamic);
   tensors[reshape.getResult()] = tensor;
+}
+
+void HostEmitter::emitSelect(Operation *op) {
+  auto select = cast<arith::SelectOp>(op);
+  const HostTensor onTrue = tensors.lookup(select.getTrueValue()), onFalse = tensors.lookup(select.getFalseValue());
+  Value condition = scalars.lookupOrDefault(select.getCondition());
+  HostTensor chosen = onTrue;
+  chosen.buffer = -1;
+  chosen.pointer = arith::SelectOp::create(builder, loc, condition, onTrue.pointer, onFalse.pointer);
+  for (auto [size, other] : llvm::zip_equal(chosen.sizes, onFalse.sizes))
+    size = builder.createOrFold<arith::SelectOp>(loc, condition, size, other);
+  HostTensor result = place(cast<RankedTensorType>(select.getType()), chosen.sizes, bufferNumber(op, 0));
+  copy(result, chosen);
+  tensors[select.getResult()] = result;
 }
 
 // The host reads one element, e.g. the condition of a branch.

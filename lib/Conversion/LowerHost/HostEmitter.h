@@ -68,6 +68,7 @@ private:
   void emitReturn(func::ReturnOp op);
   void emitReshape(ReshapeOp reshape);
   void emitExtract(Operation *extract);
+  void emitSelect(Operation *select);
 
   /// Moves `source` into the place of `target`; nothing when they are one buffer.
   void copy(const HostTensor &target, const HostTensor &source);

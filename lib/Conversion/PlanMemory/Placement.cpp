@@ -3,6 +3,7 @@
 // Places of buffers in the arena, the race checker that proves them, and the attributes that hold them.
 
 #include "Planner.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -89,7 +90,7 @@ void MemoryPlanner::writeAttributes() {
   function->setAttr("ad.buffers", builder.getDenseI64ArrayAttr(places));
   function->setAttr("ad.arena_bytes", builder.getI64IntegerAttr(arenaBytes));
   function.walk([&](Operation *op) {
-    if (!isa<LaunchOp, FeedOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    if (!isa<LaunchOp, FeedOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
       return;
     SmallVector<int64_t> ids;
     for (Value result : op->getResults())

@@ -4,6 +4,7 @@
 
 #include "Planner.h"
 #include "adjoint/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::ad {
@@ -108,7 +109,8 @@ LogicalResult MemoryPlanner::assignOp(Operation &op) {
   }
   if (isa<ConstantOp>(op))
     return success(); // read-only data of the program
-  if (isa<FeedOp>(op)) {
+  // A choice between two tensors is a copy of the chosen one.
+  if (isa<FeedOp>(op) || (isa<arith::SelectOp>(op) && isTensor(op.getResult(0)))) {
     int64_t at = numbers[&op].first;
     bufferOf[op.getResult(0)] = makeBuffer(op.getResult(0).getType(), at, at);
     extendOverUses(op.getResult(0));

@@ -14,14 +14,21 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// Whether the function, or one that it names in any way, has an ad.receive.
-static bool reachesReceive(ModuleOp module, FunctionOpInterface entry) {
+// Whether someone outside sees the operation: the host receives, or a check fails. The check dialect is known by name, since the
+// passes of `ad` do not depend on it.
+static bool isSeen(Operation *op) {
+  return isa<ReceiveOp>(op) || op->getName().getDialectNamespace() == "check";
+}
+
+// Whether the function, or one that it names in any way, has an operation that is seen.
+static bool reachesSeen(ModuleOp module, FunctionOpInterface entry) {
   SymbolTable symbols(module);
   llvm::SmallSetVector<Operation *, 8> functions;
   functions.insert(entry);
   for (size_t i = 0; i < functions.size(); ++i) {
     Operation *function = functions[i];
-    if (function->walk([](ReceiveOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    if (function->walk([](Operation *op) { return isSeen(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+            .wasInterrupted())
       return true;
     std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function);
     if (!uses)
@@ -47,7 +54,7 @@ LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   }
   if (entry.isExternal())
     return entry.emitError("entry '@") << name << "' has no body";
-  if (entry.getNumResults() == 0 && !reachesReceive(module, entry))
+  if (entry.getNumResults() == 0 && !reachesSeen(module, entry))
     return entry.emitError("entry '@")
            << name << "' has neither results nor an ad.receive, so that nothing of it can be seen";
   return success();
