@@ -4,9 +4,9 @@
 //  0  The contract becomes explicit, so that nothing later depends on where an operation stands.
 //  1  Derivatives are made before anything is rewritten: rules see the program as written.
 //  2  Calls are inlined: the host program of an entry is one function, which is what memory is planned for.
-//  3  Simplification, then decomposition into operations with a lowering, then the contract once more for the new ones.
-//  4  Conditions on sizes come before fusion moves operations; then fusions and their kernel classes.
-//  5  linalg inside fusions, kernels outside the host program, a place in memory for every tensor.
+//  3  Simplification, then decomposition into operations with a lowering, then the contract once more for the
+//  new ones. 4  Conditions on sizes come before fusion moves operations; then fusions and their kernel
+//  classes. 5  linalg inside fusions, kernels outside the host program, a place in memory for every tensor.
 //  6  Code of kernels before the host program, which asks each kernel for the shape of its range; then LLVM.
 
 #include "adjoint/Pipelines/Pipelines.h"
@@ -44,6 +44,12 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const AdToCpuOptions &option
   pm.addPass(createVerifyDifferentiatedPass());
 }
 
+void ad::buildAdReferencePipeline(OpPassManager &pm, const AdToCpuOptions &options) {
+  addSetNumerics(pm, options);
+  pm.addPass(createDifferentiatePass());
+  addSetNumerics(pm, options);
+}
+
 void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &) {
   pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
   pm.addPass(createFusePass());
@@ -64,6 +70,7 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   LowerHostPassOptions host;
   host.profile = options.profile;
   pm.addPass(createLowerHostPass(host));
+  OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createExpandScalarOpsPass());
   functions.addPass(createCSEPass());
   functions.addPass(createSCFToControlFlowPass());
@@ -93,11 +100,13 @@ void ad::buildAdToCpuPipeline(OpPassManager &pm, const AdToCpuOptions &options) 
 
 void ad::registerPipelines() {
   using Registration = PassPipelineRegistration<AdToCpuOptions>;
-  Registration("ad-to-linalg", "From the ad dialect to linalg on tensors inside fusions", buildAdToLinalgPipeline);
+  Registration("ad-to-linalg", "From the ad dialect to linalg on tensors inside fusions",
+               buildAdToLinalgPipeline);
   Registration("ad-to-cpu", "From the ad dialect to the LLVM dialect for the CPU", buildAdToCpuPipeline);
   Registration("ad-to-cpu-frontend", "Stages 0 to 3 of ad-to-cpu: numerics, derivatives, decomposition",
                buildAdFrontendPipeline);
-  Registration("ad-to-cpu-fusion", "Stage 4 of ad-to-cpu: run-time conditions, fusions, kernel classes", buildAdFusionPipeline);
+  Registration("ad-to-cpu-fusion", "Stage 4 of ad-to-cpu: run-time conditions, fusions, kernel classes",
+               buildAdFusionPipeline);
   Registration("ad-to-cpu-kernels", "Stage 5 of ad-to-cpu: linalg, kernels, memory", buildAdKernelPipeline);
   Registration("ad-to-cpu-code", "Stage 6 of ad-to-cpu: code in the LLVM dialect", buildCpuCodePipeline);
 }

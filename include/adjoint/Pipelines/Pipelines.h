@@ -15,15 +15,19 @@ struct AdToCpuOptions : PassPipelineOptions<AdToCpuOptions> {
   Option<std::string> numerics{*this, "numerics",
                                llvm::cl::desc("MODE[,PERMISSION...]: overrides the module's ad.numerics"),
                                llvm::cl::init("")};
-  Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("Bytes of a vector register"), llvm::cl::init(64)};
+  Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("Bytes of a vector register"),
+                              llvm::cl::init(64)};
   Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
-  Option<bool> optimize{*this, "optimize",
-                        llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
-                        llvm::cl::init(true)};
+  Option<bool> optimize{
+      *this, "optimize",
+      llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
+      llvm::cl::init(true)};
 };
 
 /// Stages 0 to 3: numerics explicit, derivatives made, calls inlined, simplified, decomposed.
 void buildAdFrontendPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+/// What the reference interpreter runs: the written operations, with numerics explicit and derivatives made.
+void buildAdReferencePipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// Stage 4: run-time conditions, fusions, kernel classes.
 void buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// Stage 5: linalg, kernels, memory.

@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   `adrt`, the C ABI between compiled programs and whatever runs them. Compiled code calls the functions below;
-   the runner, a shared library or an ahead-of-time file provides them through one context per execution.
-   It knows neither LLVM nor MLIR.
+   `adrt`, the C ABI between compiled programs and whatever runs them. Compiled code calls the functions
+   below; the runner, a shared library or an ahead-of-time file provides them through one context per
+   execution. It knows neither LLVM nor MLIR.
 
    Every entry of a compiled program has the type adrt_entry. It returns ADRT_OK, or the status of the first
    service that failed; the details then stand in the context. A service that returns a status other than
@@ -60,27 +60,27 @@ typedef int32_t (*adrt_entry)(adrt_context *context, const adrt_tensor *argument
 
 /* What a failed run-time test was about; `values` of adrt_fail are named in parentheses. */
 typedef enum adrt_failure {
-  ADRT_FAIL_BROADCAST = 0,   /* sizes of one dimension do not broadcast (dimension, left size, right size) */
-  ADRT_FAIL_SAME_SIZE = 1,   /* sizes that must agree do not (dimension, expected, actual) */
-  ADRT_FAIL_BOUNDS = 2,      /* an index lies outside (dimension, index, size) */
-  ADRT_FAIL_NEGATIVE = 3,    /* a size is negative (dimension, size) */
-  ADRT_FAIL_RESHAPE = 4,     /* element counts differ (from, to) */
-  ADRT_FAIL_CARRY = 5,       /* a loop changes the size of a carried tensor (carry, dimension, before, after) */
-  ADRT_FAIL_ARGUMENT = 6     /* an argument has the wrong type, rank or shape (argument, dimension or -1 for the type
-                                or -2 for the rank, expected, actual) */
+  ADRT_FAIL_BROADCAST = 0, /* sizes of one dimension do not broadcast (dimension, left size, right size) */
+  ADRT_FAIL_SAME_SIZE = 1, /* sizes that must agree do not (dimension, expected, actual) */
+  ADRT_FAIL_BOUNDS = 2,    /* an index lies outside (dimension, index, size) */
+  ADRT_FAIL_NEGATIVE = 3,  /* a size is negative (dimension, size) */
+  ADRT_FAIL_RESHAPE = 4,   /* element counts differ (from, to) */
+  ADRT_FAIL_CARRY = 5,     /* a loop changes the size of a carried tensor (carry, dimension, before, after) */
+  ADRT_FAIL_ARGUMENT = 6   /* an argument has the wrong type, rank or shape (argument, dimension or -1 for the
+                              type   or -2 for the rank, expected, actual) */
 } adrt_failure;
 
 /* Records a run-time error of the program at `site`; returns ADRT_PROGRAM_ERROR. */
 int32_t adrt_fail(adrt_context *context, const adrt_site *site, int32_t kind, const int64_t *values,
                   int32_t count);
 
-/* The one arena of an execution: at least `bytes` bytes, 64-byte aligned, kept until the entry returns. NULL when
-   there is not enough memory. */
+/* The one arena of an execution: at least `bytes` bytes, 64-byte aligned, kept until the entry returns. NULL
+   when there is not enough memory. */
 void *adrt_arena(adrt_context *context, int64_t bytes);
 
-/* Memory of buffer number `buffer` of the program, for sizes that are known only at run time: at least `bytes` bytes, 64-byte
-   aligned. Asking again for the same number may move it: its old content is lost. Kept until the entry returns. NULL
-   when there is not enough memory. */
+/* Memory of buffer number `buffer` of the program, for sizes that are known only at run time: at least
+   `bytes` bytes, 64-byte aligned. Asking again for the same number may move it: its old content is lost. Kept
+   until the entry returns. NULL when there is not enough memory. */
 void *adrt_buffer(adrt_context *context, int32_t buffer, int64_t bytes);
 
 /* Allocates result `index` with the given shape and fills `*result`; returns its data, or NULL. */
@@ -92,28 +92,30 @@ int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name
                   const adrt_tensor *destination);
 
 /* Hands `count` tensors to the receiver `name`. The data is the callee's only during the call. */
-int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *name, const adrt_tensor *values,
-                     int32_t count);
+int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *name,
+                     const adrt_tensor *values, int32_t count);
 
 /* Kinds of check. */
 typedef enum adrt_check_kind {
-  ADRT_CHECK_EQUAL = 0,        /* same bits, or NaN on both sides */
-  ADRT_CHECK_ALMOST_EQUAL = 1, /* |actual - expected| <= tolerance, or <= tolerance * |expected| when relative */
-  ADRT_CHECK_FINITE = 2        /* no NaN, no infinity in `actual`; `expected` is ignored */
+  ADRT_CHECK_EQUAL = 0, /* same bits, or NaN on both sides */
+  ADRT_CHECK_ALMOST_EQUAL =
+      1,                /* |actual - expected| <= tolerance, or <= tolerance * |expected| when relative */
+  ADRT_CHECK_FINITE = 2 /* no NaN, no infinity in `actual`; `expected` is ignored */
 } adrt_check_kind;
 
 /* Compares two tensors of the same type and shape. On failure records location, first differing index, both
    values there and the largest difference; returns ADRT_CHECK_FAILED. */
-int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, double tolerance, int32_t relative,
-                   const adrt_tensor *actual, const adrt_tensor *expected);
+int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, double tolerance,
+                   int32_t relative, const adrt_tensor *actual, const adrt_tensor *expected);
 
-/* ADRT_INTERRUPTED once the host has asked to stop, else ADRT_OK. Compiled loops call it once per iteration. */
+/* ADRT_INTERRUPTED once the host has asked to stop, else ADRT_OK. Compiled loops call it once per iteration.
+ */
 int32_t adrt_poll(adrt_context *context);
 
-/* Runs body(closure, begin, end) over disjoint ranges that cover [0, tiles), on the threads of the context; the
-   partition depends on `tiles` and the thread count only. Returns when all ranges are done. */
-void adrt_parallel_for(adrt_context *context, int64_t tiles, void (*body)(void *closure, int64_t begin, int64_t end),
-                       void *closure);
+/* Runs body(closure, begin, end) over disjoint ranges that cover [0, tiles), on the threads of the context;
+   the partition depends on `tiles` and the thread count only. Returns when all ranges are done. */
+void adrt_parallel_for(adrt_context *context, int64_t tiles,
+                       void (*body)(void *closure, int64_t begin, int64_t end), void *closure);
 
 /* Time of kernels: the compiled program brackets kernel number `kernel` when it was built with profiling. */
 void adrt_kernel_begin(adrt_context *context, int32_t kernel);

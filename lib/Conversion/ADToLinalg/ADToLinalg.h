@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Shared by the files of this folder: the rewrite patterns by family and the helpers that build linalg operations.
+// Shared by the files of this folder: the rewrite patterns by family and the helpers that build linalg
+// operations.
 
 #ifndef ADJOINT_LIB_CONVERSION_ADTOLINALG_ADTOLINALG_H
 #define ADJOINT_LIB_CONVERSION_ADTOLINALG_ADTOLINALG_H
@@ -20,7 +21,8 @@ void populateShapeToLinalgPatterns(RewritePatternSet &patterns);
 void populateContractionToLinalgPatterns(RewritePatternSet &patterns);
 void populateReductionToLinalgPatterns(RewritePatternSet &patterns);
 
-/// The scalar code of an elementwise operation on scalars of the operands' element types. Null for operations without one.
+/// The scalar code of an elementwise operation on scalars of the operands' element types. Null for operations
+/// without one.
 Value emitScalarCode(OpBuilder &builder, Operation *op, ValueRange scalars);
 
 /// `ad.convert` of a scalar; the scalar itself when it has the type already.

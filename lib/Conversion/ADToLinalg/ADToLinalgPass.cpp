@@ -58,7 +58,8 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
   static LogicalResult requireLowered(FusionOp fusion) {
     for (Operation &op : fusion.getBody().front())
       if (isa<FusableOpInterface>(op))
-        return op.emitOpError("cannot be lowered to linalg here: run ad-set-numerics and ad-decompose before ad-fuse");
+        return op.emitOpError(
+            "cannot be lowered to linalg here: run ad-set-numerics and ad-decompose before ad-fuse");
     return success();
   }
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions to linalg: one generic that accumulates fma in the accumulator type, then the rest of the operation and the
-// one rounding, elementwise.
+// Contractions to linalg: one generic that accumulates fma in the accumulator type, then the rest of the
+// operation and the one rounding, elementwise.
 
 #include "ADToLinalg.h"
 
@@ -28,7 +28,8 @@ static Value contract(OpBuilder &builder, OpResult result, Value lhs, Value rhs,
       builder, loc, init.getType(), ValueRange{lhs, rhs}, init, maps, iterators,
       [&](OpBuilder &nested, Location nestedLoc, ValueRange scalars) {
         Value from = sums ? scalars[2] : numberConstant(nested, nestedLoc, accumulator, 0);
-        linalg::YieldOp::create(nested, nestedLoc, accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
+        linalg::YieldOp::create(nested, nestedLoc,
+                                accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
       });
   return generic.getResult(0);
 }
@@ -40,7 +41,8 @@ struct LowerDot : OpRewritePattern<DotOp> {
     Location loc = op.getLoc();
     auto lhsType = cast<RankedTensorType>(op.getLhs().getType());
     auto rhsType = cast<RankedTensorType>(op.getRhs().getType());
-    // Loop dimensions: those of the result (batch, free lhs, free rhs), then the contracted ones in the listed order.
+    // Loop dimensions: those of the result (batch, free lhs, free rhs), then the contracted ones in the
+    // listed order.
     SmallVector<AffineExpr> lhsMap(lhsType.getRank()), rhsMap(rhsType.getRank()), outMap;
     unsigned loops = 0;
     auto parallel = [&](AffineExpr &slot) {
@@ -64,15 +66,17 @@ struct LowerDot : OpRewritePattern<DotOp> {
       iterators.push_back(utils::IteratorType::reduction);
     }
     MLIRContext *context = op.getContext();
-    SmallVector<AffineMap> maps = {AffineMap::get(loops, 0, lhsMap, context), AffineMap::get(loops, 0, rhsMap, context),
+    SmallVector<AffineMap> maps = {AffineMap::get(loops, 0, lhsMap, context),
+                                   AffineMap::get(loops, 0, rhsMap, context),
                                    AffineMap::get(loops, 0, outMap, context)};
     Type element = getElementTypeOrSelf(op.getResult());
     Type accumulator = accumulatorType(lhsType.getElementType());
     Value sum = contract(rewriter, op->getResult(0), op.getLhs(), op.getRhs(), maps, iterators, accumulator);
     if (accumulator != element)
-      sum = elementwiseGeneric(
-          rewriter, loc, sum, emptyLike(rewriter, loc, op->getResult(0)),
-          [&](OpBuilder &builder, ValueRange scalars) { return convertScalar(builder, loc, scalars[0], element); });
+      sum = elementwiseGeneric(rewriter, loc, sum, emptyLike(rewriter, loc, op->getResult(0)),
+                               [&](OpBuilder &builder, ValueRange scalars) {
+                                 return convertScalar(builder, loc, scalars[0], element);
+                               });
     rewriter.replaceOp(op, sum);
     return success();
   }
@@ -82,16 +86,19 @@ struct LowerGemm : OpRewritePattern<GemmOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(GemmOp op, PatternRewriter &rewriter) const override {
     MLIRContext *context = op.getContext();
-    AffineExpr m = rewriter.getAffineDimExpr(0), n = rewriter.getAffineDimExpr(1), k = rewriter.getAffineDimExpr(2);
+    AffineExpr m = rewriter.getAffineDimExpr(0), n = rewriter.getAffineDimExpr(1),
+               k = rewriter.getAffineDimExpr(2);
     auto matrix = [&](AffineExpr row, AffineExpr column, bool transposed) {
-      return transposed ? AffineMap::get(3, 0, {column, row}, context) : AffineMap::get(3, 0, {row, column}, context);
+      return transposed ? AffineMap::get(3, 0, {column, row}, context)
+                        : AffineMap::get(3, 0, {row, column}, context);
     };
-    SmallVector<AffineMap> maps = {matrix(m, k, op.getTransA()), matrix(k, n, op.getTransB()), matrix(m, n, false)};
+    SmallVector<AffineMap> maps = {matrix(m, k, op.getTransA()), matrix(k, n, op.getTransB()),
+                                   matrix(m, n, false)};
     using I = utils::IteratorType;
     Type element = getElementTypeOrSelf(op.getResult());
     Type accumulator = accumulatorType(getElementTypeOrSelf(op.getLhs()));
-    Value sum = contract(rewriter, op->getResult(0), op.getLhs(), op.getRhs(), maps, {I::parallel, I::parallel, I::reduction},
-                         accumulator);
+    Value sum = contract(rewriter, op->getResult(0), op.getLhs(), op.getRhs(), maps,
+                         {I::parallel, I::parallel, I::reduction}, accumulator);
     double alpha = op.getAlpha().convertToDouble(), beta = op.getBeta().convertToDouble();
     if (alpha != 1 || op.getBias() || accumulator != element)
       sum = epilogue(rewriter, op, sum, alpha, beta, accumulator, element);
@@ -100,7 +107,8 @@ struct LowerGemm : OpRewritePattern<GemmOp> {
   }
 
   // convert(alpha * sum + beta * bias), every step in the accumulator type.
-  static Value epilogue(OpBuilder &builder, GemmOp op, Value sum, double alpha, double beta, Type accumulator, Type element) {
+  static Value epilogue(OpBuilder &builder, GemmOp op, Value sum, double alpha, double beta, Type accumulator,
+                        Type element) {
     Location loc = op.getLoc();
     SmallVector<Value> inputs = {sum};
     SmallVector<AffineMap> maps = {builder.getMultiDimIdentityMap(2)};
@@ -117,7 +125,8 @@ struct LowerGemm : OpRewritePattern<GemmOp> {
     Value init = emptyLike(builder, loc, op->getResult(0));
     SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
     auto generic = linalg::GenericOp::create(
-        builder, loc, init.getType(), inputs, init, maps, iterators, [&](OpBuilder &b, Location l, ValueRange scalars) {
+        builder, loc, init.getType(), inputs, init, maps, iterators,
+        [&](OpBuilder &b, Location l, ValueRange scalars) {
           Value value = scalars[0];
           if (alpha != 1)
             value = arith::MulFOp::create(b, l, value, numberConstant(b, l, accumulator, alpha));

@@ -13,13 +13,15 @@ struct LowerElementwise : RewritePattern {
   LowerElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<FusableOpInterface>(op) || op->getNumResults() != 1 || op->getNumOperands() == 0 || !isElementwise(op))
+    if (!isa<FusableOpInterface>(op) || op->getNumResults() != 1 || op->getNumOperands() == 0 ||
+        !isElementwise(op))
       return failure();
     OpResult result = op->getResult(0);
     ArrayRef<int64_t> shape = cast<RankedTensorType>(result.getType()).getShape();
     for (Value operand : op->getOperands())
       if (cast<RankedTensorType>(operand.getType()).getRank() != int64_t(shape.size()))
-        return rewriter.notifyMatchFailure(op, "expected operands of the result's shape; run ad-set-numerics first");
+        return rewriter.notifyMatchFailure(
+            op, "expected operands of the result's shape; run ad-set-numerics first");
     Value init = emptyLike(rewriter, op->getLoc(), result);
     Value lowered = elementwiseGeneric(
         rewriter, op->getLoc(), op->getOperands(), init,
@@ -30,10 +32,10 @@ struct LowerElementwise : RewritePattern {
 
   // The families whose operations map elements to elements.
   static bool isElementwise(Operation *op) {
-    return isa<AbsOp, NegOp, SignOp, ExpOp, Exp2Op, Expm1Op, LogOp, Log2Op, Log1pOp, SinOp, CosOp, TanOp, TanhOp, SqrtOp,
-               RsqrtOp, RecipOp, ErfOp, FloorOp, CeilOp, RoundEvenOp, SigmoidOp, ReluOp, SiluOp, SoftplusOp, NotOp,
-               GeluOp, IsFiniteOp, CastOp, AddOp, SubOp, MulOp, DivOp, RemOp, MaxOp, MinOp, PowOp, Atan2Op, AndOp, OrOp,
-               XorOp, CompareOp, SelectOp, FmaOp>(op);
+    return isa<AbsOp, NegOp, SignOp, ExpOp, Exp2Op, Expm1Op, LogOp, Log2Op, Log1pOp, SinOp, CosOp, TanOp,
+               TanhOp, SqrtOp, RsqrtOp, RecipOp, ErfOp, FloorOp, CeilOp, RoundEvenOp, SigmoidOp, ReluOp,
+               SiluOp, SoftplusOp, NotOp, GeluOp, IsFiniteOp, CastOp, AddOp, SubOp, MulOp, DivOp, RemOp,
+               MaxOp, MinOp, PowOp, Atan2Op, AndOp, OrOp, XorOp, CompareOp, SelectOp, FmaOp>(op);
   }
 };
 
@@ -53,7 +55,8 @@ struct LowerSplatConstant : OpRewritePattern<ConstantOp> {
     auto value = dyn_cast<SplatElementsAttr>(op.getValue());
     if (!value)
       return rewriter.notifyMatchFailure(op, "expected a splat: other constants are operands of fusions");
-    Value scalar = arith::ConstantOp::create(rewriter, op.getLoc(), cast<TypedAttr>(value.getSplatValue<Attribute>()));
+    Value scalar =
+        arith::ConstantOp::create(rewriter, op.getLoc(), cast<TypedAttr>(value.getSplatValue<Attribute>()));
     Value init = emptyLike(rewriter, op.getLoc(), op->getResult(0));
     rewriter.replaceOp(op, fillTensor(rewriter, op.getLoc(), init, scalar));
     return success();

@@ -33,11 +33,11 @@ Value ad::elementwiseGeneric(OpBuilder &builder, Location loc, ValueRange inputs
   int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
   SmallVector<AffineMap> maps(inputs.size() + 1, builder.getMultiDimIdentityMap(rank));
   SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, init.getType(), inputs, init, maps, iterators,
-      [&](OpBuilder &nested, Location nestedLoc, ValueRange scalars) {
-        linalg::YieldOp::create(nested, nestedLoc, body(nested, scalars.drop_back()));
-      });
+  auto generic = linalg::GenericOp::create(builder, loc, init.getType(), inputs, init, maps, iterators,
+                                           [&](OpBuilder &nested, Location nestedLoc, ValueRange scalars) {
+                                             linalg::YieldOp::create(nested, nestedLoc,
+                                                                     body(nested, scalars.drop_back()));
+                                           });
   return generic.getResult(0);
 }
 

@@ -40,14 +40,17 @@ static FailureOr<Combiner> combinerOf(OpBuilder &builder, Operation *op, Type ac
   if (isa<ReduceProdOp>(op))
     return makeCombiner<arith::MulFOp, arith::MulIOp>(numberConstant(builder, loc, accumulator, 1));
   if (isa<ReduceMaxOp>(op))
-    return makeCombiner<arith::MaximumFOp, arith::MaxSIOp>(extremum(builder, loc, accumulator, /*smallest=*/true));
+    return makeCombiner<arith::MaximumFOp, arith::MaxSIOp>(
+        extremum(builder, loc, accumulator, /*smallest=*/true));
   if (isa<ReduceMinOp>(op))
-    return makeCombiner<arith::MinimumFOp, arith::MinSIOp>(extremum(builder, loc, accumulator, /*smallest=*/false));
+    return makeCombiner<arith::MinimumFOp, arith::MinSIOp>(
+        extremum(builder, loc, accumulator, /*smallest=*/false));
   return failure();
 }
 
 // Access maps of a reduction along `axis`: the input, and the result with or without the axis.
-static std::pair<AffineMap, AffineMap> reductionMaps(MLIRContext *context, int64_t rank, int64_t axis, bool keepDims) {
+static std::pair<AffineMap, AffineMap> reductionMaps(MLIRContext *context, int64_t rank, int64_t axis,
+                                                     bool keepDims) {
   // Loops: the result's other axes in order, then the reduced one.
   SmallVector<AffineExpr> in, out;
   unsigned loop = 0;
@@ -79,25 +82,28 @@ template <class OpTy> struct LowerReduce : OpRewritePattern<OpTy> {
     Type element = getElementTypeOrSelf(op.getResult());
     if (op.getAxes().size() != 1)
       return rewriter.notifyMatchFailure(op, "expected one axis; run ad-decompose first");
-    // Sums and products are kept in the accumulator, maxima in the type itself (16- and 8-bit floats in f32, exactly).
+    // Sums and products are kept in the accumulator, maxima in the type itself (16- and 8-bit floats in f32,
+    // exactly).
     bool selects = isa<ReduceMaxOp, ReduceMinOp>(op.getOperation());
     Type accumulator = selects ? computeType(type.getElementType()) : accumulatorType(type.getElementType());
     FailureOr<Combiner> combiner = combinerOf(rewriter, op, accumulator);
     if (failed(combiner))
       return failure();
-    Value init = fillTensor(rewriter, loc, emptyLike(rewriter, loc, op->getResult(0), accumulator), combiner->identity);
+    Value init = fillTensor(rewriter, loc, emptyLike(rewriter, loc, op->getResult(0), accumulator),
+                            combiner->identity);
     auto [in, out] = reductionMaps(op.getContext(), type.getRank(), op.getAxes()[0], op.getKeepDims());
     auto generic = linalg::GenericOp::create(
-        rewriter, loc, init.getType(), op.getInput(), init, ArrayRef<AffineMap>{in, out}, reductionIterators(type.getRank()),
-        [&](OpBuilder &builder, Location nested, ValueRange scalars) {
+        rewriter, loc, init.getType(), op.getInput(), init, ArrayRef<AffineMap>{in, out},
+        reductionIterators(type.getRank()), [&](OpBuilder &builder, Location nested, ValueRange scalars) {
           Value value = convertScalar(builder, nested, scalars[0], accumulator);
           linalg::YieldOp::create(builder, nested, combiner->combine(builder, nested, scalars[1], value));
         });
     Value result = generic.getResult(0);
     if (accumulator != element)
-      result = elementwiseGeneric(
-          rewriter, loc, result, emptyLike(rewriter, loc, op->getResult(0)),
-          [&](OpBuilder &builder, ValueRange scalars) { return convertScalar(builder, loc, scalars[0], element); });
+      result = elementwiseGeneric(rewriter, loc, result, emptyLike(rewriter, loc, op->getResult(0)),
+                                  [&](OpBuilder &builder, ValueRange scalars) {
+                                    return convertScalar(builder, loc, scalars[0], element);
+                                  });
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -111,8 +117,9 @@ Value orderKey(OpBuilder &builder, Location loc, Value value, bool negate) {
   if (!floatType) {
     Value wide = convertScalar(builder, loc, value, builder.getI64Type());
     // ~x reverses the order without overflow.
-    return negate ? Value(arith::XOrIOp::create(builder, loc, wide,
-                                                arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), -1)))
+    return negate ? Value(arith::XOrIOp::create(
+                        builder, loc, wide,
+                        arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), -1)))
                   : wide;
   }
   Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, value, value);
@@ -145,7 +152,8 @@ template <class OpTy, bool isMinimum> struct LowerArgReduce : OpRewritePattern<O
     auto [in, out] = reductionMaps(op.getContext(), rank, op.getAxis(), /*keepDims=*/false);
     auto generic = linalg::GenericOp::create(
         rewriter, loc, TypeRange{keys.getType(), indices.getType()}, op.getInput(), ValueRange{keys, indices},
-        ArrayRef<AffineMap>{in, out, out}, reductionIterators(rank), [&](OpBuilder &builder, Location nested, ValueRange scalars) {
+        ArrayRef<AffineMap>{in, out, out}, reductionIterators(rank),
+        [&](OpBuilder &builder, Location nested, ValueRange scalars) {
           Value key = orderKey(builder, nested, scalars[0], isMinimum);
           Value index = arith::IndexCastOp::create(builder, nested, i64,
                                                    linalg::IndexOp::create(builder, nested, rank - 1));
@@ -179,11 +187,14 @@ struct LowerCumsum : OpRewritePattern<CumsumOp> {
     lines = fillTensor(rewriter, loc, lines, numberConstant(rewriter, loc, accumulator, 0));
     auto generic = linalg::GenericOp::create(
         rewriter, loc, TypeRange{steps.getType(), lines.getType()}, op.getInput(), ValueRange{steps, lines},
-        ArrayRef<AffineMap>{in, in, out}, reductionIterators(rank), [&](OpBuilder &builder, Location nested, ValueRange scalars) {
+        ArrayRef<AffineMap>{in, in, out}, reductionIterators(rank),
+        [&](OpBuilder &builder, Location nested, ValueRange scalars) {
           Value value = convertScalar(builder, nested, scalars[0], accumulator);
-          Value sum = isa<FloatType>(accumulator) ? Value(arith::AddFOp::create(builder, nested, scalars[2], value))
-                                                  : Value(arith::AddIOp::create(builder, nested, scalars[2], value));
-          linalg::YieldOp::create(builder, nested, ValueRange{convertScalar(builder, nested, sum, element), sum});
+          Value sum = isa<FloatType>(accumulator)
+                          ? Value(arith::AddFOp::create(builder, nested, scalars[2], value))
+                          : Value(arith::AddIOp::create(builder, nested, scalars[2], value));
+          linalg::YieldOp::create(builder, nested,
+                                  ValueRange{convertScalar(builder, nested, sum, element), sum});
         });
     rewriter.replaceOp(op, generic.getResult(0));
     return success();
@@ -196,6 +207,7 @@ struct LowerCumsum : OpRewritePattern<CumsumOp> {
 } // namespace
 
 void ad::populateReductionToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerReduce<ReduceSumOp>, LowerReduce<ReduceProdOp>, LowerReduce<ReduceMaxOp>, LowerReduce<ReduceMinOp>,
-               LowerArgReduce<ArgmaxOp, false>, LowerArgReduce<ArgminOp, true>, LowerCumsum>(patterns.getContext());
+  patterns.add<LowerReduce<ReduceSumOp>, LowerReduce<ReduceProdOp>, LowerReduce<ReduceMaxOp>,
+               LowerReduce<ReduceMinOp>, LowerArgReduce<ArgmaxOp, false>, LowerArgReduce<ArgminOp, true>,
+               LowerCumsum>(patterns.getContext());
 }

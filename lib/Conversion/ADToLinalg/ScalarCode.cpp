@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The scalar code of every elementwise operation: what stands in the region of a linalg.generic. 16- and 8-bit floats
-// are converted to f32, computed and converted back, which is the one rounding per operation that the contract asks for.
+// The scalar code of every elementwise operation: what stands in the region of a linalg.generic. 16- and
+// 8-bit floats are converted to f32, computed and converted back, which is the one rounding per operation
+// that the contract asks for.
 
 #include "ADToLinalg.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -75,7 +76,8 @@ static Value emitSign(Scalar s, Value x) {
 
 // Integer quotient and remainder without traps: x / 0 = 0, x rem 0 = x, MIN / -1 = MIN, MIN rem -1 = 0.
 static Value emitIntegerDivision(Scalar s, Value x, Value y, bool remainder) {
-  Value zero = s.constant(x.getType(), 0), one = s.constant(x.getType(), 1), minusOne = s.constant(x.getType(), -1);
+  Value zero = s.constant(x.getType(), 0), one = s.constant(x.getType(), 1),
+        minusOne = s.constant(x.getType(), -1);
   Value byZero = s.compare(arith::CmpIPredicate::eq, y, zero);
   Value byMinusOne = s.compare(arith::CmpIPredicate::eq, y, minusOne);
   Value divisor = s.select(byZero, one, s.select(byMinusOne, one, y));

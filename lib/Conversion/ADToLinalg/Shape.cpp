@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Data movement to linalg: an access map where the movement is affine and known, a computed index where sizes decide
-// at run time, and tensor.insert_slice where a part of the result is written.
+// Data movement to linalg: an access map where the movement is affine and known, a computed index where sizes
+// decide at run time, and tensor.insert_slice where a part of the result is written.
 
 #include "ADToLinalg.h"
 
@@ -52,7 +52,9 @@ static Value broadcastIndex(OpBuilder &builder, Location loc, Value size, Value 
 }
 
 // Whether the types say that there are no elements. Upstream's slices refuse offset 0 in an axis of size 0.
-static bool isEmpty(Value tensor) { return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0); }
+static bool isEmpty(Value tensor) {
+  return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0);
+}
 
 // The tensor under a type that does not show which axes are empty.
 static Value withDynamicSizes(OpBuilder &builder, Location loc, Value tensor) {
@@ -66,29 +68,30 @@ struct LowerBroadcast : OpRewritePattern<BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(BroadcastOp op, PatternRewriter &rewriter) const override {
     Value input = op.getInput();
-    auto from = cast<RankedTensorType>(input.getType()), to = cast<RankedTensorType>(op.getResult().getType());
+    auto from = cast<RankedTensorType>(input.getType()),
+         to = cast<RankedTensorType>(op.getResult().getType());
     int64_t leading = to.getRank() - from.getRank();
     // Known: equal static sizes read straight, size 1 reads element 0.
-    auto known = [&](int64_t i) {
-      return !from.isDynamicDim(i);
-    };
+    auto known = [&](int64_t i) { return !from.isDynamicDim(i); };
     if (llvm::all_of(llvm::seq<int64_t>(0, from.getRank()), known)) {
       SmallVector<AffineExpr> access;
       for (int64_t i = 0; i < from.getRank(); ++i)
         access.push_back(from.getDimSize(i) == 1 ? rewriter.getAffineConstantExpr(0)
                                                  : rewriter.getAffineDimExpr(leading + i));
-      rewriter.replaceOp(op, gatherByMap(rewriter, op, input, AffineMap::get(to.getRank(), 0, access, op.getContext())));
+      rewriter.replaceOp(
+          op, gatherByMap(rewriter, op, input, AffineMap::get(to.getRank(), 0, access, op.getContext())));
       return success();
     }
     SmallVector<Value> sizes;
     for (int64_t i = 0; i < from.getRank(); ++i)
       sizes.push_back(dimension(rewriter, op.getLoc(), input, i));
     rewriter.replaceOp(op, gatherByIndex(rewriter, op, input, [&](OpBuilder &builder, ValueRange position) {
-      SmallVector<Value> index;
-      for (int64_t i = 0; i < from.getRank(); ++i)
-        index.push_back(broadcastIndex(builder, op.getLoc(), sizes[i], position[leading + i]));
-      return index;
-    }));
+                         SmallVector<Value> index;
+                         for (int64_t i = 0; i < from.getRank(); ++i)
+                           index.push_back(
+                               broadcastIndex(builder, op.getLoc(), sizes[i], position[leading + i]));
+                         return index;
+                       }));
     return success();
   }
 };
@@ -140,12 +143,13 @@ struct LowerReverse : OpRewritePattern<ReverseOp> {
     SmallVector<Value> last(cast<RankedTensorType>(op.getResult().getType()).getRank());
     for (int64_t axis : op.getAxes())
       last[axis] = arith::SubIOp::create(rewriter, loc, dimension(rewriter, loc, op.getInput(), axis), one);
-    rewriter.replaceOp(op, gatherByIndex(rewriter, op, op.getInput(), [&](OpBuilder &builder, ValueRange position) {
-      SmallVector<Value> index(position);
-      for (int64_t axis : op.getAxes())
-        index[axis] = arith::SubIOp::create(builder, loc, last[axis], position[axis]);
-      return index;
-    }));
+    rewriter.replaceOp(
+        op, gatherByIndex(rewriter, op, op.getInput(), [&](OpBuilder &builder, ValueRange position) {
+          SmallVector<Value> index(position);
+          for (int64_t axis : op.getAxes())
+            index[axis] = arith::SubIOp::create(builder, loc, last[axis], position[axis]);
+          return index;
+        }));
     return success();
   }
 };
@@ -153,12 +157,13 @@ struct LowerReverse : OpRewritePattern<ReverseOp> {
 struct LowerDynamicSlice : OpRewritePattern<DynamicSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DynamicSliceOp op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, gatherByIndex(rewriter, op, op.getInput(), [&](OpBuilder &builder, ValueRange position) {
-      SmallVector<Value> index;
-      for (auto [i, offset] : llvm::zip_equal(position, op.getOffsets()))
-        index.push_back(arith::AddIOp::create(builder, op.getLoc(), i, offset));
-      return index;
-    }));
+    rewriter.replaceOp(
+        op, gatherByIndex(rewriter, op, op.getInput(), [&](OpBuilder &builder, ValueRange position) {
+          SmallVector<Value> index;
+          for (auto [i, offset] : llvm::zip_equal(position, op.getOffsets()))
+            index.push_back(arith::AddIOp::create(builder, op.getLoc(), i, offset));
+          return index;
+        }));
     return success();
   }
 };
@@ -173,7 +178,8 @@ struct LowerDynamicUpdateSlice : OpRewritePattern<DynamicUpdateSliceOp> {
     SmallVector<OpFoldResult> offsets(op.getOffsets().begin(), op.getOffsets().end());
     auto sizes = tensor::getMixedSizes(rewriter, op.getLoc(), op.getUpdate());
     SmallVector<OpFoldResult> strides(offsets.size(), rewriter.getIndexAttr(1));
-    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, op.getUpdate(), op.getInput(), offsets, sizes, strides);
+    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, op.getUpdate(), op.getInput(), offsets, sizes,
+                                                       strides);
     return success();
   }
 };
@@ -223,13 +229,15 @@ struct LowerConcat : OpRewritePattern<ConcatOp> {
   }
 };
 
-// Sizes that only run time knows: each result element sums a box whose extents are 1 along axes that were not repeated.
+// Sizes that only run time knows: each result element sums a box whose extents are 1 along axes that were not
+// repeated.
 struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SumToShapeOp op, PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value input = op.getInput();
-    auto from = cast<RankedTensorType>(input.getType()), to = cast<RankedTensorType>(op.getResult().getType());
+    auto from = cast<RankedTensorType>(input.getType()),
+         to = cast<RankedTensorType>(op.getResult().getType());
     int64_t fromRank = from.getRank(), toRank = to.getRank(), leading = fromRank - toRank;
     Type element = to.getElementType(), accumulator = accumulatorType(from.getElementType());
     SmallVector<Value> toSizes;
@@ -244,7 +252,8 @@ struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
     for (int64_t i = 0; i < fromRank; ++i) {
       Value size = dimension(rewriter, loc, input, i);
       if (i >= leading) {
-        Value repeats = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, toSizes[i - leading], one);
+        Value repeats =
+            arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, toSizes[i - leading], one);
         size = arith::SelectOp::create(rewriter, loc, repeats, size, one);
       }
       extents.push_back(size);
@@ -264,7 +273,8 @@ struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
     SmallVector<utils::IteratorType> iterators(toRank, utils::IteratorType::parallel);
     iterators.append(fromRank, utils::IteratorType::reduction);
     auto generic = linalg::GenericOp::create(
-        rewriter, loc, init.getType(), box, init, maps, iterators, [&](OpBuilder &b, Location l, ValueRange scalars) {
+        rewriter, loc, init.getType(), box, init, maps, iterators,
+        [&](OpBuilder &b, Location l, ValueRange scalars) {
           SmallVector<Value> index;
           for (int64_t i = 0; i < fromRank; ++i) {
             Value position = linalg::IndexOp::create(b, l, toRank + i);
@@ -279,9 +289,10 @@ struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
         });
     Value sum = generic.getResult(0);
     if (accumulator != element)
-      sum = elementwiseGeneric(
-          rewriter, loc, sum, emptyLike(rewriter, loc, op->getResult(0)),
-          [&](OpBuilder &builder, ValueRange scalars) { return convertScalar(builder, loc, scalars[0], element); });
+      sum = elementwiseGeneric(rewriter, loc, sum, emptyLike(rewriter, loc, op->getResult(0)),
+                               [&](OpBuilder &builder, ValueRange scalars) {
+                                 return convertScalar(builder, loc, scalars[0], element);
+                               });
     rewriter.replaceOp(op, sum);
     return success();
   }
@@ -289,6 +300,6 @@ struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
 } // namespace
 
 void ad::populateShapeToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerBroadcast, LowerTranspose, LowerSlice, LowerReverse, LowerDynamicSlice, LowerDynamicUpdateSlice, LowerPad,
-               LowerConcat, LowerSumToShape>(patterns.getContext());
+  patterns.add<LowerBroadcast, LowerTranspose, LowerSlice, LowerReverse, LowerDynamicSlice,
+               LowerDynamicUpdateSlice, LowerPad, LowerConcat, LowerSumToShape>(patterns.getContext());
 }

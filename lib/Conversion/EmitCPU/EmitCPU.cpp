@@ -44,7 +44,8 @@ private:
     llvm::for_each(kernel.getArgumentTypes(), add);
     llvm::for_each(kernel.getResultTypes(), add);
     types.append(2, index);
-    auto function = func::FuncOp::create(builder, kernel.getLoc(), kernel.getSymName(), builder.getFunctionType(types, {}));
+    auto function = func::FuncOp::create(builder, kernel.getLoc(), kernel.getSymName(),
+                                         builder.getFunctionType(types, {}));
     function.setPrivate();
     function.addEntryBlock();
     return function;

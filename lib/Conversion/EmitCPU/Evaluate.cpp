@@ -51,8 +51,9 @@ FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Pos
         SmallVector<Position> inner;
         AffineMap map = generic.getMatchingIndexingMap(input);
         for (const Position &position : missing)
-          inner.push_back(apply(map, loopsFromOutput(generic, generic.getMatchingIndexingMap(
-                                                                  generic.getDpsInitOperand(0)), position)));
+          inner.push_back(apply(
+              map, loopsFromOutput(generic, generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)),
+                                   position)));
         if (failed(evaluate(input->get(), inner)))
           return failure();
       }
@@ -80,7 +81,8 @@ FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) 
     return evaluateOne(cast.getSource(), position);
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op)) {
     Position inside;
-    for (auto [index, offset, stride] : llvm::zip_equal(position, slice.getStaticOffsets(), slice.getStaticStrides())) {
+    for (auto [index, offset, stride] :
+         llvm::zip_equal(position, slice.getStaticOffsets(), slice.getStaticStrides())) {
       Value base = binary<arith::MulIOp>(index.base, indexConstant(stride));
       inside.push_back({binary<arith::AddIOp>(base, indexConstant(offset)), index.step * stride, nullptr});
     }
@@ -97,7 +99,8 @@ FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) 
   return kernel.emitOpError("holds a value that the CPU emitter cannot compute in place: ") << tensor;
 }
 
-SmallVector<Index> KernelEmitter::loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position) {
+SmallVector<Index> KernelEmitter::loopsFromOutput(linalg::GenericOp generic, AffineMap map,
+                                                  const Position &position) {
   if (flat)
     return {position.begin(), position.end()};
   SmallVector<Index> loops(generic.getNumLoops());
@@ -142,7 +145,8 @@ Value KernelEmitter::lookup(Value value, IRMapping &values) {
   return scalars.lookupOrNull(value);
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic, ArrayRef<Index> loops, ValueRange accumulators) {
+FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                       ValueRange accumulators) {
   IRMapping values;
   Block *body = generic.getBlock();
   for (OpOperand *input : generic.getDpsInputOperands()) {

@@ -10,7 +10,8 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 KernelEmitter::KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes)
-    : kernel(kernel), function(function), builder(function.getContext()), loc(kernel.getLoc()), vectorLanes(lanes) {}
+    : kernel(kernel), function(function), builder(function.getContext()), loc(kernel.getLoc()),
+      vectorLanes(lanes) {}
 
 LogicalResult KernelEmitter::emit() {
   builder.setInsertionPointToStart(&function.getBody().front());
@@ -21,8 +22,8 @@ LogicalResult KernelEmitter::emit() {
   return success();
 }
 
-// Arguments of the function: per tensor a pointer and its dynamic sizes, scalars as they are; then the same for each result;
-// then the range.
+// Arguments of the function: per tensor a pointer and its dynamic sizes, scalars as they are; then the same
+// for each result; then the range.
 LogicalResult KernelEmitter::bindArguments() {
   unsigned next = 0;
   auto buffer = [&](Type type) {
@@ -32,7 +33,8 @@ LogicalResult KernelEmitter::bindArguments() {
     result.element = tensor.getElementType();
     result.shape.assign(tensor.getShape().begin(), tensor.getShape().end());
     for (int64_t size : tensor.getShape())
-      result.sizes.push_back(ShapedType::isDynamic(size) ? Value(function.getArgument(next++)) : indexConstant(size));
+      result.sizes.push_back(ShapedType::isDynamic(size) ? Value(function.getArgument(next++))
+                                                         : indexConstant(size));
     return result;
   };
   for (BlockArgument argument : kernel.getBody().getArguments()) {
@@ -51,7 +53,8 @@ LogicalResult KernelEmitter::bindArguments() {
 // Scalars of the body (constants, sizes, index arithmetic) do not depend on the iteration: they come first.
 LogicalResult KernelEmitter::bindScalars() {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp, tensor::InsertSliceOp, tensor::ExtractSliceOp, tensor::CastOp>(op))
+    if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp, tensor::InsertSliceOp, tensor::ExtractSliceOp,
+            tensor::CastOp>(op))
       continue;
     if (auto dim = dyn_cast<tensor::DimOp>(op)) {
       std::optional<int64_t> axis = dim.getConstantIndex();
@@ -68,7 +71,8 @@ LogicalResult KernelEmitter::bindScalars() {
       scalars.map(read.getResult(), *value);
       continue;
     }
-    if (llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); }) || op.getNumRegions() != 0)
+    if (llvm::any_of(op.getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); }) ||
+        op.getNumRegions() != 0)
       return op.emitOpError("is not linalg on tensors; the CPU emitter cannot make code of it");
     builder.clone(op, scalars);
   }
@@ -95,7 +99,8 @@ Value KernelEmitter::sizeOf(Value tensor, int64_t axis) {
   return sizeOf(cast<tensor::CastOp>(op).getSource(), axis);
 }
 
-// Whether the value is computed from operands of its own shape, element by element: then all of it is one long vector.
+// Whether the value is computed from operands of its own shape, element by element: then all of it is one
+// long vector.
 bool KernelEmitter::isFlat(Value root, ArrayRef<int64_t> shape) {
   if (buffers.count(root) || root.getDefiningOp<linalg::FillOp>())
     return true;
@@ -103,7 +108,8 @@ bool KernelEmitter::isFlat(Value root, ArrayRef<int64_t> shape) {
   if (!generic || generic.getNumReductionLoops() > 0)
     return false;
   for (OpOperand &operand : generic->getOpOperands())
-    if (isa<RankedTensorType>(operand.get().getType()) && !generic.getMatchingIndexingMap(&operand).isIdentity())
+    if (isa<RankedTensorType>(operand.get().getType()) &&
+        !generic.getMatchingIndexingMap(&operand).isIdentity())
       return false;
   for (Operation &op : *generic.getBlock())
     if (isa<linalg::IndexOp, tensor::ExtractOp>(op))
@@ -127,14 +133,16 @@ bool KernelEmitter::sharesNest(ValueRange roots) {
   return llvm::all_of(roots, [&](Value root) {
     if (cast<RankedTensorType>(root.getType()).getShape() != shape)
       return false;
-    if (root.getDefiningOp<linalg::FillOp>() || root.getDefiningOp<tensor::ExtractSliceOp>() || buffers.count(root))
+    if (root.getDefiningOp<linalg::FillOp>() || root.getDefiningOp<tensor::ExtractSliceOp>() ||
+        buffers.count(root))
       return true;
     auto generic = root.getDefiningOp<linalg::GenericOp>();
     return generic && generic.getNumReductionLoops() == 0;
   });
 }
 
-LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> destinations, ArrayRef<Position> positions) {
+LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> destinations,
+                                        ArrayRef<Position> positions) {
   Scope scope(*this);
   SmallVector<SmallVector<Value>> values;
   for (Value root : roots) {
@@ -173,8 +181,9 @@ LogicalResult KernelEmitter::emitRoots() {
     nest.shape = {ShapedType::kDynamic};
   } else {
     setTiles(nest.shape.empty() ? "one" : "outer");
-    nest.vectorize = llvm::none_of(
-        roots, [&](Value root) { return dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); }); });
+    nest.vectorize = llvm::none_of(roots, [&](Value root) {
+      return dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
+    });
     nest.block = llvm::any_of(roots, [&](Value root) {
       return dependsOn(root, [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; });
     });
@@ -190,15 +199,16 @@ LogicalResult KernelEmitter::emitRoot(Value root, const Buffer &destination) {
     return success(); // every element is written by what follows
   if (auto generic = root.getDefiningOp<linalg::GenericOp>();
       generic && generic.getNumReductionLoops() > 0 &&
-      generic.getMatchingIndexingMap(generic.getDpsInitOperand(cast<OpResult>(root).getResultNumber())).getNumResults() ==
-          generic.getNumLoops() &&
+      generic.getMatchingIndexingMap(generic.getDpsInitOperand(cast<OpResult>(root).getResultNumber()))
+              .getNumResults() == generic.getNumLoops() &&
       generic.getNumResults() > 1)
     return emitScan(generic, destination);
   Nest nest;
   nest.sizes = destination.sizes;
   nest.shape = destination.shape;
   nest.vectorize = !dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
-  return emitNest(nest, [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
+  return emitNest(nest,
+                  [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
 }
 
 LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination) {
@@ -224,7 +234,8 @@ LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
       return failure();
     for (auto [position, value] : llvm::zip_equal(positions, *values)) {
       Position target;
-      for (auto [index, offset, stride] : llvm::zip_equal(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
+      for (auto [index, offset, stride] :
+           llvm::zip_equal(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
         Value strideValue = valueOf(stride);
         Value base = binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, strideValue), valueOf(offset));
         std::optional<int64_t> factor = getConstantIntValue(stride);
@@ -257,7 +268,8 @@ LogicalResult KernelEmitter::emitScan(linalg::GenericOp scan, const Buffer &dest
       if (failed(start))
         return failure();
       Value initial = lanes > 1 ? splat(*start, lanes) : *start;
-      auto loop = scf::ForOp::create(builder, loc, indexConstant(0), loopSize(scan, dims.front()), indexConstant(1), initial);
+      auto loop = scf::ForOp::create(builder, loc, indexConstant(0), loopSize(scan, dims.front()),
+                                     indexConstant(1), initial);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
       Scope scope(*this);

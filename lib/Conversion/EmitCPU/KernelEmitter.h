@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Code of one kernel, pulled from its results: to store an element, the emitter computes it where it is needed, from loads
-// of the kernel's arguments, through access maps and scalar code. Vectors run along one axis of the iteration space: every
-// index is a scalar plus a multiple of the lane, or, for computed accesses, a vector of its own.
+// Code of one kernel, pulled from its results: to store an element, the emitter computes it where it is
+// needed, from loads of the kernel's arguments, through access maps and scalar code. Vectors run along one
+// axis of the iteration space: every index is a scalar plus a multiple of the lane, or, for computed
+// accesses, a vector of its own.
 
 #ifndef ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
 #define ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
@@ -48,7 +49,8 @@ class KernelEmitter {
 public:
   KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes);
 
-  /// Emits the whole body of the function. Fails after a diagnostic when the kernel holds something that is not linalg.
+  /// Emits the whole body of the function. Fails after a diagnostic when the kernel holds something that is
+  /// not linalg.
   LogicalResult emit();
 
 private:
@@ -72,8 +74,10 @@ private:
     Value begin, end;   // range of the outermost loop, null for all of it
   };
   LogicalResult emitNest(const Nest &nest, Store store);
-  LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis, SmallVectorImpl<Position> &positions, Store store);
-  LogicalResult emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis, ArrayRef<Position> positions, Store store);
+  LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
+                          SmallVectorImpl<Position> &positions, Store store);
+  LogicalResult emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis, ArrayRef<Position> positions,
+                             Store store);
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
   LogicalResult storeRoots(ValueRange roots, ArrayRef<Buffer> buffers, ArrayRef<Position> positions);
 
@@ -81,7 +85,8 @@ private:
   FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions);
   FailureOr<Value> evaluateOne(Value tensor, const Position &position);
   FailureOr<Value> compute(Value tensor, const Position &position);
-  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops, ValueRange accumulators);
+  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                          ValueRange accumulators);
   FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
   FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values);
   Value lookup(Value value, IRMapping &values);
@@ -90,14 +95,15 @@ private:
   SmallVector<Index> loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position);
 
   // --- Reduce.cpp: reductions in the written order
-  FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result, ArrayRef<Position> positions);
+  FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result,
+                                       ArrayRef<Position> positions);
   FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                              ArrayRef<Value> identities);
   FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity);
-  FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
-                                      Value lower, Value upper);
-  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower, Value upper,
-                             int64_t lanes);
+  FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                      ArrayRef<Value> start, Value lower, Value upper);
+  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
+                             Value upper, int64_t lanes);
   using BlockCode = function_ref<FailureOr<SmallVector<Value>>(Value lower, Value upper)>;
   FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
                                              Operation *join, BlockCode block);
@@ -153,16 +159,16 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   Location loc;
-  int64_t vectorLanes;   // lanes of a vector loop
-  int64_t lanes = 1;     // lanes of the code being emitted
-  Value mask;            // active lanes; null when all are
-  bool flat = false;     // positions are linear indices of equal shapes
-  DenseMap<Value, Buffer> buffers;      // tensor arguments
-  SmallVector<Buffer> results;          // destinations
-  IRMapping scalars;                    // scalar values of the kernel body
+  int64_t vectorLanes;             // lanes of a vector loop
+  int64_t lanes = 1;               // lanes of the code being emitted
+  Value mask;                      // active lanes; null when all are
+  bool flat = false;               // positions are linear indices of equal shapes
+  DenseMap<Value, Buffer> buffers; // tensor arguments
+  SmallVector<Buffer> results;     // destinations
+  IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
-  DenseMap<int64_t, Value> constants;   // index constants, in the entry block
-  DenseMap<int64_t, Value> laneCounts;  // 0, 1, 2, … by number of lanes, in the entry block
+  DenseMap<int64_t, Value> constants;  // index constants, in the entry block
+  DenseMap<int64_t, Value> laneCounts; // 0, 1, 2, … by number of lanes, in the entry block
   using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
   SmallVector<std::map<Key, Value>> caches;
 };

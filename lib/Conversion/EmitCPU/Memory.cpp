@@ -68,9 +68,10 @@ Value KernelEmitter::fullMask() {
   return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getBoolAttr(true)));
 }
 
-// Horner's scheme over the axes. The lane part stays a constant `step` as long as the sizes behind it are static; otherwise
-// `vector` holds the whole index.
-Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position, int64_t &step, Value &vector) {
+// Horner's scheme over the axes. The lane part stays a constant `step` as long as the sizes behind it are
+// static; otherwise `vector` holds the whole index.
+Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position, int64_t &step,
+                                 Value &vector) {
   step = 0;
   vector = nullptr;
   if (flat) {
@@ -117,7 +118,8 @@ Value KernelEmitter::pointerAt(const Buffer &buffer, Value index) {
   Type pointer = buffer.pointer.getType();
   if (auto vectorType = dyn_cast<VectorType>(wide))
     pointer = LLVM::getVectorType(pointer, vectorType.getNumElements());
-  return LLVM::GEPOp::create(builder, loc, pointer, memoryType(buffer.element), buffer.pointer, ValueRange{index});
+  return LLVM::GEPOp::create(builder, loc, pointer, memoryType(buffer.element), buffer.pointer,
+                             ValueRange{index});
 }
 
 static Type withElement(Type shaped, Type element) {
@@ -161,7 +163,8 @@ Value KernelEmitter::load(const Buffer &buffer, const Position &position) {
     if (!mask)
       return fromMemory(LLVM::LoadOp::create(builder, loc, type, pointer, alignment), buffer.element);
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-    Value value = LLVM::MaskedLoadOp::create(builder, loc, type, pointer, mask, zero, builder.getI32IntegerAttr(alignment));
+    Value value = LLVM::MaskedLoadOp::create(builder, loc, type, pointer, mask, zero,
+                                             builder.getI32IntegerAttr(alignment));
     return fromMemory(value, buffer.element);
   }
   if (!indices)

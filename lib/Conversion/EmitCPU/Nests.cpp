@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Loop nests of the kernel emitter: scalar loops outside, vectors with a masked rest along the contiguous axis, and blocks of
-// rows and vectors for code that reuses its operands.
+// Loop nests of the kernel emitter: scalar loops outside, vectors with a masked rest along the contiguous
+// axis, and blocks of rows and vectors for code that reuses its operands.
 
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -13,9 +13,12 @@ using namespace mlir::ad::cpu;
 // Four rows by two vectors: eight accumulators hide the latency of a multiply-add on current cores.
 static constexpr int64_t kRows = 4, kVectors = 2;
 
-static std::optional<int64_t> constantOf(Value value) { return getConstantIntValue(getAsOpFoldResult(value)); }
+static std::optional<int64_t> constantOf(Value value) {
+  return getConstantIntValue(getAsOpFoldResult(value));
+}
 
-LogicalResult KernelEmitter::emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body) {
+LogicalResult KernelEmitter::emitLoop(Value lower, Value upper, Value step,
+                                      function_ref<LogicalResult(Value)> body) {
   std::optional<int64_t> from = constantOf(lower), to = constantOf(upper), by = constantOf(step);
   if (from && to && *from >= *to)
     return success();
@@ -39,8 +42,8 @@ LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
   return emitLoops(nest, 0, laneAxis, positions, store);
 }
 
-LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis, SmallVectorImpl<Position> &positions,
-                                       Store store) {
+LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
+                                       SmallVectorImpl<Position> &positions, Store store) {
   int64_t rank = nest.shape.size();
   if (axis == rank)
     return store(positions);
@@ -64,7 +67,8 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   bool rows = nest.block && laneAxis > 0 && axis == laneAxis - 1;
   if (rows) {
     Value count = indexConstant(kRows);
-    Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), count), count);
+    Value whole =
+        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), count), count);
     Value middle = binary<arith::AddIOp>(lower, whole);
     if (failed(emitLoop(lower, middle, count, [&](Value base) {
           SmallVector<Value> bases = {base};
@@ -78,8 +82,8 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return withIndex(base); });
 }
 
-LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis, ArrayRef<Position> positions,
-                                          Store store) {
+LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis,
+                                          ArrayRef<Position> positions, Store store) {
   int64_t rank = nest.shape.size();
   auto emitAt = [&](Value base, int64_t vectors, Value active) -> LogicalResult {
     WithLanes vectorCode(*this, vectorLanes, active);
@@ -101,9 +105,11 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_
   Value upper = outermost ? nest.end : nest.sizes[axis];
   auto mainLoop = [&](int64_t vectors) -> LogicalResult {
     Value step = indexConstant(vectors * vectorLanes);
-    Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
+    Value whole =
+        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
     Value middle = binary<arith::AddIOp>(lower, whole);
-    LogicalResult result = emitLoop(lower, middle, step, [&](Value base) { return emitAt(base, vectors, nullptr); });
+    LogicalResult result =
+        emitLoop(lower, middle, step, [&](Value base) { return emitAt(base, vectors, nullptr); });
     lower = middle;
     return result;
   };
@@ -112,7 +118,8 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_
   if (failed(mainLoop(1)))
     return failure();
   Value rest = binary<arith::SubIOp>(upper, lower);
-  // One element is scalar code. (A masked store with a constant mask of one 16-bit lane writes two in LLVM 22.)
+  // One element is scalar code. (A masked store with a constant mask of one 16-bit lane writes two in
+  // LLVM 22.)
   if (constantOf(rest) == 1) {
     SmallVector<Position> extended(positions);
     for (Position &position : extended) {
@@ -125,7 +132,8 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_
   // At most one iteration: a masked vector over what is left.
   return emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
     WithLanes vectorCode(*this, vectorLanes, nullptr);
-    Value active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(rest, vectorLanes));
+    Value active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(),
+                                         splat(rest, vectorLanes));
     return emitAt(base, 1, active);
   });
 }

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions in exactly the order that stands on the kernel: blocks of an ascending chain, or lanes and their halving tree,
-// joined by a balanced pairwise tree (docs/numerics.md).
+// Reductions in exactly the order that stands on the kernel: blocks of an ascending chain, or lanes and their
+// halving tree, joined by a balanced pairwise tree (docs/numerics.md).
 
 #include "KernelEmitter.h"
 
@@ -9,14 +9,17 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-static std::optional<int64_t> constantOf(Value value) { return getConstantIntValue(getAsOpFoldResult(value)); }
+static std::optional<int64_t> constantOf(Value value) {
+  return getConstantIntValue(getAsOpFoldResult(value));
+}
 
 // The operation that produces the accumulator's next value.
 static Operation *combiningOp(linalg::GenericOp generic) {
   return generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
 }
 
-// Partial results are joined by the reduction's own operation; those of fma and multiply-add chains by an addition.
+// Partial results are joined by the reduction's own operation; those of fma and multiply-add chains by an
+// addition.
 Value KernelEmitter::joinValues(Operation *join, Value lhs, Value rhs) {
   if (isa<math::FmaOp>(join))
     return arith::AddFOp::create(builder, loc, lhs, rhs);
@@ -38,7 +41,8 @@ static SmallVector<unsigned> reductionDims(linalg::GenericOp generic) {
 }
 
 // Sets the reduced loops from one running index, the last loop fastest.
-void KernelEmitter::setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear) {
+void KernelEmitter::setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops,
+                                      const Index &linear) {
   SmallVector<unsigned> dims = reductionDims(generic);
   if (dims.size() == 1) {
     loops[dims.front()] = linear;
@@ -70,7 +74,8 @@ Value KernelEmitter::loopSize(linalg::GenericOp generic, unsigned dim) {
   return nullptr;
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, unsigned result, ArrayRef<Position> positions) {
+FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, unsigned result,
+                                                    ArrayRef<Position> positions) {
   SmallVector<SmallVector<Index>> loops;
   SmallVector<Value> start;
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
@@ -111,7 +116,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, u
   return picked;
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp generic,
+                                                          ArrayRef<SmallVector<Index>> loops,
                                                           ArrayRef<Value> identities) {
   Value total = indexConstant(1);
   for (unsigned dim : reductionDims(generic))
@@ -124,9 +130,11 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp gene
   return pairwiseTree(total, order.getLength(), identities, join, block);
 }
 
-// acc = body(k, acc) for ascending k, all positions in one loop. `start` holds the accumulators of each position in turn.
-FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                                   ArrayRef<Value> start, Value lower, Value upper) {
+// acc = body(k, acc) for ascending k, all positions in one loop. `start` holds the accumulators of each
+// position in turn.
+FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
+                                                   ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
+                                                   Value lower, Value upper) {
   auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -146,9 +154,11 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic, Ar
   return SmallVector<Value>(loop.getResults());
 }
 
-// Blocks of `length` joined like a binary counter: after block b, as many joins as b has trailing ones. That is the balanced
-// pairwise tree whose absent nodes are skipped, with one stack of logarithmic depth per accumulator.
-FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities, Operation *join,
+// Blocks of `length` joined like a binary counter: after block b, as many joins as b has trailing ones. That
+// is the balanced pairwise tree whose absent nodes are skipped, with one stack of logarithmic depth per
+// accumulator.
+FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t length,
+                                                          ArrayRef<Value> identities, Operation *join,
                                                           BlockCode block) {
   Value zero = indexConstant(0), one = indexConstant(1);
   if (std::optional<int64_t> known = constantOf(total); known && *known <= length)
@@ -165,7 +175,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t l
   }
   auto slot = [&](size_t i, Value level) -> Value {
     Value index = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), level);
-    return LLVM::GEPOp::create(builder, loc, stacks[i].getType(), identities[i].getType(), stacks[i], ValueRange{index});
+    return LLVM::GEPOp::create(builder, loc, stacks[i].getType(), identities[i].getType(), stacks[i],
+                               ValueRange{index});
   };
   auto push = [&](Value level, ValueRange values) {
     for (auto [i, value] : llvm::enumerate(values))
@@ -209,7 +220,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t l
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value lower = loop.getInductionVar();
-    Value upper = arith::MinUIOp::create(builder, loc, binary<arith::AddIOp>(lower, indexConstant(length)), total);
+    Value upper =
+        arith::MinUIOp::create(builder, loc, binary<arith::AddIOp>(lower, indexConstant(length)), total);
     auto values = block(lower, upper);
     if (failed(values))
       return failure();
@@ -225,7 +237,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t l
     Value level = arith::AddIOp::create(builder, loc, merged[1], one);
     scf::YieldOp::create(builder, loc, ValueRange{number, level});
   }
-  Value top = arith::SubIOp::create(builder, loc, arith::MaxUIOp::create(builder, loc, loop.getResult(1), one), one);
+  Value top =
+      arith::SubIOp::create(builder, loc, arith::MaxUIOp::create(builder, loc, loop.getResult(1), one), one);
   SmallVector<Value> state = {zero, top};
   for (auto [i, identity] : llvm::enumerate(identities))
     state.push_back(LLVM::LoadOp::create(builder, loc, identity.getType(), slot(i, top), 64));
@@ -233,7 +246,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t l
   return SmallVector<Value>(ArrayRef(merged).drop_front(2));
 }
 
-FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity) {
+FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
+                                            Value identity) {
   if (lanes != 1)
     return generic.emitOpError("sums over lanes inside vector code; this kernel needs another shape");
   OrderAttr order = kernel.getOrderAttr();
@@ -252,9 +266,10 @@ FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVect
   return sums->front();
 }
 
-// One chunk: element j goes to lane j mod lanes; the last, partial row of lanes is masked; then the halving tree.
-FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
-                                          Value upper, int64_t count) {
+// One chunk: element j goes to lane j mod lanes; the last, partial row of lanes is masked; then the halving
+// tree.
+FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                          Value lower, Value upper, int64_t count) {
   Value wide = indexConstant(count);
   Value size = binary<arith::SubIOp>(upper, lower);
   Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);
@@ -292,10 +307,10 @@ FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector
   }
   Operation *join = combiningOp(generic);
   for (int64_t half = count / 2; half >= 1; half /= 2) {
-    Value low = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{half},
-                                                      ArrayRef<int64_t>{1});
-    Value high = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{half}, ArrayRef<int64_t>{half},
-                                                       ArrayRef<int64_t>{1});
+    Value low = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{0},
+                                                      ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
+    Value high = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{half},
+                                                       ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
     sum = joinValues(join, low, high);
   }
   return Value(vector::ExtractOp::create(builder, loc, sum, ArrayRef<int64_t>{0}));

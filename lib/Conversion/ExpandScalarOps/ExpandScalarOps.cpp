@@ -39,7 +39,8 @@ class ExpandScalarOpsPass : public ad::impl::ExpandScalarOpsPassBase<ExpandScala
         value = numerics::emitElementary(builder, op->getLoc(), numericsFunction(elementary.getFunction()),
                                          elementary.getInputs());
       else
-        value = numerics::emitCast(builder, op->getLoc(), op->getOperand(0), getElementTypeOrSelf(op->getResult(0)));
+        value = numerics::emitCast(builder, op->getLoc(), op->getOperand(0),
+                                   getElementTypeOrSelf(op->getResult(0)));
       op->replaceAllUsesWith(ValueRange(value));
       op->erase();
     }

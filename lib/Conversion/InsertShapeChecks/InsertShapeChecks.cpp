@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass `ad-insert-shape-checks`: conditions on sizes that only run time knows, before the operations that have them.
+// The pass `ad-insert-shape-checks`: conditions on sizes that only run time knows, before the operations that
+// have them.
 
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -30,10 +31,12 @@ public:
     SmallVector<Value> sizes = resultSizes(to, broadcast.getSizes());
     int64_t leading = to.getRank() - from.getRank();
     for (int64_t i = 0; i < from.getRank(); ++i) {
-      if (from.getDimSize(i) == 1 || (!from.isDynamicDim(i) && from.getDimSize(i) == to.getDimSize(leading + i)))
+      if (from.getDimSize(i) == 1 ||
+          (!from.isDynamicDim(i) && from.getDimSize(i) == to.getDimSize(leading + i)))
         continue;
       Value have = size(broadcast.getInput(), i), want = sizes[leading + i];
-      require(ADRT_FAIL_BROADCAST, either(equal(have, constant(1)), equal(have, want)), {constant(leading + i), have, want});
+      require(ADRT_FAIL_BROADCAST, either(equal(have, constant(1)), equal(have, want)),
+              {constant(leading + i), have, want});
     }
   }
 
@@ -45,7 +48,8 @@ public:
       if (to.getDimSize(i) == 1 || (!to.isDynamicDim(i) && to.getDimSize(i) == from.getDimSize(leading + i)))
         continue;
       Value have = size(sum.getInput(), leading + i), want = sizes[i];
-      require(ADRT_FAIL_BROADCAST, either(equal(want, constant(1)), equal(have, want)), {constant(leading + i), want, have});
+      require(ADRT_FAIL_BROADCAST, either(equal(want, constant(1)), equal(have, want)),
+              {constant(leading + i), want, have});
     }
   }
 
@@ -72,7 +76,8 @@ public:
     same(gemm.getLhs(), gemm.getTransA() ? 0 : 1, gemm.getRhs(), gemm.getTransB() ? 1 : 0);
     if (!gemm.getBias())
       return;
-    // The bias broadcasts where its size is 1 in the program; a size that only run time knows is the result's.
+    // The bias broadcasts where its size is 1 in the program; a size that only run time knows is the
+    // result's.
     auto bias = type(gemm.getBias());
     for (int64_t i = 0; i < bias.getRank(); ++i) {
       bool rows = 2 - bias.getRank() + i == 0;
@@ -99,7 +104,8 @@ public:
     for (auto [i, offset] : llvm::enumerate(offsets)) {
       Value have = size(tensor, i);
       Value end = add(offset, sizes[i]);
-      Value fits = both(compare(arith::CmpIPredicate::sge, offset, constant(0)), compare(arith::CmpIPredicate::sle, end, have));
+      Value fits = both(compare(arith::CmpIPredicate::sge, offset, constant(0)),
+                        compare(arith::CmpIPredicate::sle, end, have));
       require(ADRT_FAIL_BOUNDS, fits, {constant(i), select(fits, offset, outside(offset, end)), have});
     }
   }
@@ -127,7 +133,8 @@ public:
     if (!type(tensor).isDynamicDim(axis))
       return;
     Value have = size(tensor, axis);
-    require(ADRT_FAIL_BOUNDS, compare(arith::CmpIPredicate::sgt, have, constant(0)), {constant(axis), constant(0), have});
+    require(ADRT_FAIL_BOUNDS, compare(arith::CmpIPredicate::sgt, have, constant(0)),
+            {constant(axis), constant(0), have});
   }
 
   void nonNegative(ValueRange sizes) {

@@ -40,9 +40,15 @@ void HostEmitter::declareEntry() {
   context = entry.getArgument(0);
 }
 
-Value HostEmitter::i32(int64_t value) { return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), value); }
-Value HostEmitter::i64(int64_t value) { return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value); }
-Value HostEmitter::indexConstant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value HostEmitter::i32(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), value);
+}
+Value HostEmitter::i64(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, builder.getI64Type(), value);
+}
+Value HostEmitter::indexConstant(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
 Value HostEmitter::toI64(Value index) {
   return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), index);
 }
@@ -119,8 +125,9 @@ void HostEmitter::bindArguments() {
     BlockArgument argument = source.getArgument(i);
     auto type = cast<RankedTensorType>(argument.getType());
     auto field = [&](int64_t number, Type fieldType) -> Value {
-      Value address = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
-                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i), static_cast<int32_t>(number)});
+      Value address =
+          LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
+                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i), static_cast<int32_t>(number)});
       return LLVM::LoadOp::create(builder, loc, fieldType, address);
     };
     HostTensor tensor{field(0, pointerType), {}, type, -1};
@@ -187,7 +194,8 @@ LogicalResult HostEmitter::emitOp(Operation &op) {
   }
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     auto type = cast<RankedTensorType>(constant.getType());
-    tensors[constant.getResult()] = {shared.data(builder, loc, constant.getValue()), sizesOf(type, {}), type, -1};
+    tensors[constant.getResult()] = {shared.data(builder, loc, constant.getValue()), sizesOf(type, {}), type,
+                                     -1};
     return success();
   }
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
@@ -207,7 +215,8 @@ LogicalResult HostEmitter::emitOp(Operation &op) {
 void HostEmitter::copy(const HostTensor &target, const HostTensor &source) {
   if (target.buffer >= 0 && target.buffer == source.buffer)
     return;
-  LLVM::MemcpyOp::create(builder, loc, target.pointer, source.pointer, byteCount(source), /*isVolatile=*/false);
+  LLVM::MemcpyOp::create(builder, loc, target.pointer, source.pointer, byteCount(source),
+                         /*isVolatile=*/false);
 }
 
 void HostEmitter::emitLaunch(LaunchOp launch) {
@@ -243,7 +252,9 @@ void HostEmitter::emitLaunch(LaunchOp launch) {
   StringRef tiles = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
   const HostTensor &first = tensors[launch.getResult(0)];
   operands.push_back(indexConstant(0));
-  operands.push_back(tiles == "flat" ? elementCount(first) : tiles == "outer" ? first.sizes.front() : indexConstant(1));
+  operands.push_back(tiles == "flat"    ? elementCount(first)
+                     : tiles == "outer" ? first.sizes.front()
+                                        : indexConstant(1));
   Value number = profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
   if (profile)
     call("adrt_kernel_begin", nullptr, {context, number});
@@ -264,7 +275,8 @@ void HostEmitter::emitReshape(ReshapeOp reshape) {
 
 void HostEmitter::emitSelect(Operation *op) {
   auto select = cast<arith::SelectOp>(op);
-  const HostTensor onTrue = tensors.lookup(select.getTrueValue()), onFalse = tensors.lookup(select.getFalseValue());
+  const HostTensor onTrue = tensors.lookup(select.getTrueValue()),
+                   onFalse = tensors.lookup(select.getFalseValue());
   Value condition = scalars.lookupOrDefault(select.getCondition());
   HostTensor chosen = onTrue;
   chosen.buffer = -1;
@@ -289,7 +301,8 @@ void HostEmitter::emitExtract(Operation *op) {
   Type memory = element.isInteger(1) ? Type(builder.getI8Type()) : element;
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
     memory = builder.getIntegerType(element.getIntOrFloatBitWidth());
-  Value address = LLVM::GEPOp::create(builder, loc, pointerType, memory, tensor.pointer, ValueRange{toI64(index)});
+  Value address =
+      LLVM::GEPOp::create(builder, loc, pointerType, memory, tensor.pointer, ValueRange{toI64(index)});
   Value value = LLVM::LoadOp::create(builder, loc, memory, address);
   if (element.isInteger(1))
     value = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
@@ -305,8 +318,8 @@ void HostEmitter::emitReturn(func::ReturnOp op) {
     Value slot = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(2),
                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     Value data = call("adrt_result", pointerType,
-                      {context, slot, i32(i), i32(elementNumber(tensor.type.getElementType())), i32(tensor.type.getRank()),
-                       shapeArray(tensor)});
+                      {context, slot, i32(i), i32(elementNumber(tensor.type.getElementType())),
+                       i32(tensor.type.getRank()), shapeArray(tensor)});
     guardNotNull(data);
     LLVM::MemcpyOp::create(builder, loc, data, tensor.pointer, byteCount(tensor), /*isVolatile=*/false);
   }

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Turns one planned host function into an entry of the C ABI `adrt`. Tensors become a pointer and sizes; everything else is
-// cloned.
+// Turns one planned host function into an entry of the C ABI `adrt`. Tensors become a pointer and sizes;
+// everything else is cloned.
 
 #ifndef ADJOINT_LIB_CONVERSION_LOWERHOST_HOSTEMITTER_H
 #define ADJOINT_LIB_CONVERSION_LOWERHOST_HOSTEMITTER_H
@@ -72,7 +72,8 @@ private:
 
   /// Moves `source` into the place of `target`; nothing when they are one buffer.
   void copy(const HostTensor &target, const HostTensor &source);
-  /// Moves the yielded tensors into the places of `targets`; `swaps` names a temporary buffer per yielded value, or -1.
+  /// Moves the yielded tensors into the places of `targets`; `swaps` names a temporary buffer per yielded
+  /// value, or -1.
   void yieldTensors(ValueRange yielded, ArrayRef<HostTensor> targets, ArrayRef<int64_t> swaps);
   void requireSameCarry(int64_t carry, int64_t axis, Value before, Value after);
   HostTensor place(RankedTensorType type, ArrayRef<Value> sizes, int64_t buffer);

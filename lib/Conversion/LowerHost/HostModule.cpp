@@ -12,7 +12,8 @@ LLVM::LLVMFuncOp HostModule::runtimeFunction(StringRef name, Type result, ArrayR
   if (auto known = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
     return known;
   OpBuilder builder(module.getBodyRegion());
-  return LLVM::LLVMFuncOp::create(builder, module.getLoc(), name, LLVM::LLVMFunctionType::get(result, arguments));
+  return LLVM::LLVMFuncOp::create(builder, module.getLoc(), name,
+                                  LLVM::LLVMFunctionType::get(result, arguments));
 }
 
 Value HostModule::addressOf(OpBuilder &builder, Location loc, LLVM::GlobalOp global) {
@@ -25,8 +26,9 @@ Value HostModule::string(OpBuilder &builder, Location loc, StringRef text) {
     OpBuilder at(module.getBodyRegion());
     std::string bytes = (text + StringRef("\0", 1)).str();
     auto type = LLVM::LLVMArrayType::get(at.getI8Type(), bytes.size());
-    global = LLVM::GlobalOp::create(at, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
-                                    "ad_string_" + std::to_string(strings.size() - 1), at.getStringAttr(bytes));
+    global =
+        LLVM::GlobalOp::create(at, module.getLoc(), type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                               "ad_string_" + std::to_string(strings.size() - 1), at.getStringAttr(bytes));
   }
   return addressOf(builder, loc, global);
 }
@@ -74,7 +76,8 @@ static ElementsAttr inMemory(ElementsAttr value) {
   if (!dense)
     return value;
   if (element.isInteger(1))
-    return dense.mapValues(IntegerType::get(type.getContext(), 8), [](const APInt &bit) { return bit.zext(8); });
+    return dense.mapValues(IntegerType::get(type.getContext(), 8),
+                           [](const APInt &bit) { return bit.zext(8); });
   if (isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
     return dense.mapValues(IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth()),
                            [](const APFloat &number) { return number.bitcastToAPInt(); });
@@ -98,8 +101,9 @@ Value HostModule::data(OpBuilder &builder, Location loc, ElementsAttr value) {
     else
       initial = DenseElementsAttr::get(RankedTensorType::get({count}, type.getElementType()),
                                        Builder(at).getZeroAttr(type.getElementType()));
-    global = LLVM::GlobalOp::create(at, module.getLoc(), array, /*isConstant=*/true, LLVM::Linkage::Internal,
-                                    "ad_data_" + std::to_string(constants.size() - 1), initial, /*alignment=*/64);
+    global =
+        LLVM::GlobalOp::create(at, module.getLoc(), array, /*isConstant=*/true, LLVM::Linkage::Internal,
+                               "ad_data_" + std::to_string(constants.size() - 1), initial, /*alignment=*/64);
   }
   return addressOf(builder, loc, global);
 }

@@ -53,7 +53,8 @@ void HostEmitter::emitFeed(FeedOp feed) {
   auto type = cast<RankedTensorType>(feed.getResult().getType());
   HostTensor tensor = place(type, sizesOf(type, dynamic), bufferNumber(feed, 0));
   guard(call("adrt_feed", builder.getI32Type(),
-             {context, shared.site(builder, loc, "ad.feed"), shared.string(builder, loc, feed.getName()), describe(tensor)}));
+             {context, shared.site(builder, loc, "ad.feed"), shared.string(builder, loc, feed.getName()),
+              describe(tensor)}));
   tensors[feed.getResult()] = tensor;
 }
 
@@ -62,8 +63,8 @@ void HostEmitter::emitReceive(ReceiveOp receive) {
   for (Value input : receive.getInputs())
     values.push_back(tensors.lookup(input));
   guard(call("adrt_receive", builder.getI32Type(),
-             {context, shared.site(builder, loc, "ad.receive"), shared.string(builder, loc, receive.getName()), describe(values),
-              i32(values.size())}));
+             {context, shared.site(builder, loc, "ad.receive"),
+              shared.string(builder, loc, receive.getName()), describe(values), i32(values.size())}));
 }
 
 void HostEmitter::emitCheck(Operation *op) {
@@ -81,7 +82,8 @@ void HostEmitter::emitCheck(Operation *op) {
   Value expected = describe(tensors.lookup(op->getOperands().back()));
   Value bound = arith::ConstantFloatOp::create(builder, loc, builder.getF64Type(), APFloat(tolerance));
   guard(call("adrt_check", builder.getI32Type(),
-             {context, shared.site(builder, loc, op->getName().getStringRef()), i32(kind), bound, i32(relative), actual, expected}));
+             {context, shared.site(builder, loc, op->getName().getStringRef()), i32(kind), bound,
+              i32(relative), actual, expected}));
 }
 
 void HostEmitter::emitRequire(RequireOp require) {
@@ -106,7 +108,8 @@ void HostEmitter::emitRequire(RequireOp require) {
 }
 
 // Places for tensors that have the sizes of others: carries of a loop, results of a branch.
-HostEmitter::HostTensor HostEmitter::withPlaceOf(RankedTensorType type, const HostTensor &like, int64_t buffer) {
+HostEmitter::HostTensor HostEmitter::withPlaceOf(RankedTensorType type, const HostTensor &like,
+                                                 int64_t buffer) {
   return place(type, like.sizes, buffer);
 }
 
@@ -135,8 +138,9 @@ void HostEmitter::yieldTensors(ValueRange yielded, ArrayRef<HostTensor> targets,
 void HostEmitter::requireSameCarry(int64_t carry, int64_t axis, Value before, Value after) {
   Value same = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, before, after);
   OpBuilder::InsertionGuard insertion(builder);
-  auto require = RequireOp::create(builder, loc, ADRT_FAIL_CARRY, same,
-                                   ValueRange{indexConstant(carry), indexConstant(axis), before, after}, "scf.for");
+  auto require =
+      RequireOp::create(builder, loc, ADRT_FAIL_CARRY, same,
+                        ValueRange{indexConstant(carry), indexConstant(axis), before, after}, "scf.for");
   emitRequire(require);
   require.erase();
 }
@@ -199,7 +203,8 @@ LogicalResult HostEmitter::emitIf(scf::IfOp branch) {
   for (auto [i, result] : llvm::enumerate(branch.getResults()))
     if (auto type = dyn_cast<RankedTensorType>(result.getType())) {
       if (!type.hasStaticShape())
-        return branch.emitOpError("returns a tensor of dynamic shape; its size must be known before the branch");
+        return branch.emitOpError(
+            "returns a tensor of dynamic shape; its size must be known before the branch");
       results.push_back(place(type, sizesOf(type, {}), bufferNumber(branch, i)));
       tensors[result] = results.back();
     }

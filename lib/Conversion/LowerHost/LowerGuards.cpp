@@ -25,15 +25,18 @@ class LowerGuardsPass : public ad::impl::LowerGuardsPassBase<LowerGuardsPass> {
     if (guards.empty())
       return;
     OpBuilder builder(function);
-    Block *exit = builder.createBlock(&function.getBody(), function.getBody().end(), builder.getI32Type(), function.getLoc());
+    Block *exit = builder.createBlock(&function.getBody(), function.getBody().end(), builder.getI32Type(),
+                                      function.getLoc());
     func::ReturnOp::create(builder, function.getLoc(), exit->getArgument(0));
     for (GuardOp guard : guards) {
       Block *block = guard->getBlock();
       Block *rest = block->splitBlock(std::next(guard->getIterator()));
       builder.setInsertionPoint(guard);
       Value zero = arith::ConstantIntOp::create(builder, guard.getLoc(), builder.getI32Type(), 0);
-      Value succeeded = arith::CmpIOp::create(builder, guard.getLoc(), arith::CmpIPredicate::eq, guard.getStatus(), zero);
-      cf::CondBranchOp::create(builder, guard.getLoc(), succeeded, rest, ValueRange(), exit, ValueRange(guard.getStatus()));
+      Value succeeded =
+          arith::CmpIOp::create(builder, guard.getLoc(), arith::CmpIPredicate::eq, guard.getStatus(), zero);
+      cf::CondBranchOp::create(builder, guard.getLoc(), succeeded, rest, ValueRange(), exit,
+                               ValueRange(guard.getStatus()));
       guard.erase();
     }
   }

@@ -15,14 +15,15 @@ using namespace mlir::ad;
 
 // Functions on tensors are host programs; emitted kernels work on pointers.
 static bool isHostProgram(func::FuncOp function) {
-  return function.isPublic() && !function.isExternal() &&
-         !function.getName().starts_with("adrt_entry_");
+  return function.isPublic() && !function.isExternal() && !function.getName().starts_with("adrt_entry_");
 }
 
 static LogicalResult verifySignature(func::FuncOp function) {
   for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
     if (!isa<RankedTensorType>(type))
-      return function.emitOpError("cannot be an entry: arguments and results must be ranked tensors, but there is ") << type;
+      return function.emitOpError(
+                 "cannot be an entry: arguments and results must be ranked tensors, but there is ")
+             << type;
   return success();
 }
 

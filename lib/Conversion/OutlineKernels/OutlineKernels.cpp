@@ -31,7 +31,8 @@ static std::string structure(FusionOp fusion) {
   return text;
 }
 
-// For each result the argument whose content its destination must hold: the tensor into which slices are inserted.
+// For each result the argument whose content its destination must hold: the tensor into which slices are
+// inserted.
 static SmallVector<int64_t> tiedArguments(Block &body) {
   SmallVector<int64_t> tied;
   for (Value value : body.getTerminator()->getOperands()) {
@@ -69,8 +70,9 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
     if (!kernel)
       kernel = makeKernel(fusion, symbols);
     bool anyTied = llvm::any_of(tied, [](int64_t argument) { return argument >= 0; });
-    auto launch = LaunchOp::create(builder, fusion.getLoc(), fusion.getResultTypes(), kernel.getSymName(), fusion.getInputs(),
-                                   sizes, ValueRange(), anyTied ? builder.getDenseI64ArrayAttr(tied) : nullptr);
+    auto launch = LaunchOp::create(builder, fusion.getLoc(), fusion.getResultTypes(), kernel.getSymName(),
+                                   fusion.getInputs(), sizes, ValueRange(),
+                                   anyTied ? builder.getDenseI64ArrayAttr(tied) : nullptr);
     fusion.replaceAllUsesWith(launch);
     fusion.erase();
     return success();
@@ -78,7 +80,8 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
 
   // The dynamic sizes of all results, in order.
   static LogicalResult resultSizes(OpBuilder &builder, FusionOp fusion, SmallVectorImpl<Value> &sizes) {
-    if (llvm::all_of(fusion.getResultTypes(), [](Type type) { return cast<ShapedType>(type).hasStaticShape(); }))
+    if (llvm::all_of(fusion.getResultTypes(),
+                     [](Type type) { return cast<ShapedType>(type).hasStaticShape(); }))
       return success();
     ReifiedRankedShapedTypeDims shapes;
     if (failed(reifyResultShapes(builder, fusion, shapes)))

@@ -38,7 +38,8 @@ bool ad::mayOverwrite(KernelOp kernel, unsigned argument, unsigned result) {
     if (generic.getNumReductionLoops() > 0)
       return false;
     for (OpOperand &operand : generic->getOpOperands())
-      if (isa<RankedTensorType>(operand.get().getType()) && !generic.getMatchingIndexingMap(&operand).isIdentity() &&
+      if (isa<RankedTensorType>(operand.get().getType()) &&
+          !generic.getMatchingIndexingMap(&operand).isIdentity() &&
           (operand.get() == read || operand.get().getDefiningOp<linalg::GenericOp>()))
         return false;
     for (Operation &scalar : *generic.getBlock())

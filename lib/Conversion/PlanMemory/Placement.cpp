@@ -13,7 +13,9 @@ using namespace mlir::ad;
 // A cache line, and the widest vector register.
 static constexpr int64_t kAlignment = 64;
 
-static bool liveTogether(const PlannedBuffer &a, const PlannedBuffer &b) { return a.first <= b.last && b.first <= a.last; }
+static bool liveTogether(const PlannedBuffer &a, const PlannedBuffer &b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 // First fit in the order of size, the largest first: big buffers have the least choice.
 void MemoryPlanner::placeFirstFit() {
@@ -31,11 +33,13 @@ void MemoryPlanner::placeFirstFit() {
         continue;
       if (offset + bytes <= other->offset)
         break;
-      offset = std::max<int64_t>(offset, llvm::alignTo(other->offset + std::max<int64_t>(other->bytes, 1), kAlignment));
+      offset = std::max<int64_t>(
+          offset, llvm::alignTo(other->offset + std::max<int64_t>(other->bytes, 1), kAlignment));
     }
     buffer->offset = offset;
     arenaBytes = std::max(arenaBytes, offset + bytes);
-    placed.insert(llvm::upper_bound(placed, buffer, [](auto *a, auto *b) { return a->offset < b->offset; }), buffer);
+    placed.insert(llvm::upper_bound(placed, buffer, [](auto *a, auto *b) { return a->offset < b->offset; }),
+                  buffer);
   }
 }
 
@@ -50,7 +54,8 @@ LogicalResult MemoryPlanner::checkRaces() {
       if (b->offset >= a->offset + a->bytes)
         break;
       if (liveTogether(*a, *b))
-        return function.emitOpError("memory plan is wrong: two buffers that are live together overlap at offset ")
+        return function.emitOpError(
+                   "memory plan is wrong: two buffers that are live together overlap at offset ")
                << b->offset;
     }
   WalkResult result = function.walk([&](LaunchOp launch) {
@@ -74,7 +79,8 @@ LogicalResult MemoryPlanner::checkLaunch(LaunchOp launch) {
         continue;
       bool isTied = tied && (*tied)[result.getResultNumber()] == int64_t(i);
       if (!isTied && !mayOverwrite(kernel, i, result.getResultNumber()))
-        return launch.emitOpError("memory plan is wrong: the kernel overwrites an operand that it reads elsewhere");
+        return launch.emitOpError(
+            "memory plan is wrong: the kernel overwrites an operand that it reads elsewhere");
     }
   }
   return success();

@@ -54,7 +54,8 @@ void MemoryPlanner::extendOverUses(Value value) {
     buffers[it->second].last = std::max(buffers[it->second].last, endOfUse(use, value.getParentBlock()));
 }
 
-// Whether no one reads `value` (or an alias of it) at or after `writer`, which itself may read it where it may overwrite it.
+// Whether no one reads `value` (or an alias of it) at or after `writer`, which itself may read it where it
+// may overwrite it.
 bool MemoryPlanner::diesBefore(Value value, LaunchOp writer) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = writer->getBlock()->findAncestorOpInBlock(*use.getOwner());
@@ -142,8 +143,8 @@ LogicalResult MemoryPlanner::assignLaunch(LaunchOp launch) {
   return success();
 }
 
-// A yielded value is written straight into the carry when it is made in this block, goes nowhere else, and the old value of the
-// carry is dead by then.
+// A yielded value is written straight into the carry when it is made in this block, goes nowhere else, and
+// the old value of the carry is dead by then.
 void MemoryPlanner::placeYieldedInCarries(scf::ForOp loop, ArrayRef<int64_t> carries) {
   for (auto [argument, yielded, carry] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues(), carries)) {
@@ -170,7 +171,8 @@ void MemoryPlanner::assignSwaps(scf::ForOp loop, ArrayRef<int64_t> carries) {
     int64_t source = isTensor(yielded) ? bufferOf.lookup_or(yielded, -1) : -1;
     bool crosses = source >= 0 && source != carry && llvm::is_contained(carries, source);
     int64_t end = numbers[loop].second;
-    temporaries.push_back(crosses ? makeBuffer(yielded.getType(), numbers[loop.getBody()->getTerminator()].first, end) : -1);
+    temporaries.push_back(
+        crosses ? makeBuffer(yielded.getType(), numbers[loop.getBody()->getTerminator()].first, end) : -1);
   }
   swaps[loop] = temporaries;
 }
@@ -240,7 +242,8 @@ LogicalResult MemoryPlanner::run() {
   if (function.getBody().empty())
     return success();
   if (!function.getBody().hasOneBlock())
-    return function.emitOpError("has unstructured control flow; the planner expects scf.for, scf.if and scf.while");
+    return function.emitOpError(
+        "has unstructured control flow; the planner expects scf.for, scf.if and scf.while");
   number(function.getBody().front());
   if (failed(assign(function.getBody().front())))
     return failure();

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The memory plan of one host program: which buffer each tensor lives in, when each buffer is live, and where it lies.
+// The memory plan of one host program: which buffer each tensor lives in, when each buffer is live, and where
+// it lies.
 
 #ifndef ADJOINT_LIB_CONVERSION_PLANMEMORY_PLANNER_H
 #define ADJOINT_LIB_CONVERSION_PLANMEMORY_PLANNER_H
@@ -11,7 +12,8 @@
 
 namespace mlir::ad {
 
-/// A place in memory. Lifetimes are closed intervals of operation numbers: what one kernel touches is live together.
+/// A place in memory. Lifetimes are closed intervals of operation numbers: what one kernel touches is live
+/// together.
 struct PlannedBuffer {
   int64_t bytes = 0;   // -1: dynamic
   int64_t first = 0;   // number of the operation that first writes it
@@ -53,8 +55,8 @@ private:
 
   func::FuncOp function;
   DenseMap<Operation *, std::pair<int64_t, int64_t>> numbers;
-  DenseMap<Value, int64_t> bufferOf;         // absent or -1: not in the arena (arguments, constants)
-  DenseMap<Value, int64_t> wanted;           // results that should be written into an existing buffer
+  DenseMap<Value, int64_t> bufferOf; // absent or -1: not in the arena (arguments, constants)
+  DenseMap<Value, int64_t> wanted;   // results that should be written into an existing buffer
   DenseMap<Operation *, SmallVector<int64_t>> before; // scf.while: buffers of the condition's arguments
   DenseMap<Operation *, SmallVector<int64_t>> swaps;  // scf.for: temporaries of the yield, -1 for none
   SmallVector<PlannedBuffer> buffers;
@@ -64,8 +66,8 @@ private:
 /// Bytes of a tensor in memory (i1 takes a byte), -1 when a size is dynamic.
 int64_t tensorBytes(Type type);
 
-/// Whether `kernel` may write result `result` over argument `argument`: every element of the argument is read only to compute
-/// the element of the results at the same place.
+/// Whether `kernel` may write result `result` over argument `argument`: every element of the argument is read
+/// only to compute the element of the results at the same place.
 bool mayOverwrite(KernelOp kernel, unsigned argument, unsigned result);
 
 /// Operations that give their operand another name: no data moves.

@@ -56,8 +56,9 @@ static FailureOr<Permissions> parsePermissions(AsmParser &parser) {
       return failure();
     std::optional<Permissions> one = symbolizePermissions(word);
     if (!one)
-      return parser.emitError(loc, "expected reorder, algebra, contract, widen, mma, narrow, approx, finite or none, "
-                                   "but got '")
+      return parser.emitError(
+                 loc, "expected reorder, algebra, contract, widen, mma, narrow, approx, finite or none, "
+                      "but got '")
              << word << "'";
     value = value | *one;
   } while (succeeded(parser.parseOptionalVerticalBar()));
@@ -102,7 +103,9 @@ Attribute PermissionsAttr::parse(AsmParser &parser, Type) {
   return PermissionsAttr::get(parser.getContext(), *value);
 }
 
-void PermissionsAttr::print(AsmPrinter &printer) const { printer << "<" << stringifyPermissions(getValue()) << ">"; }
+void PermissionsAttr::print(AsmPrinter &printer) const {
+  printer << "<" << stringifyPermissions(getValue()) << ">";
+}
 
 // <lanes = N, chunk = N> or <block = N>
 Attribute OrderAttr::parse(AsmParser &parser, Type) {
@@ -111,7 +114,8 @@ Attribute OrderAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess())
     return {};
   if (succeeded(parser.parseOptionalKeyword("lanes"))) {
-    if (parser.parseEqual() || parser.parseInteger(lanes) || parser.parseComma() || parser.parseKeyword("chunk"))
+    if (parser.parseEqual() || parser.parseInteger(lanes) || parser.parseComma() ||
+        parser.parseKeyword("chunk"))
       return {};
     if (lanes == 0) {
       parser.emitError(loc, "expected a positive number of lanes");
@@ -138,7 +142,8 @@ LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, in
   if (lanes < 0 || (lanes & (lanes - 1)) != 0)
     return emitError() << "expected a power of two as the number of lanes, but got " << lanes;
   if (lanes != 0 && length % lanes != 0)
-    return emitError() << "expected a chunk that is a multiple of the lanes, but got " << length << " and " << lanes;
+    return emitError() << "expected a chunk that is a multiple of the lanes, but got " << length << " and "
+                       << lanes;
   return success();
 }
 

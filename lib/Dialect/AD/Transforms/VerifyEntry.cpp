@@ -14,8 +14,8 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// Whether someone outside sees the operation: the host receives, or a check fails. The check dialect is known by name, since the
-// passes of `ad` do not depend on it.
+// Whether someone outside sees the operation: the host receives, or a check fails. The check dialect is known
+// by name, since the passes of `ad` do not depend on it.
 static bool isSeen(Operation *op) {
   return isa<ReceiveOp>(op) || op->getName().getDialectNamespace() == "check";
 }
@@ -27,7 +27,8 @@ static bool reachesSeen(ModuleOp module, FunctionOpInterface entry) {
   functions.insert(entry);
   for (size_t i = 0; i < functions.size(); ++i) {
     Operation *function = functions[i];
-    if (function->walk([](Operation *op) { return isSeen(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+    if (function
+            ->walk([](Operation *op) { return isSeen(op) ? WalkResult::interrupt() : WalkResult::advance(); })
             .wasInterrupted())
       return true;
     std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(function);

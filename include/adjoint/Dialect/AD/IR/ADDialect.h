@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The `ad` dialect class, its enumerations and its attributes. Light enough for every file that only reads attributes.
+// The `ad` dialect class, its enumerations and its attributes. Light enough for every file that only reads
+// attributes.
 
 #ifndef ADJOINT_DIALECT_AD_IR_ADDIALECT_H
 #define ADJOINT_DIALECT_AD_IR_ADDIALECT_H
@@ -20,15 +21,16 @@ namespace mlir::ad {
 /// The permissions that a mode brings by itself (docs/numerics.md).
 Permissions permissionsOfMode(NumericsMode mode);
 
-/// The contract in force at `op`: that of the nearest enclosing function or module with `ad.numerics`; null when none
-/// has one (the default is then `strict`).
+/// The contract in force at `op`: that of the nearest enclosing function or module with `ad.numerics`; null
+/// when none has one (the default is then `strict`).
 NumericsAttr numericsInForceAt(Operation *op);
 
-/// The type in which values of `element` are accumulated: f32 for f32 and narrower floats, f64 for f64, i32 for i8,
-/// else the type itself.
+/// The type in which values of `element` are accumulated: f32 for f32 and narrower floats, f64 for f64, i32
+/// for i8, else the type itself.
 Type accumulatorType(Type element);
 
-/// The type in which elementwise operations on `element` compute: f32 for 16- and 8-bit floats, else the type itself.
+/// The type in which elementwise operations on `element` compute: f32 for 16- and 8-bit floats, else the type
+/// itself.
 Type computeType(Type element);
 } // namespace mlir::ad
 
