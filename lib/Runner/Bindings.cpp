@@ -76,7 +76,7 @@ Expected<Tensor> bindArgument(TensorSpec spec, const Options &options) {
     return std::move(error);
   auto open = llvm::find(spec.shape, dynamicSize);
   if (source->kind != Source::Kind::File && open != spec.shape.end()) {
-    llvm::Twine axis(open - spec.shape.begin());
+    std::string axis = std::to_string(open - spec.shape.begin());
     return usageError("argument '" + spec.name + "' of type " + formatType(spec) + " leaves dimension " +
                       axis + " open, expected --dim " + spec.name + "." + axis + "=N");
   }
