@@ -40,8 +40,8 @@ struct TripleVjp : ad::DifferentiableOpInterface::ExternalModel<TripleVjp, Tripl
   LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool>,
                     SmallVectorImpl<Value> &operandCotangents) const {
     Value g = cotangents[0];
-    Value twice = ad::AddOp::create(builder, op->getLoc(), g, g);
-    operandCotangents.push_back(ad::AddOp::create(builder, op->getLoc(), twice, g));
+    Value twice = ad::AddOp::create(builder, op->getLoc(), g, g, nullptr);
+    operandCotangents.push_back(ad::AddOp::create(builder, op->getLoc(), twice, g, nullptr));
     return success();
   }
 };
@@ -53,8 +53,8 @@ void lowerToy(ModuleOp module) {
   for (TripleOp op : triples) {
     OpBuilder builder(op);
     Value x = op->getOperand(0);
-    Value twice = ad::AddOp::create(builder, op.getLoc(), x, x);
-    op.replaceAllUsesWith(ad::AddOp::create(builder, op.getLoc(), twice, x).getResult());
+    Value twice = ad::AddOp::create(builder, op.getLoc(), x, x, nullptr);
+    op.replaceAllUsesWith(ad::AddOp::create(builder, op.getLoc(), twice, x, nullptr).getResult());
     op.erase();
   }
 }
