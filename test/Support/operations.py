@@ -204,8 +204,10 @@ def _sum_to_shape(g, element):
 
 @operation("transpose", ALL)
 def _transpose(g, element):
-    x = g.operand(element)
-    order = [int(axis) for axis in g.rng.permutation(x.rank)]
+    x = g.operand(element, least=3 if g.chance(0.5) else 0)
+    # Only from three axes on does a permutation differ from its inverse, and rotations always do.
+    rotate = x.rank > 2 and g.chance(0.5)
+    order = [*range(1, x.rank), 0] if rotate else [int(axis) for axis in g.rng.permutation(x.rank)]
     return g.add("transpose", element, [x.static[a] for a in order], [x.sizes[a] for a in order], [x],
                  f"ad.transpose {x} {order} : {x.type}", attributes={"order": order})
 
