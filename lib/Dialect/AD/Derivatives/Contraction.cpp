@@ -113,9 +113,10 @@ static LogicalResult dotRule(DotOp op, Rule &rule) {
 
 //===- gemm -===//
 
-static Value scaledProduct(Rule &rule, GemmOp op, Value lhs, Value rhs, bool transA, bool transB,
-                           Value like) {
-  auto shape = cast<RankedTensorType>(like.getType()).getShape();
+// The result has the sizes that the factors show; `give` turns it into the operand's type.
+static Value scaledProduct(Rule &rule, GemmOp op, Value lhs, Value rhs, bool transA, bool transB) {
+  auto left = cast<RankedTensorType>(lhs.getType()), right = cast<RankedTensorType>(rhs.getType());
+  int64_t shape[] = {left.getDimSize(transA ? 1 : 0), right.getDimSize(transB ? 0 : 1)};
   Type type = cast<RankedTensorType>(rule.cotangent.getType()).clone(shape);
   return GemmOp::create(rule.builder, rule.loc, type, lhs, rhs, Value(), transA, transB, op.getAlpha(),
                         llvm::APFloat(1.0), OrderAttr(), PermissionsAttr());
@@ -126,13 +127,13 @@ static LogicalResult gemmRule(GemmOp op, Rule &rule) {
   bool transA = op.getTransA(), transB = op.getTransB();
   if (rule.wants(0)) {
     Value rhs = inTypeOf(rule, op.getRhs());
-    rule.give(0, transA ? scaledProduct(rule, op, rhs, g, transB, true, op.getLhs())
-                        : scaledProduct(rule, op, g, rhs, false, !transB, op.getLhs()));
+    rule.give(0, transA ? scaledProduct(rule, op, rhs, g, transB, true)
+                        : scaledProduct(rule, op, g, rhs, false, !transB));
   }
   if (rule.wants(1)) {
     Value lhs = inTypeOf(rule, op.getLhs());
-    rule.give(1, transB ? scaledProduct(rule, op, g, lhs, true, transA, op.getRhs())
-                        : scaledProduct(rule, op, lhs, g, !transA, false, op.getRhs()));
+    rule.give(1, transB ? scaledProduct(rule, op, g, lhs, true, transA)
+                        : scaledProduct(rule, op, lhs, g, !transA, false));
   }
   if (op.getBias() && rule.wants(2)) {
     double beta = op.getBeta().convertToDouble();
