@@ -63,8 +63,9 @@ def is_smooth(op, arrays):
     if name in ("reduce_max", "reduce_min"):
         return _single_extreme(op, arrays[0], 1 if name == "reduce_max" else -1)
     if name == "clamp":
+        # The adjoint is that of an interval: with low above high, high wins, but the rule asks low first.
         x, low, high = arrays
-        return _apart(x, low) and _apart(x, high) and _apart(low, high)
+        return _apart(x, low) and _apart(x, high) and bool(np.all(low + NEAR <= high))
     if len(arrays) == 2 and name in ("div", "rem", "max", "min", "compare", "pow", "atan2"):
         return bool(_binary_is_smooth(name, *arrays))
     return True
