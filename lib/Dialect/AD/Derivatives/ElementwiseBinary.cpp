@@ -107,10 +107,17 @@ static LogicalResult clampRule(ClampOp op, Rule &rule) {
     Value below = rule.compare(ComparePredicate::le, x, op.getHigh());
     rule.giveSummed(0, rule.onlyWhere(rule.binary<AndOp>(above, below), rule.cotangent));
   }
-  if (rule.wants(1))
-    rule.giveSummed(1, rule.onlyWhere(rule.compare(ComparePredicate::lt, x, op.getLow()), rule.cotangent));
-  if (rule.wants(2))
-    rule.giveSummed(2, rule.onlyWhere(rule.compare(ComparePredicate::gt, x, op.getHigh()), rule.cotangent));
+  // Where low > high the result is high, whatever x is.
+  if (rule.wants(1)) {
+    Value below = rule.compare(ComparePredicate::lt, x, op.getLow());
+    Value ordered = rule.compare(ComparePredicate::le, op.getLow(), op.getHigh());
+    rule.giveSummed(1, rule.onlyWhere(rule.binary<AndOp>(below, ordered), rule.cotangent));
+  }
+  if (rule.wants(2)) {
+    Value above = rule.compare(ComparePredicate::gt, x, op.getHigh());
+    Value crossed = rule.compare(ComparePredicate::gt, op.getLow(), op.getHigh());
+    rule.giveSummed(2, rule.onlyWhere(rule.binary<OrOp>(above, crossed), rule.cotangent));
+  }
   return success();
 }
 
