@@ -96,6 +96,38 @@ struct LowerBroadcast : OpRewritePattern<BroadcastOp> {
   }
 };
 
+// A reshape that could not be dissolved, since its operand is computed in the same fusion: the row-major
+// number of an element is the same on both sides.
+struct LowerReshape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto sizesOf = [&](Value tensor) {
+      SmallVector<Value> sizes;
+      for (int64_t i = 0; i < cast<RankedTensorType>(tensor.getType()).getRank(); ++i)
+        sizes.push_back(dimension(rewriter, loc, tensor, i));
+      return sizes;
+    };
+    SmallVector<Value> from = sizesOf(op.getInput());
+    SmallVector<Value> to = sizesOf(emptyLike(rewriter, loc, op->getResult(0)));
+    auto index = [&](OpBuilder &builder, ValueRange position) {
+      Value number = indexConstant(builder, loc, 0);
+      for (auto [i, size] : llvm::zip_equal(position, to)) {
+        number = arith::MulIOp::create(builder, loc, number, size);
+        number = arith::AddIOp::create(builder, loc, number, i);
+      }
+      SmallVector<Value> inside(from.size());
+      for (int64_t axis = from.size() - 1; axis >= 0; --axis) {
+        inside[axis] = arith::RemUIOp::create(builder, loc, number, from[axis]);
+        number = arith::DivUIOp::create(builder, loc, number, from[axis]);
+      }
+      return inside;
+    };
+    rewriter.replaceOp(op, gatherByIndex(rewriter, op, op.getInput(), index));
+    return success();
+  }
+};
+
 struct LowerTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
@@ -300,6 +332,6 @@ struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
 } // namespace
 
 void ad::populateShapeToLinalgPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerBroadcast, LowerTranspose, LowerSlice, LowerReverse, LowerDynamicSlice,
+  patterns.add<LowerBroadcast, LowerReshape, LowerTranspose, LowerSlice, LowerReverse, LowerDynamicSlice,
                LowerDynamicUpdateSlice, LowerPad, LowerConcat, LowerSumToShape>(patterns.getContext());
 }
