@@ -45,14 +45,14 @@ run=0 failed=0
 
 # campaign NAME MAX_LEN: runs the fuzzer over a corpus that starts with the folder seeds-NAME.
 campaign() {
-  local log=$out/$1.log code=0 done
+  local log=$out/$1.log code=0 executed
   mkdir -p "$out/corpus-$1"
   # The bump allocator of attributes looks poisoned to the sanitizer; see docs of the asan preset.
   ASAN_OPTIONS=allow_user_poisoning=0 "$out/$1" -runs="$count" -seed="$seed" -max_len="$2" -timeout=25 \
     -rss_limit_mb=4096 -max_total_time=$((60 * minutes)) -artifact_prefix="$out/$1-" -print_final_stats=1 \
     "$out/corpus-$1" "$out/seeds-$1" >"$log" 2>&1 || code=$?
-  done=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-  run=$((run + ${done:-1}))
+  executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+  run=$((run + ${executed:-1}))
   ((code)) || return 0
   if ! grep -q 'Test unit written' "$log"; then
     failed=$((failed + 1))
