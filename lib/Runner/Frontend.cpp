@@ -2,7 +2,7 @@
 //
 // Parses, lowers, compiles, or takes all of that from the cache.
 #include "Frontend.h"
-#include "NpyInternal.h"
+#include "OutputFile.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runner/ObjectCache.h"
@@ -50,7 +50,7 @@ std::vector<std::string> readKernelNames(ModuleOp module) {
   return names;
 }
 
-Error writeText(StringRef path, StringRef text) { return writeFileAtomically(path, {text}); }
+Error writeText(StringRef path, StringRef text) { return writeFile(path, {text}); }
 
 } // namespace
 

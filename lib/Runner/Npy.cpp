@@ -4,10 +4,9 @@
 // while it is read is an error here, and a crash there.
 #include "adjoint/Runner/Npy.h"
 #include "NpyInternal.h"
+#include "OutputFile.h"
 #include "adjoint/Runner/Error.h"
 #include "llvm/Support/Errno.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 #include <cstring>
 #include <fcntl.h>
@@ -22,10 +21,6 @@ namespace {
 
 /// Larger heads are refused by the parser, after it has seen their length.
 constexpr uint64_t headBytes = (1 << 20) + 64;
-
-llvm::Error systemError(const llvm::Twine &what, llvm::StringRef path) {
-  return usageError(what + " '" + path + "': " + llvm::sys::StrError());
-}
 
 /// Puts the path before the message of `error`, and keeps its exit code.
 llvm::Error inFile(llvm::StringRef path, llvm::Error error) {
@@ -178,63 +173,6 @@ std::string mlir::ad::runner::makeNpyHeader(adrt_type type, llvm::ArrayRef<int64
          static_cast<char>(length >> 8) + text;
 }
 
-llvm::Error mlir::ad::runner::writeFully(int descriptor, llvm::StringRef path, uint64_t offset,
-                                         const char *data, int64_t bytes) {
-  while (bytes > 0) {
-    ssize_t step = llvm::sys::RetryAfterSignal(-1, ::pwrite, descriptor, data, static_cast<size_t>(bytes),
-                                               static_cast<off_t>(offset));
-    if (step < 0)
-      return systemError("cannot write", path);
-    data += step;
-    bytes -= step;
-    offset += static_cast<uint64_t>(step);
-  }
-  return llvm::Error::success();
-}
-
-llvm::Expected<TemporaryFile> TemporaryFile::create(llvm::StringRef finalPath) {
-  llvm::SmallString<128> model(llvm::sys::path::parent_path(finalPath));
-  // Hidden, so that a reader who globs *.npy never sees a file that is not complete.
-  llvm::sys::path::append(model, "." + llvm::sys::path::filename(finalPath) + ".%%%%%%%%");
-  llvm::SmallString<128> name;
-  int descriptor;
-  if (std::error_code code = llvm::sys::fs::createUniqueFile(model, descriptor, name))
-    return usageError("cannot write '" + finalPath + "': " + code.message());
-  return TemporaryFile(descriptor, name.str().str(), finalPath.str());
-}
-
-TemporaryFile::~TemporaryFile() {
-  if (descriptor >= 0)
-    ::close(descriptor);
-  if (!name.empty())
-    ::unlink(name.c_str());
-}
-
-llvm::Error TemporaryFile::publish() {
-  if (::rename(name.c_str(), finalPath.c_str()) != 0)
-    return systemError("cannot write", finalPath);
-  name.clear();
-  return llvm::Error::success();
-}
-
-llvm::Error mlir::ad::runner::writeFileAtomically(llvm::StringRef path,
-                                                  llvm::ArrayRef<llvm::StringRef> parts) {
-  llvm::Expected<TemporaryFile> file = TemporaryFile::create(path);
-  if (!file)
-    return file.takeError();
-  uint64_t offset = 0;
-  for (llvm::StringRef part : parts) {
-    if (llvm::Error error =
-            writeFully(file->getDescriptor(), path, offset, part.data(), static_cast<int64_t>(part.size())))
-      return error;
-    offset += part.size();
-  }
-  // Network file systems tell only at the close that the disk is full.
-  if (::close(file->takeDescriptor()) != 0)
-    return systemError("cannot write", path);
-  return file->publish();
-}
-
 llvm::Error mlir::ad::runner::writeNpy(llvm::StringRef path, const adrt_tensor &tensor) {
   llvm::ArrayRef<int64_t> shape(tensor.shape, tensor.rank);
   int64_t bytes = adrt::byteSize(tensor.type, tensor.rank, tensor.shape);
@@ -242,5 +180,5 @@ llvm::Error mlir::ad::runner::writeNpy(llvm::StringRef path, const adrt_tensor &
     return usageError("cannot write '" + path + "': the tensor has an invalid type or shape");
   std::string header = makeNpyHeader(static_cast<adrt_type>(tensor.type), shape);
   llvm::StringRef data(static_cast<const char *>(tensor.data), static_cast<size_t>(bytes));
-  return writeFileAtomically(path, {header, data});
+  return writeFile(path, {header, data});
 }

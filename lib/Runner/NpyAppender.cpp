@@ -3,6 +3,7 @@
 // Files that grow while a program runs. Data is written before the header that counts it: whenever the
 // process ends, even killed, the file is valid and holds what was flushed.
 #include "NpyInternal.h"
+#include "OutputFile.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runner/Npy.h"
 
@@ -27,7 +28,10 @@ NpyAppender::NpyAppender(llvm::StringRef path, int descriptor, adrt_type type, l
 llvm::Expected<std::unique_ptr<NpyAppender>> NpyAppender::create(llvm::StringRef path, adrt_type type,
                                                                  llvm::ArrayRef<int64_t> shape) {
   // An empty but valid file takes the place of an older one in one step, and then grows where it is.
-  llvm::Expected<TemporaryFile> file = TemporaryFile::create(path);
+  llvm::Expected<std::string> place = findRegularFile(path);
+  if (!place)
+    return place.takeError();
+  llvm::Expected<TemporaryFile> file = TemporaryFile::create(*place);
   if (!file)
     return file.takeError();
   std::unique_ptr<NpyAppender> appender(new NpyAppender(path, file->takeDescriptor(), type, shape));

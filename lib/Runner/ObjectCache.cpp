@@ -3,7 +3,7 @@
 // The cache of compiled programs. There is no lock: entries appear by rename, are never changed, and a reader
 // that opened one keeps it also when another process removes it.
 #include "adjoint/Runner/ObjectCache.h"
-#include "NpyInternal.h"
+#include "OutputFile.h"
 #include "adjoint/Runner/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -178,7 +178,7 @@ Error ObjectCache::store(StringRef key, const CompiledProgram &program) const {
   for (const std::string &object : program.objects)
     body += encodeLength(object.size()) + object;
   std::string checksum = hash(body);
-  if (Error error = writeFileAtomically(entryPath(key), {magic, checksum, body}))
+  if (Error error = replaceFile(entryPath(key), {magic, checksum, body}))
     return error;
   prune();
   return Error::success();

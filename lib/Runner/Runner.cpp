@@ -3,7 +3,7 @@
 // The frame of the program: options, signals, the report, and a clean way out.
 #include "adjoint/Runner/Runner.h"
 #include "Environment.h"
-#include "NpyInternal.h"
+#include "OutputFile.h"
 #include "Session.h"
 
 #include <csignal>
@@ -44,7 +44,7 @@ int writeReport(Console &console, const Options &options, const Report &report, 
   if (options.report.empty())
     return code;
   std::string text = llvm::formatv("{0:2}\n", toJSON(report)).str();
-  if (llvm::Error error = writeFileAtomically(options.report, {text})) {
+  if (llvm::Error error = writeFile(options.report, {text})) {
     int failure = console.fail(std::move(error));
     return code == ExitDone ? failure : code;
   }

@@ -2,7 +2,7 @@
 //
 // Executes a loaded program as the options ask.
 #include "Session.h"
-#include "NpyInternal.h"
+#include "OutputFile.h"
 #include "adjoint/Runner/CheckGradients.h"
 #include "adjoint/Runner/Print.h"
 
@@ -49,7 +49,7 @@ Error writeJSON(llvm::StringRef path, const llvm::json::Value &value) {
   if (path.empty())
     return Error::success();
   std::string text = llvm::formatv("{0:2}\n", value).str();
-  return writeFileAtomically(path, {text});
+  return writeFile(path, {text});
 }
 
 } // namespace
