@@ -54,6 +54,8 @@ for name in "${names[@]}"; do
 done
 if [[ $json ]]; then
   "$PYTHON" -c 'import json, sys
-json.dump({name: json.load(open(part)) for name, part in zip(sys.argv[2::2], sys.argv[3::2])}, open(sys.argv[1], "w"), indent=1)' \
-    "$json" $(paste -d ' ' <(printf '%s\n' "${names[@]}") <(printf '%s\n' "${parts[@]}"))
+file, *rest = sys.argv[1:]
+names, parts = rest[:len(rest) // 2], rest[len(rest) // 2:]
+json.dump({name: json.load(open(part)) for name, part in zip(names, parts)}, open(file, "w"), indent=1)' \
+    "$json" "${names[@]}" "${parts[@]}"
 fi

@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # What the scripts share: where things are, and how they speak. Source it; it changes to the root of the project.
+# shellcheck shell=bash disable=SC2034
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 ROOT=$PWD
 PRESET=${ADJOINT_PRESET:-release}
 BUILD=$ROOT/build/$PRESET

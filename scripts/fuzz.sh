@@ -25,7 +25,10 @@ for program in "test/Fuzz/$name.py" "test/Fuzz/$name.sh"; do
   export ADJOINT_BIN=$BUILD/bin
   export PATH=$BUILD/bin:$LLVM/bin:$PATH
   case $program in
-    *.py) exec "$PYTHON" "$program" "$@" ;;
+    *.py)
+      [[ -x $BUILD/bin/ad-runner ]] || die "nothing is built in $BUILD; run scripts/test.sh first"
+      exec "$PYTHON" "$program" "$@"
+      ;;
     *) exec "$program" "$@" ;;
   esac
 done

@@ -4,7 +4,7 @@
 #
 #   scripts/lint.sh [--fix] [--tidy] [FILE…]
 #
-# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, syntax of the scripts.
+# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, the scripts (shellcheck).
 #   --fix    lays out the C++ files instead of complaining about them
 #   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
 #   FILE…    only these files
@@ -22,7 +22,10 @@ for argument; do
     --tidy) tidy=1 ;;
     -h | --help) usage; exit 0 ;;
     -*) die "unknown option '$argument'; see --help" ;;
-    *) files+=("$argument") ;;
+    *)
+      [[ -f $argument ]] || die "no file '$argument'; files are named from the root of the project"
+      files+=("$argument")
+      ;;
   esac
 done
 if ((${#files[@]} == 0)); then
@@ -74,8 +77,9 @@ check_text() {
 
 check_scripts() {
   local file
+  command -v shellcheck >/dev/null || die "shellcheck is not installed; run scripts/setup.sh"
   while read -r file; do
-    bash -n "$file" || complain "$file: bash does not read it"
+    shellcheck "$file" >&2 || complain "$file: shellcheck objects"
   done < <(of_kind '(\.sh|\.ci/run)$')
   while read -r file; do
     python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" ||

@@ -12,7 +12,7 @@ source "$(dirname "$0")/common.sh"
 PACKAGES=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 libclang-rt-22-dev
   clang-format-22 clang-tidy-22 libmpfr-dev zlib1g-dev cmake ninja-build ccache git ca-certificates
-  python3 python3-venv
+  python3 python3-venv shellcheck
 )
 APT_OPTIONS=(-qq -y --no-install-recommends -o Acquire::Retries=3 -o Dpkg::Use-Pty=0)
 
@@ -75,11 +75,12 @@ configure() {
   quietly "build/setup-configure-$PRESET.log" cmake --preset "$PRESET"
 }
 
-case ${1-} in
-  '') ;;
-  -h | --help) usage; exit 0 ;;
-  *) die "unknown argument '$1'; see --help" ;;
-esac
+for argument; do
+  case $argument in
+    -h | --help) usage; exit 0 ;;
+    *) die "unknown argument '$argument'; see --help" ;;
+  esac
+done
 install_packages
 make_python_environment
 configure

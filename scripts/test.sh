@@ -13,7 +13,9 @@ case ${1-} in
   -h | --help) usage; exit 0 ;;
   -*) die "unknown option '$1'; see --help" ;;
 esac
+(($# <= 1)) || die "expected one filter, got $#; a regular expression can name several tests: 'a|b'"
 filter=${1-}
+grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
 FUZZ_COUNT=200
 
 passed=0 failed=0 skipped=0
@@ -92,12 +94,13 @@ fuzz_campaigns() {
 
 scripts/setup.sh
 say "building (about 12 minutes on two cores the first time)"
-build
+build all
 export PATH=$BUILD/bin:$LLVM/bin:$ROOT/.venv/bin:$PATH
 one lint scripts/lint.sh
 lit_suite
 unit_tests
 python_tests
 fuzz_campaigns
+((passed + failed + skipped)) || die "no test matches '$filter'"
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0))
