@@ -142,7 +142,7 @@ def make_case(seed, number):
 def same_case(case, program):
     """The case with another program; arguments that stand in for operations are differentiated too."""
     known = {value.name for value in case.active}
-    made = {op.result.name for op in case.program.ops}
+    made = {result.name for op in case.program.ops for result in op.results}
     active = [v for v, _ in program.arguments if v.name in known or (v.name in made and v.element == "f64")]
     return Case(program, active, case.seed)
 
@@ -152,7 +152,7 @@ def report(given, number, case, complaint):
         smaller = same_case(case, program)
         return bool(smaller.active) and check([smaller])[0] is not None
 
-    outputs = [op.result for op in case.program.ops]
+    outputs = [result for op in case.program.ops for result in op.results]
     known = batch.run_each([Program(case.program.arguments, case.program.ops, outputs)], ["--target=reference"])[0]
     known = {} if isinstance(known, runner.Failure) else {v.name: a for v, a in zip(outputs, known)}
     small = same_case(case, campaign.reduce(case.program, fails, known))

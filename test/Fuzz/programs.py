@@ -18,6 +18,7 @@ import numpy as np
 
 import batch
 import campaign
+import control
 import elements
 import operations_nn  # registers its operations
 import oracle
@@ -27,11 +28,15 @@ from generator import Generator, Program
 from operations import CATALOGUE
 
 NAMES = sorted(CATALOGUE)
+CONTROL = 0.12  # the share of control flow among operations
 MODE = {"random": "reproducible", "single": "strict"}
 
 
 def grow(generator):
-    """Adds one operation: each is as likely as any other, and so is each of its element types."""
+    """Adds one operation: each is as likely as any other, and so is each of its element types. Some are control flow."""
+    if generator.depth < control.DEEPEST and generator.chance(CONTROL):
+        control.grow_control(generator, grow)
+        return
     types, make = CATALOGUE[generator.pick(NAMES)]
     make(generator, generator.pick(types))
 
@@ -98,7 +103,7 @@ def check(programs, kind):
 
 def intermediate_values(program):
     """What the reference gives for each operation of the program, by name."""
-    outputs = [op.result for op in program.ops]
+    outputs = [result for op in program.ops for result in op.results]
     results = run([Program(program.arguments, program.ops, outputs)], "reference", "random")[0]
     return {} if isinstance(results, runner.Failure) else {v.name: a for v, a in zip(outputs, results)}
 

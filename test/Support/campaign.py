@@ -44,12 +44,12 @@ def reduce(program, fails, known=None):
             program = smaller
             break
     for op in program.ops[::-1] + program.ops:
-        if op not in program.ops or op.result in program.outputs:
+        if op not in program.ops or any(result in program.outputs for result in op.results):
             continue
-        array = (known or {}).get(op.result.name)
-        if array is None or array.shape != op.result.sizes:
+        arrays = [(known or {}).get(result.name) for result in op.results]
+        if any(array is None or array.shape != result.sizes for array, result in zip(arrays, op.results)):
             continue
-        arguments = program.arguments + [(op.result, array)]
+        arguments = program.arguments + list(zip(op.results, arrays))
         smaller = Program(arguments, [o for o in program.ops if o is not op], program.outputs).used()
         if fails(smaller):
             program = smaller
@@ -76,9 +76,9 @@ class Counts:
         self.operations, self.types = collections.Counter(), collections.Counter()
 
     def add(self, program):
-        for op in program.ops:
+        for op in program.all_ops():
             self.operations[op.mnemonic] += 1
-            self.types.update({op.result.element, *(value.element for value in op.operands)})
+            self.types.update({value.element for value in [*op.results, *op.operands]})
 
     def show(self):
         for title, counter in (("operations", self.operations), ("types", self.types)):

@@ -38,8 +38,20 @@ class Op:
         self.mnemonic, self.result, self.operands = mnemonic, result, operands
         self.text, self.prelude, self.attributes = text, prelude, attributes
 
+    @property
+    def results(self):
+        return [self.result]
+
     def lines(self):
         return [*self.prelude, f"{self.result} = {self.text}"]
+
+    def nested(self):
+        """Operations in the regions of this one, or in the function that it calls."""
+        return []
+
+    def functions(self):
+        """Text of the functions that it calls; the $ in their names stands for the program's name."""
+        return [function for op in self.nested() for function in op.functions()]
 
 
 class Program:
@@ -51,20 +63,32 @@ class Program:
         needed = {value.name for value in self.outputs}
         ops = []
         for op in reversed(self.ops):
-            if op.result.name in needed:
+            if any(result.name in needed for result in op.results):
                 needed.update(value.name for value in op.operands)
                 ops.append(op)
         return Program([a for a in self.arguments if a[0].name in needed], ops[::-1], self.outputs)
 
     def function(self, name, prefix="", visibility=""):
-        """Text of the function; names of arguments and results in files start with the prefix."""
+        """Text of the function, and of those that it calls; names of arguments and results in files start with the prefix."""
+        return self.plain(name, prefix, visibility).replace("$", f"{name}_")
+
+    def plain(self, name, prefix, visibility):
         label = lambda text: f' {{ad.name = "{prefix}{text}"}}' if prefix is not None else ""
         inputs = ", ".join(f"{value}: {value.type}{label(value.name)}" for value, _ in self.arguments)
         results = ", ".join(f"{value.type}{label('r' + str(i))}" for i, value in enumerate(self.outputs))
         body = "".join(f"  {line}\n" for op in self.ops for line in op.lines())
         returned = ", ".join(str(value) for value in self.outputs)
         types = ", ".join(value.type for value in self.outputs)
-        return f"func.func {visibility}@{name}({inputs}) -> ({results}) {{\n{body}  return {returned} : {types}\n}}\n"
+        text = f"func.func {visibility}@{name}({inputs}) -> ({results}) {{\n{body}  return {returned} : {types}\n}}\n"
+        callees = "".join(function for op in self.ops for function in op.functions())
+        return callees + text
+
+    def all_ops(self):
+        """Operations with all that they hold."""
+        ops = list(self.ops)
+        for op in ops:
+            ops += op.nested()
+        return ops
 
 
 def join_static(shapes):
@@ -90,7 +114,8 @@ class Generator:
         self.special = rng.choice([0.0, 0.0, 0.15]) if special is None else special
         self.dynamic, self.reuse, self.constants = dynamic, reuse, constants
         self.arguments, self.ops, self.values = [], [], []
-        self.count = 0
+        self.count = self.depth = 0
+        self.focus = None  # a value that operands should be
 
     def chance(self, probability):
         return self.rng.random() < probability
@@ -145,8 +170,10 @@ class Generator:
 
     def operand(self, element, least=0, most=4, where=None):
         """A value of the element type with a rank in the range."""
-        fitting = [v for v in self.values if v.element == element and least <= v.rank <= most and
-                   (where is None or where(v))]
+        fits = lambda v: v.element == element and least <= v.rank <= most and (where is None or where(v))
+        if self.focus is not None and fits(self.focus) and self.chance(0.8):
+            return self.focus
+        fitting = [v for v in self.values if fits(v)]
         if fitting and self.chance(self.reuse):
             return self.pick(fitting)
         while True:
@@ -199,5 +226,6 @@ class Generator:
 
     def program(self):
         read = {value.name for op in self.ops for value in op.operands}
-        outputs = [op.result for op in self.ops if op.result.name not in read or self.chance(0.15)]
+        outputs = [result for op in self.ops for result in op.results
+                   if result.name not in read or self.chance(0.15)]
         return Program(self.arguments, self.ops, outputs).used()

@@ -1,0 +1,221 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random control flow around random operations: scf.if, scf.for and func.call."""
+
+from generator import Op, Program, Value, tensor_type
+from operations import CATALOGUE
+
+DEEPEST = 2
+# Operations whose result has the shape and the element type of their operands; where the type allows them.
+SAME_SHAPE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign", "reverse", "cumsum", "relu", "tanh", "sigmoid",
+              "sin", "softmax", "select", "not", "and", "xor", "dynamic_update_slice"]
+
+
+class Block:
+    """The operations of a region, its arguments and what it yields."""
+
+    def __init__(self, arguments, ops, yields):
+        self.arguments, self.ops, self.yields = arguments, ops, yields  # yields: [Value]
+
+    def free(self):
+        """Values from outside."""
+        inside = {value.name for value in self.arguments} | {v.name for op in self.ops for v in op.results}
+        used = [value for op in self.ops for value in op.operands] + self.yields
+        return [value for value in used if value.name not in inside]
+
+    def lines(self, results):
+        """The lines inside the braces; what is yielded is known as little as the results are."""
+        lines, names = [line for op in self.ops for line in op.lines()], []
+        for value, result in zip(self.yields, results):
+            names.append(str(value))
+            if value.type != result.type:
+                names[-1] = f"{value}_as_{result.name}"
+                lines.append(f"{names[-1]} = tensor.cast {value} : {value.type} to {result.type}")
+        lines.append(f"scf.yield {', '.join(names)} : {', '.join(result.type for result in results)}")
+        return ["  " + line for line in lines]
+
+
+class Control(Op):
+    """An operation with blocks."""
+
+    def __init__(self, mnemonic, results, operands, prelude, blocks, attributes):
+        super().__init__(mnemonic, results[0], [], "", prelude, attributes)
+        self.more, self.blocks = results[1:], blocks
+        for value in operands + [value for block in blocks for value in block.free()]:
+            if value not in self.operands:
+                self.operands.append(value)
+
+    @property
+    def results(self):
+        return [self.result, *self.more]
+
+    def nested(self):
+        return [op for block in self.blocks for op in block.ops]
+
+    def head(self):
+        names, types = (", ".join(part) for part in zip(*((str(v), v.type) for v in self.results)))
+        return names, types
+
+
+class If(Control):
+    def lines(self):
+        names, types = self.head()
+        then, other = (block.lines(self.results) for block in self.blocks)
+        return [*self.prelude, f"{names} = scf.if {self.attributes['condition']} -> ({types}) {{", *then, "} else {", *other, "}"]
+
+
+class For(Control):
+    def lines(self):
+        names, types = self.head()
+        carried = ", ".join(f"{a} = {init}" for a, init in zip(self.blocks[0].arguments, self.attributes["inits"]))
+        low, high, step = self.attributes["names"]
+        return [*self.prelude, f"{names} = scf.for {self.attributes['index']} = {low} to {high} step {step} "
+                f"iter_args({carried}) -> ({types}) {{", *self.blocks[0].lines(self.results), "}"]
+
+
+class Call(Op):
+    """A call of a function of its own: `callee` is a Program whose arguments have no arrays."""
+
+    def __init__(self, results, operands, callee, name):
+        super().__init__("func.call", results[0], operands, "", [], {"callee": callee})
+        self.more, self.callee, self.name = results[1:], callee, name
+
+    @property
+    def results(self):
+        return [self.result, *self.more]
+
+    def nested(self):
+        return self.callee.ops
+
+    def functions(self):
+        return [self.callee.plain(self.name, None, "private ")]
+
+    def lines(self):
+        names = ", ".join(str(v) for v in self.results)
+        given, taken = (", ".join(v.type for v in values) for values in (self.operands, self.results))
+        return [f"{names} = func.call @{self.name}({', '.join(map(str, self.operands))}) : ({given}) -> ({taken})"]
+
+
+# Making them. `grow` adds one operation to the generator.
+
+def copy_type(g, value, letter):
+    return Value(g.name(letter), value.element, value.static, value.sizes)
+
+
+def next_value(g, value):
+    """A value of the element type and sizes of the given one, usually computed from it."""
+    for _ in range(4):
+        name = g.pick(SAME_SHAPE)
+        types, make = CATALOGUE[name]
+        if value.element not in types or (name in ("cumsum", "softmax") and not value.rank):
+            continue
+        g.focus = value
+        result = make(g, value.element)
+        g.focus = None
+        if result.element == value.element and result.sizes == value.sizes:
+            value = result
+            if g.chance(0.6):
+                break
+    return value
+
+
+def make_block(g, arguments, starts, grow):
+    """A block that yields one value per start."""
+    ops, values, made = g.ops, g.values, len(g.arguments)
+    g.ops, g.values, g.depth = [], values + arguments, g.depth + 1
+    for _ in range(g.rank(0, 2)):
+        grow(g)
+    yields = [next_value(g, start) for start in starts]
+    block = Block(arguments, g.ops, yields)
+    # Arguments of the function that were made for the block are seen everywhere.
+    g.ops, g.values, g.depth = ops, values + [value for value, _ in g.arguments[made:]], g.depth - 1
+    return block
+
+
+def starts(g, most):
+    """Values to begin with, of any type."""
+    known = [value for value in g.values if value.sizes is not None]
+    return [g.pick(known) if known and g.chance(0.8) else g.operand(g.pick(["f32", "f64", "i32", "bf16"]))
+            for _ in range(g.rank(1, most))]
+
+
+def add(g, op):
+    g.ops.append(op)
+    g.values += op.results
+    return op.result
+
+
+def condition(g):
+    """(name of an i1, lines that make it, operands): an element of a tensor, a constant, or a comparison of sizes."""
+    name, kind = "%" + g.name("c"), g.rank(0, 9)
+    if kind == 0:
+        return name, [f"{name} = arith.constant {g.pick(['true', 'false'])}"], []
+    if kind <= 2:
+        prelude, operands = [], []
+        left, right = (g.index(g.rank(0, 4), prelude, operands) for _ in range(2))
+        prelude.append(f"{name} = arith.cmpi {g.pick(['slt', 'eq', 'ne'])}, {left}, {right} : index")
+        return name, prelude, operands
+    tensor = g.operand("i1", most=2, where=lambda v: 0 not in v.sizes)
+    prelude, at = [], []
+    for size in tensor.sizes:
+        at.append("%" + g.name("n"))
+        prelude.append(f"{at[-1]} = arith.constant {g.rank(0, size - 1)} : index")
+    return name, [*prelude, f"{name} = tensor.extract {tensor}[{', '.join(at)}] : {tensor.type}"], [tensor]
+
+
+def make_if(g, grow):
+    name, prelude, operands = condition(g)
+    begin = starts(g, 2)
+    blocks = [make_block(g, [], begin, grow) for _ in range(2)]
+    results = []
+    for k, value in enumerate(begin):
+        known = [block.yields[k].static for block in blocks]
+        static = [a if a == b else None for a, b in zip(*known)]
+        results.append(Value(g.name("v"), value.element, static, value.sizes))
+    return add(g, If("scf.if", results, operands, prelude, blocks, {"condition": name}))
+
+
+def make_for(g, grow, static=False):
+    low, step, trips = g.pick([0, 0, 1, 3]), g.pick([1, 1, 2]), g.rank(0, 4)
+    high = low + step * trips - (g.rank(0, step - 1) if trips else g.rank(0, low))
+    prelude, operands, names = [], [], []
+    for number in (low, high, step):
+        if static:
+            names.append("%" + g.name("n"))
+            prelude.append(f"{names[-1]} = arith.constant {number} : index")
+        else:
+            names.append(g.index(number, prelude, operands))
+    inits = starts(g, 3)
+    carried = [copy_type(g, value, "b") for value in inits]
+    begin = [g.pick([c for c in carried if same_kind(c, carry)]) if g.chance(0.3) else carry for carry in carried]
+    block = make_block(g, carried, begin, grow)
+    results = [copy_type(g, value, "v") for value in inits]
+    return add(g, For("scf.for", results, operands + inits, prelude, [block],
+                      {"names": names, "index": "%" + g.name("i"), "inits": inits, "trips": trips}))
+
+
+def same_kind(a, b):
+    return a.element == b.element and a.sizes == b.sizes
+
+
+def make_call(g, grow):
+    """The function begins with some of the values that there are; what else it needs becomes arguments of the program."""
+    inner = type(g)(g.rng)
+    inner.count, inner.depth, inner.dynamic = g.count, g.depth + 1, g.dynamic
+    given = starts(g, 3)
+    parameters = [copy_type(inner, value, "a") for value in given]
+    inner.values = list(parameters)
+    for _ in range(g.rank(1, 4)):
+        grow(inner)
+    outputs = [next_value(inner, parameter) for parameter in parameters[:g.rank(1, len(parameters))]]
+    g.count = inner.count
+    for value, array in inner.arguments:
+        given.append(copy_type(g, value, "a"))
+        g.arguments.append((given[-1], array))
+        g.values.append(given[-1])
+    callee = Program([(v, None) for v in parameters] + inner.arguments, inner.ops, outputs)
+    results = [copy_type(g, value, "v") for value in outputs]
+    return add(g, Call(results, given, callee, "$" + g.name("f")))
+
+
+def grow_control(g, grow):
+    g.pick([make_if, make_for, make_for, make_call])(g, grow)
