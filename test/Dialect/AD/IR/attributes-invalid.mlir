@@ -110,3 +110,31 @@ func.func @unknown_argument_attribute(%x: tensor<4xf32> {ad.trainable}) {
 func.func @unknown_result_attribute(%x: tensor<4xf32>) -> (tensor<4xf32> {ad.donated = 0 : i64}) {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{expected a positive number of lanes}}
+func.func @order_lanes() attributes {test.order = #ad.order<lanes = 0, chunk = 4>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a power of two as the number of lanes, but got 3}}
+func.func @order_power() attributes {test.order = #ad.order<lanes = 3, chunk = 3>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a chunk that is a multiple of the lanes, but got 6 and 4}}
+func.func @order_chunk() attributes {test.order = #ad.order<lanes = 4, chunk = 6>} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a positive chunk or block, but got 0}}
+func.func @order_block() attributes {test.order = #ad.order<block = 0>} {
+  return
+}

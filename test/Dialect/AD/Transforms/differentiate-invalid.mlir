@@ -102,3 +102,100 @@ func.func @main(%x: tensor<f32>, %p: i1) -> tensor<f32> {
   %y, %dx = ad.value_and_grad @fed(%x, %p) wrt [0] : (tensor<f32>, i1) -> (tensor<f32>, tensor<f32>)
   return %dx : tensor<f32>
 }
+
+// -----
+
+func.func @blocks(%x: tensor<f32>, %p: i1) -> tensor<f32> {
+  cf.cond_br %p, ^a, ^b
+^a:
+  %y = ad.sin %x : tensor<f32>
+  return %y : tensor<f32>
+^b:
+  return %x : tensor<f32>
+}
+func.func @main(%x: tensor<f32>, %p: i1) -> tensor<f32> {
+  // expected-error @below {{'ad.value_and_grad' op expected 'blocks' to have structured control flow, but got 3 blocks}}
+  %y, %dx = ad.value_and_grad @blocks(%x, %p) wrt [0] : (tensor<f32>, i1) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @blocks(%x: tensor<f32>, %p: i1) -> tensor<f32> {
+  cf.cond_br %p, ^a, ^b
+^a:
+  %y = ad.sin %x : tensor<f32>
+  return %y : tensor<f32>
+^b:
+  return %x : tensor<f32>
+}
+func.func @caller(%x: tensor<f32>, %p: i1) -> tensor<f32> {
+  // expected-error @below {{'func.call' op expected 'blocks' to have structured control flow to be differentiated, but got 3 blocks}}
+  %y = func.call @blocks(%x, %p) : (tensor<f32>, i1) -> tensor<f32>
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>, %p: i1) -> tensor<f32> {
+  %y, %dx = ad.value_and_grad @caller(%x, %p) wrt [0] : (tensor<f32>, i1) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @buffer(%x: tensor<f32>, %m: memref<f32>) -> tensor<f32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  // expected-error @below {{'scf.for' op has no reverse: expected carried values to be numbers or tensors of numbers, but got 'memref<f32>'}}
+  %y, %n = scf.for %i = %zero to %two step %one iter_args(%a = %x, %b = %m) -> (tensor<f32>, memref<f32>) {
+    %c = ad.sin %a : tensor<f32>
+    scf.yield %c, %b : tensor<f32>, memref<f32>
+  }
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>, %m: memref<f32>) -> tensor<f32> {
+  // expected-note @below {{needed for this derivative}}
+  %y, %dx = ad.value_and_grad @buffer(%x, %m) wrt [0] : (tensor<f32>, memref<f32>) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @effect(%x: tensor<f32>, %m: memref<f32>) -> tensor<f32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %y = scf.for %i = %zero to %two step %one iter_args(%a = %x) -> tensor<f32> {
+    // expected-error @below {{'memref.load' op has no reverse: expected a pure operation or 'ad.feed' in differentiated control flow}}
+    %s = memref.load %m[] : memref<f32>
+    %b = ad.full %s : f32 -> tensor<f32>
+    %c = ad.mul %a, %b : tensor<f32>
+    scf.yield %c : tensor<f32>
+  }
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>, %m: memref<f32>) -> tensor<f32> {
+  // expected-note @below {{needed for this derivative}}
+  %y, %dx = ad.value_and_grad @effect(%x, %m) wrt [0] : (tensor<f32>, memref<f32>) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
+
+// -----
+
+func.func @growing(%x: tensor<f32>) -> tensor<f32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %y = scf.for %i = %zero to %two step %one iter_args(%a = %x) -> tensor<f32> {
+    // expected-error @below {{'ad.feed' op has no reverse: expected sizes that are the same in all iterations}}
+    %w = ad.feed "w"(%i) : tensor<?xf32>
+    %s = ad.reduce_sum %w axes [0] : tensor<?xf32> -> tensor<f32>
+    %b = ad.mul %a, %s : tensor<f32>
+    scf.yield %b : tensor<f32>
+  }
+  return %y : tensor<f32>
+}
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  // expected-note @below {{needed for this derivative}}
+  %y, %dx = ad.value_and_grad @growing(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+  return %dx : tensor<f32>
+}
