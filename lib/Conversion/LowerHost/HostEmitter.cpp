@@ -18,11 +18,8 @@ HostEmitter::HostEmitter(func::FuncOp source, HostModule &shared, bool profile)
 }
 
 LogicalResult HostEmitter::emit() {
-  auto buffers = source->getAttrOfType<DenseI64ArrayAttr>("ad.buffers");
+  places = source->getAttrOfType<DenseI64ArrayAttr>("ad.buffers").asArrayRef();
   auto bytes = source->getAttrOfType<IntegerAttr>("ad.arena_bytes");
-  if (!buffers || !bytes)
-    return source.emitOpError("has no memory plan; run ad-plan-memory first");
-  places = buffers.asArrayRef();
   declareEntry();
   arena = call("adrt_arena", pointerType, {context, i64(bytes.getInt())});
   guardNotNull(arena);

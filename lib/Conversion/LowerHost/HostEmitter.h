@@ -16,6 +16,9 @@
 
 namespace mlir::ad {
 
+/// Whether HostEmitter can lower the function: every tensor has its place and every kernel its code.
+LogicalResult verifyPlan(func::FuncOp function);
+
 /// Globals and declarations that the entries of a module share.
 class HostModule {
 public:

@@ -41,7 +41,8 @@ private:
       if (isHostProgram(function))
         programs.push_back(function);
     for (func::FuncOp program : programs) {
-      if (failed(verifySignature(program)) || failed(HostEmitter(program, shared, profile).emit()))
+      if (failed(verifySignature(program)) || failed(verifyPlan(program)) ||
+          failed(HostEmitter(program, shared, profile).emit()))
         return signalPassFailure();
       program.erase();
     }

@@ -1,0 +1,74 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What lowering host programs takes for granted: a memory plan for every tensor, and code for every kernel.
+
+#include "HostEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+/// Plans are attributes, so that they may come from a file.
+class PlanVerifier {
+public:
+  explicit PlanVerifier(func::FuncOp function) : function(function) {}
+  LogicalResult verify();
+
+private:
+  LogicalResult verify(Operation *op);
+  LogicalResult verifyKernel(LaunchOp launch);
+  bool hasPlan(Operation *op, StringRef name, ValueRange values, bool optional = false) const;
+
+  func::FuncOp function;
+  int64_t buffers = 0;
+};
+} // namespace
+
+// One number per value; that of a tensor names a buffer.
+bool PlanVerifier::hasPlan(Operation *op, StringRef name, ValueRange values, bool optional) const {
+  if (!llvm::any_of(values.getTypes(), llvm::IsaPred<RankedTensorType>) && !optional)
+    return true;
+  auto plan = op->getAttrOfType<DenseI64ArrayAttr>(name);
+  if (!plan || plan.size() != static_cast<int64_t>(values.size()))
+    return false;
+  return llvm::all_of(llvm::zip_equal(plan.asArrayRef(), values), [&](auto pair) {
+    auto [number, value] = pair;
+    return number < buffers && (number >= 0 || optional || !isa<RankedTensorType>(value.getType()));
+  });
+}
+
+LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+  if (!kernel || !kernel->hasAttrOfType<StringAttr>("ad.tiles"))
+    return launch.emitOpError("launches a kernel without code; run ad-emit-cpu first");
+  if (launch.getNumResults() == 0)
+    return launch.emitOpError("has no results; the host program expects tensors, not destinations");
+  return success();
+}
+
+LogicalResult PlanVerifier::verify(Operation *op) {
+  if (!isa<LaunchOp, FeedOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    return success();
+  bool planned = hasPlan(op, "ad.buffer", op->getResults());
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    planned &= hasPlan(op, "ad.buffer_before", loop.getBeforeArguments());
+  if (isa<scf::ForOp>(op))
+    planned &= hasPlan(op, "ad.swap", op->getResults(), /*optional=*/true);
+  if (!planned)
+    return op->emitOpError("has no place in the memory plan; run ad-plan-memory first");
+  auto launch = dyn_cast<LaunchOp>(op);
+  return launch ? verifyKernel(launch) : success();
+}
+
+LogicalResult PlanVerifier::verify() {
+  auto plan = function->getAttrOfType<DenseI64ArrayAttr>("ad.buffers");
+  if (!plan || plan.size() % 2 != 0 || !function->hasAttrOfType<IntegerAttr>("ad.arena_bytes"))
+    return function.emitOpError("has no memory plan; run ad-plan-memory first");
+  buffers = plan.size() / 2;
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("has unstructured control flow; expected scf.for, scf.if and scf.while");
+  return failure(function.walk([&](Operation *op) { return WalkResult(verify(op)); }).wasInterrupted());
+}
+
+LogicalResult ad::verifyPlan(func::FuncOp function) { return PlanVerifier(function).verify(); }

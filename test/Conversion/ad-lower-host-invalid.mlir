@@ -1,0 +1,110 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-lower-host --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{'func.func' op cannot be an entry: arguments and results must be ranked tensors, but there is 'memref<4xf32>'}}
+func.func @signature(%x: memref<4xf32>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has no memory plan; run ad-plan-memory first}}
+func.func @no_plan(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has unstructured control flow; expected scf.for, scf.if and scf.while}}
+func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64>, ad.arena_bytes = 0 : i64} {
+  cf.br ^next
+^next:
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @no_code(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel without code; run ad-emit-cpu first}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+ad.kernel private @copy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  ad.yield %a : tensor<4xf32>
+}
+
+// -----
+
+func.func @no_place(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op has no place in the memory plan; run ad-plan-memory first}}
+  %y = ad.launch @copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.tiles = "flat"}
+
+// -----
+
+func.func @unknown_place() attributes {ad.buffers = array<i64: 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.feed' op has no place in the memory plan; run ad-plan-memory first}}
+  %x = ad.feed "x" {ad.buffer = array<i64: 1>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @no_swap(%x: tensor<4xf32>) attributes {ad.buffers = array<i64: 0, 16>, ad.arena_bytes = 64 : i64} {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error @+1 {{'scf.for' op has no place in the memory plan; run ad-plan-memory first}}
+  %y = scf.for %i = %zero to %one step %one iter_args(%a = %x) -> tensor<4xf32> {
+    scf.yield %a : tensor<4xf32>
+  } {ad.buffer = array<i64: 0>}
+  return
+}
+
+// -----
+
+func.func @left(%x: tensor<4xf32>) attributes {ad.buffers = array<i64>, ad.arena_bytes = 0 : i64} {
+  // expected-error @+1 {{'ad.exp' op cannot be part of a lowered host program}}
+  %y = ad.exp %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @axis(%x: tensor<?x4xf32>, %n: tensor<i64>) attributes {ad.buffers = array<i64>, ad.arena_bytes = 0 : i64} {
+  %s = tensor.extract %n[] : tensor<i64>
+  %i = arith.index_cast %s : i64 to index
+  // expected-error @+1 {{'tensor.dim' op asks for a size along an axis that is not a constant}}
+  %d = tensor.dim %x, %i : tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @dynamic_branch(%x: tensor<?xf32>, %p: tensor<i1>) attributes {ad.buffers = array<i64: -1, 0>, ad.arena_bytes = 0 : i64} {
+  %c = tensor.extract %p[] : tensor<i1>
+  // expected-error @+1 {{'scf.if' op returns a tensor of dynamic shape; its size must be known before the branch}}
+  %y = scf.if %c -> tensor<?xf32> {
+    scf.yield %x : tensor<?xf32>
+  } else {
+    %b = ad.barrier %x : tensor<?xf32>
+    scf.yield %b : tensor<?xf32>
+  } {ad.buffer = array<i64: 0>}
+  return
+}
+
+// -----
+
+func.func @dynamic_loop(%x: tensor<?xf32>) attributes {ad.buffers = array<i64: -1, 0>, ad.arena_bytes = 0 : i64} {
+  // expected-error @+1 {{'scf.while' op carries a tensor of dynamic shape; use scf.for, or a static shape}}
+  %y = scf.while (%a = %x) : (tensor<?xf32>) -> tensor<?xf32> {
+    %go = arith.constant false
+    scf.condition(%go) %a : tensor<?xf32>
+  } do {
+  ^bb0(%a: tensor<?xf32>):
+    scf.yield %a : tensor<?xf32>
+  } attributes {ad.buffer = array<i64: 0>, ad.buffer_before = array<i64: 0>}
+  return
+}
