@@ -28,3 +28,18 @@ func.func @wrong(%x: tensor<3xf32>) -> tensor<f32> {
 func.func @vector(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %x : tensor<3xf32>
 }
+
+// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry integers --check-gradients --arg arg0=zeros 2>&1 | FileCheck %s --check-prefix=INTEGERS
+// INTEGERS: ad-runner: error: --check-gradients expects an argument of float type, @integers has none
+func.func @integers(%n: tensor<i32>) -> tensor<f32> {
+  %0 = ad.cast %n : tensor<i32> -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry fed --check-gradients --arg arg0=zeros --feed y=zeros 2>&1 | FileCheck %s --check-prefix=FED
+// FED: ad-runner: error: --check-gradients runs the program many times on the same values, but it has feed 'y'; make it an argument
+func.func @fed(%x: tensor<f32>) -> tensor<f32> {
+  %y = ad.feed "y" : tensor<f32>
+  %0 = ad.add %x, %y : tensor<f32>
+  return %0 : tensor<f32>
+}

@@ -31,3 +31,18 @@ func.func @check(%a: tensor<3xf32>) -> tensor<3xf32> {
 // RUN: echo 'func.func @main(%%a: vector<4xf32>) { return }' > %t.mlir
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %t.mlir 2>&1 | FileCheck %s --check-prefix=VECTOR
 // VECTOR: error: 'func.func' op has value 'arg0' of type vector<4xf32>, expected a ranked tensor
+
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry handed_over 2>&1 | FileCheck %s --check-prefix=HANDED
+// HANDED: errors.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'ad.receive' op hands over 2 values as 'y', elsewhere 1
+func.func @handed_over() {
+  %x = ad.constant dense<1.0> : tensor<2xf32>
+  ad.receive "y"(%x) : tensor<2xf32>
+  ad.receive "y"(%x, %x) : tensor<2xf32>, tensor<2xf32>
+  return
+}
+
+// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry one_file --arg arg0=zeros --out-dir %t.one 2>&1 | FileCheck %s --check-prefix=FILES
+// FILES: ad-runner: error: result 'a/b' and result 'a_b' would both be written to a_b.npy, give one of them another name
+func.func @one_file(%x: tensor<2xf32>) -> (tensor<2xf32> {ad.name = "a/b"}, tensor<2xf32> {ad.name = "a_b"}) {
+  return %x, %x : tensor<2xf32>, tensor<2xf32>
+}
