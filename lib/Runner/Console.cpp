@@ -2,9 +2,9 @@
 //
 // Messages and progress on stderr.
 #include "Console.h"
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
-#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir::ad::runner;
@@ -55,6 +55,10 @@ Console::Console() : os(llvm::errs()), terminal(llvm::sys::Process::StandardErrI
 void Console::warn(const llvm::Twine &message) {
   clearProgress();
   llvm::WithColor::warning(os, programName) << message << '\n';
+}
+
+std::shared_ptr<void> Console::watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) {
+  return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context);
 }
 
 int Console::fail(llvm::Error error) {

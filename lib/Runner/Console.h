@@ -5,6 +5,7 @@
 #ifndef ADJOINT_LIB_RUNNER_CONSOLE_H
 #define ADJOINT_LIB_RUNNER_CONSOLE_H
 
+#include "Listener.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/Context.h"
 #include "llvm/ADT/StringRef.h"
@@ -15,18 +16,20 @@
 
 namespace mlir::ad::runner {
 
-class Console {
+class Console final : public Listener {
 public:
   Console();
 
-  void warn(const llvm::Twine &message);
+  void warn(const llvm::Twine &message) override;
+  /// Prints diagnostics as they come.
+  std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) override;
   /// Prints the message of `error`, if it has one, and returns its exit code.
   int fail(llvm::Error error);
   /// Prints an error of a running program as a compiler would: with its place in `input`, if it lies there.
   int fail(int32_t status, const adrt::ErrorRecord &error, const llvm::MemoryBuffer &input);
 
   /// One line that the next one replaces; nothing in a pipe.
-  void progress(const llvm::Twine &text);
+  void progress(const llvm::Twine &text) override;
   /// The same for things that happen often: shown a few times in a second.
   bool progressIsDue();
   void clearProgress();

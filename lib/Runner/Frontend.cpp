@@ -8,6 +8,7 @@
 #include "adjoint/Runner/ObjectCache.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -25,7 +26,7 @@ public:
   explicit ErrorCounter(MLIRContext *context)
       : handler(context, [this](Diagnostic &diagnostic) {
           count += diagnostic.getSeverity() == DiagnosticSeverity::Error;
-          return failure(); // on to the handler that prints
+          return failure(); // on to the listener
         }) {}
   Error makeError(const Twine &unexplained) const {
     return exitError(ExitProgramError, count ? Twine("") : unexplained);
@@ -103,10 +104,11 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (hooks.registerDialects)
     hooks.registerDialects(registry);
   program.context = std::make_unique<MLIRContext>(registry);
+  program.context->printOpOnDiagnostic(false); // the line that was written is shown
   program.sources = std::make_unique<llvm::SourceMgr>();
   program.sources->AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(input.getBuffer(), input.getBufferIdentifier()), llvm::SMLoc());
-  program.diagnostics = std::make_unique<SourceMgrDiagnosticHandler>(*program.sources, program.context.get());
+  program.diagnostics = listener.watch(*program.sources, program.context.get());
   ErrorCounter errors(program.context.get());
   program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
   if (!program.module)
@@ -122,12 +124,12 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
 //===- Lowering -----------------------------------------------------------===//
 
 Error Frontend::checkInterrupt() const {
-  return interrupt ? exitError(ExitInterrupted, "interrupted") : Error::success();
+  return interrupted() ? exitError(ExitInterrupted, "interrupted") : Error::success();
 }
 
 Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const PipelineOptions &pipeline,
                             StringRef stageName) {
-  console.progress("compiling: " + stageName);
+  listener.progress("compiling: " + stageName);
   StageScope stage(report.stages, stageName);
   PassManager passes(module.getContext());
   build(passes, pipeline);
@@ -179,7 +181,7 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   compiled.kernels = readKernelNames(*program->module);
   if (hooks.numericsReport)
     compiled.numericsReport = hooks.numericsReport(program->context.get());
-  console.progress("compiling: code");
+  listener.progress("compiling: code");
   Expected<std::vector<std::string>> objects = compileToObjects(*program->module, cpu, report.stages);
   if (!objects)
     return objects.takeError();
@@ -199,7 +201,7 @@ std::unique_ptr<ObjectCache> Frontend::openCache() {
     return nullptr;
   std::unique_ptr<ObjectCache> cache = ObjectCache::open(directory, warning);
   if (!warning.empty())
-    console.warn(warning);
+    listener.warn(warning);
   return cache;
 }
 
@@ -240,7 +242,7 @@ Expected<LoadedProgram> Frontend::loadCpu(const llvm::MemoryBuffer &input) {
     compiled = std::move(*fresh);
     if (cache)
       if (Error error = cache->store(key, *compiled))
-        console.warn("the compiled program is not cached: " + consumeExitError(std::move(error)).second);
+        listener.warn("the compiled program is not cached: " + consumeExitError(std::move(error)).second);
   }
   StageScope stage(report.stages, "link");
   Expected<std::unique_ptr<Executable>> executable = loadProgram(*compiled);

@@ -4,16 +4,16 @@
 #ifndef ADJOINT_LIB_RUNNER_FRONTEND_H
 #define ADJOINT_LIB_RUNNER_FRONTEND_H
 
-#include "Console.h"
 #include "GradientProgram.h"
+#include "Listener.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/ObjectCache.h"
 #include "adjoint/Runner/Report.h"
 #include "adjoint/Runner/Runner.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <functional>
 
 namespace mlir::ad::runner {
 
@@ -21,7 +21,7 @@ namespace mlir::ad::runner {
 struct LoadedProgram {
   std::unique_ptr<mlir::MLIRContext> context;
   std::unique_ptr<llvm::SourceMgr> sources;
-  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> diagnostics; // for as long as passes may report
+  std::shared_ptr<void> diagnostics; // for as long as passes may report
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Signature signature;
   llvm::json::Value numericsReport = nullptr;
@@ -30,10 +30,10 @@ struct LoadedProgram {
 
 class Frontend {
 public:
-  /// Stops between stages with ExitInterrupted once `interrupt` is set.
-  Frontend(const Options &options, const Hooks &hooks, Report &report, Console &console,
-           const std::atomic<bool> &interrupt)
-      : options(options), hooks(hooks), report(report), console(console), interrupt(interrupt) {}
+  /// Stops between stages with ExitInterrupted once `interrupted` says so.
+  Frontend(const Options &options, const Hooks &hooks, Report &report, Listener &listener,
+           const std::function<bool()> &interrupted)
+      : options(options), hooks(hooks), report(report), listener(listener), interrupted(interrupted) {}
 
   /// For the cpu target from the cache if possible; else parsed, lowered and compiled.
   llvm::Expected<LoadedProgram> load(const llvm::MemoryBuffer &input);
@@ -66,8 +66,8 @@ private:
   const Options &options;
   const Hooks &hooks;
   Report &report;
-  Console &console;
-  const std::atomic<bool> &interrupt;
+  Listener &listener;
+  const std::function<bool()> &interrupted;
 };
 
 } // namespace mlir::ad::runner

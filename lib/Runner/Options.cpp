@@ -51,8 +51,6 @@ public:
 private:
   Error checkUnknown() const;
   Error readInput(Options &options) const;
-  Error readTarget(Options &options) const;
-  Error readNumerics(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
   Error readCount(OptionId id, unsigned minimum, unsigned &value) const;
@@ -99,41 +97,6 @@ Error OptionsReader::readInput(Options &options) const {
     options.input = inputs.front();
   else if (!options.showEnv && !options.showHelp && !options.showVersion)
     return usageError("expected a program FILE.mlir, try --help");
-  return Error::success();
-}
-
-Error OptionsReader::readTarget(Options &options) const {
-  std::string name = text(OPT_target, "cpu");
-  for (Target target : {Target::Reference, Target::Cpu, Target::GpuSim, Target::Cuda}) {
-    if (name != targetName(target))
-      continue;
-    options.target = target;
-    return Error::success();
-  }
-  return usageError("unknown target '" + name + "', expected reference, cpu, gpu-sim or cuda" +
-                    suggestValue(name, {"reference", "cpu", "gpu-sim", "cuda"}));
-}
-
-Error OptionsReader::readNumerics(Options &options) const {
-  if (!list.hasArg(OPT_numerics))
-    return Error::success();
-  static constexpr StringRef modes[] = {"reproducible", "strict", "fast"};
-  static constexpr StringRef permissions[] = {"reorder", "algebra", "contract", "widen",
-                                              "mma",     "narrow",  "approx",   "finite"};
-  SmallVector<StringRef> words;
-  std::string value = text(OPT_numerics);
-  StringRef(value).split(words, ',');
-  if (!is_contained(modes, words.front()))
-    return usageError("unknown numerics mode '" + words.front() + "', expected reproducible, strict or fast" +
-                      suggestValue(words.front(), modes));
-  options.numericsMode = words.front().str();
-  for (StringRef word : ArrayRef<StringRef>(words).drop_front()) {
-    if (!is_contained(permissions, word))
-      return usageError("unknown numerics permission '" + word +
-                        "', expected reorder, algebra, contract, widen, mma, narrow, approx or finite" +
-                        suggestValue(word, permissions));
-    options.numericsPermissions.push_back(word.str());
-  }
   return Error::success();
 }
 
@@ -184,10 +147,13 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = readInput(options))
     return std::move(error);
-  if (Error error = readTarget(options))
-    return std::move(error);
-  if (Error error = readNumerics(options))
-    return std::move(error);
+  Expected<Target> target = parseTarget(text(OPT_target, "cpu"));
+  if (!target)
+    return target.takeError();
+  options.target = *target;
+  if (list.hasArg(OPT_numerics))
+    if (Error error = parseNumerics(text(OPT_numerics), options))
+      return std::move(error);
   if (Error error = readAssignments(OPT_arg, options.arguments))
     return std::move(error);
   if (Error error = readAssignments(OPT_feed, options.feeds))
@@ -227,6 +193,34 @@ StringRef mlir::ad::runner::targetName(Target target) {
     return "cuda";
   }
   return "";
+}
+
+Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {
+  for (Target target : {Target::Reference, Target::Cpu, Target::GpuSim, Target::Cuda})
+    if (name == targetName(target))
+      return target;
+  return usageError("unknown target '" + name + "', expected reference, cpu, gpu-sim or cuda" +
+                    suggestValue(name, {"reference", "cpu", "gpu-sim", "cuda"}));
+}
+
+Error mlir::ad::runner::parseNumerics(StringRef text, Options &options) {
+  static constexpr StringRef modes[] = {"reproducible", "strict", "fast"};
+  static constexpr StringRef permissions[] = {"reorder", "algebra", "contract", "widen",
+                                              "mma",     "narrow",  "approx",   "finite"};
+  SmallVector<StringRef> words;
+  text.split(words, ',');
+  if (!is_contained(modes, words.front()))
+    return usageError("unknown numerics mode '" + words.front() + "', expected reproducible, strict or fast" +
+                      suggestValue(words.front(), modes));
+  options.numericsMode = words.front().str();
+  for (StringRef word : ArrayRef<StringRef>(words).drop_front()) {
+    if (!is_contained(permissions, word))
+      return usageError("unknown numerics permission '" + word +
+                        "', expected reorder, algebra, contract, widen, mma, narrow, approx or finite" +
+                        suggestValue(word, permissions));
+    options.numericsPermissions.push_back(word.str());
+  }
+  return Error::success();
 }
 
 Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> arguments) {

@@ -6,6 +6,7 @@
 #include "OutputFile.h"
 #include "Session.h"
 
+#include <atomic>
 #include <csignal>
 
 using namespace mlir::ad::runner;
@@ -56,7 +57,7 @@ int runSession(const Options &options, const Hooks &hooks, Console &console, Clo
   report.file = options.input;
   report.entry = options.entry;
   report.target = targetName(options.target).str();
-  int code = Session(options, hooks, report, console, interrupted, start).run();
+  int code = Session(options, hooks, report, console, [] { return interrupted.load(); }, start).run();
   code = flushOutput(console, code);
   report.exitCode = code;
   return writeReport(console, options, report, code);

@@ -60,7 +60,7 @@ int Session::run() {
                                          /*Alignment=*/std::nullopt);
   if (!input)
     return console.fail(usageError("cannot read '" + options.input + "': " + input.getError().message()));
-  Frontend frontend(options, hooks, report, console, interrupt);
+  Frontend frontend(options, hooks, report, console, interrupted);
   if (options.checkGradients)
     return checkGradients(**input, frontend);
   Expected<LoadedProgram> program = frontend.load(**input);
@@ -122,7 +122,7 @@ void Session::showReceived(const char *name, const adrt_tensor &value) {
 }
 
 void Session::connect(adrt_context &context, Bindings &bindings, Outputs &outputs) {
-  context.interrupt = &interrupt;
+  context.interrupted = interrupted;
   context.feed = [&](const char *name, const adrt_tensor &destination, std::string &error) {
     return bindings.feed(name, destination, error);
   };

@@ -13,9 +13,9 @@ namespace mlir::ad::runner {
 class Session {
 public:
   Session(const Options &options, const Hooks &hooks, Report &report, Console &console,
-          const std::atomic<bool> &interrupt, Clock::time_point start)
-      : options(options), hooks(hooks), report(report), console(console), interrupt(interrupt), start(start) {
-  }
+          std::function<bool()> interrupted, Clock::time_point start)
+      : options(options), hooks(hooks), report(report), console(console), interrupted(std::move(interrupted)),
+        start(start) {}
 
   /// Returns the exit code; every failure has been printed.
   int run();
@@ -31,7 +31,7 @@ private:
   const Hooks &hooks;
   Report &report;
   Console &console;
-  const std::atomic<bool> &interrupt;
+  std::function<bool()> interrupted;
   Clock::time_point start;
   llvm::StringMap<int64_t> received;
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 using namespace adrt;
 
@@ -154,8 +155,12 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
   return memory;
 }
 
+Buffer adrt_context::takeResult(size_t index) {
+  return index < results.size() ? std::exchange(results[index]->data, Buffer()) : Buffer();
+}
+
 int32_t adrt_context::poll() {
-  if (!interrupt || !interrupt->load(std::memory_order_relaxed))
+  if (!interrupted || !interrupted())
     return ADRT_OK;
   return fail(ADRT_INTERRUPTED, nullptr, "interrupted");
 }

@@ -261,11 +261,25 @@ static void hostCallbacksReportErrors() {
   EXPECT_TEXT(context.getError().message, "receive 'y': no space");
 }
 
+static void resultsCanBeTaken() {
+  adrt_context context;
+  int64_t shape[] = {3};
+  adrt_tensor first, second;
+  context.run(
+      [&] { return adrt_result(&context, &first, 0, ADRT_I8, 1, shape) ? ADRT_OK : ADRT_HOST_ERROR; });
+  adrt::Buffer taken = context.takeResult(0);
+  EXPECT(taken.data() == first.data && context.takeResult(0).data() == nullptr);
+  EXPECT(context.takeResult(9).data() == nullptr);
+  context.run(
+      [&] { return adrt_result(&context, &second, 0, ADRT_I8, 1, shape) ? ADRT_OK : ADRT_HOST_ERROR; });
+  EXPECT(second.data && second.data != taken.data());
+}
+
 static void pollSeesTheInterrupt() {
   adrt_context context;
   EXPECT(adrt_poll(&context) == ADRT_OK);
-  std::atomic<bool> flag{false};
-  context.interrupt = &flag;
+  bool flag = false;
+  context.interrupted = [&] { return flag; };
   EXPECT(adrt_poll(&context) == ADRT_OK);
   flag = true;
   EXPECT(adrt_poll(&context) == ADRT_INTERRUPTED);
@@ -296,7 +310,7 @@ int main() {
       failuresReadWell,         theFirstErrorStays,    memoryIsAlignedAndReused, memoryRunsOutCleanly,
       buffersAreReusedByNumber, resultsKeepTheirShape, checksFindDifferences,    checksSeeAllBitsOfIntegers,
       smallFloatsRoundTrip,     everyTileRunsOnce,     threadsKeepSubnormals,    hostCallbacksReportErrors,
-      pollSeesTheInterrupt,     kernelsAreTimed,       everyServiceIsASymbol};
+      resultsCanBeTaken,        pollSeesTheInterrupt,  kernelsAreTimed,          everyServiceIsASymbol};
   int run = 0, failed = 0;
   for (void (*test)() : tests) {
     int before = failures;

@@ -1,88 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ad-runner: compiles and runs programs. Here the runner learns which dialects, pipelines and back ends there
-// are.
+// ad-runner: compiles and runs programs.
 
-#include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
-#include "adjoint/Dialect/AD/IR/ADDialect.h"
-#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
-#include "adjoint/Dialect/AD/Transforms/Passes.h"
-#include "adjoint/Dialect/Check/IR/CheckOps.h"
-#include "adjoint/Pipelines/Pipelines.h"
-#include "adjoint/Runner/ReferenceExecutable.h"
 #include "adjoint/Runner/Runner.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-
-using namespace mlir;
-using namespace mlir::ad;
-
-// What programs use and what lowering makes of them; not all of upstream, which takes time to register.
-static void registerDialects(DialectRegistry &registry) {
-  registry.insert<ADDialect, check::CheckDialect, affine::AffineDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                  math::MathDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
-  registerDerivatives(registry);
-  func::registerInlinerExtension(registry);
-  tensor::registerInferTypeOpInterfaceExternalModels(registry);
-}
-
-// Options of a pass pipeline cannot be copied, so each pipeline fills its own.
-static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) {
-  options.numerics = given.numerics;
-  options.optimize = given.optimize;
-  options.profile = given.profile;
-  options.vectorBytes = given.vectorBytes();
-}
-
-static void buildReferencePipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
-  AdToCpuOptions options;
-  fill(options, given);
-  buildAdReferencePipeline(pm, options);
-}
-
-static void buildOptimizePipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
-  AdToCpuOptions options;
-  fill(options, given);
-  VerifyEntryPassOptions entry;
-  entry.entry = given.entry;
-  pm.addPass(createVerifyEntryPass(entry));
-  buildAdFrontendPipeline(pm, options);
-}
-
-static void buildCpuPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
-  AdToCpuOptions options;
-  fill(options, given);
-  buildAdFusionPipeline(pm, options);
-  buildAdKernelPipeline(pm, options);
-  buildCpuCodePipeline(pm, options);
-}
-
-static llvm::json::Value numericsReport(MLIRContext *context) {
-  std::string text = "[]";
-  if (NumericsLog *log = NumericsLog::get(context)) {
-    text.clear();
-    llvm::raw_string_ostream os(text);
-    log->writeJson(os);
-  }
-  return llvm::cantFail(llvm::json::parse(text));
-}
+#include "adjoint/Runner/StandardHooks.h"
 
 int main(int argc, char **argv) {
-  runner::Hooks hooks;
-  hooks.registerDialects = registerDialects;
-  hooks.buildReferencePipeline = buildReferencePipeline;
-  hooks.buildOptimizePipeline = buildOptimizePipeline;
-  hooks.buildCpuPipeline = buildCpuPipeline;
-  hooks.makeReference = runner::makeReference;
-  hooks.numericsReport = numericsReport;
-  return runner::runnerMain(argc, argv, hooks);
+  return mlir::ad::runner::runnerMain(argc, argv, mlir::ad::runner::standardHooks());
 }

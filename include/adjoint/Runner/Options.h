@@ -47,6 +47,9 @@ struct Options {
   bool showEnv = false, showVersion = false, showHelp = false;
 };
 
+/// The target of that name, and MODE[,PERMISSION…] into `options`; as on the command line.
+llvm::Expected<Target> parseTarget(llvm::StringRef name);
+llvm::Error parseNumerics(llvm::StringRef text, Options &options);
 /// Parses a command line without the program's name. Errors carry ExitUsage and name the nearest spelling.
 llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments);
 

@@ -8,7 +8,6 @@
 #include "adjoint/Runtime/ThreadPool.h"
 #include "adjoint/Runtime/adrt.h"
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -72,8 +71,9 @@ struct adrt_context {
 
   Feed feed;
   Receive receive;
-  /// The program stops at its next poll once this is true; may be null. A signal handler may set it.
-  const std::atomic<bool> *interrupt = nullptr;
+  /// Asked at each poll, on the thread that runs the program, which stops when the answer is true. May be
+  /// empty.
+  std::function<bool()> interrupted;
   /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.
   bool poisonMemory = false;
 
@@ -82,6 +82,9 @@ struct adrt_context {
   int32_t run(adrt_entry entry, const adrt_tensor *arguments, adrt_tensor *results);
   /// The same for code that is not an adrt_entry, e.g. an interpreter that calls the services itself.
   int32_t run(const std::function<int32_t()> &body);
+
+  /// Hands over the memory of result `index` of the last run, which the results of that run point to.
+  adrt::Buffer takeResult(size_t index);
 
   void setThreads(unsigned count) { pool.setThreads(count); }
   unsigned getThreads() const { return pool.getThreads(); }

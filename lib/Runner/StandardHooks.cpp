@@ -1,0 +1,97 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Here the runner learns which dialects, pipelines and back ends there are.
+#include "adjoint/Runner/StandardHooks.h"
+#include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
+#include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/Check/IR/CheckOps.h"
+#include "adjoint/Pipelines/Pipelines.h"
+#include "adjoint/Runner/ReferenceExecutable.h"
+#include "adjoint/Runner/Runner.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// What programs use and what lowering makes of them; not all of upstream, which takes time to register.
+static void registerDialects(DialectRegistry &registry) {
+  registry.insert<ADDialect, check::CheckDialect, affine::AffineDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+  registerDerivatives(registry);
+  func::registerInlinerExtension(registry);
+  tensor::registerInferTypeOpInterfaceExternalModels(registry);
+}
+
+// Options of a pass pipeline cannot be copied, so each pipeline fills its own.
+static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) {
+  options.numerics = given.numerics;
+  options.optimize = given.optimize;
+  options.profile = given.profile;
+  options.vectorBytes = given.vectorBytes();
+}
+
+static void verifyEntry(OpPassManager &pm, const runner::PipelineOptions &given) {
+  VerifyEntryPassOptions options;
+  options.entry = given.entry;
+  pm.addPass(createVerifyEntryPass(options));
+}
+
+static void buildReferencePipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
+  AdToCpuOptions options;
+  fill(options, given);
+  verifyEntry(pm, given);
+  buildAdReferencePipeline(pm, options);
+}
+
+static void buildOptimizePipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
+  AdToCpuOptions options;
+  fill(options, given);
+  verifyEntry(pm, given);
+  buildAdFrontendPipeline(pm, options);
+}
+
+static void buildCpuPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
+  AdToCpuOptions options;
+  fill(options, given);
+  buildAdFusionPipeline(pm, options);
+  buildAdKernelPipeline(pm, options);
+  buildCpuCodePipeline(pm, options);
+}
+
+static llvm::json::Value numericsReport(MLIRContext *context) {
+  std::string text = "[]";
+  if (NumericsLog *log = NumericsLog::get(context)) {
+    text.clear();
+    llvm::raw_string_ostream os(text);
+    log->writeJson(os);
+  }
+  return llvm::cantFail(llvm::json::parse(text));
+}
+
+static runner::Hooks makeHooks() {
+  runner::Hooks hooks;
+  hooks.registerDialects = registerDialects;
+  hooks.buildReferencePipeline = buildReferencePipeline;
+  hooks.buildOptimizePipeline = buildOptimizePipeline;
+  hooks.buildCpuPipeline = buildCpuPipeline;
+  hooks.makeReference = runner::makeReference;
+  hooks.numericsReport = numericsReport;
+  return hooks;
+}
+
+const runner::Hooks &runner::standardHooks() {
+  static const Hooks hooks = makeHooks();
+  return hooks;
+}
