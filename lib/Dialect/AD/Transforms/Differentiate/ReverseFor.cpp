@@ -114,6 +114,7 @@ static void replacePlaceholders(ReverseLoop &state, Activity &activity, OpBuilde
   llvm::append_range(after, taped.loop.getBody()->getArguments().drop_back(needed.size()));
   for (auto [value, by] : llvm::zip(before, after))
     activity.replace(value, by);
+  state.forward = taped.loop; // the loop that stood here is gone
 
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(state.reversed.getBody());
