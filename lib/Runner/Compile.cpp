@@ -35,12 +35,6 @@ constexpr llvm::StringLiteral
     passPipeline("function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
                  "loop-mssa(licm),early-cse<memssa>)");
 
-void initializeCodegen() {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  llvm::InitializeNativeTargetAsmParser();
-}
-
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const CpuTarget &cpu) {
   initializeCodegen();
   llvm::Triple triple(llvm::sys::getProcessTriple());
@@ -166,6 +160,16 @@ llvm::Expected<std::vector<std::string>> compileParts(llvm::Module &module, unsi
 }
 
 } // namespace
+
+void mlir::ad::runner::initializeCodegen() {
+  // LLVM's registry of targets has no lock.
+  static const bool initialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return llvm::InitializeNativeTargetAsmParser();
+  }();
+  (void)initialized;
+}
 
 std::string CpuTarget::featureString() const { return llvm::join(features, ","); }
 

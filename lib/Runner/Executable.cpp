@@ -3,12 +3,12 @@
 // Loads objects with ORC. No IR is compiled here, so LLJIT gets neither a compiler nor a platform: both cost
 // milliseconds that a start from the cache does not have.
 #include "adjoint/Runner/Executable.h"
+#include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/Symbols.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace mlir::ad::runner;
@@ -46,7 +46,7 @@ public:
 };
 
 llvm::Expected<std::unique_ptr<orc::LLJIT>> createLinker() {
-  llvm::InitializeNativeTarget();
+  initializeCodegen();
   orc::JITTargetMachineBuilder target((llvm::Triple(llvm::sys::getProcessTriple())));
   return orc::LLJITBuilder()
       .setJITTargetMachineBuilder(std::move(target))

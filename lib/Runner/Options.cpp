@@ -10,6 +10,8 @@
 #include "llvm/Option/OptTable.h"
 #include "llvm/Option/Option.h"
 
+#include <thread>
+
 using namespace llvm;
 using namespace llvm::opt;
 using namespace mlir::ad::runner;
@@ -193,6 +195,10 @@ StringRef mlir::ad::runner::targetName(Target target) {
     return "cuda";
   }
   return "";
+}
+
+unsigned mlir::ad::runner::resolveThreads(unsigned asked) {
+  return asked ? asked : std::max(1u, std::thread::hardware_concurrency());
 }
 
 Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {

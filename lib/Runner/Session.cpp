@@ -7,7 +7,6 @@
 #include "adjoint/Runner/Print.h"
 
 #include <cstring>
-#include <thread>
 
 using namespace mlir::ad::runner;
 using llvm::Error;
@@ -40,10 +39,6 @@ public:
 private:
   std::vector<std::pair<size_t, Tensor>> copies;
 };
-
-unsigned threadCount(unsigned asked) {
-  return asked ? asked : std::max(1u, std::thread::hardware_concurrency());
-}
 
 Error writeJSON(llvm::StringRef path, const llvm::json::Value &value) {
   if (path.empty())
@@ -139,7 +134,7 @@ int Session::runAll(LoadedProgram &program, Bindings &bindings, Outputs &outputs
   if (!donated)
     return console.fail(donated.takeError());
   adrt_context context;
-  context.setThreads(report.threads = threadCount(options.threads));
+  context.setThreads(report.threads = resolveThreads(options.threads));
   connect(context, bindings, outputs);
   std::vector<adrt_tensor> arguments, results(program.signature.results.size());
   for (const Tensor &argument : bindings.arguments)

@@ -29,6 +29,9 @@ CpuTarget hostCpu();
 llvm::Expected<std::vector<std::string>> compileToObjects(mlir::ModuleOp module, const CpuTarget &target,
                                                           StageTimes &times);
 
+/// Makes LLVM's code generator for this machine known; on any thread, once or often.
+void initializeCodegen();
+
 /// Dialects and translations that compileToObject needs.
 void registerCompileDialects(mlir::DialectRegistry &registry);
 

@@ -47,6 +47,8 @@ struct Options {
   bool showEnv = false, showVersion = false, showHelp = false;
 };
 
+/// The number of threads for --threads: 0 asks for one per processor.
+unsigned resolveThreads(unsigned asked);
 /// The target of that name, and MODE[,PERMISSION…] into `options`; as on the command line.
 llvm::Expected<Target> parseTarget(llvm::StringRef name);
 llvm::Error parseNumerics(llvm::StringRef text, Options &options);

@@ -1,0 +1,111 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The runner as a library: a program that is compiled once and then called, from any number of threads. There
+// is no LLVM and no MLIR in this header, nothing is printed and no signal is touched, so that bindings to
+// other languages, which want exceptions and RTTI, can stand on it.
+#ifndef ADJOINT_RUNNER_PROGRAM_H
+#define ADJOINT_RUNNER_PROGRAM_H
+
+#include "adjoint/Runtime/Context.h"
+
+#include <string_view>
+
+namespace mlir::ad::runner {
+
+struct Hooks;
+
+/// The options of ad-runner that say how a program is compiled and where it runs.
+struct ProgramOptions {
+  std::string entry = "main";
+  std::string target = "cpu";
+  std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
+  std::string cpu;      ///< empty: the host
+  std::string cache;    ///< a folder, `off`, or empty for the default one
+  unsigned threads = 1; ///< 0: all processors
+  bool optimize = true; ///< false: exactly the written operations
+};
+
+/// What the compiler says about a place in the source.
+struct Message {
+  std::string severity; ///< error, warning, remark or note
+  std::string file;     ///< empty when the place is not in a file
+  unsigned line = 0, column = 0;
+  std::string text;
+  std::vector<Message> notes;
+};
+
+/// Why a program did not compile or run.
+struct Failure {
+  enum class Reason { Options, Source, Target, Program, Check, Host, Interrupted };
+  Reason reason = Reason::Source;
+  std::string message;             ///< may be empty when there are diagnostics
+  std::string location, operation; ///< of an error at run time, where it has a place in the source
+  std::vector<Message> diagnostics;
+};
+
+/// Name, element type and shape; -1 where the program leaves a size open.
+struct ProgramValue {
+  std::string name;
+  adrt_type type = ADRT_F32;
+  std::vector<int64_t> shape;
+  int donatedTo = -1; ///< of an argument: the result that may take its buffer
+};
+
+struct ProgramReceive {
+  std::string name;
+  std::vector<ProgramValue> values; ///< handed over together
+};
+
+struct ProgramInterface {
+  std::string entry;
+  std::vector<ProgramValue> arguments, results, feeds;
+  std::vector<ProgramReceive> receives;
+};
+
+/// What a run may ask of its host, on the thread of the run. All may be empty.
+struct ProgramHost {
+  adrt_context::Feed feed;
+  adrt_context::Receive receive;
+  std::function<bool()> interrupted;
+};
+
+/// A result owns its memory.
+struct ProgramResult {
+  adrt::Buffer data;
+  adrt_type type = ADRT_F32;
+  std::vector<int64_t> shape;
+};
+
+class Program {
+public:
+  /// Compiles `source`; `name` stands for the file in locations. Between its stages it asks whether it is
+  /// `interrupted`. Null and the reason in `failure` when there is no such program.
+  static std::unique_ptr<Program> compile(std::string_view source, std::string_view name,
+                                          const ProgramOptions &options, const Hooks &hooks,
+                                          const std::function<bool()> &interrupted, Failure &failure);
+  ~Program();
+  Program(const Program &) = delete;
+  Program &operator=(const Program &) = delete;
+
+  const ProgramInterface &getInterface() const;
+  const std::string &getNumerics() const; ///< the mode that it was compiled in
+  const std::string &getCpu() const;      ///< the processor that it was compiled for
+  const std::string &getCacheUse() const; ///< hit, miss or off; empty for other targets than the processor
+  /// Warnings and remarks of the compilation.
+  const std::vector<Message> &getMessages() const;
+
+  /// Runs the program once. Arguments must have the types and sizes of the interface; their memory is read
+  /// until the end of the run, and that of donated ones may be written. False and the reason in `failure`
+  /// when it did not reach its end.
+  bool run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,
+           std::vector<ProgramResult> &results, Failure &failure) const;
+
+private:
+  struct State;
+  explicit Program(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_PROGRAM_H

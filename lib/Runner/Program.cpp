@@ -1,0 +1,178 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Programs for embedders.
+#include "adjoint/Runner/Program.h"
+#include "ContextPool.h"
+#include "DiagnosticCollector.h"
+#include "Frontend.h"
+#include "adjoint/Runner/Error.h"
+#include "adjoint/Runner/Options.h"
+
+using namespace mlir;
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+/// Keeps what a compilation says.
+class Recorder final : public Listener {
+public:
+  void warn(const Twine &text) override { messages.push_back({"warning", "", 0, 0, text.str(), {}}); }
+  std::shared_ptr<void> watch(llvm::SourceMgr &, MLIRContext *context) override {
+    return std::make_shared<DiagnosticCollector>(context, messages);
+  }
+
+  std::vector<Message> messages;
+};
+
+// Far beyond any machine.
+constexpr unsigned maxThreads = 4096;
+
+Expected<Options> makeOptions(const ProgramOptions &given) {
+  Options options;
+  Expected<Target> target = parseTarget(given.target);
+  if (!target)
+    return target.takeError();
+  options.target = *target;
+  if (!given.numerics.empty())
+    if (Error error = parseNumerics(given.numerics, options))
+      return std::move(error);
+  options.entry = given.entry;
+  options.cpu = given.cpu;
+  options.cache = given.cache;
+  if (given.threads > maxThreads)
+    return usageError("expected at most " + Twine(maxThreads) + " threads, found " + Twine(given.threads));
+  options.threads = given.threads;
+  options.optimize = given.optimize;
+  return options;
+}
+
+Failure::Reason reasonOf(ExitCode code) {
+  switch (code) {
+  case ExitUsage:
+    return Failure::Reason::Options;
+  case ExitNoTarget:
+    return Failure::Reason::Target;
+  case ExitInterrupted:
+    return Failure::Reason::Interrupted;
+  default:
+    return Failure::Reason::Source;
+  }
+}
+
+Failure makeFailure(Error error, std::vector<Message> diagnostics) {
+  auto [code, message] = consumeExitError(std::move(error));
+  return {reasonOf(code), std::move(message), "", "", std::move(diagnostics)};
+}
+
+/// What a run that ended with `status` says about it.
+Failure makeFailure(int32_t status, const adrt::ErrorRecord &error, std::vector<Message> diagnostics) {
+  Failure::Reason reason = status == ADRT_CHECK_FAILED  ? Failure::Reason::Check
+                           : status == ADRT_HOST_ERROR  ? Failure::Reason::Host
+                           : status == ADRT_INTERRUPTED ? Failure::Reason::Interrupted
+                                                        : Failure::Reason::Program;
+  bool explained = error.status != ADRT_OK || !diagnostics.empty();
+  return {reason, explained ? error.message : "the program failed without a reason", error.location,
+          error.operation, std::move(diagnostics)};
+}
+
+ProgramValue describe(const TensorSpec &spec) {
+  return {spec.name, spec.type, {spec.shape.begin(), spec.shape.end()}, spec.donated.value_or(-1)};
+}
+
+std::vector<ProgramValue> describe(ArrayRef<TensorSpec> specs) {
+  std::vector<ProgramValue> values;
+  for (const TensorSpec &spec : specs)
+    values.push_back(describe(spec));
+  return values;
+}
+
+ProgramInterface describe(const Signature &signature) {
+  ProgramInterface interface;
+  interface.entry = signature.entry;
+  interface.arguments = describe(signature.arguments);
+  interface.results = describe(signature.results);
+  interface.feeds = describe(signature.feeds);
+  for (const ReceiveSpec &receive : signature.receives)
+    interface.receives.push_back({receive.name, describe(receive.values)});
+  return interface;
+}
+
+/// The runs of a program use no passes, but they make attributes on several threads. The new pool starts no
+/// thread before it has work, so that a process that forks has none to lose.
+void dropThreads(MLIRContext &context) {
+  context.disableMultithreading();
+  context.enableMultithreading();
+}
+
+} // namespace
+
+struct Program::State {
+  LoadedProgram loaded;
+  ProgramInterface interface;
+  Report report;
+  std::vector<Message> messages;
+  mutable ContextPool contexts;
+
+  State(LoadedProgram loaded, Report report, std::vector<Message> messages, unsigned threads)
+      : loaded(std::move(loaded)), interface(describe(this->loaded.signature)), report(std::move(report)),
+        messages(std::move(messages)), contexts(threads) {}
+};
+
+Program::Program(std::unique_ptr<State> state) : state(std::move(state)) {}
+Program::~Program() = default;
+
+std::unique_ptr<Program> Program::compile(std::string_view source, std::string_view name,
+                                          const ProgramOptions &given, const Hooks &hooks,
+                                          const std::function<bool()> &interrupted, Failure &failure) {
+  Recorder recorder;
+  Expected<Options> options = makeOptions(given);
+  if (!options) {
+    failure = makeFailure(options.takeError(), {});
+    return nullptr;
+  }
+  Report report;
+  std::unique_ptr<llvm::MemoryBuffer> input = llvm::MemoryBuffer::getMemBufferCopy(source, name);
+  Expected<LoadedProgram> loaded = Frontend(*options, hooks, report, recorder, interrupted).load(*input);
+  if (!loaded) {
+    failure = makeFailure(loaded.takeError(), std::move(recorder.messages));
+    return nullptr;
+  }
+  loaded->diagnostics.reset(); // it writes to the recorder
+  if (loaded->context)
+    dropThreads(*loaded->context);
+  auto state = std::make_unique<State>(std::move(*loaded), std::move(report), std::move(recorder.messages),
+                                       resolveThreads(given.threads));
+  return std::unique_ptr<Program>(new Program(std::move(state)));
+}
+
+const ProgramInterface &Program::getInterface() const { return state->interface; }
+const std::string &Program::getNumerics() const { return state->report.numerics; }
+const std::string &Program::getCpu() const { return state->report.cpu; }
+const std::string &Program::getCacheUse() const { return state->report.cache; }
+const std::vector<Message> &Program::getMessages() const { return state->messages; }
+
+bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,
+                  std::vector<ProgramResult> &results, Failure &failure) const {
+  std::vector<Message> diagnostics;
+  std::optional<DiagnosticCollector> collector;
+  if (state->loaded.context)
+    collector.emplace(state->loaded.context.get(), diagnostics, /*onlyThisThread=*/true);
+  std::unique_ptr<adrt_context> context = state->contexts.take();
+  context->feed = host.feed;
+  context->receive = host.receive;
+  context->interrupted = host.interrupted;
+  std::vector<adrt_tensor> views(state->interface.results.size());
+  int32_t status = state->loaded.executable->run(*context, arguments, views);
+  if (status != ADRT_OK)
+    failure = makeFailure(status, context->getError(), std::move(diagnostics));
+  results.clear();
+  for (size_t index = 0; status == ADRT_OK && index < views.size(); ++index) {
+    const adrt_tensor &view = views[index];
+    results.push_back({context->takeResult(index), static_cast<adrt_type>(view.type),
+                       std::vector<int64_t>(view.shape, view.shape + view.rank)});
+  }
+  state->contexts.giveBack(std::move(context));
+  return status == ADRT_OK;
+}

@@ -1,0 +1,160 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tests of the runner as a library.
+#include "adjoint/Runner/Program.h"
+#include "Unit.h"
+#include "adjoint/Runner/StandardHooks.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace mlir::ad::runner;
+
+static constexpr const char *doubling = R"(
+func.func @main(%x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = "y"}) {
+  %y = ad.add %x, %x : tensor<?xf32>
+  return %y : tensor<?xf32>
+})";
+
+static constexpr const char *adding = R"(
+func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = ad.add %x, %y : tensor<?xf32>
+  return %z : tensor<?xf32>
+})";
+
+static constexpr const char *counting = R"(
+func.func @main() -> tensor<f32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %many = arith.constant 1000000000 : index
+  %start = ad.feed "start" : tensor<f32>
+  %end = scf.for %i = %zero to %many step %one iter_args(%count = %start) -> tensor<f32> {
+    %next = ad.add %count, %start : tensor<f32>
+    ad.receive "count"(%next) : tensor<f32>
+    scf.yield %next : tensor<f32>
+  }
+  return %end : tensor<f32>
+})";
+
+static bool never() { return false; }
+
+static std::unique_ptr<Program> compile(const char *source, Failure &failure, const char *target = "cpu") {
+  ProgramOptions options;
+  options.target = target;
+  options.cache = "off";
+  return Program::compile(source, "p.mlir", options, standardHooks(), never, failure);
+}
+
+static constexpr const char *targets[] = {"cpu", "reference"};
+
+TEST(program_runs_and_gives_results_away) {
+  for (const char *target : targets) {
+    Failure failure;
+    std::unique_ptr<Program> program = compile(doubling, failure, target);
+    EXPECT(program);
+    const ProgramValue &argument = program->getInterface().arguments.at(0);
+    EXPECT(argument.name == "x" && argument.type == ADRT_F32 && argument.shape == std::vector<int64_t>{-1});
+    EXPECT(program->getNumerics() == "strict");
+    Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
+    std::vector<ProgramResult> first, second;
+    EXPECT(program->run({x.view()}, {}, first, failure) && program->run({x.view()}, {}, second, failure));
+    EXPECT(first.size() == 1 && first[0].shape == std::vector<int64_t>{3} && first[0].type == ADRT_F32);
+    EXPECT(static_cast<float *>(first[0].data.data())[2] == 6);
+    EXPECT(first[0].data.data() != second[0].data.data());
+  }
+}
+
+TEST(program_reports_errors_of_the_source) {
+  Failure failure;
+  EXPECT(!compile("func.func @main() {\n  %x = ad.nothing : tensor<f32>\n}", failure));
+  EXPECT(failure.reason == Failure::Reason::Source && failure.diagnostics.size() == 1);
+  const Message &message = failure.diagnostics.at(0);
+  EXPECT(message.severity == "error" && message.file == "p.mlir" && message.line == 2 && message.column == 8);
+  EXPECT_TEXT(message.text, "ad.nothing");
+}
+
+TEST(program_reports_wrong_options) {
+  Failure failure;
+  EXPECT(!compile(doubling, failure, "gpu") && failure.reason == Failure::Reason::Options);
+  EXPECT_TEXT(failure.message, "unknown target 'gpu'");
+  EXPECT(!compile(doubling, failure, "cuda") && failure.reason == Failure::Reason::Target);
+  ProgramOptions options;
+  options.entry = "other";
+  options.cache = "off";
+  EXPECT(!Program::compile(doubling, "p", options, standardHooks(), never, failure));
+  EXPECT(failure.reason == Failure::Reason::Options);
+  EXPECT_TEXT(failure.message, "no function @other");
+  options.threads = 1u << 30;
+  EXPECT(!Program::compile(doubling, "p", options, standardHooks(), never, failure));
+  EXPECT_TEXT(failure.message, "expected at most 4096 threads");
+}
+
+TEST(program_reports_errors_at_run_time) {
+  for (const char *target : targets) {
+    Failure failure;
+    std::unique_ptr<Program> program = compile(adding, failure, target);
+    Tensor x = unit::tensor(ADRT_F32, {2}, {1, 2}), y = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
+    std::vector<ProgramResult> results;
+    EXPECT(!program->run({x.view(), y.view()}, {}, results, failure));
+    EXPECT(failure.reason == Failure::Reason::Program && failure.location == "p.mlir:3:8");
+    EXPECT_TEXT(failure.message, "broadcast: dimension 0 has sizes");
+    EXPECT(program->run({x.view(), x.view()}, {}, results, failure)); // and works again
+  }
+}
+
+TEST(program_stops_when_asked) {
+  for (const char *target : targets) {
+    Failure failure;
+    std::unique_ptr<Program> program = compile(counting, failure, target);
+    int asked = 0, received = 0;
+    ProgramHost host;
+    host.feed = [](const char *, const adrt_tensor &destination, std::string &) -> int32_t {
+      *static_cast<float *>(destination.data) = 2;
+      return ADRT_OK;
+    };
+    host.receive = [&](const char *, const adrt_tensor *values, int32_t count, std::string &) -> int32_t {
+      received +=
+          count == 1 && *static_cast<float *>(values->data) == 2.0f * static_cast<float>(received + 2);
+      return ADRT_OK;
+    };
+    host.interrupted = [&] { return ++asked > 10; };
+    std::vector<ProgramResult> results;
+    EXPECT(!program->run({}, host, results, failure));
+    EXPECT(failure.reason == Failure::Reason::Interrupted && asked == 11 && received == 10);
+  }
+}
+
+TEST(program_stops_compiling_when_asked) {
+  Failure failure;
+  ProgramOptions options;
+  options.cache = "off";
+  EXPECT(!Program::compile(doubling, "p", options, standardHooks(), [] { return true; }, failure));
+  EXPECT(failure.reason == Failure::Reason::Interrupted);
+}
+
+TEST(program_runs_on_many_threads) {
+  for (const char *target : targets) {
+    Failure failure;
+    std::unique_ptr<Program> program = compile(adding, failure, target);
+    std::atomic<int> wrong{0};
+    auto work = [&](int number) {
+      for (int round = 0; round < 100; ++round) {
+        // Every other call fails, so that errors meet results.
+        Tensor x = unit::tensor(ADRT_F32, {2}, {double(number), double(round)});
+        Tensor y = unit::tensor(ADRT_F32, {2 + round % 2}, {1, 1, 1});
+        Failure problem;
+        std::vector<ProgramResult> results;
+        bool ran = program->run({x.view(), y.view()}, {}, results, problem);
+        wrong += ran != (round % 2 == 0);
+        if (ran)
+          wrong += static_cast<float *>(results[0].data.data())[0] != static_cast<float>(number + 1);
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int number = 0; number < 4; ++number)
+      threads.emplace_back(work, number);
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT(wrong == 0);
+  }
+}
