@@ -13,6 +13,15 @@ constexpr int spinRounds = 4000;
 
 thread_local bool insideParallelLoop = false;
 
+/// How many forks led to this process since its first pool started: a child has its parent's pools, but none
+/// of their threads.
+std::atomic<unsigned> forks{0};
+
+void watchForks() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
+  (void)registered;
+}
+
 void pause() {
 #if defined(__x86_64__)
   _mm_pause();
@@ -38,6 +47,8 @@ void ThreadPool::setThreads(unsigned count) {
 }
 
 void ThreadPool::startWorkers() {
+  watchForks();
+  startedInFork = forks;
   started = true;
   stopping = false;
   // Reserved before the first thread starts: workers keep a pointer to their record.
@@ -52,7 +63,18 @@ void ThreadPool::startWorkers() {
   }
 }
 
+void ThreadPool::forgetWorkers() {
+  workers.clear();
+  started = false;
+  // A worker may have held them at the fork.
+  pthread_mutex_init(&mutex, nullptr);
+  pthread_cond_init(&workReady, nullptr);
+  pthread_cond_init(&workDone, nullptr);
+}
+
 void ThreadPool::stopWorkers() {
+  if (started && startedInFork != forks)
+    forgetWorkers();
   if (!started)
     return;
   pthread_mutex_lock(&mutex);
@@ -121,6 +143,8 @@ void ThreadPool::run(int64_t count, Body function, void *state) {
     function(state, 0, count);
     return;
   }
+  if (started && startedInFork != forks)
+    forgetWorkers();
   if (!started)
     startWorkers();
   insideParallelLoop = true;

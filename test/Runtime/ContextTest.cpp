@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int failures = 0;
 
@@ -243,6 +245,32 @@ static void threadsKeepSubnormals() {
 static void threadsKeepSubnormals() {}
 #endif
 
+/// Runs a loop on the threads of `pool`; whether each tile ran once.
+static bool runsAllTiles(adrt::ThreadPool &pool) {
+  std::atomic<int64_t> sum{0};
+  pool.run(
+      100,
+      [](void *sum, int64_t begin, int64_t end) { *static_cast<std::atomic<int64_t> *>(sum) += end - begin; },
+      &sum);
+  return sum == 100;
+}
+
+static void aForkedProcessStartsThreadsAgain() {
+  adrt::ThreadPool pool;
+  pool.setThreads(3);
+  EXPECT(runsAllTiles(pool));
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20); // waiting for a lost thread would take for ever
+    bool right = runsAllTiles(pool);
+    pool.setThreads(2);
+    _exit(right && runsAllTiles(pool) ? 0 : 1);
+  }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  EXPECT(runsAllTiles(pool));
+}
+
 //===- Host ---------------------------------------------------------------===//
 
 static void hostCallbacksReportErrors() {
@@ -307,10 +335,12 @@ static void everyServiceIsASymbol() {
 
 int main() {
   void (*tests[])() = {
-      failuresReadWell,         theFirstErrorStays,    memoryIsAlignedAndReused, memoryRunsOutCleanly,
-      buffersAreReusedByNumber, resultsKeepTheirShape, checksFindDifferences,    checksSeeAllBitsOfIntegers,
-      smallFloatsRoundTrip,     everyTileRunsOnce,     threadsKeepSubnormals,    hostCallbacksReportErrors,
-      resultsCanBeTaken,        pollSeesTheInterrupt,  kernelsAreTimed,          everyServiceIsASymbol};
+      failuresReadWell,          theFirstErrorStays,         memoryIsAlignedAndReused,
+      memoryRunsOutCleanly,      buffersAreReusedByNumber,   resultsKeepTheirShape,
+      checksFindDifferences,     checksSeeAllBitsOfIntegers, smallFloatsRoundTrip,
+      everyTileRunsOnce,         threadsKeepSubnormals,      aForkedProcessStartsThreadsAgain,
+      hostCallbacksReportErrors, resultsCanBeTaken,          pollSeesTheInterrupt,
+      kernelsAreTimed,           everyServiceIsASymbol};
   int run = 0, failed = 0;
   for (void (*test)() : tests) {
     int before = failures;

@@ -43,12 +43,14 @@ private:
   void workerLoop(const Worker &worker);
   void startWorkers();
   void stopWorkers();
+  void forgetWorkers();
   void runRange(unsigned index) const;
   uint64_t waitForWork(uint64_t seen);
 
   unsigned threads = 1;
   std::vector<Worker> workers;
   bool started = false;
+  unsigned startedInFork = 0; // see ThreadPool.cpp
 
   // The current job; written before `generation` is raised, read after it was seen to rise.
   Body body = nullptr;
