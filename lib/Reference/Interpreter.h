@@ -9,6 +9,7 @@
 #ifndef ADJOINT_LIB_REFERENCE_INTERPRETER_H
 #define ADJOINT_LIB_REFERENCE_INTERPRETER_H
 
+#include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Reference/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -112,7 +113,7 @@ private:
 /// An operation's place as the runtime names it. Owns the text.
 class Site {
 public:
-  explicit Site(Operation *op) : Site(op->getLoc(), op->getName().getStringRef()) {}
+  explicit Site(Operation *op) : Site(op->getLoc(), writtenName(op)) {}
   Site(Location loc, StringRef operation);
   const adrt_site *get() const { return &site; }
 

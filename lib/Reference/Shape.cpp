@@ -5,6 +5,7 @@
 #include "Interpreter.h"
 #include "Movement.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Written.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -28,10 +29,14 @@ static int32_t runBroadcast(BroadcastOp op, Frame &frame) {
   if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
     return status;
   int64_t leading = static_cast<int64_t>(shape.size()) - input.getRank();
-  for (auto [axis, size] : llvm::enumerate(input.getShape()))
-    if (size != 1 && size != shape[leading + axis])
-      return frame.fail(op, ADRT_FAIL_BROADCAST,
-                        {leading + static_cast<int64_t>(axis), size, shape[leading + axis]});
+  for (auto [axis, size] : llvm::enumerate(input.getShape())) {
+    int64_t dimension = leading + static_cast<int64_t>(axis), wanted = shape[dimension];
+    if (size == 1 || size == wanted)
+      continue;
+    // In the order of the operands: one behind the first does not fit those before it.
+    bool behind = writtenOperand(op).value_or(0) > 0;
+    return frame.fail(op, ADRT_FAIL_BROADCAST, {dimension, behind ? wanted : size, behind ? size : wanted});
+  }
   return frame.set(op.getResult(), broadcastTo(input, shape));
 }
 

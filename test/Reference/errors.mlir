@@ -13,7 +13,7 @@ func.func @main() -> tensor<?xf32> {
   %y = ad.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %a = tensor.cast %x : tensor<3xf32> to tensor<?xf32>
   %b = tensor.cast %y : tensor<2xf32> to tensor<?xf32>
-  // CHECK: broadcast.mlir:[[@LINE+1]]:8: error: {{.*}}broadcast: dimension 0 has sizes 2 and 3, neither is 1
+  // CHECK: broadcast.mlir:[[@LINE+1]]:8: error: 'ad.add' op broadcast: dimension 0 has sizes 3 and 2, neither is 1
   %c = ad.add %a, %b : tensor<?xf32>
   return %c : tensor<?xf32>
 }

@@ -6,11 +6,37 @@
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=2 --arg arg1=arange --dim arg1.0=3 --target reference 2>&1 | FileCheck %s --check-prefix=SHAPES
 // RUN: ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=1 --arg arg1=arange --dim arg1.0=3 --print | FileCheck %s --check-prefix=BROADCAST
 // BROADCAST: res0: tensor<3xf32> = [0. 1. 2.]
-// SHAPES: errors.mlir:[[#@LINE+3]]:{{[0-9]+}}: error: 'ad.{{add|broadcast}}' op broadcast: dimension 0 has sizes {{2 and 3|3 and 2}}, neither is 1
+// SHAPES: errors.mlir:[[#@LINE+3]]:{{[0-9]+}}: error: 'ad.add' op broadcast: dimension 0 has sizes 2 and 3, neither is 1
 // SHAPES-NEXT: %0 = ad.add
 func.func @shapes(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
   %0 = ad.add %a, %b : tensor<?xf32>
   return %0 : tensor<?xf32>
+}
+
+// Parameters do not broadcast, and what a decomposition asks names the written operation.
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry norm --arg arg0=arange --dim arg0.1=4 --arg arg1=arange --dim arg1.0=1 2>&1 | FileCheck %s --check-prefix=NORM
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry norm --arg arg0=arange --dim arg0.1=4 --arg arg1=arange --dim arg1.0=1 --target reference 2>&1 | FileCheck %s --check-prefix=NORM
+// NORM: errors.mlir:[[#@LINE+2]]:{{[0-9]+}}: error: 'ad.rms_norm' op dimension 0 must have size 4, but has 1
+func.func @norm(%x: tensor<2x?xf32>, %s: tensor<?xf32>) -> tensor<2x?xf32> {
+  %0 = ad.rms_norm %x, %s epsilon 1.0e-5 : tensor<2x?xf32>, tensor<?xf32>
+  return %0 : tensor<2x?xf32>
+}
+
+// Labels neither, and the bias of a gemm only as far as sizes are 1.
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry entropy --arg arg0=arange --dim arg0.0=4 --arg arg1=zeros --dim arg1.0=5 2>&1 | FileCheck %s --check-prefix=ENTROPY
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry entropy --arg arg0=arange --dim arg0.0=4 --arg arg1=zeros --dim arg1.0=5 --target reference 2>&1 | FileCheck %s --check-prefix=ENTROPY
+// ENTROPY: errors.mlir:[[#@LINE+2]]:{{[0-9]+}}: error: 'ad.cross_entropy' op dimension 0 must have size 4, but has 5
+func.func @entropy(%x: tensor<?x3xf32>, %c: tensor<?xi32>) -> tensor<?xf32> {
+  %0 = ad.cross_entropy %x, %c : tensor<?x3xf32>, tensor<?xi32> -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry bias --arg arg0=arange --arg arg1=arange --dim arg1.1=4 --arg arg2=zeros --dim arg2.0=2 2>&1 | FileCheck %s --check-prefix=BIAS
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry bias --arg arg0=arange --arg arg1=arange --dim arg1.1=4 --arg arg2=zeros --dim arg2.0=2 --target reference 2>&1 | FileCheck %s --check-prefix=BIAS
+// BIAS: errors.mlir:[[#@LINE+2]]:{{[0-9]+}}: error: 'ad.gemm' op broadcast: dimension 1 has sizes 4 and 2, neither is 1
+func.func @bias(%x: tensor<2x3xf32>, %w: tensor<3x?xf32>, %b: tensor<?xf32>) -> tensor<2x?xf32> {
+  %0 = ad.gemm %x, %w, %b : (tensor<2x3xf32>, tensor<3x?xf32>, tensor<?xf32>) -> tensor<2x?xf32>
+  return %0 : tensor<2x?xf32>
 }
 
 // RUN: %python %S/Inputs/exits.py 3 ad-runner %s --entry check --arg arg0=arange 2>&1 | FileCheck %s --check-prefix=CHECKED

@@ -5,6 +5,7 @@
 
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -35,8 +36,11 @@ public:
           (!from.isDynamicDim(i) && from.getDimSize(i) == to.getDimSize(leading + i)))
         continue;
       Value have = size(broadcast.getInput(), i), want = sizes[leading + i];
-      require(ADRT_FAIL_BROADCAST, either(equal(have, constant(1)), equal(have, want)),
-              {constant(leading + i), have, want});
+      Value fits = either(equal(have, constant(1)), equal(have, want));
+      // In the order of the operands: one behind the first does not fit those before it.
+      if (writtenOperand(broadcast).value_or(0) > 0)
+        std::swap(have, want);
+      require(ADRT_FAIL_BROADCAST, fits, {constant(leading + i), have, want});
     }
   }
 
@@ -191,7 +195,7 @@ private:
   void require(int32_t kind, Value condition, ValueRange values) {
     if (getConstantIntValue(getAsOpFoldResult(condition)) == 1)
       return;
-    RequireOp::create(builder, loc, kind, condition, values, op->getName().getStringRef());
+    RequireOp::create(builder, loc, kind, condition, values, writtenName(op));
   }
 
   Operation *op;

@@ -4,8 +4,10 @@
 // reference executes the same steps, so that no step may be left out, merged or reordered here.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 
 using namespace mlir;
@@ -16,7 +18,8 @@ namespace {
 // order.
 class Steps {
 public:
-  Steps(OpBuilder &builder, Operation *op) : builder(builder), loc(op->getLoc()) {
+  Steps(OpBuilder &builder, Operation *op)
+      : builder(builder), loc(rememberWritten(op)), name(writtenName(op)) {
     if (auto numerics = dyn_cast<NumericsOpInterface>(op))
       order = numerics.getSummationOrder();
   }
@@ -48,6 +51,24 @@ public:
                          PermissionsAttr());
   }
 
+  // Parameters and labels do not broadcast: a size that only run time knows is that of `x`.
+  void requireSize(Value x, int64_t axis, Value other, int64_t otherAxis) {
+    if (haveSameSize(x, axis, other, otherAxis))
+      return;
+    auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(builder, loc, size); };
+    Value expected = value(sizeOf(builder, loc, x, axis));
+    Value actual = value(sizeOf(builder, loc, other, otherAxis));
+    Value agree = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, expected, actual);
+    Value axisValue = value(builder.getIndexAttr(otherAxis));
+    RequireOp::create(builder, loc, ADRT_FAIL_SAME_SIZE, agree, ValueRange{axisValue, expected, actual},
+                      name);
+  }
+
+  void requireShape(Value x, Value other) {
+    for (int64_t axis = 0; axis < cast<RankedTensorType>(other.getType()).getRank(); ++axis)
+      requireSize(x, axis, other, axis);
+  }
+
   // The result in the operation's own type; a size that one type knows and the other does not is checked at
   // run time.
   Value finish(Value x, Type type) {
@@ -64,6 +85,7 @@ public:
 
   OpBuilder &builder;
   Location loc;
+  StringRef name;
   OrderAttr order;
 };
 
@@ -117,6 +139,8 @@ Value reciprocalDeviation(Steps &steps, Value x, const APFloat &epsilon) {
 
 template <> Value Decompose<LayerNormOp>::build(LayerNormOp op, Steps &steps) {
   Value x = steps.computing(op.getInput());
+  steps.requireSize(x, Steps::lastAxis(x), op.getScale(), 0);
+  steps.requireSize(x, Steps::lastAxis(x), op.getBias(), 0);
   Value mean = steps.reduce<ReduceMeanOp>(x, Steps::lastAxis(x), /*keepDims=*/true);
   Value centred = steps.binary<SubOp>(x, mean);
   Value normal = steps.binary<MulOp>(centred, reciprocalDeviation(steps, centred, op.getEpsilon()));
@@ -126,6 +150,7 @@ template <> Value Decompose<LayerNormOp>::build(LayerNormOp op, Steps &steps) {
 
 template <> Value Decompose<RmsNormOp>::build(RmsNormOp op, Steps &steps) {
   Value x = steps.computing(op.getInput());
+  steps.requireSize(x, Steps::lastAxis(x), op.getScale(), 0);
   Value normal = steps.binary<MulOp>(x, reciprocalDeviation(steps, x, op.getEpsilon()));
   return steps.binary<MulOp>(normal, steps.computing(op.getScale()));
 }
@@ -152,6 +177,7 @@ Value selectLabels(Steps &steps, Value values, Value labels) {
 template <> Value Decompose<CrossEntropyOp>::build(CrossEntropyOp op, Steps &steps) {
   Value logits = steps.computing(op.getLogits());
   int64_t axis = Steps::lastAxis(logits);
+  steps.requireShape(logits, op.getLabels());
   Value logarithm = logSoftmax(steps, logits, axis);
   bool probabilities = isa<FloatType>(cast<RankedTensorType>(op.getLabels().getType()).getElementType());
   Value weighted = probabilities ? steps.binary<MulOp>(steps.computing(op.getLabels()), logarithm)

@@ -5,6 +5,7 @@
 
 #include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -126,7 +127,8 @@ private:
   void broadcast(OpOperand &operand, ValueRange dynamicSizes) {
     auto target = type.clone(cast<RankedTensorType>(operand.get().getType()).getElementType());
     PermissionsAttr allow = op->getAttrOfType<PermissionsAttr>("allow");
-    operand.set(BroadcastOp::create(builder, op->getLoc(), target, operand.get(), dynamicSizes, allow));
+    Location loc = rememberWritten(op, operand.getOperandNumber());
+    operand.set(BroadcastOp::create(builder, loc, target, operand.get(), dynamicSizes, allow));
   }
 
   Operation *op;
@@ -156,9 +158,10 @@ void broadcastBias(GemmOp gemm, SizeAnalysis &sizes) {
     if (type.isDynamicDim(axis))
       dynamicSizes.push_back(
           materializeSize(builder, gemm.getLoc(), sizes.originOfSize(gemm.getResult(), axis)));
-  Value wide = BroadcastOp::create(builder, gemm.getLoc(), type.clone(biasType.getElementType()),
-                                   gemm.getBias(), dynamicSizes, gemm.getAllowAttr());
-  gemm.getBiasMutable().assign(wide);
+  OpOperand &bias = gemm.getBiasMutable()[0];
+  Location loc = rememberWritten(gemm, bias.getOperandNumber());
+  bias.set(BroadcastOp::create(builder, loc, type.clone(biasType.getElementType()), bias.get(), dynamicSizes,
+                               gemm.getAllowAttr()));
 }
 
 struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {

@@ -1,0 +1,44 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The written operation stands as metadata on a fused location: no pass compares it, so that it keeps nothing
+// from being joined, and whoever copies or inlines an operation carries it along.
+
+#include "adjoint/Dialect/AD/IR/Written.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static constexpr StringLiteral kOperation = "ad.operation", kOperand = "ad.operand";
+
+static DictionaryAttr findWritten(Operation *op) {
+  DictionaryAttr written;
+  op->getLoc()->walk([&](Location part) {
+    auto fused = dyn_cast<FusedLocWith<DictionaryAttr>>(part);
+    if (!fused || !fused.getMetadata().getAs<StringAttr>(kOperation))
+      return WalkResult::advance();
+    written = fused.getMetadata();
+    return WalkResult::interrupt();
+  });
+  return written;
+}
+
+Location ad::rememberWritten(Operation *op, std::optional<int64_t> operand) {
+  Builder builder(op->getContext());
+  SmallVector<NamedAttribute> written{
+      builder.getNamedAttr(kOperation, builder.getStringAttr(writtenName(op)))};
+  if (operand)
+    written.push_back(builder.getNamedAttr(kOperand, builder.getI64IntegerAttr(*operand)));
+  return FusedLoc::get({op->getLoc()}, builder.getDictionaryAttr(written), op->getContext());
+}
+
+StringRef ad::writtenName(Operation *op) {
+  DictionaryAttr written = findWritten(op);
+  return written ? written.getAs<StringAttr>(kOperation).getValue() : op->getName().getStringRef();
+}
+
+std::optional<int64_t> ad::writtenOperand(Operation *op) {
+  DictionaryAttr written = findWritten(op);
+  auto operand = written ? written.getAs<IntegerAttr>(kOperand) : IntegerAttr();
+  return operand ? std::optional<int64_t>(operand.getInt()) : std::nullopt;
+}
