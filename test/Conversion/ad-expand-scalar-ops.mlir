@@ -1,0 +1,38 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-expand-scalar-ops | FileCheck %s
+
+// Elementary functions become arithmetic on scalars and on vectors; ad-math-emit-check holds the bits against the library.
+// CHECK-LABEL: func.func @function
+// CHECK-NOT: ad.elementary
+// CHECK-NOT: math.exp
+// CHECK-DAG: arith.mulf %{{.+}}, %{{.+}} : f32
+// CHECK-DAG: arith.mulf %{{.+}}, %{{.+}} : vector<16xf32>
+// CHECK: return
+func.func @function(%x: f32, %v: vector<16xf32>) -> (f32, vector<16xf32>) {
+  %0 = ad.elementary exp %x : f32
+  %1 = ad.elementary exp %v : vector<16xf32>
+  return %0, %1 : f32, vector<16xf32>
+}
+
+// A conversion to bf16 works on the bits: no arith.truncf, which calls a library or flushes subnormals.
+// CHECK-LABEL: func.func @narrow
+// CHECK-NOT: arith.truncf
+// CHECK: arith.bitcast %{{.+}} : vector<16xf32> to vector<16xi32>
+// CHECK-NOT: arith.truncf
+// CHECK: return
+func.func @narrow(%v: vector<16xf32>) -> vector<16xbf16> {
+  %0 = ad.convert %v : vector<16xf32> to vector<16xbf16>
+  return %0 : vector<16xbf16>
+}
+
+// 8-bit floats widen by integer arithmetic too.
+// CHECK-LABEL: func.func @wide
+// CHECK-NOT: arith.extf
+// CHECK: arith.bitcast %{{.+}} : f8E5M2 to i8
+// CHECK-NOT: arith.extf
+// CHECK: return
+func.func @wide(%x: f8E5M2) -> f32 {
+  %0 = ad.convert %x : f8E5M2 to f32
+  return %0 : f32
+}
