@@ -1,12 +1,11 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Checks 14 and 59: a linear-sigmoid-linear network of width 255 trains for 1000 steps and ends at the parameters of an f64
-computation, to 1e-4 of each parameter's largest value; the report says how long each stage and each kernel took.
+"""Check 14: a linear-sigmoid-linear network of width 255 trains for 1000 steps and ends at the parameters of an f64
+computation, to 1e-4 of each parameter's largest value.
 
 The loss is the mean of the outputs for a batch of two that is fed anew in every step; the rate is 0.01. (The sum of the outputs
 has no lower bound, and its training magnifies any rounding.)
 """
 
-import json
 import os
 import pathlib
 import subprocess
@@ -78,7 +77,7 @@ def problems(folder):
     np.save(folder / "x.npy", batches)
     (folder / "program.mlir").write_text(PROGRAM)
     command = [RUNNER, str(folder / "program.mlir"), "--cache", "off", "--out-dir", str(folder / "out")]
-    command += ["--report", str(folder / "report.json"), f"--feed=x={folder}/x.npy"]
+    command += [f"--feed=x={folder}/x.npy"]
     command += [f"--arg={name}={folder}/{name}.npy" for name in names]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -92,13 +91,6 @@ def problems(folder):
             yield f"{name} was not trained"
         if not error <= 1e-4:
             yield f"{name} differs from f64 by {error}"
-    report = json.loads((folder / "report.json").read_text())
-    text = json.dumps(report)
-    for stage in ["parse", "optimize", "lower", "codegen", "run"]:
-        if f'"{stage}"' not in text:
-            yield f"the report lacks the time of stage {stage}"
-    if not report.get("kernels"):
-        yield "the report lacks the times of kernels"
 
 
 def main():
