@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/Check/IR/CheckOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Transforms/InliningUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad::check;
@@ -13,11 +14,21 @@ using namespace mlir::ad::check;
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/Check/IR/CheckOps.cpp.inc"
 
+namespace {
+/// A check belongs to its function and moves with it.
+struct CheckInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const override { return true; }
+};
+} // namespace
+
 void CheckDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "adjoint/Dialect/Check/IR/CheckOps.cpp.inc"
       >();
+  addInterfaces<CheckInlinerInterface>();
 }
 
 LogicalResult ExpectAlmostEqOp::verify() {
