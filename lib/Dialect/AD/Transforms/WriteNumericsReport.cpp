@@ -33,6 +33,12 @@ struct WriteNumericsReportPass : ad::impl::WriteNumericsReportPassBase<WriteNume
       return signalPassFailure();
     }
     NumericsLog::get(&getContext())->writeJson(output->os());
+    output->os().close();
+    if (std::error_code code = output->os().error()) {
+      output->os().clear_error(); // LLVM's stream would end the process
+      getOperation()->emitError() << "cannot write '" << file << "': " << code.message();
+      return signalPassFailure();
+    }
     output->keep();
   }
 };
