@@ -1,0 +1,53 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tests that each run of --repeat gets the arguments as they were; a program may write over donated ones.
+#include "Unit.h"
+#include "adjoint/Runner/Npy.h"
+#include "adjoint/Runner/Runner.h"
+#include "adjoint/Runner/StandardHooks.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir::ad::runner;
+
+/// Adds 1 to its argument where it lies and gives that back.
+class Increment : public Executable {
+public:
+  int32_t run(adrt_context &, llvm::ArrayRef<adrt_tensor> arguments,
+              llvm::MutableArrayRef<adrt_tensor> results) override {
+    *static_cast<float *>(arguments[0].data) += 1;
+    results[0] = arguments[0];
+    return ADRT_OK;
+  }
+};
+
+static std::unique_ptr<Executable> makeIncrement(mlir::ModuleOp, llvm::StringRef) {
+  return std::make_unique<Increment>();
+}
+
+/// What @main with the given attribute on its argument, which is 0, gives after the last run.
+static float lastResult(const char *attributes, std::vector<const char *> options) {
+  std::string program = unit::scratch("increment.mlir"), folder = unit::scratch("increment");
+  {
+    std::error_code code;
+    llvm::raw_fd_ostream(program, code) << "func.func @main(%x: tensor<f32> {ad.name = \"x\"" << attributes
+                                        << "}) -> (tensor<f32> {ad.name = \"y\"}) {\n"
+                                        << "  return %x : tensor<f32>\n}\n";
+  }
+  std::vector<const char *> all = {"ad-runner",          program.c_str(), "--arg=x=zeros",
+                                   "--target=reference", "--out-dir",     folder.c_str()};
+  all.insert(all.end(), options.begin(), options.end());
+  Hooks hooks = standardHooks();
+  hooks.makeReference = makeIncrement;
+  EXPECT(runnerMain(static_cast<int>(all.size()), const_cast<char **>(all.data()), hooks) == 0);
+  Tensor result = llvm::cantFail(llvm::cantFail(NpyFile::open(folder + "/y.npy")).load(ADRT_F32));
+  return *reinterpret_cast<const float *>(result.getData());
+}
+
+TEST(repeat_restores_donated_arguments) {
+  EXPECT(lastResult(", ad.donated = 0", {"--repeat=1"}) == 1);
+  EXPECT(lastResult(", ad.donated = 0", {"--repeat=3"}) == 1);
+  EXPECT(lastResult(", ad.donated = 0", {"--repeat=2", "--warmup=4"}) == 1);
+  // This executable breaks the rule that only donated arguments may be written: nothing is saved without
+  // need.
+  EXPECT(lastResult("", {"--repeat=3"}) == 3);
+}
