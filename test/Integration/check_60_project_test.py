@@ -1,0 +1,167 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Check 60: scripts/test.sh runs every test there is; each pass has a lit test with FileCheck; each operation on each element
+type either runs on both targets, to the same bits, or is refused by a located diagnostic; a target that this build lacks is named.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+TYPES = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i1", "i8", "i32", "i64", "i16", "f128", "complex<f32>"]
+UNARY = """abs neg sign exp exp2 expm1 log log2 log1p sin cos tan tanh sqrt rsqrt recip erf floor ceil round_even sigmoid relu
+    gelu silu softplus not barrier stop_gradient""".split()
+BINARY = "add sub mul div rem max min pow atan2 and or xor".split()
+# By operation: what stands behind the mnemonic, and the type of the result; T is tensor<4x3xELEMENT>, E the element.
+SPECIAL = {
+    "is_finite": ("%x : T -> tensor<4x3xi1>", "tensor<4x3xi1>"),
+    "cast": ("%x : T -> tensor<4x3xf32>", "tensor<4x3xf32>"),
+    "compare": ("lt %x, %y : T", "tensor<4x3xi1>"),
+    "select": ("%c, %x, %y : tensor<4x3xi1>, T, T", "T"),
+    "clamp": ("%x, %y, %y : T, T, T", "T"),
+    "fma": ("%x, %y, %x : T, T, T", "T"),
+    "iota": ("axis 0 : T", "T"),
+    "reshape": ("%x : T -> tensor<12xE>", "tensor<12xE>"),
+    "broadcast": ("%x : T -> tensor<2x4x3xE>", "tensor<2x4x3xE>"),
+    "sum_to_shape": ("%x : T -> tensor<1x3xE>", "tensor<1x3xE>"),
+    "transpose": ("%x [1, 0] : T", "tensor<3x4xE>"),
+    "slice": ("%x [0, 1] strides [1, 1] : T -> tensor<2x2xE>", "tensor<2x2xE>"),
+    "dynamic_slice": ("%x[%i, %i] : T -> tensor<2x2xE>", "tensor<2x2xE>"),
+    "dynamic_update_slice": ("%x, %y[%i, %i] : T, T", "T"),
+    "concat": ("axis 0 %x, %y : T, T", "tensor<8x3xE>"),
+    "reverse": ("%x axes [0] : T", "T"),
+    "dot": ("%x, %y contract [1] x [1] : (T, T) -> tensor<4x4xE>", "tensor<4x4xE>"),
+    "gemm": ("%x, %y {transB} : (T, T) -> tensor<4x4xE>", "tensor<4x4xE>"),
+    **{f"reduce_{kind}": ("%x axes [1] : T -> tensor<4xE>", "tensor<4xE>") for kind in "sum prod max min mean".split()},
+    **{name: ("%x axis 1 : T", "tensor<4xi64>") for name in ("argmax", "argmin")},
+    "cumsum": ("%x axis 1 : T", "T"),
+    "softmax": ("%x axis 1 : T", "T"),
+    "log_softmax": ("%x axis 1 : T", "T"),
+    "layer_norm": ("%x, %v, %v epsilon 1.0e-5 : T, tensor<3xE>", "T"),
+    "rms_norm": ("%x, %v epsilon 1.0e-5 : T, tensor<3xE>", "T"),
+    "cross_entropy": ("%x, %y : T, T -> tensor<4xE>", "tensor<4xE>"),
+}
+# Written otherwise, or no operation on tensors of one type.
+ELSEWHERE = "constant full pad feed receive value_and_grad vjp fusion kernel launch yield elementary convert require guard".split()
+
+
+def operations():
+    """By name: the statement without its result, and the type of that."""
+    return {**{name: ("%x : T", "T") for name in UNARY}, **{name: ("%x, %y : T", "T") for name in BINARY}, **SPECIAL}
+
+
+def statement(name, element):
+    body, result = operations()[name]
+    tensor = f"tensor<4x3x{element}>"
+    fill = lambda text: re.sub(r"\bT\b", tensor, re.sub(r"(?<=x)E\b", element, text))
+    return f"%{name} = ad.{name} {fill(body)}", fill(result)
+
+
+def function(names, element):
+    lines = [f"func.func @main(%x: tensor<4x3x{element}> {{ad.name = \"x\"}}, %y: tensor<4x3x{element}> {{ad.name = \"y\"}}, "
+             f"%v: tensor<3x{element}> {{ad.name = \"v\"}}, %c: tensor<4x3xi1> {{ad.name = \"c\"}}) {{",
+             "  %i = arith.constant 0 : index"]
+    for name in names:
+        text, result = statement(name, element)
+        lines += ["  " + text, f"  ad.receive \"{name}\"(%{name}) : {result}"]
+    return lines + ["  return", "}"]
+
+
+def verify(folder):
+    """Which operations exist on which types, and what is wrong: chunks that neither pass nor get an error of their own."""
+    lines, spans = [], {}
+    for element in TYPES:
+        for name in operations():
+            first = len(lines) + 1
+            lines += function([name], element)
+            spans[name, element] = range(first, len(lines) + 1)
+            lines.append("// -----")
+    file = folder / "all.mlir"
+    file.write_text("\n".join(lines) + "\n")
+    done = subprocess.run([BIN / "ad-opt", file, "--split-input-file", "-o", os.devnull], capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        return {}, [f"ad-opt ended with {done.returncode}"]
+    refused = {int(line) for line in re.findall(r"all\.mlir:(\d+):\d+: error: .", done.stderr)}
+    supported = {key for key, span in spans.items() if not refused.intersection(span)}
+    wrong = [f"no type supports ad.{name}" for name in operations() if not any((name, e) in supported for e in TYPES)]
+    return supported, wrong + [f"{key} is supported" for key in supported if key[1] in TYPES[-3:]]
+
+
+def run(folder, names, element):
+    """Whether all of these run on both targets to the same bits; else what is wrong."""
+    file = folder / f"{element}.mlir"
+    file.write_text("\n".join(function(names, element)) + "\n")
+    for target in ("reference", "cpu"):
+        command = [BIN / "ad-runner", file, "--target", target, "--cache=off", "--out-dir", folder / element / target]
+        command += [f"--arg={name}=arange" for name in "xyv"] + ["--arg=c=zeros"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            return f"{element} on {target} ended with {done.returncode}: {done.stderr.strip()[:400]}"
+    for name in names:
+        one, other = ((folder / element / target / f"{name}.npy").read_bytes() for target in ("reference", "cpu"))
+        if one != other:
+            return f"ad.{name} of {element} differs between the targets"
+    return None
+
+
+def problems_of_operations():
+    listed = re.findall(r"^\| \[.*\]\(spec/(?!check).*\) \| (.*) \|$", (ROOT / "docs/spec.md").read_text(), re.M)
+    missing = set(" ".join(listed).split()) - set(operations()) - set(ELSEWHERE)
+    yield from (f"ad.{name} of docs/spec.md is not tried" for name in sorted(missing))
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        supported, wrong = verify(folder)
+        yield from wrong
+        for element in TYPES[:-3]:
+            problem = run(folder, [name for name in operations() if (name, element) in supported], element)
+            if problem:
+                yield problem
+
+
+def problems_of_targets():
+    for target in ("gpu-sim", "cuda"):
+        command = [BIN / "ad-runner", ROOT / "examples/first.mlir", "--arg=x=zeros", "--target", target]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 4 or f"target '{target}' is not available" not in done.stderr:
+            yield f"target {target}: exit code {done.returncode}, {done.stderr.strip()}"
+
+
+def problems_of_passes():
+    listed = subprocess.run([BIN / "ad-opt", "--list-passes"], check=True, capture_output=True, text=True).stdout
+    ours = re.findall(r"^ {2}--([a-z0-9-]+)", listed.partition("Pass Pipelines:")[0], re.M)
+    lit = [file for file in (ROOT / "test").rglob("*") if file.suffix in (".mlir", ".test")]
+    commands = [line for file in lit for line in file.read_text().splitlines() if "RUN:" in line]
+    checked = " ".join(line for line in commands if "FileCheck" in line or "--verify-diagnostics" in line)
+    if len(ours) < 20:
+        yield f"ad-opt lists {len(ours)} passes"
+    yield from (f"no lit test looks at what --{name} does" for name in ours if not re.search(rf"--{name}(?![\w-])", checked))
+
+
+def problems_of_the_command():
+    """What scripts/test.sh would not find: untracked tests of Python, and programs whose name has another ending."""
+    command = (ROOT / "scripts/test.sh").read_text()
+    for part in ("scripts/setup.sh", "build all", "lint", "lit_suite", "unit_tests", "python_tests", "fuzz_campaigns"):
+        if not re.search(rf"^(one )?{re.escape(part)}\b", command, re.M):
+            yield f"scripts/test.sh does not run {part}"
+    if "scripts/test.sh" not in (ROOT / ".ci/run").read_text():
+        yield ".ci/run does not call scripts/test.sh"
+
+
+def main():
+    checks = [problems_of_operations, problems_of_targets, problems_of_passes, problems_of_the_command]
+    failed = 0
+    for check in checks:
+        found = list(check())
+        failed += bool(found)
+        for problem in found:
+            print(f"FAILED: {problem}")
+    print(f"project: {len(checks)} run, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
