@@ -32,7 +32,7 @@ add_compile_options(-ffp-contract=off -Wall -Wextra -Wno-unused-parameter -Wno-m
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 foreach(sanitizer IN LISTS ADJOINT_SANITIZE)
   # A finding ends the program, so that no test passes in spite of it.
-  add_compile_options(-fsanitize=${sanitizer} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_compile_options(-fsanitize=${sanitizer} -fno-sanitize-recover=${sanitizer} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${sanitizer})
 endforeach()
 
