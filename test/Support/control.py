@@ -1,10 +1,13 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random control flow around random operations: scf.if, scf.for and func.call."""
 
-from generator import Op, Program, Value, tensor_type
+import operator
+
+from generator import Op, Program, Value
 from operations import CATALOGUE
 
 DEEPEST = 2
+COMPARISONS = {"slt": operator.lt, "eq": operator.eq, "ne": operator.ne}
 # Operations whose result has the shape and the element type of their operands; where the type allows them.
 SAME_SHAPE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign", "reverse", "cumsum", "relu", "tanh", "sigmoid",
               "sin", "softmax", "select", "not", "and", "xor", "dynamic_update_slice"]
@@ -95,7 +98,7 @@ class Call(Op):
         return [f"{names} = func.call @{self.name}({', '.join(map(str, self.operands))}) : ({given}) -> ({taken})"]
 
 
-# Making them. `grow` adds one operation to the generator.
+# Making them.
 
 def copy_type(g, value, letter):
     return Value(g.name(letter), value.element, value.static, value.sizes)
@@ -132,9 +135,9 @@ def make_block(g, arguments, starts, grow):
 
 
 def starts(g, most):
-    """Values to begin with, of any type."""
-    known = [value for value in g.values if value.sizes is not None]
-    return [g.pick(known) if known and g.chance(0.8) else g.operand(g.pick(["f32", "f64", "i32", "bf16"]))
+    """Values to begin with."""
+    known = [value for value in g.values if not g.carried or value.element in g.carried]
+    return [g.pick(known) if known and g.chance(0.8) else g.operand(g.pick(g.carried or ["f32", "f64", "i32", "bf16"]))
             for _ in range(g.rank(1, most))]
 
 
@@ -145,25 +148,26 @@ def add(g, op):
 
 
 def condition(g):
-    """(name of an i1, lines that make it, operands): an element of a tensor, a constant, or a comparison of sizes."""
+    """(name of an i1, lines that make it, operands, its value from the arrays by name): a constant, a comparison of sizes, or
+    an element of a tensor."""
     name, kind = "%" + g.name("c"), g.rank(0, 9)
     if kind == 0:
-        return name, [f"{name} = arith.constant {g.pick(['true', 'false'])}"], []
+        text = g.pick(["true", "false"])
+        return name, [f"{name} = arith.constant {text}"], [], lambda arrays: text == "true"
     if kind <= 2:
-        prelude, operands = [], []
-        left, right = (g.index(g.rank(0, 4), prelude, operands) for _ in range(2))
-        prelude.append(f"{name} = arith.cmpi {g.pick(['slt', 'eq', 'ne'])}, {left}, {right} : index")
-        return name, prelude, operands
+        prelude, operands, numbers, predicate = [], [], (g.rank(0, 4), g.rank(0, 4)), g.pick(list(COMPARISONS))
+        left, right = (g.index(number, prelude, operands) for number in numbers)
+        prelude.append(f"{name} = arith.cmpi {predicate}, {left}, {right} : index")
+        return name, prelude, operands, lambda arrays: COMPARISONS[predicate](*numbers)
     tensor = g.operand("i1", most=2, where=lambda v: 0 not in v.sizes)
-    prelude, at = [], []
-    for size in tensor.sizes:
-        at.append("%" + g.name("n"))
-        prelude.append(f"{at[-1]} = arith.constant {g.rank(0, size - 1)} : index")
-    return name, [*prelude, f"{name} = tensor.extract {tensor}[{', '.join(at)}] : {tensor.type}"], [tensor]
+    place, names = tuple(g.rank(0, size - 1) for size in tensor.sizes), ["%" + g.name("n") for _ in tensor.sizes]
+    prelude = [f"{index} = arith.constant {number} : index" for index, number in zip(names, place)]
+    prelude.append(f"{name} = tensor.extract {tensor}[{', '.join(names)}] : {tensor.type}")
+    return name, prelude, [tensor], lambda arrays: bool(arrays[tensor.name][place])
 
 
 def make_if(g, grow):
-    name, prelude, operands = condition(g)
+    name, prelude, operands, decide = condition(g)
     begin = starts(g, 2)
     blocks = [make_block(g, [], begin, grow) for _ in range(2)]
     results = []
@@ -171,15 +175,15 @@ def make_if(g, grow):
         known = [block.yields[k].static for block in blocks]
         static = [a if a == b else None for a, b in zip(*known)]
         results.append(Value(g.name("v"), value.element, static, value.sizes))
-    return add(g, If("scf.if", results, operands, prelude, blocks, {"condition": name}))
+    return add(g, If("scf.if", results, operands, prelude, blocks, {"condition": name, "decide": decide}))
 
 
-def make_for(g, grow, static=False):
+def make_for(g, grow):
     low, step, trips = g.pick([0, 0, 1, 3]), g.pick([1, 1, 2]), g.rank(0, 4)
     high = low + step * trips - (g.rank(0, step - 1) if trips else g.rank(0, low))
     prelude, operands, names = [], [], []
     for number in (low, high, step):
-        if static:
+        if g.carried:  # a derivative needs a known number of turns
             names.append("%" + g.name("n"))
             prelude.append(f"{names[-1]} = arith.constant {number} : index")
         else:
@@ -210,12 +214,38 @@ def make_call(g, grow):
     g.count = inner.count
     for value, array in inner.arguments:
         given.append(copy_type(g, value, "a"))
-        g.arguments.append((given[-1], array))
-        g.values.append(given[-1])
+        g.adopt(given[-1], array)
     callee = Program([(v, None) for v in parameters] + inner.arguments, inner.ops, outputs)
     results = [copy_type(g, value, "v") for value in outputs]
     return add(g, Call(results, given, callee, "$" + g.name("f")))
 
 
+def evaluate(op, arrays, leaf):
+    """Puts the results into `arrays`; leaf(op, arrays) does so for all other operations, and says whether to go on."""
+    def run(ops):
+        return all(evaluate(inner, arrays, leaf) for inner in ops)
+
+    def give(values, results):
+        arrays.update({result.name: array for result, array in zip(values, results)})
+
+    if isinstance(op, If):
+        block = op.blocks[0 if op.attributes["decide"](arrays) else 1]
+        done = run(block.ops)
+        return done and give(op.results, [arrays[value.name] for value in block.yields]) is None
+    if isinstance(op, For):
+        carried, block = [arrays[value.name] for value in op.attributes["inits"]], op.blocks[0]
+        for _ in range(op.attributes["trips"]):
+            give(block.arguments, carried)
+            if not run(block.ops):
+                return False
+            carried = [arrays[value.name] for value in block.yields]
+        return give(op.results, carried) is None
+    if isinstance(op, Call):
+        give([value for value, _ in op.callee.arguments], [arrays[value.name] for value in op.operands])
+        return run(op.callee.ops) and give(op.results, [arrays[value.name] for value in op.callee.outputs]) is None
+    return leaf(op, arrays)
+
+
 def grow_control(g, grow):
+    """Adds control flow; `grow` adds an operation to a block."""
     g.pick([make_if, make_for, make_for, make_call])(g, grow)

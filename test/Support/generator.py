@@ -116,6 +116,7 @@ class Generator:
         self.arguments, self.ops, self.values = [], [], []
         self.count = self.depth = 0
         self.focus = None  # a value that operands should be
+        self.carried = None  # the element types of what loops carry; None for all
 
     def chance(self, probability):
         return self.rng.random() < probability
@@ -157,6 +158,11 @@ class Generator:
         self.arguments.append((value, array))
         self.values.append(value)
         return value
+
+    def adopt(self, value, array):
+        """An argument that was made elsewhere."""
+        self.arguments.append((value, array))
+        self.values.append(value)
 
     def constant(self, element, sizes, array):
         if element == "i1":

@@ -4,11 +4,13 @@ its operands come close to a kink, a pole or the end of its domain."""
 
 import numpy as np
 
+import control
 import oracle
 from generator import Generator, Program
 from operations import CATALOGUE
 
 NEAR = 0.02   # how far values stay from kinks
+CONTROL = 0.15  # the share of control flow among operations
 LARGE = 60.0  # how large values may become, so that differences have digits left
 
 
@@ -79,12 +81,30 @@ OPERATIONS = sorted(UNARY) + [
     "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
 
 
+def evaluate(op, arrays):
+    """Puts the result into `arrays`; false where the operation is not smooth there or gives large numbers."""
+    operands = [arrays[value.name] for value in op.operands]
+    if not is_smooth(op, operands):
+        return False
+    result = np.asarray(oracle.expected(op, operands)[0])
+    arrays[op.result.name] = result
+    return not result.size or bool(np.all(np.abs(result) <= LARGE))
+
+
+def grow(generator):
+    if generator.depth < control.DEEPEST and generator.chance(CONTROL):
+        control.grow_control(generator, grow)
+    else:
+        CATALOGUE[generator.pick(OPERATIONS)][1](generator, "f64")
+
+
 class SmoothGenerator(Generator):
     """Knows the values of everything that it makes."""
 
     def __init__(self, rng):
         super().__init__(rng, special=0.0, constants=0.05)
         self.arrays = {}
+        self.carried = ["f64"]
 
     def argument(self, element, sizes, static=None, array=None):
         if array is None and element == "f64":
@@ -95,19 +115,15 @@ class SmoothGenerator(Generator):
             self.arrays[value.name] = self.arguments[-1][1]
         return value
 
-    def evaluate(self, op):
-        operands = [self.arrays[value.name] for value in op.operands]
-        if not is_smooth(op, operands):
-            return False
-        result = np.asarray(oracle.expected(op, operands)[0])
-        self.arrays[op.result.name] = result
-        return not result.size or bool(np.all(np.abs(result) <= LARGE))
+    def adopt(self, value, array):
+        super().adopt(value, array)
+        self.arrays[value.name] = array
 
-    def attempt(self, name):
+    def attempt(self):
         """Adds an operation if it is smooth where its operands are."""
         state = len(self.arguments), len(self.ops), len(self.values)
-        CATALOGUE[name][1](self, "f64")
-        if all(self.evaluate(op) for op in self.ops[state[1]:]):
+        grow(self)
+        if all(control.evaluate(op, self.arrays, evaluate) for op in self.ops[state[1]:]):
             return True
         del self.arguments[state[0]:], self.ops[state[1]:], self.values[state[2]:]
         return False
@@ -130,9 +146,10 @@ class SmoothGenerator(Generator):
         for _ in range(8 * size):
             if sum(op.mnemonic != "constant" for op in self.ops) >= size:
                 break
-            self.attempt(self.pick(OPERATIONS))
+            self.attempt()
         read = {value.name for op in self.ops for value in op.operands}
-        leaves = [op.result for op in self.ops if op.result.element == "f64" and op.result.name not in read]
+        leaves = [result for op in self.ops for result in op.results
+                  if result.element == "f64" and result.name not in read]
         total = None
         for leaf in leaves or [self.argument("f64", (2,))]:
             term = self.weighted_sum(leaf)
