@@ -3,13 +3,16 @@
 """Draws the loss of each training step, and its running mean, as an SVG file with a logarithmic axis."""
 
 import argparse
+import html
 import math
 
 import numpy as np
 
 WIDTH, HEIGHT = 720, 400
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 40, 48
+LEFT, RIGHT, TOP, BOTTOM = 72, 24, 40, 48
 SMOOTH = 25  # steps of the running mean
+EACH = 'stroke="#6baed6" stroke-width="0.8"'
+MEAN = 'stroke="#08306b" stroke-width="2"'
 
 
 def running_mean(values, length):
@@ -26,13 +29,36 @@ def decades(values):
     return low, max(high, low + 1)
 
 
+def ticks(count):
+    """Round numbers of steps, at most seven of them."""
+    unit = 10 ** math.floor(math.log10(count))
+    gap = next(gap for gap in (unit // 5, unit // 2, unit, 2 * unit) if gap and count <= 6 * gap)
+    return range(0, count + 1, gap)
+
+
 def polyline(xs, ys, style):
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys))
     return f'<polyline points="{points}" fill="none" {style}/>'
 
 
 def text(x, y, content, anchor="middle"):
-    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{content}</text>'
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{html.escape(content)}</text>'
+
+
+def legend(right, entries):
+    """One line per curve, in the upper right corner: its stroke and its name."""
+    for index, (style, name) in enumerate(entries):
+        y = TOP + 16 + 18 * index
+        yield f'<line x1="{right - 164}" y1="{y}" x2="{right - 136}" y2="{y}" {style}/>'
+        yield text(right - 128, y + 4, name, "start")
+
+
+def frame(right, bottom):
+    """The axes and what they say."""
+    yield f'<polyline points="{LEFT},{TOP} {LEFT},{bottom} {right},{bottom}" fill="none" stroke="#444"/>'
+    yield text((LEFT + right) / 2, HEIGHT - 10, "training step")
+    middle = (TOP + bottom) / 2
+    yield f'<text transform="translate(18 {middle:.0f}) rotate(-90)" text-anchor="middle">loss (cross entropy)</text>'
 
 
 def draw(losses, title):
@@ -51,16 +77,18 @@ def draw(losses, title):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         text(WIDTH / 2, 24, title),
-        text((LEFT + right) / 2, HEIGHT - 10, "step"),
     ]
     for exponent in range(low, high + 1):
         y = y_of(10.0**exponent)
         parts.append(f'<line x1="{LEFT}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="#ddd"/>')
         parts.append(text(LEFT - 8, y + 4, f"{10.0**exponent:g}", "end"))
-    for step in np.linspace(0, len(losses), 5):
-        parts.append(text(x_of(step), bottom + 18, f"{step:.0f}"))
-    parts.append(polyline(x_of(steps), y_of(losses), 'stroke="#9ecae1" stroke-width="0.8"'))
-    parts.append(polyline(x_of(steps), y_of(running_mean(losses, SMOOTH)), 'stroke="#08519c" stroke-width="2"'))
+    for step in ticks(len(losses)):
+        x = x_of(step)
+        parts.append(f'<line x1="{x:.1f}" y1="{bottom}" x2="{x:.1f}" y2="{bottom + 5}" stroke="#444"/>')
+        parts.append(text(x, bottom + 18, str(step)))
+    parts.append(polyline(x_of(steps), y_of(losses), EACH))
+    parts.append(polyline(x_of(steps), y_of(running_mean(losses, SMOOTH)), MEAN))
+    parts += [*frame(right, bottom), *legend(right, [(EACH, "each step"), (MEAN, f"mean of the last {SMOOTH}")])]
     parts.append("</svg>\n")
     return "\n".join(parts)
 
