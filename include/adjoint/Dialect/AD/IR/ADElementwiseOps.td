@@ -688,9 +688,10 @@ def AD_SelectOp : AD_TernaryOp<"select", 1> {
 def AD_ClampOp : AD_TernaryOp<"clamp"> {
   let summary = "value limited to an interval";
   let description = [{
-    Semantics: min(max(x, low), high) with the IEEE functions: NaN in any operand gives NaN.
+    Semantics: min(max(x, low), high) with the IEEE functions: NaN in any operand gives NaN; where low > high the result is high.
 
-    Adjoint: g to x strictly inside the interval, to low where x < low, to high where x > high; at a limit to x.
+    Adjoint: g to x strictly inside the interval, to low where x < low, to high where x > high; at a limit to x; where low > high
+    to high.
 
     Example:
     ```mlir

@@ -120,7 +120,7 @@ def DifferentiatePass : Pass<"ad-differentiate", "::mlir::ModuleOp"> {
     After (`@main`; the generated function computes `%y` and `1 * %x + 1 * %x`):
     ```mlir
     func.func @main(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
-      %r:2 = call @square_vjp(%x) : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
+      %r:2 = call @square__grad_0(%x) : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
       return %r#0, %r#1 : tensor<f32>, tensor<f32>
     }
     ```
@@ -184,10 +184,12 @@ def DecomposePass : Pass<"ad-decompose"> {
     Why: the written decomposition is the meaning of an nn operation: the reference executes it, and the lowering needs to
     know elementwise operations, single-axis reductions and contractions only.
 
-    16- and 8-bit inputs of nn operations are cast to f32 first and the result is cast back once. Reductions go over
-    one axis at a time, from the last to the first, in the accumulator's type, with one cast at the end. A mean is a sum
-    divided by the number of elements. ad.clamp becomes max and min. ad.sum_to_shape becomes reductions; an axis of
-    which only run time knows whether it is summed is split in two for that. Broadcasts are written explicitly. New operations take `allow` from the one they replace.
+    16- and 8-bit inputs of nn operations are cast to f32 first and the result is cast back once. Sizes of parameters and
+    labels that only run time knows become conditions (`ad.require`). Reductions go over one axis at a time, from the last
+    to the first, in the accumulator's type, with one cast at the end. A mean is a sum divided by the number of elements.
+    ad.clamp becomes max and min. ad.sum_to_shape becomes reductions; an axis of which only run time knows whether it is
+    summed is split in two for that. Broadcasts are written explicitly. New operations take `allow` from the one they
+    replace.
 
     Before:
     ```mlir
