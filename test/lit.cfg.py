@@ -20,9 +20,11 @@ config.test_exec_root = os.path.join(config.adjoint_build_root, "test")
 bin_dir = os.path.join(config.adjoint_build_root, "bin")
 config.environment["PATH"] = os.pathsep.join([bin_dir, config.llvm_tools_dir, os.environ.get("PATH", "")])
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope --allow-unused-prefixes=false"
-for name in ["HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"]:
-    if name in os.environ:
-        config.environment[name] = os.environ[name]
+# What scripts/common.sh gives sanitized builds, for lit without scripts/test.sh.
+config.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "allow_user_poisoning=0")
+config.environment["UBSAN_OPTIONS"] = os.environ.get("UBSAN_OPTIONS", "print_stacktrace=1")
+if "HOME" in os.environ:
+    config.environment["HOME"] = os.environ["HOME"]
 
 config.substitutions.append(("%examples", os.path.join(config.adjoint_source_root, "examples")))
 # scripts/setup.sh makes the environment with what tests in Python import.
