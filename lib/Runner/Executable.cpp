@@ -8,6 +8,8 @@
 #include "adjoint/Runtime/Symbols.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
+#include "llvm/ExecutionEngine/Orc/MemoryMapper.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -45,7 +47,16 @@ public:
   }
 };
 
-llvm::Expected<std::unique_ptr<orc::LLJIT>> createLinker() {
+/// One stretch of address space for all objects: they refer to each other by 32-bit distances, and separate
+/// mappings may lie anywhere. Twice the files is more than sections, stubs and the ends of pages take.
+size_t addressSpaceFor(llvm::ArrayRef<std::string> objects) {
+  size_t bytes = size_t(16) << 20;
+  for (const std::string &object : objects)
+    bytes += 2 * object.size();
+  return bytes;
+}
+
+llvm::Expected<std::unique_ptr<orc::LLJIT>> createLinker(size_t addressSpace) {
   initializeCodegen();
   orc::JITTargetMachineBuilder target((llvm::Triple(llvm::sys::getProcessTriple())));
   return orc::LLJITBuilder()
@@ -57,8 +68,12 @@ llvm::Expected<std::unique_ptr<orc::LLJIT>> createLinker() {
             return std::make_unique<NoCompiler>();
           })
       .setObjectLinkingLayerCreator(
-          [](orc::ExecutionSession &session) -> llvm::Expected<std::unique_ptr<orc::ObjectLayer>> {
-            return std::make_unique<orc::ObjectLinkingLayer>(session);
+          [=](orc::ExecutionSession &session) -> llvm::Expected<std::unique_ptr<orc::ObjectLayer>> {
+            auto memory =
+                orc::MapperJITLinkMemoryManager::CreateWithMapper<orc::InProcessMemoryMapper>(addressSpace);
+            if (!memory)
+              return memory.takeError();
+            return std::make_unique<orc::ObjectLinkingLayer>(session, std::move(*memory));
           })
       .create();
 }
@@ -74,7 +89,7 @@ llvm::Error defineRuntimeSymbols(orc::LLJIT &jit) {
 } // namespace
 
 llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const CompiledProgram &program) {
-  llvm::Expected<std::unique_ptr<orc::LLJIT>> jit = createLinker();
+  llvm::Expected<std::unique_ptr<orc::LLJIT>> jit = createLinker(addressSpaceFor(program.objects));
   if (!jit)
     return jit.takeError();
   // The lookup says only that it failed; which symbol is missing comes through the reporter.
