@@ -68,7 +68,9 @@ template <class OpT, class F> static void addUnsigned(Semantics &semantics, F f)
 /// The same where the second operand may not be 0.
 template <class OpT, class F> static void addDivision(Semantics &semantics, F f) {
   semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
-    if (!isScalar(op) || zeroExtended(frame[op->getOperand(1)]) == 0)
+    if (!isScalar(op))
+      return frame.refuse(op, "runs in the reference interpreter on scalars only");
+    if (zeroExtended(frame[op->getOperand(1)]) == 0)
       return frame.refuse(op, "divides by zero");
     return setInteger(op, frame,
                       static_cast<uint64_t>(f(frame[op->getOperand(0)], frame[op->getOperand(1)])));
@@ -173,6 +175,8 @@ static int32_t runSelect(arith::SelectOp op, Frame &frame) {
 
 /// Conversions of integers: widths up to 64 bits, sign or zero extended, then truncated.
 template <class OpT, bool isSigned> static int32_t runExtend(OpT op, Frame &frame) {
+  if (!isScalar(op))
+    return frame.refuse(op, "runs in the reference interpreter on scalars only");
   const Tensor &x = frame[op->getOperand(0)];
   return setInteger(op, frame, isSigned ? static_cast<uint64_t>(signExtended(x)) : zeroExtended(x));
 }

@@ -1,0 +1,127 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What the interpreter does not run is refused with its place and the reason. Tensors of arith are not host code.
+// RUN: split-file %s %t
+// RUN: not ad-runner %t/step.mlir --target reference 2>&1 | FileCheck %t/step.mlir
+// RUN: not ad-runner %t/form.mlir --target reference 2>&1 | FileCheck %t/form.mlir
+// RUN: not ad-runner %t/foreign.mlir --target reference 2>&1 | FileCheck %t/foreign.mlir
+// RUN: not ad-runner %t/body.mlir --target reference 2>&1 | FileCheck %t/body.mlir
+// RUN: not ad-runner %t/recursion.mlir --target reference 2>&1 | FileCheck %t/recursion.mlir
+// RUN: not ad-runner %t/division.mlir --target reference 2>&1 | FileCheck %t/division.mlir
+// RUN: not ad-runner %t/division.mlir --entry tensors --target reference 2>&1 | FileCheck %t/division.mlir --check-prefix=TENSORS
+// RUN: not ad-runner %t/axis.mlir --target reference 2>&1 | FileCheck %t/axis.mlir
+// RUN: not ad-runner %t/widths.mlir --target reference 2>&1 | FileCheck %t/widths.mlir
+// RUN: not ad-runner %t/widths.mlir --entry add --target reference 2>&1 | FileCheck %t/widths.mlir --check-prefix=ADD
+// RUN: not ad-runner %t/widths.mlir --entry extend --target reference 2>&1 | FileCheck %t/widths.mlir --check-prefix=EXTEND
+// RUN: not ad-runner %t/widths.mlir --entry compare --target reference 2>&1 | FileCheck %t/widths.mlir --check-prefix=COMPARE
+// RUN: not ad-runner %t/widths.mlir --entry choose --target reference 2>&1 | FileCheck %t/widths.mlir --check-prefix=CHOOSE
+
+//--- step.mlir
+func.func @main() -> tensor<f32> {
+  %x = ad.constant dense<1.0> : tensor<f32>
+  %n = ad.constant dense<0> : tensor<i64>
+  %i = tensor.extract %n[] : tensor<i64>
+  %step = arith.index_cast %i : i64 to index
+  %zero = arith.constant 0 : index
+  %two = arith.constant 2 : index
+  // CHECK: step.mlir:[[@LINE+1]]:8: error: 'scf.for' op requires a positive step, but got 0
+  %r = scf.for %k = %zero to %two step %step iter_args(%v = %x) -> tensor<f32> {
+    %w = ad.add %v, %v : tensor<f32>
+    scf.yield %w : tensor<f32>
+  }
+  return %r : tensor<f32>
+}
+
+//--- form.mlir
+func.func @main() -> tensor<2xf32> {
+  // CHECK: form.mlir:[[@LINE+1]]:8: error: 'ad.constant' op holds its value in a form that the reference interpreter does not read, expected dense<…>
+  %x = ad.constant dense_resource<r> : tensor<2xf32>
+  return %x : tensor<2xf32>
+}
+{-#
+  dialect_resources: { builtin: { r: "0x040000000000803F0000803F" } }
+#-}
+
+//--- foreign.mlir
+func.func @main() -> tensor<4xf32> {
+  %x = ad.constant dense<1.0> : tensor<4xf32>
+  // CHECK: foreign.mlir:[[@LINE+1]]:8: error: 'tensor.insert_slice' op is not an operation that the reference interpreter runs
+  %y = tensor.insert_slice %x into %x[0] [4] [1] : tensor<4xf32> into tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+//--- body.mlir
+// CHECK: body.mlir:[[@LINE+1]]:1: error: the reference interpreter runs functions of exactly one block, but got @outside
+func.func private @outside(tensor<f32>) -> tensor<f32>
+func.func @main() -> tensor<f32> {
+  %x = ad.constant dense<1.0> : tensor<f32>
+  %y = func.call @outside(%x) : (tensor<f32>) -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+//--- recursion.mlir
+func.func @main() -> tensor<f32> {
+  // CHECK: recursion.mlir:[[@LINE+1]]:8: error: calls nest deeper than 1000
+  %y = func.call @main() : () -> tensor<f32>
+  return %y : tensor<f32>
+}
+
+//--- division.mlir
+func.func @main() -> tensor<i64> {
+  %n = ad.constant dense<0> : tensor<i64>
+  %i = tensor.extract %n[] : tensor<i64>
+  %one = arith.constant 1 : i64
+  // CHECK: division.mlir:[[@LINE+1]]:8: error: 'arith.divsi' op divides by zero
+  %d = arith.divsi %one, %i : i64
+  return %n : tensor<i64>
+}
+func.func @tensors() -> tensor<2xi64> {
+  %n = ad.constant dense<1> : tensor<2xi64>
+  // TENSORS: division.mlir:[[@LINE+1]]:8: error: 'arith.divsi' op runs in the reference interpreter on scalars only
+  %d = arith.divsi %n, %n : tensor<2xi64>
+  return %n : tensor<2xi64>
+}
+
+//--- axis.mlir
+func.func @main() -> tensor<i64> {
+  %n = ad.constant dense<7> : tensor<i64>
+  %i = tensor.extract %n[] : tensor<i64>
+  %k = arith.index_cast %i : i64 to index
+  %x = ad.constant dense<1.0> : tensor<4xf32>
+  // CHECK: axis.mlir:[[@LINE+1]]:8: error: 'tensor.dim' op asks for dimension 7 of rank 1
+  %d = tensor.dim %x, %k : tensor<4xf32>
+  return %n : tensor<i64>
+}
+
+//--- widths.mlir
+func.func @main() -> tensor<i32> {
+  %x = ad.constant dense<1> : tensor<i32>
+  // CHECK: widths.mlir:[[@LINE+1]]:8: error: 'arith.constant' op holds a value that the reference interpreter does not know
+  %i = arith.constant 3 : i17
+  return %x : tensor<i32>
+}
+func.func @add() -> tensor<4xi32> {
+  %x = ad.constant dense<1> : tensor<4xi32>
+  // ADD: widths.mlir:[[@LINE+1]]:8: error: 'arith.addi' op runs in the reference interpreter on scalars only
+  %y = arith.addi %x, %x : tensor<4xi32>
+  return %x : tensor<4xi32>
+}
+func.func @extend() -> tensor<0xi32> {
+  %x = ad.constant dense<> : tensor<0xi32>
+  // EXTEND: widths.mlir:[[@LINE+1]]:8: error: 'arith.extsi' op runs in the reference interpreter on scalars only
+  %y = arith.extsi %x : tensor<0xi32> to tensor<0xi64>
+  return %x : tensor<0xi32>
+}
+func.func @compare() -> tensor<4xf32> {
+  %x = ad.constant dense<1.0> : tensor<4xf32>
+  // COMPARE: widths.mlir:[[@LINE+1]]:8: error: 'arith.cmpf' op runs in the reference interpreter on scalars only
+  %y = arith.cmpf ogt, %x, %x : tensor<4xf32>
+  return %x : tensor<4xf32>
+}
+func.func @choose() -> tensor<4xi32> {
+  %x = ad.constant dense<1> : tensor<4xi32>
+  %c = ad.constant dense<true> : tensor<4xi1>
+  // CHOOSE: widths.mlir:[[@LINE+1]]:8: error: 'arith.select' op runs in the reference interpreter with a scalar condition only
+  %y = arith.select %c, %x, %x : tensor<4xi1>, tensor<4xi32>
+  return %x : tensor<4xi32>
+}
