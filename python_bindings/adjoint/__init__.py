@@ -1,0 +1,39 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Adjoint: tensor programs with gradients, compiled and called on NumPy arrays.
+
+    program = adjoint.compile("model.mlir")
+    loss, gradient = program(weights, images)
+"""
+
+from importlib.metadata import version
+
+from ._errors import (
+    ArgumentShapeError,
+    ArgumentTypeError,
+    CheckError,
+    CompileError,
+    Diagnostic,
+    Error,
+    OptionError,
+    ProgramError,
+    TargetUnavailableError,
+)
+from ._program import Program, compile
+from ._signature import Signature, TensorSpec
+
+__version__ = version("adjoint")
+__all__ = [
+    "ArgumentShapeError",
+    "ArgumentTypeError",
+    "CheckError",
+    "CompileError",
+    "Diagnostic",
+    "Error",
+    "OptionError",
+    "Program",
+    "ProgramError",
+    "Signature",
+    "TargetUnavailableError",
+    "TensorSpec",
+    "compile",
+]

@@ -1,0 +1,91 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Makes arrays that the runtime takes as they are of what users pass, or says why that is not possible."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _adjoint
+from ._errors import ArgumentShapeError, ArgumentTypeError
+from ._signature import STORAGE, TensorSpec, format_type
+
+# Devices of DLPack whose memory the processor reads: its own, and pinned memory of CUDA and ROCm.
+_HOST_DEVICES = (1, 3, 11)
+_SCALARS = {"f": (int, float), "i": (int,), "b": (bool,)}
+
+
+def prepare(spec: TensorSpec, value: object, what: str = "argument", shape: tuple[int, ...] | None = None) -> np.ndarray:
+    """An array in row-major order with the elements of `value`, a copy if need be. `shape` narrows that of `spec`."""
+    expected = spec.shape if shape is None else shape
+    subject = f"{what} '{spec.name}': expected {format_type(spec.element_type, expected)}"
+    array = _as_array(spec, value, subject)
+    if not _has_type(array.dtype, spec):
+        raise ArgumentTypeError(f"{subject}, got {_describe(array)}")
+    fits = len(array.shape) == len(expected) and all(want in (None, size) for want, size in zip(expected, array.shape))
+    if not fits:
+        raise ArgumentShapeError(f"{subject}, got {_describe(array)}")
+    return _to_storage(array, spec)
+
+
+def from_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
+    """What the runtime gave, with the element type of `spec`."""
+    return array.view(spec.dtype) if spec.element_type in STORAGE else array
+
+
+def _describe(array: np.ndarray) -> str:
+    return f"an array of {array.dtype} with shape {array.shape}"
+
+
+def _as_array(spec: TensorSpec, value: object, subject: str) -> np.ndarray:
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentTypeError(f"{subject}, got a masked array; fill it first")
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value)
+    if isinstance(value, (bool, int, float)) and not spec.shape:
+        return _from_scalar(spec, value, subject)
+    if hasattr(value, "__dlpack__"):
+        return _from_dlpack(spec, value, subject)
+    raise ArgumentTypeError(f"{subject}, got {type(value).__name__}, which is no array")
+
+
+def _from_scalar(spec: TensorSpec, value: bool | int | float, subject: str) -> np.ndarray:
+    """A number of Python, rounded once, where its kind is that of the elements."""
+    if spec.element_type in STORAGE or type(value) not in _SCALARS[spec.dtype.kind]:
+        raise ArgumentTypeError(f"{subject}, got {type(value).__name__}")
+    try:
+        return np.array(value, spec.dtype)
+    except OverflowError as error:
+        raise ArgumentTypeError(f"{subject}, got {value}") from error
+
+
+def _from_dlpack(spec: TensorSpec, value: object, subject: str) -> np.ndarray:
+    name = f"{type(value).__module__}.{type(value).__name__}"
+    device = value.__dlpack_device__()[0]
+    if device not in _HOST_DEVICES:
+        raise ArgumentTypeError(f"{subject}, got a {name} in the memory of another device (number {int(device)} of DLPack)")
+    try:
+        if spec.element_type not in STORAGE:
+            return np.from_dlpack(value)
+        element_type, bits = _adjoint.import_bits(value)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise ArgumentTypeError(f"{subject}, got a {name} that does not hand over its elements: {error}") from error
+    if element_type != spec.element_type:
+        raise ArgumentTypeError(f"{subject}, got a {name} of {element_type}")
+    return bits.view(spec.dtype)
+
+
+def _has_type(dtype: np.dtype, spec: TensorSpec) -> bool:
+    raw = spec.element_type in STORAGE and dtype == f"V{spec.dtype.itemsize}"
+    return raw or dtype.newbyteorder("=") == spec.dtype
+
+
+def _to_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
+    flags = array.flags
+    if not (flags.c_contiguous and flags.aligned and array.dtype.isnative) or spec.donated_to is not None:
+        array = array.astype(array.dtype.newbyteorder("="), order="C")
+    if spec.element_type in STORAGE:
+        return array.view(STORAGE[spec.element_type])
+    if spec.element_type == "i1":
+        # A view of other memory as booleans may hold any byte.
+        return array.view(np.uint8) != 0
+    return array

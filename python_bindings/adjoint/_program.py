@@ -1,0 +1,158 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Compiled programs."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import operator
+import os
+import warnings
+
+import numpy as np
+
+from . import _adjoint
+from ._arrays import from_storage, prepare
+from ._errors import ArgumentTypeError, OptionError, Source, make_exception
+from ._host import Feed, Receiver, check_names, feed_functions, receive_functions
+from ._signature import STORAGE, Signature, make_signature
+
+
+def compile(
+    source: str | bytes | os.PathLike,
+    *,
+    entry: str = "main",
+    target: str = "cpu",
+    numerics: str | None = None,
+    threads: int = 1,
+    cpu: str | None = None,
+    cache: str | os.PathLike | None = None,
+    optimize: bool = True,
+    name: str | None = None,
+) -> Program:
+    """Compiles a program in the `ad` dialect.
+
+    `source` is the program or the name of its file: a string with a line break or a brace is a program, any other a
+    name. The options are those of ad-runner: `target` is "cpu" or "reference"; `numerics` a mode and permissions, e.g.
+    "reproducible" or "strict,reorder", in place of the module's own; `threads` the number of threads of a call, 0 for
+    one per processor; `cpu` the processor to compile for instead of this one; `cache` the folder of compiled programs
+    or "off"; with `optimize=False` exactly the written operations run. `name` stands for the file in messages.
+
+    Raises CompileError, OptionError or TargetUnavailableError.
+    """
+    text, name = _read(source, name)
+    options = _adjoint.Options()
+    options.entry = entry
+    options.target = target
+    options.numerics = numerics or ""
+    options.threads = _count(threads)
+    options.cpu = cpu or ""
+    options.cache = os.fspath(cache) if cache else ""
+    options.optimize = optimize
+    program = _adjoint.compile(text, name, options)
+    if isinstance(program, _adjoint.Failure):
+        raise make_exception(program, Source(text, name))
+    return Program(program, Source(text, name), target)
+
+
+def _read(source: str | bytes | os.PathLike, name: str | None) -> tuple[bytes, str]:
+    if isinstance(source, bytes):
+        return source, name or "<bytes>"
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return source.encode(), name or "<string>"
+    with open(source, "rb") as file:
+        return file.read(), name or os.fsdecode(source).encode(errors="replace").decode()
+
+
+def _count(threads: int) -> int:
+    count = operator.index(threads)
+    if not 0 <= count < 1 << 31:
+        raise OptionError(f"expected a number of threads from 0 on, got {threads}")
+    return count
+
+
+class Program:
+    """A compiled program: a function of arrays. Threads may call it at the same time."""
+
+    def __init__(self, native: _adjoint.Program, source: Source, target: str):
+        """Programs come from `compile`."""
+        self._native = native
+        self._source = source
+        self.target = target
+        self.numerics: str = native.numerics
+        #: The processor that it was compiled for; empty for the reference interpreter.
+        self.cpu: str = native.cpu
+        #: "hit" or "miss" of the cache of compiled programs, or "off".
+        self.cache_use: str = native.cache_use
+        self.signature: Signature = make_signature(native.interface)
+        self._results = _results_type(tuple(spec.name for spec in self.signature.results))
+        self._has_storage = any(spec.element_type in STORAGE for spec in self.signature.results)
+        for message in native.messages:
+            if message[0] == "warning":
+                warnings.warn(str(source.diagnostic(message)), RuntimeWarning, stacklevel=3)
+
+    def __call__(
+        self,
+        /,
+        *arrays: object,
+        feeds: dict[str, Feed] | None = None,
+        receives: dict[str, Receiver] | None = None,
+        **named: object,
+    ) -> np.ndarray | tuple[np.ndarray, ...] | None:
+        """Runs the program once on arrays given in order or by name.
+
+        Arguments are NumPy arrays of the signature's element types, or objects of the DLPack protocol in the memory of
+        the processor; row-major ones are not copied. A number of Python may stand for a tensor of rank 0. The result is
+        a fresh array, several are a named tuple, none is None.
+
+        `feeds` says for each name where the program's feeds take their values: a function that is called with the
+        shape, or an iterable, e.g. an array, which is consumed along its first axis. `receives` names functions that
+        are called with what the program hands over. What they raise ends the program and comes out of this call.
+
+        Raises ArgumentTypeError and ArgumentShapeError before the program runs, ProgramError and CheckError when it
+        fails, KeyboardInterrupt at its next iteration after Ctrl-C.
+        """
+        if named or len(arrays) != len(self.signature.arguments):
+            arrays = self._in_order(arrays, named)
+        feed = feed_functions(self.signature, feeds or {}) if feeds or self.signature.feeds else {}
+        receive = receive_functions(self.signature, receives) if receives else {}
+        results = self._native.run(arrays, self._prepare, feed, receive)
+        if isinstance(results, _adjoint.Failure):
+            raise make_exception(results, self._source)
+        if self._has_storage:
+            results = list(map(from_storage, results, self.signature.results))
+        if len(results) == 1:
+            return results[0]
+        return self._results(*results) if results else None
+
+    def _prepare(self, index: int, value: object) -> np.ndarray:
+        return prepare(self.signature.arguments[index], value)
+
+    def _in_order(self, arrays: tuple, named: dict[str, object]) -> tuple:
+        specs = self.signature.arguments
+        names = [spec.name for spec in specs]
+        check_names("argument", named, names)
+        if len(arrays) > len(specs):
+            listed = f" ({', '.join(names)})" if names else ""
+            raise ArgumentTypeError(f"expected {len(specs)} arguments{listed}, got {len(arrays)}")
+        for name in names[: len(arrays)]:
+            if name in named:
+                raise ArgumentTypeError(f"argument {name!r} is given twice")
+        for spec in specs[len(arrays) :]:
+            if spec.name not in named:
+                raise ArgumentTypeError(f"argument {spec.name!r} of type {spec.type} is missing")
+        return arrays + tuple(named[name] for name in names[len(arrays) :])
+
+    def __repr__(self) -> str:
+        return f"<adjoint.Program {self.signature} for {self.target}, {self.numerics}>"
+
+
+@functools.lru_cache(maxsize=None)
+def _results_type(names: tuple[str, ...]) -> type:
+    """A named tuple that can be pickled although no module knows its type."""
+    base = collections.namedtuple("Results", names, rename=True)
+    return type("Results", (base,), {"__slots__": (), "__reduce__": lambda self: (_make_results, (names, tuple(self)))})
+
+
+def _make_results(names: tuple[str, ...], values: tuple) -> tuple:
+    return _results_type(names)(*values)

@@ -1,0 +1,121 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Arrays in and out.
+#include "Arrays.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace adjoint_python;
+
+namespace {
+
+constexpr size_t maxRank = 64; // of NumPy
+
+/// The letters of the buffer protocol that stand for the elements of `type`.
+const char *formatOf(adrt_type type) {
+  static constexpr const char *formats[] = {"d", "f", "e", "H", "B", "B", "?", "b", "i", "lq"};
+  return formats[type];
+}
+
+nb::dlpack::dtype dtypeOf(adrt_type type) {
+  using nb::dlpack::dtype_code;
+  auto make = [](dtype_code code, int bits) {
+    return nb::dlpack::dtype{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
+  };
+  int bits = static_cast<int>(adrt::elementSize(type)) * 8;
+  switch (type) {
+  case ADRT_F64:
+  case ADRT_F32:
+  case ADRT_F16:
+    return make(dtype_code::Float, bits);
+  case ADRT_BF16:
+  case ADRT_F8E4M3FN:
+  case ADRT_F8E5M2:
+    return make(dtype_code::UInt, bits);
+  case ADRT_I1:
+    return make(dtype_code::Bool, bits);
+  default:
+    return make(dtype_code::Int, bits);
+  }
+}
+
+/// Of elements that NumPy lacks, the name in MLIR; of others one for messages.
+std::string nameOf(nb::dlpack::dtype dtype) {
+  using nb::dlpack::dtype_code;
+  switch (static_cast<dtype_code>(dtype.code)) {
+  case dtype_code::Bfloat:
+    return "bf16";
+  case dtype_code::Float8_E4M3FN:
+    return "f8E4M3FN";
+  case dtype_code::Float8_E5M2:
+    return "f8E5M2";
+  case dtype_code::Float:
+    return "f" + std::to_string(dtype.bits);
+  case dtype_code::Int:
+    return "i" + std::to_string(dtype.bits);
+  default:
+    return "DLPack type " + std::to_string(dtype.code) + " of " + std::to_string(dtype.bits) + " bits";
+  }
+}
+
+} // namespace
+
+bool ArrayView::holds(adrt_type type) const {
+  auto size = static_cast<uintptr_t>(adrt::elementSize(type));
+  if (!view.format || std::strlen(view.format) != 1 || !std::strchr(formatOf(type), view.format[0]) ||
+      view.itemsize != static_cast<Py_ssize_t>(size) || reinterpret_cast<uintptr_t>(view.buf) % size != 0)
+    return false;
+  auto *bytes = static_cast<const uint8_t *>(view.buf);
+  return type != ADRT_I1 || std::all_of(bytes, bytes + view.len, [](uint8_t byte) { return byte <= 1; });
+}
+
+bool ArrayView::take(PyObject *object, adrt_type type) {
+  release();
+  if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    view = {};
+    return false;
+  }
+  if (holds(type))
+    return true;
+  release();
+  return false;
+}
+
+void ArrayView::release() {
+  if (view.obj)
+    PyBuffer_Release(&view);
+}
+
+bool adjoint_python::isPlainArray(PyObject *object) {
+  // Kept for as long as the process lives.
+  static PyObject *const type = nb::module_::import_("numpy").attr("ndarray").inc_ref().ptr();
+  return reinterpret_cast<PyObject *>(Py_TYPE(object)) == type;
+}
+
+nb::object adjoint_python::makeArray(adrt::Buffer data, adrt_type type, const int64_t *shape, size_t rank) {
+  if (rank > maxRank)
+    throw nb::value_error("NumPy arrays have at most 64 axes");
+  size_t sizes[maxRank];
+  std::copy(shape, shape + rank, sizes);
+  auto *owned = new adrt::Buffer(std::move(data));
+  nb::capsule owner(owned, [](void *pointer) noexcept { delete static_cast<adrt::Buffer *>(pointer); });
+  return nb::cast(nb::ndarray<nb::numpy>(owned->data(), rank, sizes, owner, nullptr, dtypeOf(type)));
+}
+
+nb::tuple adjoint_python::importBits(nb::handle object) {
+  auto array = nb::cast<nb::ndarray<nb::ro, nb::device::cpu>>(object);
+  size_t rank = std::min(array.ndim(), maxRank), sizes[maxRank];
+  for (size_t axis = 0; axis < rank; ++axis)
+    sizes[axis] = array.shape(axis);
+  nb::dlpack::dtype bits{static_cast<uint8_t>(nb::dlpack::dtype_code::UInt), array.dtype().bits, 1};
+  // The object stays alive, and so does what it lends, through the array that was imported.
+  auto *lent = new decltype(array)(array);
+  nb::capsule owner(lent, [](void *pointer) noexcept { delete static_cast<decltype(array) *>(pointer); });
+  nb::ndarray<nb::numpy, nb::ro> copy(array.data(), rank, sizes, owner, array.stride_ptr(), bits);
+  return nb::make_tuple(nameOf(array.dtype()), nb::cast(copy));
+}

@@ -1,0 +1,155 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Calls from a running program back into Python.
+#include "Host.h"
+#include "Arrays.h"
+
+#include <cstring>
+
+namespace nb = nanobind;
+using namespace adjoint_python;
+
+namespace {
+
+// Often enough for a hand on the keyboard, and too seldom to be felt.
+constexpr long lookInterval = 20 * 1000 * 1000; // nanoseconds
+
+/// A clock that costs less than an iteration of the smallest loop.
+timespec coarseNow() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now;
+}
+
+timespec later(timespec time) {
+  constexpr long second = 1000 * 1000 * 1000;
+  time.tv_nsec += lookInterval;
+  time.tv_sec += time.tv_nsec / second;
+  time.tv_nsec %= second;
+  return time;
+}
+
+bool isBefore(const timespec &left, const timespec &right) {
+  return left.tv_sec != right.tv_sec ? left.tv_sec < right.tv_sec : left.tv_nsec < right.tv_nsec;
+}
+
+std::unordered_map<std::string, nb::object> functionsOf(nb::dict functions) {
+  std::unordered_map<std::string, nb::object> result;
+  for (auto [name, function] : functions)
+    result.emplace(nb::str(name).c_str(), nb::borrow(function));
+  return result;
+}
+
+nb::tuple shapeOf(const adrt_tensor &tensor) {
+  nb::list sizes;
+  for (int32_t axis = 0; axis < tensor.rank; ++axis)
+    sizes.append(tensor.shape[axis]);
+  return nb::tuple(sizes);
+}
+
+nb::object copyOf(const adrt_tensor &tensor) {
+  int64_t bytes = adrt::byteSize(tensor.type, tensor.rank, tensor.shape);
+  adrt::Buffer data;
+  if (!data.reserve(bytes))
+    throw std::bad_alloc();
+  std::memcpy(data.data(), tensor.data, static_cast<size_t>(bytes));
+  return makeArray(std::move(data), static_cast<adrt_type>(tensor.type), tensor.shape,
+                   static_cast<size_t>(tensor.rank));
+}
+
+} // namespace
+
+bool adjoint_python::signalRaised(std::exception_ptr &exception) {
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() == 0)
+    return false;
+  try {
+    nb::raise_python_error();
+  } catch (...) {
+    exception = std::current_exception();
+  }
+  return true;
+}
+
+Host::Host(nb::dict feeds, nb::dict receives)
+    : feeds(functionsOf(feeds)), receives(functionsOf(receives)), nextLook(later(coarseNow())) {}
+
+mlir::ad::runner::ProgramHost Host::callbacks() {
+  mlir::ad::runner::ProgramHost host;
+  host.feed = [this](const char *name, const adrt_tensor &destination, std::string &error) {
+    return feed(name, destination, error);
+  };
+  if (!receives.empty())
+    host.receive = [this](const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
+      return receive(name, values, count, error);
+    };
+  host.interrupted = [this] { return interrupted(); };
+  return host;
+}
+
+template <typename Body> int32_t Host::guarded(std::string &error, Body body) {
+  nb::gil_scoped_acquire gil;
+  try {
+    return body();
+  } catch (const std::exception &problem) {
+    exception = std::current_exception();
+    error = problem.what();
+    return ADRT_HOST_ERROR;
+  }
+}
+
+int32_t Host::feed(const char *name, const adrt_tensor &destination, std::string &error) {
+  auto source = feeds.find(name);
+  if (source == feeds.end()) {
+    error = "it has no source";
+    return ADRT_HOST_ERROR;
+  }
+  return guarded(error, [&]() -> int32_t {
+    nb::object value = source->second(shapeOf(destination));
+    if (nb::isinstance<nb::str>(value)) {
+      error = nb::str(value).c_str();
+      return ADRT_HOST_ERROR;
+    }
+    ArrayView view;
+    int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
+    if (!view.take(value.ptr(), static_cast<adrt_type>(destination.type)) || view.bytes() != bytes)
+      throw nb::type_error("the feed made no array of the type and shape that the program asked for");
+    std::memcpy(destination.data, view.tensor(static_cast<adrt_type>(destination.type)).data,
+                static_cast<size_t>(bytes));
+    return ADRT_OK;
+  });
+}
+
+int32_t Host::receive(const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
+  auto taker = receives.find(name);
+  if (taker == receives.end())
+    return ADRT_OK;
+  return guarded(error, [&]() -> int32_t {
+    nb::list arrays;
+    for (int32_t index = 0; index < count; ++index)
+      arrays.append(copyOf(values[index]));
+    taker->second(*arrays);
+    return ADRT_OK;
+  });
+}
+
+bool Host::interrupted() {
+  timespec now = coarseNow();
+  if (isBefore(now, nextLook))
+    return false;
+  nextLook = later(now);
+  return signalRaised(exception);
+}
+
+void Host::rethrow(const std::string &place) const {
+  if (!exception)
+    return;
+  try {
+    std::rethrow_exception(exception);
+  } catch (const nb::python_error &error) {
+    // Since Python 3.11.
+    if (!place.empty() && nb::hasattr(error.value(), "add_note"))
+      error.value().attr("add_note")(nb::str(place.c_str()));
+    throw;
+  }
+}

@@ -1,0 +1,98 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The extension module: programs as the runner's library has them. What users see is the Python around it.
+#include "Arguments.h"
+#include "Describe.h"
+#include "Host.h"
+#include "adjoint/Runner/StandardHooks.h"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace mlir::ad::runner;
+using namespace adjoint_python;
+
+namespace {
+
+nb::object compile(nb::bytes source, const std::string &name, const ProgramOptions &options) {
+  std::string_view text(source.c_str(), source.size());
+  std::exception_ptr exception;
+  Failure failure;
+  std::unique_ptr<Program> program;
+  {
+    nb::gil_scoped_release release;
+    program = Program::compile(
+        text, name, options, standardHooks(), [&] { return signalRaised(exception); }, failure);
+  }
+  if (exception)
+    std::rethrow_exception(exception);
+  if (!program)
+    return nb::cast(std::move(failure));
+  return nb::cast(program.release(), nb::rv_policy::take_ownership);
+}
+
+nb::object run(const Program &program, nb::tuple values, nb::callable prepare, nb::dict feeds,
+               nb::dict receives) {
+  Arguments arguments(program.getInterface().arguments, values, prepare);
+  Host host(feeds, receives);
+  std::vector<ProgramResult> results;
+  Failure failure;
+  bool done = false;
+  {
+    nb::gil_scoped_release release;
+    done = program.run(arguments.get(), host.callbacks(), results, failure);
+  }
+  if (!done) {
+    host.rethrow(failure.location.empty() ? "" : "in " + failure.operation + " at " + failure.location);
+    return nb::cast(std::move(failure));
+  }
+  nb::list arrays;
+  for (ProgramResult &result : results)
+    arrays.append(makeArray(std::move(result.data), result.type, result.shape.data(), result.shape.size()));
+  return std::move(arrays);
+}
+
+void bindOptions(nb::module_ &module) {
+  nb::class_<ProgramOptions>(module, "Options")
+      .def(nb::init<>())
+      .def_rw("entry", &ProgramOptions::entry)
+      .def_rw("target", &ProgramOptions::target)
+      .def_rw("numerics", &ProgramOptions::numerics)
+      .def_rw("cpu", &ProgramOptions::cpu)
+      .def_rw("cache", &ProgramOptions::cache)
+      .def_rw("threads", &ProgramOptions::threads)
+      .def_rw("optimize", &ProgramOptions::optimize);
+}
+
+void bindFailure(nb::module_ &module) {
+  nb::class_<Failure>(module, "Failure")
+      .def_prop_ro("reason", [](const Failure &failure) { return describe(failure.reason); })
+      .def_ro("message", &Failure::message)
+      .def_ro("location", &Failure::location)
+      .def_ro("operation", &Failure::operation)
+      .def_prop_ro("diagnostics", [](const Failure &failure) { return describe(failure.diagnostics); });
+}
+
+void bindProgram(nb::module_ &module) {
+  nb::class_<Program>(module, "Program")
+      .def("run", run, nb::arg("values"), nb::arg("prepare"), nb::arg("feeds"), nb::arg("receives"))
+      .def_prop_ro("interface", [](const Program &program) { return describe(program.getInterface()); })
+      .def_prop_ro("numerics", &Program::getNumerics)
+      .def_prop_ro("cpu", &Program::getCpu)
+      .def_prop_ro("cache_use", &Program::getCacheUse)
+      .def_prop_ro("messages", [](const Program &program) { return describe(program.getMessages()); });
+}
+
+} // namespace
+
+NB_MODULE(_adjoint, module) {
+  // Of use to whoever works on these bindings; programs that end with a global are none of nanobind's
+  // business.
+  nb::set_leak_warnings(false);
+  module.def("set_leak_warnings", nb::set_leak_warnings, nb::arg("value"));
+  module.def("import_bits", importBits, nb::arg("object"));
+  module.def("compile", compile, nb::arg("source"), nb::arg("name"), nb::arg("options"));
+  bindOptions(module);
+  bindFailure(module);
+  bindProgram(module);
+}
