@@ -9,8 +9,10 @@
 // RUN: not ad-runner %t/recursion.mlir --target reference 2>&1 | FileCheck %t/recursion.mlir
 // RUN: not ad-runner %t/division.mlir --target reference 2>&1 | FileCheck %t/division.mlir
 // RUN: not ad-runner %t/division.mlir --entry tensors --target reference 2>&1 | FileCheck %t/division.mlir --check-prefix=TENSORS
+// RUN: not ad-runner %t/memory.mlir --target reference 2>&1 | FileCheck %t/memory.mlir
 // RUN: not ad-runner %t/axis.mlir --target reference 2>&1 | FileCheck %t/axis.mlir
 // RUN: not ad-runner %t/widths.mlir --target reference 2>&1 | FileCheck %t/widths.mlir
+// RUN: not ad-runner %t/widths.mlir --entry tensor --target reference 2>&1 | FileCheck %t/widths.mlir --check-prefix=TENSOR
 // RUN: not ad-runner %t/widths.mlir --entry add --target reference 2>&1 | FileCheck %t/widths.mlir --check-prefix=ADD
 // RUN: not ad-runner %t/widths.mlir --entry extend --target reference 2>&1 | FileCheck %t/widths.mlir --check-prefix=EXTEND
 // RUN: not ad-runner %t/widths.mlir --entry compare --target reference 2>&1 | FileCheck %t/widths.mlir --check-prefix=COMPARE
@@ -82,6 +84,17 @@ func.func @tensors() -> tensor<2xi64> {
   return %n : tensor<2xi64>
 }
 
+//--- memory.mlir
+func.func @main() -> tensor<?xf32> {
+  %n = ad.constant dense<1000000000000000> : tensor<i64>
+  %i = tensor.extract %n[] : tensor<i64>
+  %size = arith.index_cast %i : i64 to index
+  %zero = arith.constant 0.0 : f32
+  // CHECK: memory.mlir:[[@LINE+1]]:8: error: 'ad.full' op not enough memory for a tensor of 4000000000000000 bytes
+  %x = ad.full %zero(%size) : f32 -> tensor<?xf32>
+  return %x : tensor<?xf32>
+}
+
 //--- axis.mlir
 func.func @main() -> tensor<i64> {
   %n = ad.constant dense<7> : tensor<i64>
@@ -98,6 +111,13 @@ func.func @main() -> tensor<i32> {
   %x = ad.constant dense<1> : tensor<i32>
   // CHECK: widths.mlir:[[@LINE+1]]:8: error: 'arith.constant' op holds a value that the reference interpreter does not know
   %i = arith.constant 3 : i17
+  return %x : tensor<i32>
+}
+func.func @tensor() -> tensor<i32> {
+  %x = ad.constant dense<1> : tensor<i32>
+  %size = arith.constant 3 : index
+  // TENSOR: widths.mlir:[[@LINE+1]]:8: error: 'tensor.from_elements' op has elements that the reference interpreter does not know
+  %t = tensor.from_elements %size : tensor<1xindex>
   return %x : tensor<i32>
 }
 func.func @add() -> tensor<4xi32> {

@@ -121,6 +121,14 @@ func.func @concat_c1_inputs() {
 
 // -----
 
+func.func @concat_i1_ranked(%x: tensor<*xf32>) {
+  // expected-error @+1 {{'ad.concat' op expected ranked tensors}}
+  %y = ad.concat axis 0 %x, %x : tensor<*xf32>, tensor<*xf32>
+  return
+}
+
+// -----
+
 func.func @concat_c2_axis(%x: tensor<4xf32>) {
   // expected-error @+1 {{'ad.concat' op expected an axis from 0 to 0, but got 1}}
   %y = ad.concat axis 1 %x : tensor<4xf32>

@@ -199,3 +199,17 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
   %y, %dx = ad.value_and_grad @growing(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
   return %dx : tensor<f32>
 }
+
+// -----
+
+func.func @choice(%x: tensor<2xf32>, %c: tensor<2xi1>) -> tensor<f32> {
+  %zero = ad.constant dense<0.0> : tensor<2xf32>
+  // expected-error @below {{'arith.select' op expected a scalar condition to have a derivative; use 'ad.select'}}
+  %y = arith.select %c, %x, %zero : tensor<2xi1>, tensor<2xf32>
+  %s = ad.reduce_sum %y axes [0] : tensor<2xf32> -> tensor<f32>
+  return %s : tensor<f32>
+}
+func.func @main(%x: tensor<2xf32>, %c: tensor<2xi1>) -> tensor<2xf32> {
+  %y, %dx = ad.value_and_grad @choice(%x, %c) wrt [0] : (tensor<2xf32>, tensor<2xi1>) -> (tensor<f32>, tensor<2xf32>)
+  return %dx : tensor<2xf32>
+}
