@@ -63,6 +63,10 @@ private:
   void emitLaunch(LaunchOp launch);
   LogicalResult emitFor(scf::ForOp loop);
   LogicalResult emitIf(scf::IfOp branch);
+  /// Moves what a side of a branch yields into the places of the results; returns what the lowered side
+  /// yields.
+  SmallVector<Value> yieldOfBranch(scf::IfOp branch, ValueRange yielded);
+  void bindResults(scf::IfOp branch, ValueRange given);
   LogicalResult emitWhile(scf::WhileOp loop);
   void emitFeed(FeedOp feed);
   void emitReceive(ReceiveOp receive);

@@ -193,47 +193,6 @@ LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
   return success();
 }
 
-LogicalResult HostEmitter::emitIf(scf::IfOp branch) {
-  SmallVector<Type> types;
-  for (Value result : nonTensors(branch.getResults()))
-    types.push_back(result.getType());
-  auto lowered = scf::IfOp::create(builder, loc, types, scalars.lookupOrDefault(branch.getCondition()),
-                                   /*addThenBlock=*/true, /*addElseBlock=*/!branch.getElseRegion().empty());
-  SmallVector<HostTensor> results;
-  for (auto [i, result] : llvm::enumerate(branch.getResults()))
-    if (auto type = dyn_cast<RankedTensorType>(result.getType())) {
-      if (!type.hasStaticShape())
-        return branch.emitOpError(
-            "returns a tensor of dynamic shape; its size must be known before the branch");
-      results.push_back(place(type, sizesOf(type, {}), bufferNumber(branch, i)));
-      tensors[result] = results.back();
-    }
-  // The places were made after the branch was created: move it behind them.
-  lowered->moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
-  for (auto [from, to] : llvm::zip(branch->getRegions(), lowered->getRegions())) {
-    if (from.empty())
-      continue;
-    OpBuilder::InsertionGuard insertion(builder);
-    Block &block = to.front();
-    if (block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>())
-      builder.setInsertionPointToEnd(&block);
-    else
-      builder.setInsertionPoint(&block.back());
-    if (failed(emitBlock(from.front())))
-      return failure();
-    Operation *yield = from.front().getTerminator();
-    yieldTensors(yield->getOperands(), results, {});
-    SmallVector<Value> next;
-    for (Value value : nonTensors(yield->getOperands()))
-      next.push_back(scalars.lookupOrDefault(value));
-    if (block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>())
-      scf::YieldOp::create(builder, branch.getLoc(), next);
-  }
-  for (auto [old, fresh] : llvm::zip_equal(nonTensors(branch.getResults()), lowered.getResults()))
-    scalars.map(old, fresh);
-  return success();
-}
-
 LogicalResult HostEmitter::emitWhile(scf::WhileOp loop) {
   auto mapped = [&](Value value) { return scalars.lookupOrDefault(value); };
   auto beforeBuffers = loop->getAttrOfType<DenseI64ArrayAttr>("ad.buffer_before");
