@@ -66,12 +66,14 @@ static Value sizedLike(Operation *op, int64_t &dimension) {
 }
 
 static SizeSource traceSize(Value tensor, int64_t dimension) {
+  // Where nothing says which value comes first, in graph regions and unreachable code, a trace may come back.
+  llvm::SmallDenseSet<std::pair<Value, int64_t>, 8> visited;
   while (true) {
     auto type = cast<RankedTensorType>(tensor.getType());
     if (!type.isDynamicDim(dimension))
       return {type.getDimSize(dimension), nullptr, -1};
     Operation *op = tensor.getDefiningOp();
-    if (!op)
+    if (!op || !visited.insert({tensor, dimension}).second)
       return {std::nullopt, tensor, dimension};
     if (Value size = explicitSize(op, dimension)) {
       if (std::optional<int64_t> number = getConstantIntValue(size))

@@ -46,6 +46,12 @@ static void populateAllowedPatterns(RewritePatternSet &patterns) {
   memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
 }
 
+// Whether values are made before they are used. Where they are not, in graph regions and in code that nothing
+// reaches, an operation may use its own result, and folding it has no end.
+static bool isInOrder(DominanceInfo &dominance, Operation *op) {
+  return dominance.hasSSADominance(op->getBlock()) && dominance.isReachableFromEntry(op->getBlock());
+}
+
 namespace {
 struct CountRewrites : RewriterBase::Listener {
   void notifyPatternEnd(const Pattern &, LogicalResult status) override { count += status.succeeded(); }
@@ -87,8 +93,9 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
   // One run of all patterns; false when the limit of rewrites is reached.
   bool rewrite(CountRewrites &counter, bool &changed) {
     SmallVector<Operation *> ops;
+    DominanceInfo dominance(getOperation());
     getOperation()->walk([&](Operation *op) {
-      if (op != getOperation() && isAllowed(op))
+      if (op != getOperation() && isAllowed(op) && isInOrder(dominance, op))
         ops.push_back(op);
     });
     if (ops.empty())

@@ -116,9 +116,11 @@ SizeOrigin SizeAnalysis::originOfSize(Value tensor, int64_t dimension) {
   if (!type.isDynamicDim(dimension))
     return number(type.getDimSize(dimension));
   auto key = std::make_pair(tensor, dimension);
-  if (auto found = known.find(key); found != known.end())
-    return found->second;
   SizeOrigin origin{-1, tensor, dimension};
+  // Known before it is traced: in a graph region, or in code that nothing reaches, a value may depend on
+  // itself.
+  if (auto [found, isNew] = known.try_emplace(key, origin); !isNew)
+    return found->second;
   if (auto result = dyn_cast<OpResult>(tensor))
     if (std::optional<SizeOrigin> traced = inOperation(result, dimension))
       origin = *traced;
