@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -16,8 +17,12 @@ std::optional<StaticBounds> ad::staticBounds(scf::ForOp loop) {
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   if (!lower || !upper || !step || *step <= 0)
     return std::nullopt;
-  int64_t trips = *upper <= *lower ? 0 : (*upper - *lower + *step - 1) / *step;
-  return StaticBounds{*lower, *step, trips};
+  if (*upper <= *lower)
+    return StaticBounds{*lower, *step, 0};
+  int64_t distance; // of bounds on both sides of zero
+  if (llvm::SubOverflow(*upper, *lower, distance))
+    return std::nullopt;
+  return StaticBounds{*lower, *step, (distance - 1) / *step + 1};
 }
 
 bool ad::canBeSaved(Type type) {
