@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Do the campaigns find faults? Ten faults are put one by one into copies of sources of the lowering and of the derivative
+"""Do the campaigns find faults? The faults of a list are put one by one into copies of sources of the lowering and of the derivative
 rules: each is compiled in place of the original and linked into an ad-runner of its own, on which the campaign must fail.
 
 Needs the tree of a finished build. Closes with `faults: N run, N failed`, where a fault that nothing finds has failed."""
@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 from runner import ROOT
 
 LINALG = "lib/Conversion/ADToLinalg/"
+PLANNER = "lib/Conversion/PlanMemory/Planner.cpp"
 RULES = "lib/Dialect/AD/Derivatives/"
 # What is wrong, the campaign that must find it, the file, the text that stands there and what replaces it.
 FAULTS = [
@@ -34,6 +35,17 @@ FAULTS = [
      "return math::FmaOp::create(builder, loc, a, b, acc);",
      "return arith::AddFOp::create(builder, loc, acc, arith::MulFOp::create(builder, loc, a, b));"),
     ("gemm forgets beta", "programs", LINALG + "Contraction.cpp", "if (beta != 1)", "if (false)"),
+    ("the last, partial row of lanes is not summed", "programs", "lib/Conversion/EmitCPU/Reduce.cpp",
+     "sum = arith::SelectOp::create(builder, loc, mask, *next, sum);", "(void)next;"),
+    ("a loop ends one turn early", "programs", "lib/Conversion/LowerHost/HostServices.cpp",
+     "mapped(loop.getLowerBound()), mapped(loop.getUpperBound()),", "mapped(loop.getLowerBound()), "
+     "arith::SubIOp::create(builder, loc, mapped(loop.getUpperBound()), mapped(loop.getStep())).getResult(),"),
+    ("a buffer is given away while a loop still reads it", "programs", PLANNER,
+     "end = std::max(end, numbers.lookup(parent).second);", "continue;"),
+    ("carries that change places overwrite each other", "programs", PLANNER,
+     "bool crosses = source >= 0 && source != carry && llvm::is_contained(carries, source);", "bool crosses = false;"),
+    ("a broadcast takes the size of the repeated operand", "programs", "lib/Dialect/AD/IR/Sizes.cpp",
+     "createOrFold<arith::SelectOp>(loc, isOne, q, p)", "createOrFold<arith::SelectOp>(loc, isOne, p, q)"),
     ("the derivative of cos has the wrong sign", "gradients", RULES + "ElementwiseUnary.cpp",
      "cosRule(Unary &v) { return v.neg(v.mul(v.g(), v.unary<SinOp>(v.x()))); }",
      "cosRule(Unary &v) { return v.mul(v.g(), v.unary<SinOp>(v.x())); }"),
@@ -46,6 +58,11 @@ FAULTS = [
     ("the derivative of cumsum runs the wrong way", "gradients", RULES + "Reduction.cpp",
      "ReverseOp::create(rule.builder, rule.loc, rule.cotangent, ArrayRef<int64_t>(axis), PermissionsAttr());",
      "rule.cotangent;"),
+    ("the derivative of transpose swaps the axes the same way", "gradients", RULES + "Shape.cpp",
+     "inverse[from] = to;", "inverse[to] = from;"),
+    ("the reverse of a loop forgets what later turns gave", "gradients",
+     "lib/Dialect/AD/Transforms/Differentiate/ReverseFor.cpp",
+     "? AddOp::create(builder, loc, sum, cotangent, PermissionsAttr()).getResult()", "? cotangent"),
 ]
 
 

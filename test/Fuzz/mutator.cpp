@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Mutations of programs by words and lines, beside libFuzzer's own by bytes: most of what they give still parses, so that
-// verifiers and passes see it.
+// Mutations of programs by words and lines, beside libFuzzer's own by bytes: most of what they give still
+// parses, so that verifiers and passes see it.
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -47,8 +47,19 @@ std::string replaceWord(StringRef text, Random &random) {
 
 // A number becomes one at which something may end.
 std::string replaceNumber(StringRef text, Random &random) {
-  static constexpr StringLiteral edges[] = {
-      "0", "1", "-1", "2", "3", "64", "4097", "2147483648", "9223372036854775807", "-9223372036854775808", "?", "1.0e400", "4294967296"};
+  static constexpr StringLiteral edges[] = {"0",
+                                            "1",
+                                            "-1",
+                                            "2",
+                                            "3",
+                                            "64",
+                                            "4097",
+                                            "2147483648",
+                                            "9223372036854775807",
+                                            "-9223372036854775808",
+                                            "?",
+                                            "1.0e400",
+                                            "4294967296"};
   SmallVector<StringRef> numbers = wordsOf(text);
   erase_if(numbers, [](StringRef word) { return !isDigit(word[0]); });
   if (numbers.empty())

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// libFuzzer's entry for programs: any text gives a module or an error, and any module goes through the passes or is
-// refused with a diagnostic. Built by parser.sh.
+// libFuzzer's entry for programs: any text gives a module or an error, and any module goes through the passes
+// or is refused with a diagnostic. Built by parser.sh.
 #include "mlir/Parser/Parser.h"
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
