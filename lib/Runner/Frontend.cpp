@@ -123,8 +123,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
 
 //===- Lowering -----------------------------------------------------------===//
 
-Error Frontend::checkInterrupt() const {
-  return interrupted() ? exitError(ExitInterrupted, "interrupted") : Error::success();
+Error Frontend::checkInterrupt() {
+  return interruption.check() ? exitError(ExitInterrupted, "interrupted") : Error::success();
 }
 
 Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const PipelineOptions &pipeline,
@@ -135,6 +135,7 @@ Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const Pipeli
   build(passes, pipeline);
   passes.addInstrumentation(createPassTimer(report.passes));
   ErrorCounter errors(module.getContext());
+  PassSkipper skipper(module.getContext(), interruption);
   if (failed(passes.run(module)))
     return errors.makeError("internal error: a pass of stage " + stageName + " failed without a reason");
   return checkInterrupt();

@@ -5,6 +5,7 @@
 #define ADJOINT_LIB_RUNNER_FRONTEND_H
 
 #include "GradientProgram.h"
+#include "Interruption.h"
 #include "Listener.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/ObjectCache.h"
@@ -30,10 +31,10 @@ struct LoadedProgram {
 
 class Frontend {
 public:
-  /// Stops between stages with ExitInterrupted once `interrupted` says so.
+  /// Stops between passes and stages with ExitInterrupted once `interrupted` says so.
   Frontend(const Options &options, const Hooks &hooks, Report &report, Listener &listener,
            const std::function<bool()> &interrupted)
-      : options(options), hooks(hooks), report(report), listener(listener), interrupted(interrupted) {}
+      : options(options), hooks(hooks), report(report), listener(listener), interruption(interrupted) {}
 
   /// For the cpu target from the cache if possible; else parsed, lowered and compiled.
   llvm::Expected<LoadedProgram> load(const llvm::MemoryBuffer &input);
@@ -55,7 +56,7 @@ private:
   llvm::Error lower(LoadedProgram &program, const PipelineOptions &pipeline);
   llvm::Error runPipeline(mlir::ModuleOp module, PipelineBuilder build, const PipelineOptions &pipeline,
                           llvm::StringRef stage);
-  llvm::Error checkInterrupt() const;
+  llvm::Error checkInterrupt();
   llvm::Error dumpOptimized(mlir::ModuleOp module);
   std::unique_ptr<ObjectCache> openCache();
   std::string cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const;
@@ -67,7 +68,7 @@ private:
   const Hooks &hooks;
   Report &report;
   Listener &listener;
-  const std::function<bool()> &interrupted;
+  Interruption interruption;
 };
 
 } // namespace mlir::ad::runner

@@ -125,11 +125,22 @@ TEST(program_stops_when_asked) {
 }
 
 TEST(program_stops_compiling_when_asked) {
-  Failure failure;
-  ProgramOptions options;
-  options.cache = "off";
-  EXPECT(!Program::compile(doubling, "p", options, standardHooks(), [] { return true; }, failure));
-  EXPECT(failure.reason == Failure::Reason::Interrupted);
+  for (const char *target : targets) {
+    Failure failure;
+    ProgramOptions options;
+    options.cache = "off";
+    options.target = target;
+    int asked = 0;
+    auto count = [&] { return ++asked < 0; };
+    EXPECT(Program::compile(doubling, "p", options, standardHooks(), count, failure));
+    EXPECT(asked > 4); // before every pass, not only between the stages
+    for (int stop : {1, 3, asked}) {
+      asked = 0;
+      auto interrupted = [&] { return ++asked == stop; };
+      EXPECT(!Program::compile(doubling, "p", options, standardHooks(), interrupted, failure));
+      EXPECT(failure.reason == Failure::Reason::Interrupted && asked == stop);
+    }
+  }
 }
 
 TEST(program_runs_on_many_threads) {
