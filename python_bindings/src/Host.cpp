@@ -11,28 +11,6 @@ using namespace adjoint_python;
 
 namespace {
 
-// Often enough for a hand on the keyboard, and too seldom to be felt.
-constexpr long lookInterval = 20 * 1000 * 1000; // nanoseconds
-
-/// A clock that costs less than an iteration of the smallest loop.
-timespec coarseNow() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return now;
-}
-
-timespec later(timespec time) {
-  constexpr long second = 1000 * 1000 * 1000;
-  time.tv_nsec += lookInterval;
-  time.tv_sec += time.tv_nsec / second;
-  time.tv_nsec %= second;
-  return time;
-}
-
-bool isBefore(const timespec &left, const timespec &right) {
-  return left.tv_sec != right.tv_sec ? left.tv_sec < right.tv_sec : left.tv_nsec < right.tv_nsec;
-}
-
 std::unordered_map<std::string, nb::object> functionsOf(nb::dict functions) {
   std::unordered_map<std::string, nb::object> result;
   for (auto [name, function] : functions)
@@ -59,20 +37,7 @@ nb::object copyOf(const adrt_tensor &tensor) {
 
 } // namespace
 
-bool adjoint_python::signalRaised(std::exception_ptr &exception) {
-  nb::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals() == 0)
-    return false;
-  try {
-    nb::raise_python_error();
-  } catch (...) {
-    exception = std::current_exception();
-  }
-  return true;
-}
-
-Host::Host(nb::dict feeds, nb::dict receives)
-    : feeds(functionsOf(feeds)), receives(functionsOf(receives)), nextLook(later(coarseNow())) {}
+Host::Host(nb::dict feeds, nb::dict receives) : feeds(functionsOf(feeds)), receives(functionsOf(receives)) {}
 
 mlir::ad::runner::ProgramHost Host::callbacks() {
   mlir::ad::runner::ProgramHost host;
@@ -83,7 +48,7 @@ mlir::ad::runner::ProgramHost Host::callbacks() {
     host.receive = [this](const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
       return receive(name, values, count, error);
     };
-  host.interrupted = [this] { return interrupted(); };
+  host.interrupted = [this] { return signals.raised(); };
   return host;
 }
 
@@ -133,15 +98,8 @@ int32_t Host::receive(const char *name, const adrt_tensor *values, int32_t count
   });
 }
 
-bool Host::interrupted() {
-  timespec now = coarseNow();
-  if (isBefore(now, nextLook))
-    return false;
-  nextLook = later(now);
-  return signalRaised(exception);
-}
-
 void Host::rethrow(const std::string &place) const {
+  signals.rethrow();
   if (!exception)
     return;
   try {

@@ -4,9 +4,9 @@
 #ifndef ADJOINT_PYTHON_HOST_H
 #define ADJOINT_PYTHON_HOST_H
 
+#include "SignalWatch.h"
 #include "adjoint/Runner/Program.h"
 
-#include <ctime>
 #include <exception>
 #include <nanobind/nanobind.h>
 #include <string>
@@ -30,16 +30,12 @@ private:
 
   int32_t feed(const char *name, const adrt_tensor &destination, std::string &error);
   int32_t receive(const char *name, const adrt_tensor *values, int32_t count, std::string &error);
-  bool interrupted();
   template <typename Body> int32_t guarded(std::string &error, Body body);
 
   Functions feeds, receives;
   std::exception_ptr exception;
-  timespec nextLook;
+  SignalWatch signals;
 };
-
-/// Runs the signal handlers that are due, as Python's main thread has to; whether one of them raised.
-bool signalRaised(std::exception_ptr &exception);
 
 } // namespace adjoint_python
 

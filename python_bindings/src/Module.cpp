@@ -16,16 +16,15 @@ namespace {
 
 nb::object compile(nb::bytes source, const std::string &name, const ProgramOptions &options) {
   std::string_view text(source.c_str(), source.size());
-  std::exception_ptr exception;
+  SignalWatch signals;
   Failure failure;
   std::unique_ptr<Program> program;
   {
     nb::gil_scoped_release release;
-    program = Program::compile(
-        text, name, options, standardHooks(), [&] { return signalRaised(exception); }, failure);
+    program =
+        Program::compile(text, name, options, standardHooks(), [&] { return signals.raised(); }, failure);
   }
-  if (exception)
-    std::rethrow_exception(exception);
+  signals.rethrow();
   if (!program)
     return nb::cast(std::move(failure));
   return nb::cast(program.release(), nb::rv_policy::take_ownership);

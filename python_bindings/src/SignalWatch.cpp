@@ -1,0 +1,58 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Looks for signals now and then: taking the GIL each time would cost more than most loops.
+#include "SignalWatch.h"
+
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+using namespace adjoint_python;
+
+namespace {
+
+// Often enough for a hand on the keyboard, and too seldom to be felt.
+constexpr long lookInterval = 20 * 1000 * 1000; // nanoseconds
+
+/// A clock that costs less than an iteration of the smallest loop.
+timespec coarseNow() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now;
+}
+
+timespec later(timespec time) {
+  constexpr long second = 1000 * 1000 * 1000;
+  time.tv_nsec += lookInterval;
+  time.tv_sec += time.tv_nsec / second;
+  time.tv_nsec %= second;
+  return time;
+}
+
+bool isBefore(const timespec &left, const timespec &right) {
+  return left.tv_sec != right.tv_sec ? left.tv_sec < right.tv_sec : left.tv_nsec < right.tv_nsec;
+}
+
+} // namespace
+
+SignalWatch::SignalWatch() : nextLook(later(coarseNow())) {}
+
+bool SignalWatch::raised() {
+  timespec now = coarseNow();
+  if (exception || isBefore(now, nextLook))
+    return exception != nullptr;
+  nextLook = later(now);
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() == 0)
+    return false;
+  try {
+    nb::raise_python_error();
+  } catch (const nb::python_error &) {
+    exception = std::current_exception();
+  }
+  return true;
+}
+
+void SignalWatch::rethrow() const {
+  if (exception)
+    std::rethrow_exception(exception);
+}

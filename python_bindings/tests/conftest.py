@@ -1,0 +1,34 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""What the tests share: a cache of their own, both targets, and a way to run a script in a process of its own."""
+
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """A stale object of the user's cache would fake a result."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(params=["cpu", "reference"])
+def target(request):
+    return request.param
+
+
+@pytest.fixture
+def run_script():
+    """Runs Python code, which may import the programs of the tests, and returns the finished process."""
+
+    def run(code, timeout=120):
+        header = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})\n"
+        command = [sys.executable, "-c", header + textwrap.dedent(code)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+    return run

@@ -1,0 +1,139 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Ctrl-C and other signals, each in a process of its own."""
+
+import pytest
+
+SETUP = """
+import os, signal, threading, time
+import adjoint, numpy as np, programs
+
+def send(number, seconds=0.3):
+    threading.Timer(seconds, os.kill, (os.getpid(), number)).start()
+
+program = adjoint.compile(programs.COUNT, target={target!r})
+forever = 1 << 60
+"""
+
+
+@pytest.fixture
+def script(run_script, target):
+    def run(code):
+        done = run_script(SETUP.format(target=target) + code)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_ctrl_c_stops_a_program(script):
+    output = script(
+        """
+handler = signal.getsignal(signal.SIGINT)
+send(signal.SIGINT)
+start = time.monotonic()
+try:
+    program(forever)
+except KeyboardInterrupt:
+    print(time.monotonic() - start < 1.5, signal.getsignal(signal.SIGINT) is handler, program(3))
+"""
+    )
+    assert output == "True True 3.0\n"
+
+
+def test_ctrl_c_ends_a_process(run_script, target):
+    done = run_script(SETUP.format(target=target) + "send(signal.SIGINT); program(forever)")
+    assert done.returncode in (-2, 130) and done.stderr.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_signal_handlers_run_while_the_program_goes_on(script):
+    output = script(
+        """
+seen = []
+signal.signal(signal.SIGUSR1, lambda *_: seen.append(time.monotonic()))
+send(signal.SIGUSR1)
+send(signal.SIGINT, 0.9)
+start = time.monotonic()
+try:
+    program(forever)
+except KeyboardInterrupt:
+    print(len(seen), 0.2 < seen[0] - start < 0.8)
+"""
+    )
+    assert output == "1 True\n"
+
+
+def test_exceptions_of_signal_handlers_come_out(script):
+    output = script(
+        """
+def stop(*_):
+    raise SystemExit("stopped")
+signal.signal(signal.SIGTERM, stop)
+send(signal.SIGTERM)
+try:
+    program(forever)
+except SystemExit as error:
+    print(error)
+"""
+    )
+    assert output == "stopped\n"
+
+
+def test_other_threads_are_not_interrupted(script):
+    output = script(
+        """
+counts = []
+def work():
+    end = time.monotonic() + 0.8
+    def receive(value):
+        if time.monotonic() > end:
+            raise StopIteration
+    try:
+        program(forever, receives={"count": receive})
+    except BaseException as error:
+        counts.append(type(error).__name__)
+thread = threading.Thread(target=work)
+thread.start()
+send(signal.SIGINT)
+try:
+    while thread.is_alive():
+        time.sleep(0.01)
+except KeyboardInterrupt:
+    print("main")
+thread.join()
+print(counts)
+"""
+    )
+    assert output == "main\n['StopIteration']\n"
+
+
+def test_ctrl_c_stops_a_compilation(script):
+    output = script(
+        """
+# Arrives while Python is inside compile, which looks between its stages.
+steps = "".join(f"  %{i + 1} = ad.tanh %{i} : tensor<8xf32>\\n" for i in range(20000))
+source = f"func.func @main(%0: tensor<8xf32>) -> tensor<8xf32> {{\\n{steps}  return %20000 : tensor<8xf32>\\n}}"
+send(signal.SIGINT, 0.1)
+start = time.monotonic()
+try:
+    adjoint.compile(source, cache="off")
+    print("compiled")
+except KeyboardInterrupt:
+    print("stopped")
+"""
+    )
+    assert output == "stopped\n"
+
+
+def test_other_python_threads_run_meanwhile(script):
+    output = script(
+        """
+thread = threading.Thread(target=program, args=(20_000_000 if program.target == "cpu" else 100_000,))
+thread.start()
+rounds = 0
+while thread.is_alive():
+    rounds += 1
+    time.sleep(0.001)
+print(rounds > 5)
+"""
+    )
+    assert output == "True\n"

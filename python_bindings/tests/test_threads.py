@@ -1,0 +1,101 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Several threads, and processes that fork."""
+
+import gc
+import threading
+
+import adjoint
+import numpy as np
+import programs
+import pytest
+
+
+def run_all(works):
+    """Runs functions at the same time; what they raise is raised here."""
+    problems = []
+
+    def guarded(work):
+        try:
+            work()
+        except BaseException as problem:  # noqa: BLE001
+            problems.append(problem)
+
+    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise problems[0]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_share_a_program(target, threads):
+    program = adjoint.compile(programs.ADD, target=target, threads=threads)
+
+    def work(number):
+        x = np.full(3000, number, np.float32)
+        for step in range(50):
+            np.testing.assert_array_equal(program(x, np.full(3000, step, np.float32)), x + step)
+            with pytest.raises(adjoint.ProgramError, match="add.mlir|string"):
+                program(x, x[:7])
+
+    run_all([lambda number=number: work(number) for number in range(4)])
+
+
+def test_threads_compile(target):
+    def work(number):
+        source = programs.SQUARE.replace("ad.mul %x, %x", f"ad.{['add', 'sub', 'mul', 'div'][number]} %x, %x")
+        program = adjoint.compile(source, target=target, cache="off")
+        np.testing.assert_array_equal(program(np.full(3, 4, np.float32)), np.full(3, [8, 0, 16, 1][number]))
+
+    run_all([lambda number=number: work(number) for number in range(4)])
+
+
+def test_a_program_may_be_deleted_while_it_runs(target):
+    holder = [adjoint.compile(programs.COUNT, target=target)]
+    started = threading.Event()
+    ends = []
+
+    def receive(value):
+        if value == 1:
+            started.set()
+            while holder:
+                pass
+            gc.collect()
+
+    thread = threading.Thread(target=lambda program: ends.append(program(1000, receives={"count": receive})), args=tuple(holder))
+    thread.start()
+    started.wait()
+    holder.clear()
+    thread.join()
+    assert ends == [1000]
+
+
+def test_feeds_of_threads_do_not_mix(target):
+    program = adjoint.compile(programs.SUM, target=target)
+
+    def work(number):
+        values = np.full((200, 2), number, np.float32)
+        np.testing.assert_array_equal(program(200, feeds={"x": values}), [200 * number] * 2)
+
+    run_all([lambda number=number: work(number) for number in range(4)])
+
+
+def test_a_forked_process_can_call(run_script, target):
+    done = run_script(
+        f"""
+        import os
+        import adjoint, numpy as np, programs
+        program = adjoint.compile(programs.ADD, target={target!r}, threads=2)
+        x = np.arange(200_000, dtype=np.float32)
+        assert (program(x, x) == 2 * x).all()
+        child = os.fork()
+        right = (program(x, x) == 2 * x).all()
+        right &= adjoint.compile(programs.SQUARE, target={target!r}, cache="off")(np.full(2, 3, np.float32)).sum() == 18
+        if child == 0:
+            raise SystemExit(0 if right else 1)
+        print(os.waitpid(child, 0)[1], right)
+        """
+    )
+    assert done.stdout == "0 True\n" and done.stderr == "", done.stderr
