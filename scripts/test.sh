@@ -92,6 +92,25 @@ fuzz_campaigns() {
   done
 }
 
+# The Python package, built as its users build it, and tested by pytest. Python itself knows no sanitizer.
+python_package() {
+  local log=$BUILD/test-logs/python-package.log code=0 closing kind counts=()
+  wanted python-package || return 0
+  if [[ $PRESET == asan ]]; then verdict python-package 0 0 1; return 0; fi
+  if ! scripts/build_python.sh; then verdict python-package 0 1 0; return 0; fi
+  mkdir -p "${log%/*}"
+  PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q -rs python_bindings >"$log" 2>&1 || code=$?
+  closing=$(tail -n 1 "$log")
+  for kind in passed failed skipped; do
+    [[ $closing =~ ([0-9]+)\ $kind ]] && counts+=("${BASH_REMATCH[1]}") || counts+=(0)
+  done
+  # A crash or an error outside of a test leaves no count behind.
+  if [[ $code != 0 && ${counts[1]} == 0 ]]; then counts[1]=1; fi
+  if [[ $code != 0 ]]; then tail -n 60 "$log"; fi
+  grep '^SKIPPED' "$log" || true
+  verdict python-package "${counts[@]}"
+}
+
 scripts/setup.sh
 say "building (about 12 minutes on two cores the first time)"
 build all
@@ -100,6 +119,7 @@ one lint scripts/lint.sh
 lit_suite
 unit_tests
 python_tests
+python_package
 fuzz_campaigns
 ((passed + failed + skipped)) || die "no test matches '$filter'"
 echo "$passed passed, $failed failed, $skipped skipped"
