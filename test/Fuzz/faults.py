@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Do the campaigns find faults? The faults of a list are put one by one into copies of sources of the lowering and of the derivative
-rules: each is compiled in place of the original and linked into an ad-runner of its own, on which the campaign must fail.
+"""Do the campaigns find faults? Those of a list are put one by one into copies of sources of the lowering and of the
+derivative rules: each is compiled in place of the original and linked into an ad-runner of its own, on which the campaign must fail.
 
 Needs the tree of a finished build. Closes with `faults: N run, N failed`, where a fault that nothing finds has failed."""
 
