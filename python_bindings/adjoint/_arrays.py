@@ -43,7 +43,7 @@ def _as_array(spec: TensorSpec, value: object, subject: str) -> np.ndarray:
         return np.asarray(value)
     if isinstance(value, (bool, int, float)) and not spec.shape:
         return _from_scalar(spec, value, subject)
-    if hasattr(value, "__dlpack__"):
+    if hasattr(type(value), "__dlpack__") and hasattr(type(value), "__dlpack_device__"):
         return _from_dlpack(spec, value, subject)
     raise ArgumentTypeError(f"{subject}, got {type(value).__name__}, which is no array")
 
@@ -66,12 +66,19 @@ def _from_dlpack(spec: TensorSpec, value: object, subject: str) -> np.ndarray:
     try:
         if spec.element_type not in STORAGE:
             return np.from_dlpack(value)
-        element_type, bits = _adjoint.import_bits(value)
+        element_type, bits = _adjoint.import_bits(_capsule(value))
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentTypeError(f"{subject}, got a {name} that does not hand over its elements: {error}") from error
     if element_type != spec.element_type:
         raise ArgumentTypeError(f"{subject}, got a {name} of {element_type}")
     return bits.view(spec.dtype)
+
+
+def _capsule(value: object) -> object:
+    try:
+        return value.__dlpack__(max_version=(1, 1))
+    except TypeError:
+        return value.__dlpack__()  # before 2023
 
 
 def _has_type(dtype: np.dtype, spec: TensorSpec) -> bool:

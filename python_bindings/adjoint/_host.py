@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -16,8 +16,10 @@ Feed = Callable[[tuple[int, ...]], object] | Iterable[object]
 Receiver = Callable[..., object]
 
 
-def check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
+def check_names(kind: str, given: Mapping[str, object], known: Iterable[str]) -> None:
     """Raises for a name that the program does not have."""
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(f"expected {kind}s by name in a dict, got {type(given).__name__}")
     known = list(known)
     for name in given:
         if name not in known:
@@ -25,7 +27,7 @@ def check_names(kind: str, given: Iterable[str], known: Iterable[str]) -> None:
             raise ArgumentTypeError(f"the program has no {kind} {name!r}, {names}")
 
 
-def feed_functions(signature: Signature, feeds: dict[str, Feed]) -> dict[str, Callable]:
+def feed_functions(signature: Signature, feeds: Mapping[str, Feed]) -> dict[str, Callable]:
     check_names("feed", feeds, signature.feeds)
     for spec in signature.feeds.values():
         if spec.name not in feeds:
@@ -54,7 +56,7 @@ def _feed_function(spec: TensorSpec, source: Feed) -> Callable:
     return next_value
 
 
-def receive_functions(signature: Signature, receives: dict[str, Receiver]) -> dict[str, Callable]:
+def receive_functions(signature: Signature, receives: Mapping[str, Receiver]) -> dict[str, Callable]:
     check_names("receiver", receives, signature.receives)
     return {name: _receive_function(signature.receives[name], taker) for name, taker in receives.items()}
 

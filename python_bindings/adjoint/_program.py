@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import atexit
 import collections
 import functools
 import operator
 import os
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -41,6 +43,7 @@ def compile(
     Raises CompileError, OptionError or TargetUnavailableError.
     """
     text, name = _read(source, name)
+    name = name.encode(errors="replace").decode()
     options = _adjoint.Options()
     options.entry = entry
     options.target = target
@@ -61,7 +64,7 @@ def _read(source: str | bytes | os.PathLike, name: str | None) -> tuple[bytes, s
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return source.encode(), name or "<string>"
     with open(source, "rb") as file:
-        return file.read(), name or os.fsdecode(source).encode(errors="replace").decode()
+        return file.read(), name or os.fsdecode(source)
 
 
 def _count(threads: int) -> int:
@@ -69,6 +72,10 @@ def _count(threads: int) -> int:
     if not 0 <= count < 1 << 31:
         raise OptionError(f"expected a number of threads from 0 on, got {threads}")
     return count
+
+
+# Threads that Python does not wait for at its end may be inside a program.
+atexit.register(_adjoint.end_threads)
 
 
 class Program:
@@ -95,8 +102,8 @@ class Program:
         self,
         /,
         *arrays: object,
-        feeds: dict[str, Feed] | None = None,
-        receives: dict[str, Receiver] | None = None,
+        feeds: Mapping[str, Feed] | None = None,
+        receives: Mapping[str, Receiver] | None = None,
         **named: object,
     ) -> np.ndarray | tuple[np.ndarray, ...] | None:
         """Runs the program once on arrays given in order or by name.
@@ -134,7 +141,8 @@ class Program:
         check_names("argument", named, names)
         if len(arrays) > len(specs):
             listed = f" ({', '.join(names)})" if names else ""
-            raise ArgumentTypeError(f"expected {len(specs)} arguments{listed}, got {len(arrays)}")
+            plural = "s" * (len(specs) != 1)
+            raise ArgumentTypeError(f"expected {len(specs)} argument{plural}{listed}, got {len(arrays)}")
         for name in names[: len(arrays)]:
             if name in named:
                 raise ArgumentTypeError(f"argument {name!r} is given twice")

@@ -107,13 +107,15 @@ nb::object adjoint_python::makeArray(adrt::Buffer data, adrt_type type, const in
   return nb::cast(nb::ndarray<nb::numpy>(owned->data(), rank, sizes, owner, nullptr, dtypeOf(type)));
 }
 
-nb::tuple adjoint_python::importBits(nb::handle object) {
-  auto array = nb::cast<nb::ndarray<nb::ro, nb::device::cpu>>(object);
+nb::tuple adjoint_python::importBits(nb::handle capsule) {
+  nb::ndarray<nb::ro, nb::device::cpu> array;
+  if (!nb::try_cast(capsule, array))
+    throw nb::value_error("not a DLPack capsule");
   size_t rank = std::min(array.ndim(), maxRank), sizes[maxRank];
   for (size_t axis = 0; axis < rank; ++axis)
     sizes[axis] = array.shape(axis);
   nb::dlpack::dtype bits{static_cast<uint8_t>(nb::dlpack::dtype_code::UInt), array.dtype().bits, 1};
-  // The object stays alive, and so does what it lends, through the array that was imported.
+  // The lender lives as long as the imported array.
   auto *lent = new decltype(array)(array);
   nb::capsule owner(lent, [](void *pointer) noexcept { delete static_cast<decltype(array) *>(pointer); });
   nb::ndarray<nb::numpy, nb::ro> copy(array.data(), rank, sizes, owner, array.stride_ptr(), bits);

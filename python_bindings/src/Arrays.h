@@ -40,9 +40,9 @@ bool isPlainArray(PyObject *object);
 /// A NumPy array that owns `data`.
 nanobind::object makeArray(adrt::Buffer data, adrt_type type, const int64_t *shape, size_t rank);
 
-/// What lies behind an object of the DLPack protocol whose elements NumPy may not know: the name of its
-/// element type and an array of unsigned integers of the same size.
-nanobind::tuple importBits(nanobind::handle object);
+/// What lies in a capsule of the DLPack protocol whose elements NumPy may not know: the name of its element
+/// type and an array of unsigned integers of the same size.
+nanobind::tuple importBits(nanobind::handle capsule);
 
 } // namespace adjoint_python
 

@@ -3,6 +3,7 @@
 // Calls from a running program back into Python.
 #include "Host.h"
 #include "Arrays.h"
+#include "Gil.h"
 
 #include <cstring>
 
@@ -16,6 +17,16 @@ std::unordered_map<std::string, nb::object> functionsOf(nb::dict functions) {
   for (auto [name, function] : functions)
     result.emplace(nb::str(name).c_str(), nb::borrow(function));
   return result;
+}
+
+/// Says where the program was, where Python can (since 3.11) and the exception lets us.
+void addNote(nb::handle exception, const std::string &place) {
+  try {
+    if (!place.empty() && nb::hasattr(exception, "add_note"))
+      exception.attr("add_note")(nb::str(place.c_str()));
+  } catch (const nb::python_error &) {
+    // What the user raised matters more.
+  }
 }
 
 nb::tuple shapeOf(const adrt_tensor &tensor) {
@@ -53,7 +64,7 @@ mlir::ad::runner::ProgramHost Host::callbacks() {
 }
 
 template <typename Body> int32_t Host::guarded(std::string &error, Body body) {
-  nb::gil_scoped_acquire gil;
+  GilAcquire gil;
   try {
     return body();
   } catch (const std::exception &problem) {
@@ -105,9 +116,7 @@ void Host::rethrow(const std::string &place) const {
   try {
     std::rethrow_exception(exception);
   } catch (const nb::python_error &error) {
-    // Since Python 3.11.
-    if (!place.empty() && nb::hasattr(error.value(), "add_note"))
-      error.value().attr("add_note")(nb::str(place.c_str()));
+    addNote(error.value(), place);
     throw;
   }
 }

@@ -3,6 +3,7 @@
 // The extension module: programs as the runner's library has them. What users see is the Python around it.
 #include "Arguments.h"
 #include "Describe.h"
+#include "Gil.h"
 #include "Host.h"
 #include "adjoint/Runner/StandardHooks.h"
 
@@ -20,7 +21,7 @@ nb::object compile(nb::bytes source, const std::string &name, const ProgramOptio
   Failure failure;
   std::unique_ptr<Program> program;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     program =
         Program::compile(text, name, options, standardHooks(), [&] { return signals.raised(); }, failure);
   }
@@ -38,7 +39,7 @@ nb::object run(const Program &program, nb::tuple values, nb::callable prepare, n
   Failure failure;
   bool done = false;
   {
-    nb::gil_scoped_release release;
+    GilRelease release;
     done = program.run(arguments.get(), host.callbacks(), results, failure);
   }
   if (!done) {
@@ -89,7 +90,8 @@ NB_MODULE(_adjoint, module) {
   // business.
   nb::set_leak_warnings(false);
   module.def("set_leak_warnings", nb::set_leak_warnings, nb::arg("value"));
-  module.def("import_bits", importBits, nb::arg("object"));
+  module.def("end_threads", endThreads);
+  module.def("import_bits", importBits, nb::arg("capsule"));
   module.def("compile", compile, nb::arg("source"), nb::arg("name"), nb::arg("options"));
   bindOptions(module);
   bindFailure(module);

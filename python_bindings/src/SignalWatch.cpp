@@ -2,8 +2,7 @@
 //
 // Looks for signals now and then: taking the GIL each time would cost more than most loops.
 #include "SignalWatch.h"
-
-#include <nanobind/nanobind.h>
+#include "Gil.h"
 
 namespace nb = nanobind;
 using namespace adjoint_python;
@@ -37,11 +36,13 @@ bool isBefore(const timespec &left, const timespec &right) {
 SignalWatch::SignalWatch() : nextLook(later(coarseNow())) {}
 
 bool SignalWatch::raised() {
+  if (isEnding())
+    return true;
   timespec now = coarseNow();
   if (exception || isBefore(now, nextLook))
     return exception != nullptr;
   nextLook = later(now);
-  nb::gil_scoped_acquire gil;
+  GilAcquire gil;
   if (PyErr_CheckSignals() == 0)
     return false;
   try {

@@ -48,6 +48,16 @@ def test_arguments_that_do_not_add_up(arrays, named, message):
         adjoint.compile(DIVIDE)(*arrays, **named)
 
 
+def test_names_may_be_anything():
+    source = """
+    func.func @main(%a: tensor<f32> {ad.name = "self"}, %b: tensor<f32> {ad.name = "a b"})
+        -> (tensor<f32> {ad.name = "class"}, tensor<f32> {ad.name = "count"}) {
+      return %a, %b : tensor<f32>, tensor<f32>
+    }"""
+    results = adjoint.compile(source)(**{"self": 1.0, "a b": 2.0})
+    assert results == (1, 2) and results.count == 2
+
+
 def test_several_results_are_a_named_tuple():
     results = adjoint.compile(DIVIDE)(A, B)
     assert isinstance(results, tuple) and len(results) == 2

@@ -75,6 +75,25 @@ def test_other_elements_of_other_libraries():
         program(Foreign(np.zeros((2, 2), np.float32)))
 
 
+@pytest.mark.parametrize("element_type", ["f32", "bf16"])
+def test_broken_lenders(element_type):
+    class Broken(Foreign):
+        def __dlpack__(self, **_):
+            return 3
+
+    class Raising(Foreign):
+        def __dlpack__(self, **_):
+            raise ZeroDivisionError
+
+    program = adjoint.compile(programs.identity(element_type))
+    with pytest.raises(adjoint.ArgumentTypeError, match="Broken that does not hand over its elements"):
+        program(Broken(None))
+    with pytest.raises(ZeroDivisionError):
+        program(Raising(None))
+    with pytest.raises(adjoint.ArgumentTypeError, match="got type, which is no array"):
+        program(Foreign)
+
+
 def test_memory_of_other_devices_is_refused():
     with pytest.raises(adjoint.ArgumentTypeError, match="in the memory of another device"):
         adjoint.compile(programs.SQUARE)(Foreign(np.zeros(3, np.float32), device=(2, 0)))

@@ -53,6 +53,14 @@ def test_anything_may_be_compiled(source, target):
     assert str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["", "a\0b", "\udc80", 'a:1:2:"b"\n\t%s'])
+def test_files_may_have_any_name(name):
+    with pytest.raises(adjoint.CompileError, match="expected"):
+        adjoint.compile("func.func @main() {\n", name=name)
+    with pytest.raises(adjoint.ProgramError, match="broadcast"):
+        adjoint.compile(programs.ADD, name=name)(np.zeros(2, np.float32), np.zeros(3, np.float32))
+
+
 def test_missing_files_are_errors_of_the_system(tmp_path):
     with pytest.raises(FileNotFoundError):
         adjoint.compile(tmp_path / "nothing.mlir")

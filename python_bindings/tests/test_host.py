@@ -56,6 +56,7 @@ def test_a_feed_that_is_used_up(target):
         (None, r"feed 'x' of type tensor<2xf32> has no source"),
         ({}, r"feed 'x' of type tensor<2xf32> has no source"),
         ({"x": VALUES, "z": VALUES}, "no feed 'z', its feeds are x"),
+        ([VALUES], "expected feeds by name in a dict, got list"),
         ({"x": 5}, "feed 'x': expected a function, an iterable or an array, got int"),
     ],
 )
@@ -123,6 +124,21 @@ def test_exceptions_of_callbacks_come_out(kind, target):
     frames = [entry.name for entry in caught.traceback]
     assert frames[-1] == "receive"
     assert program(2) == 2
+
+
+def test_exceptions_that_take_no_note_come_out():
+    class Stubborn(Exception):
+        def add_note(self, note):
+            raise ValueError(note)
+
+        def __str__(self):
+            raise ValueError
+
+    def receive(value):
+        raise Stubborn
+
+    with pytest.raises(Stubborn):
+        adjoint.compile(programs.COUNT)(1, receives={"count": receive})
 
 
 def test_callbacks_may_call_the_program(target):

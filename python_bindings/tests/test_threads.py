@@ -99,3 +99,22 @@ def test_a_forked_process_can_call(run_script, target):
         """
     )
     assert done.stdout == "0 True\n" and done.stderr == "", done.stderr
+
+
+@pytest.mark.parametrize("receives", ["None", "{'count': lambda value: None}"])
+def test_python_ends_while_a_thread_is_inside(run_script, target, receives):
+    done = run_script(
+        f"""
+        import atexit, threading, time
+        import numpy as np
+        # Registered before the import of adjoint, it runs after the end of the threads.
+        atexit.register(lambda: print(square(np.full(2, 3, np.float32))))
+        import adjoint, programs
+        square = adjoint.compile(programs.SQUARE)
+        program = adjoint.compile(programs.COUNT, target={target!r}, threads=2)
+        for _ in range(3):
+            threading.Thread(target=program, args=(1 << 60,), kwargs={{"receives": {receives}}}, daemon=True).start()
+        time.sleep(0.2)
+        """
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[9. 9.]\n", "")

@@ -1,0 +1,73 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Threads that come back after the end sleep until the process is gone.
+#include "Gil.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <unistd.h>
+
+using namespace adjoint_python;
+
+namespace {
+
+std::atomic<bool> ending{false};
+std::thread::id endingThread; // set before `ending`
+std::atomic<int> outside{0};  // threads that have given the lock away
+std::atomic<int> entering{0}; // threads that wait for the lock
+
+[[noreturn]] void sleepForever() {
+  --outside;
+  while (true)
+    pause();
+}
+
+/// Around each wait for the lock.
+class Entrance {
+public:
+  Entrance() {
+    ++entering;
+    if (!isEnding())
+      return;
+    --entering;
+    sleepForever();
+  }
+  ~Entrance() { --entering; }
+};
+
+template <typename Condition> void waitUntil(std::chrono::milliseconds limit, Condition condition) {
+  auto end = std::chrono::steady_clock::now() + limit;
+  while (!condition() && std::chrono::steady_clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+} // namespace
+
+bool adjoint_python::isEnding() { return ending && std::this_thread::get_id() != endingThread; }
+
+void adjoint_python::endThreads() {
+  // Who runs the hooks of the end may still call programs.
+  endingThread = std::this_thread::get_id();
+  ending = true;
+  PyThreadState *state = PyEval_SaveThread();
+  waitUntil(std::chrono::seconds(60), [] { return entering == 0; });
+  // Programs end at their next poll; one that takes longer is left alone.
+  waitUntil(std::chrono::seconds(1), [] { return outside == 0; });
+  PyEval_RestoreThread(state);
+}
+
+GilRelease::GilRelease() : state(PyEval_SaveThread()) { ++outside; }
+
+GilRelease::~GilRelease() {
+  {
+    Entrance entrance;
+    PyEval_RestoreThread(state);
+  }
+  --outside;
+}
+
+GilAcquire::GilAcquire() {
+  Entrance entrance;
+  state = PyGILState_Ensure();
+}
