@@ -100,7 +100,35 @@ struct LowerBroadcast : OpRewritePattern<BroadcastOp> {
 // number of an element is the same on both sides.
 struct LowerReshape : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
+
+  // Where static shapes differ in axes of size 1 only, the long axes keep their order.
+  static AffineMap mapOfUnitAxes(ReshapeOp op) {
+    auto from = cast<RankedTensorType>(op.getInput().getType());
+    auto to = cast<RankedTensorType>(op.getResult().getType());
+    if (!from.hasStaticShape() || !to.hasStaticShape())
+      return {};
+    MLIRContext *context = op.getContext();
+    SmallVector<AffineExpr> access;
+    int64_t axis = 0;
+    for (int64_t size : from.getShape()) {
+      if (size == 1) {
+        access.push_back(getAffineConstantExpr(0, context));
+        continue;
+      }
+      while (axis < to.getRank() && to.getDimSize(axis) == 1)
+        ++axis;
+      if (axis == to.getRank() || to.getDimSize(axis) != size)
+        return {};
+      access.push_back(getAffineDimExpr(axis++, context));
+    }
+    return AffineMap::get(to.getRank(), 0, access, context);
+  }
+
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    if (AffineMap map = mapOfUnitAxes(op)) {
+      rewriter.replaceOp(op, gatherByMap(rewriter, op, op.getInput(), map));
+      return success();
+    }
     Location loc = op.getLoc();
     auto sizesOf = [&](Value tensor) {
       SmallVector<Value> sizes;

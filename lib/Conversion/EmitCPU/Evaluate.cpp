@@ -18,7 +18,18 @@ FailureOr<Value> KernelEmitter::evaluateOne(Value tensor, const Position &positi
   return values->front();
 }
 
+// A value that is the same in all lanes is computed once, by scalar code. Positions in flat code are linear.
+static bool isUniform(ArrayRef<Position> positions) {
+  return llvm::all_of(positions, [](const Position &position) {
+    return llvm::all_of(position, [](const Index &index) { return index.isUniform(); });
+  });
+}
+
 FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Position> positions) {
+  if (lanes > 1 && isUniform(positions)) {
+    WithLanes scalarCode(*this, 1, nullptr);
+    return evaluate(tensor, positions);
+  }
   auto keyOf = [&](const Position &position) -> Key {
     return {tensor.getAsOpaquePointer(),
             {std::vector<Index>(position.begin(), position.end()), {lanes, mask.getAsOpaquePointer()}}};
@@ -79,15 +90,8 @@ FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) 
     return scalars.lookup(fill.getInputs()[0]);
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return evaluateOne(cast.getSource(), position);
-  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op)) {
-    Position inside;
-    for (auto [index, offset, stride] :
-         llvm::zip_equal(position, slice.getStaticOffsets(), slice.getStaticStrides())) {
-      Value base = binary<arith::MulIOp>(index.base, indexConstant(stride));
-      inside.push_back({binary<arith::AddIOp>(base, indexConstant(offset)), index.step * stride, nullptr});
-    }
-    return evaluateOne(slice.getSource(), inside);
-  }
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
+    return evaluateOne(slice.getSource(), insideSlice(slice, position));
   if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op)) {
     unsigned result = cast<OpResult>(tensor).getResultNumber();
     AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
@@ -97,6 +101,25 @@ FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) 
     return (*values)[result];
   }
   return kernel.emitOpError("holds a value that the CPU emitter cannot compute in place: ") << tensor;
+}
+
+Position KernelEmitter::insideSlice(tensor::ExtractSliceOp slice, const Position &position) {
+  Position inside;
+  for (auto [index, offset, stride] :
+       llvm::zip_equal(position, slice.getStaticOffsets(), slice.getStaticStrides())) {
+    if (index.varies) {
+      inside.push_back(index);
+      continue;
+    }
+    Value base = index.base ? binary<arith::MulIOp>(index.base, indexConstant(stride)) : Value();
+    if (!index.lanes) {
+      inside.push_back({binary<arith::AddIOp>(base, indexConstant(offset)), index.step * stride, nullptr});
+      continue;
+    }
+    Value scaled = binary<arith::MulIOp>(index.lanes, splat(indexConstant(stride), lanes));
+    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, splat(indexConstant(offset), lanes))});
+  }
+  return inside;
 }
 
 SmallVector<Index> KernelEmitter::loopsFromOutput(linalg::GenericOp generic, AffineMap map,
@@ -127,6 +150,8 @@ Index KernelEmitter::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
     return {indexConstant(constant.getValue()), 0, nullptr};
   auto pair = cast<AffineBinaryOpExpr>(expr);
   Index lhs = applyExpr(pair.getLHS(), loops), rhs = applyExpr(pair.getRHS(), loops);
+  if (lhs.varies || rhs.varies)
+    return Index::varying();
   bool isProduct = expr.getKind() == AffineExprKind::Mul;
   if (lhs.lanes || rhs.lanes) {
     Value l = laneVector(lhs), r = laneVector(rhs);

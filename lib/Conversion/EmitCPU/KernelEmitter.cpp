@@ -99,45 +99,57 @@ Value KernelEmitter::sizeOf(Value tensor, int64_t axis) {
   return sizeOf(cast<tensor::CastOp>(op).getSource(), axis);
 }
 
-// Whether the value is computed from operands of its own shape, element by element: then all of it is one
-// long vector.
-bool KernelEmitter::isFlat(Value root, ArrayRef<int64_t> shape) {
-  if (buffers.count(root) || root.getDefiningOp<linalg::FillOp>())
-    return true;
-  auto generic = root.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.getNumReductionLoops() > 0)
-    return false;
-  for (OpOperand &operand : generic->getOpOperands())
-    if (isa<RankedTensorType>(operand.get().getType()) &&
-        !generic.getMatchingIndexingMap(&operand).isIdentity())
-      return false;
-  for (Operation &op : *generic.getBlock())
-    if (isa<linalg::IndexOp, tensor::ExtractOp>(op))
-      return false;
-  return llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *input) {
-    return !isa<RankedTensorType>(input->get().getType()) || isFlat(input->get(), shape);
+// The tensors that an operation of the body reads whole or at a slice.
+static SmallVector<Value> tensorsRead(Operation *op) {
+  if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op))
+    return llvm::filter_to_vector(generic.getDpsInputs(),
+                                  [](Value input) { return isa<RankedTensorType>(input.getType()); });
+  if (isa_and_nonnull<tensor::CastOp, tensor::ExtractSliceOp>(op))
+    return {op->getOperand(0)};
+  return {};
+}
+
+// Visits everything that `root` is computed from, once; stops when the callback is true.
+static bool anyProducer(Value root, function_ref<bool(Value)> callback) {
+  SmallVector<Value> pending = {root};
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (callback(value))
+      return true;
+    for (Value input : tensorsRead(value.getDefiningOp()))
+      if (seen.insert(input).second)
+        pending.push_back(input);
+  }
+  return false;
+}
+
+bool cpu::dependsOn(Value root, function_ref<bool(linalg::GenericOp)> predicate) {
+  return anyProducer(root, [&](Value value) {
+    auto generic = value.getDefiningOp<linalg::GenericOp>();
+    return generic && predicate(generic);
   });
 }
 
-static bool dependsOn(Value root, function_ref<bool(linalg::GenericOp)> predicate) {
-  auto generic = root.getDefiningOp<linalg::GenericOp>();
-  if (!generic)
-    return false;
-  return predicate(generic) ||
-         llvm::any_of(generic.getDpsInputs(), [&](Value input) { return dependsOn(input, predicate); });
+// Whether every point is computed from the operands' elements at the same point.
+static bool isPointwise(linalg::GenericOp generic) {
+  auto isIdentity = [&](OpOperand &operand) {
+    return !isa<RankedTensorType>(operand.get().getType()) ||
+           generic.getMatchingIndexingMap(&operand).isIdentity();
+  };
+  return generic.getNumReductionLoops() == 0 && llvm::all_of(generic->getOpOperands(), isIdentity) &&
+         llvm::none_of(*generic.getBlock(),
+                       [](Operation &op) { return isa<linalg::IndexOp, tensor::ExtractOp>(op); });
 }
 
-// Results that are computed over one iteration space share a nest, so that a result may overwrite an operand.
-bool KernelEmitter::sharesNest(ValueRange roots) {
-  auto shape = cast<RankedTensorType>(roots.front().getType()).getShape();
-  return llvm::all_of(roots, [&](Value root) {
-    if (cast<RankedTensorType>(root.getType()).getShape() != shape)
+// Whether the value is computed from operands of its own shape, element by element: then all of it is one
+// long vector.
+bool KernelEmitter::isFlat(Value root) {
+  return !anyProducer(root, [&](Value value) {
+    if (buffers.count(value) || value.getDefiningOp<linalg::FillOp>())
       return false;
-    if (root.getDefiningOp<linalg::FillOp>() || root.getDefiningOp<tensor::ExtractSliceOp>() ||
-        buffers.count(root))
-      return true;
-    auto generic = root.getDefiningOp<linalg::GenericOp>();
-    return generic && generic.getNumReductionLoops() == 0;
+    auto generic = value.getDefiningOp<linalg::GenericOp>();
+    return !generic || !isPointwise(generic);
   });
 }
 
@@ -157,36 +169,45 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
   return success();
 }
 
+KernelEmitter::Nest KernelEmitter::nestOver(const Buffer &buffer, ValueRange roots) {
+  Nest nest;
+  nest.shape = buffer.shape;
+  nest.sizes = buffer.sizes;
+  nest.roots.assign(roots.begin(), roots.end());
+  return nest;
+}
+
+// Results that are computed over one iteration space share a nest, so that a result may overwrite an operand.
 LogicalResult KernelEmitter::emitRoots() {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   auto setTiles = [&](StringRef tiles) { function->setAttr("ad.tiles", builder.getStringAttr(tiles)); };
-  bool plain = sharesNest(roots) || (roots.size() == 1 && roots[0].getDefiningOp<linalg::GenericOp>() &&
-                                     roots[0].getDefiningOp<linalg::GenericOp>().getNumResults() == 1);
-  if (!plain) {
+  std::optional<unsigned> space = rowSpaceOf(roots);
+  if (!space) {
     setTiles("one");
     for (auto [root, destination] : llvm::zip_equal(roots, results))
       if (failed(emitRoot(root, destination)))
         return failure();
     return success();
   }
-  Nest nest;
-  nest.sizes = results.front().sizes;
-  nest.shape = results.front().shape;
+  Nest nest = nestOver(results[*space], roots);
   nest.begin = rangeBegin;
   nest.end = rangeEnd;
-  flat = llvm::all_of(roots, [&](Value root) { return isFlat(root, nest.shape); });
+  bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
+  flat = oneShape && llvm::all_of(roots, [&](Value root) { return isFlat(root); });
   if (flat) {
     setTiles("flat");
     nest.sizes = {rangeEnd};
     nest.shape = {ShapedType::kDynamic};
   } else {
-    setTiles(nest.shape.empty() ? "one" : "outer");
-    nest.vectorize = llvm::none_of(roots, [&](Value root) {
+    bool lanesAreSummed = sumsLanesAlong(roots, nest, laneAxisOf(nest));
+    bool hasRows = llvm::any_of(roots, [&](Value root) {
       return dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
     });
-    nest.block = llvm::any_of(roots, [&](Value root) {
-      return dependsOn(root, [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; });
-    });
+    if (!oneShape || (hasRows && laneAxisOf(nest) >= 0 && !lanesAreSummed))
+      return emitRows(roots, *space);
+    setTiles(nest.shape.empty() ? "one" : "outer");
+    nest.vectorize = !lanesAreSummed;
+    chooseBlock(nest);
   }
   return emitNest(nest, [&](ArrayRef<Position> positions) { return storeRoots(roots, results, positions); });
 }
@@ -203,10 +224,8 @@ LogicalResult KernelEmitter::emitRoot(Value root, const Buffer &destination) {
               .getNumResults() == generic.getNumLoops() &&
       generic.getNumResults() > 1)
     return emitScan(generic, destination);
-  Nest nest;
-  nest.sizes = destination.sizes;
-  nest.shape = destination.shape;
-  nest.vectorize = !dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
+  Nest nest = nestOver(destination, root);
+  nest.vectorize = !sumsLanesAlong(root, nest, laneAxisOf(nest));
   return emitNest(nest,
                   [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
 }
@@ -219,9 +238,11 @@ LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
   if (sourceType.getRank() != insert.getDestType().getRank())
     return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
   Nest nest;
+  nest.roots = {insert.getSource()};
   nest.shape.assign(sourceType.getShape().begin(), sourceType.getShape().end());
   for (int64_t axis = 0; axis < sourceType.getRank(); ++axis)
     nest.sizes.push_back(sizeOf(insert.getSource(), axis));
+  nest.vectorize = !sumsLanesAlong(nest.roots, nest, laneAxisOf(nest));
   auto valueOf = [&](OpFoldResult number) -> Value {
     if (auto attr = dyn_cast<Attribute>(number))
       return indexConstant(cast<IntegerAttr>(attr).getInt());

@@ -19,20 +19,28 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
+#include <set>
 
 namespace mlir::ad::cpu {
 
-/// One index of a tensor: base + step * lane, or `lanes` (a vector of index) when that is set.
+/// One index of a tensor: base + step * lane, or `lanes` (a vector of index) when that is set. An index that
+/// `varies` stands for all that a loop still to be made will take.
 struct Index {
   Value base;
   int64_t step = 0;
   Value lanes;
+  bool varies = false;
+  bool isUniform() const { return !lanes && step == 0; }
+  static Index varying() { return {nullptr, 0, nullptr, true}; }
   bool operator<(const Index &other) const {
     return std::make_tuple(base.getAsOpaquePointer(), step, lanes.getAsOpaquePointer()) <
            std::make_tuple(other.base.getAsOpaquePointer(), other.step, other.lanes.getAsOpaquePointer());
   }
 };
 using Position = SmallVector<Index, 4>;
+inline bool varies(const Position &position) {
+  return llvm::any_of(position, [](const Index &index) { return index.varies; });
+}
 
 /// A dense row-major tensor in memory.
 struct Buffer {
@@ -62,17 +70,21 @@ private:
   LogicalResult emitRoot(Value root, const Buffer &destination);
   LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination);
   LogicalResult emitScan(linalg::GenericOp scan, const Buffer &destination);
-  bool isFlat(Value root, ArrayRef<int64_t> shape);
-  bool sharesNest(ValueRange roots);
+  bool isFlat(Value root);
+  std::optional<unsigned> rowSpaceOf(ValueRange roots);
   /// What a nest does at a set of positions.
   using Store = function_ref<LogicalResult(ArrayRef<Position>)>;
   struct Nest {
     SmallVector<Value> sizes;
     SmallVector<int64_t> shape;
+    SmallVector<Value> roots; // what is evaluated at the positions
     bool vectorize = true;
-    bool block = false; // evaluate several rows and vectors together
-    Value begin, end;   // range of the outermost loop, null for all of it
+    int64_t rows = 1, vectors = 1; // how many are evaluated together
+    Value begin, end;              // range of the outermost loop, null for all of it
   };
+  Nest nestOver(const Buffer &buffer, ValueRange roots);
+  void chooseBlock(Nest &nest);
+  int64_t laneAxisOf(const Nest &nest);
   LogicalResult emitNest(const Nest &nest, Store store);
   LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
                           SmallVectorImpl<Position> &positions, Store store);
@@ -80,6 +92,19 @@ private:
                              Store store);
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
   LogicalResult storeRoots(ValueRange roots, ArrayRef<Buffer> buffers, ArrayRef<Position> positions);
+
+  // --- Rows.cpp: nests whose rows have values of their own
+  LogicalResult emitRows(ValueRange roots, unsigned space);
+  LogicalResult emitRow(ValueRange roots, const Nest &space, const Position &row);
+
+  // --- Hoist.cpp: what loops that are still to be made will need in every iteration
+  using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
+  LogicalResult hoist(Value tensor, const Position &position, Visited &visited);
+  SmallVector<std::pair<Value, Position>> inputsAt(Value tensor, const Position &position);
+  bool sumsLanesAt(Value tensor, const Position &position, Visited &visited);
+  bool sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis);
+  LogicalResult hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
+  LogicalResult hoistAlong(const Nest &nest, ArrayRef<Position> positions);
 
   // --- Evaluate.cpp: values at positions
   FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions);
@@ -93,6 +118,7 @@ private:
   Position apply(AffineMap map, ArrayRef<Index> loops);
   Index applyExpr(AffineExpr expr, ArrayRef<Index> loops);
   SmallVector<Index> loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position);
+  Position insideSlice(tensor::ExtractSliceOp slice, const Position &position);
 
   // --- Reduce.cpp: reductions in the written order
   FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result,
@@ -172,6 +198,9 @@ private:
   using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
   SmallVector<std::map<Key, Value>> caches;
 };
+
+/// Whether something that `root` is computed from satisfies the predicate.
+bool dependsOn(Value root, function_ref<bool(linalg::GenericOp)> predicate);
 
 } // namespace mlir::ad::cpu
 

@@ -10,9 +10,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Four rows by two vectors: eight accumulators hide the latency of a multiply-add on current cores.
-static constexpr int64_t kRows = 4, kVectors = 2;
-
 static std::optional<int64_t> constantOf(Value value) {
   return getConstantIntValue(getAsOpFoldResult(value));
 }
@@ -31,15 +28,39 @@ LogicalResult KernelEmitter::emitLoop(Value lower, Value upper, Value step,
   return body(loop.getInductionVar());
 }
 
-LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
-  // The last axis that is longer than one is contiguous in the result.
+// The last axis that is longer than one is contiguous in the result.
+int64_t KernelEmitter::laneAxisOf(const Nest &nest) {
   int64_t laneAxis = -1;
-  if (nest.vectorize)
-    for (auto [axis, size] : llvm::enumerate(nest.shape))
-      if (size != 1)
-        laneAxis = axis;
+  for (auto [axis, size] : llvm::enumerate(nest.shape))
+    if (size != 1)
+      laneAxis = axis;
+  return laneAxis;
+}
+
+// How many rows and vectors of a reduction run in one loop: enough accumulators to hide the latency of a
+// multiply-add, few enough for the registers, rows and columns in the proportion that the result has. A tile
+// of r rows and v vectors loads r + v values for r * v multiply-adds.
+void KernelEmitter::chooseBlock(Nest &nest) {
+  bool reduces = llvm::any_of(nest.roots, [&](Value root) {
+    return dependsOn(root, [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; });
+  });
+  int64_t axis = nest.vectorize ? laneAxisOf(nest) : -1;
+  if (!reduces || axis < 0)
+    return;
+  constexpr int64_t kAccumulators = 16;
+  auto most = [](int64_t size, int64_t limit) {
+    return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
+  };
+  int64_t rows = axis > 0 ? most(nest.shape[axis - 1], 8) : 1;
+  int64_t columns = nest.shape[axis];
+  int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / vectorLanes, kAccumulators);
+  nest.vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : 8);
+  nest.rows = std::min(rows, kAccumulators / nest.vectors);
+}
+
+LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
   SmallVector<Position> positions(1);
-  return emitLoops(nest, 0, laneAxis, positions, store);
+  return emitLoops(nest, 0, nest.vectorize ? laneAxisOf(nest) : -1, positions, store);
 }
 
 LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
@@ -64,27 +85,33 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   Value lower = outermost ? nest.begin : indexConstant(0);
   Value upper = outermost ? nest.end : nest.sizes[axis];
   // Rows are blocked on the axis next to the vectors.
-  bool rows = nest.block && laneAxis > 0 && axis == laneAxis - 1;
-  if (rows) {
-    Value count = indexConstant(kRows);
+  auto block = [&](int64_t count) {
+    Value step = indexConstant(count);
     Value whole =
-        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), count), count);
+        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
     Value middle = binary<arith::AddIOp>(lower, whole);
-    if (failed(emitLoop(lower, middle, count, [&](Value base) {
-          SmallVector<Value> bases = {base};
-          for (int64_t i = 1; i < kRows; ++i)
-            bases.push_back(binary<arith::AddIOp>(base, indexConstant(i)));
-          return withIndex(bases);
-        })))
-      return failure();
+    LogicalResult result = emitLoop(lower, middle, step, [&](Value base) {
+      SmallVector<Value> bases = {base};
+      for (int64_t i = 1; i < count; ++i)
+        bases.push_back(binary<arith::AddIOp>(base, indexConstant(i)));
+      return withIndex(bases);
+    });
     lower = middle;
-  }
-  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return withIndex(base); });
+    return result;
+  };
+  // What is left over is halved until single rows are left.
+  if (laneAxis > 0 && axis == laneAxis - 1)
+    for (int64_t rows = nest.rows; rows > 1; rows = llvm::bit_floor<uint64_t>(rows - 1))
+      if (failed(block(rows)))
+        return failure();
+  return block(1);
 }
 
 LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis,
                                           ArrayRef<Position> positions, Store store) {
   int64_t rank = nest.shape.size();
+  if (failed(hoistAlong(nest, positions)))
+    return failure();
   auto emitAt = [&](Value base, int64_t vectors, Value active) -> LogicalResult {
     WithLanes vectorCode(*this, vectorLanes, active);
     SmallVector<Position> extended;
@@ -113,8 +140,9 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_
     lower = middle;
     return result;
   };
-  if (nest.block && failed(mainLoop(kVectors)))
-    return failure();
+  for (int64_t vectors = nest.vectors; vectors > 1; vectors = llvm::bit_floor<uint64_t>(vectors - 1))
+    if (failed(mainLoop(vectors)))
+      return failure();
   if (failed(mainLoop(1)))
     return failure();
   Value rest = binary<arith::SubIOp>(upper, lower);

@@ -135,6 +135,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp gene
 FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
                                                    ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
                                                    Value lower, Value upper) {
+  if (failed(hoistReduced(generic, loops)))
+    return failure();
   auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -275,6 +277,8 @@ FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector
   Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);
   Value mainEnd = binary<arith::AddIOp>(lower, whole);
   Value rest = binary<arith::SubIOp>(size, whole);
+  if (failed(hoistReduced(generic, loops)))
+    return failure();
   WithLanes laneCode(*this, count, nullptr);
   Value sum = splat(identity, count);
   auto step = [&](Value at, Value acc) -> FailureOr<Value> {

@@ -166,7 +166,8 @@ LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
     const HostTensor source = tensors.lookup(init);
     HostTensor carry = withPlaceOf(cast<RankedTensorType>(argument.getType()), source, bufferNumber(loop, i));
     copy(carry, source);
-    tensors[argument] = tensors[loop.getResult(i)] = carry;
+    tensors[argument] = carry;
+    tensors[loop.getResult(i)] = carry;
     carries.push_back(carry);
   }
   auto lowered = scf::ForOp::create(builder, loc, mapped(loop.getLowerBound()), mapped(loop.getUpperBound()),
@@ -214,7 +215,8 @@ LogicalResult HostEmitter::emitWhile(scf::WhileOp loop) {
       if (!type.hasStaticShape())
         return loop.emitOpError("carries a tensor of dynamic shape; use scf.for, or a static shape");
       results.push_back(place(type, sizesOf(type, {}), bufferNumber(loop, i)));
-      tensors[result] = tensors[loop.getAfterArguments()[i]] = results.back();
+      tensors[result] = results.back();
+      tensors[loop.getAfterArguments()[i]] = results.back();
     }
   SmallVector<Type> types;
   for (Value result : nonTensors(loop.getResults()))

@@ -182,7 +182,8 @@ LogicalResult MemoryPlanner::assignFor(scf::ForOp loop) {
   SmallVector<int64_t> carries;
   for (auto [argument, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
     carries.push_back(isTensor(argument) ? makeBuffer(argument.getType(), enter, exit) : -1);
-    bufferOf[argument] = bufferOf[result] = carries.back();
+    bufferOf[argument] = carries.back();
+    bufferOf[result] = carries.back();
     extendOverUses(result);
   }
   placeYieldedInCarries(loop, carries);
@@ -230,7 +231,8 @@ LogicalResult MemoryPlanner::assignWhile(scf::WhileOp loop) {
   conditionBuffers = arguments;
   for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
     int64_t buffer = isTensor(result) ? makeBuffer(result.getType(), enter, exit) : -1;
-    bufferOf[argument] = bufferOf[result] = buffer;
+    bufferOf[argument] = buffer;
+    bufferOf[result] = buffer;
     extendOverUses(result);
   }
   if (failed(assign(*loop.getBeforeBody())))

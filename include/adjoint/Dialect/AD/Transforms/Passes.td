@@ -218,32 +218,41 @@ def DecomposePass : Pass<"ad-decompose"> {
 //===- Fusion -===//
 
 def FusePass : Pass<"ad-fuse"> {
-  let summary = "Wrap operations into fusions, one for each kernel";
+  let summary = "Group operations into fusions, one for each kernel";
   let description = [{
     Why: a fusion becomes one kernel; what is inside is never written to memory.
 
-    Every operation that computes tensors gets a fusion of its own. Elementwise operations join the fusion of their user when all their
-    users are in it and the shapes agree. Constants with one value, ad.full and broadcasts whose axes are known statically are
-    copied into the elementwise fusions that use them. Everything that a body needs comes in as an operand. A fusion has the permissions that
-    all its operations have, and their summation order. At top level stay large constants, barriers, the
-    connection to the host, checks and scalar code.
+    A fusion has one iteration space. Its operations are computed at the points of the space, at its rows (all axes but the last,
+    which a row reduction of the fusion collapses), or inside a reduction at the points that this reads. Producers join the
+    fusion of a user that reads them so; values with users elsewhere become results. A contraction, or a reduction of other axes
+    than the last, takes elementwise users of its shape (bias, activation, residual, update of a parameter); reductions take
+    elementwise producers; softmax and norms become one fusion with their backward passes. Small fusions side by side over equal
+    spaces are joined. Constants with one value, ad.full, and broadcasts, slices, transpositions and reshapes that only move the point
+    of reading are copied into the fusions that use them. No fusion waits for something that waits for it (convexity), and
+    nothing moves across a condition (`ad.require`) or reorders effects. All sums in a fusion have the same written order, so that
+    fused and unfused agree bit for bit. A fusion has the permissions that all its operations have.
+
+    The cost model: a member saves the bytes of its result and one launch; nothing is computed twice, except constants and data
+    movement. Fusions side by side are joined up to 16384 points, where a launch costs as much as the work.
 
     Before:
     ```mlir
-    %e = ad.exp %x : tensor<4xf32>
-    %y = ad.neg %e : tensor<4xf32>
+    %0 = ad.dot %x, %w {order = #ad.order<block = 512>} : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+    %y = ad.relu %0 : tensor<8x32xf32>
     ```
     After:
     ```mlir
-    %y = ad.fusion elementwise (%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
-      %e = ad.exp %a : tensor<4xf32>
-      %n = ad.neg %e : tensor<4xf32>
-      ad.yield %n : tensor<4xf32>
+    %y = ad.fusion dot (%a = %x, %b = %w) : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32> {
+      %0 = ad.dot %a, %b {order = #ad.order<block = 512>} : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+      %1 = ad.relu %0 : tensor<8x32xf32>
+      ad.yield %1 : tensor<8x32xf32>
     }
     ```
-    Refuses: producers that something else uses too, other shapes, other kinds; each refusal is a remark of the category ad-fuse.
-    The program has to be one that --ad-verify-numerics accepts.
+    Refuses nothing but unknown policies; each fusion and each producer that stays outside is a remark of the category ad-fuse with
+    its reason. The program has to be one that --ad-verify-numerics accepts.
   }];
+  let options = [Option<"policy", "policy", "std::string", "\"grow\"",
+                        "grow: as described; single: one fusion for each operation">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 

@@ -1,0 +1,105 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Values that a loop does not change are computed before it: the sum of a row before the loop over the row
+// that divides by it. Positions with an index that varies stand for the loop.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// The tensors that `tensor` is computed from, each with the position that is read for `position`. Computed
+// accesses are left out.
+SmallVector<std::pair<Value, Position>> KernelEmitter::inputsAt(Value tensor, const Position &position) {
+  Operation *op = buffers.count(tensor) ? nullptr : tensor.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
+    return {{cast.getSource(), position}};
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
+    return {{slice.getSource(), insideSlice(slice, position)}};
+  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+  if (!generic)
+    return {};
+  unsigned result = cast<OpResult>(tensor).getResultNumber();
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
+  SmallVector<Index> loops = loopsFromOutput(generic, map, position);
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  for (unsigned dim : reduced)
+    loops[dim] = Index::varying();
+  SmallVector<std::pair<Value, Position>> inputs;
+  for (OpOperand *input : generic.getDpsInputOperands())
+    if (isa<RankedTensorType>(input->get().getType()) && !generic.getMatchingBlockArgument(input).use_empty())
+      inputs.push_back({input->get(), apply(generic.getMatchingIndexingMap(input), loops)});
+  return inputs;
+}
+
+// Values are shared: what has been visited at a position is not visited again.
+static bool enter(std::set<std::pair<const void *, std::vector<Index>>> &visited, Value tensor,
+                  const Position &position) {
+  return visited.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second;
+}
+
+LogicalResult KernelEmitter::hoist(Value tensor, const Position &position, Visited &visited) {
+  if (!enter(visited, tensor, position))
+    return success();
+  if (!varies(position))
+    return evaluateOne(tensor, position);
+  for (auto &[input, at] : inputsAt(tensor, position))
+    if (failed(hoist(input, at, visited)))
+      return failure();
+  return success();
+}
+
+// Whether a sum over lanes is read at positions that vary: then these cannot be lanes themselves.
+bool KernelEmitter::sumsLanesAt(Value tensor, const Position &position, Visited &visited) {
+  if (!enter(visited, tensor, position))
+    return false;
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (generic && varies(position) && usesLanes(generic))
+    return true;
+  return llvm::any_of(inputsAt(tensor, position),
+                      [&](auto &input) { return sumsLanesAt(input.first, input.second, visited); });
+}
+
+// The same for the whole nest: the axis varies, and so do those behind it, which have size 1.
+bool KernelEmitter::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis) {
+  if (axis < 0)
+    return false;
+  Position position(nest.shape.size(), {indexConstant(0), 0, nullptr});
+  position[axis] = Index::varying();
+  Visited visited;
+  return llvm::any_of(roots, [&](Value root) { return sumsLanesAt(root, position, visited); });
+}
+
+// Before the loop over the axis that follows the ones in `positions`.
+LogicalResult KernelEmitter::hoistAlong(const Nest &nest, ArrayRef<Position> positions) {
+  if (flat)
+    return success();
+  for (Position position : positions) {
+    position.resize(nest.shape.size(), {indexConstant(0), 0, nullptr});
+    position[positions.front().size()] = Index::varying();
+    Visited visited;
+    for (Value root : nest.roots)
+      if (failed(hoist(root, position, visited)))
+        return failure();
+  }
+  return success();
+}
+
+// Before a loop over the reduced axes.
+LogicalResult KernelEmitter::hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  for (SmallVector<Index> inner : loops) {
+    Visited visited;
+    for (unsigned dim : reduced)
+      inner[dim] = Index::varying();
+    for (OpOperand *input : generic.getDpsInputOperands())
+      if (isa<RankedTensorType>(input->get().getType()) &&
+          !generic.getMatchingBlockArgument(input).use_empty())
+        if (failed(hoist(input->get(), apply(generic.getMatchingIndexingMap(input), inner), visited)))
+          return failure();
+  }
+  return success();
+}

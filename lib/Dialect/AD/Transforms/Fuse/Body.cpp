@@ -1,0 +1,124 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "Body.h"
+#include "Rules.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::fuse;
+
+namespace {
+// What the body needs from outside becomes an operand.
+class BodyBuilder {
+public:
+  BodyBuilder(const Cluster &cluster, ClusterGraph &graph, llvm::SetVector<Operation *> &copies)
+      : graph(graph), copies(copies), members(cluster.members.begin(), cluster.members.end()),
+        builder(members.front()->getContext()) {
+    llvm::sort(members,
+               [&](Operation *lhs, Operation *rhs) { return graph.positionOf(lhs) < graph.positionOf(rhs); });
+    takesCopies = llvm::all_of(members, takesFree);
+    builder.setInsertionPointToStart(&body);
+    for (Operation *member : members)
+      add(member);
+    for (Operation *member : members)
+      for (Value result : member->getResults())
+        if (isUsedOutside(result, cluster))
+          results.push_back(result);
+  }
+
+  FusionOp finish() {
+    YieldOp::create(builder, members.back()->getLoc(), inside(results));
+    SmallVector<Location> locations;
+    for (Operation *member : members)
+      locations.push_back(member->getLoc());
+    Operation *last = members.back();
+    PermissionsAttr allow = permissions && explicitlySet
+                                ? PermissionsAttr::get(last->getContext(), *permissions)
+                                : PermissionsAttr();
+    OpBuilder outer(last);
+    outer.setInsertionPointAfter(last);
+    auto fusion = FusionOp::create(outer, outer.getFusedLoc(locations), ValueRange(results).getTypes(),
+                                   kind(), inputs, KernelClassAttr(), order, allow);
+    Block &target = fusion.getBody().emplaceBlock();
+    for (Value input : inputs)
+      target.addArgument(input.getType(), input.getLoc());
+    for (auto [own, final] : llvm::zip_equal(body.getArguments(), target.getArguments()))
+      own.replaceAllUsesWith(final);
+    target.getOperations().splice(target.end(), body.getOperations());
+    llvm::SmallPtrSet<Operation *, 8> inCluster(members.begin(), members.end());
+    for (auto [old, fresh] : llvm::zip_equal(results, fusion.getResults()))
+      old.replaceUsesWithIf(fresh, [&](OpOperand &use) { return !inCluster.contains(use.getOwner()); });
+    return fusion;
+  }
+
+private:
+  // Copied operations stay behind for what uses them in the host program: their operand must exist there
+  // too, unless all of their users have copies of their own.
+  bool isUsedOutside(Value value, const Cluster &cluster) { return graph.hasUsesOutside(value, &cluster); }
+
+  SmallVector<Value> inside(ArrayRef<Value> values) {
+    SmallVector<Value> mapped;
+    for (Value value : values)
+      mapped.push_back(mapping.lookup(value));
+    return mapped;
+  }
+
+  // What the fusion was grown from: a contraction before a reduction before elementwise operations.
+  FusionKind kind() {
+    auto has = [&](FusionKind wanted) {
+      return llvm::any_of(members, [&](Operation *member) {
+        return cast<FusableOpInterface>(member).getFusionKind() == wanted;
+      });
+    };
+    for (FusionKind kind : {FusionKind::dot, FusionKind::reduce, FusionKind::elementwise})
+      if (has(kind))
+        return kind;
+    return FusionKind::movement;
+  }
+
+  void add(Operation *op) {
+    for (Value operand : op->getOperands())
+      bring(operand);
+    builder.clone(*op, mapping);
+    if (auto numerics = dyn_cast<NumericsOpInterface>(op)) {
+      permissions = permissions ? *permissions & numerics.getPermissions() : numerics.getPermissions();
+      explicitlySet &= numerics.hasPermissions();
+      if (OrderAttr own = numerics.getSummationOrder())
+        order = own;
+    }
+  }
+
+  // Makes the value available inside: as an operand, or as a copy of a constant or of what costs nothing.
+  void bring(Value value) {
+    if (mapping.contains(value))
+      return;
+    Operation *op = value.getDefiningOp();
+    bool repeats = op && isa<BroadcastOp, FullOp>(op) && isFree(op);
+    if (op && op->getBlock() == &graph.getBlock() &&
+        (isSmallConstant(op) || (takesCopies && (repeats || graph.isCopied(op))))) {
+      copies.insert(op);
+      return add(op);
+    }
+    inputs.push_back(value);
+    mapping.map(value, body.addArgument(value.getType(), value.getLoc()));
+  }
+
+  ClusterGraph &graph;
+  llvm::SetVector<Operation *> &copies;
+  SmallVector<Operation *> members;
+  bool takesCopies = false;
+  OpBuilder builder;
+  Block body;
+  IRMapping mapping;
+  SmallVector<Value> inputs, results;
+  std::optional<Permissions> permissions;
+  bool explicitlySet = true;
+  OrderAttr order;
+};
+} // namespace
+
+FusionOp fuse::buildFusion(const Cluster &cluster, ClusterGraph &graph,
+                           llvm::SetVector<Operation *> &copies) {
+  return BodyBuilder(cluster, graph, copies).finish();
+}

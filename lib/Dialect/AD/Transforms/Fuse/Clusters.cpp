@@ -1,0 +1,192 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Who depends on whom in a block with clusters. A cluster runs as a whole, so what depends on one member
+// depends on all of them.
+
+#include "Clusters.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::fuse;
+
+// Nodes that a search visits before it gives up: keeps fusion linear in very long programs.
+static constexpr size_t kSearchLimit = 20000;
+
+ClusterGraph::ClusterGraph(Block &block) : block(block) {
+  unsigned position = 0;
+  for (Operation &op : block) {
+    positions[&op] = position++;
+    if (isMemoryEffectFree(&op))
+      continue;
+    effectNumber[&op] = effects.size();
+    effects.push_back(&op);
+    if (isa<RequireOp>(op))
+      guards.push_back(&op);
+  }
+}
+
+void fuse::forEachOutsideOperand(Operation *op, llvm::function_ref<void(Value)> callback) {
+  op->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands())
+      if (!op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
+          operand.getParentBlock()->getParentOp() != op)
+        callback(operand);
+  });
+}
+
+Cluster &ClusterGraph::create(Operation *op, Level level) {
+  clusters.push_back(std::make_unique<Cluster>());
+  clusters.back()->space = op->getResult(0);
+  add(op, *clusters.back(), level);
+  return *clusters.back();
+}
+
+void ClusterGraph::add(Operation *op, Cluster &cluster, Level level) {
+  cluster.members.insert(op);
+  cluster.first = std::min(cluster.first, positions.lookup(op));
+  cluster.last = std::max(cluster.last, positions.lookup(op));
+  owners[op] = &cluster;
+  levels[op] = level;
+}
+
+void ClusterGraph::merge(Cluster &to, Cluster &from) {
+  for (Operation *op : from.members)
+    add(op, to, levels.lookup(op));
+  to.hasRows |= from.hasRows;
+  to.reduces |= from.reduces;
+  if (!to.order)
+    to.order = from.order;
+  from.members.clear();
+}
+
+SmallVector<ClusterGraph::Use> ClusterGraph::usesOf(Value value) const {
+  SmallVector<Use> uses;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = block.findAncestorOpInBlock(*use.getOwner());
+    if (user && user == use.getOwner() && copied.contains(user))
+      for (Use further : usesOf(user->getResult(0)))
+        uses.push_back({further.operand, user});
+    else
+      uses.push_back({&use, nullptr});
+  }
+  return uses;
+}
+
+bool ClusterGraph::hasUsesOutside(Value value, const Cluster *cluster) const {
+  return llvm::any_of(usesOf(value),
+                      [&](const Use &use) { return owners.lookup(use.operand->getOwner()) != cluster; });
+}
+
+bool ClusterGraph::reaches(const Cluster &from, const Cluster &to) const {
+  SmallVector<Operation *> users;
+  for (Operation *member : from.members)
+    for (Value result : member->getResults())
+      for (const Use &use : usesOf(result)) {
+        Operation *user = block.findAncestorOpInBlock(*use.operand->getOwner());
+        if (owners.lookup(user) != &from)
+          users.push_back(user);
+      }
+  return reaches(users, to);
+}
+
+bool ClusterGraph::reaches(ArrayRef<Operation *> from, const Cluster &to) const {
+  SmallVector<Operation *> pending(from);
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  auto push = [&](Operation *op) {
+    if (op && seen.insert(op).second)
+      pending.push_back(op);
+  };
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val();
+    Cluster *cluster = owners.lookup(op);
+    if (cluster == &to || seen.size() > kSearchLimit)
+      return true;
+    // Edges lead forward in the block, except inside a cluster.
+    if ((cluster ? cluster->first : positions.lookup(op)) > to.last)
+      continue;
+    if (isa<RequireOp>(op))
+      return true; // all that stands behind a condition runs after it, and `to` does
+    if (auto number = effectNumber.find(op); number != effectNumber.end())
+      if (number->second + 1 < effects.size())
+        push(effects[number->second + 1]);
+    if (cluster)
+      for (Operation *member : cluster->members)
+        push(member);
+    for (Value result : op->getResults())
+      for (Operation *user : result.getUsers())
+        push(block.findAncestorOpInBlock(*user));
+  }
+  return false;
+}
+
+Node ClusterGraph::nodeOf(Operation *op) const {
+  Cluster *cluster = owners.lookup(op);
+  return cluster ? Node{cluster, nullptr} : Node{nullptr, op};
+}
+
+void ClusterGraph::addPredecessors(Operation *op, SmallVectorImpl<Node> &nodes) const {
+  forEachOutsideOperand(op, [&](Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    if (!producer || producer->getBlock() != &block)
+      return;
+    nodes.push_back(nodeOf(producer));
+    // What is copied brings its own operands with it.
+    if (copied.contains(producer))
+      addPredecessors(producer, nodes);
+  });
+  if (auto number = effectNumber.find(op); number != effectNumber.end() && number->second > 0)
+    nodes.push_back(nodeOf(effects[number->second - 1]));
+  auto behind = llvm::upper_bound(guards, op, [&](Operation *lhs, Operation *rhs) {
+    return positions.lookup(lhs) < positions.lookup(rhs);
+  });
+  if (behind != guards.begin() && *std::prev(behind) != op)
+    nodes.push_back(nodeOf(*std::prev(behind)));
+}
+
+SmallVector<Node> ClusterGraph::predecessors(Node node) const {
+  SmallVector<Node> nodes;
+  if (!node.cluster) {
+    addPredecessors(node.op, nodes);
+    return nodes;
+  }
+  for (Operation *member : node.cluster->members)
+    addPredecessors(member, nodes);
+  llvm::erase_if(nodes, [&](const Node &other) { return other.cluster == node.cluster; });
+  return nodes;
+}
+
+SmallVector<Node> ClusterGraph::order() const {
+  SmallVector<Node> sorted;
+  llvm::SmallPtrSet<const void *, 32> entered;
+  auto keyOf = [](const Node &node) -> const void * {
+    return node.cluster ? static_cast<const void *>(node.cluster) : node.op;
+  };
+  // Depth first without recursion: programs may be longer than a stack is deep.
+  struct Frame {
+    Node node;
+    SmallVector<Node> before;
+    size_t next = 0;
+  };
+  SmallVector<Frame, 0> stack;
+  auto visit = [&](Node node) {
+    if (entered.insert(keyOf(node)).second)
+      stack.push_back({node, predecessors(node)});
+  };
+  for (Operation &op : block) {
+    // A cluster waits for its last member or its first user, whichever comes first in the block.
+    if (Cluster *cluster = owners.lookup(&op); cluster && positions.lookup(&op) != cluster->last)
+      continue;
+    visit(nodeOf(&op));
+    while (!stack.empty()) {
+      if (stack.back().next < stack.back().before.size()) {
+        Node next = stack.back().before[stack.back().next++];
+        visit(next);
+        continue;
+      }
+      sorted.push_back(stack.back().node);
+      stack.pop_back();
+    }
+  }
+  return sorted;
+}

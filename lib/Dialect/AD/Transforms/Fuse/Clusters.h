@@ -1,0 +1,101 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The operations of one block, some of them in clusters that will become fusions. Answers what fusion has to
+// know before it merges: who uses a value, and whether one cluster must run before another.
+
+#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
+#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
+
+#include "../Sizes.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "llvm/ADT/SetVector.h"
+#include <memory>
+
+namespace mlir::ad::fuse {
+
+/// Where in a kernel a value is computed.
+enum class Level {
+  full, ///< once for every point of the iteration space
+  row,  ///< once for every row: all points that differ in the last axis only
+  inner ///< inside a reduction, at points of the reduction's operand
+};
+
+/// Operations that become one kernel.
+struct Cluster {
+  llvm::SmallSetVector<Operation *, 8> members;
+  Value space;          ///< a value that has the shape of the iteration space
+  bool hasRows = false; ///< some members are computed once per row
+  bool reduces = false;
+  OrderAttr order;                ///< the order that its reductions share
+  unsigned first = ~0u, last = 0; ///< positions of members in the block
+};
+
+/// A cluster, or one operation that stays in the host program.
+struct Node {
+  Cluster *cluster = nullptr;
+  Operation *op = nullptr;
+};
+
+class ClusterGraph {
+public:
+  explicit ClusterGraph(Block &block);
+
+  Block &getBlock() { return block; }
+  Cluster *clusterOf(Operation *op) const { return owners.lookup(op); }
+  Level levelOf(Operation *op) const { return levels.lookup(op); }
+  unsigned positionOf(Operation *op) const { return positions.lookup(op); }
+  void setLevel(Operation *op, Level level) { levels[op] = level; }
+
+  Cluster &create(Operation *op, Level level);
+  void add(Operation *op, Cluster &cluster, Level level);
+  /// Moves the members of `from` into `to`.
+  void merge(Cluster &to, Cluster &from);
+
+  /// Operations that are copied into every cluster that uses them and have no other place.
+  void copyIntoUsers(Operation *op) { copied.insert(op); }
+  bool isCopied(Operation *op) const { return copied.contains(op); }
+  const llvm::SetVector<Operation *> &getCopied() const { return copied; }
+
+  /// A use of a value; `through` is the copied operation between, nearest to the value, or null.
+  struct Use {
+    OpOperand *operand;
+    Operation *through;
+  };
+  /// The uses by operations of this block that are not copied, and through those that are.
+  SmallVector<Use> usesOf(Value value) const;
+  bool hasUsesOutside(Value value, const Cluster *cluster) const;
+
+  /// Whether something that uses what `from` computes must run before `to`. True also when the search gets
+  /// too long to be worth it.
+  bool reaches(ArrayRef<Operation *> from, const Cluster &to) const;
+  bool reaches(const Cluster &from, const Cluster &to) const;
+
+  /// Everything in the block in an order in which it can run, close to the order in which it stands.
+  SmallVector<Node> order() const;
+  /// Nodes that must run before this one.
+  SmallVector<Node> predecessors(Node node) const;
+
+  SmallVector<std::unique_ptr<Cluster>> clusters; ///< emptied ones stay
+  SizeAnalysis sizes;
+
+private:
+  Node nodeOf(Operation *op) const;
+  void addPredecessors(Operation *op, SmallVectorImpl<Node> &nodes) const;
+
+  Block &block;
+  llvm::DenseMap<Operation *, unsigned> positions;
+  llvm::DenseMap<Operation *, Cluster *> owners;
+  llvm::DenseMap<Operation *, Level> levels;
+  llvm::SetVector<Operation *> copied;
+  // What happens in the written order: the operations with effects. Conditions that guard everything behind
+  // them.
+  SmallVector<Operation *> effects, guards;
+  llvm::DenseMap<Operation *, unsigned> effectNumber;
+};
+
+/// One operation with its nested ones: all operands that come from outside of it.
+void forEachOutsideOperand(Operation *op, llvm::function_ref<void(Value)> callback);
+
+} // namespace mlir::ad::fuse
+
+#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H

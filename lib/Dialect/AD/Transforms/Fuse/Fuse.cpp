@@ -1,0 +1,188 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Grows clusters from the end of a block: an operation joins the cluster of its users where Rules.h allows
+// it, then clusters side by side are joined, then each becomes a fusion.
+
+#include "Body.h"
+#include "Rules.h"
+#include "Siblings.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_FUSEPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::fuse;
+
+static void reportRefusal(Operation *op, StringRef reason) {
+  remark::missed(op->getLoc(), remark::RemarkOpts::name("producer-stays-outside").category("ad-fuse"))
+      << remark::metric("operation", op->getName().getStringRef()) << remark::metric("reason", reason);
+}
+
+static void reportFusion(FusionOp fusion, size_t operations) {
+  if (operations > 1)
+    remark::passed(fusion.getLoc(), remark::RemarkOpts::name("fused").category("ad-fuse"))
+        << remark::metric("kind", stringifyFusionKind(fusion.getKind()))
+        << remark::metric("operations", static_cast<int>(operations))
+        << remark::metric("results", static_cast<int>(fusion.getNumResults()));
+}
+
+namespace {
+class BlockFuser {
+public:
+  BlockFuser(Block &block, bool grow) : graph(block), grow(grow) {}
+
+  void run() {
+    for (Operation &op : llvm::reverse(graph.getBlock()))
+      if (isa<FusableOpInterface>(op))
+        place(&op);
+    if (grow)
+      joinSiblings(graph);
+    build();
+  }
+
+private:
+  void place(Operation *op) {
+    if (isFree(op) && onlyUsersWithCopies(op))
+      return graph.copyIntoUsers(op);
+    if (grow && joinUsers(op))
+      return;
+    Cluster &own = graph.create(op, isRowReduction(op) ? Level::row : Level::full);
+    initialize(own, op);
+  }
+
+  bool onlyUsersWithCopies(Operation *op) {
+    return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
+      return graph.isCopied(user) || (graph.clusterOf(user) && takesFree(user));
+    });
+  }
+
+  // The clusters that use the result, in the order of the block.
+  SmallVector<Cluster *> userClusters(Operation *op) {
+    llvm::SmallSetVector<Cluster *, 4> users;
+    for (const ClusterGraph::Use &use : graph.usesOf(op->getResult(0)))
+      if (Cluster *cluster = graph.clusterOf(use.operand->getOwner()))
+        users.insert(cluster);
+    SmallVector<Cluster *> sorted(users.begin(), users.end());
+    llvm::sort(sorted, [](Cluster *a, Cluster *b) { return a->first < b->first; });
+    return sorted;
+  }
+
+  // Joins the operation to a cluster that uses it, and that to the other clusters that do.
+  Cluster *joinUsers(Operation *op) {
+    if (op->getNumResults() != 1)
+      return nullptr;
+    SmallVector<Cluster *> users = userClusters(op);
+    Cluster *home = nullptr;
+    Fit chosen;
+    StringRef refusal;
+    for (Cluster *candidate : users) {
+      Fit fit = fitInto(op, *candidate, graph);
+      if (fit.refusal.empty() && leadsBack(op, *candidate))
+        fit.refusal = "another user runs before the fusion";
+      if (!fit.refusal.empty()) {
+        refusal = fit.refusal;
+        continue;
+      }
+      if (!home) {
+        home = candidate;
+        chosen = fit;
+      } else if (fit.level == chosen.level && !fit.opensRows && !chosen.opensRows &&
+                 haveSameSpace(*home, *candidate, graph) && !graph.reaches(*home, *candidate) &&
+                 !graph.reaches(*candidate, *home)) {
+        graph.merge(*home, *candidate);
+      }
+    }
+    if (home)
+      accept(op, chosen, *home, graph);
+    else if (!refusal.empty())
+      reportRefusal(op, refusal);
+    return home;
+  }
+
+  // Whether another user of the result has to run before the cluster: then the two cannot be one kernel.
+  bool leadsBack(Operation *op, const Cluster &cluster) {
+    SmallVector<Operation *> others;
+    for (const ClusterGraph::Use &use : graph.usesOf(op->getResult(0))) {
+      Operation *user = graph.getBlock().findAncestorOpInBlock(*use.operand->getOwner());
+      if (graph.clusterOf(user) != &cluster)
+        others.push_back(user);
+    }
+    return !others.empty() && graph.reaches(others, cluster);
+  }
+
+  void build() {
+    SmallVector<Node> order = graph.order();
+    llvm::SetVector<Operation *> copies = graph.getCopied();
+    SmallVector<Operation *> sequence;
+    for (const Node &node : order) {
+      if (!node.cluster) {
+        sequence.push_back(node.op);
+        continue;
+      }
+      FusionOp fusion = buildFusion(*node.cluster, graph, copies);
+      reportFusion(fusion, node.cluster->members.size());
+      sequence.push_back(fusion);
+    }
+    for (Operation *op : sequence)
+      op->moveBefore(&graph.getBlock(), graph.getBlock().end());
+    eraseUnused(copies);
+  }
+
+  // What stands in fusions now, users before what they use.
+  void eraseUnused(const llvm::SetVector<Operation *> &copies) {
+    SmallVector<Operation *> members;
+    for (auto &cluster : graph.clusters)
+      llvm::append_range(members, cluster->members);
+    for (Operation *member : members)
+      member->dropAllReferences();
+    SmallVector<Operation *> left(copies.begin(), copies.end());
+    llvm::sort(left, [&](Operation *a, Operation *b) { return graph.positionOf(a) > graph.positionOf(b); });
+    for (Operation *op : left)
+      if (!graph.clusterOf(op) && op->use_empty())
+        op->erase();
+    for (Operation *member : members)
+      member->erase();
+  }
+
+  ClusterGraph graph;
+  bool grow;
+};
+
+struct FusePass : ad::impl::FusePassBase<FusePass> {
+  using FusePassBase::FusePassBase;
+
+  void runOnOperation() override {
+    if (policy != "grow" && policy != "single") {
+      getOperation()->emitError() << "unknown policy '" << policy << "' of ad-fuse, expected grow or single";
+      return signalPassFailure();
+    }
+    SmallVector<Block *> blocks;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<FusionOp, KernelOp>(op))
+        return WalkResult::skip();
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          blocks.push_back(&block);
+      return WalkResult::advance();
+    });
+    for (Block *block : blocks) {
+      if (llvm::none_of(*block, [](Operation &op) { return isa<FusableOpInterface>(op); }))
+        continue;
+      eraseDead(*block);
+      BlockFuser(*block, policy == "grow").run();
+    }
+  }
+
+  static void eraseDead(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa<FusableOpInterface>(op) && isOpTriviallyDead(&op))
+        op.erase();
+  }
+};
+} // namespace

@@ -1,0 +1,85 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Clusters at the same depth of the dependence graph cannot depend on each other. Depth is counted once from
+// the start, which aligns projections of one input, and once from the end, which aligns the updates of
+// parameters. Joining clusters of equal depth changes no depth, so one pass over the block does.
+
+#include "Siblings.h"
+#include "Rules.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::fuse;
+
+// Pointers that one kernel takes: more would spill the registers that hold them.
+static constexpr unsigned kResultLimit = 24;
+
+static const void *keyOf(const Node &node) {
+  return node.cluster ? static_cast<const void *>(node.cluster) : node.op;
+}
+
+using Depths = llvm::DenseMap<const void *, unsigned>;
+
+static Depths depthsFromStart(ClusterGraph &graph, ArrayRef<Node> order) {
+  Depths depths;
+  for (const Node &node : order) {
+    unsigned depth = 0;
+    for (const Node &before : graph.predecessors(node))
+      depth = std::max(depth, depths.lookup(keyOf(before)) + 1);
+    depths[keyOf(node)] = depth;
+  }
+  return depths;
+}
+
+static Depths depthsFromEnd(ClusterGraph &graph, ArrayRef<Node> order) {
+  Depths depths;
+  for (const Node &node : llvm::reverse(order)) {
+    unsigned depth = depths.lookup(keyOf(node));
+    depths[keyOf(node)] = depth;
+    for (const Node &before : graph.predecessors(node)) {
+      unsigned &known = depths[keyOf(before)];
+      known = std::max(known, depth + 1);
+    }
+  }
+  return depths;
+}
+
+static unsigned resultsOf(const Cluster &cluster, ClusterGraph &graph) {
+  unsigned count = 0;
+  for (Operation *member : cluster.members)
+    for (Value result : member->getResults())
+      count += graph.hasUsesOutside(result, &cluster);
+  return count;
+}
+
+static bool isSmall(const Cluster &cluster) {
+  auto type = cast<RankedTensorType>(cluster.space.getType());
+  return type.hasStaticShape() && type.getNumElements() <= kSmallSpace;
+}
+
+static void joinAtEqualDepth(ClusterGraph &graph, ArrayRef<Node> order, const Depths &depths) {
+  // Clusters that could be joined share depth and shape.
+  std::map<std::pair<unsigned, std::vector<int64_t>>, SmallVector<Cluster *>> groups;
+  for (const Node &node : order) {
+    Cluster *cluster = node.cluster;
+    if (!cluster || !isSmall(*cluster))
+      continue;
+    auto shape = cast<RankedTensorType>(cluster->space.getType()).getShape();
+    auto &group = groups[{depths.lookup(cluster), {shape.begin(), shape.end()}}];
+    Cluster **partner = llvm::find_if(group, [&](Cluster *other) {
+      return haveSameSpace(*other, *cluster, graph) && other->reduces == cluster->reduces &&
+             resultsOf(*other, graph) + resultsOf(*cluster, graph) <= kResultLimit;
+    });
+    if (partner == group.end())
+      group.push_back(cluster);
+    else
+      graph.merge(**partner, *cluster);
+  }
+}
+
+void fuse::joinSiblings(ClusterGraph &graph) {
+  SmallVector<Node> order = graph.order();
+  joinAtEqualDepth(graph, order, depthsFromStart(graph, order));
+  order = graph.order();
+  joinAtEqualDepth(graph, order, depthsFromEnd(graph, order));
+}
