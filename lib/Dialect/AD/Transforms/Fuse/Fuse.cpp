@@ -48,12 +48,22 @@ public:
 
 private:
   void place(Operation *op) {
+    if (isUsedBefore(op))
+      return;
     if (isFree(op) && onlyUsersWithCopies(op))
       return graph.copyIntoUsers(op);
     if (grow && joinUsers(op))
       return;
     Cluster &own = graph.create(op, isRowReduction(op) ? Level::row : Level::full);
     initialize(own, op);
+  }
+
+  // In code that nothing reaches, values may depend on themselves: it is left alone.
+  bool isUsedBefore(Operation *op) {
+    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+      Operation *inBlock = graph.getBlock().findAncestorOpInBlock(*user);
+      return !inBlock || graph.positionOf(inBlock) <= graph.positionOf(op);
+    });
   }
 
   bool onlyUsersWithCopies(Operation *op) {
