@@ -18,5 +18,5 @@ export CC=clang-22 CXX=clang++-22 LDFLAGS=-fuse-ld=lld-22
 export CMAKE_PREFIX_PATH="$BUILD/prefix:$LLVM"
 quietly "$BUILD/python-prefix.log" cmake --install "$BUILD" --prefix "$BUILD/prefix"
 quietly "$BUILD/python-build.log" "$PYTHON" -m pip install --disable-pip-version-check --no-index --no-deps \
-  --no-build-isolation --target "$BUILD/python" --upgrade -C "build-dir=$BUILD/python-build" ./python_bindings
+  --no-build-isolation --target "$BUILD/python" --upgrade --config-settings "build-dir=$BUILD/python-build" ./python_bindings
 say "the Python package is in ${BUILD#"$ROOT"/}/python"
