@@ -182,6 +182,10 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
       values.map(argument, scalars.lookup(input->get()));
       continue;
     }
+    if (auto packed = packedOperands.find(input); packed != packedOperands.end()) {
+      values.map(argument, loadPacked(packed->second, loops));
+      continue;
+    }
     FailureOr<Value> value = evaluateOne(input->get(), apply(generic.getMatchingIndexingMap(input), loops));
     if (failed(value))
       return failure();

@@ -83,15 +83,44 @@ private:
     Value begin, end;              // range of the outermost loop, null for all of it
   };
   Nest nestOver(const Buffer &buffer, ValueRange roots);
-  void chooseBlock(Nest &nest);
   int64_t laneAxisOf(const Nest &nest);
   LogicalResult emitNest(const Nest &nest, Store store);
   LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
                           SmallVectorImpl<Position> &positions, Store store);
-  LogicalResult emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis, ArrayRef<Position> positions,
+  LogicalResult emitLaneLoop(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
                              Store store);
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
   LogicalResult storeRoots(ValueRange roots, ArrayRef<Buffer> buffers, ArrayRef<Position> positions);
+
+  // --- Blocks.cpp: tiles of rows and vectors
+  void chooseBlock(Nest &nest);
+  int64_t blockColumns(const Nest &nest);
+  LogicalResult emitBlocks(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
+                           Store store);
+  LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
+                             Store inRows);
+
+  // --- Pack.cpp: operands of contractions in the order in which tiles read them
+  struct PackedOperand {
+    OpOperand *operand;
+    Operation *generic;
+    AffineMap map;                 // from the loops of the contraction to the axes of the operand
+    int64_t columnAxis, depthAxis; // of the operand
+    int64_t depth, tile;           // elements of a panel: depth, rounded up, times the columns of a tile
+    Value pointer;
+    Value start; // first column of the block
+  };
+  SmallVector<PackedOperand> operandsToPack(const Nest &nest, int64_t columns);
+  Value scratch(RankedTensorType like, int64_t elements);
+  Value packedIndex(const PackedOperand &packed, Value depth, Value column);
+  Value loadPacked(const PackedOperand &packed, ArrayRef<Index> loops);
+  void pack(PackedOperand &packed, const Position &outer, Value start, Value end);
+  void packStraight(const PackedOperand &packed, const Position &outer, Value depth, Value column, Value end);
+  void packTransposed(const PackedOperand &packed, const Position &outer, Value depth, Value column,
+                      Value end);
+  Position operandPosition(const PackedOperand &packed, const Position &outer, Index depth, Index column);
+  Value lanesBelow(Value count);
+  void transposeInRegisters(SmallVectorImpl<Value> &rows);
 
   // --- Rows.cpp: nests whose rows have values of their own
   LogicalResult emitRows(ValueRange roots, unsigned space);
@@ -162,6 +191,15 @@ private:
   private:
     KernelEmitter &emitter;
   };
+  /// Packed operands, for the code of one block.
+  class Packing {
+  public:
+    explicit Packing(KernelEmitter &emitter) : emitter(emitter) {}
+    ~Packing() { emitter.packedOperands.clear(); }
+
+  private:
+    KernelEmitter &emitter;
+  };
   /// Another number of lanes for a while.
   class WithLanes {
   public:
@@ -193,6 +231,7 @@ private:
   SmallVector<Buffer> results;     // destinations
   IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
+  DenseMap<OpOperand *, PackedOperand> packedOperands;
   DenseMap<int64_t, Value> constants;  // index constants, in the entry block
   DenseMap<int64_t, Value> laneCounts; // 0, 1, 2, … by number of lanes, in the entry block
   using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;

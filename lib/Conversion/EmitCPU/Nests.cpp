@@ -37,27 +37,6 @@ int64_t KernelEmitter::laneAxisOf(const Nest &nest) {
   return laneAxis;
 }
 
-// How many rows and vectors of a reduction run in one loop: enough accumulators to hide the latency of a
-// multiply-add, few enough for the registers, rows and columns in the proportion that the result has. A tile
-// of r rows and v vectors loads r + v values for r * v multiply-adds.
-void KernelEmitter::chooseBlock(Nest &nest) {
-  bool reduces = llvm::any_of(nest.roots, [&](Value root) {
-    return dependsOn(root, [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; });
-  });
-  int64_t axis = nest.vectorize ? laneAxisOf(nest) : -1;
-  if (!reduces || axis < 0)
-    return;
-  constexpr int64_t kAccumulators = 16;
-  auto most = [](int64_t size, int64_t limit) {
-    return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
-  };
-  int64_t rows = axis > 0 ? most(nest.shape[axis - 1], 8) : 1;
-  int64_t columns = nest.shape[axis];
-  int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / vectorLanes, kAccumulators);
-  nest.vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : 8);
-  nest.rows = std::min(rows, kAccumulators / nest.vectors);
-}
-
 LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
   SmallVector<Position> positions(1);
   return emitLoops(nest, 0, nest.vectorize ? laneAxisOf(nest) : -1, positions, store);
@@ -68,46 +47,29 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   int64_t rank = nest.shape.size();
   if (axis == rank)
     return store(positions);
+  auto rangeOf = [&](int64_t which) -> std::pair<Value, Value> {
+    bool outermost = which == 0 && nest.begin;
+    return {outermost ? nest.begin : indexConstant(0), outermost ? nest.end : nest.sizes[which]};
+  };
+  auto [lower, upper] = rangeOf(axis);
   if (axis == laneAxis)
-    return emitLaneLoop(nest, axis, laneAxis, positions, store);
-  auto withIndex = [&](ArrayRef<Value> bases) {
-    SmallVector<Position> extended;
-    for (Value base : bases)
-      for (const Position &position : positions) {
-        extended.push_back(position);
-        extended.back().push_back({base, 0, nullptr});
-      }
+    return emitLaneLoop(nest, lower, upper, positions, store);
+  if (nest.rows > 1 && axis == laneAxis - 1)
+    return emitBlocks(nest, lower, upper, positions, store);
+  auto withIndex = [&](Value base) {
+    SmallVector<Position> extended(positions.begin(), positions.end());
+    for (Position &position : extended)
+      position.push_back({base, 0, nullptr});
     return emitLoops(nest, axis + 1, laneAxis, extended, store);
   };
-  bool outermost = axis == 0 && nest.begin;
-  if (nest.shape[axis] == 1 && !outermost)
+  if (nest.shape[axis] == 1 && !(axis == 0 && nest.begin))
     return withIndex(indexConstant(0));
-  Value lower = outermost ? nest.begin : indexConstant(0);
-  Value upper = outermost ? nest.end : nest.sizes[axis];
-  // Rows are blocked on the axis next to the vectors.
-  auto block = [&](int64_t count) {
-    Value step = indexConstant(count);
-    Value whole =
-        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
-    Value middle = binary<arith::AddIOp>(lower, whole);
-    LogicalResult result = emitLoop(lower, middle, step, [&](Value base) {
-      SmallVector<Value> bases = {base};
-      for (int64_t i = 1; i < count; ++i)
-        bases.push_back(binary<arith::AddIOp>(base, indexConstant(i)));
-      return withIndex(bases);
-    });
-    lower = middle;
-    return result;
-  };
-  // What is left over is halved until single rows are left.
-  if (laneAxis > 0 && axis == laneAxis - 1)
-    for (int64_t rows = nest.rows; rows > 1; rows = llvm::bit_floor<uint64_t>(rows - 1))
-      if (failed(block(rows)))
-        return failure();
-  return block(1);
+  return emitLoop(lower, upper, indexConstant(1), withIndex);
 }
 
-LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_t laneAxis,
+// Vectors over [lower, upper) of the lane axis, as many together as the nest says, then fewer, then a masked
+// rest.
+LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, Value lower, Value upper,
                                           ArrayRef<Position> positions, Store store) {
   int64_t rank = nest.shape.size();
   if (failed(hoistAlong(nest, positions)))
@@ -127,9 +89,6 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, int64_t axis, int64_
     }
     return store(extended);
   };
-  bool outermost = axis == 0 && nest.begin;
-  Value lower = outermost ? nest.begin : indexConstant(0);
-  Value upper = outermost ? nest.end : nest.sizes[axis];
   auto mainLoop = [&](int64_t vectors) -> LogicalResult {
     Value step = indexConstant(vectors * vectorLanes);
     Value whole =

@@ -1,0 +1,107 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions and other sums into every point of a result: tiles of rows and vectors that stay in registers
+// over the whole reduction, in an order in which the operands stay in the caches.
+
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// Half of the second-level cache of current cores, for what a block of columns reads of an operand.
+static constexpr int64_t kBlockBytes = 512 * 1024;
+
+// How many rows and vectors of a reduction run in one loop: enough accumulators to hide the latency of a
+// multiply-add, few enough for the registers, rows and columns in the proportion that the result has. A tile
+// of r rows and v vectors loads r + v values for r * v multiply-adds.
+void KernelEmitter::chooseBlock(Nest &nest) {
+  bool reduces = llvm::any_of(nest.roots, [&](Value root) {
+    return dependsOn(root, [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; });
+  });
+  int64_t axis = nest.vectorize ? laneAxisOf(nest) : -1;
+  if (!reduces || axis < 0)
+    return;
+  constexpr int64_t kAccumulators = 16;
+  auto most = [](int64_t size, int64_t limit) {
+    return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
+  };
+  int64_t rows = axis > 0 ? most(nest.shape[axis - 1], 8) : 1;
+  int64_t columns = nest.shape[axis];
+  int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / vectorLanes, kAccumulators);
+  nest.vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : 8);
+  nest.rows = std::min(rows, kAccumulators / nest.vectors);
+}
+
+// The reduced size of the first contraction that the nest computes, 0 when it is not known.
+static int64_t reducedSize(ArrayRef<Value> roots) {
+  int64_t size = 0;
+  for (Value root : roots)
+    dependsOn(root, [&](linalg::GenericOp generic) {
+      SmallVector<unsigned> dims;
+      generic.getReductionDims(dims);
+      if (dims.size() == 1)
+        size = generic.getStaticLoopRanges()[dims.front()];
+      return size != 0;
+    });
+  return std::max<int64_t>(size, 0);
+}
+
+// Columns whose part of the right operand stays in the cache while all rows pass: whole tiles.
+int64_t KernelEmitter::blockColumns(const Nest &nest) {
+  int64_t tile = nest.vectors * vectorLanes;
+  int64_t depth = reducedSize(nest.roots);
+  if (depth == 0)
+    return 0;
+  int64_t element = memoryType(results.front().element).getIntOrFloatBitWidth() / 8;
+  return std::max<int64_t>(1, kBlockBytes / (depth * element * tile)) * tile;
+}
+
+// All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
+LogicalResult KernelEmitter::emitBlocks(const Nest &nest, Value lower, Value upper,
+                                        ArrayRef<Position> positions, Store store) {
+  int64_t rowAxis = positions.front().size();
+  Value columns = nest.sizes[rowAxis + 1];
+  int64_t width = blockColumns(nest);
+  int64_t known = nest.shape[rowAxis + 1];
+  bool oneBlock = width == 0 || (!ShapedType::isDynamic(known) && known <= width);
+  Value step = oneBlock ? columns : indexConstant(width);
+  SmallVector<PackedOperand> packed = operandsToPack(nest, oneBlock ? known : width);
+  Value zero = indexConstant(0);
+  auto block = [&](Value start) -> LogicalResult {
+    Value end = oneBlock ? columns : binary<arith::MinUIOp>(binary<arith::AddIOp>(start, step), columns);
+    Packing scope(*this);
+    for (PackedOperand &operand : packed)
+      pack(operand, positions.front(), start, end);
+    return emitRowTiles(nest, lower, upper, positions,
+                        [&](ArrayRef<Position> rows) { return emitLaneLoop(nest, start, end, rows, store); });
+  };
+  return oneBlock ? block(zero) : emitLoop(zero, columns, step, block);
+}
+
+// Tiles of rows; what is left over is halved until single rows are left.
+LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper,
+                                          ArrayRef<Position> positions, Store inRows) {
+  for (int64_t rows = nest.rows; rows >= 1; rows = llvm::bit_floor<uint64_t>(rows - 1)) {
+    Value step = indexConstant(rows);
+    Value whole =
+        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
+    Value middle = binary<arith::AddIOp>(lower, whole);
+    LogicalResult result = emitLoop(lower, middle, step, [&](Value base) {
+      SmallVector<Position> extended;
+      for (int64_t i = 0; i < rows; ++i)
+        for (const Position &position : positions) {
+          extended.push_back(position);
+          extended.back().push_back({binary<arith::AddIOp>(base, indexConstant(i)), 0, nullptr});
+        }
+      return inRows(extended);
+    });
+    if (failed(result))
+      return failure();
+    lower = middle;
+    if (rows == 1)
+      break;
+  }
+  return success();
+}

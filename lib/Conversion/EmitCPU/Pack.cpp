@@ -1,0 +1,212 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operands of contractions in the order in which tiles read them: for a block of columns, panels as wide as a
+// tile, each with the reduced axis outside and the columns inside. Worth it when the rows of an operand lie a
+// multiple of the page size apart or do not fit into the cache, and when the columns are not contiguous.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// More would not fit on a thread's stack beside everything else.
+static constexpr int64_t kScratchBytes = 1024 * 1024;
+// A straight operand up to this size is read in place.
+static constexpr int64_t kStraightBytes = 1024 * 1024;
+// Rows that share what is packed once.
+static constexpr int64_t kRowsForTransposed = 8, kRowsForStraight = 32;
+
+// The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
+static int64_t axisOfLoop(AffineMap map, unsigned dim) {
+  for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+    if (auto d = dyn_cast<AffineDimExpr>(expr); d && d.getPosition() == dim)
+      return axis;
+  return -1;
+}
+
+static bool isWorthPacking(RankedTensorType type, int64_t columnAxis, int64_t rows) {
+  bool many = ShapedType::isDynamic(rows);
+  if (columnAxis + 1 != type.getRank())
+    return many || rows >= kRowsForTransposed;
+  int64_t bytes = type.getNumElements() * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  return (many || rows >= kRowsForStraight) && bytes > kStraightBytes;
+}
+
+SmallVector<KernelEmitter::PackedOperand> KernelEmitter::operandsToPack(const Nest &nest, int64_t columns) {
+  SmallVector<PackedOperand> chosen;
+  unsigned laneDim = nest.shape.size() - 1, rowDim = laneDim - 1;
+  int64_t tile = nest.vectors * vectorLanes, bytes = 0;
+  auto consider = [&](linalg::GenericOp generic) {
+    SmallVector<unsigned> reduced;
+    generic.getReductionDims(reduced);
+    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+    if (reduced.size() != 1 || generic.getNumResults() != 1 || generic.getNumDpsInputs() != 2 ||
+        out.getNumResults() != nest.shape.size() || axisOfLoop(out, laneDim) != laneDim ||
+        axisOfLoop(out, rowDim) != rowDim)
+      return false;
+    for (OpOperand *operand : generic.getDpsInputOperands()) {
+      AffineMap map = generic.getMatchingIndexingMap(operand);
+      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+      if (!buffers.count(operand->get()) || !type || !type.hasStaticShape() || !map.isProjectedPermutation())
+        continue;
+      int64_t columnAxis = axisOfLoop(map, laneDim), depthAxis = axisOfLoop(map, reduced.front());
+      if (columnAxis < 0 || depthAxis < 0 || axisOfLoop(map, rowDim) >= 0 ||
+          !isWorthPacking(type, columnAxis, nest.shape[rowDim]))
+        continue;
+      int64_t depth = llvm::alignTo(type.getDimSize(depthAxis), vectorLanes);
+      int64_t elements = llvm::alignTo(columns, tile) * depth;
+      int64_t own = elements * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+      if (bytes + own > kScratchBytes)
+        continue;
+      bytes += own;
+      chosen.push_back(
+          {operand, generic, map, columnAxis, depthAxis, depth, tile, scratch(type, elements), {}});
+    }
+    return false;
+  };
+  if (nest.vectorize && laneAxisOf(nest) == int64_t(laneDim))
+    for (Value root : nest.roots)
+      dependsOn(root, consider);
+  return chosen;
+}
+
+// Memory on the stack, in the entry block.
+Value KernelEmitter::scratch(RankedTensorType like, int64_t elements) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&function.getBody().front());
+  Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), elements);
+  return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+                                memoryType(like.getElementType()), count, 64);
+}
+
+// Where element (depth, column) lies: the panel of the column, then depth, then the column in the panel.
+Value KernelEmitter::packedIndex(const PackedOperand &packed, Value depth, Value column) {
+  Value width = indexConstant(packed.tile);
+  Value offset = binary<arith::SubIOp>(column, packed.start);
+  Value panel = binary<arith::DivUIOp>(offset, width);
+  Value within = binary<arith::RemUIOp>(offset, width);
+  Value index = binary<arith::MulIOp>(panel, indexConstant(packed.depth * packed.tile));
+  index = binary<arith::AddIOp>(index, within);
+  return binary<arith::AddIOp>(index, binary<arith::MulIOp>(depth, width));
+}
+
+Value KernelEmitter::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
+  SmallVector<unsigned> reduced;
+  cast<linalg::GenericOp>(packed.generic).getReductionDims(reduced);
+  const Index &column = loops[loops.size() - 2], &depth = loops[reduced.front()];
+  Buffer flatBuffer = buffers.lookup(packed.operand->get());
+  Type memory = memoryType(flatBuffer.element);
+  flatBuffer.pointer = packed.pointer;
+  Value pointer = pointerAt(flatBuffer, packedIndex(packed, depth.base, column.base));
+  Type type = lanes > 1 ? Type(VectorType::get(lanes, memory)) : memory;
+  // Lanes behind the last column read what was packed for them.
+  Value value = LLVM::LoadOp::create(builder, loc, type, pointer, memory.getIntOrFloatBitWidth() / 8);
+  return fromMemory(value, flatBuffer.element);
+}
+
+void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
+  packed.start = start;
+  packedOperands[packed.operand] = packed;
+  bool transposed = packed.columnAxis + 1 != int64_t(packed.map.getNumResults());
+  auto overColumns = [&](Value column) -> LogicalResult {
+    auto overDepth = [&](Value depth) -> LogicalResult {
+      WithLanes vectorCode(*this, vectorLanes, nullptr);
+      if (transposed)
+        packTransposed(packed, outer, depth, column, end);
+      else
+        packStraight(packed, outer, depth, column, end);
+      return success();
+    };
+    Value depths = buffers.lookup(packed.operand->get()).sizes[packed.depthAxis];
+    return emitLoop(indexConstant(0), depths, indexConstant(transposed ? vectorLanes : 1), overDepth);
+  };
+  (void)emitLoop(start, end, indexConstant(vectorLanes), overColumns);
+}
+
+// The position of an element of the operand, with batch axes from the loops outside.
+Position KernelEmitter::operandPosition(const PackedOperand &packed, const Position &outer, Index depth,
+                                        Index column) {
+  Position position(packed.map.getNumResults());
+  for (auto [axis, expr] : llvm::enumerate(packed.map.getResults()))
+    position[axis] = int64_t(axis) == packed.columnAxis  ? column
+                     : int64_t(axis) == packed.depthAxis ? depth
+                                                         : outer[cast<AffineDimExpr>(expr).getPosition()];
+  return position;
+}
+
+// Lanes below `count`; null when all of them are.
+Value KernelEmitter::lanesBelow(Value count) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(count, lanes));
+}
+
+static Value storePacked(OpBuilder &builder, Location loc, Value pointer, Value value, Type memory) {
+  LLVM::StoreOp::create(builder, loc, value, pointer, memory.getIntOrFloatBitWidth() / 8);
+  return pointer;
+}
+
+void KernelEmitter::packStraight(const PackedOperand &packed, const Position &outer, Value depth,
+                                 Value column, Value end) {
+  Buffer buffer = buffers.lookup(packed.operand->get());
+  Type memory = memoryType(buffer.element);
+  if (packed.map.getNumResults() == 0)
+    return;
+  int64_t columns = buffer.shape[packed.columnAxis];
+  mask = columns % lanes == 0 ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
+  Value value =
+      toMemory(load(buffer, operandPosition(packed, outer, {depth, 0, nullptr}, {column, 1, nullptr})));
+  mask = nullptr;
+  Buffer target = buffer;
+  target.pointer = packed.pointer;
+  storePacked(builder, loc, pointerAt(target, packedIndex(packed, depth, column)), value, memory);
+}
+
+// A square block: one vector along the depth for each of as many columns as there are lanes, transposed in
+// registers. Columns behind the last one repeat it; depths behind the last one are zero and never read.
+void KernelEmitter::packTransposed(const PackedOperand &packed, const Position &outer, Value depth,
+                                   Value column, Value end) {
+  Buffer buffer = buffers.lookup(packed.operand->get());
+  Type memory = memoryType(buffer.element);
+  bool wholeDepth = buffer.shape[packed.depthAxis] % lanes == 0;
+  bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;
+  mask = wholeDepth ? Value() : lanesBelow(binary<arith::SubIOp>(buffer.sizes[packed.depthAxis], depth));
+  Value last = binary<arith::SubIOp>(end, indexConstant(1));
+  SmallVector<Value> rows;
+  for (int64_t i = 0; i < lanes; ++i) {
+    Value at = binary<arith::AddIOp>(column, indexConstant(i));
+    if (!wholeColumns)
+      at = binary<arith::MinUIOp>(at, last);
+    rows.push_back(
+        toMemory(load(buffer, operandPosition(packed, outer, {depth, 1, nullptr}, {at, 0, nullptr}))));
+  }
+  mask = nullptr;
+  transposeInRegisters(rows);
+  Buffer target = buffer;
+  target.pointer = packed.pointer;
+  for (int64_t i = 0; i < lanes; ++i) {
+    Value at = binary<arith::AddIOp>(depth, indexConstant(i));
+    storePacked(builder, loc, pointerAt(target, packedIndex(packed, at, column)), rows[i], memory);
+  }
+}
+
+// As many vectors as they have lanes; vector i becomes lane i of all. Each round exchanges blocks of lanes
+// between vectors whose numbers differ in one bit.
+void KernelEmitter::transposeInRegisters(SmallVectorImpl<Value> &rows) {
+  int64_t count = rows.size();
+  for (int64_t distance = count / 2; distance >= 1; distance /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < count; ++lane) {
+      bool second = lane & distance;
+      // Lane numbers of the pair's second vector start at `count`.
+      low.push_back(second ? count + lane - distance : lane);
+      high.push_back(second ? count + lane : lane + distance);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      if (i & distance)
+        continue;
+      Value a = rows[i], b = rows[i + distance];
+      rows[i] = vector::ShuffleOp::create(builder, loc, a, b, low);
+      rows[i + distance] = vector::ShuffleOp::create(builder, loc, a, b, high);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Contractions in every layout with the code that a size chooses: tiles, rests of tiles, packed and transposed operands,
+several blocks of the reduced axis, batches. In reproducible mode the CPU gives the bits of the reference interpreter; in strict
+mode floats lie within the bound of any order of summation in f64."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
+# Rows, columns, depth, layout (t: transposed operand), element type, batch.
+CASES = [
+    (65, 130, 200, "nn", "f32", 0), (65, 130, 200, "nt", "f32", 0), (65, 130, 200, "tn", "f32", 0),
+    (33, 47, 53, "tt", "f32", 0), (40, 300, 1030, "nn", "f32", 0), (40, 321, 1030, "nt", "f32", 0),
+    (33, 49, 70, "nt", "f64", 0), (33, 49, 70, "nt", "bf16", 0), (19, 33, 66, "nt", "f16", 3),
+    (40, 700, 1100, "nn", "bf16", 0), (17, 40, 64, "nt", "f8E5M2", 2), (9, 1, 17, "nt", "f32", 0),
+    (9, 17, 1, "nt", "f32", 0), (35, 33, 600, "nt", "i32", 0), (35, 33, 60, "nt", "i8", 0), (34, 31, 65, "nn", "f32", 4),
+    (1, 64, 64, "nt", "f32", 0), (2, 96, 80, "nt", "f32", 0), (3, 50, 33, "nn", "f32", 2), (7, 16, 513, "nt", "f64", 0),
+]
+
+
+def tensor(shape, element):
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
+def program(rows, columns, depth, layout, element, batch):
+    outer = [batch] if batch else []
+    a = tensor(outer + ([rows, depth] if layout[0] == "n" else [depth, rows]), element)
+    b = tensor(outer + ([depth, columns] if layout[1] == "n" else [columns, depth]), element)
+    c, r = tensor(outer + [rows, columns], element), tensor([columns], element)
+    first = len(outer)
+    axes = f"contract [{first + (layout[0] == 'n')}] x [{first + (layout[1] == 't')}]"
+    batches = "batch [0] x [0]" if batch else "batch [] x []"
+    return f"""func.func @main(%a: {a} {{ad.name = "a"}}, %b: {b} {{ad.name = "b"}}, %r: {r} {{ad.name = "r"}})
+    -> ({c} {{ad.name = "dot"}}, {c} {{ad.name = "sum"}}) {{
+  %0 = ad.dot %a, %b {batches} {axes} : ({a}, {b}) -> {c}
+  %1 = ad.add %0, %r : {c}, {r}
+  return %0, %1 : {c}, {c}
+}}
+"""
+
+
+def run(folder, target, mode):
+    """The folder with the results of one run."""
+    out = folder / f"{target}-{mode}"
+    command = [RUNNER, str(folder / "program.mlir"), "--cache", "off", "--target", target, "--numerics", mode,
+               "--arg", "a=normal:1", "--arg", "b=normal:2", "--arg", "r=normal:3", "--out-dir", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{target} {mode}: exit {done.returncode}: {done.stderr.strip()}")
+    return out
+
+
+def wrong(folder, case):
+    """What is wrong with one case, or None."""
+    (folder / "program.mlir").write_text(program(*case))
+    expected, got = run(folder, "reference", "reproducible"), run(folder, "cpu", "reproducible")
+    for name in ("dot", "sum"):
+        if (expected / f"{name}.npy").read_bytes() != (got / f"{name}.npy").read_bytes():
+            return f"{name} differs from the reference"
+    depth, element = case[2], case[4]
+    if element == "f32":
+        strict, exact = np.load(run(folder, "cpu", "strict") / "dot.npy"), np.load(expected / "dot.npy")
+        # Standard normal numbers: the sum of the products' sizes stays below 4 per term with margin to spare.
+        if np.abs(strict - exact).max() > 2 * depth * 2.0**-24 * 4 * depth:
+            return "strict lies outside the bound"
+    return None
+
+
+def main():
+    failed = 0
+    for case in CASES:
+        with tempfile.TemporaryDirectory() as name:
+            problem = wrong(pathlib.Path(name), case)
+        if problem:
+            failed += 1
+            print(f"{case}: {problem}")
+    print(f"contractions: {len(CASES)} run, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
