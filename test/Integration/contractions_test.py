@@ -44,11 +44,14 @@ def program(rows, columns, depth, layout, element, batch):
 """
 
 
-def run(folder, target, mode):
+def run(folder, element, target, mode):
     """The folder with the results of one run."""
     out = folder / f"{target}-{mode}"
+    source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
     command = [RUNNER, str(folder / "program.mlir"), "--cache", "off", "--target", target, "--numerics", mode,
-               "--arg", "a=normal:1", "--arg", "b=normal:2", "--arg", "r=normal:3", "--out-dir", str(out)]
+               "--out-dir", str(out)]
+    for seed, name in enumerate("abr"):
+        command += ["--arg", f"{name}={source.format(seed)}"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{target} {mode}: exit {done.returncode}: {done.stderr.strip()}")
@@ -58,13 +61,13 @@ def run(folder, target, mode):
 def wrong(folder, case):
     """What is wrong with one case, or None."""
     (folder / "program.mlir").write_text(program(*case))
-    expected, got = run(folder, "reference", "reproducible"), run(folder, "cpu", "reproducible")
+    depth, element = case[2], case[4]
+    expected, got = run(folder, element, "reference", "reproducible"), run(folder, element, "cpu", "reproducible")
     for name in ("dot", "sum"):
         if (expected / f"{name}.npy").read_bytes() != (got / f"{name}.npy").read_bytes():
             return f"{name} differs from the reference"
-    depth, element = case[2], case[4]
     if element == "f32":
-        strict, exact = np.load(run(folder, "cpu", "strict") / "dot.npy"), np.load(expected / "dot.npy")
+        strict, exact = np.load(run(folder, element, "cpu", "strict") / "dot.npy"), np.load(expected / "dot.npy")
         # Standard normal numbers: the sum of the products' sizes stays below 4 per term with margin to spare.
         if np.abs(strict - exact).max() > 2 * depth * 2.0**-24 * 4 * depth:
             return "strict lies outside the bound"
