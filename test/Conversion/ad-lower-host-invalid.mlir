@@ -83,20 +83,6 @@ func.func @axis(%x: tensor<?x4xf32>, %n: tensor<i64>) attributes {ad.buffers = a
 
 // -----
 
-func.func @dynamic_branch(%x: tensor<?xf32>, %p: tensor<i1>) attributes {ad.buffers = array<i64: -1, 0>, ad.arena_bytes = 0 : i64} {
-  %c = tensor.extract %p[] : tensor<i1>
-  // expected-error @+1 {{'scf.if' op returns a tensor of dynamic shape; its size must be known before the branch}}
-  %y = scf.if %c -> tensor<?xf32> {
-    scf.yield %x : tensor<?xf32>
-  } else {
-    %b = ad.barrier %x : tensor<?xf32>
-    scf.yield %b : tensor<?xf32>
-  } {ad.buffer = array<i64: 0>}
-  return
-}
-
-// -----
-
 func.func @dynamic_loop(%x: tensor<?xf32>) attributes {ad.buffers = array<i64: -1, 0>, ad.arena_bytes = 0 : i64} {
   // expected-error @+1 {{'scf.while' op carries a tensor of dynamic shape; use scf.for, or a static shape}}
   %y = scf.while (%a = %x) : (tensor<?xf32>) -> tensor<?xf32> {
