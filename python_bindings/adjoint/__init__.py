@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Adjoint: tensor programs with gradients, compiled and called on NumPy arrays.
 
-    program = adjoint.compile("model.mlir")
-    loss, gradient = program(weights, images)
+program = adjoint.compile("model.mlir")
+loss, gradient = program(weights, images)
 """
 
 from importlib.metadata import version

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from . import _adjoint
@@ -14,7 +16,7 @@ _HOST_DEVICES = (1, 3, 11)
 _SCALARS = {"f": (int, float), "i": (int,), "b": (bool,)}
 
 
-def prepare(spec: TensorSpec, value: object, what: str = "argument", shape: tuple[int, ...] | None = None) -> np.ndarray:
+def prepare(spec: TensorSpec, value: Any, what: str = "argument", shape: tuple[int, ...] | None = None) -> np.ndarray:
     """An array in row-major order with the elements of `value`, a copy if need be. `shape` narrows that of `spec`."""
     expected = spec.shape if shape is None else shape
     subject = f"{what} '{spec.name}': expected {format_type(spec.element_type, expected)}"
@@ -36,7 +38,7 @@ def _describe(array: np.ndarray) -> str:
     return f"an array of {array.dtype} with shape {array.shape}"
 
 
-def _as_array(spec: TensorSpec, value: object, subject: str) -> np.ndarray:
+def _as_array(spec: TensorSpec, value: Any, subject: str) -> np.ndarray:
     if isinstance(value, np.ma.MaskedArray):
         raise ArgumentTypeError(f"{subject}, got a masked array; fill it first")
     if isinstance(value, (np.ndarray, np.generic)):
@@ -58,11 +60,13 @@ def _from_scalar(spec: TensorSpec, value: bool | int | float, subject: str) -> n
         raise ArgumentTypeError(f"{subject}, got {value}") from error
 
 
-def _from_dlpack(spec: TensorSpec, value: object, subject: str) -> np.ndarray:
+def _from_dlpack(spec: TensorSpec, value: Any, subject: str) -> np.ndarray:
     name = f"{type(value).__module__}.{type(value).__name__}"
     device = value.__dlpack_device__()[0]
     if device not in _HOST_DEVICES:
-        raise ArgumentTypeError(f"{subject}, got a {name} in the memory of another device (number {int(device)} of DLPack)")
+        raise ArgumentTypeError(
+            f"{subject}, got a {name} in the memory of another device (number {int(device)} of DLPack)"
+        )
     try:
         if spec.element_type not in STORAGE:
             return np.from_dlpack(value)
@@ -74,16 +78,16 @@ def _from_dlpack(spec: TensorSpec, value: object, subject: str) -> np.ndarray:
     return bits.view(spec.dtype)
 
 
-def _capsule(value: object) -> object:
+def _capsule(value: Any) -> Any:
     try:
         return value.__dlpack__(max_version=(1, 1))
     except TypeError:
         return value.__dlpack__()  # before 2023
 
 
-def _has_type(dtype: np.dtype, spec: TensorSpec) -> bool:
+def _has_type(dtype: np.dtype[Any], spec: TensorSpec) -> bool:
     raw = spec.element_type in STORAGE and dtype == f"V{spec.dtype.itemsize}"
-    return raw or dtype.newbyteorder("=") == spec.dtype
+    return raw or bool(dtype.newbyteorder("=") == spec.dtype)
 
 
 def _to_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
@@ -94,5 +98,5 @@ def _to_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
         return array.view(STORAGE[spec.element_type])
     if spec.element_type == "i1":
         # A view of other memory as booleans may hold any byte.
-        return array.view(np.uint8) != 0
+        return np.not_equal(array.view(np.uint8), 0)
     return array

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from . import _adjoint
 
@@ -101,7 +102,7 @@ class Source:
         file, line, column = (location.rsplit(":", 2) + ["", ""])[:3]
         return self.excerpt(file, int(line), int(column)) if line.isdigit() and column.isdigit() else ""
 
-    def diagnostic(self, entry: tuple) -> Diagnostic:
+    def diagnostic(self, entry: tuple[Any, ...]) -> Diagnostic:
         severity, file, line, column, text, notes = entry
         excerpt = self.excerpt(file, line, column)
         return Diagnostic(severity, text, file, line, column, excerpt, tuple(map(self.diagnostic, notes)))

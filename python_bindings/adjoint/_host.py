@@ -27,15 +27,17 @@ def check_names(kind: str, given: Mapping[str, object], known: Iterable[str]) ->
             raise ArgumentTypeError(f"the program has no {kind} {name!r}, {names}")
 
 
-def feed_functions(signature: Signature, feeds: Mapping[str, Feed]) -> dict[str, Callable]:
+def feed_functions(signature: Signature, feeds: Mapping[str, Feed]) -> dict[str, Callable[..., object]]:
     check_names("feed", feeds, signature.feeds)
     for spec in signature.feeds.values():
         if spec.name not in feeds:
-            raise ArgumentTypeError(f"feed {spec.name!r} of type {spec.type} has no source, expected feeds={{{spec.name!r}: …}}")
+            raise ArgumentTypeError(
+                f"feed {spec.name!r} of type {spec.type} has no source, expected feeds={{{spec.name!r}: ...}}"
+            )
     return {name: _feed_function(signature.feeds[name], source) for name, source in feeds.items()}
 
 
-def _feed_function(spec: TensorSpec, source: Feed) -> Callable:
+def _feed_function(spec: TensorSpec, source: Feed) -> Callable[..., object]:
     if callable(source):
         return lambda shape: prepare(spec, source(shape), "feed", shape)
     try:
@@ -56,12 +58,12 @@ def _feed_function(spec: TensorSpec, source: Feed) -> Callable:
     return next_value
 
 
-def receive_functions(signature: Signature, receives: Mapping[str, Receiver]) -> dict[str, Callable]:
+def receive_functions(signature: Signature, receives: Mapping[str, Receiver]) -> dict[str, Callable[..., object]]:
     check_names("receiver", receives, signature.receives)
     return {name: _receive_function(signature.receives[name], taker) for name, taker in receives.items()}
 
 
-def _receive_function(specs: tuple[TensorSpec, ...], taker: Receiver) -> Callable:
+def _receive_function(specs: tuple[TensorSpec, ...], taker: Receiver) -> Callable[..., object]:
     if not callable(taker):
         raise ArgumentTypeError(f"receiver {specs[0].name!r}: expected a function, got {type(taker).__name__}")
     return lambda *arrays: taker(*map(from_storage, arrays, specs))

@@ -9,7 +9,8 @@ import functools
 import operator
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -21,14 +22,14 @@ from ._signature import STORAGE, Signature, make_signature
 
 
 def compile(
-    source: str | bytes | os.PathLike,
+    source: str | bytes | os.PathLike[str],
     *,
     entry: str = "main",
     target: str = "cpu",
     numerics: str | None = None,
     threads: int = 1,
     cpu: str | None = None,
-    cache: str | os.PathLike | None = None,
+    cache: str | os.PathLike[str] | None = None,
     optimize: bool = True,
     name: str | None = None,
 ) -> Program:
@@ -58,7 +59,7 @@ def compile(
     return Program(program, Source(text, name), target)
 
 
-def _read(source: str | bytes | os.PathLike, name: str | None) -> tuple[bytes, str]:
+def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[bytes, str]:
     if isinstance(source, bytes):
         return source, name or "<bytes>"
     if isinstance(source, str) and ("\n" in source or "{" in source):
@@ -105,7 +106,7 @@ class Program:
         feeds: Mapping[str, Feed] | None = None,
         receives: Mapping[str, Receiver] | None = None,
         **named: object,
-    ) -> np.ndarray | tuple[np.ndarray, ...] | None:
+    ) -> Any:
         """Runs the program once on arrays given in order or by name.
 
         Arguments are NumPy arrays of the signature's element types, or objects of the DLPack protocol in the memory of
@@ -135,7 +136,7 @@ class Program:
     def _prepare(self, index: int, value: object) -> np.ndarray:
         return prepare(self.signature.arguments[index], value)
 
-    def _in_order(self, arrays: tuple, named: dict[str, object]) -> tuple:
+    def _in_order(self, arrays: tuple[object, ...], named: dict[str, object]) -> tuple[Any, ...]:
         specs = self.signature.arguments
         names = [spec.name for spec in specs]
         check_names("argument", named, names)
@@ -155,12 +156,12 @@ class Program:
         return f"<adjoint.Program {self.signature} for {self.target}, {self.numerics}>"
 
 
-@functools.lru_cache(maxsize=None)
-def _results_type(names: tuple[str, ...]) -> type:
+@functools.cache
+def _results_type(names: tuple[str, ...]) -> Callable[..., Any]:
     """A named tuple that can be pickled although no module knows its type."""
-    base = collections.namedtuple("Results", names, rename=True)
+    base = collections.namedtuple("Results", names, rename=True)  # type: ignore[misc]
     return type("Results", (base,), {"__slots__": (), "__reduce__": lambda self: (_make_results, (names, tuple(self)))})
 
 
-def _make_results(names: tuple[str, ...], values: tuple) -> tuple:
+def _make_results(names: tuple[str, ...], values: tuple[Any, ...]) -> Any:
     return _results_type(names)(*values)

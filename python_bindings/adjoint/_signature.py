@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
 try:
     import ml_dtypes
 except ImportError:
-    ml_dtypes = None
+    ml_dtypes = None  # type: ignore[assignment]
 
 # By the names of MLIR. What NumPy lacks comes from ml_dtypes; without it, elements are opaque bytes.
-DTYPES = {
+DTYPES: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
     "f16": np.dtype(np.float16),
@@ -26,7 +27,11 @@ DTYPES = {
     "i64": np.dtype(np.int64),
 }
 # The unsigned integers by which elements that NumPy lacks pass through the buffer protocol.
-STORAGE = {"bf16": np.dtype(np.uint16), "f8E4M3FN": np.dtype(np.uint8), "f8E5M2": np.dtype(np.uint8)}
+STORAGE: dict[str, np.dtype[Any]] = {
+    "bf16": np.dtype(np.uint16),
+    "f8E4M3FN": np.dtype(np.uint8),
+    "f8E5M2": np.dtype(np.uint8),
+}
 
 
 def format_type(element_type: str, shape: tuple[int | None, ...]) -> str:
@@ -45,7 +50,7 @@ class TensorSpec:
     donated_to: str | None = None
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         return DTYPES[self.element_type]
 
     @property
@@ -71,16 +76,16 @@ class Signature:
         return f"@{self.entry}({arguments}) -> ({results})"
 
 
-def make_signature(interface: dict) -> Signature:
+def make_signature(interface: dict[str, Any]) -> Signature:
     """From what the extension module says."""
     results = interface["results"]
 
-    def spec(value: tuple) -> TensorSpec:
+    def spec(value: tuple[str, str, list[int], int]) -> TensorSpec:
         name, element_type, shape, donated_to = value
         sizes = tuple(None if size < 0 else size for size in shape)
         return TensorSpec(name, element_type, sizes, results[donated_to][0] if donated_to >= 0 else None)
 
-    def specs(values: list) -> tuple[TensorSpec, ...]:
+    def specs(values: list[tuple[str, str, list[int], int]]) -> tuple[TensorSpec, ...]:
         return tuple(map(spec, values))
 
     return Signature(

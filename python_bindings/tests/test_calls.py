@@ -69,7 +69,9 @@ def test_several_results_are_a_named_tuple():
 
 
 def test_no_result_is_none(target):
-    program = adjoint.compile('func.func @main(%x: tensor<f32>) { ad.receive "x"(%x) : tensor<f32> return }', target=target)
+    program = adjoint.compile(
+        'func.func @main(%x: tensor<f32>) { ad.receive "x"(%x) : tensor<f32> return }', target=target
+    )
     assert program(np.float32(1)) is None
 
 
@@ -130,6 +132,7 @@ def test_donated_arguments_stay_as_they_are(target):
     x = np.arange(4, dtype=np.float32)
     np.testing.assert_array_equal(program(x), [0, -1, -2, -3])
     np.testing.assert_array_equal(x, [0, 1, 2, 3])
+    assert not np.shares_memory(program._prepare(0, x), x)
 
 
 def test_both_targets_give_the_same_bits():

@@ -61,7 +61,9 @@ def test_small_floats_of_other_libraries(element_type, storage, code, dtype):
         result = program(Foreign(array, code=code))
         assert result.dtype == dtype
         np.testing.assert_array_equal(result.view(storage), array)
-    with pytest.raises(adjoint.ArgumentTypeError, match=f"expected tensor<.x.x{element_type}>, got a test_dlpack.Foreign of f32"):
+    with pytest.raises(
+        adjoint.ArgumentTypeError, match=f"expected tensor<.x.x{element_type}>, got a test_dlpack.Foreign of f32"
+    ):
         program(Foreign(np.zeros((1, 1), np.float32)))
 
 

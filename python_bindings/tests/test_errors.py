@@ -46,7 +46,9 @@ def test_notes_come_with_their_error():
     assert "twice.mlir:1:1: note: " in str(caught.value)
 
 
-@pytest.mark.parametrize("source", ["{", "\n", "func.func @main(%x: tensor<4xf32>) {", b"\xff\xfe\x00{", "€{", "{" * 100, b"ML\xefR"])
+@pytest.mark.parametrize(
+    "source", ["{", "\n", "func.func @main(%x: tensor<4xf32>) {", b"\xff\xfe\x00{", "€{", "{" * 100, b"ML\xefR"]
+)
 def test_anything_may_be_compiled(source, target):
     with pytest.raises((adjoint.CompileError, adjoint.OptionError)) as caught:
         adjoint.compile(source, target=target)

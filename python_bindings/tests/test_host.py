@@ -67,7 +67,9 @@ def test_feeds_are_checked_before_the_run(feeds, message):
 
 def test_values_of_feeds_are_checked(target):
     program = adjoint.compile(programs.SUM, target=target, name="sum.mlir")
-    with pytest.raises(adjoint.ArgumentShapeError, match=r"feed 'x': expected tensor<2xf32>, got .* shape \(3,\)") as caught:
+    with pytest.raises(
+        adjoint.ArgumentShapeError, match=r"feed 'x': expected tensor<2xf32>, got .* shape \(3,\)"
+    ) as caught:
         program(1, feeds={"x": [np.zeros(3, np.float32)]})
     with pytest.raises(adjoint.ArgumentTypeError, match="feed 'x': expected tensor<2xf32>, got an array of float64"):
         program(1, feeds={"x": np.zeros((1, 2))})

@@ -34,7 +34,7 @@ start = time.monotonic()
 try:
     program(forever)
 except KeyboardInterrupt:
-    print(time.monotonic() - start < 1.5, signal.getsignal(signal.SIGINT) is handler, program(3))
+    print(time.monotonic() - start < 10, signal.getsignal(signal.SIGINT) is handler, program(3))
 """
     )
     assert output == "True True 3.0\n"
@@ -49,17 +49,18 @@ def test_signal_handlers_run_while_the_program_goes_on(script):
     output = script(
         """
 seen = []
-signal.signal(signal.SIGUSR1, lambda *_: seen.append(time.monotonic()))
+def handler(*_):
+    seen.append(1)
+    send(signal.SIGINT)
+signal.signal(signal.SIGUSR1, handler)
 send(signal.SIGUSR1)
-send(signal.SIGINT, 0.9)
-start = time.monotonic()
 try:
     program(forever)
 except KeyboardInterrupt:
-    print(len(seen), 0.2 < seen[0] - start < 0.8)
+    print(seen)
 """
     )
-    assert output == "1 True\n"
+    assert output == "[1]\n"
 
 
 def test_exceptions_of_signal_handlers_come_out(script):
@@ -81,29 +82,29 @@ except SystemExit as error:
 def test_other_threads_are_not_interrupted(script):
     output = script(
         """
-counts = []
+ends, stop = [], threading.Event()
+def receive(value):
+    if stop.is_set():
+        raise StopIteration
 def work():
-    end = time.monotonic() + 0.8
-    def receive(value):
-        if time.monotonic() > end:
-            raise StopIteration
     try:
         program(forever, receives={"count": receive})
     except BaseException as error:
-        counts.append(type(error).__name__)
+        ends.append(type(error).__name__)
 thread = threading.Thread(target=work)
 thread.start()
 send(signal.SIGINT)
 try:
-    while thread.is_alive():
-        time.sleep(0.01)
+    thread.join()
 except KeyboardInterrupt:
-    print("main")
+    time.sleep(0.2)
+    print("main", thread.is_alive())
+stop.set()
 thread.join()
-print(counts)
+print(ends)
 """
     )
-    assert output == "main\n['StopIteration']\n"
+    assert output == "main True\n['StopIteration']\n"
 
 
 def test_ctrl_c_stops_a_compilation(script):

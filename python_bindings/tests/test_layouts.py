@@ -66,7 +66,9 @@ def test_layouts_do_not_show(layout, target):
     assert (len(made) == 0) == as_it_is
 
 
-@pytest.mark.parametrize("value", [np.array(2.5, np.float32), np.float32(2.5), np.full((1,), 2.5, np.float32)[0:1].reshape(())])
+@pytest.mark.parametrize(
+    "value", [np.array(2.5, np.float32), np.float32(2.5), np.full((1,), 2.5, np.float32)[0:1].reshape(())]
+)
 def test_rank_zero(value, target):
     result = adjoint.compile(programs.identity("f32", ""), target=target)(value)
     assert result.shape == () and result == 2.5
@@ -91,7 +93,9 @@ def test_masked_arrays_are_refused():
         adjoint.compile(programs.SQUARE)(np.ma.masked_less(np.arange(3, dtype=np.float32), 1))
 
 
-@pytest.mark.parametrize("value", [None, [1.0, 2.0], (1.0,), "ab", b"abcd", {}, object(), np.float32, memoryview(b"abcd"), range(3)])
+@pytest.mark.parametrize(
+    "value", [None, [1.0, 2.0], (1.0,), "ab", b"abcd", {}, object(), np.float32, memoryview(b"abcd"), range(3)]
+)
 def test_what_is_no_array_is_refused(value):
     with pytest.raises(adjoint.ArgumentTypeError, match="which is no array"):
         adjoint.compile(programs.SQUARE)(value)

@@ -17,7 +17,9 @@ def examples(document):
     return re.findall(r"^```python\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("document", [BINDINGS / "README.md", BINDINGS.parent / "README.md"], ids=["bindings", "project"])
+@pytest.mark.parametrize(
+    "document", [BINDINGS / "README.md", BINDINGS.parent / "README.md"], ids=["bindings", "project"]
+)
 def test_examples_run_and_print_what_they_say(document, capsys, monkeypatch):
     monkeypatch.chdir(BINDINGS.parent)
     blocks = examples(document)

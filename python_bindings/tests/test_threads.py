@@ -64,7 +64,9 @@ def test_a_program_may_be_deleted_while_it_runs(target):
                 pass
             gc.collect()
 
-    thread = threading.Thread(target=lambda program: ends.append(program(1000, receives={"count": receive})), args=tuple(holder))
+    thread = threading.Thread(
+        target=lambda program: ends.append(program(1000, receives={"count": receive})), args=tuple(holder)
+    )
     thread.start()
     started.wait()
     holder.clear()
