@@ -95,7 +95,8 @@ thread = threading.Thread(target=work)
 thread.start()
 send(signal.SIGINT)
 try:
-    thread.join()
+    while True:
+        time.sleep(0.01)
 except KeyboardInterrupt:
     time.sleep(0.2)
     print("main", thread.is_alive())
