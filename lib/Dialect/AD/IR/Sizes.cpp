@@ -1,109 +1,30 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes at run time: where the size of a dimension comes from, and index values for it.
+// Sizes at run time: index values for them, and whether two are the same.
 
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
-namespace {
-/// Where a size comes from: a number, an index value, or a dimension of a tensor.
-struct SizeSource {
-  std::optional<int64_t> number;
-  Value value;
-  int64_t dimension = -1;
+// Folders and builders ask at every operation: they look this far back and no further, so that their work
+// stays in proportion to the program.
+static constexpr size_t reach = 64;
 
-  bool operator==(const SizeSource &other) const {
-    return number == other.number && value == other.value && dimension == other.dimension;
-  }
-};
-} // namespace
-
-// The index operand that gives the dynamic `dimension` of the result, for operations that carry sizes.
-static Value explicitSize(Operation *op, int64_t dimension) {
-  auto sizes =
-      llvm::TypeSwitch<Operation *, std::optional<OperandRange>>(op)
-          .Case<FullOp, IotaOp, FeedOp, ReshapeOp, BroadcastOp, SumToShapeOp, SliceOp, DynamicSliceOp>(
-              [](auto typed) { return std::optional<OperandRange>(typed.getSizes()); })
-          .Default(std::nullopt);
-  if (!sizes)
-    return nullptr;
-  unsigned index = cast<RankedTensorType>(op->getResult(0).getType()).getDynamicDimIndex(dimension);
-  return index < sizes->size() ? (*sizes)[index] : nullptr;
-}
-
-// The operand of an `ad` operation whose dimension is for sure that of the result; moves `dimension` along.
-static Value sizedLike(Operation *op, int64_t &dimension) {
-  if (!isa_and_nonnull<ADDialect>(op->getDialect()) || op->getNumOperands() == 0 || op->getNumResults() != 1)
-    return nullptr;
-  if (op->hasTrait<OpTrait::SameOperandsAndResultType>() ||
-      op->hasTrait<OpTrait::SameOperandsAndResultShape>())
-    return op->getOperand(0);
-  if (!isa<AddOp, SubOp, MulOp, DivOp, RemOp, MaxOp, MinOp, PowOp, Atan2Op, AndOp, OrOp, XorOp, CompareOp,
-           SelectOp, ClampOp, FmaOp>(op))
-    return nullptr;
-  // A broadcast: only when the other operands have a static 1 there.
-  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
-  Value source;
-  int64_t sourceDimension = 0;
-  for (Value operand : op->getOperands()) {
-    auto type = cast<RankedTensorType>(operand.getType());
-    int64_t own = dimension - (rank - type.getRank());
-    if (own < 0 || type.getDimSize(own) == 1 || operand == source)
-      continue;
-    if (source)
-      return nullptr;
-    source = operand;
-    sourceDimension = own;
-  }
-  dimension = sourceDimension;
-  return source;
-}
-
-static SizeSource traceSize(Value tensor, int64_t dimension) {
-  // Where nothing says which value comes first, in graph regions and unreachable code, a trace may come back.
-  llvm::SmallDenseSet<std::pair<Value, int64_t>, 8> visited;
-  while (true) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    if (!type.isDynamicDim(dimension))
-      return {type.getDimSize(dimension), nullptr, -1};
-    Operation *op = tensor.getDefiningOp();
-    if (!op || !visited.insert({tensor, dimension}).second)
-      return {std::nullopt, tensor, dimension};
-    if (Value size = explicitSize(op, dimension)) {
-      if (std::optional<int64_t> number = getConstantIntValue(size))
-        return {number, nullptr, -1};
-      auto dim = size.getDefiningOp<tensor::DimOp>();
-      std::optional<int64_t> index = dim ? dim.getConstantIndex() : std::nullopt;
-      auto source = dim ? dyn_cast<RankedTensorType>(dim.getSource().getType()) : nullptr;
-      if (!index || !source || *index < 0 || *index >= source.getRank())
-        return {std::nullopt, size, -1};
-      tensor = dim.getSource();
-      dimension = *index;
-      continue;
-    }
-    Value like = sizedLike(op, dimension);
-    if (!like)
-      return {std::nullopt, tensor, dimension};
-    tensor = like;
-  }
-}
-
-static OpFoldResult materialize(OpBuilder &builder, Location loc, const SizeSource &source) {
-  if (source.number)
-    return builder.getIndexAttr(*source.number);
-  if (source.dimension < 0)
-    return source.value;
-  return builder.createOrFold<tensor::DimOp>(loc, source.value, source.dimension);
+static OpFoldResult materialize(OpBuilder &builder, Location loc, const SizeOrigin &origin) {
+  if (!origin.value)
+    return builder.getIndexAttr(origin.number);
+  if (origin.dimension < 0)
+    return origin.value;
+  return builder.createOrFold<tensor::DimOp>(loc, origin.value, origin.dimension);
 }
 
 OpFoldResult ad::sizeOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimension) {
-  return materialize(builder, loc, traceSize(tensor, dimension));
+  return materialize(builder, loc, SizeAnalysis(reach).originOfSize(tensor, dimension));
 }
 
 SmallVector<Value> ad::dynamicSizes(OpBuilder &builder, Location loc, Value tensor) {
@@ -116,17 +37,13 @@ SmallVector<Value> ad::dynamicSizes(OpBuilder &builder, Location loc, Value tens
 }
 
 bool ad::haveSameSize(Value lhs, int64_t lhsDimension, Value rhs, int64_t rhsDimension) {
-  return traceSize(lhs, lhsDimension) == traceSize(rhs, rhsDimension);
+  SizeAnalysis analysis(reach);
+  return analysis.originOfSize(lhs, lhsDimension) == analysis.originOfSize(rhs, rhsDimension);
 }
 
 bool ad::haveSameShape(Value lhs, Value rhs) {
-  auto left = dyn_cast<RankedTensorType>(lhs.getType()), right = dyn_cast<RankedTensorType>(rhs.getType());
-  if (!left || !right || left.getRank() != right.getRank())
-    return false;
-  for (int64_t dimension = 0; dimension < left.getRank(); ++dimension)
-    if (!haveSameSize(lhs, dimension, rhs, dimension))
-      return false;
-  return true;
+  return isa<RankedTensorType>(lhs.getType()) && isa<RankedTensorType>(rhs.getType()) &&
+         SizeAnalysis(reach).surelySameShape(lhs, rhs);
 }
 
 SmallVector<OpFoldResult> ad::mixedSizes(OpBuilder &builder, RankedTensorType type, ValueRange sizes) {
@@ -159,21 +76,22 @@ static Value commonSize(OpBuilder &builder, Location loc, Value p, Value q) {
 
 static OpFoldResult broadcastSize(OpBuilder &builder, Location loc, ValueRange operands, int64_t rank,
                                   int64_t dimension) {
-  SmallVector<SizeSource> candidates;
+  SizeAnalysis analysis(reach);
+  SmallVector<SizeOrigin> candidates;
   for (Value operand : operands) {
     int64_t own = dimension - (rank - cast<RankedTensorType>(operand.getType()).getRank());
     if (own < 0)
       continue;
-    SizeSource source = traceSize(operand, own);
-    if (source.number && *source.number != 1)
-      return builder.getIndexAttr(*source.number);
-    if (!source.number && !llvm::is_contained(candidates, source))
-      candidates.push_back(source);
+    SizeOrigin origin = analysis.originOfSize(operand, own);
+    if (!origin.value && origin.number != 1)
+      return builder.getIndexAttr(origin.number);
+    if (origin.value && !llvm::is_contained(candidates, origin))
+      candidates.push_back(origin);
   }
   if (candidates.empty())
     return builder.getIndexAttr(1);
   OpFoldResult size = materialize(builder, loc, candidates.front());
-  for (const SizeSource &candidate : ArrayRef(candidates).drop_front())
+  for (const SizeOrigin &candidate : ArrayRef(candidates).drop_front())
     size = commonSize(builder, loc, getValueOrCreateConstantIndexOp(builder, loc, size),
                       getValueOrCreateConstantIndexOp(builder, loc, materialize(builder, loc, candidate)));
   return size;

@@ -5,7 +5,7 @@
 // when it has size p.
 
 #include "ReductionSteps.h"
-#include "Sizes.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "adjoint/Runtime/adrt.h"

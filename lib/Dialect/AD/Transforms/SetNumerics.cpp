@@ -3,8 +3,8 @@
 // Makes the numerics contract explicit: the mode on the module, permissions and orders on operations,
 // broadcasts as operations of their own.
 
-#include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

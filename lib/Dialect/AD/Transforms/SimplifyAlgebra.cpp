@@ -3,8 +3,8 @@
 // Identities of real numbers that rounding, -0, infinities or NaN break. Each goes through the pattern base
 // with the permission it needs; the bit-exact ones are folders of the operations themselves.
 
-#include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/IR/Matchers.h"
@@ -37,8 +37,7 @@ static bool isZero(Value value) {
 
 // Whether the value can stand for the result of the operation: same type, and no other operand repeats it.
 static bool canReplace(Operation *op, Value value) {
-  return value.getType() == op->getResult(0).getType() &&
-         SizeAnalysis().surelySameShape(value, op->getResult(0));
+  return value.getType() == op->getResult(0).getType() && haveSameShape(value, op->getResult(0));
 }
 
 namespace {

@@ -3,8 +3,8 @@
 // Movement of data that another operation can take over or that moves nothing. Bit-exact: a contraction sums
 // by the contracted index, wherever its axis lies, and keeps its written order.
 
-#include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -126,44 +126,6 @@ struct FoldTransposeIntoGemm : NumericsPattern<GemmOp> {
   }
 };
 
-// A reshape, broadcast or sum to the shape that the operand has already.
-template <typename OpTy> struct DropIdentity : NumericsPattern<OpTy> {
-  explicit DropIdentity(MLIRContext *context) : NumericsPattern<OpTy>(context, "drop-identity") {}
-
-  LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
-    if (op.getInput().getType() != op.getType() ||
-        !SizeAnalysis().surelySameShape(op.getInput(), op.getResult()))
-      return rewriter.notifyMatchFailure(op, "expected an operand with the shape of the result");
-    // Even a sum of nothing rounds to the element type, which turns the infinities of f8E5M2 into numbers.
-    if (std::is_same_v<OpTy, SumToShapeOp> && isa<Float8E5M2Type>(getElementTypeOrSelf(op.getType())))
-      return rewriter.notifyMatchFailure(op, "expected a type that keeps infinities");
-    return success();
-  }
-  void rewrite(OpTy op, PatternRewriter &rewriter) const override { rewriter.replaceOp(op, op.getInput()); }
-};
-
-// The inner one of two reshapes, or of two broadcasts that repeat known axes, is superfluous.
-template <typename OpTy> struct DropInner : NumericsPattern<OpTy> {
-  explicit DropInner(MLIRContext *context) : NumericsPattern<OpTy>(context, "drop-inner") {}
-
-  LogicalResult match(OpTy op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
-    auto inner = op.getInput().template getDefiningOp<OpTy>();
-    if (!inner)
-      return rewriter.notifyMatchFailure(op, "expected the same operation as the operand");
-    // A dynamic size is checked at run time, by the inner operation too.
-    for (Value tensor : {inner.getInput(), inner.getResult()})
-      if (!cast<RankedTensorType>(tensor.getType()).hasStaticShape())
-        return rewriter.notifyMatchFailure(op,
-                                           "expected static shapes, since the inner operation checks others");
-    return success();
-  }
-  void rewrite(OpTy op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<OpTy>(op, op.getType(),
-                                      op.getInput().template getDefiningOp<OpTy>().getInput(), op.getSizes(),
-                                      op.getAllowAttr());
-  }
-};
-
 // A part of a part is a part of the whole.
 struct ComposeSlices : NumericsPattern<SliceOp> {
   explicit ComposeSlices(MLIRContext *context) : NumericsPattern(context, "compose-slices") {}
@@ -243,10 +205,8 @@ template <typename ReduceOp> struct FoldReshapeIntoReduction : NumericsPattern<R
 } // namespace
 
 void ad::populateMovementPatterns(RewritePatternSet &patterns) {
-  patterns.add<FoldTransposeIntoDot, FoldDotIntoTranspose, FoldTransposeIntoGemm, DropIdentity<ReshapeOp>,
-               DropIdentity<BroadcastOp>, DropIdentity<SumToShapeOp>, DropInner<ReshapeOp>,
-               DropInner<BroadcastOp>, ComposeSlices, FoldReshapeIntoReduction<ReduceSumOp>,
-               FoldReshapeIntoReduction<ReduceProdOp>, FoldReshapeIntoReduction<ReduceMaxOp>,
-               FoldReshapeIntoReduction<ReduceMinOp>, FoldReshapeIntoReduction<ReduceMeanOp>>(
-      patterns.getContext());
+  patterns.add<FoldTransposeIntoDot, FoldDotIntoTranspose, FoldTransposeIntoGemm, ComposeSlices,
+               FoldReshapeIntoReduction<ReduceSumOp>, FoldReshapeIntoReduction<ReduceProdOp>,
+               FoldReshapeIntoReduction<ReduceMaxOp>, FoldReshapeIntoReduction<ReduceMinOp>,
+               FoldReshapeIntoReduction<ReduceMeanOp>>(patterns.getContext());
 }

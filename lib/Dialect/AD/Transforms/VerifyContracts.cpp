@@ -3,8 +3,8 @@
 // The contracts between layers as passes: each says which operation breaks the contract and which pass was to
 // see to it.
 
-#include "Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 
 namespace mlir::ad {

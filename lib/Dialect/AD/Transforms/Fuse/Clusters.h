@@ -6,8 +6,8 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
 
-#include "../Sizes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "llvm/ADT/SetVector.h"
 #include <memory>
 

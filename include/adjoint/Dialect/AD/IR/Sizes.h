@@ -3,12 +3,14 @@
 // Where the size of a dimension comes from. Two dimensions with the same origin have the same size in every
 // run; the analysis reads operations and builds none, so that passes which use it stay idempotent.
 
-#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_SIZES_H
-#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_SIZES_H
+#ifndef ADJOINT_DIALECT_AD_IR_SIZES_H
+#define ADJOINT_DIALECT_AD_IR_SIZES_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
+
+#include <limits>
 
 namespace mlir::ad {
 /// The origin of a size: a number, an index value, or a dimension of a tensor that nothing more is known
@@ -27,6 +29,9 @@ struct SizeOrigin {
 /// Remembers what it has seen: keep one only as long as no operation that it may have looked at is erased.
 class SizeAnalysis {
 public:
+  /// Looks at no more than `reach` new dimensions per question; what lies behind counts as unknown.
+  explicit SizeAnalysis(size_t reach = std::numeric_limits<size_t>::max()) : reach(reach) {}
+
   SizeOrigin originOfSize(Value tensor, int64_t dimension);
   SizeOrigin originOfIndex(Value index);
 
@@ -34,16 +39,16 @@ public:
   bool surelySameShape(Value lhs, Value rhs);
 
 private:
-  std::optional<SizeOrigin> inElementwise(Operation *op, int64_t dimension);
-  template <typename ReduceOp> std::optional<SizeOrigin> inReduction(ReduceOp op, int64_t dimension);
-  std::optional<SizeOrigin> inContraction(Operation *op, int64_t dimension);
-  std::optional<SizeOrigin> inOperation(OpResult result, int64_t dimension);
+  SizeOrigin trace(const SizeOrigin &start);
+  bool visit(const SizeOrigin &size);
+  SizeOrigin lookup(const SizeOrigin &size) const;
 
   llvm::DenseMap<std::pair<Value, int64_t>, SizeOrigin> known;
+  size_t reach;
 };
 
 /// The size as an index value.
 Value materializeSize(OpBuilder &builder, Location loc, const SizeOrigin &origin);
 } // namespace mlir::ad
 
-#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_SIZES_H
+#endif // ADJOINT_DIALECT_AD_IR_SIZES_H
