@@ -50,9 +50,11 @@ void ad::buildAdReferencePipeline(OpPassManager &pm, const AdToCpuOptions &optio
   addSetNumerics(pm, options);
 }
 
-void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &) {
+void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
-  pm.addPass(createFusePass());
+  FusePassOptions fuse;
+  fuse.policy = options.fuse;
+  pm.addPass(createFusePass(fuse));
   pm.addPass(createSelectKernelsPass());
   pm.addPass(createVerifyFusedPass());
 }

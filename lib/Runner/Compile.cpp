@@ -173,11 +173,17 @@ void mlir::ad::runner::initializeCodegen() {
 
 std::string CpuTarget::featureString() const { return llvm::join(features, ","); }
 
+static int64_t widestVector(llvm::function_ref<bool(llvm::StringRef)> has) {
+  return has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
+}
+
 CpuTarget mlir::ad::runner::hostCpu() {
   CpuTarget host{llvm::sys::getHostCPUName().str(), {}};
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
     host.features.push_back((feature.second ? "+" : "-") + feature.first().str());
   llvm::sort(host.features);
+  host.vectorBytes =
+      widestVector([&](llvm::StringRef feature) { return is_contained(host.features, feature); });
   return host;
 }
 
@@ -195,8 +201,11 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name) {
   machine = createTargetMachine(wanted);
   if (!machine)
     return machine.takeError();
+  const llvm::MCSubtargetInfo &subtarget = *(*machine)->getMCSubtargetInfo();
+  auto has = [&](llvm::StringRef feature) { return subtarget.checkFeatures(feature); };
+  wanted.vectorBytes = widestVector(has);
   for (llvm::StringRef feature : host.features)
-    if (feature.consume_front("-") && (*machine)->getMCSubtargetInfo()->checkFeatures(("+" + feature).str()))
+    if (feature.consume_front("-") && has(("+" + feature).str()))
       return exitError(ExitNoTarget,
                        "processor '" + name + "' has " + feature + ", which this machine lacks");
   return wanted;

@@ -55,19 +55,16 @@ Error writeText(StringRef path, StringRef text) { return writeFile(path, {text})
 
 } // namespace
 
-int64_t PipelineOptions::vectorBytes() const {
-  auto has = [&](llvm::StringRef feature) { return llvm::is_contained(cpuFeatures, feature); };
-  return has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
-}
-
 PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   PipelineOptions pipeline;
   pipeline.entry = options.entry;
   pipeline.numerics = numericsOption();
   pipeline.optimize = options.optimize;
+  pipeline.fuse = options.fuse;
   pipeline.profile = !options.report.empty();
   pipeline.cpu = cpu.cpu;
   pipeline.cpuFeatures = cpu.features;
+  pipeline.vectorBytes = cpu.vectorBytes;
   return pipeline;
 }
 
@@ -216,6 +213,7 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   key.add(pipeline.entry);
   key.add(pipeline.numerics);
   key.add(pipeline.optimize ? "optimize" : "");
+  key.add(pipeline.fuse);
   key.add(pipeline.profile ? "profile" : "");
   key.add(pipeline.cpu);
   key.add(cpu.featureString());

@@ -55,6 +55,7 @@ private:
   Error readInput(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
+  Error readFuse(Options &options) const;
   Error readCount(OptionId id, unsigned minimum, unsigned &value) const;
   std::string text(OptionId id, StringRef fallback = "") const {
     return list.getLastArgValue(id, fallback).str();
@@ -140,6 +141,15 @@ Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned &value) c
   return Error::success();
 }
 
+Error OptionsReader::readFuse(Options &options) const {
+  static constexpr StringRef policies[] = {"grow", "single"};
+  options.fuse = text(OPT_fuse, options.fuse);
+  if (!is_contained(policies, options.fuse))
+    return usageError("unknown fusion policy '" + options.fuse + "', expected grow or single" +
+                      suggestValue(options.fuse, policies));
+  return Error::success();
+}
+
 Expected<Options> OptionsReader::read() {
   Options options;
   options.showEnv = list.hasArg(OPT_env);
@@ -156,6 +166,8 @@ Expected<Options> OptionsReader::read() {
   if (list.hasArg(OPT_numerics))
     if (Error error = parseNumerics(text(OPT_numerics), options))
       return std::move(error);
+  if (Error error = readFuse(options))
+    return std::move(error);
   if (Error error = readAssignments(OPT_arg, options.arguments))
     return std::move(error);
   if (Error error = readAssignments(OPT_feed, options.feeds))

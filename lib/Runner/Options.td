@@ -25,6 +25,7 @@ defm report : Value<"report", "FILE.json", "Write the time of each stage, pass a
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
+defm fuse : Value<"fuse", "POLICY", "What shares a kernel: grow (default) or single, a kernel for each operation">;
 def O0 : Flag<["-"], "O0">, HelpText<"Execute exactly the written operations">;
 defm cpu : Value<"cpu", "NAME", "The processor to compile for (default: this machine's)">;
 defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;

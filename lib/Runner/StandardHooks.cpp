@@ -38,8 +38,9 @@ static void registerDialects(DialectRegistry &registry) {
 static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) {
   options.numerics = given.numerics;
   options.optimize = given.optimize;
+  options.fuse = given.fuse;
   options.profile = given.profile;
-  options.vectorBytes = given.vectorBytes();
+  options.vectorBytes = given.vectorBytes;
 }
 
 static void verifyEntry(OpPassManager &pm, const runner::PipelineOptions &given) {

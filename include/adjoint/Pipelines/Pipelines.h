@@ -22,6 +22,9 @@ struct AdToCpuOptions : PassPipelineOptions<AdToCpuOptions> {
       *this, "optimize",
       llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
       llvm::cl::init(true)};
+  Option<std::string> fuse{
+      *this, "fuse", llvm::cl::desc("The policy of ad-fuse: grow, or single, a kernel for each operation"),
+      llvm::cl::init("grow")};
 };
 
 /// Stages 0 to 3: numerics explicit, derivatives made, calls inlined, simplified, decomposed.

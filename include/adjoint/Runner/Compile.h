@@ -14,6 +14,7 @@ namespace mlir::ad::runner {
 struct CpuTarget {
   std::string cpu;                   ///< as LLVM names it
   std::vector<std::string> features; ///< `+avx512f`, …; empty for a processor given by name
+  int64_t vectorBytes = 16;          ///< of the widest vector register
   std::string featureString() const;
 };
 

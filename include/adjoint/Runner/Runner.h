@@ -18,12 +18,11 @@ struct PipelineOptions {
   std::string entry;
   std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
   bool optimize = true; ///< false: exactly the written operations
+  std::string fuse;     ///< the policy of ad-fuse
   bool profile = false; ///< kernels are timed
   std::string cpu;      ///< as LLVM names it
   std::vector<std::string> cpuFeatures;
-
-  /// The widest vector register of the processor.
-  int64_t vectorBytes() const;
+  int64_t vectorBytes = 16; ///< of the processor's widest vector register
 };
 
 /// What the tool brings. A null function means that this build lacks the part.
