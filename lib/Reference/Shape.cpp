@@ -90,7 +90,7 @@ static int32_t runDynamicSlice(DynamicSliceOp op, Frame &frame) {
 /// A copy that may be written to.
 static Tensor writable(const Tensor &input) {
   Tensor copy(input.getType(), input.getShape());
-  std::memcpy(copy.bytes(), input.bytes(), input.getNumBytes());
+  std::copy_n(input.bytes(), input.getNumBytes(), copy.bytes()); // an empty tensor has no bytes
   return copy;
 }
 
