@@ -32,6 +32,7 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / vectorLanes, kAccumulators);
   nest.vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : 8);
   nest.rows = std::min(rows, kAccumulators / nest.vectors);
+  nest.blocked = axis > 0;
 }
 
 // The reduced size of the first contraction that the nest computes, 0 when it is not known.

@@ -79,6 +79,7 @@ private:
     SmallVector<int64_t> shape;
     SmallVector<Value> roots; // what is evaluated at the positions
     bool vectorize = true;
+    bool blocked = false; // sums into points: columns in blocks, rows and vectors in tiles
     int64_t rows = 1, vectors = 1; // how many are evaluated together
     Value begin, end;              // range of the outermost loop, null for all of it
   };

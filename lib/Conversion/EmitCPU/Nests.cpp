@@ -54,7 +54,7 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   auto [lower, upper] = rangeOf(axis);
   if (axis == laneAxis)
     return emitLaneLoop(nest, lower, upper, positions, store);
-  if (nest.rows > 1 && axis == laneAxis - 1)
+  if (nest.blocked && axis == laneAxis - 1)
     return emitBlocks(nest, lower, upper, positions, store);
   auto withIndex = [&](Value base) {
     SmallVector<Position> extended(positions.begin(), positions.end());

@@ -14,8 +14,9 @@ using namespace mlir::ad::cpu;
 static constexpr int64_t kScratchBytes = 1024 * 1024;
 // A straight operand up to this size is read in place.
 static constexpr int64_t kStraightBytes = 1024 * 1024;
-// Rows that share what is packed once.
-static constexpr int64_t kRowsForTransposed = 8, kRowsForStraight = 32;
+// Rows that share what is packed once. A transposed operand is packed for a single one: in registers a block
+// is transposed in a fraction of the time that gathering it takes.
+static constexpr int64_t kRowsForStraight = 32;
 
 // The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
 static int64_t axisOfLoop(AffineMap map, unsigned dim) {
@@ -28,7 +29,7 @@ static int64_t axisOfLoop(AffineMap map, unsigned dim) {
 static bool isWorthPacking(RankedTensorType type, int64_t columnAxis, int64_t rows) {
   bool many = ShapedType::isDynamic(rows);
   if (columnAxis + 1 != type.getRank())
-    return many || rows >= kRowsForTransposed;
+    return true;
   int64_t bytes = type.getNumElements() * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   return (many || rows >= kRowsForStraight) && bytes > kStraightBytes;
 }
