@@ -20,6 +20,8 @@ CASES = [
     (40, 700, 1100, "nn", "bf16", 0), (17, 40, 64, "nt", "f8E5M2", 2), (9, 1, 17, "nt", "f32", 0),
     (9, 17, 1, "nt", "f32", 0), (35, 33, 600, "nt", "i32", 0), (35, 33, 60, "nt", "i8", 0), (34, 31, 65, "nn", "f32", 4),
     (1, 64, 64, "nt", "f32", 0), (2, 96, 80, "nt", "f32", 0), (3, 50, 33, "nn", "f32", 2), (7, 16, 513, "nt", "f64", 0),
+    # Enough work for two threads.
+    (130, 160, 130, "nn", "f32", 0), (3, 130, 700, "nt", "f32", 5),
 ]
 
 
@@ -44,12 +46,12 @@ def program(rows, columns, depth, layout, element, batch):
 """
 
 
-def run(folder, element, target, mode):
+def run(folder, element, target, mode, threads=1):
     """The folder with the results of one run."""
-    out = folder / f"{target}-{mode}"
+    out = folder / f"{target}-{mode}-{threads}"
     source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
     command = [RUNNER, str(folder / "program.mlir"), "--cache", "off", "--target", target, "--numerics", mode,
-               "--out-dir", str(out)]
+               "--threads", str(threads), "--out-dir", str(out)]
     for seed, name in enumerate("abr"):
         command += ["--arg", f"{name}={source.format(seed)}"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -62,10 +64,12 @@ def wrong(folder, case):
     """What is wrong with one case, or None."""
     (folder / "program.mlir").write_text(program(*case))
     depth, element = case[2], case[4]
-    expected, got = run(folder, element, "reference", "reproducible"), run(folder, element, "cpu", "reproducible")
-    for name in ("dot", "sum"):
-        if (expected / f"{name}.npy").read_bytes() != (got / f"{name}.npy").read_bytes():
-            return f"{name} differs from the reference"
+    expected = run(folder, element, "reference", "reproducible")
+    for threads in (1, 2):
+        got = run(folder, element, "cpu", "reproducible", threads)
+        for name in ("dot", "sum"):
+            if (expected / f"{name}.npy").read_bytes() != (got / f"{name}.npy").read_bytes():
+                return f"{name} on {threads} threads differs from the reference"
     if element == "f32":
         strict, exact = np.load(run(folder, element, "cpu", "strict") / "dot.npy"), np.load(expected / "dot.npy")
         # Standard normal numbers: the sum of the products' sizes stays below 4 per term with margin to spare.

@@ -49,6 +49,15 @@ static int64_t reducedSize(ArrayRef<Value> roots) {
   return std::max<int64_t>(size, 0);
 }
 
+// For the host, which decides whether threads are worth while.
+void KernelEmitter::recordDepth(ValueRange roots) {
+  int64_t depth = 0;
+  for (Value root : roots)
+    depth += reducedSize(root);
+  if (depth > 0)
+    function->setAttr("ad.depth", builder.getI64IntegerAttr(depth));
+}
+
 // Columns whose part of the right operand stays in the cache while all rows pass: whole tiles.
 int64_t KernelEmitter::blockColumns(const Nest &nest) {
   int64_t tile = nest.vectors * vectorLanes;

@@ -182,6 +182,7 @@ LogicalResult KernelEmitter::emitRoots() {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   auto setTiles = [&](StringRef tiles) { function->setAttr("ad.tiles", builder.getStringAttr(tiles)); };
   std::optional<unsigned> space = rowSpaceOf(roots);
+  recordDepth(roots);
   if (!space) {
     setTiles("one");
     for (auto [root, destination] : llvm::zip_equal(roots, results))

@@ -96,6 +96,7 @@ private:
   // --- Blocks.cpp: tiles of rows and vectors
   void chooseBlock(Nest &nest);
   int64_t blockColumns(const Nest &nest);
+  void recordDepth(ValueRange roots);
   LogicalResult emitBlocks(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
                            Store store);
   LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,

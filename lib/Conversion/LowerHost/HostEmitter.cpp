@@ -216,50 +216,6 @@ void HostEmitter::copy(const HostTensor &target, const HostTensor &source) {
                          /*isVolatile=*/false);
 }
 
-void HostEmitter::emitLaunch(LaunchOp launch) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
-  SmallVector<Value> operands;
-  auto append = [&](const HostTensor &tensor) {
-    operands.push_back(tensor.pointer);
-    for (auto [size, value] : llvm::zip_equal(tensor.type.getShape(), tensor.sizes))
-      if (ShapedType::isDynamic(size))
-        operands.push_back(value);
-  };
-  for (Value input : launch.getInputs()) {
-    if (isa<RankedTensorType>(input.getType()))
-      append(tensors.lookup(input));
-    else
-      operands.push_back(scalars.lookupOrDefault(input));
-  }
-  SmallVector<Value> dynamic;
-  for (Value size : launch.getSizes())
-    dynamic.push_back(scalars.lookupOrDefault(size));
-  ValueRange rest = dynamic;
-  auto tied = launch.getTied();
-  for (OpResult result : launch->getResults()) {
-    auto type = cast<RankedTensorType>(result.getType());
-    SmallVector<Value> sizes = sizesOf(type, rest.take_front(type.getNumDynamicDims()));
-    rest = rest.drop_front(type.getNumDynamicDims());
-    HostTensor tensor = place(type, sizes, bufferNumber(launch, result.getResultNumber()));
-    if (tied && (*tied)[result.getResultNumber()] >= 0)
-      copy(tensor, tensors.lookup(launch.getInputs()[(*tied)[result.getResultNumber()]]));
-    append(tensor);
-    tensors[result] = tensor;
-  }
-  StringRef tiles = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
-  const HostTensor &first = tensors[launch.getResult(0)];
-  operands.push_back(indexConstant(0));
-  operands.push_back(tiles == "flat"    ? elementCount(first)
-                     : tiles == "outer" ? first.sizes.front()
-                                        : indexConstant(1));
-  Value number = profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
-  if (profile)
-    call("adrt_kernel_begin", nullptr, {context, number});
-  func::CallOp::create(builder, loc, kernel, operands);
-  if (profile)
-    call("adrt_kernel_end", nullptr, {context, number});
-}
-
 void HostEmitter::emitReshape(ReshapeOp reshape) {
   HostTensor tensor = tensors.lookup(reshape.getInput());
   tensor.type = cast<RankedTensorType>(reshape.getResult().getType());

@@ -34,6 +34,8 @@ public:
   /// Number of a kernel in the order of first use.
   int64_t kernelNumber(StringRef kernel);
   ArrayRef<std::string> kernelNames() const { return kernels; }
+  /// The function (closure, begin, end) that runs a kernel over a range of tiles with operands from memory.
+  func::FuncOp rangeFunction(func::FuncOp kernel, Type closureType);
 
 private:
   Value addressOf(OpBuilder &builder, Location loc, LLVM::GlobalOp global);
@@ -41,6 +43,7 @@ private:
   llvm::StringMap<LLVM::GlobalOp> strings, sites;
   DenseMap<Attribute, LLVM::GlobalOp> constants;
   SmallVector<std::string> kernels;
+  llvm::StringMap<func::FuncOp> ranges;
 };
 
 class HostEmitter {
@@ -61,6 +64,13 @@ private:
   LogicalResult emitBlock(Block &block);
   LogicalResult emitOp(Operation &op);
   void emitLaunch(LaunchOp launch);
+  struct LaunchRange {
+    Value tiles;
+    bool isWorthThreads;
+  };
+  LaunchRange rangeOf(LaunchOp launch, func::FuncOp kernel);
+  void callWhole(func::FuncOp kernel, SmallVector<Value> operands, Value tiles);
+  void callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles);
   LogicalResult emitFor(scf::ForOp loop);
   LogicalResult emitIf(scf::IfOp branch);
   /// Moves what a side of a branch yields into the places of the results; returns what the lowered side

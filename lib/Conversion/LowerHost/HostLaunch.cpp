@@ -1,0 +1,130 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Launches of kernels: a call over all tiles, or, where there is enough work, one over ranges of tiles on the
+// threads of the context.
+
+#include "HostEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Work below which waking a second thread costs more than it saves: about ten microseconds of one core, in
+// steps of the kernel's innermost code over single elements.
+static constexpr int64_t kWorkForThreads = 1 << 21;
+// Steps that reading operands and writing one element of a result count as.
+static constexpr int64_t kStepsOfElement = 8;
+
+void HostEmitter::emitLaunch(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+  SmallVector<Value> operands;
+  auto append = [&](const HostTensor &tensor) {
+    operands.push_back(tensor.pointer);
+    for (auto [size, value] : llvm::zip_equal(tensor.type.getShape(), tensor.sizes))
+      if (ShapedType::isDynamic(size))
+        operands.push_back(value);
+  };
+  for (Value input : launch.getInputs()) {
+    if (isa<RankedTensorType>(input.getType()))
+      append(tensors.lookup(input));
+    else
+      operands.push_back(scalars.lookupOrDefault(input));
+  }
+  SmallVector<Value> dynamic;
+  for (Value size : launch.getSizes())
+    dynamic.push_back(scalars.lookupOrDefault(size));
+  ValueRange rest = dynamic;
+  auto tied = launch.getTied();
+  for (OpResult result : launch->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    SmallVector<Value> sizes = sizesOf(type, rest.take_front(type.getNumDynamicDims()));
+    rest = rest.drop_front(type.getNumDynamicDims());
+    HostTensor tensor = place(type, sizes, bufferNumber(launch, result.getResultNumber()));
+    if (tied && (*tied)[result.getResultNumber()] >= 0)
+      copy(tensor, tensors.lookup(launch.getInputs()[(*tied)[result.getResultNumber()]]));
+    append(tensor);
+    tensors[result] = tensor;
+  }
+  LaunchRange range = rangeOf(launch, kernel);
+  Value number = profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
+  if (profile)
+    call("adrt_kernel_begin", nullptr, {context, number});
+  if (range.isWorthThreads)
+    callOnThreads(kernel, operands, range.tiles);
+  else
+    callWhole(kernel, operands, range.tiles);
+  if (profile)
+    call("adrt_kernel_end", nullptr, {context, number});
+}
+
+HostEmitter::LaunchRange HostEmitter::rangeOf(LaunchOp launch, func::FuncOp kernel) {
+  StringRef tiles = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
+  if (tiles == "one")
+    return {indexConstant(1), false};
+  auto depth = kernel->getAttrOfType<IntegerAttr>("ad.depth");
+  const HostTensor first = tensors.lookup(launch.getResult(0));
+  int64_t elements = 1;
+  for (OpResult result : launch->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    // What is not known may be large.
+    elements = std::max(elements, type.hasStaticShape() ? type.getNumElements() : kWorkForThreads);
+  }
+  bool worth = elements * (kStepsOfElement + (depth ? depth.getInt() : 0)) >= kWorkForThreads;
+  return {tiles == "flat" ? elementCount(first) : first.sizes.front(), worth};
+}
+
+void HostEmitter::callWhole(func::FuncOp kernel, SmallVector<Value> operands, Value tiles) {
+  operands.push_back(indexConstant(0));
+  operands.push_back(tiles);
+  func::CallOp::create(builder, loc, kernel, operands);
+}
+
+// The operands go through memory to a function of the type that the runtime calls.
+void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles) {
+  SmallVector<Value> stored;
+  for (Value operand : operands)
+    stored.push_back(isa<IndexType>(operand.getType()) ? toI64(operand) : operand);
+  auto type =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), llvm::to_vector(ValueRange(stored).getTypes()));
+  Value closure = stackSlot(type, 1);
+  for (auto [i, value] : llvm::enumerate(stored)) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, type, closure,
+                                        ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(builder, loc, value, address);
+  }
+  func::FuncOp range = shared.rangeFunction(kernel, type);
+  Value function = func::ConstantOp::create(builder, loc, range.getFunctionType(), range.getSymName());
+  Value address = UnrealizedConversionCastOp::create(builder, loc, pointerType, function).getResult(0);
+  call("adrt_parallel_for", nullptr, {context, toI64(tiles), address, closure});
+}
+
+func::FuncOp HostModule::rangeFunction(func::FuncOp kernel, Type closureType) {
+  func::FuncOp &known = ranges[kernel.getSymName()];
+  if (known)
+    return known;
+  OpBuilder builder(kernel);
+  Location loc = kernel.getLoc();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), wide = builder.getI64Type();
+  known = func::FuncOp::create(builder, loc, (kernel.getSymName() + "_range").str(),
+                               builder.getFunctionType({pointer, wide, wide}, {}));
+  known.setPrivate();
+  Block *body = known.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  SmallVector<Value> operands;
+  ArrayRef<Type> types = kernel.getArgumentTypes();
+  auto asIndex = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), value);
+  };
+  for (auto [i, type] : llvm::enumerate(types.drop_back(2))) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointer, closureType, body->getArgument(0),
+                                        ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
+    bool isIndex = isa<IndexType>(type);
+    Value value = LLVM::LoadOp::create(builder, loc, isIndex ? wide : type, address);
+    operands.push_back(isIndex ? asIndex(value) : value);
+  }
+  operands.push_back(asIndex(body->getArgument(1)));
+  operands.push_back(asIndex(body->getArgument(2)));
+  func::CallOp::create(builder, loc, kernel, operands);
+  func::ReturnOp::create(builder, loc);
+  return known;
+}
