@@ -1,13 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The named pipelines, stage by stage:
-//  0  The contract becomes explicit, so that nothing later depends on where an operation stands.
-//  1  Derivatives are made before anything is rewritten: rules see the program as written.
-//  2  Calls are inlined: the host program of an entry is one function, which is what memory is planned for.
-//  3  Simplification, then decomposition into operations with a lowering, then the contract once more for the
-//  new ones. 4  Conditions on sizes come before fusion moves operations; then fusions and their kernel
-//  classes. 5  linalg inside fusions, kernels outside the host program, a place in memory for every tensor.
-//  6  Code of kernels before the host program, which asks each kernel for the shape of its range; then LLVM.
+//
+// - 0: The contract becomes explicit, so that nothing later depends on where an operation stands.
+// - 1: Derivatives are made before anything is rewritten: rules see the program as written.
+// - 2: Calls are inlined: the host program of an entry is one function, which is what memory is planned for.
+// - 3: Simplification, then decomposition into operations with a lowering, then the contract once more for
+//   what is new.
+// - 4: Conditions on sizes come before fusion moves operations; then fusions and their kernel classes.
+// - 5: linalg inside fusions, kernels outside the host program, a place in memory for every tensor.
+// - 6: Code of kernels before the host program, which asks each kernel for the shape of its range; then LLVM.
 
 #include "adjoint/Pipelines/Pipelines.h"
 #include "adjoint/Conversion/Passes.h"
@@ -61,6 +63,7 @@ void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options)
 
 void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &) {
   pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
+  pm.addPass(createVerifyLinalgPass());
   pm.addPass(createOutlineKernelsPass());
   pm.addNestedPass<func::FuncOp>(createPlanMemoryPass());
 }

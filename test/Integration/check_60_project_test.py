@@ -132,7 +132,7 @@ def problems_of_targets():
 
 def problems_of_passes():
     listed = subprocess.run([BIN / "ad-opt", "--list-passes"], check=True, capture_output=True, text=True).stdout
-    ours = re.findall(r"^ {2}--([a-z0-9-]+)", listed.partition("Pass Pipelines:")[0], re.M)
+    ours = re.findall(r"^ {2}--([a-z0-9-]+)", listed.partition("All, with upstream's:")[0], re.M)
     lit = [file for file in (ROOT / "test").rglob("*") if file.suffix in (".mlir", ".test")]
     commands = [line for file in lit for line in file.read_text().splitlines() if "RUN:" in line]
     checked = " ".join(line for line in commands if "FileCheck" in line or "--verify-diagnostics" in line)

@@ -297,8 +297,8 @@ def VerifyFusedPass : Pass<"ad-verify-fused"> {
 def VerifyLinalgPass : Pass<"ad-verify-linalg"> {
   let summary = "Check that no operation of ad that computes tensors is left";
   let description = [{
-    Why: the contract of convert-ad-to-linalg. Everything below sees linalg, arith, tensor and scf only, besides fusions, kernels and
-    the scalar operations of ad.
+    Why: the contract of convert-ad-to-linalg. Everything below sees linalg, arith, tensor and scf only, besides fusions, kernels,
+    the scalar operations of ad and reshapes of the host program, which move nothing.
 
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir

@@ -1,0 +1,109 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""What README.md shows is what the tools do: its excerpts of programs and errors, its commands and its folders.
+
+A line of an excerpt may leave out the rest behind `…`; how it is broken into lines does not matter.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+README = (ROOT / "README.md").read_text()
+MLP = ROOT / "examples/digits/mlp.mlir"
+# The program that stands behind each excerpt of errors.
+WRONG = """func.func @main(%x: tensor<4x8xf32>, %w: tensor<9x2xf32>) -> tensor<4x2xf32> {
+  %y = ad.dot %x, %w : (tensor<4x8xf32>, tensor<9x2xf32>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+"""
+SIZES = """func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %z = ad.add %x, %y : tensor<?xf32>
+  return %z : tensor<?xf32>
+}
+"""
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+def excerpts(language):
+    fences = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.M | re.S)
+    return [text for name, text in fences if name == language]
+
+
+def missing(excerpt, text):
+    """The statements of an excerpt, as far as their `…`, that do not stand in the text."""
+    whole = flat(text)
+    pieces = map(flat, re.split(r"…|^ *(?=%)", excerpt, flags=re.M))
+    return [piece for piece in pieces if piece and piece not in whole]
+
+
+def check_programs():
+    differentiated = run(BIN / "ad-opt", MLP, "--ad-set-numerics", "--ad-differentiate").stdout
+    fused = run(BIN / "ad-opt", MLP, "--ad-to-cpu-frontend", "--ad-to-cpu-fusion").stdout
+    model, loss, reverse, fusion = excerpts("mlir")
+    for excerpt, text in [(model, MLP.read_text()), (loss, MLP.read_text()), (reverse, differentiated), (fusion, fused)]:
+        yield from (f"no tool prints: {piece}" for piece in missing(excerpt, text))
+
+
+def check_errors():
+    shown = [text for text in excerpts("") if ": error: " in text]
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "wrong.mlir").write_text(WRONG)
+        pathlib.Path(folder, "sizes.mlir").write_text(SIZES)
+        for target in ("reference", "cpu"):
+            wrong = run(BIN / "ad-runner", "wrong.mlir", "--target", target, cwd=folder)
+            sizes = run(BIN / "ad-runner", "sizes.mlir", "--target", target, "--arg=arg0=zeros", "--dim=arg0.0=2",
+                        "--arg=arg1=zeros", "--dim=arg1.0=3", "--cache=off", cwd=folder)
+            if [wrong.stderr, sizes.stderr] != shown or (wrong.returncode, sizes.returncode) != (1, 1):
+                yield f"{target} prints: {wrong.stderr}{sizes.stderr}"
+
+
+def check_commands():
+    commands = re.findall(r"^(ad-runner .*?) *(?:#.*)?$", README, re.M)
+    environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    printed = [run("bash", "-c", command, cwd=ROOT, env=environment) for command in commands]
+    if len(printed) < 2 or any(done.returncode or not done.stdout for done in printed):
+        yield f"expected two commands that print, got {printed}"
+    if len({done.stdout for done in printed}) != 1:
+        yield f"the targets print {[done.stdout for done in printed]}"
+    codes = re.search(r"^Exit codes: (.*)\.$", README, re.M).group(1)
+    wanted = re.sub(r" inside the program| in the program", "", flat(run(BIN / "ad-runner", "--help").stdout))
+    if codes.replace(" inside the program", "") not in wanted:
+        yield f"--help says other exit codes than: {codes}"
+
+
+def check_tree():
+    """Each folder of the table; `…` stands for include/adjoint and lib."""
+    table = README.partition("## The tree")[2]
+    for path in re.findall(r"`([^`]+)`", "\n".join(re.findall(r"^\| (`.*?) \|", table, re.M))):
+        places = [path.replace("…", root) for root in ("include/adjoint", "lib")]
+        if not any((ROOT / place).exists() for place in places):
+            yield f"no folder {path}"
+    yield from (f"no command {path}" for path in re.findall(r"^(scripts/\S+)", README, re.M) if not (ROOT / path).exists())
+
+
+def main():
+    checks = [check_programs, check_errors, check_commands, check_tree]
+    failed = 0
+    for check in checks:
+        found = list(check())
+        failed += bool(found)
+        for problem in found:
+            print(f"FAILED: {problem}")
+    print(f"readme: {len(checks)} run, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
