@@ -6,7 +6,8 @@
 #
 # NAME is one of the programs in benchmarks (without its ending). Peers are installed into build/bench-venv; one that
 # cannot be is named as missing. Each benchmark prints a table and closes with one line per comparison,
-# `NAME: 1.07x of PEER (CASE)`, where more than 1 means that we are faster. --json writes all measurements to a file.
+# `NAME: 1.07x of PEER (CASE)`, where more than 1 means that we are faster; without a peer a line names our own aim. --json
+# writes all measurements to a file.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
