@@ -71,9 +71,12 @@ FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Pos
     for (const Position &position : missing) {
       if (find(position))
         continue;
-      FailureOr<Value> value = compute(tensor, position);
+      FailureOr<Value> value = loadSaved(tensor, position);
+      if (!*value)
+        value = compute(tensor, position);
       if (failed(value))
         return failure();
+      storeSaved(tensor, position, *value);
       caches.back()[keyOf(position)] = *value;
     }
   }

@@ -62,6 +62,8 @@ public:
   LogicalResult emit();
 
 private:
+  using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
+
   // --- KernelEmitter.cpp: arguments, sizes, roots and loop nests
   LogicalResult bindArguments();
   LogicalResult bindScalars();
@@ -79,7 +81,7 @@ private:
     SmallVector<int64_t> shape;
     SmallVector<Value> roots; // what is evaluated at the positions
     bool vectorize = true;
-    bool blocked = false; // sums into points: columns in blocks, rows and vectors in tiles
+    bool blocked = false;          // sums into points: columns in blocks, rows and vectors in tiles
     int64_t rows = 1, vectors = 1; // how many are evaluated together
     Value begin, end;              // range of the outermost loop, null for all of it
   };
@@ -128,8 +130,23 @@ private:
   LogicalResult emitRows(ValueRange roots, unsigned space);
   LogicalResult emitRow(ValueRange roots, const Nest &space, const Position &row);
 
+  // --- SaveRow.cpp: values of a row that several loops along it need
+  struct SavedRow {
+    Value pointer;
+    bool stored = false; // by the loop that is being emitted
+    bool filled = false; // by a loop before
+  };
+  void chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any);
+  void collectPass(Value tensor, const Position &position, Visited &visited, SmallVectorImpl<Value> &values,
+                   SmallVectorImpl<std::pair<Value, Position>> &reductions);
+  Value loadSaved(Value tensor, const Position &position);
+  void storeSaved(Value tensor, const Position &position, Value value);
+  void endSavingPass();
+  bool isOnRow(const Position &position);
+  SmallVector<Value> largeInputs(const Nest &space);
+  void prefetchNextRow(const Nest &space, ArrayRef<Position> positions);
+
   // --- Hoist.cpp: what loops that are still to be made will need in every iteration
-  using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
   LogicalResult hoist(Value tensor, const Position &position, Visited &visited);
   SmallVector<std::pair<Value, Position>> inputsAt(Value tensor, const Position &position);
   bool sumsLanesAt(Value tensor, const Position &position, Visited &visited);
@@ -234,8 +251,11 @@ private:
   IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
   DenseMap<OpOperand *, PackedOperand> packedOperands;
-  DenseMap<int64_t, Value> constants;  // index constants, in the entry block
-  DenseMap<int64_t, Value> laneCounts; // 0, 1, 2, … by number of lanes, in the entry block
+  Position savedRow;                      // the row that `saved` belongs to
+  llvm::MapVector<Value, SavedRow> saved; // empty outside of rows
+  SmallVector<Value> rowInputs;           // arguments whose next row is fetched ahead
+  DenseMap<int64_t, Value> constants;     // index constants, in the entry block
+  DenseMap<int64_t, Value> laneCounts;    // 0, 1, 2, … by number of lanes, in the entry block
   using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
   SmallVector<std::map<Key, Value>> caches;
 };

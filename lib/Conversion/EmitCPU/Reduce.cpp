@@ -265,6 +265,7 @@ FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVect
   auto sums = pairwiseTree(total, order.getLength(), identity, combiningOp(generic), chunk);
   if (failed(sums))
     return failure();
+  endSavingPass();
   return sums->front();
 }
 

@@ -60,16 +60,19 @@ LogicalResult KernelEmitter::emitRow(ValueRange roots, const Nest &space, const 
   Scope scope(*this);
   SmallVector<Value> whole, perRow;
   SmallVector<Buffer> wholeBuffers, perRowBuffers;
-  Position any(row);
-  any.push_back(Index::varying());
-  Visited hoisted, searched;
   for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
     bool full = ArrayRef<int64_t>(buffer.shape) == ArrayRef<int64_t>(space.shape);
     (full ? whole : perRow).push_back(root);
     (full ? wholeBuffers : perRowBuffers).push_back(buffer);
-    if (full && failed(hoist(root, any, hoisted)))
-      return failure();
   }
+  Position any(row);
+  any.push_back(Index::varying());
+  chooseSaved(whole, space, any);
+  rowInputs = largeInputs(space);
+  Visited hoisted, searched;
+  for (Value root : whole)
+    if (failed(hoist(root, any, hoisted)))
+      return failure();
   SmallVector<Value> values;
   SmallVector<Position> places;
   for (auto [root, buffer] : llvm::zip_equal(perRow, perRowBuffers)) {

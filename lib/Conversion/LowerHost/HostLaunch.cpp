@@ -79,11 +79,28 @@ void HostEmitter::callWhole(func::FuncOp kernel, SmallVector<Value> operands, Va
   func::CallOp::create(builder, loc, kernel, operands);
 }
 
+// What an operand is in memory: sizes are 64 bits wide, and LLVM has no floats of 8 bits.
+static Type typeInMemory(Type type) {
+  if (isa<IndexType>(type))
+    return IntegerType::get(type.getContext(), 64);
+  if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32)
+    return IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
+  return type;
+}
+
+static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  if (isa<IndexType>(value.getType()) || isa<IndexType>(type))
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  return arith::BitcastOp::create(builder, loc, type, value);
+}
+
 // The operands go through memory to a function of the type that the runtime calls.
 void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles) {
   SmallVector<Value> stored;
   for (Value operand : operands)
-    stored.push_back(isa<IndexType>(operand.getType()) ? toI64(operand) : operand);
+    stored.push_back(convert(builder, loc, operand, typeInMemory(operand.getType())));
   auto type =
       LLVM::LLVMStructType::getLiteral(builder.getContext(), llvm::to_vector(ValueRange(stored).getTypes()));
   Value closure = stackSlot(type, 1);
@@ -112,18 +129,14 @@ func::FuncOp HostModule::rangeFunction(func::FuncOp kernel, Type closureType) {
   builder.setInsertionPointToStart(body);
   SmallVector<Value> operands;
   ArrayRef<Type> types = kernel.getArgumentTypes();
-  auto asIndex = [&](Value value) -> Value {
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), value);
-  };
   for (auto [i, type] : llvm::enumerate(types.drop_back(2))) {
     Value address = LLVM::GEPOp::create(builder, loc, pointer, closureType, body->getArgument(0),
                                         ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
-    bool isIndex = isa<IndexType>(type);
-    Value value = LLVM::LoadOp::create(builder, loc, isIndex ? wide : type, address);
-    operands.push_back(isIndex ? asIndex(value) : value);
+    Value value = LLVM::LoadOp::create(builder, loc, typeInMemory(type), address);
+    operands.push_back(convert(builder, loc, value, type));
   }
-  operands.push_back(asIndex(body->getArgument(1)));
-  operands.push_back(asIndex(body->getArgument(2)));
+  for (Value bound : body->getArguments().drop_front())
+    operands.push_back(convert(builder, loc, bound, builder.getIndexType()));
   func::CallOp::create(builder, loc, kernel, operands);
   func::ReturnOp::create(builder, loc);
   return known;

@@ -1,0 +1,154 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A row is passed over several times: for its maximum, for the sum of its exponentials, for the quotients.
+// What is expensive and needed in a later pass is kept on the stack, where the first-level cache holds it.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// All that is kept of one row.
+static constexpr int64_t kSavedBytes = 64 * 1024;
+// Whole vectors of the widest loop along a row are stored.
+static constexpr int64_t kPadding = 64;
+// A tensor beyond this size does not stay in the caches from one kernel to the next: its next row is fetched
+// while this one is worked on.
+static constexpr int64_t kPrefetchBytes = 1024 * 1024;
+
+static bool isExpensive(linalg::GenericOp generic) {
+  return llvm::any_of(*generic.getBlock(), [](Operation &op) {
+    return isa<ElementaryOp, arith::DivFOp, arith::RemFOp, math::SqrtOp>(op);
+  });
+}
+
+// The values that one loop along the row computes, and the reductions that it waits for.
+void KernelEmitter::collectPass(Value tensor, const Position &position, Visited &visited,
+                                SmallVectorImpl<Value> &values,
+                                SmallVectorImpl<std::pair<Value, Position>> &reductions) {
+  if (!visited.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second)
+    return;
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!varies(position)) {
+    if (generic && usesLanes(generic))
+      reductions.push_back({tensor, position});
+    else
+      for (auto &[input, at] : inputsAt(tensor, position))
+        collectPass(input, at, visited, values, reductions);
+    return;
+  }
+  values.push_back(tensor);
+  for (auto &[input, at] : inputsAt(tensor, position))
+    collectPass(input, at, visited, values, reductions);
+}
+
+void KernelEmitter::chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any) {
+  saved.clear();
+  savedRow.assign(any.begin(), any.end() - 1);
+  int64_t length = space.shape.back();
+  if (ShapedType::isDynamic(length))
+    return;
+  // Every reduction is a pass of its own; the results are the last one.
+  llvm::MapVector<Value, int64_t> passes;
+  SmallVector<std::pair<Value, Position>> pending;
+  Visited done;
+  auto addPass = [&](ArrayRef<std::pair<Value, Position>> starts) {
+    Visited visited;
+    SmallVector<Value> values;
+    for (auto &[start, position] : starts)
+      collectPass(start, position, visited, values, pending);
+    for (Value value : values)
+      ++passes[value];
+  };
+  SmallVector<std::pair<Value, Position>> last;
+  for (Value root : roots)
+    last.push_back({root, any});
+  addPass(last);
+  while (!pending.empty()) {
+    auto [tensor, position] = pending.pop_back_val();
+    if (done.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second)
+      addPass(inputsAt(tensor, position));
+  }
+  int64_t bytes = 0, padded = llvm::alignTo(length, kPadding);
+  for (auto &[value, count] : passes) {
+    auto type = cast<RankedTensorType>(value.getType());
+    auto generic = value.getDefiningOp<linalg::GenericOp>();
+    int64_t own = padded * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+    if (count < 2 || !generic || generic.getNumReductionLoops() > 0 || !isExpensive(generic) ||
+        type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes)
+      continue;
+    bytes += own;
+    saved[value].pointer = scratch(type, padded);
+  }
+}
+
+// Whether the position is a vector on the row whose values are kept.
+bool KernelEmitter::isOnRow(const Position &position) {
+  if (lanes == 1 || position.size() != savedRow.size() + 1)
+    return false;
+  const Index &along = position.back();
+  return !along.lanes && along.step == 1 && llvm::all_of(llvm::zip(position, savedRow), [](auto pair) {
+    const auto &[here, row] = pair;
+    return here.isUniform() && here.base == row.base;
+  });
+}
+
+Value KernelEmitter::loadSaved(Value tensor, const Position &position) {
+  auto found = saved.find(tensor);
+  if (found == saved.end() || !found->second.filled || !isOnRow(position))
+    return {};
+  Buffer row;
+  row.element = getElementTypeOrSelf(tensor.getType());
+  row.pointer = found->second.pointer;
+  Type memory = memoryType(row.element);
+  Value value =
+      LLVM::LoadOp::create(builder, loc, VectorType::get(lanes, memory), pointerAt(row, position.back().base),
+                           memory.getIntOrFloatBitWidth() / 8);
+  return fromMemory(value, row.element);
+}
+
+void KernelEmitter::storeSaved(Value tensor, const Position &position, Value value) {
+  auto found = saved.find(tensor);
+  if (found == saved.end() || found->second.filled || !isOnRow(position))
+    return;
+  Buffer row;
+  row.element = getElementTypeOrSelf(tensor.getType());
+  row.pointer = found->second.pointer;
+  LLVM::StoreOp::create(builder, loc, toMemory(splat(value, lanes)), pointerAt(row, position.back().base),
+                        memoryType(row.element).getIntOrFloatBitWidth() / 8);
+  found->second.stored = true;
+}
+
+void KernelEmitter::endSavingPass() {
+  for (auto &[value, row] : saved)
+    row.filled |= row.stored;
+}
+
+// The arguments of the row's own shape that come from beyond the caches.
+SmallVector<Value> KernelEmitter::largeInputs(const Nest &space) {
+  SmallVector<Value> inputs;
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (type && type.getShape() == ArrayRef<int64_t>(space.shape) && type.hasStaticShape() &&
+        type.getNumElements() * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8 >
+            kPrefetchBytes)
+      inputs.push_back(argument);
+  }
+  return inputs;
+}
+
+// One line ahead for each vector of this row.
+void KernelEmitter::prefetchNextRow(const Nest &space, ArrayRef<Position> positions) {
+  if (lanes == 1 || savedRow.empty())
+    return;
+  for (Value input : rowInputs) {
+    const Buffer &buffer = buffers.find(input)->second;
+    for (const Position &position : positions) {
+      int64_t step;
+      Value indices;
+      Value next = binary<arith::AddIOp>(linearIndex(buffer, position, step, indices), space.sizes.back());
+      LLVM::Prefetch::create(builder, loc, pointerAt(buffer, next), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Kernels over rows: softmax, norms and their derivatives, with rows shorter and longer than vectors, lanes and the chunks of a
+sum, and values kept from one pass over a row to the next. The CPU gives the bits of the reference interpreter."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
+SHAPES = [(3, 1), (3, 15), (5, 17), (3, 64), (3, 65), (2, 1000), (2, 4097), (2, 9000), (7, 129)]
+CASES = [(element, *shape) for element in ("f32", "f64", "bf16", "f16") for shape in SHAPES]
+ARGUMENTS, RESULTS = "xwbg", 5
+
+
+def program(element, rows, columns):
+    t, v, s = f"tensor<{rows}x{columns}x{element}>", f"tensor<{columns}x{element}>", f"tensor<{element}>"
+    arguments = ", ".join(f'%{name}: {kind} {{ad.name = "{name}"}}' for name, kind in zip(ARGUMENTS, (t, v, v, t)))
+    return f"""func.func private @loss(%x: {t}, %w: {v}, %b: {v}, %g: {t}) -> {s} {{
+  %y = ad.softmax %x axis 1 : {t}
+  %z = ad.layer_norm %y, %w, %b epsilon 1.0e-5 : {t}, {v}
+  %u = ad.log_softmax %z axis 1 : {t}
+  %m = ad.mul %u, %g : {t}
+  %e = ad.tanh %m : {t}
+  %l = ad.reduce_sum %e axes [0, 1] : {t} -> {s}
+  return %l : {s}
+}}
+func.func @main({arguments}) -> ({s}, {t}, {v}, {v}, {t}) {{
+  %y = ad.softmax %x axis 1 : {t}
+  %l, %d:3 = ad.value_and_grad @loss(%x, %w, %b, %g) wrt [0, 1, 2] : ({t}, {v}, {v}, {t}) -> ({s}, {t}, {v}, {v})
+  return %l, %d#0, %d#1, %d#2, %y : {s}, {t}, {v}, {v}, {t}
+}}
+"""
+
+
+def results(folder, target):
+    """The bytes of all results on one target."""
+    command = [RUNNER, str(folder / "program.mlir"), "--numerics", "reproducible", "--target", target, "--cache", "off",
+               "--out-dir", str(folder / target)]
+    for seed, name in enumerate(ARGUMENTS):
+        command += ["--arg", f"{name}=normal:{seed}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{target}: exit {done.returncode}: {done.stderr.strip()}")
+    return [(folder / target / f"res{i}.npy").read_bytes() for i in range(RESULTS)]
+
+
+def main():
+    failed = 0
+    for case in CASES:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "program.mlir").write_text(program(*case))
+            differing = [i for i, (a, b) in enumerate(zip(results(folder, "reference"), results(folder, "cpu"))) if a != b]
+        if differing:
+            failed += 1
+            print(f"{case}: results {differing} differ from the reference")
+    print(f"rows: {len(CASES)} run, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
