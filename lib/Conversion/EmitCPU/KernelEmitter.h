@@ -126,6 +126,14 @@ private:
   Value lanesBelow(Value count);
   void transposeInRegisters(SmallVectorImpl<Value> &rows);
 
+  // --- Transpose.cpp: kernels that only transpose
+  std::optional<int64_t> transposedAxis(Value root);
+  int64_t transposedLanes(Value root);
+  LogicalResult emitTranspose(Value root, int64_t axis);
+  LogicalResult emitTransposeLoops(Value root, int64_t axis, int64_t next, Position &position);
+  LogicalResult emitTransposeBlocks(Value root, int64_t axis, Position &position);
+  LogicalResult emitTransposeBlock(Value root, int64_t axis, const Position &corner, int64_t width);
+
   // --- Rows.cpp: nests whose rows have values of their own
   LogicalResult emitRows(ValueRange roots, unsigned space);
   LogicalResult emitRow(ValueRange roots, const Nest &space, const Position &row);

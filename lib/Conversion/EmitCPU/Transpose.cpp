@@ -1,0 +1,109 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels that only transpose: square blocks are read along the operand's contiguous axis, transposed in
+// registers and written along the result's. Gathering would touch one cache line for each element.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// Blocks that follow each other along the operand before the next ones along the result.
+static constexpr int64_t kBlocksAlongOperand = 4;
+
+// The axis of the result along which the operand is contiguous, when the kernel only permutes the axes of an
+// argument and that axis is another than the result's own contiguous one.
+std::optional<int64_t> KernelEmitter::transposedAxis(Value root) {
+  auto generic = root.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumReductionLoops() > 0 ||
+      generic.getNumResults() != 1 || !buffers.count(generic.getDpsInputs()[0]))
+    return std::nullopt;
+  auto yield = cast<linalg::YieldOp>(generic.getBlock()->getTerminator());
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
+  AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+  if (yield.getOperand(0) != generic.getBlock()->getArgument(0) || !map.isPermutation() ||
+      !out.isIdentity() || map.getNumResults() < 2)
+    return std::nullopt;
+  int64_t last = map.getNumDims() - 1;
+  int64_t axis = cast<AffineDimExpr>(map.getResults().back()).getPosition();
+  auto shape = cast<RankedTensorType>(root.getType()).getShape();
+  bool blocks = llvm::all_of(ArrayRef<int64_t>{axis, last}, [&](int64_t dim) {
+    return !ShapedType::isDynamic(shape[dim]) && shape[dim] >= transposedLanes(root);
+  });
+  return axis != last && blocks ? std::optional<int64_t>(axis) : std::nullopt;
+}
+
+// Vectors of one register: a block then fits into the registers.
+int64_t KernelEmitter::transposedLanes(Value root) {
+  unsigned width =
+      memoryType(cast<RankedTensorType>(root.getType()).getElementType()).getIntOrFloatBitWidth();
+  return width > 32 ? vectorLanes * 32 / width : vectorLanes;
+}
+
+LogicalResult KernelEmitter::emitTranspose(Value root, int64_t axis) {
+  function->setAttr("ad.tiles", builder.getStringAttr("one"));
+  const Buffer &destination = results.front();
+  Position position(destination.shape.size());
+  return emitTransposeLoops(root, axis, 0, position);
+}
+
+// Loops over the axes that stay as they are, then over blocks.
+LogicalResult KernelEmitter::emitTransposeLoops(Value root, int64_t axis, int64_t next, Position &position) {
+  const Buffer &destination = results.front();
+  int64_t last = destination.shape.size() - 1;
+  if (next == last)
+    return emitTransposeBlocks(root, axis, position);
+  if (next == axis)
+    return emitTransposeLoops(root, axis, next + 1, position);
+  return emitLoop(indexConstant(0), destination.sizes[next], indexConstant(1), [&](Value base) {
+    position[next] = {base, 0, nullptr};
+    return emitTransposeLoops(root, axis, next + 1, position);
+  });
+}
+
+// The last blocks of an axis overlap the ones before, which writes the same values again.
+LogicalResult KernelEmitter::emitTransposeBlocks(Value root, int64_t axis, Position &position) {
+  const Buffer &destination = results.front();
+  int64_t last = destination.shape.size() - 1, width = transposedLanes(root);
+  auto start = [&](Value at, int64_t dim) {
+    return binary<arith::MinUIOp>(at, indexConstant(destination.shape[dim] - width));
+  };
+  Value step = indexConstant(width), strip = indexConstant(width * kBlocksAlongOperand);
+  return emitLoop(indexConstant(0), destination.sizes[axis], strip, [&](Value from) {
+    Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, strip), destination.sizes[axis]);
+    return emitLoop(indexConstant(0), destination.sizes[last], step, [&](Value column) {
+      return emitLoop(from, to, step, [&](Value row) {
+        Position corner(position);
+        corner[axis] = {start(row, axis), 0, nullptr};
+        corner[last] = {start(column, last), 0, nullptr};
+        return emitTransposeBlock(root, axis, corner, width);
+      });
+    });
+  });
+}
+
+LogicalResult KernelEmitter::emitTransposeBlock(Value root, int64_t axis, const Position &corner,
+                                                int64_t width) {
+  auto generic = root.getDefiningOp<linalg::GenericOp>();
+  AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
+  const Buffer &source = buffers.find(generic.getDpsInputs()[0])->second;
+  const Buffer &destination = results.front();
+  int64_t last = corner.size() - 1;
+  WithLanes vectorCode(*this, width, nullptr);
+  SmallVector<Value> rows;
+  for (int64_t i = 0; i < width; ++i) {
+    Position from(corner);
+    from[last].base = binary<arith::AddIOp>(corner[last].base, indexConstant(i));
+    from[axis].step = 1;
+    rows.push_back(toMemory(load(source, apply(map, from))));
+  }
+  transposeInRegisters(rows);
+  for (int64_t i = 0; i < width; ++i) {
+    Position to(corner);
+    to[axis].base = binary<arith::AddIOp>(corner[axis].base, indexConstant(i));
+    to[last].step = 1;
+    store(destination, to, fromMemory(rows[i], destination.element));
+  }
+  return success();
+}
