@@ -5,6 +5,7 @@
 
 #include "Clusters.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -24,6 +25,20 @@ ClusterGraph::ClusterGraph(Block &block) : block(block) {
     if (isa<RequireOp>(op))
       guards.push_back(&op);
   }
+  spanStart.resize(position);
+  std::iota(spanStart.begin(), spanStart.end(), 0);
+}
+
+void ClusterGraph::extendSpan(const Cluster &cluster) {
+  for (unsigned position = cluster.first; position <= cluster.last; ++position)
+    spanStart[position] = std::min(spanStart[position], cluster.first);
+}
+
+// Edges lead forward in the block, except inside a cluster: the lowest position that they lead to.
+unsigned ClusterGraph::lowestFrom(unsigned position) const {
+  while (spanStart[position] < position)
+    position = spanStart[position];
+  return position;
 }
 
 void fuse::forEachOutsideOperand(Operation *op, llvm::function_ref<void(Value)> callback) {
@@ -48,6 +63,7 @@ void ClusterGraph::add(Operation *op, Cluster &cluster, Level level) {
   cluster.last = std::max(cluster.last, positions.lookup(op));
   owners[op] = &cluster;
   levels[op] = level;
+  extendSpan(cluster);
 }
 
 void ClusterGraph::merge(Cluster &to, Cluster &from) {
@@ -102,8 +118,7 @@ bool ClusterGraph::reaches(ArrayRef<Operation *> from, const Cluster &to) const 
     Cluster *cluster = owners.lookup(op);
     if (cluster == &to || seen.size() > kSearchLimit)
       return true;
-    // Edges lead forward in the block, except inside a cluster.
-    if ((cluster ? cluster->first : positions.lookup(op)) > to.last)
+    if (lowestFrom(positions.lookup(op)) > to.last)
       continue;
     if (isa<RequireOp>(op))
       return true; // all that stands behind a condition runs after it, and `to` does

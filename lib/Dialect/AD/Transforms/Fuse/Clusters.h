@@ -79,6 +79,8 @@ public:
   SizeAnalysis sizes;
 
 private:
+  void extendSpan(const Cluster &cluster);
+  unsigned lowestFrom(unsigned position) const;
   Node nodeOf(Operation *op) const;
   void addPredecessors(Operation *op, SmallVectorImpl<Node> &nodes) const;
 
@@ -86,6 +88,8 @@ private:
   llvm::DenseMap<Operation *, unsigned> positions;
   llvm::DenseMap<Operation *, Cluster *> owners;
   llvm::DenseMap<Operation *, Level> levels;
+  // For each position the first member of all clusters that stand around it.
+  SmallVector<unsigned> spanStart;
   llvm::SetVector<Operation *> copied;
   // What happens in the written order: the operations with effects. Conditions that guard everything behind
   // them.
