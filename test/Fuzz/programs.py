@@ -69,7 +69,11 @@ def compare(program, reference, cpu, names=("on the reference", "on the cpu")):
     for name, results in zip(names, (reference, cpu)):
         if isinstance(results, runner.Failure):
             return f"{name}: {results}"
-    for value, left, right in zip(program.outputs, reference, cpu):
+    for value, left, right in zip(program.outputs + program.received(), reference, cpu):
+        if left is None or right is None:
+            if left is not right:
+                return f"{value}: received only {names[0 if right is None else 1]}"
+            continue
         if left.shape != right.shape:
             return f"{value}: has shape {left.shape} {names[0]}, {right.shape} {names[1]}"
         wrong = np.flatnonzero(~elements.same_bits(value.element, left, right))

@@ -24,25 +24,32 @@ def module(programs):
     return "".join(text) + main
 
 
-def run(programs, options, change=None):
-    """The results of each program: a list of lists of arrays. `change` may rewrite the module first. Raises runner.Failure
-    when any of them fails."""
-    with tempfile.TemporaryDirectory() as folder:
+def received(i, program):
+    return [(value.name.replace("$", f"p{i}_"), value.element) for value in program.received()]
+
+
+def run(programs, options, change=None, folder=None):
+    """The results of each program, then what it received, None where that was never: a list of lists of arrays. `change` may
+    rewrite the module first. Raises runner.Failure when any of them fails. See runner.run for the folder."""
+    with tempfile.TemporaryDirectory() as inputs:
         arguments = []
         for i, program in enumerate(programs):
-            arguments += runner.write_arguments(folder, program.arguments, f"p{i}_")
+            arguments += runner.write_arguments(inputs, program.arguments, f"p{i}_")
+            arguments += runner.write_feeds(inputs, program, f"p{i}")
         names = [(f"p{i}_r{k}", value.element) for i, p in enumerate(programs) for k, value in enumerate(p.outputs)]
+        names += [pair for i, p in enumerate(programs) for pair in received(i, p)]
         text = change(module(programs)) if change else module(programs)
-        arrays = runner.run(text, arguments, names, options)
-    return [[arrays[f"p{i}_r{k}"] for k in range(len(p.outputs))] for i, p in enumerate(programs)]
+        arrays = runner.run(text, arguments, names, options, folder=folder)
+    return [[arrays[f"p{i}_r{k}"] for k in range(len(p.outputs))] + [arrays.get(name) for name, _ in received(i, p)]
+            for i, p in enumerate(programs)]
 
 
-def run_each(programs, options, change=None):
+def run_each(programs, options, change=None, folder=None):
     """As run, but a program that fails has its Failure in place of results; the others still run."""
     if not programs:
         return []
     try:
-        return run(programs, options, change)
+        return run(programs, options, change, folder)
     except runner.Failure as failure:
         if len(programs) == 1:
             return [failure]

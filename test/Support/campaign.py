@@ -9,6 +9,7 @@ import pathlib
 import warnings
 
 import elements
+import runner
 from generator import Program
 from runner import ROOT
 
@@ -54,6 +55,15 @@ def reduce(program, fails, known=None):
         if fails(smaller):
             program = smaller
     return program
+
+
+def write_program(folder, program, command, complaint):
+    """write_case for one program as @main."""
+    path = write_case(folder, program.function("main", ""), program.arguments, command, complaint)
+    options = runner.write_feeds(ROOT / folder, program, "main")
+    if options:
+        (ROOT / path).write_text(f"// {' '.join(options)}\n" + (ROOT / path).read_text())
+    return path
 
 
 def write_case(folder, text, arguments, command, complaint):

@@ -83,6 +83,15 @@ class Program:
         callees = "".join(function for op in self.ops for function in op.functions())
         return callees + text
 
+    def feeds(self):
+        """{name: array} of what feeds stream, along the first axis; the $ stands for the program's name."""
+        return dict(op.attributes["feed"] for op in self.all_ops() if "feed" in op.attributes)
+
+    def received(self):
+        """What is received, as values whose first axis runs over the executions."""
+        values = [op.attributes["receive"] for op in self.all_ops() if "receive" in op.attributes]
+        return list({value.name: value for value in values}.values())
+
     def all_ops(self):
         """Operations with all that they hold."""
         ops = list(self.ops)

@@ -25,6 +25,18 @@ class Failure(Exception):
         self.code, self.text = code, text
 
 
+def write_feeds(folder, program, name):
+    """Saves what the program is fed, as the program that goes by the name; returns the options that pass it."""
+    options = []
+    elements_of = {op.attributes["feed"][0]: op.result.element for op in program.all_ops() if "feed" in op.attributes}
+    for feed, array in program.feeds().items():
+        feed, element = feed.replace("$", f"{name}_"), elements_of[feed]
+        path = pathlib.Path(folder) / f"{feed}.npy"
+        elements.save(path, element, array)
+        options.append(f"--feed={feed}={path},cycle")
+    return options
+
+
 def write_arguments(folder, arguments, prefix=""):
     """Saves [(value, array)]; returns the options that pass them."""
     options = []
@@ -35,18 +47,22 @@ def write_arguments(folder, arguments, prefix=""):
     return options
 
 
-def run(text, arguments, results, options=(), timeout=300):
-    """Runs @main of the module on arguments [option]; returns the arrays of results [(name, element)]."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = pathlib.Path(folder) / "program.mlir"
+def run(text, arguments, results, options=(), timeout=300, folder=None):
+    """Runs @main of the module on arguments [option]; returns {name: array} of results [(name, element)]. Runs in one folder
+    find it in the cache there."""
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        program = pathlib.Path(folder or out) / "program.mlir"
         program.write_text(text)
-        out = pathlib.Path(folder) / "out"
+        out = pathlib.Path(out) / "out"
         out.mkdir()
-        command = [binary("ad-runner"), str(program), "--cache=off", f"--out-dir={out}", *options, *arguments]
+        cache = pathlib.Path(folder) / "cache" if folder else "off"
+        command = [binary("ad-runner"), str(program), f"--cache={cache}", f"--out-dir={out}", *options, *arguments]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
             raise Failure(124, f"no result after {timeout} seconds") from None
         if done.returncode:
             raise Failure(done.returncode, done.stderr or done.stdout)
-        return {name: elements.load(out / f"{name}.npy", element) for name, element in results}
+        # What is never received makes no file.
+        paths = {name: out / f"{name}.npy" for name, _ in results}
+        return {name: elements.load(paths[name], element) for name, element in results if paths[name].exists()}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random programs whose operations share kernels: fusion must not change a bit.
+
+Each case is a program of parts that fuse. In `strict` mode it gives the same bits with fusions grown and with a kernel for each
+operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and two, on this processor,
+on one with AVX2 and on one without fused multiply-add. What is received counts like results, in its order.
+
+A failing case is reduced and written to a folder that is named. How many programs have a fusion of each kind is printed;
+where a kind is rarer than 5 % of 200 programs or more, the campaign is not worth its name and fails too. Closes with
+`fused: N run, N failed`."""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+
+import batch
+import campaign
+import clusters
+import runner
+from programs import compare
+
+# Runs by name; each is compared with another one.
+RUNS = {"on the reference": ["--target=reference", "--numerics=reproducible"], "unfused": ["--numerics=strict", "--fuse=single"]}
+COMPARED = {
+    "fused": ("unfused", ["--numerics=strict"]),
+    "on the cpu": ("on the reference", ["--numerics=reproducible"]),
+    "on two threads": ("on the reference", ["--numerics=reproducible", "--threads=2"]),
+    "on AVX2": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64-v3"]),
+    "without fma": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64"]),
+}
+KINDS = ["elementwise", "dot", "rows", "points", "movement", "horizontal"]
+LEAST = 0.05  # the share of programs that every kind needs
+FRONTEND = ["--ad-to-cpu-frontend=numerics=strict", "--ad-to-cpu-fusion"]
+
+
+def available():
+    """The runs that this machine can make; a small program finds out."""
+    program, names = "func.func @main() -> tensor<f32> {\n  %x = ad.constant dense<1.0> : tensor<f32>\n  return %x : tensor<f32>\n}", []
+    for name, (_, options) in COMPARED.items():
+        try:
+            runner.run(program, [], [], options)
+        except runner.Failure as failure:
+            if failure.code not in (2, 4):
+                raise
+            print(f"not {name}: {failure}")
+        else:
+            names.append(name)
+    return names
+
+
+def run(programs, name, folder=None):
+    options = RUNS[name] if name in RUNS else COMPARED[name][1]
+    return batch.run_each(programs, options, folder=folder)
+
+
+def check(programs, names):
+    """Complaints about programs, in order: (name of the run, text) or None."""
+    complaints = [None] * len(programs)
+    with tempfile.TemporaryDirectory() as folder:
+        needed = dict.fromkeys(run for name in names for run in (COMPARED[name][0], name))
+        known = {name: run(programs, name, folder) for name in needed}
+    for name in names:
+        base = COMPARED[name][0]
+        for i, program in enumerate(programs):
+            text = compare(program, known[base][i], known[name][i], (base, name))
+            if text and not complaints[i]:
+                complaints[i] = (name, text)
+    return complaints
+
+
+# What fusion made of the programs.
+
+ENTRY = re.compile(r"  func\.func @p(\d+)\(")
+FUSION = re.compile(r" = ad\.fusion (\w+) .*\{$")
+MEMBER = re.compile(r"^\s+(?:(%\w+)(?::\d+)? = )?ad\.(\w+) ?(.*)$")
+MOVED = {"slice", "transpose", "reshape"}
+FREE = MOVED | {"constant", "full", "broadcast"}
+
+
+def kinds_of(kind, lines):
+    """The kinds of one fusion, from the lines of its body."""
+    group, members, moved = {}, 0, False
+    for line in lines:
+        result, name, rest = MEMBER.match(line).groups()
+        moved |= name in MOVED
+        if name not in FREE:
+            members += 1
+        # Members that read each other's results are one group.
+        read = {group[v] for v in re.findall(r"%\w+", rest) if v in group}
+        for value in [v for v, g in group.items() if g in read]:
+            group[value] = result
+        group[result] = result
+    heads = {group[r] for r, n in ((m[1], m[2]) for m in map(MEMBER.match, lines)) if n not in FREE}
+    if moved and members:
+        yield "movement"
+    if len(heads) > 1:
+        yield "horizontal"
+    if members > 1 and kind == "reduce":
+        yield "rows" if any("lanes = " in line for line in lines) else "points"
+    elif members > 1:
+        yield kind
+
+
+def count_kinds(programs):
+    """How many of the programs have a fusion of each kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "programs.mlir"
+        path.write_text("".join(p.function(f"p{i}", None) for i, p in enumerate(programs)))
+        done = subprocess.run([runner.binary("ad-opt"), str(path), *FRONTEND], capture_output=True, text=True)
+    if done.returncode:  # the runs say which program it is
+        return {}
+    found, entry, fusion, body = collections.defaultdict(set), None, None, []
+    for line in done.stdout.splitlines():
+        if head := ENTRY.match(line):
+            entry = int(head[1])
+        elif head := FUSION.search(line):
+            fusion, body = head[1], []
+        elif fusion and "ad.yield" in line:
+            for kind in kinds_of(fusion, body):
+                found[kind].add(entry)
+            fusion = None
+        elif fusion:
+            body.append(line)
+    return {kind: len(found[kind]) for kind in found}
+
+
+def report(given, number, programs, program, run_name, text):
+    """Reduces and writes the program, or its whole batch where it fails only beside others."""
+    folder = f"{given.out}/fused-{given.seed}-{number}"
+    base, options = COMPARED[run_name]
+    command = f"ad-runner program.mlir {' '.join(options)} --print"
+    fails = lambda p: check([p], [run_name])[0] is not None
+    if not fails(program):
+        path = runner.ROOT / folder
+        path.mkdir(parents=True, exist_ok=True)
+        (path / "batch.mlir").write_text(batch.module(programs))
+        return pathlib.Path(folder) / "batch.mlir", text
+    results = [result for op in program.ops for result in op.results]
+    arrays = run([clusters.Program(program.arguments, program.ops, results)], "on the reference")[0]
+    known = {} if isinstance(arrays, runner.Failure) else {v.name: a for v, a in zip(results, arrays)}
+    program = campaign.reduce(program, fails, known)
+    text = (check([program], [run_name])[0] or (None, text))[1]
+    return campaign.write_program(folder, program, command, f"{text}\nCompared with: {' '.join(RUNS[base])}"), text
+
+
+def main():
+    given = campaign.options(__doc__).parse_args()
+    counts, kinds, failed = campaign.Counts(), collections.Counter(), 0
+    names = available()
+
+    def check_numbers(numbers):
+        programs = [clusters.random_program(given.seed, number) for number in numbers]
+        complaints = zip(numbers, programs, check(programs, names))
+        return {"kinds": count_kinds(programs),
+                **{number: (programs, program, complaint) for number, program, complaint in complaints}}
+
+    for number, found in campaign.in_batches(check_numbers, given):
+        if number == "kinds":
+            kinds.update(found)
+            continue
+        programs, program, complaint = found
+        counts.add(program)
+        if complaint:
+            failed += 1
+            text = complaint[1]
+            if failed <= given.keep:
+                path, text = report(given, number, programs, program, *complaint)
+                print(f"case {number}: {text.splitlines()[0][:300]}\n  {path}", flush=True)
+    counts.show()
+    print("programs with a fusion of a kind: " + ", ".join(f"{k} {100 * kinds[k] / max(given.count, 1):.0f} %" for k in KINDS))
+    rare = [kind for kind in KINDS if given.count >= 200 and kinds[kind] < LEAST * given.count]
+    if rare:
+        print(f"too few programs have a fusion of kind {', '.join(rare)}")
+    print(f"fused: {given.count} run, {failed} failed")
+    return bool(failed or rare)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
