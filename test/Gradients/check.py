@@ -118,6 +118,9 @@ def main():
     options = parser.parse_args()
     chosen = [case for case in cases.FAMILIES[options.family]
               if any(word in case.name for word in options.only.split(",")) and (options.order == 1 or case.second_order)]
+    unknown = [word for word in options.only.split(",") if not any(word in case.name for case in chosen)]
+    if unknown:
+        sys.exit(f"no case of the family {options.family} is named {', '.join(unknown)}")
     for start in range(0, len(chosen), CASES_PER_PROGRAM):
         module = Module()
         for index, case in enumerate(chosen[start:start + CASES_PER_PROGRAM], start):
