@@ -16,3 +16,19 @@ func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> {
 ^next:
   return %x : tensor<4xf32>
 }
+
+// -----
+
+func.func @larger_than_memory() -> tensor<9223372036854775807xf32> {
+  // expected-error @+1 {{'ad.feed' op makes a tensor that is larger than all memory: 'tensor<9223372036854775807xf32>'}}
+  %w = ad.feed "w" : tensor<9223372036854775807xf32>
+  return %w : tensor<9223372036854775807xf32>
+}
+
+// -----
+
+// Empty, whatever the other sizes are.
+func.func @empty() -> tensor<9223372036854775807x0xf32> {
+  %w = ad.feed "w" : tensor<9223372036854775807x0xf32>
+  return %w : tensor<9223372036854775807x0xf32>
+}

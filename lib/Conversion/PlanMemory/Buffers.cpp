@@ -5,16 +5,28 @@
 #include "Planner.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
+static int64_t elementBytes(RankedTensorType type) {
+  return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+}
+
 int64_t ad::tensorBytes(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  if (!tensor.hasStaticShape())
-    return -1;
-  int64_t bits = tensor.getElementTypeBitWidth();
-  return tensor.getNumElements() * std::max<int64_t>(1, bits / 8);
+  return tensor.hasStaticShape() ? tensor.getNumElements() * elementBytes(tensor) : -1;
+}
+
+bool ad::fitsInMemory(RankedTensorType type) {
+  constexpr int64_t addressSpace = int64_t(1) << 47;
+  if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
+    return true;
+  int64_t bytes = elementBytes(type);
+  return llvm::all_of(type.getShape(), [&](int64_t size) {
+    return !llvm::MulOverflow(bytes, size, bytes) && bytes <= addressSpace;
+  });
 }
 
 bool ad::isAlias(Operation *op) { return isa<ReshapeOp, BarrierOp, tensor::CastOp>(op); }

@@ -240,12 +240,26 @@ LogicalResult MemoryPlanner::assignWhile(scf::WhileOp loop) {
   return assign(*loop.getAfterBody());
 }
 
+LogicalResult MemoryPlanner::checkSizes() {
+  WalkResult result = function.walk([](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && !fitsInMemory(type)) {
+        op->emitOpError("makes a tensor that is larger than all memory: ") << type;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult MemoryPlanner::run() {
   if (function.getBody().empty())
     return success();
   if (!function.getBody().hasOneBlock())
     return function.emitOpError(
         "has unstructured control flow; the planner expects scf.for, scf.if and scf.while");
+  if (failed(checkSizes()))
+    return failure();
   number(function.getBody().front());
   if (failed(assign(function.getBody().front())))
     return failure();

@@ -31,6 +31,7 @@ public:
 private:
   // Numbers of operations in execution order; a region operation has one on entry and one on exit.
   void number(Block &block);
+  LogicalResult checkSizes();
   LogicalResult assign(Block &block);
   LogicalResult assignOp(Operation &op);
   LogicalResult assignLaunch(LaunchOp launch);
@@ -65,6 +66,9 @@ private:
 
 /// Bytes of a tensor in memory (i1 takes a byte), -1 when a size is dynamic.
 int64_t tensorBytes(Type type);
+
+/// Whether a processor has addresses for a tensor of the type; sizes that only run time knows always fit.
+bool fitsInMemory(RankedTensorType type);
 
 /// Whether `kernel` may write result `result` over argument `argument`: every element of the argument is read
 /// only to compute the element of the results at the same place.
