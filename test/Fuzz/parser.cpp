@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
 
 using namespace mlir;
 
@@ -58,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static unsigned inputs = 0;
   if (inputs++ % inputsPerContext == 0)
     context = createContext();
-  StringRef text(reinterpret_cast<const char *>(data), size);
+  std::string text(reinterpret_cast<const char *>(data), size); // the lexer reads the zero behind the end
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, ParserConfig(context.get()));
   if (module)
     runStages(*module, /*toCode=*/size % 3 == 0);
