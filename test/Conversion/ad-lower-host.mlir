@@ -3,8 +3,8 @@
 // RUN: ad-opt %s --ad-plan-memory --ad-lower-host | FileCheck %s
 // RUN: ad-opt %s --ad-plan-memory --ad-lower-host=profile=true | FileCheck %s
 
-// The entry of the ABI: one arena, a question per turn of a loop, services with the place they stand at, results last; each
-// status is guarded.
+// The entry of the ABI: one arena, a question per turn of a loop, services with the place they stand at; the loop's carry lies in
+// the memory of the result; each status is guarded.
 // CHECK-DAG: ("x\00")
 // CHECK-DAG: ad-lower-host.mlir:[[#@LINE+22]]:10\00"
 // CHECK-LABEL: func.func @adrt_entry_main
@@ -12,6 +12,10 @@
 // CHECK: llvm.call @adrt_arena(%[[CONTEXT]], %{{.+}}) : (!llvm.ptr, i64) -> !llvm.ptr
 // CHECK: ad.guard
 // CHECK: llvm.getelementptr %[[ARGUMENTS]][0, 0]
+// CHECK: %[[SLOT:.+]] = llvm.getelementptr %[[RESULTS]][0]
+// CHECK: %[[DATA:.+]] = llvm.call @adrt_result(%[[CONTEXT]], %[[SLOT]], %{{.+}})
+// CHECK: ad.guard
+// CHECK: "llvm.intr.memcpy"(%[[DATA]],
 // CHECK: scf.for
 // CHECK-NEXT: %[[STOP:.+]] = llvm.call @adrt_poll(%[[CONTEXT]])
 // CHECK-NEXT: ad.guard %[[STOP]]
@@ -19,9 +23,8 @@
 // CHECK-NEXT: ad.guard %[[FED]]
 // CHECK: %[[TAKEN:.+]] = llvm.call @adrt_receive(%[[CONTEXT]], %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}})
 // CHECK-NEXT: ad.guard %[[TAKEN]]
-// CHECK: "llvm.intr.memcpy"
-// CHECK: llvm.getelementptr %[[RESULTS]][0]
-// CHECK: llvm.call @adrt_result(%[[CONTEXT]], %{{.+}})
+// CHECK: "llvm.intr.memcpy"(%[[DATA]],
+// CHECK-NOT: adrt_result
 // CHECK: return %{{.+}} : i32
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index

@@ -24,6 +24,7 @@ LogicalResult HostEmitter::emit() {
   arena = call("adrt_arena", pointerType, {context, i64(bytes.getInt())});
   guardNotNull(arena);
   bindArguments();
+  bindResults();
   if (failed(emitBlock(source.getBody().front())))
     return failure();
   func::ReturnOp::create(builder, loc, i32(ADRT_OK));
@@ -107,6 +108,10 @@ Value HostEmitter::byteCount(const HostTensor &tensor) {
 // Static buffers lie in the arena; a dynamic one has memory of its own that the runtime keeps and grows.
 HostEmitter::HostTensor HostEmitter::place(RankedTensorType type, ArrayRef<Value> sizes, int64_t buffer) {
   HostTensor tensor{nullptr, SmallVector<Value>(sizes), type, buffer};
+  if (Value result = resultPlaces.lookup(buffer)) {
+    tensor.pointer = result;
+    return tensor;
+  }
   if (places[2 * buffer] >= 0) {
     tensor.pointer = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), arena,
                                          ValueRange{i64(places[2 * buffer])});
@@ -263,17 +268,4 @@ void HostEmitter::emitExtract(Operation *op) {
   else if (memory != element)
     value = arith::BitcastOp::create(builder, loc, element, value);
   scalars.map(extract.getResult(), value);
-}
-
-void HostEmitter::emitReturn(func::ReturnOp op) {
-  for (auto [i, operand] : llvm::enumerate(op.getOperands())) {
-    const HostTensor tensor = tensors.lookup(operand);
-    Value slot = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(2),
-                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
-    Value data = call("adrt_result", pointerType,
-                      {context, slot, i32(i), i32(elementNumber(tensor.type.getElementType())),
-                       i32(tensor.type.getRank()), shapeArray(tensor)});
-    guardNotNull(data);
-    LLVM::MemcpyOp::create(builder, loc, data, tensor.pointer, byteCount(tensor), /*isVolatile=*/false);
-  }
 }

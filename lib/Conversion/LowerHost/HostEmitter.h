@@ -61,6 +61,8 @@ private:
 
   void declareEntry();
   void bindArguments();
+  void bindResults();
+  Value allocateResult(unsigned number, const HostTensor &like);
   LogicalResult emitBlock(Block &block);
   LogicalResult emitOp(Operation &op);
   void emitLaunch(LaunchOp launch);
@@ -122,7 +124,9 @@ private:
   Value context, arena;
   IRMapping scalars;
   DenseMap<Value, HostTensor> tensors;
-  ArrayRef<int64_t> places; // offset and bytes of each buffer
+  DenseMap<int64_t, Value> resultPlaces; // buffers that lie in the memory of a result
+  SmallVector<int64_t> resultBuffers;    // the buffer that each result is written as, or -1
+  ArrayRef<int64_t> places;              // offset and bytes of each buffer
 };
 
 } // namespace mlir::ad
