@@ -6,7 +6,7 @@
 // The entry of the ABI: one arena, a question per turn of a loop, services with the place they stand at; the loop's carry lies in
 // the memory of the result; each status is guarded.
 // CHECK-DAG: ("x\00")
-// CHECK-DAG: ad-lower-host.mlir:[[#@LINE+22]]:10\00"
+// CHECK-DAG: ad-lower-host.mlir:[[#@LINE+25]]:10\00"
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK-SAME: (%[[CONTEXT:.+]]: !llvm.ptr, %[[ARGUMENTS:.+]]: !llvm.ptr, %[[RESULTS:.+]]: !llvm.ptr) -> i32
 // CHECK: llvm.call @adrt_arena(%[[CONTEXT]], %{{.+}}) : (!llvm.ptr, i64) -> !llvm.ptr
