@@ -54,3 +54,39 @@ func.func @not_in_place(%x: tensor<32x32xf32>, %n: index) -> tensor<32x32xf32> {
   }
   return %r : tensor<32x32xf32>
 }
+
+// The update of a parameter inside the contraction that makes its gradient.
+// CHECK-LABEL: func.func @update_in_place
+// CHECK-SAME: ad.arena_bytes = 4096
+// CHECK: ad.launch {{.*}}ad.buffer = array<i64: [[CARRY:[0-9]+]]>
+// CHECK: } {ad.buffer = array<i64: [[CARRY]]>
+func.func @update_in_place(%p0: tensor<32x32xf32>, %x: tensor<8x32xf32>, %g: tensor<8x32xf32>, %n: index) -> tensor<32x32xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%p = %p0) -> tensor<32x32xf32> {
+    %a = ad.fusion dot (%q = %p, %u = %x, %v = %g) : (tensor<32x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<32x32xf32> {
+      %0 = ad.dot %u, %v batch [] x [] contract [0] x [0] : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<32x32xf32>
+      %1 = ad.sub %q, %0 : tensor<32x32xf32>
+      ad.yield %1 : tensor<32x32xf32>
+    }
+    scf.yield %a : tensor<32x32xf32>
+  }
+  return %r : tensor<32x32xf32>
+}
+
+// The contraction reads the whole parameter: what is written early would be read late.
+// CHECK-LABEL: func.func @contracted_itself
+// CHECK-SAME: ad.arena_bytes = 8192
+func.func @contracted_itself(%p0: tensor<32x32xf32>, %x: tensor<32x32xf32>, %n: index) -> tensor<32x32xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%p = %p0) -> tensor<32x32xf32> {
+    %a = ad.fusion dot (%q = %p, %u = %x) : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32> {
+      %0 = ad.dot %u, %q : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+      %1 = ad.sub %q, %0 : tensor<32x32xf32>
+      ad.yield %1 : tensor<32x32xf32>
+    }
+    scf.yield %a : tensor<32x32xf32>
+  }
+  return %r : tensor<32x32xf32>
+}

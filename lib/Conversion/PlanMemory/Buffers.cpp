@@ -31,32 +31,38 @@ bool ad::fitsInMemory(RankedTensorType type) {
 
 bool ad::isAlias(Operation *op) { return isa<ReshapeOp, BarrierOp, tensor::CastOp>(op); }
 
-bool ad::mayOverwrite(KernelOp kernel, unsigned argument, unsigned result) {
-  BlockArgument read = kernel.getBody().getArgument(argument);
-  Type written = kernel.getResultTypes()[result];
-  if (read.getType() != written)
-    return false;
-  // All results come from one nest over one shape, without reductions or slices.
-  for (Type type : kernel.getResultTypes())
-    if (cast<RankedTensorType>(type).getShape() != cast<RankedTensorType>(written).getShape())
-      return false;
-  for (Operation &op : kernel.getBody().front()) {
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic) {
-      if (isa<tensor::InsertSliceOp, tensor::ExtractSliceOp, tensor::ExtractOp>(op))
+// Whether the emitter computes all results point by point in one nest of loops.
+static bool sharesOneNest(KernelOp kernel) {
+  auto shapeOf = [](Type type) { return cast<RankedTensorType>(type).getShape(); };
+  return llvm::all_of(kernel.getBody().front().getTerminator()->getOperands(), [&](Value result) {
+    auto generic = result.getDefiningOp<linalg::GenericOp>();
+    return generic && generic.getNumResults() == 1 &&
+           shapeOf(result.getType()) == shapeOf(kernel.getResultTypes().front());
+  });
+}
+
+// Whether every element of the value is read only to compute elements of the results at the same place: on all
+// ways to the results stand elementwise operations with identity access.
+static bool isReadPointwise(Value value) {
+  SmallVector<Value> pending = {value};
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    for (OpOperand &use : next.getUses()) {
+      if (isa<YieldOp>(use.getOwner()))
+        continue;
+      auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!generic || generic.getNumReductionLoops() > 0 || !generic.getMatchingIndexingMap(&use).isIdentity())
         return false;
-      continue;
+      for (Value result : generic.getResults())
+        if (seen.insert(result).second)
+          pending.push_back(result);
     }
-    if (generic.getNumReductionLoops() > 0)
-      return false;
-    for (OpOperand &operand : generic->getOpOperands())
-      if (isa<RankedTensorType>(operand.get().getType()) &&
-          !generic.getMatchingIndexingMap(&operand).isIdentity() &&
-          (operand.get() == read || operand.get().getDefiningOp<linalg::GenericOp>()))
-        return false;
-    for (Operation &scalar : *generic.getBlock())
-      if (auto extract = dyn_cast<tensor::ExtractOp>(scalar); extract && extract.getTensor() == read)
-        return false;
   }
   return true;
+}
+
+bool ad::mayOverwrite(KernelOp kernel, unsigned argument, unsigned result) {
+  BlockArgument read = kernel.getBody().getArgument(argument);
+  return read.getType() == kernel.getResultTypes()[result] && sharesOneNest(kernel) && isReadPointwise(read);
 }
