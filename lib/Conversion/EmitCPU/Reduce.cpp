@@ -221,6 +221,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t l
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
+    Scope scope(*this);
     Value lower = loop.getInductionVar();
     Value upper =
         arith::MinUIOp::create(builder, loc, binary<arith::AddIOp>(lower, indexConstant(length)), total);
