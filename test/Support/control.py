@@ -203,9 +203,8 @@ def same_kind(a, b):
 
 def make_call(g, grow):
     """The function begins with some of the values that there are; what else it needs becomes arguments of the program."""
-    inner = type(g)(g.rng)
-    inner.count, inner.depth, inner.dynamic = g.count, g.depth + 1, g.dynamic
-    given = starts(g, 3)
+    given, inner = starts(g, 3), type(g)(g.rng)
+    inner.count, inner.depth, inner.dynamic = g.count, g.depth + 1, g.dynamic  # names differ across functions
     parameters = [copy_type(inner, value, "a") for value in given]
     inner.values = list(parameters)
     for _ in range(g.rank(1, 4)):
