@@ -4,15 +4,38 @@
 #
 #   scripts/bench.sh NAME… [--json FILE]
 #
-# NAME is one of the programs in benchmarks (without its ending). Peers are installed into build/bench-venv; one that
-# cannot be is named as missing. Each benchmark prints a table and closes with one line per comparison,
-# `NAME: 1.07x of PEER (CASE)`, where more than 1 means that we are faster; without a peer a line names our own aim. --json
-# writes all measurements to a file.
+# NAME is one of the programs in benchmarks (without its ending), or how one begins. Peers are installed into
+# build/bench-venv, and as the Debian packages that a program names at its head; one that cannot be is named as missing.
+# Each benchmark prints a table and closes with one line per comparison, `NAME: 1.07x of PEER (CASE)`, where more than 1
+# means that we are faster; without a peer a line names our own aim. --json writes all measurements to a file.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 benchmarks() {
   find benchmarks -maxdepth 1 -name '*.py' -perm -u+x | sed 's,.*/,,; s,\.py$,,' | sort
+}
+
+# find_benchmark TEXT: the one with this name, else the only one that begins so.
+find_benchmark() {
+  local found
+  if [[ -x benchmarks/$1.py ]]; then echo "$1"; return 0; fi
+  mapfile -t found < <(compgen -W "$(benchmarks | xargs)" -- "$1")
+  ((${#found[@]} == 1)) || die "unknown benchmark '$1', expected one of: $(benchmarks | xargs)"
+  echo "${found[0]}"
+}
+
+# install_packages NAME…: what the benchmarks need from Debian.
+install_packages() {
+  local wanted missing
+  wanted=$(sed -n 's/^# Debian packages: //p' "${@/%/.py}")
+  # shellcheck disable=SC2086
+  mapfile -t missing < <(missing_packages $wanted)
+  ((${#missing[@]})) || return 0
+  say "installing the Debian packages of the peers: ${missing[*]}"
+  if ! (quietly build/bench-apt-update.log as_root apt-get update -qq -o Acquire::Retries=3 &&
+    quietly build/bench-apt-install.log as_root apt-get install "${APT_OPTIONS[@]}" "${missing[@]}"); then
+    say "they could not be installed; the peers in them are named as missing below"
+  fi
 }
 
 names=() json=''
@@ -25,7 +48,10 @@ while (($#)); do
       shift
       ;;
     -*) die "unknown option '$1'; see --help" ;;
-    *) [[ -x benchmarks/$1.py ]] || die "unknown benchmark '$1', expected one of: $(benchmarks | xargs)"; names+=("$1") ;;
+    *)
+      name=$(find_benchmark "$1")
+      names+=("$name")
+      ;;
   esac
   shift
 done
@@ -33,6 +59,7 @@ done
 
 scripts/setup.sh
 build ad-opt ad-runner
+install_packages "${names[@]/#/benchmarks/}"
 
 peers=build/bench-venv
 wanted=benchmarks/requirements.txt

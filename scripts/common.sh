@@ -43,3 +43,25 @@ build() {
   jobs=$((memory < cores ? memory : cores))
   ninja -C "$BUILD" -j "$((jobs > 0 ? jobs : 1))" "$@"
 }
+
+APT_OPTIONS=(-qq -y --no-install-recommends -o Acquire::Retries=3 -o Dpkg::Use-Pty=0)
+
+# missing_packages PACKAGE…: those Debian packages that are not installed.
+missing_packages() {
+  local package
+  for package; do
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed' ]] || echo "$package"
+  done
+}
+
+# Runs a command as root, by sudo where needed; `missing` holds the packages that it is about.
+as_root() {
+  if [[ $(id -u) == 0 ]]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  elif command -v sudo >/dev/null; then
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    # shellcheck disable=SC2154
+    die "packages are missing and neither root nor sudo is at hand; let an administrator run: apt-get install ${missing[*]}"
+  fi
+}

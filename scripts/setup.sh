@@ -14,25 +14,6 @@ PACKAGES=(
   clang-format-22 clang-tidy-22 libmpfr-dev zlib1g-dev cmake ninja-build ccache git ca-certificates
   python3 python3-dev python3-venv shellcheck
 )
-APT_OPTIONS=(-qq -y --no-install-recommends -o Acquire::Retries=3 -o Dpkg::Use-Pty=0)
-
-missing_packages() {
-  local package
-  for package in "${PACKAGES[@]}"; do
-    [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *'ok installed' ]] || echo "$package"
-  done
-}
-
-# Runs a command as root, by sudo where needed.
-as_root() {
-  if [[ $(id -u) == 0 ]]; then
-    env DEBIAN_FRONTEND=noninteractive "$@"
-  elif command -v sudo >/dev/null; then
-    sudo env DEBIAN_FRONTEND=noninteractive "$@"
-  else
-    die "packages are missing and neither root nor sudo is at hand; let an administrator run: apt-get install ${missing[*]}"
-  fi
-}
 
 # Names the packages that no source offers, and the fix.
 refuse_unknown_packages() {
@@ -49,7 +30,7 @@ refuse_unknown_packages() {
 }
 
 install_packages() {
-  mapfile -t missing < <(missing_packages)
+  mapfile -t missing < <(missing_packages "${PACKAGES[@]}")
   ((${#missing[@]})) || return 0
   command -v apt-get >/dev/null || die "apt-get is not here; install these packages, or their like, by hand: ${missing[*]}"
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
