@@ -41,8 +41,8 @@ static bool sharesOneNest(KernelOp kernel) {
   });
 }
 
-// Whether every element of the value is read only to compute elements of the results at the same place: on all
-// ways to the results stand elementwise operations with identity access.
+// Whether every element of the value is read only to compute elements of the results at the same place: on
+// all ways to the results stand elementwise operations with identity access.
 static bool isReadPointwise(Value value) {
   SmallVector<Value> pending = {value};
   llvm::SmallDenseSet<Value> seen;
@@ -52,7 +52,8 @@ static bool isReadPointwise(Value value) {
       if (isa<YieldOp>(use.getOwner()))
         continue;
       auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
-      if (!generic || generic.getNumReductionLoops() > 0 || !generic.getMatchingIndexingMap(&use).isIdentity())
+      if (!generic || generic.getNumReductionLoops() > 0 ||
+          !generic.getMatchingIndexingMap(&use).isIdentity())
         return false;
       for (Value result : generic.getResults())
         if (seen.insert(result).second)
