@@ -4,8 +4,7 @@
 
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "adjoint/Support/TextFile.h"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_WRITENUMERICSREPORTPASS
@@ -26,20 +25,9 @@ struct WriteNumericsReportPass : ad::impl::WriteNumericsReportPassBase<WriteNume
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    std::string error;
-    std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(file, &error);
-    if (!output) {
-      getOperation()->emitError() << error;
-      return signalPassFailure();
-    }
-    NumericsLog::get(&getContext())->writeJson(output->os());
-    output->os().close();
-    if (std::error_code code = output->os().error()) {
-      output->os().clear_error(); // LLVM's stream would end the process
-      getOperation()->emitError() << "cannot write '" << file << "': " << code.message();
-      return signalPassFailure();
-    }
-    output->keep();
+    if (failed(writeTextFile(getOperation(), file,
+                             [&](raw_ostream &os) { NumericsLog::get(&getContext())->writeJson(os); })))
+      signalPassFailure();
   }
 };
 } // namespace

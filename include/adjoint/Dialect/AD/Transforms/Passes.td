@@ -252,7 +252,8 @@ def FusePass : Pass<"ad-fuse"> {
     its reason. The program has to be one that --ad-verify-numerics accepts.
   }];
   let options = [Option<"policy", "policy", "std::string", "\"grow\"",
-                        "grow: as described; single: one fusion for each operation">];
+                        "grow: as described; single: one fusion for each operation; reference: the groups of "
+                        "another system, for tests that compare with what it recorded">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 
@@ -290,6 +291,80 @@ def VerifyFusedPass : Pass<"ad-verify-fused"> {
     // error: 'ad.exp' op is not in an ad.fusion; run --ad-fuse first
     ```
   }];
+}
+
+//===- Text forms -===//
+
+def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
+  let summary = "Print what every function computes, as trees";
+  let description = [{
+    Why: the dependences of a program at a glance, without names of values; and a form in which programs of another system are
+    recorded, so that ours can be compared with them.
+
+    Each tensor argument, loop and effect, and what a block yields or returns, is a root with a running number; operands stand
+    below it, indented by two. A node that was printed before is `Intermediate`. Nodes are numbered: arguments first, then
+    operations and carried tensors in the order of the program; recorded numbers are those of another order, so that texts are
+    compared up to a one-to-one renaming. An elementwise operation whose result is carried to where its first operand was is an
+    update `IN PLACE`, and the carried tensor bears the name of the one that the loop starts with; other carried tensors are nodes
+    of their own (`Carry`). Numbers in parentheses count elements. The names are the recorded ones where there is one (`MULT`,
+    `Dot Prod`, `SUM`, `View`, `Permute`, `Index`, `Feeder`), else those of the operations. Borders of fusions do not show.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = ad.exp2 %x : tensor<2x3xf32>
+      %1 = ad.mul %0, %0 : tensor<2x3xf32>
+      return %1 : tensor<2x3xf32>
+    }
+    ```
+    Written:
+    ```
+    0: Tensor(id: 0, orig_shape: [2, 3])
+    1: Return
+      2 = MULT (6)
+        1 = EXP2 (6)
+          Tensor(id: 0, orig_shape: [2, 3])
+        1 = Intermediate
+    ```
+    Changes nothing. Refuses: unstructured control flow; a file that cannot be written.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", "\"-\"", "where to write; `-` is standard output">];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
+
+def PrintProcedurePass : Pass<"ad-print-procedure", "::mlir::ModuleOp"> {
+  let summary = "Print the kernels of every function in their order, with what each reads";
+  let description = [{
+    Why: which operations became one kernel, and at which element each operand is read: the two questions behind every
+    question about fusion. The layout is recorded, like that of --ad-print-graph.
+
+    A fusion is a header with its operations below it, indented by four; one that computes a single operation is only that line. Data
+    movement and constants disappear into the expressions: `Global` runs over the elements of an elementwise result, `X` and `Y`
+    over the rows and columns of an operand of a contraction or a reduction. What is updated in place has the number of the
+    tensor that it changes; the numbers are those that --ad-print-graph gives the same program. Movement whose result has to be in memory is
+    `Contigious`; `Yield` moves a value to a carried tensor, or out of a branch.
+
+    Before:
+    ```mlir
+    func.func @main(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) -> tensor<2x4xf32> {
+      %t = ad.transpose %w [1, 0] : tensor<4x3xf32>
+      %0 = ad.dot %x, %t : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+      return %0 : tensor<2x4xf32>
+    }
+    ```
+    Written:
+    ```
+    Tensor(id: 0, orig_shape: [2, 3])
+    Tensor(id: 1, orig_shape: [4, 3])
+    Mat (id: 3, ((X * 4) + Y)) = Dot Prod [2, 3] x [3, 4] --> (Mat (id: 0, ((X * 3) + Y)), Mat (id: 1, ((Y * 3) + X)))
+    Return --> (Mat (id: 3, Global))
+    ```
+    Changes nothing. Refuses: unstructured control flow; a file that cannot be written.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", "\"-\"", "where to write; `-` is standard output">];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 
 //===- Contracts of other layers -===//

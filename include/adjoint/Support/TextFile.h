@@ -1,0 +1,17 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Files that passes write beside the program: reports, forms to read, pictures.
+
+#ifndef ADJOINT_SUPPORT_TEXTFILE_H
+#define ADJOINT_SUPPORT_TEXTFILE_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::ad {
+
+/// Writes what the callback prints to `file`; `-` is standard output. Fails after an error at `op`.
+LogicalResult writeTextFile(Operation *op, StringRef file, function_ref<void(raw_ostream &)> print);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_SUPPORT_TEXTFILE_H

@@ -1,0 +1,52 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The nodes that the two text forms of a function speak about: tensors and operations, each with a number.
+
+#ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_PRINT_NODES_H
+#define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_PRINT_NODES_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::ad::print {
+
+/// Numbers tensor arguments first, then operations and carried tensors in the order of the program.
+class Nodes {
+public:
+  explicit Nodes(func::FuncOp function);
+
+  /// The node that a value stands for: through fusions, from the result of a loop to the carried tensor or,
+  /// where that is updated in place, to the update, and from such a tensor to the one that it starts as.
+  Value resolve(Value value) const;
+  /// The same, and from an update in place to the tensor that it changes: two nodes in one place are one.
+  Value place(Value value) const;
+  /// The carried tensor that the operation updates in place, or null.
+  Value updatedCarry(Operation *op) const;
+
+  std::string id(Value resolved) const;
+  std::string id(Operation *op) const;
+
+private:
+  void number(Operation *op);
+
+  llvm::DenseMap<Value, int64_t> arguments;
+  llvm::DenseMap<Operation *, int64_t> operations;
+  int64_t next = 0;
+};
+
+/// The value behind the borders of fusions.
+Value throughFusions(Value value);
+
+/// Whether the carried tensor is the first operand of the elementwise operation that makes its next value,
+/// here or in a loop that starts with it.
+bool isUpdatedInPlace(BlockArgument carry);
+
+bool isTensor(Value value);
+
+/// Prints every function of the module, under its name when there are several.
+LogicalResult printFunctions(ModuleOp module, StringRef file,
+                             function_ref<void(func::FuncOp, raw_ostream &)> print);
+
+} // namespace mlir::ad::print
+
+#endif // ADJOINT_LIB_DIALECT_AD_TRANSFORMS_PRINT_NODES_H

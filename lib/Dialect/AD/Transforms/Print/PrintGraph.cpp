@@ -1,0 +1,175 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The graph form: what has an effect, each with the tree of what it is computed from.
+
+#include "Nodes.h"
+#include "Texts.h"
+#include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_PRINTGRAPHPASS
+#include "adjoint/Dialect/AD/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::print;
+
+namespace {
+class GraphPrinter {
+public:
+  GraphPrinter(func::FuncOp function, raw_ostream &os) : function(function), nodes(function), os(os) {}
+
+  void print() {
+    int64_t root = 0;
+    for (BlockArgument argument : function.getArguments())
+      if (isTensor(argument))
+        startRoot(root, 0) << tensorText(argument) << '\n';
+    printBlock(function.getBody().front(), root, 0);
+  }
+
+private:
+  raw_ostream &startRoot(int64_t &root, unsigned indent) { return os.indent(2 * indent) << root++ << ": "; }
+
+  std::string tensorText(Value argument) {
+    return "Tensor(id: " + nodes.id(argument) + ", orig_shape: " + shapeOf(argument) + ")";
+  }
+
+  void printBlock(Block &block, int64_t &root, unsigned indent) {
+    for (Operation &op : block.without_terminator()) {
+      if (op.getNumRegions() > 0 && !isa<FusionOp>(op))
+        printStructured(&op, root, indent);
+      else if (op.getNumResults() == 0 && llvm::any_of(op.getOperands(), isTensor))
+        printTree(&op, root, indent);
+    }
+    printTerminator(block.getTerminator(), root, indent);
+  }
+
+  // Loops and branches: first what they start with, then their blocks.
+  void printStructured(Operation *op, int64_t &root, unsigned indent) {
+    for (Value operand : op->getOperands()) {
+      Value start = nodes.resolve(operand);
+      if (isTensor(operand) && start.getDefiningOp() && !seen.contains(keyOf(start)))
+        printTree(start, root, indent);
+    }
+    seen.insert(op);
+    startRoot(root, indent) << nodes.id(op) << " = " << describe(op) << '\n';
+    int64_t inner = 0;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        printBlock(block, inner, indent + 1);
+  }
+
+  void printTerminator(Operation *terminator, int64_t &root, unsigned indent) {
+    if (isa<func::ReturnOp>(terminator)) {
+      if (terminator->getNumOperands() > 0) {
+        startRoot(root, indent) << "Return\n";
+        printChildren(terminator, indent + 1);
+      }
+      return;
+    }
+    for (OpOperand &operand : terminator->getOpOperands())
+      if (isTensor(operand.get()) && !isUpdatedInside(operand))
+        printTree(operand.get(), root, indent, destinationOf(operand));
+  }
+
+  // An update in place that an inner loop has shown already.
+  bool isUpdatedInside(OpOperand &operand) {
+    return operand.get().getDefiningOp<scf::ForOp>() && destinationOf(operand).empty();
+  }
+
+  // Where a block's value goes; nothing for a tensor that is updated in place.
+  std::string destinationOf(OpOperand &operand) {
+    Operation *parent = operand.getOwner()->getParentOp();
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop)
+      return " to " + nodes.id(parent);
+    BlockArgument carry = loop.getRegionIterArg(operand.getOperandNumber());
+    return isUpdatedInPlace(carry) ? "" : " to " + nodes.id(carry);
+  }
+
+  using Node = PointerUnion<Operation *, Value>;
+  static const void *keyOf(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op ? static_cast<const void *>(op) : value.getAsOpaquePointer();
+  }
+
+  template <typename Start>
+  void printTree(Start start, int64_t &root, unsigned indent, StringRef suffix = "") {
+    startRoot(root, indent);
+    printLine(start, suffix);
+    drain(indent + 1);
+  }
+
+  void printChildren(Operation *op, unsigned indent) {
+    pushOperands(op);
+    drain(indent);
+  }
+
+  // Trees may be deeper than a stack.
+  void drain(unsigned indent) {
+    while (!pending.empty()) {
+      auto [value, depth] = pending.pop_back_val();
+      os.indent(2 * (indent + depth));
+      currentDepth = depth + 1;
+      printLine(value, "");
+    }
+    currentDepth = 0;
+  }
+
+  void pushOperands(Operation *op) {
+    for (Value operand : llvm::reverse(op->getOperands()))
+      if (isTensor(operand))
+        pending.emplace_back(operand, currentDepth);
+  }
+
+  void printLine(Operation *op, StringRef suffix) {
+    os << nodes.id(op) << " = " << describe(op) << suffix << '\n';
+    pushOperands(op);
+  }
+
+  void printLine(Value value, StringRef suffix) {
+    value = nodes.resolve(value);
+    if (!seen.insert(keyOf(value)).second) {
+      os << nodes.id(value) << " = Intermediate" << suffix << '\n';
+      return;
+    }
+    if (Operation *op = value.getDefiningOp()) {
+      os << nodes.id(value) << " = " << describe(op, /*inPlace=*/!!nodes.updatedCarry(op)) << suffix << '\n';
+      return pushOperands(op);
+    }
+    auto argument = cast<BlockArgument>(value);
+    if (argument.getOwner()->getParentOp() == function)
+      os << tensorText(argument) << suffix << '\n';
+    else
+      os << nodes.id(argument) << " = " << carryText(argument) << suffix << '\n';
+  }
+
+  std::string carryText(BlockArgument argument) {
+    std::string from;
+    if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
+      from = " from " + nodes.id(nodes.resolve(loop.getTiedLoopInit(argument)->get()));
+    return "Carry" + from + " (dim: " + shapeOf(argument) + ")";
+  }
+
+  func::FuncOp function;
+  Nodes nodes;
+  raw_ostream &os;
+  llvm::DenseSet<const void *> seen;
+  SmallVector<std::pair<Value, unsigned>> pending;
+  unsigned currentDepth = 0;
+};
+
+struct PrintGraphPass : ad::impl::PrintGraphPassBase<PrintGraphPass> {
+  using PrintGraphPassBase::PrintGraphPassBase;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    if (failed(printFunctions(getOperation(), file, [](func::FuncOp function, raw_ostream &os) {
+          GraphPrinter(function, os).print();
+        })))
+      signalPassFailure();
+  }
+};
+} // namespace
