@@ -3,7 +3,8 @@
 """Random well-typed `ad` functions before and after the passes: the reference interpreter must give the same bits.
 
 Each case is a random function of several operations. It runs as written, and once more as what simplification, decomposition
-and fusion have made of it, in `reproducible` and in `strict` mode by turns; both promise that no rewrite changes a bit.
+and fusion have made of it, in `reproducible` and in `strict` mode and with each policy of fusion by turns; both modes promise
+that no rewrite changes a bit.
 
 A failing case is reduced and written to a folder that is named. Closes with `passes: N run, N failed`."""
 
@@ -19,46 +20,47 @@ import campaign
 import programs
 import runner
 
-MODES = ["reproducible", "strict"]
+VARIANTS = [(mode, policy) for policy in ("grow", "reference", "single") for mode in ("reproducible", "strict")]
 PASSES = ["--ad-simplify", "--ad-set-numerics", "--ad-decompose", "--ad-set-numerics", "--ad-simplify", "--ad-set-numerics",
-          "--ad-verify-numerics", "--ad-fuse", "--ad-select-kernels", "--ad-verify-fused"]
+          "--ad-verify-numerics"]
 
 
-def passes(mode):
-    return [f"--ad-set-numerics=numerics={mode}", *PASSES]
+def passes(variant):
+    mode, policy = variant
+    return [f"--ad-set-numerics=numerics={mode}", *PASSES, f"--ad-fuse=policy={policy}", "--ad-select-kernels", "--ad-verify-fused"]
 
 
-def rewritten(text, mode):
+def rewritten(text, variant):
     """The module after the passes."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "program.mlir"
         path.write_text(text)
-        done = subprocess.run([runner.binary("ad-opt"), str(path), *passes(mode)], capture_output=True, text=True)
+        done = subprocess.run([runner.binary("ad-opt"), str(path), *passes(variant)], capture_output=True, text=True)
         if done.returncode:
             raise runner.Failure(done.returncode, done.stderr)
         return done.stdout
 
 
-def run(cases, mode, change=None):
-    options = ["--target=reference", f"--numerics={mode}"]
+def run(cases, variant, change=None):
+    options = ["--target=reference", f"--numerics={variant[0]}"]
     return batch.run_each(cases, options, change)
 
 
-def check(cases, mode):
+def check(cases, variant):
     """Complaints about programs, in order."""
-    written = run(cases, mode)
-    changed = run(cases, mode, lambda text: rewritten(text, mode))
+    written = run(cases, variant)
+    changed = run(cases, variant, lambda text: rewritten(text, variant))
     return [programs.compare(p, w, c, ("as written", "after the passes")) for p, w, c in zip(cases, written, changed)]
 
 
-def report(given, number, mode, program, complaint):
-    program = campaign.reduce(program, lambda p: check([p], mode)[0] is not None, programs.intermediate_values(program))
-    complaint = check([program], mode)[0] or complaint
+def report(given, number, variant, program, complaint):
+    program = campaign.reduce(program, lambda p: check([p], variant)[0] is not None, programs.intermediate_values(program))
+    complaint = check([program], variant)[0] or complaint
     path = campaign.write_case(f"{given.out}/passes-{given.seed}-{number}", program.function("main", ""), program.arguments,
-                               f"ad-opt program.mlir {' '.join(passes(mode))} -o changed.mlir && "
+                               f"ad-opt program.mlir {' '.join(passes(variant))} -o changed.mlir && "
                                "ad-runner changed.mlir --target reference --print",
                                complaint)
-    print(f"case {number} ({mode}): {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
+    print(f"case {number} ({', '.join(variant)}): {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
 
 
 def main():
@@ -67,19 +69,19 @@ def main():
 
     def check_numbers(numbers):
         complaints = {}
-        for turn, mode in enumerate(MODES):
-            turns = [number for number in numbers if number % len(MODES) == turn]
+        for turn, variant in enumerate(VARIANTS):
+            turns = [number for number in numbers if number % len(VARIANTS) == turn]
             cases = [programs.random_program(given.seed, number) for number in turns]
-            for number, program, complaint in zip(turns, cases, check(cases, mode)):
-                complaints[number] = (mode, program, complaint)
+            for number, program, complaint in zip(turns, cases, check(cases, variant)):
+                complaints[number] = (variant, program, complaint)
         return complaints
 
-    for number, (mode, program, complaint) in campaign.in_batches(check_numbers, given):
+    for number, (variant, program, complaint) in campaign.in_batches(check_numbers, given):
         counts.add(program)
         if complaint:
             failed += 1
             if failed <= given.keep:
-                report(given, number, mode, program, complaint)
+                report(given, number, variant, program, complaint)
     counts.show()
     print(f"passes: {given.count} run, {failed} failed")
     return bool(failed)

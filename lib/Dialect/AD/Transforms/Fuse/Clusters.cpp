@@ -94,6 +94,13 @@ bool ClusterGraph::hasUsesOutside(Value value, const Cluster *cluster) const {
                       [&](const Use &use) { return owners.lookup(use.operand->getOwner()) != cluster; });
 }
 
+bool ClusterGraph::isUsedBefore(Operation *op) const {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    Operation *inBlock = block.findAncestorOpInBlock(*user);
+    return !inBlock || positions.lookup(inBlock) <= positions.lookup(op);
+  });
+}
+
 bool ClusterGraph::reaches(const Cluster &from, const Cluster &to) const {
   SmallVector<Operation *> users;
   for (Operation *member : from.members)
@@ -174,9 +181,6 @@ SmallVector<Node> ClusterGraph::predecessors(Node node) const {
 SmallVector<Node> ClusterGraph::order() const {
   SmallVector<Node> sorted;
   llvm::SmallPtrSet<const void *, 32> entered;
-  auto keyOf = [](const Node &node) -> const void * {
-    return node.cluster ? static_cast<const void *>(node.cluster) : node.op;
-  };
   // Depth first without recursion: programs may be longer than a stack is deep.
   struct Frame {
     Node node;
@@ -185,7 +189,7 @@ SmallVector<Node> ClusterGraph::order() const {
   };
   SmallVector<Frame, 0> stack;
   auto visit = [&](Node node) {
-    if (entered.insert(keyOf(node)).second)
+    if (entered.insert(node.key()).second)
       stack.push_back({node, predecessors(node)});
   };
   for (Operation &op : block) {

@@ -34,6 +34,7 @@ struct Cluster {
 struct Node {
   Cluster *cluster = nullptr;
   Operation *op = nullptr;
+  const void *key() const { return cluster ? static_cast<const void *>(cluster) : op; }
 };
 
 class ClusterGraph {
@@ -64,6 +65,8 @@ public:
   /// The uses by operations of this block that are not copied, and through those that are.
   SmallVector<Use> usesOf(Value value) const;
   bool hasUsesOutside(Value value, const Cluster *cluster) const;
+  /// In code that nothing reaches, values may depend on themselves: such operations are left alone.
+  bool isUsedBefore(Operation *op) const;
 
   /// Whether something that uses what `from` computes must run before `to`. True also when the search gets
   /// too long to be worth it.

@@ -4,6 +4,7 @@
 // it, then clusters side by side are joined, then each becomes a fusion.
 
 #include "Body.h"
+#include "Reference.h"
 #include "Rules.h"
 #include "Siblings.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -35,7 +36,7 @@ static void reportFusion(FusionOp fusion, size_t operations) {
 namespace {
 class BlockFuser {
 public:
-  BlockFuser(Block &block, bool grow) : graph(block), grow(grow) {}
+  BlockFuser(Block &block, StringRef policy) : graph(block), grow(policy == "grow") {}
 
   void run() {
     for (Operation &op : llvm::reverse(graph.getBlock()))
@@ -46,30 +47,21 @@ public:
     build();
   }
 
+  void runAsReference() {
+    clusterAsReference(graph);
+    build();
+  }
+
 private:
   void place(Operation *op) {
-    if (isUsedBefore(op))
+    if (graph.isUsedBefore(op))
       return;
-    if (isFree(op) && onlyUsersWithCopies(op))
+    if (isFree(op) && usersTakeCopies(op, graph))
       return graph.copyIntoUsers(op);
     if (grow && joinUsers(op))
       return;
     Cluster &own = graph.create(op, isRowReduction(op) ? Level::row : Level::full);
     initialize(own, op);
-  }
-
-  // In code that nothing reaches, values may depend on themselves: it is left alone.
-  bool isUsedBefore(Operation *op) {
-    return llvm::any_of(op->getUsers(), [&](Operation *user) {
-      Operation *inBlock = graph.getBlock().findAncestorOpInBlock(*user);
-      return !inBlock || graph.positionOf(inBlock) <= graph.positionOf(op);
-    });
-  }
-
-  bool onlyUsersWithCopies(Operation *op) {
-    return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
-      return graph.isCopied(user) || (graph.clusterOf(user) && takesFree(user));
-    });
   }
 
   // The clusters that use the result, in the order of the block.
@@ -168,8 +160,9 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
   using FusePassBase::FusePassBase;
 
   void runOnOperation() override {
-    if (policy != "grow" && policy != "single") {
-      getOperation()->emitError() << "unknown policy '" << policy << "' of ad-fuse, expected grow or single";
+    if (!llvm::is_contained({"grow", "single", "reference"}, policy)) {
+      getOperation()->emitError() << "unknown policy '" << policy
+                                  << "' of ad-fuse, expected grow, single or reference";
       return signalPassFailure();
     }
     SmallVector<Block *> blocks;
@@ -185,7 +178,8 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
       if (llvm::none_of(*block, [](Operation &op) { return isa<FusableOpInterface>(op); }))
         continue;
       eraseDead(*block);
-      BlockFuser(*block, policy == "grow").run();
+      BlockFuser fuser(*block, policy);
+      policy == "reference" ? fuser.runAsReference() : fuser.run();
     }
   }
 

@@ -88,6 +88,12 @@ bool fuse::takesFree(Operation *user) {
   return isElementwise(user) || isRowReduction(user) || isPointReduction(user);
 }
 
+bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
+  return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
+    return graph.isCopied(user) || (graph.clusterOf(user) && takesFree(user));
+  });
+}
+
 static bool hasSpaceOf(Value value, Value space, ClusterGraph &graph) {
   return graph.sizes.surelySameShape(value, space);
 }

@@ -24,6 +24,9 @@ bool isFree(Operation *op);
 /// May a copy of a free operation stand in a kernel with this operation?
 bool takesFree(Operation *user);
 
+/// Whether everything that uses the operation can have a copy of it.
+bool usersTakeCopies(Operation *op, const ClusterGraph &graph);
+
 /// How a producer would stand in a cluster of its users.
 struct Fit {
   Level level = Level::full;

@@ -14,10 +14,6 @@ using namespace mlir::ad::fuse;
 // Pointers that one kernel takes: more would spill the registers that hold them.
 static constexpr unsigned kResultLimit = 24;
 
-static const void *keyOf(const Node &node) {
-  return node.cluster ? static_cast<const void *>(node.cluster) : node.op;
-}
-
 using Depths = llvm::DenseMap<const void *, unsigned>;
 
 static Depths depthsFromStart(ClusterGraph &graph, ArrayRef<Node> order) {
@@ -25,8 +21,8 @@ static Depths depthsFromStart(ClusterGraph &graph, ArrayRef<Node> order) {
   for (const Node &node : order) {
     unsigned depth = 0;
     for (const Node &before : graph.predecessors(node))
-      depth = std::max(depth, depths.lookup(keyOf(before)) + 1);
-    depths[keyOf(node)] = depth;
+      depth = std::max(depth, depths.lookup(before.key()) + 1);
+    depths[node.key()] = depth;
   }
   return depths;
 }
@@ -34,10 +30,10 @@ static Depths depthsFromStart(ClusterGraph &graph, ArrayRef<Node> order) {
 static Depths depthsFromEnd(ClusterGraph &graph, ArrayRef<Node> order) {
   Depths depths;
   for (const Node &node : llvm::reverse(order)) {
-    unsigned depth = depths.lookup(keyOf(node));
-    depths[keyOf(node)] = depth;
+    unsigned depth = depths.lookup(node.key());
+    depths[node.key()] = depth;
     for (const Node &before : graph.predecessors(node)) {
-      unsigned &known = depths[keyOf(before)];
+      unsigned &known = depths[before.key()];
       known = std::max(known, depth + 1);
     }
   }

@@ -1,0 +1,161 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A group starts with a contraction, then with a reduction, then with an elementwise operation. It takes
+// elementwise operations as large as one of its members, one layer of the dependence graph after the other,
+// until a layer adds nothing. Groups of contractions and reductions take only what depends on them. What uses
+// a result of the group and stays outside is never taken, nor what depends on that: so no group waits for
+// itself. Beyond the recorded rules, a member is read only where it was computed, element by element.
+
+#include "Reference.h"
+#include "Rules.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::fuse;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+// Movement that a kernel expresses as the element that it reads.
+static bool isMovement(Operation *op) {
+  return isFree(op) || (isa<TransposeOp>(op) && typeOf(op->getResult(0)).hasStaticShape());
+}
+
+namespace {
+class ReferenceClusters {
+public:
+  explicit ReferenceClusters(ClusterGraph &graph) : graph(graph) {}
+
+  void run() {
+    for (Operation &op : llvm::reverse(graph.getBlock()))
+      if (isa<FusableOpInterface>(op))
+        wrap(&op);
+    SmallVector<Operation *> starts[3];
+    for (Operation &op : graph.getBlock())
+      if (graph.clusterOf(&op))
+        for (FusionKind kind : {FusionKind::dot, FusionKind::reduce, FusionKind::elementwise})
+          if (cast<FusableOpInterface>(op).getFusionKind() == kind)
+            starts[rankOf(kind)].push_back(&op);
+    for (FusionKind kind : {FusionKind::dot, FusionKind::reduce, FusionKind::elementwise})
+      for (Operation *op : starts[rankOf(kind)])
+        if (isAlone(op))
+          grow(*graph.clusterOf(op), /*onlyDependent=*/kind != FusionKind::elementwise);
+  }
+
+private:
+  static unsigned rankOf(FusionKind kind) {
+    return kind == FusionKind::dot ? 0 : kind == FusionKind::reduce ? 1 : 2;
+  }
+
+  void wrap(Operation *op) {
+    if (graph.isUsedBefore(op))
+      return;
+    if (isMovement(op) && usersTakeCopies(op, graph))
+      return graph.copyIntoUsers(op);
+    initialize(graph.create(op, Level::full), op);
+  }
+
+  bool isAlone(Operation *op) { return graph.clusterOf(op) && graph.clusterOf(op)->members.size() == 1; }
+
+  // Nodes by their distance from the start of the block; what becomes no kernel adds nothing to it.
+  SmallVector<SmallVector<Node>> layers() {
+    SmallVector<SmallVector<Node>> layers;
+    llvm::DenseMap<const void *, unsigned> depths;
+    for (const Node &node : graph.order()) {
+      bool counts = node.cluster || !isMemoryEffectFree(node.op);
+      unsigned depth = 0;
+      for (const Node &before : graph.predecessors(node))
+        depth = std::max(depth, depths.lookup(before.key()));
+      depths[node.key()] = depth + counts;
+      layers.resize(std::max<size_t>(layers.size(), depth + counts + 1));
+      layers[depth + counts].push_back(node);
+    }
+    return layers;
+  }
+
+  void grow(Cluster &group, bool onlyDependent) {
+    outside.clear();
+    bool started = false;
+    for (ArrayRef<Node> layer : layers()) {
+      bool isFirst =
+          !started && llvm::any_of(layer, [&](const Node &node) { return node.cluster == &group; });
+      started |= isFirst;
+      bool added = false;
+      for (const Node &node : layer) {
+        if (!started || node.cluster == &group)
+          continue;
+        if (mayJoin(node, group, onlyDependent)) {
+          graph.merge(group, *node.cluster);
+          added = true;
+        } else if (leavesOut(node, group)) {
+          outside.insert(node.key());
+        }
+      }
+      if (started && !isFirst && !added)
+        return;
+    }
+  }
+
+  // What the node reads of the group through movement: nothing, the same elements, or others.
+  enum class Reads { nothing, sameElements, otherElements };
+  Reads readsOf(Operation *op, const Cluster &group) {
+    Reads reads = Reads::nothing;
+    SmallVector<std::pair<Value, bool>> pending;
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        pending.emplace_back(operand, typeOf(operand).getShape() == typeOf(op->getResult(0)).getShape());
+    while (!pending.empty()) {
+      auto [value, same] = pending.pop_back_val();
+      Operation *producer = value.getDefiningOp();
+      if (!producer)
+        continue;
+      if (graph.clusterOf(producer) == &group)
+        reads = std::max(reads, same ? Reads::sameElements : Reads::otherElements);
+      else if (graph.isCopied(producer))
+        for (Value operand : producer->getOperands())
+          pending.emplace_back(operand, same && isa<ReshapeOp>(producer));
+    }
+    return reads;
+  }
+
+  bool hasSizeOf(Operation *op, const Cluster &group) {
+    RankedTensorType type = typeOf(op->getResult(0));
+    return llvm::any_of(group.members, [&](Operation *member) {
+      RankedTensorType other = typeOf(member->getResult(0));
+      return type.hasStaticShape() && other.hasStaticShape()
+                 ? type.getNumElements() == other.getNumElements()
+                 : graph.sizes.surelySameShape(op->getResult(0), member->getResult(0));
+    });
+  }
+
+  bool mayJoin(const Node &node, const Cluster &group, bool onlyDependent) {
+    if (!node.cluster || node.cluster->members.size() != 1 || dependsOnOutside(node))
+      return false;
+    Operation *op = node.cluster->members.front();
+    if (!isElementwise(op) || !hasSizeOf(op, group))
+      return false;
+    Reads reads = readsOf(op, group);
+    return reads == Reads::sameElements || (reads == Reads::nothing && !onlyDependent);
+  }
+
+  bool dependsOnOutside(const Node &node) {
+    return llvm::any_of(graph.predecessors(node),
+                        [&](const Node &before) { return outside.contains(before.key()); });
+  }
+
+  // Movement alone stays undecided: who reads through it counts.
+  bool leavesOut(const Node &node, const Cluster &group) {
+    if (dependsOnOutside(node))
+      return true;
+    if (node.op && graph.isCopied(node.op))
+      return false;
+    return llvm::any_of(graph.predecessors(node),
+                        [&](const Node &before) { return before.cluster == &group; });
+  }
+
+  ClusterGraph &graph;
+  llvm::DenseSet<const void *> outside; ///< what the group must not take
+};
+} // namespace
+
+void fuse::clusterAsReference(ClusterGraph &graph) { ReferenceClusters(graph).run(); }
