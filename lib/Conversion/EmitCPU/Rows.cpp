@@ -91,6 +91,11 @@ LogicalResult KernelEmitter::emitRow(ValueRange roots, const Nest &space, const 
   SmallVector<Position> start = {row};
   int64_t last = space.shape.size() - 1;
   along.vectorize = llvm::none_of(whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
-  return emitLoops(along, last, along.vectorize ? last : -1, start,
-                   [&](ArrayRef<Position> positions) { return storeRoots(whole, wholeBuffers, positions); });
+  LogicalResult stored =
+      emitLoops(along, last, along.vectorize ? last : -1, start, [&](ArrayRef<Position> positions) {
+        prefetchNextRow(space, positions);
+        return storeRoots(whole, wholeBuffers, positions);
+      });
+  saved.clear();
+  return stored;
 }
