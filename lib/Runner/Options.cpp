@@ -176,6 +176,8 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = readCount(OPT_threads, 0, options.threads))
     return std::move(error);
+  if (options.threads > kMaxThreads)
+    return usageError("expected at most " + Twine(kMaxThreads) + " threads, found " + Twine(options.threads));
   if (Error error = readCount(OPT_repeat, 1, options.repeat))
     return std::move(error);
   if (Error error = readCount(OPT_warmup, 0, options.warmup))

@@ -61,6 +61,8 @@ Expected<std::unique_ptr<Outputs>> Outputs::create(const Signature &signature, c
   std::unique_ptr<Outputs> outputs(new Outputs(signature, options, os));
   if (options.outDir.empty())
     return std::move(outputs);
+  if (llvm::sys::fs::exists(options.outDir) && !llvm::sys::fs::is_directory(options.outDir))
+    return usageError("'" + options.outDir + "' is not a folder");
   if (std::error_code code = llvm::sys::fs::create_directories(options.outDir))
     return usageError("cannot make folder '" + options.outDir + "': " + code.message());
   if (Error error = outputs->assignFiles())

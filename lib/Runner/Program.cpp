@@ -27,7 +27,6 @@ public:
 };
 
 // Far beyond any machine.
-constexpr unsigned maxThreads = 4096;
 
 Expected<Options> makeOptions(const ProgramOptions &given) {
   Options options;
@@ -41,8 +40,8 @@ Expected<Options> makeOptions(const ProgramOptions &given) {
   options.entry = given.entry;
   options.cpu = given.cpu;
   options.cache = given.cache;
-  if (given.threads > maxThreads)
-    return usageError("expected at most " + Twine(maxThreads) + " threads, found " + Twine(given.threads));
+  if (given.threads > kMaxThreads)
+    return usageError("expected at most " + Twine(kMaxThreads) + " threads, found " + Twine(given.threads));
   options.threads = given.threads;
   options.optimize = given.optimize;
   return options;

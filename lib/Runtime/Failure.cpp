@@ -51,6 +51,8 @@ std::string adrt::describeFailure(int32_t kind, const int64_t *values, int32_t c
     return "reshape: " + v[0] + " elements cannot become " + v[1];
   case ADRT_FAIL_CARRY:
     return "loop carry " + v[0] + ": dimension " + v[1] + " changes from size " + v[2] + " to " + v[3];
+  case ADRT_FAIL_STEP:
+    return "requires a positive step, but got " + v[0];
   case ADRT_FAIL_ARGUMENT:
     return describeArgument(v);
   default:

@@ -48,6 +48,9 @@ struct Options {
   bool showEnv = false, showVersion = false, showHelp = false;
 };
 
+/// More threads than any machine has processors for, and few enough to start.
+constexpr unsigned kMaxThreads = 1024;
+
 /// The number of threads for --threads: 0 asks for one per processor.
 unsigned resolveThreads(unsigned asked);
 /// The target of that name, and MODE[,PERMISSION…] into `options`; as on the command line.

@@ -66,6 +66,7 @@ typedef enum adrt_failure {
   ADRT_FAIL_NEGATIVE = 3,  /* a size is negative (dimension, size) */
   ADRT_FAIL_RESHAPE = 4,   /* element counts differ (from, to) */
   ADRT_FAIL_CARRY = 5,     /* a loop changes the size of a carried tensor (carry, dimension, before, after) */
+  ADRT_FAIL_STEP = 7,      /* the step of a loop is not positive (step) */
   ADRT_FAIL_ARGUMENT = 6   /* an argument has the wrong type, rank or shape (argument, dimension or -1 for the
                               type   or -2 for the rank, expected, actual) */
 } adrt_failure;

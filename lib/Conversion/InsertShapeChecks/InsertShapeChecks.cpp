@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -180,6 +181,16 @@ private:
     return sizes;
   }
 
+public:
+  // A loop that does not advance would never end.
+  void step(scf::ForOp loop) {
+    Value step = loop.getStep();
+    if (!step.getType().isIndex())
+      step = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), step);
+    require(ADRT_FAIL_STEP, compare(arith::CmpIPredicate::sgt, step, constant(0)), {step});
+  }
+
+private:
   void same(Value a, int64_t axisA, Value b, int64_t axisB) {
     if (!type(a).isDynamicDim(axisA) && !type(b).isDynamicDim(axisB))
       return;
@@ -208,6 +219,7 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
     getOperation().walk([](Operation *op) {
       Checks checks(op);
       llvm::TypeSwitch<Operation *>(op)
+          .Case([&](scf::ForOp o) { checks.step(o); })
           .Case([&](BroadcastOp o) { checks.broadcast(o); })
           .Case([&](SumToShapeOp o) { checks.sumToShape(o); })
           .Case([&](ReshapeOp o) { checks.reshape(o); })

@@ -117,6 +117,9 @@ LogicalResult MemoryPlanner::assignOp(Operation &op) {
     extendOverUses(op.getResult(0));
     return success();
   }
+  // Everything else was inlined.
+  if (isa<func::CallOp>(op))
+    return op.emitOpError("is part of a recursion, which cannot be compiled; write a loop");
   if (llvm::any_of(op.getResults(), isTensor))
     return op.emitOpError("makes a tensor in the host program that has no place in memory; run ad-fuse and "
                           "ad-outline-kernels first");

@@ -4,6 +4,8 @@
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::ad {
@@ -41,6 +43,18 @@ static bool reachesSeen(ModuleOp module, FunctionOpInterface entry) {
   return false;
 }
 
+// A loop that does not advance never ends, and simplification would drop it. Steps that only run time knows
+// are checked there.
+static LogicalResult verifySteps(ModuleOp module) {
+  WalkResult result = module.walk([](scf::ForOp loop) -> WalkResult {
+    APInt step;
+    if (matchPattern(loop.getStep(), m_ConstantInt(&step)) && !step.isStrictlyPositive())
+      return loop.emitOpError("requires a positive step, but got ") << step.getSExtValue();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   Operation *symbol = SymbolTable::lookupSymbolIn(module, name);
   auto entry = dyn_cast_if_present<FunctionOpInterface>(symbol);
@@ -58,7 +72,7 @@ LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   if (entry.getNumResults() == 0 && !reachesSeen(module, entry))
     return entry.emitError("entry '@")
            << name << "' has neither results nor an ad.receive, so that nothing of it can be seen";
-  return success();
+  return verifySteps(module);
 }
 
 namespace {

@@ -18,6 +18,16 @@ bool fuse::isElementwise(Operation *op) {
   return fusable && fusable.getFusionKind() == FusionKind::elementwise && op->getNumResults() == 1;
 }
 
+int64_t fuse::weightOf(const Cluster &cluster) {
+  int64_t weight = 0;
+  for (Operation *member : cluster.members)
+    weight += isa<ExpOp, Exp2Op, Expm1Op, LogOp, Log2Op, Log1pOp, SinOp, CosOp, TanOp, TanhOp, ErfOp, PowOp,
+                  Atan2Op, SigmoidOp, GeluOp, SiluOp, SoftplusOp>(member)
+                  ? 8
+                  : 1;
+  return weight;
+}
+
 bool fuse::isRowReduction(Operation *op) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>([](auto reduction) {
@@ -215,6 +225,8 @@ static Fit fitPointReduction(Operation *op, Level level, const Cluster &cluster,
 }
 
 Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
+  if (weightOf(cluster) >= kWeightLimit)
+    return refuse("the fusion is as large as one kernel gets");
   bool elementwise = isElementwise(op), row = isRowReduction(op), point = isPointReduction(op);
   if (!elementwise && !row && !point)
     return refuse("its kind has a kernel of its own");
@@ -258,6 +270,6 @@ bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph
   };
   // A kernel either reduces its rows or sums into its points.
   bool clash = (a.hasRows && b.reduces && !b.hasRows) || (b.hasRows && a.reduces && !a.hasRows);
-  return !clash && mayShareOrder(a.order, b.order) && !ownKernel(a) && !ownKernel(b) &&
-         hasSpaceOf(a.space, b.space, graph);
+  return !clash && weightOf(a) + weightOf(b) <= kWeightLimit && mayShareOrder(a.order, b.order) &&
+         !ownKernel(a) && !ownKernel(b) && hasSpaceOf(a.space, b.space, graph);
 }

@@ -12,6 +12,12 @@ namespace mlir::ad::fuse {
 /// Kernels over at most this many points count as small: to launch one costs about as much as to run it.
 constexpr int64_t kSmallSpace = 16384;
 
+/// What the code of a kernel may hold at most, see `weightOf`: the time to compile one block of straight code
+/// grows faster than its length.
+constexpr int64_t kWeightLimit = 160;
+/// Roughly the instructions of an operation, in tens.
+int64_t weightOf(const Cluster &cluster);
+
 bool isElementwise(Operation *op);
 /// Reduces exactly the last axis.
 bool isRowReduction(Operation *op);

@@ -1,0 +1,39 @@
+// Loops that do not advance and calls that do not end: the same refusal on every target.
+// RUN: split-file %s %t
+// RUN: %python -c "import numpy as n; n.save('%t/s.npy', n.array(-1, n.int64))"
+// RUN: not ad-runner %t/step.mlir --cache off --arg x=arange --arg s=%t/s.npy 2>&1 | FileCheck %s --check-prefix=STEP
+// RUN: not ad-runner %t/step.mlir --target reference --arg x=arange --arg s=%t/s.npy 2>&1 | FileCheck %s --check-prefix=STEP
+// RUN: not ad-runner %t/constant.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=STEP
+// RUN: not ad-runner %t/constant.mlir -O0 --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=STEP
+// RUN: not ad-runner %t/recursion.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=RECURSION
+// STEP: mlir:{{[0-9]+}}:8: error: 'scf.for' op requires a positive step, but got -1
+// RECURSION: error: 'func.call' op is part of a recursion, which cannot be compiled; write a loop
+
+//--- step.mlir
+func.func @main(%x: tensor<4xf32> {ad.name = "x"}, %s: tensor<i64> {ad.name = "s"}) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %e = tensor.extract %s[] : tensor<i64>
+  %step = arith.index_cast %e : i64 to index
+  %r = scf.for %i = %c0 to %c3 step %step iter_args(%v = %x) -> tensor<4xf32> {
+    %f = ad.exp %v : tensor<4xf32>
+    scf.yield %f : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+//--- constant.mlir
+func.func @main(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %step = arith.constant -1 : index
+  %r = scf.for %i = %c0 to %c3 step %step iter_args(%v = %x) -> tensor<4xf32> {
+    %f = ad.exp %v : tensor<4xf32>
+    scf.yield %f : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+//--- recursion.mlir
+func.func @main(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
+  %y = func.call @main(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
