@@ -41,6 +41,16 @@ ad.kernel private @branch(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel
 
 // -----
 
+ad.kernel private @no_such_axis(%a: tensor<?x4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  %two = arith.constant 2 : index
+  // expected-error @+1 {{'tensor.dim' op asks for dimension 2 of rank 2}}
+  %n = tensor.dim %a, %two : tensor<?x4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  ad.yield %e : tensor<4xf32>
+}
+
+// -----
+
 ad.kernel private @size(%a: tensor<?x4xf32>, %i: index) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
   // expected-error @+1 {{'tensor.dim' op asks for a size along an axis that is not a constant}}
   %n = tensor.dim %a, %i : tensor<?x4xf32>

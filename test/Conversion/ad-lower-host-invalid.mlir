@@ -73,6 +73,15 @@ func.func @left(%x: tensor<4xf32>) attributes {ad.buffers = array<i64>, ad.arena
 
 // -----
 
+func.func @no_such_axis(%x: tensor<?x4xf32>) attributes {ad.buffers = array<i64>, ad.arena_bytes = 0 : i64} {
+  %i = arith.constant -1 : index
+  // expected-error @+1 {{'tensor.dim' op asks for dimension -1 of rank 2}}
+  %d = tensor.dim %x, %i : tensor<?x4xf32>
+  return
+}
+
+// -----
+
 func.func @axis(%x: tensor<?x4xf32>, %n: tensor<i64>) attributes {ad.buffers = array<i64>, ad.arena_bytes = 0 : i64} {
   %s = tensor.extract %n[] : tensor<i64>
   %i = arith.index_cast %s : i64 to index

@@ -60,6 +60,9 @@ LogicalResult KernelEmitter::bindScalars() {
       std::optional<int64_t> axis = dim.getConstantIndex();
       if (!axis)
         return dim.emitOpError("asks for a size along an axis that is not a constant");
+      int64_t rank = cast<RankedTensorType>(dim.getSource().getType()).getRank();
+      if (*axis < 0 || *axis >= rank)
+        return dim.emitOpError("asks for dimension ") << *axis << " of rank " << rank;
       scalars.map(dim.getResult(), sizeOf(dim.getSource(), *axis));
       continue;
     }

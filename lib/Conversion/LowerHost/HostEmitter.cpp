@@ -204,7 +204,10 @@ LogicalResult HostEmitter::emitOp(Operation &op) {
     std::optional<int64_t> axis = dim.getConstantIndex();
     if (!axis)
       return op.emitOpError("asks for a size along an axis that is not a constant");
-    scalars.map(dim.getResult(), tensors.lookup(dim.getSource()).sizes[*axis]);
+    ArrayRef<Value> sizes = tensors.find(dim.getSource())->second.sizes;
+    if (*axis < 0 || *axis >= static_cast<int64_t>(sizes.size()))
+      return op.emitOpError("asks for dimension ") << *axis << " of rank " << sizes.size();
+    scalars.map(dim.getResult(), sizes[*axis]);
     return success();
   }
   for (Value value : llvm::concat<Value>(op.getOperands(), op.getResults()))

@@ -151,7 +151,8 @@ FailureOr<Value> SizesOutside::carryOut(Value index) {
 FailureOr<Value> SizesOutside::carryOutOperation(Operation *op, unsigned result) {
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<int64_t> dimension = dim.getConstantIndex();
-    if (!dimension)
+    if (!dimension || *dimension < 0 ||
+        *dimension >= cast<RankedTensorType>(dim.getSource().getType()).getRank())
       return failure();
     FailureOr<OpFoldResult> size = this->size(dim.getSource(), *dimension);
     if (failed(size))
