@@ -24,26 +24,32 @@ import operations_nn  # registers its operations
 import oracle
 import oracle_sums
 import runner
+from elements import ALL
 from generator import Generator, Program
 from operations import CATALOGUE
 
 NAMES = sorted(CATALOGUE)
-CONTROL = 0.12  # the share of control flow among operations
+CONTROL, CONTROL_IN_CHAINS = 0.12, 0.3  # the share of control flow among operations
 MODE = {"random": "reproducible", "single": "strict"}
 
 
 def grow(generator):
     """Adds one operation: each is as likely as any other, and so is each of its element types. Some are control flow."""
-    if generator.depth < control.DEEPEST and generator.chance(CONTROL):
+    if generator.depth < control.DEEPEST and generator.chance(CONTROL_IN_CHAINS if generator.types else CONTROL):
         control.grow_control(generator, grow)
         return
     types, make = CATALOGUE[generator.pick(NAMES)]
-    make(generator, generator.pick(types))
+    make(generator, generator.pick([t for t in types if t in (generator.types or types)] or types))
 
 
 def random_program(seed, number):
+    """Half of the programs are long chains: of one element type, so that operations find values, and with known sizes, for
+    which memory is planned."""
     generator = Generator(np.random.default_rng([seed, number, 0]))
-    for _ in range(generator.rank(1, 10)):
+    if generator.chance(0.5):
+        generator.types, generator.reuse, generator.alike = [generator.pick(ALL), "i1"], 0.9, 0.75
+        generator.dynamic = generator.pick([0.0, 0.3])
+    for _ in range(generator.rank(1, 12 if generator.types else 8)):
         grow(generator)
     return generator.program()
 

@@ -8,9 +8,11 @@ from operations import CATALOGUE
 
 DEEPEST = 2
 COMPARISONS = {"slt": operator.lt, "eq": operator.eq, "ne": operator.ne}
-# Operations whose result has the shape and the element type of their operands; where the type allows them.
-SAME_SHAPE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign", "reverse", "cumsum", "relu", "tanh", "sigmoid",
-              "sin", "softmax", "select", "not", "and", "xor", "dynamic_update_slice"]
+# Operations whose result has the shape and the element type of their operands, where the type allows them: those that become
+# one kernel with their neighbours, and others.
+ELEMENTWISE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign", "relu", "tanh", "sigmoid", "sin", "select", "not",
+               "and", "xor"]
+MOVING = ["reverse", "cumsum", "softmax", "dynamic_update_slice"]
 
 
 class Block:
@@ -106,8 +108,8 @@ def copy_type(g, value, letter):
 
 def next_value(g, value):
     """A value of the element type and sizes of the given one, usually computed from it."""
-    for _ in range(4):
-        name = g.pick(SAME_SHAPE)
+    for _ in range(5):
+        name = g.pick(ELEMENTWISE if g.chance(0.5) else MOVING)
         types, make = CATALOGUE[name]
         if value.element not in types or (name in ("cumsum", "softmax") and not value.rank):
             continue
@@ -116,18 +118,28 @@ def next_value(g, value):
         g.focus = None
         if result.element == value.element and result.sizes == value.sizes:
             value = result
-            if g.chance(0.6):
+            if g.chance(0.3):
                 break
     return value
 
 
-def make_block(g, arguments, starts, grow):
-    """A block that yields one value per start."""
+def combine(g, x, y):
+    """One of the elementwise operations of two values of the same type."""
+    name = g.pick([n for n in ("add", "max", "and") if x.element in CATALOGUE[n][0]])
+    return g.add(name, x.element, x.static, x.sizes, [x, y], f"ad.{name} {x}, {y} : {x.type}, {y.type}")
+
+
+def make_block(g, arguments, starts, grow, kept=(), held=None):
+    """A block that yields one value per start: the start itself where it is in `kept`. The first is also computed from `held`."""
     ops, values, made = g.ops, g.values, len(g.arguments)
     g.ops, g.values, g.depth = [], values + arguments, g.depth + 1
-    for _ in range(g.rank(0, 2)):
+    for _ in range(g.rank(0, 3)):
         grow(g)
-    yields = [next_value(g, start) for start in starts]
+    yields = []
+    for number, start in enumerate(starts):
+        if number == 0 and held is not None:
+            start = combine(g, start, held)
+        yields.append(start if number in kept else next_value(g, start))
     block = Block(arguments, g.ops, yields)
     # Arguments of the function that were made for the block are seen everywhere.
     g.ops, g.values, g.depth = ops, values + [value for value, _ in g.arguments[made:]], g.depth - 1
@@ -139,6 +151,12 @@ def starts(g, most):
     known = [value for value in g.values if not g.carried or value.element in g.carried]
     return [g.pick(known) if known and g.chance(0.8) else g.operand(g.pick(g.carried or ["f32", "f64", "i32", "bf16"]))
             for _ in range(g.rank(1, most))]
+
+
+def another(g, value):
+    """A value of the same type."""
+    known = [v for v in g.values if v.type == value.type and v.sizes == value.sizes]
+    return g.pick(known) if g.chance(0.5) else g.argument(value.element, value.sizes, value.static)
 
 
 def add(g, op):
@@ -178,7 +196,8 @@ def make_if(g, grow):
     return add(g, If("scf.if", results, operands, prelude, blocks, {"condition": name, "decide": decide}))
 
 
-def make_for(g, grow):
+def bounds(g):
+    """(lower bound, upper bound and step, lines that make them, operands, number of turns)"""
     low, step, trips = g.pick([0, 0, 1, 3]), g.pick([1, 1, 2]), g.rank(0, 4)
     high = low + step * trips - (g.rank(0, step - 1) if trips else g.rank(0, low))
     prelude, operands, names = [], [], []
@@ -188,23 +207,34 @@ def make_for(g, grow):
             prelude.append(f"{names[-1]} = arith.constant {number} : index")
         else:
             names.append(g.index(number, prelude, operands))
-    inits = starts(g, 3)
+    return names, prelude, operands, trips
+
+
+def make_for(g, grow):
+    names, prelude, operands, trips = bounds(g)
+    inits = starts(g, 2)
+    held = next_value(g, inits[0]) if g.chance(0.5) else None
+    if held is not None and held.type != inits[0].type:
+        held = None
+    if g.chance(0.6):
+        inits.append(another(g, inits[0]))
     carried = [copy_type(g, value, "b") for value in inits]
-    begin = [g.pick([c for c in carried if same_kind(c, carry)]) if g.chance(0.3) else carry for carry in carried]
-    block = make_block(g, carried, begin, grow)
+    begin, kept = list(carried), []
+    if carried[-1].type == carried[0].type and g.chance(0.5):  # the last takes what the first was, perhaps they swap
+        begin[-1], kept = carried[0], [len(carried) - 1]
+        if g.chance(0.4):
+            begin[0], kept = carried[-1], [0, len(carried) - 1]
+    block = make_block(g, carried, begin, grow, kept, held)
     results = [copy_type(g, value, "v") for value in inits]
     return add(g, For("scf.for", results, operands + inits, prelude, [block],
                       {"names": names, "index": "%" + g.name("i"), "inits": inits, "trips": trips}))
 
 
-def same_kind(a, b):
-    return a.element == b.element and a.sizes == b.sizes
-
-
 def make_call(g, grow):
     """The function begins with some of the values that there are; what else it needs becomes arguments of the program."""
     given, inner = starts(g, 3), type(g)(g.rng)
-    inner.count, inner.depth, inner.dynamic = g.count, g.depth + 1, g.dynamic  # names differ across functions
+    inner.count, inner.depth = g.count, g.depth + 1  # names differ across functions
+    inner.dynamic, inner.reuse, inner.alike, inner.types = g.dynamic, g.reuse, g.alike, g.types
     parameters = [copy_type(inner, value, "a") for value in given]
     inner.values = list(parameters)
     for _ in range(g.rank(1, 4)):

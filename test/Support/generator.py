@@ -122,10 +122,12 @@ class Generator:
         self.rng = rng
         self.special = rng.choice([0.0, 0.0, 0.15]) if special is None else special
         self.dynamic, self.reuse, self.constants = dynamic, reuse, constants
+        self.alike = 0.4  # how often a value that broadcasts with another is a known one of the same sizes
         self.arguments, self.ops, self.values = [], [], []
         self.count = self.depth = 0
         self.focus = None  # a value that operands should be
         self.carried = None  # the element types of what loops carry; None for all
+        self.types = None  # the element types of operations, where they have a choice; None for all
 
     def chance(self, probability):
         return self.rng.random() < probability
@@ -201,7 +203,7 @@ class Generator:
         """A value that broadcasts with the given one."""
         element = element or value.element
         equal = [v for v in self.values if v.element == element and v.sizes == value.sizes]
-        if equal and self.chance(0.4):
+        if equal and self.chance(self.alike):
             return self.pick(equal)
         sizes, static = list(value.sizes), list(self.static(value.sizes))
         for axis in range(len(sizes)):
