@@ -79,7 +79,7 @@ def test_missing_files_are_errors_of_the_system(tmp_path):
         ({"numerics": "fst"}, "unknown numerics mode 'fst'.*did you mean 'fast'"),
         ({"numerics": "fast,all"}, "unknown numerics permission 'all'"),
         ({"threads": -1}, "expected a number of threads from 0 on, got -1"),
-        ({"threads": 10**6}, "expected at most 4096 threads"),
+        ({"threads": 10**6}, "expected at most 1024 threads"),
         ({"cpu": "z80"}, "unknown processor 'z80'"),
         ({"entry": "other"}, "no function @other, it has @main"),
     ],

@@ -86,7 +86,7 @@ TEST(program_reports_wrong_options) {
   EXPECT_TEXT(failure.message, "no function @other");
   options.threads = 1u << 30;
   EXPECT(!Program::compile(doubling, "p", options, standardHooks(), never, failure));
-  EXPECT_TEXT(failure.message, "expected at most 4096 threads");
+  EXPECT_TEXT(failure.message, "expected at most 1024 threads");
 }
 
 TEST(program_reports_errors_at_run_time) {

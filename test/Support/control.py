@@ -220,7 +220,7 @@ def make_for(g, grow):
         inits.append(another(g, inits[0]))
     carried = [copy_type(g, value, "b") for value in inits]
     begin, kept = list(carried), []
-    if carried[-1].type == carried[0].type and g.chance(0.5):  # the last takes what the first was, perhaps they swap
+    if (carried[-1].type, carried[-1].sizes) == (carried[0].type, carried[0].sizes) and g.chance(0.5):  # the last takes what the first was, perhaps they swap
         begin[-1], kept = carried[0], [len(carried) - 1]
         if g.chance(0.4):
             begin[0], kept = carried[-1], [0, len(carried) - 1]

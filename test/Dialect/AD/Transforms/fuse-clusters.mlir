@@ -98,3 +98,32 @@ func.func @effects(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = ad.add %e, %late : tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// Repeated row values inside a kernel do not hide that another one has to run before it.
+// CHECK-LABEL: @branch_between
+func.func @branch_between(%x: tensor<8xf32>, %c: i1) -> tensor<f32> {
+  // CHECK: %[[FIRST:.+]] = ad.fusion reduce
+  // CHECK: scf.if
+  // CHECK: ad.fusion elementwise (%{{.+}} = %[[FIRST]])
+  // CHECK: ad.fusion reduce (%{{.+}} = %[[FIRST]]
+  // CHECK-NOT: ad.fusion
+  // CHECK: return
+  %s = ad.reduce_sum %x axes [0] keep_dims : tensor<8xf32> -> tensor<1xf32>
+  %sb = ad.broadcast %s : tensor<1xf32> -> tensor<8xf32>
+  %a = ad.mul %x, %sb : tensor<8xf32>
+  %b = scf.if %c -> tensor<8xf32> {
+    %n = ad.abs %a : tensor<8xf32>
+    scf.yield %n : tensor<8xf32>
+  } else {
+    scf.yield %x : tensor<8xf32>
+  }
+  %t = ad.reduce_sum %a axes [0] keep_dims : tensor<8xf32> -> tensor<1xf32>
+  %tb = ad.broadcast %t : tensor<1xf32> -> tensor<8xf32>
+  %d = ad.mul %a, %tb : tensor<8xf32>
+  %u = ad.reduce_sum %d axes [0] keep_dims : tensor<8xf32> -> tensor<1xf32>
+  %ub = ad.broadcast %u : tensor<1xf32> -> tensor<8xf32>
+  %e = ad.mul %d, %ub : tensor<8xf32>
+  %f = ad.add %e, %b : tensor<8xf32>
+  %r = ad.reduce_sum %f axes [0] : tensor<8xf32> -> tensor<f32>
+  return %r : tensor<f32>
+}

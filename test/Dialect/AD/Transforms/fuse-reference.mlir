@@ -125,3 +125,19 @@ func.func @other_elements(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %s = ad.add %y, %t : tensor<4x4xf32>
   return %s : tensor<4x4xf32>
 }
+
+// A scan's kernel holds no copies, so what reads one stays out.
+// CHECK-LABEL: @behind_scan
+func.func @behind_scan(%x: tensor<4x8xf32>, %v: tensor<8xf32>) -> tensor<4x8xf32> {
+  // CHECK: ad.fusion reduce
+  // CHECK-NEXT: ad.cumsum
+  // CHECK-NEXT: ad.yield
+  // CHECK: ad.fusion elementwise
+  // CHECK-NEXT: ad.broadcast
+  // CHECK-NEXT: ad.max
+  // CHECK: return
+  %s = ad.cumsum %x axis 0 : tensor<4x8xf32>
+  %b = ad.broadcast %v : tensor<8xf32> -> tensor<4x8xf32>
+  %m = ad.max %s, %b : tensor<4x8xf32>
+  return %m : tensor<4x8xf32>
+}

@@ -147,15 +147,16 @@ Node ClusterGraph::nodeOf(Operation *op) const {
   return cluster ? Node{cluster, nullptr} : Node{nullptr, op};
 }
 
-void ClusterGraph::addPredecessors(Operation *op, SmallVectorImpl<Node> &nodes) const {
+void ClusterGraph::addPredecessors(Operation *op, bool inCluster, SmallVectorImpl<Node> &nodes) const {
   forEachOutsideOperand(op, [&](Value operand) {
     Operation *producer = operand.getDefiningOp();
     if (!producer || producer->getBlock() != &block)
       return;
-    nodes.push_back(nodeOf(producer));
-    // What is copied brings its own operands with it.
+    // What a cluster copies stays behind, even behind the cluster that computes its operands.
+    if (!inCluster || !copied.contains(producer))
+      nodes.push_back(nodeOf(producer));
     if (copied.contains(producer))
-      addPredecessors(producer, nodes);
+      addPredecessors(producer, inCluster, nodes);
   });
   if (auto number = effectNumber.find(op); number != effectNumber.end() && number->second > 0)
     nodes.push_back(nodeOf(effects[number->second - 1]));
@@ -169,11 +170,11 @@ void ClusterGraph::addPredecessors(Operation *op, SmallVectorImpl<Node> &nodes) 
 SmallVector<Node> ClusterGraph::predecessors(Node node) const {
   SmallVector<Node> nodes;
   if (!node.cluster) {
-    addPredecessors(node.op, nodes);
+    addPredecessors(node.op, /*inCluster=*/false, nodes);
     return nodes;
   }
   for (Operation *member : node.cluster->members)
-    addPredecessors(member, nodes);
+    addPredecessors(member, /*inCluster=*/true, nodes);
   llvm::erase_if(nodes, [&](const Node &other) { return other.cluster == node.cluster; });
   return nodes;
 }

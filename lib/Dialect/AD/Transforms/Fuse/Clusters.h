@@ -85,7 +85,7 @@ private:
   void extendSpan(const Cluster &cluster);
   unsigned lowestFrom(unsigned position) const;
   Node nodeOf(Operation *op) const;
-  void addPredecessors(Operation *op, SmallVectorImpl<Node> &nodes) const;
+  void addPredecessors(Operation *op, bool inCluster, SmallVectorImpl<Node> &nodes) const;
 
   Block &block;
   llvm::DenseMap<Operation *, unsigned> positions;

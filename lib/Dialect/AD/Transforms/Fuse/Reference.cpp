@@ -118,6 +118,12 @@ private:
     return reads;
   }
 
+  bool readsCopies(Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand.getDefiningOp() && graph.isCopied(operand.getDefiningOp());
+    });
+  }
+
   bool hasSizeOf(Operation *op, const Cluster &group) {
     RankedTensorType type = typeOf(op->getResult(0));
     return llvm::any_of(group.members, [&](Operation *member) {
@@ -133,6 +139,8 @@ private:
       return false;
     Operation *op = node.cluster->members.front();
     if (!isElementwise(op) || !hasSizeOf(op, group))
+      return false;
+    if (readsCopies(op) && !llvm::all_of(group.members, takesFree))
       return false;
     Reads reads = readsOf(op, group);
     return reads == Reads::sameElements || (reads == Reads::nothing && !onlyDependent);
