@@ -22,6 +22,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 #include "llvm/Transforms/Utils/SplitModule.h"
 #include <algorithm>
 #include <thread>
@@ -187,6 +188,12 @@ CpuTarget mlir::ad::runner::hostCpu() {
   return host;
 }
 
+/// LLVM ends the process when it is asked for 64-bit code for a processor without it.
+static bool isFor64Bit(llvm::StringRef name) {
+  return llvm::Triple(llvm::sys::getProcessTriple()).getArch() != llvm::Triple::x86_64 || name == "generic" ||
+         llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
+}
+
 llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name) {
   CpuTarget host = hostCpu();
   if (name.empty() || name == "native" || name == host.cpu)
@@ -198,6 +205,8 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name) {
   const llvm::MCSubtargetInfo &generic = *(*machine)->getMCSubtargetInfo();
   if (!generic.isCPUStringValid(name))
     return usageError("unknown processor '" + name + "'; `llc -mcpu=help` lists those that LLVM knows");
+  if (!isFor64Bit(name))
+    return usageError("processor '" + name + "' is none of LLVM's 64-bit processors");
   machine = createTargetMachine(wanted);
   if (!machine)
     return machine.takeError();

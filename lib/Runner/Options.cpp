@@ -52,6 +52,7 @@ public:
 
 private:
   Error checkUnknown() const;
+  Error checkValues() const;
   Error readInput(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
@@ -90,6 +91,21 @@ Error OptionsReader::checkUnknown() const {
   if (table.findNearest(name, nearest) <= name.size() / 3 + 1)
     message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
   return usageError(message);
+}
+
+// --arg, --feed and --dim add up; every other option says one thing.
+Error OptionsReader::checkValues() const {
+  for (const Arg *arg : list) {
+    const Option &option = arg->getOption();
+    if (arg->getNumValues() == 0 || option.matches(OPT_INPUT) || option.matches(OPT_UNKNOWN))
+      continue;
+    if (StringRef(arg->getValue()).empty())
+      return usageError("option '" + option.getPrefixedName() + "' expects a value");
+    bool addsUp = option.matches(OPT_arg) || option.matches(OPT_feed) || option.matches(OPT_dim);
+    if (!addsUp && list.getLastArgNoClaim(option.getID()) != arg)
+      return usageError("option '" + option.getPrefixedName() + "' is given twice");
+  }
+  return Error::success();
 }
 
 Error OptionsReader::readInput(Options &options) const {
@@ -156,6 +172,8 @@ Expected<Options> OptionsReader::read() {
   options.showVersion = list.hasArg(OPT_version);
   options.showHelp = list.hasArg(OPT_help);
   if (Error error = checkUnknown())
+    return std::move(error);
+  if (Error error = checkValues())
     return std::move(error);
   if (Error error = readInput(options))
     return std::move(error);
@@ -255,6 +273,7 @@ Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> argument
 void mlir::ad::runner::printHelp(raw_ostream &os) {
   RunnerOptTable().printHelp(os, "ad-runner FILE.mlir [options]",
                              "Compiles and runs a tensor program in the ad dialect");
-  os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage, 3 a check in the program failed,\n"
-        "4 the target is not available, 130 interrupted\n";
+  os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage or a file that cannot be read or "
+        "written,\n"
+        "3 a check in the program failed, 4 the target is not available, 130 interrupted\n";
 }

@@ -180,6 +180,8 @@ llvm::Expected<Signature> mlir::ad::runner::readSignature(ModuleOp module, Strin
   std::string known;
   for (auto function : module.getOps<func::FuncOp>())
     known += (known.empty() ? "@" : ", @") + function.getSymName().str();
-  return usageError("the program has no function @" + entry + ", it has " + (known.empty() ? "none" : known) +
+  if (known.empty())
+    return usageError("the program has no functions");
+  return usageError("the program has no function @" + entry + ", it has " + known +
                     "; choose one with --entry NAME");
 }

@@ -5,15 +5,16 @@
 // RUN: %python -c "import numpy, sys; [numpy.save(f'{sys.argv[1]}.{n}.npy', numpy.arange(n, dtype=float)) for n in [999, 1000]]" %t
 // RUN: ad-runner --target cpu %s --feed x=%t.1000.npy --feed w=arange
 // RUN: not ad-runner --target cpu %s --feed x=%t.999.npy --feed w=arange 2>&1 | FileCheck %s --check-prefix=SHORT
-// RUN: %python -c "import numpy, sys; [print(n, numpy.load(sys.argv[1] + '/' + n + '.npy').shape) for n in sys.argv[2:]]" %t.out last.0 last.1 last.2 last.3 | FileCheck %s
+// RUN: %python -c "import numpy, sys; [print(n, a.shape, a.ravel()) for n in sys.argv[2:] for a in [numpy.load(sys.argv[1] + '/' + n + '.npy')]]" %t.out last.0 last.1 last.2 last.3 | FileCheck %s
 
 // Check 28: a feed is called exactly once per iteration, in order; a receiver gets its four tensors, with their shapes, once.
 // A file of 1000 values is enough, one of 999 is not.
 // SHORT: error: 'ad.feed' op feed 'x': '{{.*}}' is used up after 999 values
-// CHECK: last.0 (1,)
-// CHECK: last.1 (1, 2)
-// CHECK: last.2 (1, 2, 3)
-// CHECK: last.3 (1, 4)
+// CHECK: last.0 (1,) [3.328335e+08]
+// CHECK-NEXT: last.1 (1, 2) [3.328335e+08 3.328335e+08]
+// CHECK-NEXT: last.2 (1, 2, 3) [3.328335e+08 3.328335e+08 3.328335e+08 3.328335e+08 3.328335e+08
+// CHECK-NEXT: 3.328335e+08]
+// CHECK-NEXT: last.3 (1, 4) [0. 1. 2. 3.]
 func.func @main() -> tensor<f64> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -97,7 +97,8 @@ def run(folder, names, element):
     file.write_text("\n".join(function(names, element)) + "\n")
     for target in ("reference", "cpu"):
         command = [BIN / "ad-runner", file, "--target", target, "--cache=off", "--out-dir", folder / element / target]
-        command += [f"--arg={name}=arange" for name in "xyv"] + ["--arg=c=zeros"]
+        scale = 2 if element == "i1" else 5
+        command += ["--arg=x=arange", f"--arg=y=uniform:1:{scale}", f"--arg=v=uniform:2:{scale}", "--arg=c=uniform:3:2"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             return f"{element} on {target} ended with {done.returncode}: {done.stderr.strip()[:400]}"
