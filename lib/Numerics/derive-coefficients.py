@@ -14,6 +14,7 @@ from mpmath import chebyfit, cos, erfc, exp, factorial, ldexp, log, mp, mpf, pi,
 mp.prec = 260
 
 R = mpf("0.3475")  # ln 2 / 2 and the slack of rounding x / ln 2
+HALF = mpf("0.5")
 Z_LOG = mpf("0.02945")  # ((sqrt 2 - 1) / (sqrt 2 + 1)) ** 2
 F_LOW = (sqrt(mpf(1) / 2) - 1) * mpf("1.0001")
 F_HIGH = (sqrt(mpf(2)) - 1) * mpf("1.0001")
@@ -43,10 +44,16 @@ TABLES = [
      lambda z: sum(2 * z**k / (2 * k + 5) for k in range(80)), mpf(0), (Z_LOG, Z_LOG), Z_LOG**2 / 2, (3, 9)),
     ("logDirect", "(log(1 + f) - f + f^2/2) / f^3 in f, sqrt(1/2) <= 1 + f <= sqrt(2)",
      lambda f: alternating(f, lambda k: mpf(k + 3), 400), F_LOW, (F_HIGH, F_HIGH), F_HIGH**2, (10, 0)),
+    ("log2Direct", "(log2(1 + f) - f / ln(2)) / f^2 in f, sqrt(1/2) <= 1 + f <= sqrt(2)",
+     lambda f: -alternating(f, lambda k: mpf(k + 2), 400) / log(2), F_LOW, (F_HIGH, F_HIGH), F_HIGH * log(2), (11, 0)),
+    ("logWide", "(2 atanh(s) - 2s) / s^3 in z = s^2, |s| <= (sqrt(2)-1)/(sqrt(2)+1), for results in float",
+     lambda z: sum(2 * z**k / (2 * k + 3) for k in range(80)), mpf(0), (Z_LOG, Z_LOG), Z_LOG / 2, (0, 5)),
+    ("exp2Direct", "(2^r - 1) / r in r, |r| <= 1/2; in double for results in float",
+     lambda r: sum(log(2) ** (k + 1) * r**k / factorial(k + 1) for k in range(40)), -HALF, (HALF, HALF), HALF, (7, 8)),
     ("sinTail", "(sin r - r) / r^3 in z = r^2, |r| <= pi/4",
      lambda z: -alternating(z, lambda k: factorial(2 * k + 3), 40), mpf(0), (Z_TRIG, Z_TRIG), Z_TRIG, (4, 7)),
     ("cosTail", "(cos r - 1 + r^2/2) / r^4 in z = r^2, |r| <= pi/4",
-     lambda z: alternating(z, lambda k: factorial(2 * k + 4), 40), mpf(0), (Z_TRIG, Z_TRIG), Z_TRIG**2, (4, 7)),
+     lambda z: alternating(z, lambda k: factorial(2 * k + 4), 40), mpf(0), (Z_TRIG, Z_TRIG), Z_TRIG**2, (3, 7)),
     ("atanTail", "(atan a - a) / a^3 in z = a^2, |a| <= tan(pi/8)",
      lambda z: -alternating(z, lambda k: mpf(2 * k + 3), 160), mpf(0), (Z_ATAN, Z_ATAN), Z_ATAN, (7, 13)),
     ("mills", "Phi(-x) e^(x^2/2) (2 + 2.5x) in t = (x-4)/(x+4), Phi the normal distribution, 0 <= x <= 14.5 (f32), 39 (f64)",
@@ -115,7 +122,7 @@ template <class T, int N> struct Table {
     for name, formula, function, low, highs, weight, terms in TABLES:
         print(f"// {formula}\ntemplate <class T> inline constexpr int {name} = 0;\n"
               f"template <class T> inline constexpr T {name}Rest = 0;")
-        for wide in (False, True) if terms[True] else (False,):
+        for wide in (wide for wide in (False, True) if terms[wide]):
             print(table(name, function, low, highs[wide], weight, terms[wide], wide), end="")
         print()
     constants = [
@@ -132,6 +139,9 @@ template <class T, int N> struct Table {
             kind = "double" if wide else "float"
             first, rest = split(value, wide, bits[wide])
             print(f"template <> inline constexpr Split<{kind}> {name}<{kind}>{{{first}, {rest}}};")
+    third = pi / 2 - mpf(float(pi / 2)) - mpf(float(pi / 2 - mpf(float(pi / 2))))
+    print(f"/// What both parts of halfPi<double> miss.\ninline constexpr double halfPiThird = {literal(third, True)};\n"
+          f"inline constexpr double invHalfPi = {literal(2 / pi, True)};")
     words = two_over_pi_words(19)
     print("\n// The binary fraction of 2/pi, most significant word first.")
     print("inline constexpr uint64_t twoOverPiWords[19] = {")

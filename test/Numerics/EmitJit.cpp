@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -24,7 +26,8 @@ EmitJit::EmitJit() {
   llvm::InitializeNativeTargetAsmPrinter();
   registerBuiltinDialectTranslation(context);
   registerLLVMDialectTranslation(context);
-  context.loadDialect<arith::ArithDialect, math::MathDialect, LLVM::LLVMDialect>();
+  context.loadDialect<arith::ArithDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect,
+                      LLVM::LLVMDialect>();
   module = ModuleOp::create(UnknownLoc::get(&context));
 }
 
@@ -68,8 +71,12 @@ void EmitJit::add(const std::string &name, ElementType from, ElementType to, int
 
 bool EmitJit::compile() {
   PassManager manager(&context);
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(createConvertVectorToLLVMPass());
   manager.addPass(createConvertMathToLLVMPass());
   manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createReconcileUnrealizedCastsPass());
   if (failed(manager.run(*module))) {
     llvm::errs() << "ad-math-emit-check: the emitted operations do not lower to LLVM\n";
     return false;

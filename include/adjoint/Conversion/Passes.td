@@ -166,9 +166,11 @@ def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops", "::mlir::func::FuncOp"> {
     ```mlir
     %y = ad.elementary exp %x : vector<16xf32>
     ```
-    After: arith operations only. Refuses nothing.
+    After: arith operations, and an `scf.if` around what few arguments need, such as the reduction of large ones in sin.
+    Refuses nothing.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 #endif // ADJOINT_CONVERSION_PASSES

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The builder that emits: each operation becomes one `arith` operation (or math.fma, math.sqrt, which round
-// correctly) on scalars, or on fixed one-dimensional vectors of any length.
+// correctly) on scalars, or on fixed one-dimensional vectors of any length; `rarely` becomes an scf.if.
 #ifndef ADJOINT_NUMERICS_MATH_ARITHBUILDER_H
 #define ADJOINT_NUMERICS_MATH_ARITHBUILDER_H
 
@@ -10,6 +10,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
+#include <tuple>
 #include <type_traits>
 
 namespace mlir::ad::numerics {
@@ -34,6 +35,17 @@ public:
 
   template <class T> Emitted<T> constant(T value);
   template <class T> Emitted<T> select(Emitted<bool> condition, Emitted<T> yes, Emitted<T> no);
+
+  template <class... T, class Slow>
+  std::tuple<Emitted<T>...> rarely(Emitted<bool> condition, std::tuple<Emitted<T>...> usual, Slow slow) {
+    llvm::SmallVector<Value> values =
+        std::apply([](auto... value) { return valuesOf(value.value...); }, usual);
+    llvm::SmallVector<Value> results = emitBranch(condition.value, values, [&] {
+      return std::apply([](auto... value) { return valuesOf(value.value...); }, slow());
+    });
+    size_t next = 0;
+    return std::tuple<Emitted<T>...>{Emitted<T>{this, results[next++]}...};
+  }
 
   template <class T> Emitted<T> fma(Emitted<T> a, Emitted<T> b, Emitted<T> c) {
     return wrap<T>(emitFma(a.value, b.value, c.value));
@@ -103,6 +115,12 @@ private:
   template <class Op, class T> Emitted<T> convert(Value x) {
     return wrap<T>(convertTo<Op>(x, elementType<T>()));
   }
+  template <class... Values> static llvm::SmallVector<Value> valuesOf(Values... values) {
+    return {values...};
+  }
+  /// `usual`, replaced by what `slow` emits for the elements whose condition holds, if any does.
+  llvm::SmallVector<Value> emitBranch(Value condition, ValueRange usual,
+                                      llvm::function_ref<llvm::SmallVector<Value>()> slow);
   Value emitFma(Value a, Value b, Value c);
   Value emitSqrt(Value x);
   Value emitConstant(TypedAttr attribute);

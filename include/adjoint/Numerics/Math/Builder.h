@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <tuple>
 #include <type_traits>
 
 namespace mlir::ad::numerics {
@@ -35,6 +36,13 @@ struct ScalarBuilder {
 
   template <class T> T constant(T value) { return value; }
   template <class T> T select(bool condition, T yes, T no) { return condition ? yes : no; }
+
+  /// `usual`, or what `slow` computes where the condition holds, which is seldom: emitted code branches
+  /// around it unless it holds for an element of the vector.
+  template <class... T, class Slow>
+  std::tuple<T...> rarely(bool condition, std::tuple<T...> usual, Slow slow) {
+    return condition ? slow() : usual;
+  }
 
   float fma(float a, float b, float c) { return std::fma(a, b, c); }
   double fma(double a, double b, double c) { return std::fma(a, b, c); }

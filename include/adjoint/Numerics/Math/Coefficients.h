@@ -37,6 +37,26 @@ template <class T> inline constexpr T logDirectRest = 0;
 template <> inline constexpr Table<float, 10> logDirect<float>{{0.333333343f, -0.249999896f, 0.200000107f, -0.166680023f, 0.142865255f, -0.124507189f, 0.110377498f, -0.106463723f, 0.105311975f, -0.0620147549f}}; // error 2^-30.2
 template <> inline constexpr float logDirectRest<float> = -1.04559676e-08f;
 
+// (log2(1 + f) - f / ln(2)) / f^2 in f, sqrt(1/2) <= 1 + f <= sqrt(2)
+template <class T> inline constexpr int log2Direct = 0;
+template <class T> inline constexpr T log2DirectRest = 0;
+template <> inline constexpr Table<float, 11> log2Direct<float>{{-0.721347511f, 0.48089835f, -0.360673338f, 0.288539827f, -0.240482956f, 0.206098005f, -0.179359227f, 0.159239694f, -0.155373752f, 0.152784795f, -0.0868636593f}}; // error 2^-31.5
+template <> inline constexpr float log2DirectRest<float> = -1.04306901e-08f;
+
+// (2 atanh(s) - 2s) / s^3 in z = s^2, |s| <= (sqrt(2)-1)/(sqrt(2)+1), for results in float
+template <class T> inline constexpr int logWide = 0;
+template <class T> inline constexpr T logWideRest = 0;
+template <> inline constexpr Table<double, 5> logWide<double>{{0.66666666667376651, 0.39999998795219155, 0.28571754968350349, 0.22191373380944632, 0.19363186932161763}}; // error 2^-43.1
+template <> inline constexpr double logWideRest<double> = -5.1621998499347729e-17;
+
+// (2^r - 1) / r in r, |r| <= 1/2; in double for results in float
+template <class T> inline constexpr int exp2Direct = 0;
+template <class T> inline constexpr T exp2DirectRest = 0;
+template <> inline constexpr Table<float, 7> exp2Direct<float>{{0.693147182f, 0.240226507f, 0.0555041097f, 0.00961805694f, 0.0013333502f, 0.000154614449f, 1.52973244e-05f}}; // error 2^-33.5
+template <> inline constexpr float exp2DirectRest<float> = -1.90465421e-09f;
+template <> inline constexpr Table<double, 8> exp2Direct<double>{{0.69314718055683244, 0.24022650695888503, 0.055504109063258665, 0.0096181291352361396, 0.0013333478473685416, 0.00015403475186530786, 1.5303700711365693e-05, 1.325080551750225e-06}}; // error 2^-39.2
+template <> inline constexpr double exp2DirectRest<double> = -2.9381991690500128e-17;
+
 // (sin r - r) / r^3 in z = r^2, |r| <= pi/4
 template <class T> inline constexpr int sinTail = 0;
 template <class T> inline constexpr T sinTailRest = 0;
@@ -48,8 +68,8 @@ template <> inline constexpr double sinTailRest<double> = -9.2401879173808171e-1
 // (cos r - 1 + r^2/2) / r^4 in z = r^2, |r| <= pi/4
 template <class T> inline constexpr int cosTail = 0;
 template <class T> inline constexpr T cosTailRest = 0;
-template <> inline constexpr Table<float, 4> cosTail<float>{{0.0416666679f, -0.00138888881f, 2.48005981e-05f, -2.73007032e-07f}}; // error 2^-40.0
-template <> inline constexpr float cosTailRest<float> = -1.24411825e-09f;
+template <> inline constexpr Table<float, 3> cosTail<float>{{0.0416666642f, -0.00138883013f, 2.45476895e-05f}}; // error 2^-30.3
+template <> inline constexpr float cosTailRest<float> = 4.70348982e-10f;
 template <> inline constexpr Table<double, 7> cosTail<double>{{0.041666666666666664, -0.0013888888888888887, 2.4801587301584632e-05, -2.755731922139249e-07, 2.0876755787492604e-09, -1.1470460319209511e-11, 4.7458384125310228e-14}}; // error 2^-71.8
 template <> inline constexpr double cosTailRest<double> = 2.3123158568208635e-18;
 
@@ -105,6 +125,9 @@ template <> inline constexpr Split<double> geluScale<double>{1.5957691216057308,
 template <class T> inline constexpr int geluCubic = 0;
 template <> inline constexpr Split<float> geluCubic<float>{0.0713548139f, 2.39883247e-09f};
 template <> inline constexpr Split<double> geluCubic<double>{0.071354816272600249, -6.175149918155315e-19};
+/// What both parts of halfPi<double> miss.
+inline constexpr double halfPiThird = -1.4973849048591698e-33;
+inline constexpr double invHalfPi = 0.63661977236758138;
 
 // The binary fraction of 2/pi, most significant word first.
 inline constexpr uint64_t twoOverPiWords[19] = {

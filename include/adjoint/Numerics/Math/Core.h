@@ -97,6 +97,15 @@ template <class T, class B, int N> V<B, T> polynomial(B &b, V<B, T> x, const Tab
   return result;
 }
 
+/// The same in double with the coefficients of float, of which `rest` makes the first one longer.
+template <class B, int N>
+V<B, double> widePolynomial(B &b, V<B, double> x, const Table<float, N> &coefficients, float rest) {
+  V<B, double> result = b.constant(double(coefficients.values[N - 1]));
+  for (int i = N - 2; i >= 1; --i)
+    result = b.fma(result, x, b.constant(double(coefficients.values[i])));
+  return b.fma(result, x, b.constant(double(coefficients.values[0]) + double(rest)));
+}
+
 template <class T> constexpr BitsOf<T> signMask() { return BitsOf<T>(1) << (FloatLayout<T>::width - 1); }
 
 template <class T, class B> V<B, T> absolute(B &b, V<B, T> x) {

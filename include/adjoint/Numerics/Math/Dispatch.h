@@ -12,14 +12,6 @@
 
 namespace mlir::ad::numerics {
 
-/// pow of a float goes through double, which makes it correctly rounded but for the closest cases.
-template <class T, class B> V<B, T> pow(B &b, V<B, T> x, V<B, T> y) {
-  if constexpr (sizeof(T) == 4)
-    return b.narrow(powDouble<B>(b, b.widen(x), b.widen(y)));
-  else
-    return powDouble<B>(b, x, y);
-}
-
 /// `function` of x, and of y when it takes two arguments; any other y is ignored.
 template <class T, class B> V<B, T> applyElementary(B &b, Elementary function, V<B, T> x, V<B, T> y) {
   switch (function) {

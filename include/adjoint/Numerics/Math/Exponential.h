@@ -89,16 +89,26 @@ template <class T, class B> V<B, T> exp(B &b, V<B, T> x) {
   return expFinish<T>(b, reduceExp<T>(b, clamped));
 }
 
+/// 2^r for |r| <= 1/2.
+template <class B> V<B, float> exp2Reduced(B &b, V<B, float> r) {
+  return b.fma(r, polynomial<float>(b, r, exp2Direct<float>), b.constant(1.0f));
+}
+
+/// 2^x = 2^k 2^r, r exact; in float the polynomial's sum with 1 is fused, which leaves its error below 0.9
+/// units.
 template <class T, class B> V<B, T> exp2(B &b, V<B, T> x) {
   constexpr T highest = FloatLayout<T>::bias + 2,
               lowest = -(FloatLayout<T>::bias + FloatLayout<T>::mantissa + 2);
   V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, highest), lowest);
   Rounded<B, T> k = roundToInteger<T>(b, clamped);
-  V<B, T> fraction = clamped - k.value; // exact
-  Pair<B, T> r = twoProduct<T>(b, fraction, b.constant(ln2<T>.high));
-  V<B, T> low = b.fma(fraction, b.constant(ln2<T>.low), r.low);
-  ExpReduced<B, T> reduced{k.integer, fastTwoSum<T>(b, r.high, low)};
-  return expFinish<T>(b, reduced);
+  V<B, T> fraction = clamped - k.value;
+  if constexpr (sizeof(T) == 4) {
+    return scale<T>(b, exp2Reduced<B>(b, fraction), k.integer);
+  } else {
+    Pair<B, T> r = twoProduct<T>(b, fraction, b.constant(ln2<T>.high));
+    V<B, T> low = b.fma(fraction, b.constant(ln2<T>.low), r.low);
+    return expFinish<T>(b, ExpReduced<B, T>{k.integer, fastTwoSum<T>(b, r.high, low)});
+  }
 }
 
 /// e^x - 1 as 2^k times a pair: 2^k ((1 - 2^-k) + q). x at least -45, so that 2^-k is a number.

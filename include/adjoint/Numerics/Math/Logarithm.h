@@ -4,7 +4,7 @@
 //
 // x = 2^k m, sqrt(1/2) <= m < sqrt(2); log m = 2 atanh(s), s = (m - 1) / (m + 1), the classical series with a
 // fitted tail. s and the cubic term are pairs, so the result has about twelve bits more than its type: enough
-// for the product in pow.
+// for the product in pow. Those of float need no pairs, or double.
 #ifndef ADJOINT_NUMERICS_MATH_LOGARITHM_H
 #define ADJOINT_NUMERICS_MATH_LOGARITHM_H
 
@@ -73,37 +73,76 @@ template <class T, class B> V<B, T> logEdges(B &b, V<B, T> x, V<B, T> result) {
   return b.select(x >= T(0), result, b.constant(notANumber<T>()));
 }
 
-/// log x in float without a division: f - f^2/2 + f^3 P(f), f = m - 1, where only the first term stays exact.
-template <class B> V<B, float> logDirectly(B &b, V<B, float> x) {
+/// x = 2^k (1 + f) for a positive finite float, f exact.
+template <class B> struct LogParts {
+  V<B, uint32_t> k;
+  V<B, float> f;
+};
+
+template <class B> LogParts<B> logPartsOfNormal(B &b, V<B, float> x) {
+  V<B, uint32_t> bits = b.bits(x), k = b.shiftRightSigned(bits - 0x3f3504f3u, 23); // the bits of sqrt(1/2)
+  return {k, b.fromBits(bits - (k << 23)) - 1.0f};
+}
+
+template <class B> LogParts<B> logParts(B &b, V<B, float> x) {
   V<B, bool> subnormal = x < std::numeric_limits<float>::min();
-  V<B, uint32_t> bits = b.bits(b.select(subnormal, x * 0x1p24f, x));
-  V<B, uint32_t> k = b.shiftRightSigned(bits - 0x3f3504f3u, 23); // the bits of sqrt(1/2)
-  V<B, float> f = b.fromBits(bits - (k << 23)) - 1.0f;
-  k = k - b.select(subnormal, b.constant(24u), b.constant(0u));
-  V<B, float> square = f * f, factor = integerToFloat<float>(b, k);
-  V<B, float> tail = b.fma(f, polynomial<float>(b, f, logDirect<float>), b.constant(-0.5f));
-  tail = b.fma(square, tail, factor * ln2<float>.low);
-  Pair<B, float> sum = fastTwoSum<float>(b, factor * ln2<float>.high, f);
+  LogParts<B> parts = logPartsOfNormal<B>(b, b.select(subnormal, x * 0x1p24f, x));
+  return {parts.k - b.select(subnormal, b.constant(24u), b.constant(0u)), parts.f};
+}
+
+/// k ln 2 + log(1 + f) + rest in float without a division: f - f^2/2 + f^3 P(f), where only f stays exact.
+template <class B> V<B, float> logDirectly(B &b, LogParts<B> x, V<B, float> rest) {
+  V<B, float> square = x.f * x.f, factor = integerToFloat<float>(b, x.k);
+  V<B, float> tail = b.fma(x.f, polynomial<float>(b, x.f, logDirect<float>), b.constant(-0.5f));
+  tail = b.fma(square, tail, b.fma(factor, b.constant(ln2<float>.low), rest));
+  Pair<B, float> sum = fastTwoSum<float>(b, factor * ln2<float>.high, x.f);
   return sum.high + (sum.low + tail);
 }
 
-template <class T, class B> V<B, T> log(B &b, V<B, T> x) {
-  if constexpr (sizeof(T) == 4)
-    return logEdges<T>(b, x, logDirectly<B>(b, x));
-  else
-    return logEdges<T>(b, x, logJoin<T>(b, logReducedAny<T>(b, x)).high);
+template <class B> V<B, float> logFinite(B &b, V<B, float> x) {
+  return logDirectly<B>(b, logParts<B>(b, x), b.constant(0.0f));
+}
+template <class B> V<B, double> logFinite(B &b, V<B, double> x) {
+  return logJoin<double>(b, logReducedAny<double>(b, x)).high;
 }
 
-template <class T, class B> V<B, T> log2(B &b, V<B, T> x) {
-  LogReduced<B, T> reduced = logReducedAny<T>(b, x);
-  Pair<B, T> fraction = multiply<T>(b, reduced.value, invLn2<T>);
-  Pair<B, T> sum = fastTwoSum<T>(b, integerToFloat<T>(b, reduced.k), fraction.high);
-  return logEdges<T>(b, x, sum.high + (sum.low + fraction.low));
+template <class T, class B> V<B, T> log(B &b, V<B, T> x) { return logEdges<T>(b, x, logFinite<B>(b, x)); }
+
+/// k + f / ln 2 + f^2 P(f), where k and the second term stay exact.
+template <class B> V<B, float> log2Finite(B &b, V<B, float> x) {
+  LogParts<B> parts = logParts<B>(b, x);
+  Pair<B, float> first = twoProduct<float>(b, parts.f, b.constant(invLn2<float>.high));
+  first.low = b.fma(parts.f, b.constant(invLn2<float>.low), first.low);
+  V<B, float> tail = b.fma(parts.f * parts.f, polynomial<float>(b, parts.f, log2Direct<float>), first.low);
+  Pair<B, float> sum = fastTwoSum<float>(b, integerToFloat<float>(b, parts.k), first.high);
+  return sum.high + (sum.low + tail);
+}
+template <class B> V<B, double> log2Finite(B &b, V<B, double> x) {
+  LogReduced<B, double> reduced = logReducedAny<double>(b, x);
+  Pair<B, double> fraction = multiply<double>(b, reduced.value, invLn2<double>);
+  Pair<B, double> sum = fastTwoSum<double>(b, integerToFloat<double>(b, reduced.k), fraction.high);
+  return sum.high + (sum.low + fraction.low);
+}
+
+template <class T, class B> V<B, T> log2(B &b, V<B, T> x) { return logEdges<T>(b, x, log2Finite<B>(b, x)); }
+
+/// log(x.high + x.low) = log x.high + x.low / x.high. The quotient is at most 2^-24, so that 1 - f + f^2 is
+/// close enough to 1 / (1 + f); from 2^126 on there is no low part.
+template <class B> V<B, float> logOfSum(B &b, Pair<B, float> x) {
+  LogParts<B> parts = logPartsOfNormal<B>(b, x.high);
+  V<B, bool> scalable = b.lessSigned(parts.k, b.constant(126u));
+  V<B, float> factor = powerOfTwo<float>(b, b.select(scalable, b.constant(0u) - parts.k, b.constant(0u)));
+  V<B, float> low = b.select(scalable, x.low * factor, b.constant(0.0f));
+  V<B, float> inverse = b.fma(parts.f, parts.f - 1.0f, b.constant(1.0f));
+  return logDirectly<B>(b, parts, low * inverse);
+}
+template <class B> V<B, double> logOfSum(B &b, Pair<B, double> x) {
+  return logJoin<double>(b, logReduced<double>(b, x)).high;
 }
 
 template <class T, class B> V<B, T> log1p(B &b, V<B, T> x) {
   Pair<B, T> sum = twoSum<T>(b, b.constant(T(1)), x);
-  V<B, T> result = logEdges<T>(b, sum.high, logJoin<T>(b, logReduced<T>(b, sum)).high);
+  V<B, T> result = logEdges<T>(b, sum.high, logOfSum<B>(b, sum));
   constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa + 2));
   return b.select(absolute<T>(b, x) < tiny, x, keepNaN<T>(b, x, result));
 }
@@ -129,14 +168,38 @@ template <class T, class B> V<B, T> softplus(B &b, V<B, T> x) {
   return b.select(x > T(1000), x, b.select(far, tiny, result));
 }
 
-/// Whether |x| is an integer: from 2^52 on every double is.
-template <class B> V<B, bool> isInteger(B &b, V<B, double> magnitude) {
-  constexpr double shift = 4503599627370496.0;
+/// Whether |x| is an integer: from 2^mantissa on every float is.
+template <class T, class B> V<B, bool> isInteger(B &b, V<B, T> magnitude) {
+  constexpr T shift = T(BitsOf<T>(1) << FloatLayout<T>::mantissa);
   return b.logicalOr(magnitude >= shift, (magnitude + shift) - shift == magnitude);
 }
 
-/// |x|^y for x, y without NaN, x not 1, y not 0.
-template <class B> V<B, double> powMagnitude(B &b, V<B, double> magnitude, V<B, double> y) {
+/// log2 of a positive normal double, relative error 2^-43.
+template <class B> V<B, double> log2Wide(B &b, V<B, double> x) {
+  constexpr uint64_t rootHalf = 0x3fe6a09e667f3bcdull;
+  V<B, uint64_t> bits = b.bits(x), k = b.shiftRightSigned(bits - rootHalf, 52);
+  V<B, double> f = b.fromBits(bits - (k << 52)) - 1.0;
+  V<B, double> s = f / (f + 2.0), square = s * s;
+  V<B, double> tail = b.fma(square, polynomial<double>(b, square, logWide<double>), b.constant(2.0));
+  return b.fma(s * invLn2<double>.high, tail, integerToFloat<double>(b, k));
+}
+
+/// 2^x for |x| < 1000, relative error 2^-39.
+template <class B> V<B, double> exp2Wide(B &b, V<B, double> x) {
+  Rounded<B, double> k = roundToInteger<double>(b, x);
+  V<B, double> r = x - k.value;
+  return b.fma(r, polynomial<double>(b, r, exp2Direct<double>), b.constant(1.0)) *
+         powerOfTwo<double>(b, k.integer);
+}
+
+/// |x|^y of floats for finite x that is not 0 and finite y, in double, where nothing under- or overflows.
+template <class B> V<B, float> powFinite(B &b, V<B, float> magnitude, V<B, float> y) {
+  V<B, double> exponent = b.widen(y) * log2Wide<B>(b, b.widen(magnitude));
+  return b.narrow(exp2Wide<B>(b, atLeast<double>(b, atMost<double>(b, exponent, 160.0), -160.0)));
+}
+
+/// The same of doubles.
+template <class B> V<B, double> powFinite(B &b, V<B, double> magnitude, V<B, double> y) {
   // Clamped to |y| <= 2^66 the product still leaves the range of exp, as |log x| >= 2^-53.
   constexpr double largest = 73786976294838206464.0;
   V<B, double> exponent = atLeast<double>(b, atMost<double>(b, y, largest), -largest);
@@ -147,27 +210,31 @@ template <class B> V<B, double> powMagnitude(B &b, V<B, double> magnitude, V<B, 
   product.low = b.select(b.logicalOr(high, low), zero, product.low);
   product.high = atLeast<double>(b, atMost<double>(b, product.high, expHighest<double>), expLowest<double>);
   ExpPair<B, double> e = expPair<double>(b, product);
-  V<B, double> result = scale<double>(b, onePlus<double>(b, e.q).high, e.k);
-  V<B, bool> limit = b.logicalOr(b.logicalOr(magnitude == 0.0, magnitude == infinity<double>()),
-                                 absolute<double>(b, y) == infinity<double>());
+  return scale<double>(b, onePlus<double>(b, e.q).high, e.k);
+}
+
+/// |x|^y for x, y without NaN, x not 1, y not 0.
+template <class T, class B> V<B, T> powMagnitude(B &b, V<B, T> magnitude, V<B, T> y) {
+  V<B, bool> limit = b.logicalOr(b.logicalOr(magnitude == T(0), magnitude == infinity<T>()),
+                                 absolute<T>(b, y) == infinity<T>());
   V<B, bool> grows =
-      b.logicalOr(b.logicalAnd(magnitude > 1.0, y > 0.0), b.logicalAnd(magnitude < 1.0, y < 0.0));
-  return b.select(limit, b.select(grows, b.constant(infinity<double>()), zero), result);
+      b.logicalOr(b.logicalAnd(magnitude > T(1), y > T(0)), b.logicalAnd(magnitude < T(1), y < T(0)));
+  return b.select(limit, b.select(grows, b.constant(infinity<T>()), b.constant(T(0))),
+                  powFinite<B>(b, magnitude, y));
 }
 
 /// C99 Annex F.9.4.4 says what the special cases give.
-template <class B> V<B, double> powDouble(B &b, V<B, double> x, V<B, double> y) {
-  V<B, double> magnitude = absolute<double>(b, x), exponent = absolute<double>(b, y), one = b.constant(1.0);
-  V<B, bool> integer = isInteger<B>(b, exponent);
-  V<B, bool> odd = b.logicalAnd(integer, b.logicalNot(isInteger<B>(b, exponent * 0.5)));
-  V<B, double> result = powMagnitude<B>(b, magnitude, y);
-  result = b.select(b.logicalAnd(odd, signBit<double>(b, x)), -result, result);
-  V<B, bool> complex =
-      b.logicalAnd(b.logicalAnd(x < 0.0, magnitude < infinity<double>()), b.logicalNot(integer));
+template <class T, class B> V<B, T> pow(B &b, V<B, T> x, V<B, T> y) {
+  V<B, T> magnitude = absolute<T>(b, x), exponent = absolute<T>(b, y), one = b.constant(T(1));
+  V<B, bool> integer = isInteger<T>(b, exponent);
+  V<B, bool> odd = b.logicalAnd(integer, b.logicalNot(isInteger<T>(b, exponent * T(0.5))));
+  V<B, T> result = powMagnitude<T>(b, magnitude, y);
+  result = b.select(b.logicalAnd(odd, signBit<T>(b, x)), -result, result);
+  V<B, bool> complex = b.logicalAnd(b.logicalAnd(x < T(0), magnitude < infinity<T>()), b.logicalNot(integer));
   complex = b.logicalOr(complex, b.logicalOr(x != x, y != y));
-  result = b.select(complex, b.constant(notANumber<double>()), result);
-  V<B, bool> unit = b.logicalAnd(magnitude == 1.0, exponent == infinity<double>());
-  return b.select(b.logicalOr(b.logicalOr(x == 1.0, y == 0.0), unit), one, result);
+  result = b.select(complex, b.constant(notANumber<T>()), result);
+  V<B, bool> unit = b.logicalAnd(magnitude == T(1), exponent == infinity<T>());
+  return b.select(b.logicalOr(b.logicalOr(x == T(1), y == T(0)), unit), one, result);
 }
 
 } // namespace mlir::ad::numerics
