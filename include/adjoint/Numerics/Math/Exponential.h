@@ -84,32 +84,73 @@ template <class T, class B> V<B, T> expFinish(B &b, ExpReduced<B, T> x) {
   return scale<T>(b, (x.r.high + tail) + T(1), x.k);
 }
 
-template <class T, class B> V<B, T> exp(B &b, V<B, T> x) {
+/// e^x of any x.
+template <class T, class B> V<B, T> expAnywhere(B &b, V<B, T> x) {
   V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, expHighest<T>), expLowest<T>);
   return expFinish<T>(b, reduceExp<T>(b, clamped));
 }
 
-/// 2^r for |r| <= 1/2.
-template <class B> V<B, float> exp2Reduced(B &b, V<B, float> r) {
+/// `usual` where |x| < bound, with which 2^k is a normal number; else what `anywhere` computes.
+template <class B, class Anywhere>
+V<B, float> within(B &b, V<B, float> x, float bound, V<B, float> usual, Anywhere anywhere) {
+  V<B, bool> outside = b.logicalNot(absolute<float>(b, x) < bound);
+  using Result = std::tuple<V<B, float>>;
+  return std::get<0>(b.rarely(outside, Result{usual}, [&] { return Result{anywhere()}; }));
+}
+
+template <class B> V<B, double> expOf(B &b, V<B, double> x) { return expAnywhere<double>(b, x); }
+
+/// Where e^x is normal r is one float and the last sum is fused: the roundings of r and of the factor of r
+/// weigh at most 0.2 units of the result each.
+template <class B> V<B, float> expOf(B &b, V<B, float> x) {
+  Rounded<B, float> k = roundToInteger<float>(b, x, invLn2<float>.high);
+  V<B, float> r = b.fma(k.value, b.constant(-ln2<float>.high), x);
+  r = b.fma(k.value, b.constant(-ln2<float>.low), r);
+  V<B, float> one = b.constant(1.0f);
+  V<B, float> factor = b.fma(r, b.fma(r, polynomial<float>(b, r, expTail<float>), b.constant(0.5f)), one);
+  V<B, float> usual = b.fma(r, factor, one) * powerOfTwo<float>(b, k.integer);
+  return within<B>(b, x, 87.0f, usual, [&] { return expAnywhere<float>(b, x); });
+}
+template <class T, class B> V<B, T> exp(B &b, V<B, T> x) { return expOf<B>(b, x); }
+
+/// x = k + r for x within what `exp2` tells apart, r exact.
+template <class B, class T> struct Exp2Reduced {
+  V<B, BitsOf<T>> k;
+  V<B, T> r;
+};
+
+template <class T, class B> Exp2Reduced<B, T> reduceExp2(B &b, V<B, T> x) {
+  Rounded<B, T> k = roundToInteger<T>(b, x);
+  return {k.integer, x - k.value};
+}
+
+template <class T, class B> Exp2Reduced<B, T> reduceExp2Anywhere(B &b, V<B, T> x) {
+  constexpr T highest = FloatLayout<T>::bias + 2,
+              lowest = -(FloatLayout<T>::bias + FloatLayout<T>::mantissa + 2);
+  return reduceExp2<T>(b, atLeast<T>(b, atMost<T>(b, x, highest), lowest));
+}
+
+/// 2^r for |r| <= 1/2, error below 0.9 units: the sum with 1 is fused.
+template <class B> V<B, float> exp2OfFraction(B &b, V<B, float> r) {
   return b.fma(r, polynomial<float>(b, r, exp2Direct<float>), b.constant(1.0f));
 }
 
-/// 2^x = 2^k 2^r, r exact; in float the polynomial's sum with 1 is fused, which leaves its error below 0.9
-/// units.
-template <class T, class B> V<B, T> exp2(B &b, V<B, T> x) {
-  constexpr T highest = FloatLayout<T>::bias + 2,
-              lowest = -(FloatLayout<T>::bias + FloatLayout<T>::mantissa + 2);
-  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, highest), lowest);
-  Rounded<B, T> k = roundToInteger<T>(b, clamped);
-  V<B, T> fraction = clamped - k.value;
-  if constexpr (sizeof(T) == 4) {
-    return scale<T>(b, exp2Reduced<B>(b, fraction), k.integer);
-  } else {
-    Pair<B, T> r = twoProduct<T>(b, fraction, b.constant(ln2<T>.high));
-    V<B, T> low = b.fma(fraction, b.constant(ln2<T>.low), r.low);
-    return expFinish<T>(b, ExpReduced<B, T>{k.integer, fastTwoSum<T>(b, r.high, low)});
-  }
+template <class B> V<B, float> exp2Of(B &b, V<B, float> x) {
+  Exp2Reduced<B, float> near = reduceExp2<float>(b, x);
+  V<B, float> usual = exp2OfFraction<B>(b, near.r) * powerOfTwo<float>(b, near.k);
+  return within<B>(b, x, 125.0f, usual, [&] {
+    Exp2Reduced<B, float> far = reduceExp2Anywhere<float>(b, x);
+    return scale<float>(b, exp2OfFraction<B>(b, far.r), far.k);
+  });
 }
+
+template <class B> V<B, double> exp2Of(B &b, V<B, double> x) {
+  Exp2Reduced<B, double> reduced = reduceExp2Anywhere<double>(b, x);
+  Pair<B, double> r = twoProduct<double>(b, reduced.r, b.constant(ln2<double>.high));
+  V<B, double> low = b.fma(reduced.r, b.constant(ln2<double>.low), r.low);
+  return expFinish<double>(b, ExpReduced<B, double>{reduced.k, fastTwoSum<double>(b, r.high, low)});
+}
+template <class T, class B> V<B, T> exp2(B &b, V<B, T> x) { return exp2Of<B>(b, x); }
 
 /// e^x - 1 as 2^k times a pair: 2^k ((1 - 2^-k) + q). x at least -45, so that 2^-k is a number.
 template <class T, class B> Pair<B, T> expm1Scaled(B &b, ExpPair<B, T> x) {
