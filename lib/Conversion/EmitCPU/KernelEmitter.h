@@ -191,6 +191,17 @@ private:
                                              Operation *join, BlockCode block);
   void setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);
   Value joinValues(Operation *join, Value lhs, Value rhs);
+  Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join);
+
+  // Extremes.cpp
+  struct Range {
+    Value lower, upper, step;
+  };
+  bool isPlainExtreme(linalg::GenericOp generic);
+  /// The largest or smallest element of the range, whole rows of lanes; `exactly` emits the code that decides
+  /// about NaN and zeros.
+  FailureOr<Value> extremeOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
+                                  Value start, llvm::function_ref<FailureOr<Value>()> exactly);
   bool usesLanes(linalg::GenericOp generic);
   Value loopSize(linalg::GenericOp generic, unsigned dim);
 

@@ -270,8 +270,7 @@ FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVect
   return sums->front();
 }
 
-// One chunk: element j goes to lane j mod lanes; the last, partial row of lanes is masked; then the halving
-// tree.
+// One chunk: element j goes to lane j mod lanes; the last, partial row of lanes is masked; then the tree.
 FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                           Value lower, Value upper, int64_t count) {
   Value wide = indexConstant(count);
@@ -292,32 +291,44 @@ FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector
       return failure();
     return splat(results->front(), count);
   };
-  if (constantOf(whole) != 0) {
-    auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    FailureOr<Value> next = step(loop.getInductionVar(), loop.getRegionIterArg(0));
-    if (failed(next))
-      return failure();
-    scf::YieldOp::create(builder, loc, *next);
-    sum = loop.getResult(0);
-  }
-  if (constantOf(rest) != 0) {
-    // With nothing left the mask is empty, and the select keeps the sum.
-    mask = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(rest, count));
-    FailureOr<Value> next = step(mainEnd, sum);
-    if (failed(next))
-      return failure();
-    sum = arith::SelectOp::create(builder, loc, mask, *next, sum);
-    mask = nullptr;
-  }
-  Operation *join = combiningOp(generic);
-  for (int64_t half = count / 2; half >= 1; half /= 2) {
+  auto exactly = [&]() -> FailureOr<Value> {
+    Value lanesSum = sum;
+    if (constantOf(whole) != 0) {
+      auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      FailureOr<Value> next = step(loop.getInductionVar(), loop.getRegionIterArg(0));
+      if (failed(next))
+        return failure();
+      scf::YieldOp::create(builder, loc, *next);
+      lanesSum = loop.getResult(0);
+    }
+    if (constantOf(rest) != 0) {
+      // With nothing left the mask is empty, and the select keeps the sum.
+      mask =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(rest, count));
+      FailureOr<Value> next = step(mainEnd, lanesSum);
+      if (failed(next))
+        return failure();
+      lanesSum = arith::SelectOp::create(builder, loc, mask, *next, lanesSum);
+      mask = nullptr;
+    }
+    Operation *join = combiningOp(generic);
+    return halve(lanesSum, [&](Value low, Value high) { return joinValues(join, low, high); });
+  };
+  if (constantOf(whole) != 0 && constantOf(rest) == 0 && isPlainExtreme(generic))
+    return extremeOfLanes(generic, loops, {lower, mainEnd, wide}, sum, exactly);
+  return exactly();
+}
+
+// The tree that joins the lower half of the lanes with the upper one, down to one value.
+Value KernelEmitter::halve(Value sum, llvm::function_ref<Value(Value, Value)> join) {
+  for (int64_t half = cast<VectorType>(sum.getType()).getNumElements() / 2; half >= 1; half /= 2) {
     Value low = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{0},
                                                       ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
     Value high = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{half},
                                                        ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
-    sum = joinValues(join, low, high);
+    sum = join(low, high);
   }
-  return Value(vector::ExtractOp::create(builder, loc, sum, ArrayRef<int64_t>{0}));
+  return vector::ExtractOp::create(builder, loc, sum, ArrayRef<int64_t>{0});
 }

@@ -1,0 +1,98 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The largest or smallest element of a row. Exactly, each step costs five instructions that wait for each
+// other: NaN has to win, and -0 is less than +0. A first loop compares and notes the largest bits without
+// sign instead; only rows with a NaN, and those whose result is a zero, go through the exact loop as well.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// A maximum or minimum of what stands in memory, and of nothing that would be expensive to compute twice.
+bool KernelEmitter::isPlainExtreme(linalg::GenericOp generic) {
+  Block *body = generic.getBlock();
+  if (generic.getNumResults() != 1 || generic.getNumDpsInputs() != 1 || body->getOperations().size() != 2)
+    return false;
+  return isa<arith::MaximumFOp, arith::MinimumFOp>(body->front()) &&
+         (getElementTypeOrSelf(generic.getResultTypes()[0]).isF32() ||
+          getElementTypeOrSelf(generic.getResultTypes()[0]).isF64()) &&
+         buffers.count(generic.getDpsInputOperand(0)->get());
+}
+
+namespace {
+// What decides whether the quick loop was right, in the integer type of the float's width.
+struct Bits {
+  Bits(OpBuilder &builder, Location loc, VectorType floats)
+      : builder(builder), loc(loc),
+        type(VectorType::get(floats.getShape(), builder.getIntegerType(floats.getElementTypeBitWidth()))),
+        infinity(
+            APFloat::getInf(cast<FloatType>(floats.getElementType()).getFloatSemantics()).bitcastToAPInt()) {}
+
+  Value constant(const APInt &bits) {
+    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, bits));
+  }
+  Value zero() { return constant(APInt::getZero(infinity.getBitWidth())); }
+  Value withoutSign(Value floats) {
+    Value bits = arith::BitcastOp::create(builder, loc, type, floats);
+    return arith::AndIOp::create(builder, loc, bits,
+                                 constant(APInt::getSignedMaxValue(infinity.getBitWidth())));
+  }
+  Value any(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    Value each = arith::CmpIOp::create(builder, loc, predicate, lhs, rhs);
+    return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, each);
+  }
+  Value anyNaN(Value largest) { return any(arith::CmpIPredicate::ugt, largest, constant(infinity)); }
+  Value anyZero(Value floats) { return any(arith::CmpIPredicate::eq, withoutSign(floats), zero()); }
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  VectorType type;
+  APInt infinity;
+};
+} // namespace
+
+FailureOr<Value> KernelEmitter::extremeOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                               const Range &range, Value start,
+                                               llvm::function_ref<FailureOr<Value>()> exactly) {
+  Bits bits(builder, loc, cast<VectorType>(start.getType()));
+  OpOperand *input = generic.getDpsInputOperand(0);
+  auto order = isa<arith::MaximumFOp>(generic.getBlock()->front()) ? arith::CmpFPredicate::OGT
+                                                                   : arith::CmpFPredicate::OLT;
+  auto better = [&](Value value, Value best) -> Value {
+    Value wins = arith::CmpFOp::create(builder, loc, order, value, best);
+    return arith::SelectOp::create(builder, loc, wins, value, best);
+  };
+  auto loop =
+      scf::ForOp::create(builder, loc, range.lower, range.upper, range.step, ValueRange{start, bits.zero()});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Scope scope(*this);
+    SmallVector<Index> inner(loops);
+    setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
+    FailureOr<Value> read = evaluateOne(input->get(), apply(generic.getMatchingIndexingMap(input), inner));
+    if (failed(read))
+      return failure();
+    Value value = splat(*read, lanes), best = loop.getRegionIterArg(0);
+    Value next = better(value, best);
+    Value largest = binary<arith::MaxUIOp>(loop.getRegionIterArg(1), bits.withoutSign(value));
+    scf::YieldOp::create(builder, loc, ValueRange{next, largest});
+  }
+  Value best = loop.getResult(0);
+  Value doubtful = binary<arith::OrIOp>(bits.anyNaN(loop.getResult(1)), bits.anyZero(best));
+  auto branch =
+      scf::IfOp::create(builder, loc, getElementTypeOrSelf(best), doubtful, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, halve(best, better));
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Scope scope(*this);
+  FailureOr<Value> exact = exactly();
+  if (failed(exact))
+    return failure();
+  scf::YieldOp::create(builder, loc, *exact);
+  return branch.getResult(0);
+}
