@@ -136,7 +136,9 @@ private:
 
   // --- Rows.cpp: nests whose rows have values of their own
   LogicalResult emitRows(ValueRange roots, unsigned space);
-  LogicalResult emitRow(ValueRange roots, const Nest &space, const Position &row);
+  int64_t rowsTogether(ValueRange roots, const Nest &space);
+  LogicalResult emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows);
+  LogicalResult storePerRow(ArrayRef<Value> roots, ArrayRef<Buffer> destinations, ArrayRef<Position> rows);
 
   // --- SaveRow.cpp: values of a row that several loops along it need
   struct SavedRow {
@@ -144,6 +146,7 @@ private:
     bool stored = false; // by the loop that is being emitted
     bool filled = false; // by a loop before
   };
+  static bool isExpensive(linalg::GenericOp generic);
   void chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any);
   void collectPass(Value tensor, const Position &position, Visited &visited, SmallVectorImpl<Value> &values,
                    SmallVectorImpl<std::pair<Value, Position>> &reductions);
@@ -152,7 +155,7 @@ private:
   void endSavingPass();
   bool isOnRow(const Position &position);
   SmallVector<Value> largeInputs(const Nest &space);
-  void prefetchNextRow(const Nest &space, ArrayRef<Position> positions);
+  void prefetchRows(const Nest &space, ArrayRef<Position> positions, int64_t distance);
 
   // --- Hoist.cpp: what loops that are still to be made will need in every iteration
   LogicalResult hoist(Value tensor, const Position &position, Visited &visited);

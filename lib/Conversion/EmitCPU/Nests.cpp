@@ -56,15 +56,27 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
     return emitLaneLoop(nest, lower, upper, positions, store);
   if (nest.blocked && axis == laneAxis - 1)
     return emitBlocks(nest, lower, upper, positions, store);
-  auto withIndex = [&](Value base) {
-    SmallVector<Position> extended(positions.begin(), positions.end());
-    for (Position &position : extended)
-      position.push_back({base, 0, nullptr});
+  auto withIndices = [&](Value base, int64_t count) {
+    SmallVector<Position> extended;
+    for (int64_t i = 0; i < count; ++i) {
+      Value index = i == 0 ? base : binary<arith::AddIOp>(base, indexConstant(i));
+      for (const Position &position : positions)
+        extended.emplace_back(position).push_back({index, 0, nullptr});
+    }
     return emitLoops(nest, axis + 1, laneAxis, extended, store);
   };
   if (nest.shape[axis] == 1 && !(axis == 0 && nest.begin))
-    return withIndex(indexConstant(0));
-  return emitLoop(lower, upper, indexConstant(1), withIndex);
+    return withIndices(indexConstant(0), 1);
+  if (axis == rank - 1 && nest.rows > 1) {
+    Value step = indexConstant(nest.rows);
+    Value whole =
+        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
+    Value middle = binary<arith::AddIOp>(lower, whole);
+    if (failed(emitLoop(lower, middle, step, [&](Value base) { return withIndices(base, nest.rows); })))
+      return failure();
+    lower = middle;
+  }
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return withIndices(base, 1); });
 }
 
 // Vectors over [lower, upper) of the lane axis, as many together as the nest says, then fewer, then a masked

@@ -45,18 +45,29 @@ LogicalResult KernelEmitter::emitRows(ValueRange roots, unsigned space) {
   rows.vectorize = false;
   rows.begin = rangeBegin;
   rows.end = rangeEnd;
+  rows.rows = rowsTogether(roots, whole);
   function->setAttr("ad.tiles", builder.getStringAttr(rows.shape.empty() ? "one" : "outer"));
-  return emitNest(rows, [&](ArrayRef<Position> positions) -> LogicalResult {
-    for (const Position &row : positions)
-      if (failed(emitRow(roots, whole, row)))
-        return failure();
-    return success();
-  });
+  return emitNest(rows, [&](ArrayRef<Position> positions) { return emitRowsAt(roots, whole, positions); });
 }
 
-// All values of the row are read before the first is stored, since a result may lie in the place of an
+// Two rows, so that one waits for its sums while the other is read; one where the code is long, where a row's
+// values are kept, and where rows come from beyond the caches, in which a second stream costs more than it
+// hides.
+int64_t KernelEmitter::rowsTogether(ValueRange roots, const Nest &space) {
+  if (!largeInputs(space).empty())
+    return 1;
+  bool isCheap = llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
+    return isExpensive(generic) && llvm::any_of(generic.getResultTypes(), [&](Type type) {
+             return cast<RankedTensorType>(type).getShape() == ArrayRef<int64_t>(space.shape);
+           });
+  });
+  constexpr int64_t kShortCode = 24;
+  return isCheap && llvm::range_size(kernel.getBody().getOps<linalg::GenericOp>()) <= kShortCode ? 2 : 1;
+}
+
+// All values of the rows are read before the first is stored, since a result may lie in the place of an
 // operand.
-LogicalResult KernelEmitter::emitRow(ValueRange roots, const Nest &space, const Position &row) {
+LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows) {
   Scope scope(*this);
   SmallVector<Value> whole, perRow;
   SmallVector<Buffer> wholeBuffers, perRowBuffers;
@@ -65,37 +76,52 @@ LogicalResult KernelEmitter::emitRow(ValueRange roots, const Nest &space, const 
     (full ? whole : perRow).push_back(root);
     (full ? wholeBuffers : perRowBuffers).push_back(buffer);
   }
-  Position any(row);
+  Position any(rows.front());
   any.push_back(Index::varying());
-  chooseSaved(whole, space, any);
+  if (rows.size() == 1)
+    chooseSaved(whole, space, any);
   rowInputs = largeInputs(space);
-  Visited hoisted, searched;
-  for (Value root : whole)
-    if (failed(hoist(root, any, hoisted)))
-      return failure();
-  SmallVector<Value> values;
-  SmallVector<Position> places;
-  for (auto [root, buffer] : llvm::zip_equal(perRow, perRowBuffers)) {
-    Position &place = places.emplace_back(row);
-    if (buffer.shape.size() > row.size())
-      place.push_back({indexConstant(0), 0, nullptr});
-    FailureOr<Value> value = evaluateOne(root, place);
-    if (failed(value))
-      return failure();
-    values.push_back(*value);
+  for (const Position &row : rows) {
+    Position along(row);
+    along.push_back(Index::varying());
+    Visited hoisted;
+    for (Value root : whole)
+      if (failed(hoist(root, along, hoisted)))
+        return failure();
   }
-  for (auto [buffer, place, value] : llvm::zip_equal(perRowBuffers, places, values))
-    store(buffer, place, value);
+  if (failed(storePerRow(perRow, perRowBuffers, rows)))
+    return failure();
   Nest along = space;
   along.roots = whole;
-  SmallVector<Position> start = {row};
+  along.vectors = 4 / rows.size();
+  SmallVector<Position> starts(rows);
   int64_t last = space.shape.size() - 1;
+  Visited searched;
   along.vectorize = llvm::none_of(whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
   LogicalResult stored =
-      emitLoops(along, last, along.vectorize ? last : -1, start, [&](ArrayRef<Position> positions) {
-        prefetchNextRow(space, positions);
+      emitLoops(along, last, along.vectorize ? last : -1, starts, [&](ArrayRef<Position> positions) {
+        prefetchRows(space, positions, rows.size());
         return storeRoots(whole, wholeBuffers, positions);
       });
   saved.clear();
   return stored;
+}
+
+LogicalResult KernelEmitter::storePerRow(ArrayRef<Value> roots, ArrayRef<Buffer> destinations,
+                                         ArrayRef<Position> rows) {
+  SmallVector<Value> values;
+  SmallVector<Position> places;
+  for (const Position &row : rows)
+    for (auto [root, buffer] : llvm::zip_equal(roots, destinations)) {
+      Position &place = places.emplace_back(row);
+      if (buffer.shape.size() > row.size())
+        place.push_back({indexConstant(0), 0, nullptr});
+      FailureOr<Value> value = evaluateOne(root, place);
+      if (failed(value))
+        return failure();
+      values.push_back(*value);
+    }
+  for (auto [i, place, value] : llvm::enumerate(places, values))
+    store(destinations[i % destinations.size()], place, value);
+  return success();
 }

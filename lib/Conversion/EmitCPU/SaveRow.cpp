@@ -17,7 +17,7 @@ static constexpr int64_t kPadding = 64;
 // while this one is worked on.
 static constexpr int64_t kPrefetchBytes = 1024 * 1024;
 
-static bool isExpensive(linalg::GenericOp generic) {
+bool KernelEmitter::isExpensive(linalg::GenericOp generic) {
   return llvm::any_of(*generic.getBlock(), [](Operation &op) {
     return isa<ElementaryOp, arith::DivFOp, arith::RemFOp, math::SqrtOp>(op);
   });
@@ -138,16 +138,17 @@ SmallVector<Value> KernelEmitter::largeInputs(const Nest &space) {
   return inputs;
 }
 
-// One line ahead for each vector of this row.
-void KernelEmitter::prefetchNextRow(const Nest &space, ArrayRef<Position> positions) {
-  if (lanes == 1 || savedRow.empty())
+// For each vector of these rows one line of those that come next.
+void KernelEmitter::prefetchRows(const Nest &space, ArrayRef<Position> positions, int64_t distance) {
+  if (lanes == 1)
     return;
+  Value elements = binary<arith::MulIOp>(space.sizes.back(), indexConstant(distance));
   for (Value input : rowInputs) {
     const Buffer &buffer = buffers.find(input)->second;
     for (const Position &position : positions) {
       int64_t step;
       Value indices;
-      Value next = binary<arith::AddIOp>(linearIndex(buffer, position, step, indices), space.sizes.back());
+      Value next = binary<arith::AddIOp>(linearIndex(buffer, position, step, indices), elements);
       LLVM::Prefetch::create(builder, loc, pointerAt(buffer, next), /*rw=*/0, /*hint=*/3, /*cache=*/1);
     }
   }
