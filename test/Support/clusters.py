@@ -49,6 +49,16 @@ class ClusterGenerator(Generator):
     def static(self, sizes):
         return tuple(None if self.open and self.chance(0.5) else size for size in sizes)
 
+    def advance(self, value):
+        """The next value of a carry: parts that keep the type."""
+        if value.element != self.element or not value.rank:
+            return value
+        for _ in range(4):
+            y = self.pick([chain, other_points, keep_columns, row_values, norm])(self, value)
+            if (y.element, y.sizes) == (value.element, value.sizes) and self.chance(0.8):
+                return y
+        return chain(self, value, 1, 2)
+
     # Values.
 
     def start(self, least=1, most=3):
@@ -125,13 +135,17 @@ def chain(g, x, least=1, most=4):
     return x
 
 
-def contraction(g, x):
+def keep_columns(g, x):
+    return contraction(g, x, x.sizes[-1])
+
+
+def contraction(g, x, columns=None):
     """The last axis of x against a weight, and what follows: bias, activation, residual, update, sums of rows."""
-    if x.rank == 2 and g.chance(0.2):
+    if x.rank == 2 and g.chance(0.2) and not columns:
         y = g.from_catalogue("gemm", x)
         return chain(g, y, 1, 3) if y.element == g.element else y
     k = x.sizes[-1]
-    n = g.size()
+    n = g.size() if columns is None else columns
     while n * int(np.prod(x.sizes, dtype=np.int64)) > PRODUCTS or n * k > LARGEST or \
             n * int(np.prod(x.sizes[:-1], dtype=np.int64)) > LARGEST:
         n = g.rank(1, 5) if n > 5 else 1
@@ -253,11 +267,11 @@ def grow(g):
 
 # Feeds, receives and gradients.
 
-def feed(g):
+def feed(g, like=None):
     """Feeds of one type share a name, as turns of a loop do: then their order counts."""
-    sizes = g.sizes(g.rank(1, 2))
-    static = g.static(sizes)
-    if g.feeds and g.chance(0.6):
+    sizes = like.sizes if like else g.sizes(g.rank(1, 2))
+    static = like.static if like else g.static(sizes)
+    if g.feeds and not like and g.chance(0.6):
         static, sizes = g.pick(list(g.feeds))
     if (static, sizes) not in g.feeds:
         array = np.asarray(elements.random(g.rng, g.element, (g.rank(2, 3), *sizes), g.special))
@@ -275,6 +289,19 @@ def receive(g, x):
     name = g.receivers.setdefault(key, "$" + g.name("out"))
     return g.add("receive", x.element, x.static, x.sizes, [x], f"ad.abs {x} : {x.type}", [f'ad.receive "{name}"({x}) : {x.type}'],
                  {"receive": Value(name, x.element, (None, *x.static), (0, *x.sizes))})
+
+
+def streams(g):
+    """A value that an operation with a kernel of its own needs before one feed, and that meets the next one."""
+    x = chain(g, g.start(), 1, 2)
+    early = g.from_catalogue("cumsum", x) if g.chance(0.7) else receive(g, x)
+    first, second = feed(g, x), feed(g, x)
+    late = g.combine(g.pick(BINARY), x, second)
+    if g.chance(0.5):
+        late = receive(g, late)
+    if early.sizes == first.sizes:
+        early = g.combine(g.pick(BINARY), early, first)
+    return chain(g, g.pick([early, late]), 0, 1)
 
 
 class Gradient(control.Call):
@@ -335,8 +362,10 @@ def add_part(g):
     elif kind <= 5 and not g.depth:
         gradient(g)
     elif kind == 6:
+        streams(g)
+    elif kind == 7:
         feed(g)
-    elif kind <= 8:
+    elif kind == 8:
         receive(g, g.start())
     else:
         grow(g)

@@ -108,6 +108,8 @@ def copy_type(g, value, letter):
 
 def next_value(g, value):
     """A value of the element type and sizes of the given one, usually computed from it."""
+    if g.advance:
+        return g.advance(value)
     for _ in range(5):
         name = g.pick(ELEMENTWISE if g.chance(0.5) else MOVING)
         types, make = CATALOGUE[name]

@@ -118,6 +118,8 @@ def common_static(left, right):
 class Generator:
     """Grows one program. Operands are earlier values, arguments made for the purpose, or constants."""
 
+    advance = None  # makes the next value of what loops carry, given one; None: an operation or two
+
     def __init__(self, rng, special=None, dynamic=0.3, reuse=0.65, constants=0.1):
         self.rng = rng
         self.special = rng.choice([0.0, 0.0, 0.15]) if special is None else special
