@@ -92,6 +92,8 @@ fuzz_campaigns() {
   for name in programs gradients passes; do
     counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$FUZZ_COUNT"
   done
+  # Each program is compiled six times.
+  counted fuzz-fused scripts/fuzz.sh fused --count $((FUZZ_COUNT / 2))
 }
 
 # The Python package, built as its users build it, and tested by pytest.

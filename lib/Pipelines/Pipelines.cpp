@@ -71,6 +71,7 @@ void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &) {
 void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) {
   EmitCPUPassOptions emit;
   emit.vectorWidth = options.vectorBytes;
+  emit.tiles = options.tiles;
   pm.addPass(createEmitCPUPass(emit));
   LowerHostPassOptions host;
   host.profile = options.profile;

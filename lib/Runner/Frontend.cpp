@@ -61,6 +61,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.numerics = numericsOption();
   pipeline.optimize = options.optimize;
   pipeline.fuse = options.fuse;
+  pipeline.tiles = options.tiles;
   pipeline.profile = !options.report.empty();
   pipeline.cpu = cpu.cpu;
   pipeline.cpuFeatures = cpu.features;
@@ -214,6 +215,7 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   key.add(pipeline.numerics);
   key.add(pipeline.optimize ? "optimize" : "");
   key.add(pipeline.fuse);
+  key.add(pipeline.tiles);
   key.add(pipeline.profile ? "profile" : "");
   key.add(pipeline.cpu);
   key.add(cpu.featureString());

@@ -56,7 +56,7 @@ private:
   Error readInput(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
-  Error readFuse(Options &options) const;
+  Error readName(OptionId id, StringRef what, ArrayRef<StringRef> names, std::string &value) const;
   Error readCount(OptionId id, unsigned minimum, unsigned &value) const;
   std::string text(OptionId id, StringRef fallback = "") const {
     return list.getLastArgValue(id, fallback).str();
@@ -157,12 +157,13 @@ Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned &value) c
   return Error::success();
 }
 
-Error OptionsReader::readFuse(Options &options) const {
-  static constexpr StringRef policies[] = {"grow", "single"};
-  options.fuse = text(OPT_fuse, options.fuse);
-  if (!is_contained(policies, options.fuse))
-    return usageError("unknown fusion policy '" + options.fuse + "', expected grow or single" +
-                      suggestValue(options.fuse, policies));
+// One of a few names, which the error lists.
+Error OptionsReader::readName(OptionId id, StringRef what, ArrayRef<StringRef> names,
+                              std::string &value) const {
+  value = text(id, value);
+  if (!is_contained(names, value))
+    return usageError("unknown " + what + " '" + value + "', expected " + llvm::join(names, " or ") +
+                      suggestValue(value, names));
   return Error::success();
 }
 
@@ -184,7 +185,9 @@ Expected<Options> OptionsReader::read() {
   if (list.hasArg(OPT_numerics))
     if (Error error = parseNumerics(text(OPT_numerics), options))
       return std::move(error);
-  if (Error error = readFuse(options))
+  if (Error error = readName(OPT_fuse, "fusion policy", {"grow", "single"}, options.fuse))
+    return std::move(error);
+  if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
     return std::move(error);
   if (Error error = readAssignments(OPT_arg, options.arguments))
     return std::move(error);

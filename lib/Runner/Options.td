@@ -26,6 +26,7 @@ def check_gradients : Switch<"check-gradients", "Compare the gradients of the en
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
 defm fuse : Value<"fuse", "POLICY", "What shares a kernel: grow (default) or single, a kernel for each operation">;
+defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels: large (default) or small, for tests; results are the same">;
 def O0 : Flag<["-"], "O0">, HelpText<"Execute exactly the written operations">;
 defm cpu : Value<"cpu", "NAME", "The processor to compile for (default: this machine's)">;
 defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;

@@ -39,6 +39,7 @@ static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) 
   options.numerics = given.numerics;
   options.optimize = given.optimize;
   options.fuse = given.fuse;
+  options.tiles = given.tiles;
   options.profile = given.profile;
   options.vectorBytes = given.vectorBytes;
 }

@@ -3,8 +3,9 @@
 """Random programs whose operations share kernels: fusion must not change a bit.
 
 Each case is a program of parts that fuse. In `strict` mode it gives the same bits with fusions grown and with a kernel for each
-operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and two, on this processor,
-on one with AVX2 and on one without fused multiply-add. What is received counts like results, in its order.
+operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and two, with large tiles
+and small ones, on this processor, on one with AVX2 and on one without fused multiply-add. What is received counts like
+results, in its order.
 
 A failing case is reduced and written to a folder that is named. How many programs have a fusion of each kind is printed;
 where a kind is rarer than 5 % of 200 programs or more, the campaign is not worth its name and fails too. Closes with
@@ -31,6 +32,7 @@ COMPARED = {
     "fused": ("unfused", ["--numerics=strict"]),
     "on the cpu": ("on the reference", ["--numerics=reproducible"]),
     "on two threads": ("on the reference", ["--numerics=reproducible", "--threads=2"]),
+    "in small tiles": ("on the reference", ["--numerics=reproducible", "--tiles=small", "--threads=2"]),
     "on AVX2": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64-v3"]),
     "without fma": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64"]),
 }

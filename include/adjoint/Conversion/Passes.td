@@ -112,7 +112,9 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
     Refuses kernel bodies that are not linalg on tensors.
   }];
   let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64",
-                        "Bytes of a vector register; use what the processor has">];
+                        "Bytes of a vector register; use what the processor has">,
+                 Option<"tiles", "tiles", "std::string", "\"large\"",
+                        "Sizes of tiles and blocks, by name: large, or small, with which tests of small programs meet all code">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
 }

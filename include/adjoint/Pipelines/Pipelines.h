@@ -25,6 +25,8 @@ struct AdToCpuOptions : PassPipelineOptions<AdToCpuOptions> {
   Option<std::string> fuse{
       *this, "fuse", llvm::cl::desc("The policy of ad-fuse: grow, or single, a kernel for each operation"),
       llvm::cl::init("grow")};
+  Option<std::string> tiles{*this, "tiles", llvm::cl::desc("The tile table of ad-emit-cpu: large or small"),
+                            llvm::cl::init("large")};
 };
 
 /// Stages 0 to 3: numerics explicit, derivatives made, calls inlined, simplified, decomposed.

@@ -42,9 +42,10 @@ struct Options {
   std::string report, numericsReport, dumpOptimized;
   bool checkGradients = false;
   bool optimize = true;
-  std::string fuse = "grow"; ///< the policy of ad-fuse
-  std::string cpu;           ///< empty: the host
-  std::string cache;         ///< a folder, `off`, or empty for the default one
+  std::string fuse = "grow";   ///< the policy of ad-fuse
+  std::string tiles = "large"; ///< the tile table of ad-emit-cpu
+  std::string cpu;             ///< empty: the host
+  std::string cache;           ///< a folder, `off`, or empty for the default one
   bool showEnv = false, showVersion = false, showHelp = false;
 };
 

@@ -19,6 +19,7 @@ struct PipelineOptions {
   std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
   bool optimize = true; ///< false: exactly the written operations
   std::string fuse;     ///< the policy of ad-fuse
+  std::string tiles;    ///< the tile table of ad-emit-cpu
   bool profile = false; ///< kernels are timed
   std::string cpu;      ///< as LLVM names it
   std::vector<std::string> cpuFeatures;

@@ -10,9 +10,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Half of the second-level cache of current cores, for what a block of columns reads of an operand.
-static constexpr int64_t kBlockBytes = 512 * 1024;
-
 // How many rows and vectors of a reduction run in one loop: enough accumulators to hide the latency of a
 // multiply-add, few enough for the registers, rows and columns in the proportion that the result has. A tile
 // of r rows and v vectors loads r + v values for r * v multiply-adds.
@@ -23,15 +20,14 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   int64_t axis = nest.vectorize ? laneAxisOf(nest) : -1;
   if (!reduces || axis < 0)
     return;
-  constexpr int64_t kAccumulators = 16;
   auto most = [](int64_t size, int64_t limit) {
     return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
   };
-  int64_t rows = axis > 0 ? most(nest.shape[axis - 1], 8) : 1;
+  int64_t rows = axis > 0 ? most(nest.shape[axis - 1], tiles.rows) : 1;
   int64_t columns = nest.shape[axis];
-  int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / vectorLanes, kAccumulators);
+  int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / vectorLanes, tiles.vectors);
   nest.vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : 8);
-  nest.rows = std::min(rows, kAccumulators / nest.vectors);
+  nest.rows = std::min(rows, tiles.accumulators / nest.vectors);
   nest.blocked = axis > 0;
 }
 
@@ -65,7 +61,7 @@ int64_t KernelEmitter::blockColumns(const Nest &nest) {
   if (depth == 0)
     return 0;
   int64_t element = memoryType(results.front().element).getIntOrFloatBitWidth() / 8;
-  return std::max<int64_t>(1, kBlockBytes / (depth * element * tile)) * tile;
+  return std::max<int64_t>(1, tiles.blockBytes / (depth * element * tile)) * tile;
 }
 
 // All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.

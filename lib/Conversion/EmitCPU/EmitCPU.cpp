@@ -21,10 +21,15 @@ public:
 private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    std::optional<TileTable> table = findTiles(tiles);
+    if (!table) {
+      module.emitError("unknown table of tiles '") << tiles << "', expected large or small";
+      return signalPassFailure();
+    }
     for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
       func::FuncOp function = declare(kernel);
       // A lane holds 32 bits on average; f64 takes two registers.
-      cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4);
+      cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4, *table);
       if (failed(emitter.emit()))
         return signalPassFailure();
       kernel.erase();

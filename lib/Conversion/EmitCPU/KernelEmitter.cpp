@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-KernelEmitter::KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes)
-    : kernel(kernel), function(function), builder(function.getContext()), loc(kernel.getLoc()),
+KernelEmitter::KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes, const TileTable &tiles)
+    : kernel(kernel), function(function), builder(function.getContext()), loc(kernel.getLoc()), tiles(tiles),
       vectorLanes(lanes) {}
 
 LogicalResult KernelEmitter::emit() {

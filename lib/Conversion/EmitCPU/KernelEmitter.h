@@ -8,6 +8,7 @@
 #ifndef ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
 #define ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
 
+#include "adjoint/Conversion/Tiles.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,7 +56,7 @@ Type memoryType(Type element);
 
 class KernelEmitter {
 public:
-  KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes);
+  KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes, const TileTable &tiles);
 
   /// Emits the whole body of the function. Fails after a diagnostic when the kernel holds something that is
   /// not linalg.
@@ -264,6 +265,7 @@ private:
   func::FuncOp function;
   OpBuilder builder;
   Location loc;
+  const TileTable tiles;
   int64_t vectorLanes;             // lanes of a vector loop
   int64_t lanes = 1;               // lanes of the code being emitted
   Value mask;                      // active lanes; null when all are

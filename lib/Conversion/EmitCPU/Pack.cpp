@@ -12,11 +12,6 @@ using namespace mlir::ad::cpu;
 
 // More would not fit on a thread's stack beside everything else.
 static constexpr int64_t kScratchBytes = 1024 * 1024;
-// A straight operand up to this size is read in place.
-static constexpr int64_t kStraightBytes = 1024 * 1024;
-// Rows that share what is packed once. A transposed operand is packed for a single one: in registers a block
-// is transposed in a fraction of the time that gathering it takes.
-static constexpr int64_t kRowsForStraight = 32;
 
 // The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
 static int64_t axisOfLoop(AffineMap map, unsigned dim) {
@@ -26,12 +21,14 @@ static int64_t axisOfLoop(AffineMap map, unsigned dim) {
   return -1;
 }
 
-static bool isWorthPacking(RankedTensorType type, int64_t columnAxis, int64_t rows) {
+// A transposed operand is packed for a single row: in registers a block is transposed in a fraction of the
+// time that gathering it takes.
+static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {
   bool many = ShapedType::isDynamic(rows);
   if (columnAxis + 1 != type.getRank())
     return true;
   int64_t bytes = type.getNumElements() * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
-  return (many || rows >= kRowsForStraight) && bytes > kStraightBytes;
+  return (many || rows >= tiles.rowsForStraight) && bytes > tiles.straightBytes;
 }
 
 SmallVector<KernelEmitter::PackedOperand> KernelEmitter::operandsToPack(const Nest &nest, int64_t columns) {
@@ -53,7 +50,7 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::operandsToPack(const Ne
         continue;
       int64_t columnAxis = axisOfLoop(map, laneDim), depthAxis = axisOfLoop(map, reduced.front());
       if (columnAxis < 0 || depthAxis < 0 || axisOfLoop(map, rowDim) >= 0 ||
-          !isWorthPacking(type, columnAxis, nest.shape[rowDim]))
+          !isWorthPacking(tiles, type, columnAxis, nest.shape[rowDim]))
         continue;
       int64_t depth = llvm::alignTo(type.getDimSize(depthAxis), vectorLanes);
       int64_t elements = llvm::alignTo(columns, tile) * depth;

@@ -1,0 +1,34 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tables of the sizes in which kernels work through memory. Code depends on them, results never do.
+
+#ifndef ADJOINT_CONVERSION_TILES_H
+#define ADJOINT_CONVERSION_TILES_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
+
+namespace mlir::ad {
+
+struct TileTable {
+  int64_t rows, vectors;   ///< at most so many of a result together
+  int64_t accumulators;    ///< rows times vectors: enough to hide the latency of a multiply-add
+  int64_t blockBytes;      ///< of an operand's block of columns, for the second-level cache
+  int64_t straightBytes;   ///< an operand up to this size is read in place
+  int64_t rowsForStraight; ///< that must share an operand before it is packed
+};
+
+/// The table of that name: `large` for current cores, `small` for tests, in which short programs meet blocks,
+/// packed operands and what is left over.
+inline std::optional<TileTable> findTiles(llvm::StringRef name) {
+  if (name == "large")
+    return TileTable{8, 8, 16, 512 * 1024, 1024 * 1024, 32};
+  if (name == "small")
+    return TileTable{3, 2, 6, 16 * 1024, 256, 2};
+  return std::nullopt;
+}
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_CONVERSION_TILES_H

@@ -1,0 +1,30 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-emit-cpu | FileCheck %s --check-prefixes=CHECK,LARGE
+// RUN: ad-opt %s --ad-emit-cpu=tiles=small | FileCheck %s --check-prefixes=CHECK,SMALL
+// RUN: not ad-opt %s --ad-emit-cpu=tiles=tiny 2>&1 | FileCheck %s --check-prefix=REFUSED
+
+// REFUSED: error: unknown table of tiles 'tiny', expected large or small
+
+#lhs = affine_map<(d0, d1, d2) -> (d0, d2)>
+#rhs = affine_map<(d0, d1, d2) -> (d2, d1)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Small tiles pack an operand that large ones read where it lies.
+// CHECK-LABEL: func.func private @product
+// LARGE-NOT: llvm.alloca
+// SMALL: llvm.alloca %{{.+}} x f32
+// LARGE: return
+ad.kernel private @product(%a: tensor<24x64xf32>, %b: tensor<64x64xf32>) -> tensor<24x64xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<24x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<24x64xf32>) -> tensor<24x64xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<24x64xf32>, tensor<64x64xf32>) outs(%f : tensor<24x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<24x64xf32>
+  ad.yield %r : tensor<24x64xf32>
+}
