@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Check 25: no two buffers that are live together overlap, in loops and around them, and threads change nothing.
+
+Plans of whole programs, fused and unfused, are executed without data by test/Support/plan.py, which must find a plan that puts
+everything into one place. Closes with `N run, N failed`.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "test/Support")]
+sys.dont_write_bytecode = True
+import clusters  # noqa: E402
+import plan  # noqa: E402
+import transformer_program  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+POLICIES = ["grow", "single"]
+GENERATED = 40
+FILES = ["check-06-updates", "check-12-layer-norm", "check-30-nested-loops"]
+WIDE = """
+func.func @main(%x: tensor<300x500xf32> {ad.name = "x"}, %w: tensor<500x400xf32> {ad.name = "w"}, %s: tensor<400xf32> {ad.name = "s"})
+    -> (tensor<300x400xf32> {ad.name = "y"}, tensor<400xf32> {ad.name = "z"}) {
+  %0 = ad.dot %x, %w : (tensor<300x500xf32>, tensor<500x400xf32>) -> tensor<300x400xf32>
+  %1 = ad.layer_norm %0, %s, %s epsilon 1.0e-5 : tensor<300x400xf32>, tensor<400xf32>
+  %y = ad.softmax %1 axis 1 : tensor<300x400xf32>
+  %z = ad.reduce_sum %1 axes [0] : tensor<300x400xf32> -> tensor<400xf32>
+  return %y, %z : tensor<300x400xf32>, tensor<400xf32>
+}
+"""
+
+
+def programs():
+    yield from (((f"encoder of {n} layers"), transformer_program.program(n, steps=10)) for n in (1, 6))
+    yield "wide", WIDE
+    yield from ((name, (ROOT / f"test/Integration/{name}.mlir").read_text()) for name in FILES)
+    yield from ((f"generated {n}", clusters.random_program(25, n).function("main")) for n in range(GENERATED))
+
+
+def planned(text, policy):
+    """The IR with its memory plan."""
+    stages = ["--ad-to-cpu-frontend", f"--ad-to-cpu-fusion=fuse={policy}", "--ad-to-cpu-kernels"]
+    return subprocess.run([BIN / "ad-opt", *stages], input=text, capture_output=True, text=True, check=True).stdout
+
+
+def in_one_place(text):
+    """The same with all buffers at the start of the arena."""
+    def start(match):
+        places = [int(word) for word in match[1].split(",")]
+        return f"ad.buffers = array<i64: {', '.join(str(0 if i % 2 == 0 else n) for i, n in enumerate(places))}>"
+    return re.sub(r"ad\.buffers = array<i64: ([-\d, ]+)>", start, text)
+
+
+def problem_of_plan(text, policy):
+    try:
+        plan.check(planned(text, policy))
+    except (plan.Race, subprocess.CalledProcessError) as problem:
+        return f"{problem} {getattr(problem, 'stderr', '')}"
+    return None
+
+
+def problem_of_checker():
+    try:
+        plan.check(in_one_place(planned(WIDE, "single")))
+    except plan.Race:
+        return None
+    return "a plan with everything in one place passes"
+
+
+def problem_of_threads():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "wide.mlir").write_text(WIDE)
+        results = set()
+        for threads in (1, 2, 3, 8):
+            out = folder / str(threads)
+            sources = [f"--arg={argument}=normal:{seed}" for seed, argument in enumerate("xws")]
+            subprocess.run([BIN / "ad-runner", folder / "wide.mlir", *sources, f"--threads={threads}", f"--out-dir={out}",
+                            f"--cache={folder / 'cache'}"], check=True)
+            results.add((out / "y.npy").read_bytes() + (out / "z.npy").read_bytes())
+    return None if len(results) == 1 else f"threads give {len(results)} different results"
+
+
+def main():
+    problems = {f"{name}, {policy}": problem_of_plan(text, policy) for name, text in programs() for policy in POLICIES}
+    problems["the checker"] = problem_of_checker()
+    problems["threads"] = problem_of_threads()
+    failed = {name: problem for name, problem in problems.items() if problem}
+    for name, problem in failed.items():
+        print(f"FAILED: {name}: {problem}")
+    print(f"{len(problems)} run, {len(failed)} failed")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
