@@ -41,7 +41,7 @@ FAULTS = [
      "return arith::AddFOp::create(builder, loc, acc, arith::MulFOp::create(builder, loc, a, b));"),
     ("gemm forgets beta", "programs", LINALG + "Contraction.cpp", "if (beta != 1)", "if (false)"),
     ("the last, partial row of lanes is not summed", "programs", "lib/Conversion/EmitCPU/Reduce.cpp",
-     "sum = arith::SelectOp::create(builder, loc, mask, *next, sum);", "(void)next;"),
+     "lanesSum = arith::SelectOp::create(builder, loc, mask, *next, lanesSum);", "(void)next;"),
     ("a loop ends one turn early", "programs", "lib/Conversion/LowerHost/HostServices.cpp",
      "mapped(loop.getLowerBound()), mapped(loop.getUpperBound()),", "mapped(loop.getLowerBound()), "
      "arith::SubIOp::create(builder, loc, mapped(loop.getUpperBound()), mapped(loop.getStep())).getResult(),"),
@@ -179,11 +179,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--campaign-count", type=int, default=200, help="cases per fault, at most")
     parser.add_argument("--campaign", help="only the faults that this campaign must find")
+    parser.add_argument("--name", default="", help="only the faults in whose description this pattern occurs")
     given = parser.parse_args()
     out = build_folder() / "faults"
     out.mkdir(exist_ok=True)
     missed = 0
-    faults = [fault for fault in FAULTS if given.campaign in (None, fault[1])][:given.count]
+    faults = [fault for fault in FAULTS if given.campaign in (None, fault[1]) and re.search(given.name, fault[0])][:given.count]
     for number, (what, campaign, file, old, new) in enumerate(faults):
         source = mutate(number, file, old, new, out)
         if source is None:
