@@ -2,6 +2,7 @@
 //
 // Names and scalar values of the elementary functions.
 #include "adjoint/Numerics/Elementary.h"
+#include "adjoint/Numerics/Math/Approximate.h"
 #include "adjoint/Numerics/Math/Dispatch.h"
 
 namespace mlir::ad::numerics {
@@ -27,6 +28,11 @@ float evaluate(Elementary function, float first, float second) {
 double evaluate(Elementary function, double first, double second) {
   ScalarBuilder builder;
   return applyElementary<double>(builder, function, first, second);
+}
+
+float evaluateApproximate(Elementary function, float x) {
+  ScalarBuilder builder;
+  return applyApproximation<ScalarBuilder>(builder, function, x);
 }
 
 } // namespace mlir::ad::numerics

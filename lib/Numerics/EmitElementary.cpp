@@ -2,6 +2,7 @@
 //
 // The texts of the elementary functions instantiated with the builder that emits.
 #include "adjoint/Numerics/EmitElementary.h"
+#include "adjoint/Numerics/Math/Approximate.h"
 #include "adjoint/Numerics/Math/ArithBuilder.h"
 #include "adjoint/Numerics/Math/Dispatch.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -23,6 +24,13 @@ Value emitElementary(OpBuilder &builder, Location loc, Elementary function, Valu
     return emit<double>(arith, function, operands);
   assert(getElementTypeOrSelf(type).isF32() && "expected f32 or f64 operands");
   return emit<float>(arith, function, operands);
+}
+
+Value emitApproximation(OpBuilder &builder, Location loc, Elementary function, Value operand) {
+  assert(hasApproximation(function) && getElementTypeOrSelf(operand.getType()).isF32() &&
+         "expected a function with a shorter form, of f32");
+  ArithBuilder arith(builder, loc, operand.getType());
+  return applyApproximation<ArithBuilder>(arith, function, arith.wrap<float>(operand)).value;
 }
 
 } // namespace mlir::ad::numerics

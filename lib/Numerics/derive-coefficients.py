@@ -9,7 +9,7 @@ rounding took off the first coefficient.
 """
 import struct
 
-from mpmath import chebyfit, cos, erfc, exp, factorial, ldexp, log, mp, mpf, pi, sin, sqrt
+from mpmath import chebyfit, cos, erf, erfc, exp, factorial, ldexp, log, matrix, mp, mpf, pi, qr_solve, sin, sqrt, tanh
 
 mp.prec = 260
 
@@ -61,6 +61,48 @@ TABLES = [
     ("erfTail", "(erf(x)/x - 2/sqrt(pi)) / x^2 in z = x^2, |x| <= 1",
      lambda z: -2 / sqrt(pi) * alternating(z, lambda k: factorial(k + 1) * (2 * k + 3), 80), mpf(0), (1, 1), 1, (7, 13)),
 ]
+
+
+# name, function, end of the range, terms above, terms below
+QUOTIENTS = [("tanh", tanh, mpf(8), 5, 4), ("erf", erf, mpf("3.625"), 5, 4)]
+NODES, ROUNDS = 120, 40
+
+
+def fit_quotient(function, end, above, below):
+    """f(x) = x P(x^2) / Q(x^2), Q(0) = 1, for 0 < x <= end, with the largest relative error about as small as can be: linear least
+    squares whose weights follow the errors (Lawson) and the last denominator (Loeb)."""
+    points = [(1 - cos(pi * (2 * i + 1) / (2 * NODES))) / 2 for i in range(NODES)]  # z / end^2
+    values = [function(end * sqrt(u)) / (end * sqrt(u)) for u in points]
+    weights, lower, best = [mpf(1)] * NODES, [mpf(1)] * NODES, None
+    for _ in range(ROUNDS):
+        rows, right = matrix(NODES, above + below - 1), matrix(NODES, 1)
+        for i, (u, value) in enumerate(zip(points, values)):
+            factor = sqrt(weights[i]) / (lower[i] * value)
+            for k in range(above):
+                rows[i, k] = factor * u**k
+            for k in range(1, below):
+                rows[i, above + k - 1] = -factor * value * u**k
+            right[i] = factor * value
+        found, _ = qr_solve(rows, right)
+        p, q = list(found[:above]), [mpf(1), *found[above:]]
+        lower = [sum(c * u**k for k, c in enumerate(q)) for u in points]
+        errors = [abs(sum(c * u**k for k, c in enumerate(p)) / low / value - 1) for u, low, value in zip(points, lower, values)]
+        if best is None or max(errors) < best[0]:
+            best = max(errors), [c / end ** (2 * k) for k, c in enumerate(p)], [c / end ** (2 * k) for k, c in enumerate(q)]
+        mean = sum(w * e for w, e in zip(weights, errors)) / NODES
+        weights = [w * e / mean for w, e in zip(weights, errors)]
+    return best
+
+
+def print_quotients():
+    print("// x P(x^2) / Q(x^2) for |x| up to the range, in place of the function")
+    for name, function, end, above, below in QUOTIENTS:
+        error, p, q = fit_quotient(function, end, above, below)
+        print(f"inline constexpr float {name}Range = {literal(end, False)}; // error 2^{float(log(error, 2)):.1f}")
+        for part, coefficients in (("Numerator", p), ("Denominator", q)):
+            words = ", ".join(literal(c, False) for c in coefficients)
+            print(f"inline constexpr Table<float, {len(coefficients)}> {name}{part}{{{{{words}}}}};")
+    print()
 
 
 def as_f32(value):
@@ -125,6 +167,7 @@ template <class T, int N> struct Table {
         for wide in (wide for wide in (False, True) if terms[wide]):
             print(table(name, function, low, highs[wide], weight, terms[wide], wide), end="")
         print()
+    print_quotients()
     constants = [
         # The high part of ln 2 is short, so that k * high is exact for every exponent k.
         ("ln2", log(2), (15, 41)), ("invLn2", 1 / log(2), (24, 53)), ("halfPi", pi / 2, (24, 53)),

@@ -15,6 +15,15 @@ func.func @function(%x: f32, %v: vector<16xf32>) -> (f32, vector<16xf32>) {
   return %0, %1 : f32, vector<16xf32>
 }
 
+// The shorter form is a quotient of polynomials; the exact one has none of this form's coefficients and ends in a select.
+// CHECK-LABEL: func.func @approximate
+// CHECK: arith.divf
+// CHECK-NEXT: return
+func.func @approximate(%x: f32) -> f32 {
+  %0 = ad.elementary approximate tanh %x : f32
+  return %0 : f32
+}
+
 // A conversion to bf16 works on the bits: no arith.truncf, which calls a library or flushes subnormals.
 // CHECK-LABEL: func.func @narrow
 // CHECK-NOT: arith.truncf

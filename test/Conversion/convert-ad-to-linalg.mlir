@@ -19,6 +19,25 @@ func.func @add_f16(%x: tensor<4xf16>, %y: tensor<4xf16>) -> tensor<4xf16> {
 
 // -----
 
+// The permission `approx` allows shorter forms of some functions, in the type of the computation.
+// CHECK-LABEL: func.func @approximate
+// CHECK: ad.elementary approximate tanh %{{.+}} : f32
+// CHECK: ad.elementary tanh %{{.+}} : f32
+// CHECK: ad.elementary exp %{{.+}} : f32
+// CHECK: ad.elementary tanh %{{.+}} : f64
+func.func @approximate(%x: tensor<4xbf16>, %y: tensor<4xf64>) -> (tensor<4xbf16>, tensor<4xf64>) {
+  %z, %w = ad.fusion elementwise (%a = %x, %b = %y) : (tensor<4xbf16>, tensor<4xf64>) -> (tensor<4xbf16>, tensor<4xf64>) {
+    %0 = ad.tanh %a {allow = #ad.allow<approx>} : tensor<4xbf16>
+    %1 = ad.tanh %0 {allow = #ad.allow<reorder>} : tensor<4xbf16>
+    %2 = ad.exp %1 {allow = #ad.allow<approx>} : tensor<4xbf16>
+    %3 = ad.tanh %b {allow = #ad.allow<approx>} : tensor<4xf64>
+    ad.yield %2, %3 : tensor<4xbf16>, tensor<4xf64>
+  }
+  return %z, %w : tensor<4xbf16>, tensor<4xf64>
+}
+
+// -----
+
 // A contraction accumulates fused multiply-adds in f32 and rounds once, behind the sum.
 // CHECK-LABEL: func.func @dot_bf16
 // CHECK: iterator_types = ["parallel", "parallel", "reduction"]

@@ -94,6 +94,26 @@ std::vector<Comparison> addElementary(EmitJit &jit) {
   return comparisons;
 }
 
+std::vector<Comparison> addApproximations(EmitJit &jit) {
+  std::vector<Comparison> comparisons;
+  for (int f = 0; f < elementaryCount; ++f)
+    for (int lanes : laneCounts) {
+      auto function = static_cast<Elementary>(f);
+      ElementType type = ElementType::F32;
+      if (!hasApproximation(function))
+        continue;
+      std::string name =
+          kernelName("approximate_" + std::string(elementaryName(function)), type, type, lanes);
+      jit.add(name, type, type, lanes, [=](OpBuilder &builder, Location loc, Value first, Value) {
+        return emitApproximation(builder, loc, function, first);
+      });
+      comparisons.push_back({name, type, type, lanes, [=](uint64_t x, uint64_t) {
+                               return fromFloat(type, evaluateApproximate(function, toFloat(type, x)));
+                             }});
+    }
+  return comparisons;
+}
+
 std::vector<Comparison> addCasts(EmitJit &jit) {
   std::vector<Comparison> comparisons;
   for (int f = 0; f < elementTypeCount; ++f)
@@ -160,8 +180,9 @@ void runAll(EmitJit &jit, const std::vector<Comparison> &comparisons, Counts &co
 int main() {
   EmitJit jit;
   std::vector<Comparison> comparisons = addElementary(jit);
-  for (Comparison &comparison : addCasts(jit))
-    comparisons.push_back(std::move(comparison));
+  for (auto *add : {addApproximations, addCasts})
+    for (Comparison &comparison : add(jit))
+      comparisons.push_back(std::move(comparison));
   if (!jit.compile())
     return 1;
   Counts counts;

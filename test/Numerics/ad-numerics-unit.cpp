@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Casts against the definition of each format, Philox against published answers, the orders of summation
-// against expressions written by hand.
+// against expressions written by hand, the shorter forms of functions against the exact ones.
 #include "adjoint/Numerics/Casts.h"
 #include "adjoint/Numerics/Elementary.h"
 #include "adjoint/Numerics/Order.h"
@@ -269,6 +269,57 @@ void checkNames() {
   check(!elementaryFromName("cosh") && !elementTypeFromName("f128"), "unknown names");
 }
 
+/// The shorter form of a function, and what its error is measured by: the result, 1 or the argument.
+struct Approximation {
+  Elementary function;
+  enum Scale { Result, One, Argument } scale;
+  double bound;
+
+  double error(float x) const {
+    double exact = evaluate(function, double(x)), unit = scale == Result ? exact : scale == One ? 1.0 : x;
+    return std::fabs(evaluateApproximate(function, x) - exact) / std::fabs(unit);
+  }
+};
+
+constexpr Approximation approximations[] = {{Elementary::Tanh, Approximation::Result, 0x1p-17},
+                                            {Elementary::Erf, Approximation::Result, 0x1p-17},
+                                            {Elementary::Sigmoid, Approximation::One, 0x1p-18},
+                                            {Elementary::Gelu, Approximation::Argument, 0x1p-17},
+                                            {Elementary::GeluTanh, Approximation::Argument, 0x1p-17},
+                                            {Elementary::Silu, Approximation::Argument, 0x1p-17}};
+
+/// 1000 arguments of each binade and sign, every 1/8192 up to 16, and the special ones. The oracle is the
+/// exact function in f64, which ad-math-scan holds against MPFR.
+void checkApproximations() {
+  for (const Approximation &form : approximations) {
+    std::string name(elementaryName(form.function));
+    double worst = 0;
+    auto look = [&](double x) {
+      if (float(x) != 0)
+        worst = std::fmax(worst, std::fmax(form.error(float(x)), form.error(-float(x))));
+    };
+    for (int exponent = -126; exponent < 128; ++exponent)
+      for (int i = 0; i < 1000; ++i)
+        look(std::ldexp(1 + i / 1000.0, exponent));
+    for (int i = 1; i < 16 * 8192; ++i)
+      look(i / 8192.0);
+    check(worst <= form.bound, "approximate " + name + " is off by " + hex(worst));
+    check(worst > form.bound / 64, "approximate " + name + " has too wide a bound: " + hex(worst));
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    auto of = [&](float x) { return double(evaluateApproximate(form.function, x)); };
+    check(std::isnan(of(std::nanf(""))), "approximate " + name + " of NaN");
+    check(std::isfinite(of(-infinity)) &&
+              std::fabs(of(-infinity) - evaluate(form.function, -1e30)) <= 0x1p-16,
+          "approximate " + name + " of -inf");
+    if (form.scale == Approximation::Argument)
+      check(of(infinity) == infinity, "approximate " + name + " of inf");
+    else
+      check(std::fabs(of(infinity) - 1) <= 0x1p-17, "approximate " + name + " of inf");
+    if (form.function != Elementary::Sigmoid)
+      check(same(of(0.0f), 0.0) && same(of(-0.0f), -0.0), "approximate " + name + " of zeros");
+  }
+}
+
 } // namespace
 
 int main() {
@@ -282,6 +333,7 @@ int main() {
   checkMoments();
   checkOrders();
   checkNames();
+  checkApproximations();
   std::printf("numerics: %d run, %d failed\n", run, failed);
   return failed != 0;
 }

@@ -46,8 +46,26 @@ inline bool isBinary(Elementary function) {
   return function == Elementary::Pow || function == Elementary::Atan2;
 }
 
+/// Whether there is a shorter form for the permission `approx`.
+inline bool hasApproximation(Elementary function) {
+  switch (function) {
+  case Elementary::Tanh:
+  case Elementary::Erf:
+  case Elementary::Sigmoid:
+  case Elementary::Gelu:
+  case Elementary::GeluTanh:
+  case Elementary::Silu:
+    return true;
+  default:
+    return false;
+  }
+}
+
 float evaluate(Elementary function, float first, float second = 0);
 double evaluate(Elementary function, double first, double second = 0);
+
+/// The shorter form of a function that has one.
+float evaluateApproximate(Elementary function, float x);
 
 } // namespace mlir::ad::numerics
 

@@ -4,6 +4,7 @@
 
 #include "ADToLinalg.h"
 #include "adjoint/Conversion/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -33,6 +34,11 @@ static bool dissolveReshape(FusionOp fusion) {
 
 namespace {
 class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<ConvertADToLinalgPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    ConvertADToLinalgPassBase::getDependentDialects(registry);
+    NumericsLog::registerInto(registry); // for the functions that are approximated
+  }
+
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     populateElementwiseToLinalgPatterns(set);

@@ -5,6 +5,8 @@
 // that the contract asks for.
 
 #include "ADToLinalg.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Numerics/Elementary.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -30,8 +32,10 @@ struct Scalar {
     return arith::SelectOp::create(builder, loc, condition, onTrue, onFalse);
   }
   Value elementary(ElementaryFunction function, ValueRange operands) {
-    return ElementaryOp::create(builder, loc, operands.front().getType(), function, operands);
+    return ElementaryOp::create(builder, loc, operands.front().getType(), function, approximate, operands);
   }
+
+  bool approximate = false; // whether elementary functions take their shorter form
 };
 } // namespace
 
@@ -162,10 +166,19 @@ static Value emitCompare(Scalar s, ComparePredicate predicate, Value x, Value y)
   return s.compare(x.getType().isInteger(1) ? isBoolean[index] : isSigned[index], x, y);
 }
 
+static bool mayApproximate(Operation *op, ElementaryFunction function, Type type) {
+  return type.isF32() && numerics::hasApproximation(static_cast<numerics::Elementary>(function)) &&
+         bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::approx);
+}
+
 // `operands` already have the type in which the operation computes.
 static Value emitInComputeType(Scalar s, Operation *op, ValueRange operands) {
-  if (auto function = elementaryOf(op))
+  if (auto function = elementaryOf(op)) {
+    s.approximate = mayApproximate(op, *function, operands.front().getType());
+    if (s.approximate)
+      recordNumericsUse(s.loc, "approximate-function", Permissions::approx);
     return s.elementary(*function, operands);
+  }
   Value x = operands.front();
   bool isFloat = isa<FloatType>(x.getType());
   if (auto compare = dyn_cast<CompareOp>(op))

@@ -36,7 +36,11 @@ class ExpandScalarOpsPass : public ad::impl::ExpandScalarOpsPassBase<ExpandScala
     for (Operation *op : ops) {
       OpBuilder builder(op);
       Value value;
-      if (auto elementary = dyn_cast<ElementaryOp>(op))
+      auto elementary = dyn_cast<ElementaryOp>(op);
+      if (elementary && elementary.getApproximate())
+        value = numerics::emitApproximation(builder, op->getLoc(), numericsFunction(elementary.getFunction()),
+                                            elementary.getInputs().front());
+      else if (elementary)
         value = numerics::emitElementary(builder, op->getLoc(), numericsFunction(elementary.getFunction()),
                                          elementary.getInputs());
       else

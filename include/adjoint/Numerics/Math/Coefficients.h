@@ -97,6 +97,14 @@ template <> inline constexpr float erfTailRest<float> = -1.01144e-08f;
 template <> inline constexpr Table<double, 13> erfTail<double>{{-0.37612638903183754, 0.11283791670955125, -0.026866170645131082, 0.0052239776254384687, -0.00085483270230246957, 0.00012055332952700439, -1.4925649082364785e-05, 1.6462076794793434e-06, -1.6365085592632062e-07, 1.4796618901290416e-08, -1.219035624032117e-09, 8.8006800904602032e-11, -4.374621450325064e-12}}; // error 2^-66.6
 template <> inline constexpr double erfTailRest<double> = 1.3400801996311475e-17;
 
+// x P(x^2) / Q(x^2) for |x| up to the range, in place of the function
+inline constexpr float tanhRange = 8.0f; // error 2^-22.1
+inline constexpr Table<float, 5> tanhNumerator{{0.999999762f, 0.127124071f, 0.00269650295f, 7.16311661e-06f, -6.14321038e-09f}};
+inline constexpr Table<float, 4> tanhDenominator{{1.0f, 0.460455686f, 0.0228507128f, 0.000196756533f}};
+inline constexpr float erfRange = 3.625f; // error 2^-18.3
+inline constexpr Table<float, 5> erfNumerator{{1.12838268f, 0.160707787f, 0.0457382388f, 0.000958747696f, -3.04105993e-06f}};
+inline constexpr Table<float, 4> erfDenominator{{1.0f, 0.475827396f, 0.0988883525f, 0.0104026971f}};
+
 // An irrational constant as an unevaluated sum.
 template <class T> struct Split {
   T high, low;

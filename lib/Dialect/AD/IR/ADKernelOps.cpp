@@ -3,6 +3,7 @@
 // Kernels, launches and the scalar operations inside kernels. Labels are those of docs/spec/kernels.md.
 
 #include "ShapeUtils.h"
+#include "adjoint/Numerics/Elementary.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
@@ -129,6 +130,9 @@ LogicalResult ElementaryOp::verify() {
     return emitOpError("expected ") << expected << (binary ? " operands of " : " operand of ")
                                     << stringifyElementaryFunction(getFunction()) << ", but got "
                                     << getInputs().size();
+  bool hasShortForm = numerics::hasApproximation(static_cast<numerics::Elementary>(getFunction()));
+  if (getApproximate() && (!hasShortForm || !getElementTypeOrSelf(getType()).isF32())) // C2
+    return emitOpError("expected tanh, erf, sigmoid, silu, gelu or gelu_tanh of f32 to be approximate");
   return success();
 }
 

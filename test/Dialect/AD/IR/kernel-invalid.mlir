@@ -160,6 +160,22 @@ func.func @elementary_c1_unary(%x: f32) {
 
 // -----
 
+func.func @elementary_c2_function(%x: f32) {
+  // expected-error @+1 {{'ad.elementary' op expected tanh, erf, sigmoid, silu, gelu or gelu_tanh of f32 to be approximate}}
+  %y = ad.elementary approximate exp %x : f32
+  return
+}
+
+// -----
+
+func.func @elementary_c2_type(%x: vector<4xf64>) {
+  // expected-error @+1 {{'ad.elementary' op expected tanh, erf, sigmoid, silu, gelu or gelu_tanh of f32 to be approximate}}
+  %y = ad.elementary approximate tanh %x : vector<4xf64>
+  return
+}
+
+// -----
+
 func.func @elementary_c1_binary(%x: f32) {
   // expected-error @+1 {{'ad.elementary' op expected 2 operands of pow, but got 1}}
   %y = ad.elementary pow %x : f32

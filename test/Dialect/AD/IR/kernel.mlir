@@ -61,6 +61,8 @@ func.func @scalars(%x: f32, %v: vector<16xf64>, %w: vector<4xi8>) -> (f32, vecto
   %a = ad.elementary exp %x : f32
   // CHECK: ad.elementary pow %{{.+}}, %{{.+}} : vector<16xf64>
   %b = ad.elementary pow %v, %v : vector<16xf64>
+  // CHECK: ad.elementary approximate tanh %{{.+}} : f32
+  %t = ad.elementary approximate tanh %x : f32
   // CHECK: ad.convert %{{.+}} : f32 to bf16
   %c = ad.convert %x : f32 to bf16
   // CHECK: ad.convert %{{.+}} : vector<4xi8> to vector<4xf32>

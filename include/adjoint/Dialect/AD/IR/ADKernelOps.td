@@ -129,9 +129,11 @@ def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
   let summary = "elementary function of scalars or vectors";
   let description = [{
     Semantics: the function of lib/Numerics/Math on f32 or f64, elementwise on vectors. The form of elementary functions inside
-    kernels; expanded into arith operations last.
+    kernels; expanded into arith operations last. `approximate` stands for the shorter form that the permission `approx` allows,
+    whose error docs/numerics-functions.md bounds.
 
-    Constraints: (C1) there are two operands for `pow` and `atan2`, else one.
+    Constraints: (C1) there are two operands for `pow` and `atan2`, else one; (C2) `approximate` stands on f32 and on `tanh`, `erf`,
+    `sigmoid`, `silu`, `gelu` or `gelu_tanh`.
 
     Adjoint: none: scalar code comes after differentiation.
 
@@ -139,12 +141,13 @@ def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
     ```mlir
     %y = ad.elementary exp %x : f32
     %z = ad.elementary pow %x, %y : vector<16xf32>
+    %t = ad.elementary approximate tanh %x : f32
     ```
   }];
-  let arguments = (ins EnumAttr<AD_Dialect, AD_ElementaryFunction, "elementary_function">:$function,
+  let arguments = (ins EnumAttr<AD_Dialect, AD_ElementaryFunction, "elementary_function">:$function, UnitAttr:$approximate,
                        Variadic<AnyTypeOf<[F32, F64, VectorOfAnyRankOf<[F32, F64]>]>>:$inputs);
   let results = (outs AnyTypeOf<[F32, F64, VectorOfAnyRankOf<[F32, F64]>]>:$result);
-  let assemblyFormat = "$function $inputs attr-dict `:` type($result)";
+  let assemblyFormat = "(`approximate` $approximate^)? $function $inputs attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
