@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""One training step of the transformer encoder of encoder.py: ours beside JAX, in f32 on one core.
+# Debian packages: g++ python3-dev
+"""One training step of the transformer encoder of encoder.py: ours beside JAX and PyTorch, in f32 on one core.
 
-Ours and JAX's fori_loop run all steps in one call; `jax-jit` calls a compiled step from Python, as most programs do. Before
-anything is timed, our loss and gradients are held against f64; behind it, the losses after the last step agree.
+Ours and JAX's fori_loop run all steps in one call; `jax-jit`, `torch-compile` and `torch-eager` call a step from Python, as most
+programs do. Before anything is timed, our loss and gradients are held against f64; behind it, the losses after the last step agree.
 """
 
 import argparse
+import importlib
 import json
 import os
 import pathlib
@@ -67,13 +69,21 @@ class Ours:
         return data["median_seconds"], float(np.load(out / "loss.npy")), data
 
 
-def load_peer():
-    try:
-        import jax_encoder
-    except ImportError as error:
-        print(f"jax: missing ({error})")
-        return None
-    return jax_encoder
+# The module of each peer, and the method that times each form of it.
+PEERS = {"jax_encoder": {"jax-jit": "time_jit", "jax-fori-loop": "time_loop"},
+         "torch_encoder": {"torch-compile": "time_compiled", "torch-eager": "time_eager"}}
+FORMS = [form for forms in PEERS.values() for form in forms]
+
+
+def load_peers():
+    """The modules that can be imported, by name."""
+    peers = {}
+    for name in PEERS:
+        try:
+            peers[name] = importlib.import_module(name)
+        except ImportError as error:
+            print(f"{name.split('_')[0]}: missing ({error})")
+    return peers
 
 
 def same_loss(name, got, expected):
@@ -81,22 +91,25 @@ def same_loss(name, got, expected):
         sys.exit(f"{NAME}: the loss after training is {got} with {name}, expected about {expected}")
 
 
-def measure(layers, folder, peer, options):
+def measure(layers, folder, peers, options):
     """The row of the table for one number of layers; times in microseconds per step."""
     ours = Ours(folder, layers, options.steps, options)
     row = {"layers": layers, "gradient_error": ours.gradient_error()}
     if not row["gradient_error"] <= TOLERANCE:
         sys.exit(f"{NAME}: a gradient of {layers} layers is off by {row['gradient_error']:.2e}, expected {TOLERANCE:.0e}")
-    trainer = peer and peer.Trainer(*ours.inputs, layers, transformer_program.RATE, options.steps)
-    seconds = {"ours": [], "jax-jit": [], "jax-fori-loop": []}
+    runs = {}
+    for name, peer in peers.items():
+        trainer = peer.Trainer(*ours.inputs, layers, transformer_program.RATE, options.steps)
+        runs.update({form: getattr(trainer, method) for form, method in PEERS[name].items()})
+    seconds = {"ours": [], **{form: [] for form in runs}}
     for _ in range(ROUNDS):
         time, loss, report = ours.time()
         seconds["ours"].append(time)
-        for name, run in (("jax-jit", "time_jit"), ("jax-fori-loop", "time_loop")) if trainer else ():
-            time, other = getattr(trainer, run)()
-            same_loss(name, loss, other)
-            seconds[name].append(time)
-    row["microseconds"] = {name: 1e6 * statistics.median(times) / options.steps for name, times in seconds.items() if times}
+        for form, run in runs.items():
+            time, other = run()
+            same_loss(form, loss, other)
+            seconds[form].append(time)
+    row["microseconds"] = {name: 1e6 * statistics.median(times) / options.steps for name, times in seconds.items()}
     row["kernels"] = sum(kernel["calls"] for kernel in report["kernels"]) / options.steps
     row["cpu"], row["numerics"] = report["cpu"], report["numerics"]
     return row
@@ -104,7 +117,7 @@ def measure(layers, folder, peer, options):
 
 def show(row):
     times = row["microseconds"]
-    cells = [f"{times[name]:10.1f}" if name in times else "   missing" for name in ("ours", "jax-jit", "jax-fori-loop")]
+    cells = [f"{times[name]:13.1f}" if name in times else f"{'missing':>13}" for name in ("ours", *FORMS)]
     print(f"{row['layers']:6d} {row['kernels']:8.1f} {row['gradient_error']:10.1e} {' '.join(cells)}", flush=True)
 
 
@@ -116,19 +129,19 @@ def main():
     parser.add_argument("--numerics", default="strict")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core for us and for the peer
-    peer = load_peer()
-    if peer:
-        print(f"jax {peer.VERSION} on the CPU, ours with --numerics {options.numerics}; microseconds per step, "
-              f"median of {ROUNDS} interleaved rounds of {options.steps} steps")
-    print("layers  kernels   error/f64       ours    jax-jit  jax-fori-loop")
+    peers = load_peers()
+    versions = "".join(f", {name.split('_')[0]} {peer.VERSION}" for name, peer in peers.items())
+    print(f"ours with --numerics {options.numerics}{versions}, on one core; microseconds per step, "
+          f"median of {ROUNDS} interleaved rounds of {options.steps} steps")
+    print(f"layers  kernels  error/f64 {' '.join(f'{name:>13}' for name in ('ours', *FORMS))}")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for layers in options.layers:
-            rows.append(measure(layers, pathlib.Path(folder) / str(layers), peer, options))
+            rows.append(measure(layers, pathlib.Path(folder) / str(layers), peers, options))
             show(rows[-1])
     for row in rows:
         times = row["microseconds"]
-        for name in ("jax-jit", "jax-fori-loop"):
+        for name in FORMS:
             ratio = f"{times[name] / times['ours']:.2f}x of {name}" if name in times else f"{name} is missing"
             print(f"{NAME}: {ratio} (L={row['layers']})")
     if options.json:
