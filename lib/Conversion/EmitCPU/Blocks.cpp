@@ -78,23 +78,48 @@ LogicalResult KernelEmitter::emitBlocks(const Nest &nest, Value lower, Value upp
   auto block = [&](Value start) -> LogicalResult {
     Value end = oneBlock ? columns : binary<arith::MinUIOp>(binary<arith::AddIOp>(start, step), columns);
     Packing scope(*this);
+    bool fills = positions.size() == 1 &&
+                 llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
     for (PackedOperand &operand : packed)
-      pack(operand, positions.front(), start, end);
-    return emitRowTiles(nest, lower, upper, positions,
+      if (!fills || !canFill(operand))
+        pack(operand, positions.front(), start, end);
+    Value first = lower;
+    if (fills) {
+      FailureOr<Value> left =
+          emitFillingTile(nest, lower, upper, positions.front(), {start, end}, packed, store);
+      if (failed(left))
+        return failure();
+      first = *left;
+    }
+    return emitRowTiles(nest, first, upper, positions,
                         [&](ArrayRef<Position> rows) { return emitLaneLoop(nest, start, end, rows, store); });
   };
   return oneBlock ? block(zero) : emitLoop(zero, columns, step, block);
 }
 
+// How many whole tiles to take of `count` rows, when as many of one row less take the rest: 197 rows are 22
+// tiles of 8 and 3 of 7, which keep the processor as busy. Null when tiles are short, or divide the rows.
+std::pair<Value, Value> KernelEmitter::evenTiles(const Nest &nest, int64_t size, Value count) {
+  int64_t rows = nest.rows, less = rows - 1;
+  if (rows < 4 || ShapedType::isDynamic(size) || size < rows * less || size % rows == 0)
+    return {};
+  Value wide = indexConstant(rows), narrow = indexConstant(less);
+  Value rest = binary<arith::RemUIOp>(count, wide);
+  Value missing = binary<arith::RemUIOp>(binary<arith::SubIOp>(wide, rest), wide);
+  Value inNarrow = binary<arith::MulIOp>(missing, narrow);
+  // A thread may have too few rows for this; then none are narrow.
+  Value enough = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, inNarrow, count);
+  inNarrow = builder.createOrFold<arith::SelectOp>(loc, enough, inNarrow, indexConstant(0));
+  Value inWide = binary<arith::SubIOp>(count, inNarrow);
+  return {binary<arith::SubIOp>(inWide, binary<arith::RemUIOp>(inWide, wide)), inNarrow};
+}
+
 // Tiles of rows; what is left over is halved until single rows are left.
 LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper,
                                           ArrayRef<Position> positions, Store inRows) {
-  for (int64_t rows = nest.rows; rows >= 1; rows = llvm::bit_floor<uint64_t>(rows - 1)) {
-    Value step = indexConstant(rows);
-    Value whole =
-        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
-    Value middle = binary<arith::AddIOp>(lower, whole);
-    LogicalResult result = emitLoop(lower, middle, step, [&](Value base) {
+  auto tiles = [&](int64_t rows, Value covered) {
+    Value middle = binary<arith::AddIOp>(lower, covered);
+    LogicalResult result = emitLoop(lower, middle, indexConstant(rows), [&](Value base) {
       SmallVector<Position> extended;
       for (int64_t i = 0; i < rows; ++i)
         for (const Position &position : positions) {
@@ -103,9 +128,19 @@ LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value u
         }
       return inRows(extended);
     });
-    if (failed(result))
-      return failure();
     lower = middle;
+    return result;
+  };
+  auto [inWide, inNarrow] =
+      evenTiles(nest, nest.shape[positions.front().size()], binary<arith::SubIOp>(upper, lower));
+  if (inWide && (failed(tiles(nest.rows, inWide)) || failed(tiles(nest.rows - 1, inNarrow))))
+    return failure();
+  for (int64_t rows = inWide ? llvm::bit_floor<uint64_t>(nest.rows - 1) : nest.rows; rows >= 1;
+       rows = llvm::bit_floor<uint64_t>(rows - 1)) {
+    Value step = indexConstant(rows);
+    Value count = binary<arith::SubIOp>(upper, lower);
+    if (failed(tiles(rows, binary<arith::MulIOp>(binary<arith::DivUIOp>(count, step), step))))
+      return failure();
     if (rows == 1)
       break;
   }

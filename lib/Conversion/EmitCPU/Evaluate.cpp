@@ -185,7 +185,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
       values.map(argument, scalars.lookup(input->get()));
       continue;
     }
-    if (auto packed = packedOperands.find(input); packed != packedOperands.end()) {
+    auto packed = packedOperands.find(input);
+    if (packed != packedOperands.end() && !packed->second.filling) {
       values.map(argument, loadPacked(packed->second, loops));
       continue;
     }
@@ -193,6 +194,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
     if (failed(value))
       return failure();
     values.map(argument, *value);
+    if (packed != packedOperands.end())
+      fillPacked(packed->second, loops, *value);
   }
   for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
     values.map(argument, value);

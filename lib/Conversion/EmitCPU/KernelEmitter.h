@@ -99,6 +99,7 @@ private:
   // --- Blocks.cpp: tiles of rows and vectors
   void chooseBlock(Nest &nest);
   int64_t blockColumns(const Nest &nest);
+  std::pair<Value, Value> evenTiles(const Nest &nest, int64_t size, Value count);
   void recordDepth(ValueRange roots);
   LogicalResult emitBlocks(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
                            Store store);
@@ -113,12 +114,21 @@ private:
     int64_t columnAxis, depthAxis; // of the operand
     int64_t depth, tile;           // elements of a panel: depth, rounded up, times the columns of a tile
     Value pointer;
-    Value start; // first column of the block
+    Value start;                               // first column of the block
+    bool filling = false;                      // read in place, and stored where it is packed
+    llvm::SmallPtrSet<const void *, 4> filled; // values that have been stored
+    bool isTransposed() const { return columnAxis + 1 != int64_t(map.getNumResults()); }
   };
   SmallVector<PackedOperand> operandsToPack(const Nest &nest, int64_t columns);
   Value scratch(RankedTensorType like, int64_t elements);
   Value packedIndex(const PackedOperand &packed, Value depth, Value column);
+  Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);
   Value loadPacked(const PackedOperand &packed, ArrayRef<Index> loops);
+  void fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value);
+  bool canFill(const PackedOperand &packed);
+  FailureOr<Value> emitFillingTile(const Nest &nest, Value lower, Value upper, const Position &outer,
+                                   std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
+                                   Store store);
   void pack(PackedOperand &packed, const Position &outer, Value start, Value end);
   void packStraight(const PackedOperand &packed, const Position &outer, Value depth, Value column, Value end);
   void packTransposed(const PackedOperand &packed, const Position &outer, Value depth, Value column,

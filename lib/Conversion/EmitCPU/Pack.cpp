@@ -13,6 +13,9 @@ using namespace mlir::ad::cpu;
 // More would not fit on a thread's stack beside everything else.
 static constexpr int64_t kScratchBytes = 1024 * 1024;
 
+// Each row of an operand that is packed on the way lies on a page of its own, where no processor looks ahead.
+static constexpr int64_t kRowsAhead = 16;
+
 // The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
 static int64_t axisOfLoop(AffineMap map, unsigned dim) {
   for (auto [axis, expr] : llvm::enumerate(map.getResults()))
@@ -89,24 +92,81 @@ Value KernelEmitter::packedIndex(const PackedOperand &packed, Value depth, Value
   return binary<arith::AddIOp>(index, binary<arith::MulIOp>(depth, width));
 }
 
-Value KernelEmitter::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
+Value KernelEmitter::packedPointer(const PackedOperand &packed, ArrayRef<Index> loops) {
   SmallVector<unsigned> reduced;
   cast<linalg::GenericOp>(packed.generic).getReductionDims(reduced);
   const Index &column = loops[loops.size() - 2], &depth = loops[reduced.front()];
   Buffer flatBuffer = buffers.lookup(packed.operand->get());
-  Type memory = memoryType(flatBuffer.element);
   flatBuffer.pointer = packed.pointer;
-  Value pointer = pointerAt(flatBuffer, packedIndex(packed, depth.base, column.base));
+  return pointerAt(flatBuffer, packedIndex(packed, depth.base, column.base));
+}
+
+Value KernelEmitter::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
+  Type element = getElementTypeOrSelf(packed.operand->get().getType()), memory = memoryType(element);
   Type type = lanes > 1 ? Type(VectorType::get(lanes, memory)) : memory;
   // Lanes behind the last column read what was packed for them.
-  Value value = LLVM::LoadOp::create(builder, loc, type, pointer, memory.getIntOrFloatBitWidth() / 8);
-  return fromMemory(value, flatBuffer.element);
+  Value value = LLVM::LoadOp::create(builder, loc, type, packedPointer(packed, loops),
+                                     memory.getIntOrFloatBitWidth() / 8);
+  return fromMemory(value, element);
+}
+
+// The rows of a tile share the value, which is stored once.
+void KernelEmitter::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value) {
+  if (!packed.filled.insert(value.getAsOpaquePointer()).second)
+    return;
+  LLVM::StoreOp::create(builder, loc, value, packedPointer(packed, loops),
+                        getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
+  SmallVector<unsigned> reduced;
+  cast<linalg::GenericOp>(packed.generic).getReductionDims(reduced);
+  SmallVector<Index> ahead(loops);
+  Index &depth = ahead[reduced.front()];
+  depth.base = binary<arith::AddIOp>(depth.base, indexConstant(kRowsAhead));
+  const Buffer &buffer = buffers.find(packed.operand->get())->second;
+  int64_t step;
+  Value indices;
+  Value index = linearIndex(buffer, apply(packed.map, ahead), step, indices);
+  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, index), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+}
+
+bool KernelEmitter::canFill(const PackedOperand &packed) {
+  Type element = getElementTypeOrSelf(packed.operand->get().getType());
+  return !packed.isTransposed() && memoryType(element) == element;
+}
+
+// The first tile of rows packs on the way, when there is a whole one: what it reads waits for memory, not for
+// the multiply-adds. Returns the first row that is left.
+FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, Value upper,
+                                                const Position &outer, std::pair<Value, Value> columns,
+                                                MutableArrayRef<PackedOperand> packed, Store store) {
+  auto [start, end] = columns;
+  Value rows = indexConstant(nest.rows);
+  Value fits = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
+                                                   binary<arith::SubIOp>(upper, lower), rows);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(), fits, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  for (PackedOperand &operand : packed)
+    if (canFill(operand))
+      pack(operand, outer, start, end);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  for (PackedOperand &operand : packed)
+    packedOperands[operand.operand].filling = canFill(operand);
+  SmallVector<Position> tile;
+  for (int64_t i = 0; i < nest.rows; ++i)
+    tile.emplace_back(outer).push_back({binary<arith::AddIOp>(lower, indexConstant(i)), 0, nullptr});
+  Scope scope(*this);
+  if (failed(emitLaneLoop(nest, start, end, tile, store)))
+    return failure();
+  for (PackedOperand &operand : packed)
+    packedOperands[operand.operand].filling = false;
+  builder.setInsertionPointAfter(branch);
+  return builder.createOrFold<arith::SelectOp>(loc, fits, binary<arith::AddIOp>(lower, rows), lower);
 }
 
 void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
   packed.start = start;
   packedOperands[packed.operand] = packed;
-  bool transposed = packed.columnAxis + 1 != int64_t(packed.map.getNumResults());
+  bool transposed = packed.isTransposed();
   auto overColumns = [&](Value column) -> LogicalResult {
     auto overDepth = [&](Value depth) -> LogicalResult {
       WithLanes vectorCode(*this, vectorLanes, nullptr);
