@@ -141,9 +141,11 @@ private:
   std::optional<int64_t> transposedAxis(Value root);
   int64_t transposedLanes(Value root);
   LogicalResult emitTranspose(Value root, int64_t axis);
+  bool mayStream(Value root);
   LogicalResult emitTransposeLoops(Value root, int64_t axis, int64_t next, Position &position);
   LogicalResult emitTransposeBlocks(Value root, int64_t axis, Position &position);
   LogicalResult emitTransposeBlock(Value root, int64_t axis, const Position &corner, int64_t width);
+  void stream(const Buffer &buffer, const Position &position, Value value);
 
   // --- Rows.cpp: nests whose rows have values of their own
   LogicalResult emitRows(ValueRange roots, unsigned space);
@@ -285,6 +287,7 @@ private:
   IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
   DenseMap<OpOperand *, PackedOperand> packedOperands;
+  bool streams = false;                   // blocks of a transposition bypass the caches
   Position savedRow;                      // the row that `saved` belongs to
   llvm::MapVector<Value, SavedRow> saved; // empty outside of rows
   SmallVector<Value> rowInputs;           // arguments whose next row is fetched ahead

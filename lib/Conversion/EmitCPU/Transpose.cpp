@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Kernels that only transpose: square blocks are read along the operand's contiguous axis, transposed in
-// registers and written along the result's. Gathering would touch one cache line for each element.
+// registers and written along the result's. Gathering would touch one cache line for each element. A result
+// that no cache holds is written past them, which saves reading the lines that it replaces.
 
 #include "KernelEmitter.h"
 
@@ -11,6 +12,11 @@ using namespace mlir::ad::cpu;
 
 // Blocks that follow each other along the operand before the next ones along the result.
 static constexpr int64_t kBlocksAlongOperand = 4;
+
+// A result from this size on leaves the second-level cache before anyone reads it.
+static constexpr int64_t kStreamedBytes = 4 * 1024 * 1024;
+// Stores past the caches write whole lines only.
+static constexpr int64_t kLineBytes = 64;
 
 // The axis of the result along which the operand is contiguous, when the kernel only permutes the axes of an
 // argument and that axis is another than the result's own contiguous one.
@@ -45,7 +51,44 @@ LogicalResult KernelEmitter::emitTranspose(Value root, int64_t axis) {
   function->setAttr("ad.tiles", builder.getStringAttr("one"));
   const Buffer &destination = results.front();
   Position position(destination.shape.size());
-  return emitTransposeLoops(root, axis, 0, position);
+  if (!mayStream(root))
+    return emitTransposeLoops(root, axis, 0, position);
+  // The host's memory may begin anywhere.
+  Type i64 = builder.getI64Type();
+  auto number = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, loc, i64, value); };
+  Value address = LLVM::PtrToIntOp::create(builder, loc, i64, destination.pointer);
+  Value offset = LLVM::AndOp::create(builder, loc, address, number(kLineBytes - 1));
+  Value aligned = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, offset, number(0));
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(), aligned, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  for (bool streamed : {true, false}) {
+    builder.setInsertionPointToStart(streamed ? branch.thenBlock() : branch.elseBlock());
+    Scope scope(*this);
+    streams = streamed;
+    LogicalResult emitted = emitTransposeLoops(root, axis, 0, position);
+    streams = false;
+    if (failed(emitted))
+      return failure();
+    if (streamed) // other threads see what follows the kernel before such stores, but for this
+      LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::seq_cst);
+  }
+  return success();
+}
+
+bool KernelEmitter::mayStream(Value root) {
+  auto type = cast<RankedTensorType>(root.getType());
+  int64_t element = memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  int64_t line = transposedLanes(root) * element;
+  return line == kLineBytes && type.hasStaticShape() && type.getNumElements() * element >= kStreamedBytes &&
+         type.getShape().back() * element % kLineBytes == 0;
+}
+
+void KernelEmitter::stream(const Buffer &buffer, const Position &position, Value value) {
+  int64_t step;
+  Value indices;
+  Value pointer = pointerAt(buffer, linearIndex(buffer, position, step, indices));
+  LLVM::StoreOp::create(builder, loc, value, pointer, kLineBytes, /*isVolatile=*/false,
+                        /*isNonTemporal=*/true);
 }
 
 // Loops over the axes that stay as they are, then over blocks.
@@ -103,7 +146,10 @@ LogicalResult KernelEmitter::emitTransposeBlock(Value root, int64_t axis, const 
     Position to(corner);
     to[axis].base = binary<arith::AddIOp>(corner[axis].base, indexConstant(i));
     to[last].step = 1;
-    store(destination, to, fromMemory(rows[i], destination.element));
+    if (streams)
+      stream(destination, to, rows[i]);
+    else
+      store(destination, to, fromMemory(rows[i], destination.element));
   }
   return success();
 }
