@@ -11,7 +11,7 @@ import operations_nn  # registers its operations
 from generator import Generator, Op, Program, Value, tensor_type
 from operations import CATALOGUE, broadcast_result
 
-SIZES = {0: .03, 1: .1, 15: .12, 16: .15, 17: .15, 33: .13, 65: .12, 513: .13, 4097: .07}
+SIZES = {0: .03, 1: .1, 15: .12, 16: .15, 17: .15, 33: .13, 65: .12, 517: .13, 4101: .07}
 TYPES = {"f32": .36, "f64": .16, "f16": .14, "bf16": .14, "f8E4M3FN": .1, "f8E5M2": .1}
 LARGEST = 9000       # elements of a tensor
 PRODUCTS = 150_000   # of a contraction
@@ -59,6 +59,13 @@ class ClusterGenerator(Generator):
                 return y
         return chain(self, value, 1, 2)
 
+    def finish(self, yields):
+        """Receives what nothing reads at the end of a block: else it would not be computed."""
+        read = {value.name for op in self.ops for value in op.operands} | {value.name for value in yields}
+        for value in [v for op in self.ops for v in op.results]:
+            if value.name not in read and value.element == self.element and self.chance(0.8):
+                receive(self, value)
+
     # Values.
 
     def start(self, least=1, most=3):
@@ -97,8 +104,14 @@ class ClusterGenerator(Generator):
         name = name or self.pick(REDUCTIONS)
         kept = lambda shape: tuple(1 if a in axes else n for a, n in enumerate(shape) if keep or a not in axes)
         static, sizes = kept(x.static), kept(x.sizes)
-        text = f"ad.{name} {x} axes {axes}{' keep_dims' if keep else ''} : {x.type} -> {tensor_type(x.element, static)}"
+        order = "" if name in ("reduce_max", "reduce_min") else self.order()
+        text = f"ad.{name} {x} axes {axes}{' keep_dims' if keep else ''}{order} : {x.type} -> {tensor_type(x.element, static)}"
         return self.add(name, x.element, static, sizes, [x], text, attributes={"axes": axes, "keep": keep})
+
+    def order(self):
+        """An order of summation that the program asks for; mostly none."""
+        orders = ["block = 8", "block = 24", "lanes = 16, chunk = 64"]
+        return f" {{order = #ad.order<{self.pick(orders)}>}}" if self.chance(0.2) else ""
 
     def from_catalogue(self, name, x):
         self.focus = x
@@ -160,7 +173,7 @@ def contraction(g, x, columns=None):
     column = w.static[batch + (0 if turned else 1)]
     static, sizes = x.static[:-1] + (column,), x.sizes[:-1] + (n,)
     y = g.add("dot", x.element, static, sizes, [x, w],
-              f"ad.dot {x}, {w} batch {lists[0]} x {lists[1]} contract [{x.rank - 1}] x [{contract}] : ({x.type}, {w.type}) -> "
+              f"ad.dot {x}, {w} batch {lists[0]} x {lists[1]} contract [{x.rank - 1}] x [{contract}]{g.order()} : ({x.type}, {w.type}) -> "
               f"{tensor_type(x.element, static)}",
               attributes={"batch": lists, "contract": ([x.rank - 1], [contract])})
     return chain(g, y, 0, 3)

@@ -142,6 +142,8 @@ def make_block(g, arguments, starts, grow, kept=(), held=None):
         if number == 0 and held is not None:
             start = combine(g, start, held)
         yields.append(start if number in kept else next_value(g, start))
+    if g.finish:
+        g.finish(yields)
     block = Block(arguments, g.ops, yields)
     # Arguments of the function that were made for the block are seen everywhere.
     g.ops, g.values, g.depth = ops, values + [value for value, _ in g.arguments[made:]], g.depth - 1

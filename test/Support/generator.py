@@ -119,6 +119,7 @@ class Generator:
     """Grows one program. Operands are earlier values, arguments made for the purpose, or constants."""
 
     advance = None  # makes the next value of what loops carry, given one; None: an operation or two
+    finish = None  # called at the end of a block, with what that yields
 
     def __init__(self, rng, special=None, dynamic=0.3, reuse=0.65, constants=0.1):
         self.rng = rng
