@@ -233,7 +233,8 @@ def FusePass : Pass<"ad-fuse"> {
     fused and unfused agree bit for bit. A fusion has the permissions that all its operations have.
 
     The cost model: a member saves the bytes of its result and one launch; nothing is computed twice, except constants and data
-    movement. Fusions side by side are joined up to 16384 points, where a launch costs as much as the work.
+    movement. Fusions side by side are joined up to 16384 points, where a launch costs as much as the work, and when one waits for
+    the other for at most 8 kernels: as long as it waits, all that it reads takes memory.
 
     Before:
     ```mlir

@@ -2,7 +2,8 @@
 //
 // Clusters at the same depth of the dependence graph cannot depend on each other. Depth is counted once from
 // the start, which aligns projections of one input, and once from the end, which aligns the updates of
-// parameters. Joining clusters of equal depth changes no depth, so one pass over the block does.
+// parameters; there, those that are ready at about the same time. Joining clusters of equal depth changes no
+// depth, so one pass over the block does.
 
 #include "Siblings.h"
 #include "Rules.h"
@@ -13,6 +14,9 @@ using namespace mlir::ad::fuse;
 
 // Pointers that one kernel takes: more would spill the registers that hold them.
 static constexpr unsigned kResultLimit = 24;
+
+// Kernels that the first of two siblings waits for the other: while it waits, all that it reads takes memory.
+static constexpr unsigned kWaitLimit = 8;
 
 using Depths = llvm::DenseMap<const void *, unsigned>;
 
@@ -53,7 +57,8 @@ static bool isSmall(const Cluster &cluster) {
   return type.hasStaticShape() && type.getNumElements() <= kSmallSpace;
 }
 
-static void joinAtEqualDepth(ClusterGraph &graph, ArrayRef<Node> order, const Depths &depths) {
+static void joinAtEqualDepth(ClusterGraph &graph, ArrayRef<Node> order, const Depths &depths,
+                             const Depths &ready) {
   // Clusters that could be joined share depth and shape.
   std::map<std::pair<unsigned, std::vector<int64_t>>, SmallVector<Cluster *>> groups;
   for (const Node &node : order) {
@@ -64,6 +69,7 @@ static void joinAtEqualDepth(ClusterGraph &graph, ArrayRef<Node> order, const De
     auto &group = groups[{depths.lookup(cluster), {shape.begin(), shape.end()}}];
     Cluster **partner = llvm::find_if(group, [&](Cluster *other) {
       return haveSameSpace(*other, *cluster, graph) && other->reduces == cluster->reduces &&
+             llvm::AbsoluteDifference(ready.lookup(other), ready.lookup(cluster)) <= kWaitLimit &&
              resultsOf(*other, graph) + resultsOf(*cluster, graph) <= kResultLimit;
     });
     if (partner == group.end())
@@ -75,7 +81,8 @@ static void joinAtEqualDepth(ClusterGraph &graph, ArrayRef<Node> order, const De
 
 void fuse::joinSiblings(ClusterGraph &graph) {
   SmallVector<Node> order = graph.order();
-  joinAtEqualDepth(graph, order, depthsFromStart(graph, order));
+  Depths ready = depthsFromStart(graph, order);
+  joinAtEqualDepth(graph, order, ready, ready);
   order = graph.order();
-  joinAtEqualDepth(graph, order, depthsFromEnd(graph, order));
+  joinAtEqualDepth(graph, order, depthsFromEnd(graph, order), depthsFromStart(graph, order));
 }
