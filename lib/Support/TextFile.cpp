@@ -2,22 +2,50 @@
 
 #include "adjoint/Support/TextFile.h"
 #include "mlir/IR/Diagnostics.h"
-#include "mlir/Support/FileUtilities.h"
-#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
 
-LogicalResult ad::writeTextFile(Operation *op, StringRef file, function_ref<void(raw_ostream &)> print) {
-  std::string error;
-  std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(file, &error);
-  if (!output)
-    return op->emitError() << error;
-  print(output->os());
-  output->os().close();
-  if (std::error_code code = output->os().error()) {
-    output->os().clear_error(); // LLVM's stream would end the process
-    return op->emitError() << "cannot write '" << file << "': " << code.message();
+// Beside its place and moved there: a reader sees the old file or the whole new one.
+static llvm::Error replaceFile(StringRef file, StringRef text) {
+  SmallString<128> path;
+  if (llvm::sys::fs::real_path(file, path)) // follows links; fails where there is no file yet
+    path = file;
+  auto temporary = llvm::sys::fs::TempFile::create(path + ".%%%%%%");
+  if (!temporary)
+    return temporary.takeError();
+  llvm::raw_fd_ostream os(temporary->FD, /*shouldClose=*/false);
+  os << text;
+  os.flush();
+  if (std::error_code code = os.error()) {
+    os.clear_error(); // LLVM's stream would end the process
+    return llvm::joinErrors(llvm::errorCodeToError(code), temporary->discard());
   }
-  output->keep();
-  return success();
+  return temporary->keep(path);
+}
+
+// A device or a pipe, which must not be replaced.
+static llvm::Error writeInPlace(StringRef file, StringRef text) {
+  std::error_code code;
+  llvm::raw_fd_ostream os(file, code, llvm::sys::fs::OF_None);
+  if (!code) {
+    os << text;
+    os.flush();
+    code = os.error();
+    os.clear_error();
+  }
+  return llvm::errorCodeToError(code);
+}
+
+LogicalResult ad::writeTextFile(Operation *op, StringRef file, function_ref<void(raw_ostream &)> print) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  print(os);
+  llvm::sys::fs::file_status status;
+  bool inPlace = file == "-" || (!llvm::sys::fs::status(file, status) && llvm::sys::fs::exists(status) &&
+                                 !llvm::sys::fs::is_regular_file(status));
+  llvm::Error error = inPlace ? writeInPlace(file, text) : replaceFile(file, text);
+  if (!error)
+    return success();
+  return op->emitError() << "cannot write '" << file << "': " << llvm::toString(std::move(error));
 }

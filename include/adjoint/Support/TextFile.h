@@ -9,7 +9,8 @@
 
 namespace mlir::ad {
 
-/// Writes what the callback prints to `file`; `-` is standard output. Fails after an error at `op`.
+/// Writes what the callback prints to `file`, whole or not at all; `-` is standard output. Fails after an
+/// error at `op`.
 LogicalResult writeTextFile(Operation *op, StringRef file, function_ref<void(raw_ostream &)> print);
 
 } // namespace mlir::ad
