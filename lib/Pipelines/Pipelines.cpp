@@ -65,7 +65,7 @@ void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &) {
   pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
   pm.addPass(createVerifyLinalgPass());
   pm.addPass(createOutlineKernelsPass());
-  pm.addNestedPass<func::FuncOp>(createPlanMemoryPass());
+  pm.addPass(createPlanMemoryPass());
 }
 
 void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) {

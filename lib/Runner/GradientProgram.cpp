@@ -49,6 +49,9 @@ Error mlir::ad::runner::addGradientFunction(ModuleOp module, const Signature &si
   if (Error error = checkProgram(module, signature, wrt))
     return error;
   auto entry = module.lookupSymbol<func::FuncOp>(signature.entry);
+  // Every run gets the same values.
+  for (unsigned index = 0; index < entry.getNumArguments(); ++index)
+    entry.removeArgAttr(index, "ad.donated");
   Location loc = entry.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   SmallVector<Type> results(entry.getResultTypes());

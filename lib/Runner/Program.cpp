@@ -8,6 +8,8 @@
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runner/Options.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace mlir::ad::runner;
 using llvm::Error;
@@ -98,6 +100,20 @@ ProgramInterface describe(const Signature &signature) {
   return interface;
 }
 
+/// A result lies where the program made it, or in the memory of an argument that is donated to it, which is
+/// the caller's.
+bool takeResult(adrt_context &context, size_t index, const adrt_tensor &view, ProgramResult &result) {
+  result = {context.takeResult(index), static_cast<adrt_type>(view.type),
+            std::vector<int64_t>(view.shape, view.shape + view.rank)};
+  if (result.data.data() == view.data)
+    return true;
+  int64_t bytes = adrt::byteSize(view.type, view.rank, view.shape);
+  if (!result.data.reserve(bytes))
+    return false;
+  std::memcpy(result.data.data(), view.data, static_cast<size_t>(bytes));
+  return true;
+}
+
 /// The runs of a program use no passes, but they make attributes on several threads. The new pool starts no
 /// thread before it has work, so that a process that forks has none to lose.
 void dropThreads(MLIRContext &context) {
@@ -167,11 +183,12 @@ bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &
   if (status != ADRT_OK)
     failure = makeFailure(status, context->getError(), std::move(diagnostics));
   results.clear();
-  for (size_t index = 0; status == ADRT_OK && index < views.size(); ++index) {
-    const adrt_tensor &view = views[index];
-    results.push_back({context->takeResult(index), static_cast<adrt_type>(view.type),
-                       std::vector<int64_t>(view.shape, view.shape + view.rank)});
-  }
+  results.resize(status == ADRT_OK ? views.size() : 0);
+  for (size_t index = 0; index < results.size() && status == ADRT_OK; ++index)
+    if (!takeResult(*context, index, views[index], results[index])) {
+      status = ADRT_HOST_ERROR;
+      failure = {Failure::Reason::Host, "not enough memory for a result", "", "", {}};
+    }
   state->contexts.giveBack(std::move(context));
   return status == ADRT_OK;
 }

@@ -25,7 +25,7 @@ func.func @blocks(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = a
 
 // -----
 
-func.func @no_code(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 16>, ad.arena_bytes = 64 : i64} {
+func.func @no_code(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
   // expected-error @+1 {{'ad.launch' op launches a kernel without code; run ad-emit-cpu first}}
   %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
@@ -36,7 +36,7 @@ ad.kernel private @copy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_c
 
 // -----
 
-func.func @no_place(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 16>, ad.arena_bytes = 64 : i64} {
+func.func @no_place(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
   // expected-error @+1 {{'ad.launch' op has no place in the memory plan; run ad-plan-memory first}}
   %y = ad.launch @copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
@@ -45,7 +45,7 @@ func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.tiles
 
 // -----
 
-func.func @unknown_place() attributes {ad.buffers = array<i64: 0, 16>, ad.arena_bytes = 64 : i64} {
+func.func @unknown_place() attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
   // expected-error @+1 {{'ad.feed' op has no place in the memory plan; run ad-plan-memory first}}
   %x = ad.feed "x" {ad.buffer = array<i64: 1>} : tensor<4xf32>
   return
@@ -53,7 +53,7 @@ func.func @unknown_place() attributes {ad.buffers = array<i64: 0, 16>, ad.arena_
 
 // -----
 
-func.func @no_swap(%x: tensor<4xf32>) attributes {ad.buffers = array<i64: 0, 16>, ad.arena_bytes = 64 : i64} {
+func.func @no_swap(%x: tensor<4xf32>) attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   // expected-error @+1 {{'scf.for' op has no place in the memory plan; run ad-plan-memory first}}
@@ -92,7 +92,7 @@ func.func @axis(%x: tensor<?x4xf32>, %n: tensor<i64>) attributes {ad.buffers = a
 
 // -----
 
-func.func @dynamic_loop(%x: tensor<?xf32>) attributes {ad.buffers = array<i64: -1, 0>, ad.arena_bytes = 0 : i64} {
+func.func @dynamic_loop(%x: tensor<?xf32>) attributes {ad.buffers = array<i64: 0, 1, 0, 4>, ad.arena_bytes = 0 : i64, ad.pool_bytes = array<i64: 4>} {
   // expected-error @+1 {{'scf.while' op carries a tensor of dynamic shape; use scf.for, or a static shape}}
   %y = scf.while (%a = %x) : (tensor<?xf32>) -> tensor<?xf32> {
     %go = arith.constant false

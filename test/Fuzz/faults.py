@@ -20,8 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 from runner import ROOT
 
 LINALG = "lib/Conversion/ADToLinalg/"
-PLANNER = "lib/Conversion/PlanMemory/Planner.cpp"
-PLACEMENT = "lib/Conversion/PlanMemory/Placement.cpp"
+PLANNER = "lib/Conversion/PlanMemory/"
 EMITTER = "lib/Conversion/EmitCPU/"
 FUSION = "lib/Dialect/AD/Transforms/Fuse/"
 CHUNK = 8  # cases at first; as many again as there were so far, until the fault is found
@@ -45,9 +44,9 @@ FAULTS = [
     ("a loop ends one turn early", "programs", "lib/Conversion/LowerHost/HostServices.cpp",
      "mapped(loop.getLowerBound()), mapped(loop.getUpperBound()),", "mapped(loop.getLowerBound()), "
      "arith::SubIOp::create(builder, loc, mapped(loop.getUpperBound()), mapped(loop.getStep())).getResult(),"),
-    ("a buffer is given away while a loop still reads it", "programs", PLANNER,
-     "end = std::max(end, numbers.lookup(parent).second);", "continue;"),
-    ("carries that change places overwrite each other", "programs", PLANNER,
+    ("a buffer is given away while a loop still reads it", "programs", PLANNER + "Lifetimes.cpp",
+     "end = std::max(end, endOf(parent));", "continue;"),
+    ("carries that change places overwrite each other", "programs", PLANNER + "Structured.cpp",
      "bool crosses = source >= 0 && source != carry && llvm::is_contained(carries, source);", "bool crosses = false;"),
     ("a broadcast takes the size of the repeated operand", "programs", "lib/Dialect/AD/Transforms/SetNumerics.cpp",
      "arith::SelectOp::create(builder, loc, isOne, size, common)", "arith::SelectOp::create(builder, loc, isOne, common, size)"),
@@ -65,10 +64,10 @@ FAULTS = [
      "{ return !a || !b || a == b; }", "{ return true; }"),
     ("siblings are joined at any depth", "fused", FUSION + "Siblings.cpp",
      "groups[{depths.lookup(cluster), {shape.begin(), shape.end()}}]", "groups[{0u, {shape.begin(), shape.end()}}]"),
-    ("a result may lie where the kernel reads", "fused", PLACEMENT,
-     "return a.first <= b.last && b.first <= a.last;", "return a.first < b.last && b.first < a.last;"),
-    ("what reads other elements may write in place", "fused", "lib/Conversion/PlanMemory/Buffers.cpp",
-     "!generic.getMatchingIndexingMap(&use).isIdentity())", "false)"),
+    ("a result may lie where the kernel reads", "fused", PLANNER + "Placement.cpp",
+     "ends.begin()->first < items[item].first", "ends.begin()->first <= items[item].first"),
+    ("what reads other elements may write in place", "fused", PLANNER + "Overwrite.cpp",
+     "if (map.isIdentity())", "if (map.isPermutation())"),
     ("a row is read back before all of it is saved", "fused", EMITTER + "SaveRow.cpp",
      "!found->second.filled || !isOnRow(position)", "!found->second.stored || !isOnRow(position)"),
     ("the masked tail of a row ends one element early", "fused", EMITTER + "Nests.cpp", "splat(rest, vectorLanes));",

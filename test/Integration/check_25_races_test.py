@@ -50,10 +50,10 @@ def planned(text, policy):
 
 
 def in_one_place(text):
-    """The same with all buffers at the start of the arena."""
+    """The same with all buffers at the start of their memory."""
     def start(match):
         places = [int(word) for word in match[1].split(",")]
-        return f"ad.buffers = array<i64: {', '.join(str(0 if i % 2 == 0 else n) for i, n in enumerate(places))}>"
+        return f"ad.buffers = array<i64: {', '.join(str(0 if i % 4 == 2 else n) for i, n in enumerate(places))}>"
     return re.sub(r"ad\.buffers = array<i64: ([-\d, ]+)>", start, text)
 
 

@@ -64,6 +64,23 @@ TEST(program_runs_and_gives_results_away) {
   }
 }
 
+TEST(program_results_own_their_memory_where_an_argument_is_donated) {
+  std::string source = doubling;
+  source.replace(source.find("ad.name = \"x\""), 0, "ad.donated = 0, ");
+  for (const char *target : targets) {
+    Failure failure;
+    std::unique_ptr<Program> program = compile(source.c_str(), failure, target);
+    EXPECT(program);
+    Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
+    std::vector<ProgramResult> results;
+    EXPECT(program->run({x.view()}, {}, results, failure));
+    EXPECT(results[0].data.data() != x.getData());
+    EXPECT(static_cast<float *>(results[0].data.data())[2] == 6);
+    // The processor writes it where the argument was; the reference writes over nothing.
+    EXPECT(*reinterpret_cast<const float *>(x.getData()) == (target == targets[0] ? 2 : 1));
+  }
+}
+
 TEST(program_reports_errors_of_the_source) {
   Failure failure;
   EXPECT(!compile("func.func @main() {\n  %x = ad.nothing : tensor<f32>\n}", failure));

@@ -2,7 +2,8 @@
 """Executes the host program of planned IR without data: for every tensor that a kernel reads it must still lie there.
 
 Reads the text that ad-opt prints after --ad-plan-memory. Knows only where values are written and read, nothing of how the
-planner counts lifetimes; so it judges the plan on its own. Loops make three turns, both sides of a branch are followed."""
+planner counts lifetimes; so it judges the plan on its own. Loops make three turns, both sides of a branch are followed.
+A place is (memory, offset, end), a memory being the home and the number of a buffer: a pool, an argument or a result."""
 
 import re
 
@@ -13,6 +14,7 @@ BEFORE = re.compile(r"\bad\.buffer_before = array<i64(?:: ([-\d, ]*))?>")
 SWAPS = re.compile(r"ad\.swap = array<i64(?:: ([-\d, ]*))?>")
 ALIASES = ("ad.reshape", "ad.barrier", "tensor.cast")
 TURNS = 3
+ARGUMENT = 1
 
 
 class Race(Exception):
@@ -27,6 +29,10 @@ def pairs(match):
     """The names on both sides of `%a = %b, …`."""
     both = [pair.split(" = ") for pair in match[1].split(", ")] if match else []
     return [a for a, _ in both], [b for _, b in both]
+
+
+def overlap(a, b):
+    return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
 
 class Statement:
@@ -78,10 +84,13 @@ class Execution:
     """Values by name are tokens; memory is what tokens lie where."""
 
     def __init__(self, places):
-        self.places = places      # buffer → (offset, bytes)
+        self.places = places      # buffer → place
         self.values = {}          # name → token
-        self.alive = {}           # token → (low, high, name) while it lies in memory
+        self.alive = {}           # token → place while it lies in memory
         self.count = 0
+        for buffer, ((home, number), _, _) in enumerate(places):
+            if home == ARGUMENT:
+                self.write(f"%arg{number}", buffer)
 
     def read(self, name, reader):
         token = self.values.get(name)
@@ -91,29 +100,25 @@ class Execution:
 
     def write(self, name, buffer):
         """The value is written into the buffer, over what lay there; None for values outside of the arena."""
-        offset, size = self.places[buffer] if buffer is not None and buffer >= 0 else (-1, 0)
-        self.count += 1
-        self.values[name] = self.count if offset >= 0 else None
-        if offset < 0:
+        self.values[name] = None
+        if buffer is None or buffer < 0:
             return
-        low, high = offset, offset + size
-        for token in [t for t, (a, b, _) in self.alive.items() if a < high and low < b]:
+        self.count += 1
+        self.values[name] = self.count
+        place = self.places[buffer]
+        for token in [t for t, other in self.alive.items() if overlap(other, place)]:
             del self.alive[token]
-        self.alive[self.count] = (low, high, name)
-
-    def range_of(self, buffer):
-        offset, size = self.places[buffer]
-        return (offset, offset + size) if offset >= 0 else None
+        self.alive[self.count] = place
 
     def launch(self, statement):
         buffers = numbers(BUFFERS.search(statement.line))
         read = [self.read(name, statement.line[:60]) for name in statement.operands()]
-        inputs = [self.alive[token][:2] for token in read if token is not None]
-        written = [r for r in map(self.range_of, buffers) if r]
-        for i, (low, high) in enumerate(written):
+        inputs = [self.alive[token] for token in read if token is not None]
+        written = [self.places[buffer] for buffer in buffers]
+        for i, place in enumerate(written):
             # In place means exactly in the place of an operand.
-            bad = [r for r in inputs if r != (low, high)] + written[:i]
-            if any(a < high and low < b for a, b in bad):
+            bad = [other for other in inputs if other != place] + written[:i]
+            if any(overlap(other, place) for other in bad):
                 raise Race(f"{statement.line[:60]}: writes where it reads or writes something else")
         for name, buffer in zip(statement.results(), buffers):
             self.write(name, buffer)
@@ -132,7 +137,7 @@ class Execution:
                 names = names[:i] + [f"swap {i}"] + names[i + 1:]
         for name, target, buffer in zip(names, targets, buffers):
             token = self.read(name, reader)
-            if token is not None and buffer >= 0 and self.alive[token][:2] == self.range_of(buffer):
+            if token is not None and buffer >= 0 and self.alive[token] == self.places[buffer]:
                 self.values[target] = token
             else:
                 self.write(target, buffer)
@@ -209,7 +214,8 @@ def functions(text):
         if places:
             flat = numbers(places)
             body, _ = parse(text[match.end():].strip("\n").split("\n"))
-            yield match[1], list(zip(flat[::2], flat[1::2])), body
+            buffers = zip(flat[::4], flat[1::4], flat[2::4], flat[3::4])
+            yield match[1], [((home, number), at, at + size) for home, number, at, size in buffers], body
 
 
 def check(text):

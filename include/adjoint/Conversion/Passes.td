@@ -73,24 +73,64 @@ def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
-def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::func::FuncOp"> {
-  let summary = "Assign every tensor of the host program a place in one arena";
+def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Assign every tensor of the host programs a place in memory";
   let description = [{
-    Lifetimes are counted in whole kernels, nested loops included: two values that a kernel touches never share memory, except where
-    an elementwise kernel may write over an operand that dies. Loop carries live in one place and are updated in place when
-    the old value is dead. Static sizes are placed first fit; each dynamic size has a place of its own behind them. The plan is
-    checked for races before it is accepted, and written as attributes: `ad.buffers` on the function (offset and bytes of each
-    buffer; dynamic ones have offset -1) and `ad.buffer` on each operation (the buffer of each result or carry).
+    Lifetimes are counted in whole kernels, nested loops included: what a kernel reads and what it writes never share memory, except
+    where a result lies in the place of an operand that dies and that is read only where the result is written, or, for sums of
+    rows, in the row that is written. What a loop carries has one place, which it starts and ends in when nothing else needs
+    what it starts as; a yielded value is written there when the old one is dead by then.
+
+    An argument with `ad.donated` gives its memory to the result that it names, if it is dead when that is written; a remark of the
+    category ad-memory says what became of it. Other results of static shape are written where the host gets them. What is left lies in
+    pools: tensors of static shape in the arena; tensors whose dynamic sizes come from the same places in a pool whose
+    layout is the same for all sizes. Several orders are tried, and the layout that needs least is kept.
+
+    First, launches whose results leave their block move to where they can run first: updates at the end of a step would keep all that
+    they read live until then. They stay behind conditions, and go behind what else reads the value that they replace.
+
+    The plan is checked for races (ad-verify-memory-plan) and written as attributes: `ad.buffers` on the function (home, number, offset
+    and bytes of each buffer; home 0 is a pool, 1 an argument, 2 a result), `ad.arena_bytes`, `ad.pool_bytes` of the other
+    pools, and `ad.buffer` on each operation (the buffer of each result or carry).
 
     Before:
     ```mlir
-    %y = ad.launch @exp_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    func.func @main(%x: tensor<4xf32>) {
+      %y = ad.launch @exp_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+      ad.receive "y"(%y) : tensor<4xf32>
+      return
+    }
     ```
     After:
     ```mlir
-    %y = ad.launch @exp_0(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+    func.func @main(%x: tensor<4xf32>) attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+      %y = ad.launch @exp_0(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+      ad.receive "y"(%y) : tensor<4xf32>
+      return
+    }
     ```
-    Refuses tensor operations that are neither launches nor part of the host program.
+    Refuses tensor operations that are neither launches nor part of the host program; unstructured control flow.
+  }];
+  let options = [
+    Option<"reportFile", "report", "std::string", "\"\"",
+           "write there how many bytes each pool uses, how many its buffers have, and how many are live together at most; `-` is "
+           "standard output">,
+    Option<"pictureFile", "picture", "std::string", "\"\"",
+           "draw there, as SVG, the offset of each buffer against its lifetime">];
+}
+
+def VerifyMemoryPlanPass : Pass<"ad-verify-memory-plan", "::mlir::ModuleOp"> {
+  let summary = "Check a memory plan for races";
+  let description = [{
+    Why: plans are attributes, and a wrong one gives wrong numbers without a word. The check follows the host program as the plan says
+    that it will run, with the names of values in the place of numbers, and knows nothing of how the plan was made: each operand must
+    still lie where it was written, also in the next turn of a loop, and no kernel may write what it reads elsewhere.
+
+    Changes nothing. Refuses, with the operation that would read or write something wrong:
+    ```mlir
+    %y = ad.launch @transpose_0(%x) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    // error: 'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere
+    ```
   }];
 }
 

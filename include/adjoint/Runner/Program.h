@@ -95,8 +95,8 @@ public:
   const std::vector<Message> &getMessages() const;
 
   /// Runs the program once. Arguments must have the types and sizes of the interface; their memory is read
-  /// until the end of the run, and that of donated ones may be written. False and the reason in `failure`
-  /// when it did not reach its end.
+  /// until the end of the run, and that of donated ones, which overlaps no other, may be written. False and
+  /// the reason in `failure` when it did not reach its end.
   bool run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,
            std::vector<ProgramResult> &results, Failure &failure) const;
 

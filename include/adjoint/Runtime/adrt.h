@@ -56,6 +56,9 @@ typedef struct adrt_site {
 } adrt_site;
 
 typedef struct adrt_context adrt_context;
+/* Runs a program. Arguments that the program declares as donated may be written, and must overlap no other. A
+   result is described by adrt_result, or is the argument that is donated to it: then it has the data and the
+   shape of that. */
 typedef int32_t (*adrt_entry)(adrt_context *context, const adrt_tensor *arguments, adrt_tensor *results);
 
 /* What a failed run-time test was about; `values` of adrt_fail are named in parentheses. */

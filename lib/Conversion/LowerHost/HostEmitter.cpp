@@ -18,10 +18,9 @@ HostEmitter::HostEmitter(func::FuncOp source, HostModule &shared, bool profile)
 }
 
 LogicalResult HostEmitter::emit() {
-  places = source->getAttrOfType<DenseI64ArrayAttr>("ad.buffers").asArrayRef();
-  auto bytes = source->getAttrOfType<IntegerAttr>("ad.arena_bytes");
+  plan = *MemoryPlan::read(source);
   declareEntry();
-  arena = call("adrt_arena", pointerType, {context, i64(bytes.getInt())});
+  arena = call("adrt_arena", pointerType, {context, i64(plan.pools.front())});
   guardNotNull(arena);
   bindArguments();
   bindResults();
@@ -105,20 +104,40 @@ Value HostEmitter::byteCount(const HostTensor &tensor) {
   return toI64(builder.createOrFold<arith::MulIOp>(loc, elementCount(tensor), indexConstant(width)));
 }
 
-// Static buffers lie in the arena; a dynamic one has memory of its own that the runtime keeps and grows.
+// Elements along the dynamic axes, rounded up.
+Value HostEmitter::unitOf(const HostTensor &tensor) {
+  Value count = indexConstant(1);
+  for (auto [axis, size] : llvm::enumerate(tensor.sizes))
+    if (tensor.type.isDynamicDim(axis))
+      count = builder.createOrFold<arith::MulIOp>(loc, count, size);
+  Value multiple = indexConstant(kUnitMultiple);
+  Value units = builder.createOrFold<arith::CeilDivUIOp>(loc, count, multiple);
+  return toI64(builder.createOrFold<arith::MulIOp>(loc, units, multiple));
+}
+
+// The pools of dynamic sizes are memory that the runtime keeps and grows.
 HostEmitter::HostTensor HostEmitter::place(RankedTensorType type, ArrayRef<Value> sizes, int64_t buffer) {
   HostTensor tensor{nullptr, SmallVector<Value>(sizes), type, buffer};
-  if (Value result = resultPlaces.lookup(buffer)) {
-    tensor.pointer = result;
-    return tensor;
+  const PlannedPlace &place = plan.places[buffer];
+  auto at = [&](Value base, Value offset) {
+    return LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), base, ValueRange{offset});
+  };
+  if (place.home == Home::argument) {
+    tensor.pointer = tensors.lookup(source.getArgument(place.number)).pointer;
+  } else if (place.home == Home::result) {
+    tensor.pointer = resultData[place.number];
+  } else if (place.number == 0) {
+    tensor.pointer = at(arena, i64(place.offset));
+  } else {
+    Value unit = unitOf(tensor);
+    auto bytes = [&](int64_t perElement) -> Value {
+      return arith::MulIOp::create(builder, loc, unit, i64(perElement));
+    };
+    Value pool =
+        call("adrt_buffer", pointerType, {context, i32(place.number), bytes(plan.pools[place.number])});
+    guardNotNull(pool);
+    tensor.pointer = at(pool, bytes(place.offset));
   }
-  if (places[2 * buffer] >= 0) {
-    tensor.pointer = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), arena,
-                                         ValueRange{i64(places[2 * buffer])});
-    return tensor;
-  }
-  tensor.pointer = call("adrt_buffer", pointerType, {context, i32(buffer), byteCount(tensor)});
-  guardNotNull(tensor.pointer);
   return tensor;
 }
 
@@ -148,6 +167,9 @@ void HostEmitter::bindArguments() {
     }
     tensors[argument] = tensor;
   }
+  for (auto [buffer, place] : llvm::enumerate(plan.places))
+    if (place.home == Home::argument)
+      tensors[source.getArgument(place.number)].buffer = buffer;
 }
 
 LogicalResult HostEmitter::emitBlock(Block &block) {

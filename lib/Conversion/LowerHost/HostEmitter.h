@@ -6,8 +6,7 @@
 #ifndef ADJOINT_LIB_CONVERSION_LOWERHOST_HOSTEMITTER_H
 #define ADJOINT_LIB_CONVERSION_LOWERHOST_HOSTEMITTER_H
 
-#include "adjoint/Dialect/AD/IR/ADOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "../MemoryPlan.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -62,7 +61,9 @@ private:
   void declareEntry();
   void bindArguments();
   void bindResults();
+  Value resultSlot(unsigned number);
   Value allocateResult(unsigned number, const HostTensor &like);
+  bool isDonated(int64_t argument, int64_t result);
   LogicalResult emitBlock(Block &block);
   LogicalResult emitOp(Operation &op);
   void emitLaunch(LaunchOp launch);
@@ -101,6 +102,7 @@ private:
   SmallVector<Value> sizesOf(RankedTensorType type, ValueRange dynamic);
   Value elementCount(const HostTensor &tensor);
   Value byteCount(const HostTensor &tensor);
+  Value unitOf(const HostTensor &tensor);
   /// Address of an array of adrt_tensor that describes the values.
   Value describe(ArrayRef<HostTensor> tensors);
   void describeInto(Value slot, const HostTensor &tensor);
@@ -124,9 +126,8 @@ private:
   Value context, arena;
   IRMapping scalars;
   DenseMap<Value, HostTensor> tensors;
-  DenseMap<int64_t, Value> resultPlaces; // buffers that lie in the memory of a result
-  SmallVector<int64_t> resultBuffers;    // the buffer that each result is written as, or -1
-  ArrayRef<int64_t> places;              // offset and bytes of each buffer
+  MemoryPlan plan;
+  SmallVector<Value> resultData; // memory of the results that have a place in the plan
 };
 
 } // namespace mlir::ad

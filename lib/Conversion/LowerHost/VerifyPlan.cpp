@@ -62,10 +62,10 @@ LogicalResult PlanVerifier::verify(Operation *op) {
 }
 
 LogicalResult PlanVerifier::verify() {
-  auto plan = function->getAttrOfType<DenseI64ArrayAttr>("ad.buffers");
-  if (!plan || plan.size() % 2 != 0 || !function->hasAttrOfType<IntegerAttr>("ad.arena_bytes"))
+  std::optional<MemoryPlan> plan = MemoryPlan::read(function);
+  if (!plan)
     return function.emitOpError("has no memory plan; run ad-plan-memory first");
-  buffers = plan.size() / 2;
+  buffers = plan->places.size();
   if (!function.getBody().hasOneBlock())
     return function.emitOpError("has unstructured control flow; expected scf.for, scf.if and scf.while");
   return failure(function.walk([&](Operation *op) { return WalkResult(verify(op)); }).wasInterrupted());

@@ -1,110 +1,220 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-//
-// Places of buffers in the arena, the race checker that proves them, and the attributes that hold them.
 
-#include "Planner.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "Placement.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <map>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::ad;
 
-// A cache line, and the widest vector register.
-static constexpr int64_t kAlignment = 64;
+// Pairs of buffers that are live together, beyond which not every order is tried: keeps planning linear in
+// very long programs.
+static constexpr int64_t kPairLimit = 1 << 20;
 
-static bool liveTogether(const PlannedBuffer &a, const PlannedBuffer &b) {
-  return a.first <= b.last && b.first <= a.last;
-}
+namespace {
+struct Item {
+  int64_t bytes, first, last;
+  int64_t length() const { return last - first + 1; }
+};
 
-// First fit in the order of size, the largest first: big buffers have the least choice.
-void MemoryPlanner::placeFirstFit() {
-  SmallVector<PlannedBuffer *> order;
-  for (PlannedBuffer &buffer : buffers)
-    if (buffer.bytes >= 0)
-      order.push_back(&buffer);
-  // Ties keep the order of the program: pointers into one vector ascend.
-  llvm::sort(order, [](auto *a, auto *b) { return a->bytes != b->bytes ? a->bytes > b->bytes : a < b; });
-  SmallVector<PlannedBuffer *> placed; // by offset
-  for (PlannedBuffer *buffer : order) {
-    int64_t bytes = llvm::alignTo(std::max<int64_t>(buffer->bytes, 1), kAlignment), offset = 0;
-    for (PlannedBuffer *other : placed) {
-      if (!liveTogether(*buffer, *other))
-        continue;
-      if (offset + bytes <= other->offset)
-        break;
-      offset = std::max<int64_t>(
-          offset, llvm::alignTo(other->offset + std::max<int64_t>(other->bytes, 1), kAlignment));
+struct Layout {
+  SmallVector<int64_t> offsets;
+  int64_t bytes = 0;
+};
+
+/// An order in which buffers are placed, by descending key, and whether each gets the smallest gap or the
+/// first one.
+struct Strategy {
+  StringLiteral name;
+  double (*key)(const Item &);
+  bool smallestGap;
+};
+
+// Big buffers have the least choice; long-lived ones are in the way of most others.
+constexpr Strategy kStrategies[] = {
+    {"largest first", [](const Item &i) { return double(i.bytes); }, false},
+    {"largest first, smallest gap", [](const Item &i) { return double(i.bytes); }, true},
+    {"longest first", [](const Item &i) { return double(i.length()); }, false},
+    {"longest first, smallest gap", [](const Item &i) { return double(i.length()); }, true},
+    {"largest area first", [](const Item &i) { return double(i.bytes) * double(i.length()); }, false},
+    {"largest area first, smallest gap", [](const Item &i) { return double(i.bytes) * double(i.length()); },
+     true},
+    {"earliest first", [](const Item &i) { return -double(i.first); }, false},
+    {"earliest first, smallest gap", [](const Item &i) { return -double(i.first); }, true},
+    {"latest first", [](const Item &i) { return double(i.last); }, false},
+    {"latest first, smallest gap", [](const Item &i) { return double(i.last); }, true},
+};
+
+class Placer {
+public:
+  explicit Placer(ArrayRef<Item> items) : items(items) {
+    for (unsigned i = 0; i < items.size(); ++i)
+      byStart.push_back(i);
+    llvm::stable_sort(byStart, [&](unsigned a, unsigned b) { return items[a].first < items[b].first; });
+  }
+
+  void findLargestLiveSet(PoolSummary &summary);
+  bool findNeighbours();
+  Layout place(const Strategy &strategy);
+  Layout scan();
+
+private:
+  int64_t findGap(unsigned item, const Layout &layout, bool smallest);
+
+  ArrayRef<Item> items;
+  SmallVector<unsigned> byStart;
+  SmallVector<SmallVector<unsigned, 0>, 0> neighbours; // what is live with each item
+};
+} // namespace
+
+void Placer::findLargestLiveSet(PoolSummary &summary) {
+  std::multimap<int64_t, int64_t> ends; // last, bytes
+  int64_t live = 0;
+  for (unsigned i : byStart) {
+    while (!ends.empty() && ends.begin()->first < items[i].first) {
+      live -= ends.begin()->second;
+      ends.erase(ends.begin());
     }
-    buffer->offset = offset;
-    arenaBytes = std::max(arenaBytes, offset + bytes);
-    placed.insert(llvm::upper_bound(placed, buffer, [](auto *a, auto *b) { return a->offset < b->offset; }),
-                  buffer);
+    live += items[i].bytes;
+    ends.emplace(items[i].last, items[i].bytes);
+    if (live > summary.live) {
+      summary.live = live;
+      summary.liveAt = items[i].first;
+    }
   }
 }
 
-LogicalResult MemoryPlanner::checkRaces() {
-  SmallVector<PlannedBuffer *> order;
-  for (PlannedBuffer &buffer : buffers)
-    if (buffer.offset >= 0)
-      order.push_back(&buffer);
-  llvm::sort(order, [](auto *a, auto *b) { return a->offset < b->offset; });
-  for (auto [i, a] : llvm::enumerate(order))
-    for (PlannedBuffer *b : ArrayRef(order).drop_front(i + 1)) {
-      if (b->offset >= a->offset + a->bytes)
-        break;
-      if (liveTogether(*a, *b))
-        return function.emitOpError(
-                   "memory plan is wrong: two buffers that are live together overlap at offset ")
-               << b->offset;
+// False when there are too many pairs.
+bool Placer::findNeighbours() {
+  neighbours.resize(items.size());
+  SmallVector<unsigned> active;
+  int64_t pairs = 0;
+  for (unsigned i : byStart) {
+    llvm::erase_if(active, [&](unsigned other) { return items[other].last < items[i].first; });
+    pairs += active.size();
+    if (pairs > kPairLimit)
+      return false;
+    for (unsigned other : active) {
+      neighbours[i].push_back(other);
+      neighbours[other].push_back(i);
     }
-  WalkResult result = function.walk([&](LaunchOp launch) {
-    return failed(checkLaunch(launch)) ? WalkResult::interrupt() : WalkResult::advance();
+    active.push_back(i);
+  }
+  return true;
+}
+
+int64_t Placer::findGap(unsigned item, const Layout &layout, bool smallest) {
+  SmallVector<std::pair<int64_t, int64_t>, 32> taken;
+  for (unsigned other : neighbours[item])
+    if (layout.offsets[other] >= 0)
+      taken.emplace_back(layout.offsets[other], layout.offsets[other] + items[other].bytes);
+  llvm::sort(taken);
+  int64_t end = 0, best = -1, bestGap = 0;
+  for (auto [from, to] : taken) {
+    int64_t gap = from - end;
+    if (gap >= items[item].bytes && (best < 0 || (smallest && gap < bestGap))) {
+      best = end;
+      bestGap = gap;
+    }
+    end = std::max(end, to);
+  }
+  return best < 0 ? end : best;
+}
+
+Layout Placer::place(const Strategy &strategy) {
+  SmallVector<unsigned> order(byStart);
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
+    double keyA = strategy.key(items[a]), keyB = strategy.key(items[b]);
+    return keyA != keyB ? keyA > keyB : items[a].bytes > items[b].bytes;
   });
-  return failure(result.wasInterrupted());
+  Layout layout;
+  layout.offsets.assign(items.size(), -1);
+  for (unsigned item : order) {
+    layout.offsets[item] = findGap(item, layout, strategy.smallestGap);
+    layout.bytes = std::max(layout.bytes, layout.offsets[item] + items[item].bytes);
+  }
+  return layout;
 }
 
-// No kernel writes what it still reads, and no two results share a buffer.
-LogicalResult MemoryPlanner::checkLaunch(LaunchOp launch) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
-  auto tied = launch.getTied();
-  SmallVector<int64_t> written;
-  for (OpResult result : launch->getResults()) {
-    int64_t buffer = bufferOf.lookup(result);
-    if (llvm::is_contained(written, buffer))
-      return launch.emitOpError("memory plan is wrong: two results share a buffer");
-    written.push_back(buffer);
-    for (auto [i, input] : llvm::enumerate(launch.getInputs())) {
-      if (!isa<RankedTensorType>(input.getType()) || bufferOf.lookup_or(input, -1) != buffer)
-        continue;
-      bool isTied = tied && (*tied)[result.getResultNumber()] == int64_t(i);
-      if (!isTied && !mayOverwrite(kernel, i, result.getResultNumber()))
-        return launch.emitOpError(
-            "memory plan is wrong: the kernel overwrites an operand that it reads elsewhere");
+// In the order of the program, each buffer into the smallest gap that is free when it starts.
+Layout Placer::scan() {
+  Layout layout;
+  layout.offsets.assign(items.size(), -1);
+  std::map<int64_t, int64_t> gaps;              // offset, bytes
+  std::set<std::pair<int64_t, int64_t>> bySize; // bytes, offset
+  std::multimap<int64_t, unsigned> ends;        // last, item
+  auto add = [&](int64_t offset, int64_t bytes) {
+    auto next = gaps.lower_bound(offset);
+    if (next != gaps.end() && next->first == offset + bytes) {
+      bytes += next->second;
+      bySize.erase({next->second, next->first});
+      next = gaps.erase(next);
     }
+    if (next != gaps.begin())
+      if (auto before = std::prev(next); before->first + before->second == offset) {
+        offset = before->first;
+        bytes += before->second;
+        bySize.erase({before->second, before->first});
+        gaps.erase(before);
+      }
+    gaps[offset] = bytes;
+    bySize.insert({bytes, offset});
+  };
+  auto take = [&](std::set<std::pair<int64_t, int64_t>>::iterator gap, int64_t bytes) {
+    auto [size, offset] = *gap;
+    bySize.erase(gap);
+    gaps.erase(offset);
+    if (size > bytes)
+      add(offset + bytes, size - bytes);
+    return offset;
+  };
+  for (unsigned item : byStart) {
+    for (; !ends.empty() && ends.begin()->first < items[item].first; ends.erase(ends.begin()))
+      add(layout.offsets[ends.begin()->second], items[ends.begin()->second].bytes);
+    int64_t bytes = items[item].bytes;
+    auto gap = bySize.lower_bound({bytes, 0});
+    if (gap == bySize.end()) {
+      // The gap at the end grows.
+      int64_t free = !gaps.empty() && gaps.rbegin()->first + gaps.rbegin()->second == layout.bytes
+                         ? gaps.rbegin()->second
+                         : 0;
+      add(layout.bytes, bytes - free);
+      layout.bytes += bytes - free;
+      gap = bySize.lower_bound({bytes, 0});
+    }
+    layout.offsets[item] = take(gap, bytes);
+    ends.emplace(items[item].last, item);
   }
-  return success();
+  return layout;
 }
 
-void MemoryPlanner::writeAttributes() {
-  Builder builder(function.getContext());
-  SmallVector<int64_t> places;
-  for (const PlannedBuffer &buffer : buffers) {
-    places.push_back(buffer.offset);
-    places.push_back(buffer.bytes);
+PoolSummary ad::placePool(ArrayRef<PlannedBuffer *> buffers, int64_t alignment) {
+  SmallVector<Item> items;
+  PoolSummary summary;
+  for (const PlannedBuffer *buffer : buffers) {
+    int64_t bytes = llvm::alignTo(std::max<int64_t>(buffer->place.bytes, 1), alignment);
+    items.push_back({bytes, buffer->first, buffer->last});
+    summary.total += bytes;
   }
-  function->setAttr("ad.buffers", builder.getDenseI64ArrayAttr(places));
-  function->setAttr("ad.arena_bytes", builder.getI64IntegerAttr(arenaBytes));
-  function.walk([&](Operation *op) {
-    if (!isa<LaunchOp, FeedOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
-      return;
-    SmallVector<int64_t> ids;
-    for (Value result : op->getResults())
-      ids.push_back(bufferOf.lookup_or(result, -1));
-    op->setAttr("ad.buffer", builder.getDenseI64ArrayAttr(ids));
-    if (auto it = before.find(op); it != before.end())
-      op->setAttr("ad.buffer_before", builder.getDenseI64ArrayAttr(it->second));
-    if (auto it = swaps.find(op); it != swaps.end())
-      op->setAttr("ad.swap", builder.getDenseI64ArrayAttr(it->second));
-  });
+  Placer placer(items);
+  placer.findLargestLiveSet(summary);
+  Layout best = placer.scan();
+  summary.order = "one scan";
+  if (best.bytes > summary.live && placer.findNeighbours())
+    for (const Strategy &strategy : kStrategies) {
+      Layout layout = placer.place(strategy);
+      if (layout.bytes < best.bytes) {
+        best = std::move(layout);
+        summary.order = strategy.name;
+      }
+      if (best.bytes == summary.live)
+        break;
+    }
+  summary.used = best.bytes;
+  for (auto [buffer, offset] : llvm::zip_equal(buffers, best.offsets))
+    buffer->place.offset = offset;
+  return summary;
 }

@@ -1,0 +1,94 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// When values are needed.
+
+#include "Planner.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+bool ad::isAlias(Operation *op) { return isa<ReshapeOp, BarrierOp, tensor::CastOp>(op); }
+
+Value ad::stripAliases(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isAlias(op))
+      break;
+    value = op->getOperand(cast<OpResult>(value).getResultNumber());
+  }
+  return value;
+}
+
+void MemoryPlanner::number(Block &block) {
+  for (Operation &op : block) {
+    int64_t enter = operations.size();
+    operations.push_back(&op);
+    for (Region &region : op.getRegions())
+      for (Block &nested : region)
+        number(nested);
+    if (op.getNumRegions() > 0)
+      operations.push_back(&op);
+    numbers[&op] = {enter, static_cast<int64_t>(operations.size()) - 1};
+  }
+}
+
+// What a loop starts with is read when it starts. A use inside a loop that the value comes into from outside
+// lasts until the loop ends.
+int64_t MemoryPlanner::endOfUse(OpOperand &use, Block *definingBlock) {
+  int64_t end = numberOf(use.getOwner());
+  for (Operation *op = use.getOwner(); op && op->getBlock() != definingBlock; op = op->getParentOp()) {
+    Operation *parent = op->getParentOp();
+    if (isa_and_nonnull<LoopLikeOpInterface>(parent))
+      end = std::max(end, endOf(parent));
+  }
+  return end;
+}
+
+void MemoryPlanner::extendOverUses(Value value) {
+  int64_t buffer = bufferOf.lookup_or(value, -1);
+  if (buffer < 0)
+    return;
+  for (OpOperand &use : value.getUses())
+    buffers[buffer].last = std::max(buffers[buffer].last, endOfUse(use, value.getParentBlock()));
+}
+
+// Whether what the use belongs to may write the results that are wanted in the buffer of `value` over it.
+bool MemoryPlanner::mayWriteOver(OpOperand &use, Value value) {
+  Operation *writer = use.getOwner();
+  int64_t buffer = bufferOf.lookup(value);
+  auto launch = dyn_cast<LaunchOp>(writer);
+  auto loop = dyn_cast<scf::ForOp>(writer);
+  for (OpResult result : writer->getResults()) {
+    if (wanted.lookup_or(result, -1) != buffer)
+      continue;
+    // A carry that starts as the value finds it in place.
+    if (loop && stripAliases(loop.getInitArgs()[result.getResultNumber()]) != value)
+      return false;
+    unsigned first = launch ? launch.getInputs().getBeginOperandIndex() : 0;
+    if (launch && !overwrites.mayOverwrite(launch, use.getOperandNumber() - first, result.getResultNumber()))
+      return false;
+  }
+  return launch || loop;
+}
+
+bool MemoryPlanner::diesBefore(Value value, Operation *writer) {
+  SmallVector<Value> names = {value};
+  while (!names.empty()) {
+    Value name = names.pop_back_val();
+    for (OpOperand &use : name.getUses()) {
+      Operation *user = use.getOwner();
+      if (isAlias(user)) {
+        names.push_back(user->getResult(use.getOperandNumber()));
+        continue;
+      }
+      Operation *inBlock = writer->getBlock()->findAncestorOpInBlock(*user);
+      if (!inBlock)
+        return false;
+      if (inBlock->isBeforeInBlock(writer))
+        continue;
+      if (user != writer || !mayWriteOver(use, value))
+        return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,109 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Buffers of loops and branches. A loop's carry has one place, which its result shares.
+
+#include "Planner.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// A yielded value is written straight into the carry when it arises in this block, the carry's old value is
+// dead by then, and the sizes are the carry's.
+void MemoryPlanner::placeYieldedInCarries(scf::ForOp loop, ArrayRef<int64_t> carries) {
+  for (auto [argument, yielded, carry] :
+       llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues(), carries)) {
+    if (carry < 0)
+      continue;
+    Value value = stripAliases(yielded);
+    Operation *writer = value.getDefiningOp();
+    if (!isa_and_nonnull<LaunchOp, FeedOp, scf::ForOp>(writer) || writer->getBlock() != loop.getBody() ||
+        wanted.count(value) || !pools.haveSameSize(value, argument))
+      continue;
+    wanted[value] = carry;
+    if (!diesBefore(argument, writer))
+      wanted.erase(value);
+  }
+}
+
+// All yields happen at once: what lies where another carry is yielded to goes through a temporary.
+void MemoryPlanner::assignSwaps(scf::ForOp loop, ArrayRef<int64_t> carries) {
+  SmallVector<int64_t> temporaries;
+  int64_t at = numberOf(loop.getBody()->getTerminator());
+  for (auto [yielded, carry] : llvm::zip_equal(loop.getYieldedValues(), carries)) {
+    int64_t source = isTensor(yielded) ? bufferOf.lookup_or(yielded, -1) : -1;
+    bool crosses = source >= 0 && source != carry && llvm::is_contained(carries, source);
+    temporaries.push_back(crosses ? makeBuffer(yielded, at, {Home::pool, pools.poolOf(yielded)}) : -1);
+  }
+  swaps[loop] = temporaries;
+}
+
+LogicalResult MemoryPlanner::assignFor(scf::ForOp loop) {
+  SmallVector<int64_t> carries;
+  for (auto [argument, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults())) {
+    carries.push_back(isTensor(argument) ? bufferFor(result, loop) : -1);
+    if (carries.back() < 0)
+      continue;
+    bufferOf[argument] = bufferOf[result] = carries.back();
+    int64_t &last = buffers[carries.back()].last;
+    last = std::max(last, endOf(loop));
+    extendOverUses(result);
+  }
+  placeYieldedInCarries(loop, carries);
+  if (failed(assign(*loop.getBody())))
+    return failure();
+  assignSwaps(loop, carries);
+  return success();
+}
+
+// A branch writes what it yields straight into the result, unless only run time knows that it has the
+// result's size.
+void MemoryPlanner::placeYieldedInResults(Block &block, scf::IfOp branch) {
+  for (auto [yielded, result] : llvm::zip_equal(block.getTerminator()->getOperands(), branch.getResults())) {
+    auto launch = yielded.getDefiningOp<LaunchOp>();
+    int64_t buffer = bufferOf.lookup_or(result, -1);
+    if (buffer >= 0 && launch && launch->getBlock() == &block && !wanted.count(yielded) &&
+        pools.haveSameSize(yielded, result))
+      wanted[yielded] = buffer;
+  }
+}
+
+LogicalResult MemoryPlanner::assignIf(scf::IfOp branch) {
+  for (Value result : branch.getResults()) {
+    if (!isTensor(result))
+      continue;
+    int64_t buffer = bufferOf[result] = bufferFor(result, branch);
+    buffers[buffer].last = std::max(buffers[buffer].last, endOf(branch));
+    extendOverUses(result);
+  }
+  for (Region &region : branch->getRegions()) {
+    if (region.empty())
+      continue;
+    if (branch.getNumResults() > 0)
+      placeYieldedInResults(region.front(), branch);
+    if (failed(assign(region.front())))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult MemoryPlanner::assignWhile(scf::WhileOp loop) {
+  SmallVector<int64_t> &conditionBuffers = before[loop];
+  for (Value argument : loop.getBeforeArguments()) {
+    conditionBuffers.push_back(
+        isTensor(argument) ? makeBuffer(argument, numberOf(loop), {Home::pool, pools.poolOf(argument)}) : -1);
+    bufferOf[argument] = conditionBuffers.back();
+    if (conditionBuffers.back() >= 0)
+      buffers.back().last = endOf(loop);
+  }
+  for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
+    int64_t buffer = isTensor(result) ? bufferFor(result, loop) : -1;
+    bufferOf[argument] = bufferOf[result] = buffer;
+    if (buffer < 0)
+      continue;
+    buffers[buffer].last = std::max(buffers[buffer].last, endOf(loop));
+    extendOverUses(result);
+  }
+  if (failed(assign(*loop.getBeforeBody())))
+    return failure();
+  return assign(*loop.getAfterBody());
+}
