@@ -21,7 +21,7 @@ static bool isPartOfElementwise(Operation &op) {
   return fusable ? fusable.getFusionKind() == FusionKind::elementwise : op.hasTrait<OpTrait::ConstantLike>();
 }
 
-// One reduction over the last axis only.
+// A reduction over the last axis only.
 static bool reducesRows(Operation &op) {
   return llvm::TypeSwitch<Operation &, bool>(op)
       .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>([](auto reduction) {
@@ -31,12 +31,28 @@ static bool reducesRows(Operation &op) {
       .Default(false);
 }
 
+static bool isContraction(Operation &op) {
+  auto fusable = dyn_cast<FusableOpInterface>(op);
+  return fusable && fusable.getFusionKind() == FusionKind::dot;
+}
+
+// What is contiguous in the operand is not in the result.
+static bool movesLastAxis(Operation &op) {
+  auto transpose = dyn_cast<TransposeOp>(op);
+  return transpose && transpose.getPermutation().back() + 1 != int64_t(transpose.getPermutation().size());
+}
+
 static KernelClass classOf(FusionOp fusion) {
   auto operations = fusion.getBody().front().without_terminator();
+  auto isPartOfRows = [](Operation &op) { return isPartOfElementwise(op) || reducesRows(op); };
   if (llvm::all_of(operations, isPartOfElementwise))
     return KernelClass::elementwise;
-  if (llvm::hasSingleElement(operations) && reducesRows(*operations.begin()))
+  if (llvm::all_of(operations, isPartOfRows))
     return KernelClass::row;
+  if (llvm::any_of(operations, isContraction))
+    return KernelClass::contraction;
+  if (llvm::hasSingleElement(operations) && movesLastAxis(*operations.begin()))
+    return KernelClass::transposition;
   return KernelClass::generic;
 }
 

@@ -23,6 +23,39 @@ func.func @row(%x: tensor<4x3xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
+// CHECK-LABEL: @rows
+func.func @rows(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  // CHECK: kernel = #ad<kernel_class row>
+  %y = ad.fusion reduce (%a = %x) : (tensor<4x3xf32>) -> tensor<4x3xf32> {
+    %m = ad.reduce_max %a axes [1] keep_dims : tensor<4x3xf32> -> tensor<4x1xf32>
+    %w = ad.broadcast %m : tensor<4x1xf32> -> tensor<4x3xf32>
+    %d = ad.sub %a, %w : tensor<4x3xf32>
+    ad.yield %d : tensor<4x3xf32>
+  }
+  return %y : tensor<4x3xf32>
+}
+
+// CHECK-LABEL: @transposition
+func.func @transposition(%x: tensor<4x3x2xf32>) -> tensor<4x2x3xf32> {
+  // CHECK: kernel = #ad<kernel_class transposition>
+  %y = ad.fusion movement (%a = %x) : (tensor<4x3x2xf32>) -> tensor<4x2x3xf32> {
+    %t = ad.transpose %a [0, 2, 1] : tensor<4x3x2xf32>
+    ad.yield %t : tensor<4x2x3xf32>
+  }
+  return %y : tensor<4x2x3xf32>
+}
+
+// Rows that only change places are copied, not transposed.
+// CHECK-LABEL: @exchanged_rows
+func.func @exchanged_rows(%x: tensor<4x3x2xf32>) -> tensor<3x4x2xf32> {
+  // CHECK: kernel = #ad<kernel_class generic>
+  %y = ad.fusion movement (%a = %x) : (tensor<4x3x2xf32>) -> tensor<3x4x2xf32> {
+    %t = ad.transpose %a [1, 0, 2] : tensor<4x3x2xf32>
+    ad.yield %t : tensor<3x4x2xf32>
+  }
+  return %y : tensor<3x4x2xf32>
+}
+
 // CHECK-LABEL: @other_axis
 func.func @other_axis(%x: tensor<4x3xf32>) -> tensor<3xf32> {
   // CHECK: kernel = #ad<kernel_class generic>
@@ -35,7 +68,7 @@ func.func @other_axis(%x: tensor<4x3xf32>) -> tensor<3xf32> {
 
 // CHECK-LABEL: @contraction
 func.func @contraction(%x: tensor<4x3xf32>, %w: tensor<3x2xf32>) -> tensor<4x2xf32> {
-  // CHECK: kernel = #ad<kernel_class generic>
+  // CHECK: kernel = #ad<kernel_class contraction>
   %y = ad.fusion dot (%a = %x, %b = %w) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32> {
     %d = ad.dot %a, %b : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
     ad.yield %d : tensor<4x2xf32>

@@ -50,6 +50,7 @@ def AD_FusionKind : AD_Enum<"FusionKind", "what a fusion was grown from", [
   I32EnumCase<"movement", 3>]>;
 
 def AD_KernelClass : AD_Enum<"KernelClass", "which emitter makes the code of a kernel", [
-  I32EnumCase<"elementwise", 0>, I32EnumCase<"row", 1>, I32EnumCase<"generic", 2>]>;
+  I32EnumCase<"elementwise", 0>, I32EnumCase<"row", 1>, I32EnumCase<"generic", 2>,
+  I32EnumCase<"contraction", 3>, I32EnumCase<"transposition", 4>]>;
 
 #endif // ADJOINT_DIALECT_AD_IR_ADENUMS

@@ -264,8 +264,9 @@ def SelectKernelsPass : Pass<"ad-select-kernels"> {
     Why: the emitters differ in what they understand; the choice is made once, visibly, where the fusion's operations can
     still be seen.
 
-    `elementwise`: elementwise operations, broadcasts and constants only. `row`: one reduction over the last axis and nothing else. `generic`:
-    everything else. A fusion that has a class keeps it.
+    `elementwise`: elementwise operations, broadcasts and constants only. `row`: reductions over the last axis as well, such as softmax and the
+    norms. `contraction`: `ad.dot` or `ad.gemm` with what is fused to it. `transposition`: `ad.transpose` alone, when it moves the last
+    axis. `generic`: everything else. A fusion that has a class keeps it.
 
     Before:
     ```mlir
