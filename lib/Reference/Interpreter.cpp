@@ -100,8 +100,13 @@ int32_t Frame::runOperation(Operation *op) {
   const Semantics::Function *semantics = run.semantics.find(op);
   if (!semantics)
     return refuse(op, "is not an operation that the reference interpreter runs");
-  if (int32_t status = (*semantics)(op, *this))
-    return status;
+  try {
+    if (int32_t status = (*semantics)(op, *this))
+      return status;
+  } catch (const std::bad_alloc &) {
+    return run.context->fail(ADRT_HOST_ERROR, Site(op).get(),
+                             "not enough memory for what the operation makes");
+  }
   return checkResults(op);
 }
 

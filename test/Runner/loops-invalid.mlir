@@ -6,9 +6,17 @@
 // RUN: not ad-runner %t/constant.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=STEP
 // RUN: not ad-runner %t/constant.mlir -O0 --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=STEP
 // RUN: not ad-runner %t/recursion.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=RECURSION
+// RUN: not ad-runner %t/body.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=BODY
+// BODY: error: 'func.call' op expected 'elsewhere' to have a body
 // STEP: mlir:{{[0-9]+}}:8: error: 'scf.for' op requires a positive step, but got -1
 // RECURSION: error: 'func.call' op is part of a recursion, which cannot be compiled; write a loop
 
+//--- body.mlir
+func.func private @elsewhere(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
+  %y = func.call @elsewhere(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
 //--- step.mlir
 func.func @main(%x: tensor<4xf32> {ad.name = "x"}, %s: tensor<i64> {ad.name = "s"}) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index

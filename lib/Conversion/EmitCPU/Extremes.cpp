@@ -2,7 +2,8 @@
 //
 // The largest or smallest element of a row. Exactly, each step costs five instructions that wait for each
 // other: NaN has to win, and -0 is less than +0. A first loop compares and notes the largest bits without
-// sign instead; only rows with a NaN, and those whose result is a zero, go through the exact loop as well.
+// sign instead; only rows with a NaN, and those with a zero as the best of a lane, go through the exact loop
+// as well.
 
 #include "KernelEmitter.h"
 

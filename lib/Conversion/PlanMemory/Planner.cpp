@@ -94,8 +94,12 @@ LogicalResult MemoryPlanner::assignOp(Operation &op) {
     return success();
   }
   // Everything else was inlined.
-  if (isa<func::CallOp>(op))
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    if (callee && callee.isExternal())
+      return op.emitOpError("expected '") << call.getCallee() << "' to have a body";
     return op.emitOpError("is part of a recursion, which cannot be compiled; write a loop");
+  }
   if (llvm::any_of(op.getResults(), isTensor))
     return op.emitOpError("makes a tensor in the host program that has no place in memory; run ad-fuse and "
                           "ad-outline-kernels first");

@@ -113,7 +113,14 @@ template <class B> V<B, float> log2Finite(B &b, V<B, float> x) {
   LogParts<B> parts = logParts<B>(b, x);
   Pair<B, float> first = twoProduct<float>(b, parts.f, b.constant(invLn2<float>.high));
   first.low = b.fma(parts.f, b.constant(invLn2<float>.low), first.low);
-  V<B, float> tail = b.fma(parts.f * parts.f, polynomial<float>(b, parts.f, log2Direct<float>), first.low);
+  // The quadratic term is up to a fifth of the result, so the rounding of its square counts.
+  Pair<B, float> square = twoProduct<float>(b, parts.f, parts.f);
+  V<B, float> quadratic = b.constant(log2Direct<float>.values[0]);
+  V<B, float> tail = b.constant(log2Direct<float>.values[log2Direct<float>.size - 1]);
+  for (int i = log2Direct<float>.size - 2; i >= 1; --i)
+    tail = b.fma(tail, parts.f, b.constant(log2Direct<float>.values[i]));
+  tail = b.fma(square.high * parts.f, tail, b.fma(square.high, b.constant(log2DirectRest<float>), first.low));
+  tail = b.fma(square.high, quadratic, b.fma(square.low, quadratic, tail));
   Pair<B, float> sum = fastTwoSum<float>(b, integerToFloat<float>(b, parts.k), first.high);
   return sum.high + (sum.low + tail);
 }

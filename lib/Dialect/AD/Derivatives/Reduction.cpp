@@ -149,10 +149,27 @@ Value CollapsedAxes::reducedLikeKept(Value reduced, Value collapsed) {
 
 //===- Maximum and minimum: the whole cotangent to the first extremum -===//
 
+// One more element behind the last, which is never the first extremum but where there is no other: an axis of
+// dynamic size may be empty, and argmax needs an element.
+static Value withLastResort(Rule &rule, Value x, bool isMaximum) {
+  RankedTensorType type = typeOf(x);
+  int64_t last = type.getRank() - 1;
+  if (!type.isDynamicDim(last))
+    return x;
+  const llvm::fltSemantics &semantics = cast<FloatType>(type.getElementType()).getFloatSemantics();
+  APFloat worst = APFloat::semanticsHasInf(semantics)
+                      ? APFloat::getInf(semantics, /*Negative=*/isMaximum)
+                      : APFloat::getLargest(semantics, /*Negative=*/isMaximum);
+  Value value = scalarConstant(rule.builder, rule.loc, type.getElementType(), worst.convertToDouble());
+  SmallVector<int64_t> none(type.getRank(), 0), high(none);
+  high[last] = 1;
+  return PadOp::create(rule.builder, rule.loc, x, value, none, high, none, PermissionsAttr());
+}
+
 template <typename OpT, typename ArgOpT> static LogicalResult extremumRule(OpT op, Rule &rule) {
   if (!rule.wants(0))
     return success();
-  // Nothing was read where there is nothing to give back, and argmax needs an element.
+  // Nothing was read where there is nothing to give back.
   if (typeOf(op.getInput()).hasStaticShape() && typeOf(op.getInput()).getNumElements() == 0) {
     rule.give(0, zerosLike(rule.builder, rule.loc, op.getInput()));
     return success();
@@ -160,7 +177,9 @@ template <typename OpT, typename ArgOpT> static LogicalResult extremumRule(OpT o
   CollapsedAxes axes(rule, op.getInput(), op.getAxes());
   Value x = axes.collapse();
   int64_t last = typeOf(x).getRank() - 1;
-  Value first = ArgOpT::create(rule.builder, rule.loc, x, static_cast<uint64_t>(last), PermissionsAttr());
+  Value candidates = withLastResort(rule, x, std::is_same_v<ArgOpT, ArgmaxOp>);
+  Value first =
+      ArgOpT::create(rule.builder, rule.loc, candidates, static_cast<uint64_t>(last), PermissionsAttr());
   Value numbers =
       IotaOp::create(rule.builder, rule.loc, typeOf(x).clone(rule.builder.getI64Type()),
                      dynamicSizes(rule.builder, rule.loc, x), static_cast<uint64_t>(last), PermissionsAttr());

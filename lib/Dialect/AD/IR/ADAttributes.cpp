@@ -136,11 +136,16 @@ void OrderAttr::print(AsmPrinter &printer) const {
     printer << "<block = " << getLength() << ">";
 }
 
+// All lanes are values of one vector in compiled code.
+static constexpr int64_t kMaxLanes = 4096;
+
 LogicalResult OrderAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t lanes, int64_t length) {
   if (length <= 0)
     return emitError() << "expected a positive chunk or block, but got " << length;
   if (lanes < 0 || (lanes & (lanes - 1)) != 0)
     return emitError() << "expected a power of two as the number of lanes, but got " << lanes;
+  if (lanes > kMaxLanes)
+    return emitError() << "expected at most " << kMaxLanes << " lanes, but got " << lanes;
   if (lanes != 0 && length % lanes != 0)
     return emitError() << "expected a chunk that is a multiple of the lanes, but got " << length << " and "
                        << lanes;

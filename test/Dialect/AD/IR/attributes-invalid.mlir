@@ -127,6 +127,13 @@ func.func @order_power() attributes {test.order = #ad.order<lanes = 3, chunk = 3
 
 // -----
 
+// expected-error @+1 {{expected at most 4096 lanes, but got 8192}}
+func.func @order_most_lanes() attributes {test.order = #ad.order<lanes = 8192, chunk = 8192>} {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{expected a chunk that is a multiple of the lanes, but got 6 and 4}}
 func.func @order_chunk() attributes {test.order = #ad.order<lanes = 4, chunk = 6>} {
   return
