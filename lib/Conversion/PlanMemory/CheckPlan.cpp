@@ -178,6 +178,7 @@ LogicalResult PlanChecker::runLaunch(LaunchOp launch) {
 
 LogicalResult PlanChecker::runFor(scf::ForOp loop) {
   Block &body = *loop.getBody();
+  SmallVector<std::pair<Value, Value>> inPlace;
   for (auto [i, init, argument, result] :
        llvm::enumerate(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {
     if (!isTensor(argument))
@@ -186,9 +187,17 @@ LogicalResult PlanChecker::runFor(scf::ForOp loop) {
       return failure();
     bufferOf[result] = bufferOf.lookup(argument);
     contentOf[result] = argument;
-    if (failed(copy(loop, init, argument)))
+    // Where nothing moves the start keeps its name until every carry has been given its own.
+    if (bufferOf.lookup_or(init, -1) == bufferOf.lookup(argument))
+      inPlace.emplace_back(init, argument);
+    else if (failed(copy(loop, init, argument)))
       return failure();
   }
+  for (auto [init, argument] : inPlace)
+    if (failed(read(loop, init)))
+      return failure();
+  for (auto [init, argument] : inPlace)
+    write(bufferOf.lookup(argument), argument);
   loops.emplace_back(loop, DenseMap<Value, Operation *>());
   if (failed(runBlock(body)))
     return failure();
