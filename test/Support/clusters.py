@@ -386,6 +386,6 @@ def add_part(g):
 
 def random_program(seed, number):
     g = ClusterGenerator(np.random.default_rng([seed, number, 2]))
-    for _ in range(g.rank(2, 5)):
+    for _ in range(g.rank(1, 4)):
         add_part(g)
     return g.program()
