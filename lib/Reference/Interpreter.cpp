@@ -145,9 +145,12 @@ int32_t Interpreter::call(Operation *caller, StringRef callee, ArrayRef<Tensor> 
   auto function = symbols.lookupSymbolIn<func::FuncOp>(module, StringAttr::get(module.getContext(), callee));
   if (!function)
     return refuseFunction(caller, "no function @" + callee + " in this module");
-  if (function.isExternal() || !function.getBody().hasOneBlock())
-    return refuseFunction(
-        function, "the reference interpreter runs functions of exactly one block, but got @" + callee);
+  if (function.isExternal())
+    return refuseFunction(function, "expected '" + callee + "' to have a body");
+  if (!function.getBody().hasOneBlock())
+    return refuseFunction(function.front().getTerminator(),
+                          "the reference interpreter runs structured control flow only; write scf.if, "
+                          "scf.for or scf.while instead");
   if (depth == maxDepth)
     return refuseFunction(caller, "calls nest deeper than " + Twine(maxDepth));
   ++depth;

@@ -6,6 +6,7 @@
 // RUN: not ad-runner %t/form.mlir --target reference 2>&1 | FileCheck %t/form.mlir
 // RUN: not ad-runner %t/foreign.mlir --target reference 2>&1 | FileCheck %t/foreign.mlir
 // RUN: not ad-runner %t/body.mlir --target reference 2>&1 | FileCheck %t/body.mlir
+// RUN: not ad-runner %t/blocks.mlir --target reference 2>&1 | FileCheck %t/blocks.mlir
 // RUN: not ad-runner %t/recursion.mlir --target reference 2>&1 | FileCheck %t/recursion.mlir
 // RUN: not ad-runner %t/division.mlir --target reference 2>&1 | FileCheck %t/division.mlir
 // RUN: not ad-runner %t/division.mlir --entry tensors --target reference 2>&1 | FileCheck %t/division.mlir --check-prefix=TENSORS
@@ -53,12 +54,21 @@ func.func @main() -> tensor<4xf32> {
 }
 
 //--- body.mlir
-// CHECK: body.mlir:[[@LINE+1]]:1: error: the reference interpreter runs functions of exactly one block, but got @outside
+// CHECK: body.mlir:[[@LINE+1]]:1: error: expected 'outside' to have a body
 func.func private @outside(tensor<f32>) -> tensor<f32>
 func.func @main() -> tensor<f32> {
   %x = ad.constant dense<1.0> : tensor<f32>
   %y = func.call @outside(%x) : (tensor<f32>) -> tensor<f32>
   return %y : tensor<f32>
+}
+
+//--- blocks.mlir
+func.func @main() -> tensor<f32> {
+  %x = ad.constant dense<1.0> : tensor<f32>
+  // CHECK: blocks.mlir:[[@LINE+1]]:3: error: the reference interpreter runs structured control flow only; write scf.if, scf.for or scf.while instead
+  cf.br ^next
+^next:
+  return %x : tensor<f32>
 }
 
 //--- recursion.mlir

@@ -109,7 +109,8 @@ def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::ModuleOp"> {
       return
     }
     ```
-    Refuses tensor operations that are neither launches nor part of the host program; unstructured control flow.
+    Refuses operations on tensors outside of kernels, calls that are left, unstructured control flow, and operations of other
+    dialects that have no lowering here.
   }];
   let options = [
     Option<"reportFile", "report", "std::string", "\"\"",

@@ -2,6 +2,7 @@
 //
 // What lowering host programs takes for granted: a memory plan for every tensor, and code for every kernel.
 
+#include "../HostProgram.h"
 #include "HostEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -66,8 +67,8 @@ LogicalResult PlanVerifier::verify() {
   if (!plan)
     return function.emitOpError("has no memory plan; run ad-plan-memory first");
   buffers = plan->places.size();
-  if (!function.getBody().hasOneBlock())
-    return function.emitOpError("has unstructured control flow; expected scf.for, scf.if and scf.while");
+  if (failed(verifyHostProgram(function)))
+    return failure();
   return failure(function.walk([&](Operation *op) { return WalkResult(verify(op)); }).wasInterrupted());
 }
 

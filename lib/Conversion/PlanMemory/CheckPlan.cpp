@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "CheckPlan.h"
+#include "../HostProgram.h"
 #include "../MemoryPlan.h"
 #include "Overwrite.h"
 #include "Planner.h"
@@ -377,7 +378,7 @@ LogicalResult ad::checkMemoryPlan(func::FuncOp function, SymbolTableCollection &
   std::optional<MemoryPlan> plan = MemoryPlan::read(function);
   if (!plan)
     return function.emitOpError("has no valid memory plan; run ad-plan-memory first");
-  if (!function.getBody().hasOneBlock())
-    return function.emitOpError("has unstructured control flow; expected scf.for, scf.if and scf.while");
+  if (failed(verifyHostProgram(function)))
+    return failure();
   return PlanChecker(function, *plan, symbols).run();
 }
