@@ -9,7 +9,9 @@
 // RUN: not ad-runner %t/body.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=BODY
 // BODY: error: 'func.call' op expected 'elsewhere' to have a body
 // STEP: mlir:{{[0-9]+}}:8: error: 'scf.for' op requires a positive step, but got -1
+// RUN: not ad-runner %t/mutual.mlir --cache off --arg x=arange 2>&1 | FileCheck %s --check-prefix=RECURSION
 // RECURSION: error: 'func.call' op is part of a recursion, which cannot be compiled; write a loop
+// RECURSION-NOT: error:
 
 //--- body.mlir
 func.func private @elsewhere(tensor<4xf32>) -> tensor<4xf32>
@@ -39,6 +41,19 @@ func.func @main(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
     scf.yield %f : tensor<4xf32>
   }
   return %r : tensor<4xf32>
+}
+//--- mutual.mlir
+func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @third(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @third(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @other(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func @main(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
+  %y = func.call @other(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
 }
 //--- recursion.mlir
 func.func @main(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
