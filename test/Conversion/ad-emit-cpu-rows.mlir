@@ -1,0 +1,76 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-emit-cpu=vector-bytes=64 | FileCheck %s
+
+#identity = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Short rows go two at a time: both sums before the first product, then the vectors of both in turn, so that one row is
+// read while the other waits for its sum. A row that is left over goes alone.
+// CHECK-LABEL: func.func private @two_rows
+// CHECK-DAG: %[[ONE:.+]] = arith.constant 1 : index
+// CHECK-DAG: %[[TWO:.+]] = arith.constant 2 : index
+// CHECK: scf.for %[[ROW:.+]] = %{{.+}} to %[[PAIRS:.+]] step %[[TWO]] {
+// CHECK: %[[NEXT:.+]] = arith.addi %[[ROW]], %[[ONE]]
+// CHECK: scf.for
+// CHECK: %{{.+}} = arith.muli %[[ROW]], %{{.+}}
+// CHECK: %[[SUM:.+]] = vector.extract %{{.+}}[0] : f32 from vector<1xf32>
+// CHECK: scf.for
+// CHECK: %{{.+}} = arith.muli %[[NEXT]], %{{.+}}
+// CHECK: %[[NEXT_SUM:.+]] = vector.extract %{{.+}}[0] : f32 from vector<1xf32>
+// CHECK: vector.broadcast %[[SUM]] : f32 to vector<16xf32>
+// CHECK: arith.mulf
+// CHECK: vector.broadcast %[[NEXT_SUM]] : f32 to vector<16xf32>
+// CHECK: arith.mulf
+// CHECK: vector.broadcast %[[SUM]] : f32 to vector<16xf32>
+// CHECK: vector.broadcast %[[NEXT_SUM]] : f32 to vector<16xf32>
+// CHECK: scf.for %{{.+}} = %[[PAIRS]] to %{{.+}} step %[[ONE]] {
+ad.kernel private @two_rows(%a: tensor<9x32xf32>) -> tensor<9x32xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<9xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<9xf32>) -> tensor<9xf32>
+  %s = linalg.generic {indexing_maps = [#identity, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<9x32xf32>) outs(%f : tensor<9xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %t = arith.addf %out, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<9xf32>
+  %w = tensor.empty() : tensor<9x32xf32>
+  %r = linalg.generic {indexing_maps = [#identity, #row, #identity], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %s : tensor<9x32xf32>, tensor<9xf32>) outs(%w : tensor<9x32xf32>) {
+  ^bb0(%x: f32, %sum: f32, %out: f32):
+    %t = arith.mulf %x, %sum : f32
+    linalg.yield %t : f32
+  } -> tensor<9x32xf32>
+  ad.yield %r : tensor<9x32xf32>
+}
+
+// A row whose elements take long keeps the processor busy by itself.
+// CHECK-LABEL: func.func private @one_row
+// CHECK-DAG: %[[ONE:.+]] = arith.constant 1 : index
+// CHECK: scf.for %{{.+}} = %{{.+}} to %{{.+}} step %[[ONE]] {
+// CHECK: vector.extract %{{.+}}[0] : f32 from vector<1xf32>
+// CHECK-NOT: vector.extract %{{.+}}[0] : f32 from vector<1xf32>
+// CHECK: return
+ad.kernel private @one_row(%a: tensor<9x32xf32>) -> tensor<9x32xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<9xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<9xf32>) -> tensor<9xf32>
+  %s = linalg.generic {indexing_maps = [#identity, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<9x32xf32>) outs(%f : tensor<9xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %t = arith.addf %out, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<9xf32>
+  %w = tensor.empty() : tensor<9x32xf32>
+  %r = linalg.generic {indexing_maps = [#identity, #row, #identity], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %s : tensor<9x32xf32>, tensor<9xf32>) outs(%w : tensor<9x32xf32>) {
+  ^bb0(%x: f32, %sum: f32, %out: f32):
+    %t = ad.elementary exp %x : f32
+    %u = arith.mulf %t, %sum : f32
+    linalg.yield %u : f32
+  } -> tensor<9x32xf32>
+  ad.yield %r : tensor<9x32xf32>
+}
