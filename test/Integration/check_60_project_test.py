@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Check 60: scripts/test.sh runs every test there is; each pass has a lit test with FileCheck; each operation on each element
-type either runs on both targets, to the same bits, or is refused by a located diagnostic; a target that this build lacks is named.
+"""Check 60: scripts/test.sh runs every test there is, but the campaigns that are named here; each pass has a lit test that looks at
+its output or its diagnostics; each operation that programs are written with, on each element type, either runs on both targets, to
+the same bits, or is refused by a located diagnostic; a target that this build lacks is named.
 """
 
 import os
@@ -16,8 +17,12 @@ TYPES = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i1", "i8", "i32", "
 UNARY = """abs neg sign exp exp2 expm1 log log2 log1p sin cos tan tanh sqrt rsqrt recip erf floor ceil round_even sigmoid relu
     gelu silu softplus not barrier stop_gradient""".split()
 BINARY = "add sub mul div rem max min pow atan2 and or xor".split()
-# By operation: what stands behind the mnemonic, and the type of the result; T is tensor<4x3xELEMENT>, E the element.
+# By operation: what stands behind the mnemonic, and the type of the result; T is tensor<4x3xELEMENT>, E the element, V a number.
 SPECIAL = {
+    "constant": ("dense<V> : T", "T"),
+    "full": ("%e : E -> T", "T"),
+    "feed": ("\"f\" : T", "T"),
+    "pad": ("%x, %s low [1, 0] high [0, 2] interior [0, 1] : T, tensor<E>", "tensor<5x7xE>"),
     "is_finite": ("%x : T -> tensor<4x3xi1>", "tensor<4x3xi1>"),
     "cast": ("%x : T -> tensor<4x3xf32>", "tensor<4x3xf32>"),
     "compare": ("lt %x, %y : T", "tensor<4x3xi1>"),
@@ -45,29 +50,55 @@ SPECIAL = {
     "rms_norm": ("%x, %v epsilon 1.0e-5 : T, tensor<3xE>", "T"),
     "cross_entropy": ("%x, %y : T, T -> tensor<4xE>", "tensor<4xE>"),
 }
-# Written otherwise, or no operation on tensors of one type.
-ELSEWHERE = "constant full pad feed receive value_and_grad vjp fusion kernel launch yield elementary convert require guard".split()
+# Their second result is looked at, and they differentiate a function of their own.
+DERIVATIVES = {
+    "vjp": ("@vjp_of(%x) cotangents(%y) wrt [0] : (T, T) -> (T, T)", "T"),
+    "value_and_grad": ("@value_and_grad_of(%x) wrt [0] : (T) -> (tensor<E>, T)", "T"),
+}
+DIFFERENTIATED = {
+    "vjp": ("%y = ad.mul %x, %x : T", "T"),
+    "value_and_grad": ("%y = ad.reduce_sum %x axes [0, 1] : T -> tensor<E>", "tensor<E>"),
+}
+# In every program here, or only behind ad-fuse.
+ELSEWHERE = "receive fusion kernel launch yield elementary convert require guard".split()
+# Campaigns that CI does not run: they compile copies of the sources, for many minutes.
+APART = ["faults", "parser"]
 
 
 def operations():
     """By name: the statement without its result, and the type of that."""
-    return {**{name: ("%x : T", "T") for name in UNARY}, **{name: ("%x, %y : T", "T") for name in BINARY}, **SPECIAL}
+    return {**{name: ("%x : T", "T") for name in UNARY}, **{name: ("%x, %y : T", "T") for name in BINARY},
+            **SPECIAL, **DERIVATIVES}
+
+
+def fill(text, element):
+    value = "true" if element == "i1" else "2" if element.startswith("i") else "2.0" if "f" in element[:2] else "(2.0, 0.0)"
+    parts = {r"(?<=[x<\s])E\b": element, r"\bV\b": value, r"\bT\b": f"tensor<4x3x{element}>"}
+    for part, meaning in parts.items():
+        text = re.sub(part, meaning, text)
+    return text
 
 
 def statement(name, element):
     body, result = operations()[name]
-    tensor = f"tensor<4x3x{element}>"
-    fill = lambda text: re.sub(r"\bT\b", tensor, re.sub(r"(?<=x)E\b", element, text))
-    return f"%{name} = ad.{name} {fill(body)}", fill(result)
+    results = (f"%{name}:2", f"%{name}#1") if name in DERIVATIVES else (f"%{name}", f"%{name}")
+    return f"{results[0]} = ad.{name} {fill(body, element)}", results[1], fill(result, element)
 
 
 def function(names, element):
-    lines = [f"func.func @main(%x: tensor<4x3x{element}> {{ad.name = \"x\"}}, %y: tensor<4x3x{element}> {{ad.name = \"y\"}}, "
-             f"%v: tensor<3x{element}> {{ad.name = \"v\"}}, %c: tensor<4x3xi1> {{ad.name = \"c\"}}) {{",
-             "  %i = arith.constant 0 : index"]
+    lines = []
+    for name in DERIVATIVES:
+        if name in names:
+            body, result = (fill(text, element) for text in DIFFERENTIATED[name])
+            lines += [fill(f"func.func private @{name}_of(%x: T) -> {result} {{", element), f"  {body}",
+                      f"  return %y : {result}", "}"]
+    lines += [f"func.func @main(%x: tensor<4x3x{element}> {{ad.name = \"x\"}}, %y: tensor<4x3x{element}> {{ad.name = \"y\"}}, "
+              f"%v: tensor<3x{element}> {{ad.name = \"v\"}}, %c: tensor<4x3xi1> {{ad.name = \"c\"}}, "
+              f"%s: tensor<{element}> {{ad.name = \"s\"}}) {{",
+              "  %i = arith.constant 0 : index", f"  %e = tensor.extract %s[] : tensor<{element}>"]
     for name in names:
-        text, result = statement(name, element)
-        lines += ["  " + text, f"  ad.receive \"{name}\"(%{name}) : {result}"]
+        text, value, result = statement(name, element)
+        lines += ["  " + text, f"  ad.receive \"{name}\"({value}) : {result}"]
     return lines + ["  return", "}"]
 
 
@@ -98,7 +129,8 @@ def run(folder, names, element):
     for target in ("reference", "cpu"):
         command = [BIN / "ad-runner", file, "--target", target, "--cache=off", "--out-dir", folder / element / target]
         scale = 2 if element == "i1" else 5
-        command += ["--arg=x=arange", f"--arg=y=uniform:1:{scale}", f"--arg=v=uniform:2:{scale}", "--arg=c=uniform:3:2"]
+        command += ["--arg=x=arange", f"--arg=y=uniform:1:{scale}", f"--arg=v=uniform:2:{scale}", "--arg=c=uniform:3:2",
+                    f"--arg=s=uniform:4:{scale}", f"--feed=f=uniform:5:{scale}"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             return f"{element} on {target} ended with {done.returncode}: {done.stderr.strip()[:400]}"
@@ -131,11 +163,20 @@ def problems_of_targets():
             yield f"target {target}: exit code {done.returncode}, {done.stderr.strip()}"
 
 
+def lit_commands():
+    files = [file for file in (ROOT / "test").rglob("*") if file.suffix in (".mlir", ".test")]
+    return [line for file in files if is_lit_test(file) for line in file.read_text().splitlines() if "RUN:" in line]
+
+
+def is_lit_test(file):
+    """What test/lit.cfg.py leaves: of all files with these endings, those outside of such folders."""
+    return not {"Inputs", "data"}.intersection(file.relative_to(ROOT).parts)
+
+
 def problems_of_passes():
     listed = subprocess.run([BIN / "ad-opt", "--list-passes"], check=True, capture_output=True, text=True).stdout
     ours = re.findall(r"^ {2}--([a-z0-9-]+)", listed.partition("All, with upstream's:")[0], re.M)
-    lit = [file for file in (ROOT / "test").rglob("*") if file.suffix in (".mlir", ".test")]
-    commands = [line for file in lit for line in file.read_text().splitlines() if "RUN:" in line]
+    commands = lit_commands()
     checked = " ".join(line for line in commands if "FileCheck" in line or "--verify-diagnostics" in line)
     if len(ours) < 20:
         yield f"ad-opt lists {len(ours)} passes"
@@ -143,7 +184,7 @@ def problems_of_passes():
 
 
 def problems_of_the_command():
-    """What scripts/test.sh would not find: untracked tests of Python, and programs whose name has another ending."""
+    """What scripts/test.sh leaves out as a whole."""
     command = (ROOT / "scripts/test.sh").read_text()
     for part in ("scripts/setup.sh", "build all", "lint", "lit_suite", "unit_tests", "python_tests", "fuzz_campaigns"):
         if not re.search(rf"^(one )?{re.escape(part)}(?![\w(])", command, re.M):
@@ -152,8 +193,52 @@ def problems_of_the_command():
         yield ".ci/run does not call scripts/test.sh"
 
 
+def named(name, text):
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)
+
+
+def left_by_lit(file):
+    return file.suffix in (".mlir", ".test") and not is_lit_test(file) and "RUN:" in file.read_text()
+
+
+def left_campaign(file):
+    campaigns = (ROOT / "scripts/test.sh").read_text().partition("fuzz_campaigns() {")[2].partition("\n}\n")[0]
+    is_campaign = file.parent.name == "Fuzz" and file.is_file() and os.access(file, os.X_OK)
+    return is_campaign and file.stem not in APART and not named(file.stem, campaigns)
+
+
+def left_python(file, commands):
+    """Programs of Python that are neither tests by their name nor called by a test of lit; data sets have programs of their own."""
+    if file.suffix != ".py" or file.name.endswith("_test.py") or {"Fuzz", "data"}.intersection(file.parts):
+        return False
+    return re.search(r"^def main\(|^def test_|__main__", file.read_text(), re.M) and not named(file.name, commands)
+
+
+def left_programs(file, commands):
+    """Executables of a CMakeLists.txt that neither their ending nor a test of lit has run, and sources in none of them."""
+    text = re.sub("#.*", "", file.read_text())
+    for name in re.findall(r"(?:add_executable|numerics_test)\(([\w-]+)", text):
+        if not re.search("-(unit|scan|check|test)$", name) and not named(name, commands):
+            yield name
+    yield from (source.name for source in file.parent.glob("*Test.cpp") if not named(source.name, text))
+
+
+def problems_of_tests():
+    """Tests that scripts/test.sh does not find."""
+    commands = "\n".join(lit_commands())
+    for file in sorted((ROOT / "test").rglob("*")):
+        if left_by_lit(file) or left_campaign(file) or left_python(file, commands):
+            yield f"nothing runs {file.relative_to(ROOT)}"
+    # The embedded project is one that a test of Python builds.
+    for file in (ROOT / "test").glob("*/CMakeLists.txt"):
+        yield from (f"nothing runs {name} of {file.relative_to(ROOT)}" for name in left_programs(file, commands))
+    for file in (ROOT / "python_bindings/tests").glob("*.py"):
+        if re.search("^def test_", file.read_text(), re.M) and not file.name.startswith("test_"):
+            yield f"pytest does not look at {file.relative_to(ROOT)}"
+
+
 def main():
-    checks = [problems_of_operations, problems_of_targets, problems_of_passes, problems_of_the_command]
+    checks = [problems_of_operations, problems_of_targets, problems_of_passes, problems_of_the_command, problems_of_tests]
     failed = 0
     for check in checks:
         found = list(check())
