@@ -6,17 +6,17 @@
 #row = affine_map<(d0, d1) -> (d0)>
 
 // Short rows go two at a time: both sums before the first product, then the vectors of both in turn, so that one row is
-// read while the other waits for its sum. A row that is left over goes alone.
+// read while the other waits for its sum. The next row lies 32 elements behind. A row that is left over goes alone.
 // CHECK-LABEL: func.func private @two_rows
 // CHECK-DAG: %[[ONE:.+]] = arith.constant 1 : index
 // CHECK-DAG: %[[TWO:.+]] = arith.constant 2 : index
 // CHECK: scf.for %[[ROW:.+]] = %{{.+}} to %[[PAIRS:.+]] step %[[TWO]] {
-// CHECK: %[[NEXT:.+]] = arith.addi %[[ROW]], %[[ONE]]
 // CHECK: scf.for
 // CHECK: %{{.+}} = arith.muli %[[ROW]], %{{.+}}
 // CHECK: %[[SUM:.+]] = vector.extract %{{.+}}[0] : f32 from vector<1xf32>
 // CHECK: scf.for
-// CHECK: %{{.+}} = arith.muli %[[NEXT]], %{{.+}}
+// CHECK: arith.muli %[[ROW]], %{{.+}}
+// CHECK: llvm.getelementptr %{{.+}}[32] : (!llvm.ptr) -> !llvm.ptr, f32
 // CHECK: %[[NEXT_SUM:.+]] = vector.extract %{{.+}}[0] : f32 from vector<1xf32>
 // CHECK: vector.broadcast %[[SUM]] : f32 to vector<16xf32>
 // CHECK: arith.mulf

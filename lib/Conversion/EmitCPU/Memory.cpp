@@ -68,8 +68,24 @@ Value KernelEmitter::fullMask() {
   return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getBoolAttr(true)));
 }
 
-// Horner's scheme over the axes. The lane part stays a constant `step` as long as the sizes behind it are
-// static; otherwise `vector` holds the whole index.
+// An index as the sum of a constant and of what is left, null when nothing is.
+static std::pair<Value, int64_t> splitConstant(Value index) {
+  APInt constant;
+  int64_t sum = 0;
+  for (auto add = index.getDefiningOp<arith::AddIOp>();
+       add && matchPattern(add.getRhs(), m_ConstantInt(&constant));
+       add = index.getDefiningOp<arith::AddIOp>()) {
+    sum += constant.getSExtValue();
+    index = add.getLhs();
+  }
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return {nullptr, sum + constant.getSExtValue()};
+  return {index, sum};
+}
+
+// Horner's scheme over the axes, with the constants of all indices in one summand behind the rest: the rows
+// and vectors of a tile have one address, and constant distances from it. The lane part stays a constant
+// `step` as long as the sizes behind it are static; otherwise `vector` holds the whole index.
 Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position, int64_t &step,
                                  Value &vector) {
   step = 0;
@@ -79,10 +95,14 @@ Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position,
     return position.front().base;
   }
   Value base = indexConstant(0);
+  int64_t offset = 0;
   for (auto [axis, index] : llvm::enumerate(position)) {
     int64_t size = buffer.shape[axis];
     if (size != 1) {
       Value sizeValue = ShapedType::isDynamic(size) ? buffer.sizes[axis] : indexConstant(size);
+      if (ShapedType::isDynamic(size))
+        base = binary<arith::AddIOp>(base, indexConstant(std::exchange(offset, 0)));
+      offset *= size;
       base = binary<arith::MulIOp>(base, sizeValue);
       if (vector) {
         vector = arith::MulIOp::create(builder, loc, vector, splat(sizeValue, lanes));
@@ -102,24 +122,36 @@ Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position,
       step = 0;
       continue;
     }
-    base = binary<arith::AddIOp>(base, index.base);
+    auto [rest, constant] = splitConstant(index.base);
+    if (rest)
+      base = binary<arith::AddIOp>(base, rest);
+    offset += constant;
     step += index.step;
   }
+  base = binary<arith::AddIOp>(base, indexConstant(offset));
   if (vector)
     vector = arith::AddIOp::create(builder, loc, vector, splat(base, lanes));
   return base;
 }
 
 Value KernelEmitter::pointerAt(const Buffer &buffer, Value index) {
-  Type wide = builder.getI64Type();
-  if (auto vectorType = dyn_cast<VectorType>(index.getType()))
-    wide = VectorType::get(vectorType.getShape(), wide);
-  index = arith::IndexCastOp::create(builder, loc, wide, index);
-  Type pointer = buffer.pointer.getType();
-  if (auto vectorType = dyn_cast<VectorType>(wide))
-    pointer = LLVM::getVectorType(pointer, vectorType.getNumElements());
-  return LLVM::GEPOp::create(builder, loc, pointer, memoryType(buffer.element), buffer.pointer,
-                             ValueRange{index});
+  Type pointer = buffer.pointer.getType(), memory = memoryType(buffer.element), wide = builder.getI64Type();
+  auto at = [&](Type result, Type indexType, Value index) {
+    Value cast = arith::IndexCastOp::create(builder, loc, indexType, index);
+    return LLVM::GEPOp::create(builder, loc, result, memory, buffer.pointer, ValueRange{cast});
+  };
+  if (auto vectorType = dyn_cast<VectorType>(index.getType())) {
+    Type pointers = LLVM::getVectorType(pointer, vectorType.getNumElements());
+    return at(pointers, VectorType::get(vectorType.getShape(), wide), index);
+  }
+  auto [rest, constant] = splitConstant(index);
+  if (!llvm::isInt<LLVM::kGEPConstantBitWidth>(constant))
+    return at(pointer, wide, index);
+  Value address = rest ? at(pointer, wide, rest) : buffer.pointer;
+  if (constant == 0)
+    return address;
+  return LLVM::GEPOp::create(builder, loc, pointer, memory, address,
+                             ArrayRef<LLVM::GEPArg>{int32_t(constant)});
 }
 
 static Type withElement(Type shaped, Type element) {
