@@ -2,7 +2,7 @@
 //
 // Code generation. The pass list is short on purpose: our lowerings hand over vector code that LLVM's loop
 // and SLP vectorisers would only take time on, and nothing here may touch the order or the rounding of float
-// arithmetic.
+// arithmetic. Of the passes that a target adds by itself, those are left out that cost much and find little.
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -23,6 +23,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
+#include "llvm/Transforms/Scalar.h"
 #include "llvm/Transforms/Utils/SplitModule.h"
 #include <algorithm>
 #include <thread>
@@ -72,10 +73,24 @@ llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   return llvm::Error::success();
 }
 
+/// The passes of code generation without the reduction of strength in loops, which takes a third of their
+/// time: kernels come with the addresses of their rows outside of inner loops.
+class CodegenPasses : public llvm::legacy::PassManager {
+public:
+  void add(llvm::Pass *pass) override {
+    std::unique_ptr<llvm::Pass> owned(pass);
+    if (pass->getPassID() != strengthReduction->getPassID())
+      PassManager::add(owned.release());
+  }
+
+private:
+  std::unique_ptr<llvm::Pass> strengthReduction{llvm::createLoopStrengthReducePass()};
+};
+
 llvm::Expected<std::string> emitObject(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
+  CodegenPasses passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return exitError(ExitNoTarget, "LLVM cannot write object files for this machine");
   passes.run(module);
