@@ -17,7 +17,10 @@ _SCALARS = {"f": (int, float), "i": (int,), "b": (bool,)}
 
 
 def prepare(spec: TensorSpec, value: Any, what: str = "argument", shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """An array in row-major order with the elements of `value`, a copy if need be. `shape` narrows that of `spec`."""
+    """An array in row-major order with the elements of `value`, a copy if need be, and always for a donated argument.
+
+    `shape` narrows that of `spec`.
+    """
     expected = spec.shape if shape is None else shape
     subject = f"{what} '{spec.name}': expected {format_type(spec.element_type, expected)}"
     array = _as_array(spec, value, subject)

@@ -111,7 +111,8 @@ class Program:
 
         Arguments are NumPy arrays of the signature's element types, or objects of the DLPack protocol in the memory of
         the processor; row-major ones are not copied. A number of Python may stand for a tensor of rank 0. The result is
-        a fresh array, several are a named tuple, none is None.
+        a fresh array, several are a named tuple, none is None. What an array holds after it was given to an argument
+        that the program declares as donated is undefined: the program may have updated it in place.
 
         `feeds` says for each name where the program's feeds take their values: a function that is called with the
         shape, or an iterable, e.g. an array, which is consumed along its first axis. `receives` names functions that

@@ -18,31 +18,41 @@ bool hasShape(const ArrayView &view, const ProgramValue &spec) {
   return true;
 }
 
-/// Unsigned integers are no bf16 unless we made them so, and what the program may overwrite is not the
-/// caller's.
-bool mayTakeAsItIs(PyObject *value, const ProgramValue &spec) {
-  bool hasFormat = spec.type != ADRT_BF16 && spec.type != ADRT_F8E4M3FN && spec.type != ADRT_F8E5M2;
-  return hasFormat && spec.donatedTo < 0 && isPlainArray(value);
-}
-
 } // namespace
 
+// Unsigned integers are no bf16 unless we made them so.
+bool Arguments::takeAsItIs(size_t index, nb::handle value) {
+  const ProgramValue &spec = specs[index];
+  bool hasFormat = spec.type != ADRT_BF16 && spec.type != ADRT_F8E4M3FN && spec.type != ADRT_F8E5M2;
+  return hasFormat && isPlainArray(value.ptr()) &&
+         views[index].take(value.ptr(), spec.type, /*writable=*/spec.donatedTo >= 0) &&
+         hasShape(views[index], spec);
+}
+
+void Arguments::takePrepared(size_t index, nb::handle value, const nb::callable &prepare) {
+  prepared.push_back(prepare(index, value));
+  if (!views[index].take(prepared.back().ptr(), specs[index].type) || !hasShape(views[index], specs[index]))
+    throw nb::type_error("prepare() made no array of the type and shape of the argument");
+}
+
+bool Arguments::overlapsAnother(size_t index) const {
+  for (size_t other = 0; other < specs.size(); ++other)
+    if (other != index && views[index].overlaps(views[other]))
+      return true;
+  return false;
+}
+
 Arguments::Arguments(const std::vector<ProgramValue> &specs, nb::tuple values, nb::callable prepare)
-    : views(new ArrayView[specs.size()]) {
+    : specs(specs), views(new ArrayView[specs.size()]) {
   if (values.size() != specs.size())
     throw nb::type_error("the number of values is not that of the arguments");
+  for (size_t index = 0; index < specs.size(); ++index)
+    if (!takeAsItIs(index, values[index]))
+      takePrepared(index, values[index], prepare);
   tensors.reserve(specs.size());
   for (size_t index = 0; index < specs.size(); ++index) {
-    const ProgramValue &spec = specs[index];
-    ArrayView &view = views[index];
-    nb::object value = values[index];
-    bool taken =
-        mayTakeAsItIs(value.ptr(), spec) && view.take(value.ptr(), spec.type) && hasShape(view, spec);
-    if (!taken) {
-      prepared.push_back(prepare(index, value));
-      if (!view.take(prepared.back().ptr(), spec.type) || !hasShape(view, spec))
-        throw nb::type_error("prepare() made no array of the type and shape of the argument");
-    }
-    tensors.push_back(view.tensor(spec.type));
+    if (specs[index].donatedTo >= 0 && overlapsAnother(index))
+      takePrepared(index, values[index], prepare);
+    tensors.push_back(views[index].tensor(specs[index].type));
   }
 }

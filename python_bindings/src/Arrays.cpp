@@ -73,9 +73,10 @@ bool ArrayView::holds(adrt_type type) const {
   return type != ADRT_I1 || std::all_of(bytes, bytes + view.len, [](uint8_t byte) { return byte <= 1; });
 }
 
-bool ArrayView::take(PyObject *object, adrt_type type) {
+bool ArrayView::take(PyObject *object, adrt_type type, bool writable) {
   release();
-  if (PyObject_GetBuffer(object, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+  int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
+  if (PyObject_GetBuffer(object, &view, flags) != 0) {
     PyErr_Clear();
     view = {};
     return false;
@@ -84,6 +85,13 @@ bool ArrayView::take(PyObject *object, adrt_type type) {
     return true;
   release();
   return false;
+}
+
+bool ArrayView::overlaps(const ArrayView &other) const {
+  auto begin = reinterpret_cast<uintptr_t>(view.buf),
+       otherBegin = reinterpret_cast<uintptr_t>(other.view.buf);
+  return begin < otherBegin + static_cast<uintptr_t>(other.view.len) &&
+         otherBegin < begin + static_cast<uintptr_t>(view.len);
 }
 
 void ArrayView::release() {

@@ -20,13 +20,14 @@ public:
   ~ArrayView() { release(); }
 
   /// Takes the memory as it is: row-major, aligned elements of `type`, booleans of 0 and 1. False if it is
-  /// anything else.
-  bool take(PyObject *object, adrt_type type);
+  /// anything else, or not `writable` where that is asked for.
+  bool take(PyObject *object, adrt_type type, bool writable = false);
   void release();
 
   int32_t rank() const { return view.ndim; }
   const int64_t *shape() const { return view.shape; }
   int64_t bytes() const { return view.len; }
+  bool overlaps(const ArrayView &other) const;
   adrt_tensor tensor(adrt_type type) const { return {view.buf, view.shape, view.ndim, type}; }
 
 private:

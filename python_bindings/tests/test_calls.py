@@ -119,22 +119,6 @@ def test_signature_says_what_the_program_wants():
     assert repr(program).startswith("<adjoint.Program @main(a: tensor<2x?xf64>, b: tensor<?xf64>) -> (quotient: ")
 
 
-def test_donated_arguments_stay_as_they_are(target):
-    program = adjoint.compile(
-        """
-        func.func @main(%x: tensor<4xf32> {ad.donated = 0 : i64}) -> (tensor<4xf32> {ad.name = "y"}) {
-          %y = ad.neg %x : tensor<4xf32>
-          return %y : tensor<4xf32>
-        }""",
-        target=target,
-    )
-    assert program.signature.arguments[0].donated_to == "y"
-    x = np.arange(4, dtype=np.float32)
-    np.testing.assert_array_equal(program(x), [0, -1, -2, -3])
-    np.testing.assert_array_equal(x, [0, 1, 2, 3])
-    assert not np.shares_memory(program._prepare(0, x), x)
-
-
 def test_both_targets_give_the_same_bits():
     source = """
     func.func private @f(%x: tensor<37x53xf32>, %w: tensor<53xf32>) -> tensor<f32> {
