@@ -81,12 +81,7 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   functions.addPass(createCSEPass());
   functions.addPass(createSCFToControlFlowPass());
   functions.addPass(createLowerGuardsPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addNestedPass<func::FuncOp>(createConvertMathToLLVMPass());
-  pm.addNestedPass<func::FuncOp>(createArithToLLVMConversionPass());
-  pm.addPass(createConvertIndexToLLVMPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createLowerToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 

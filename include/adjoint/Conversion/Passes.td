@@ -216,4 +216,32 @@ def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def LowerToLLVMPass : Pass<"ad-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Turn functions, their blocks and their scalar and vector code into the LLVM dialect";
+  let description = [{
+    Why: upstream has a pass for each of these dialects. All their patterns together need one walk, no casts between types that two
+    passes see differently, and a third of the time.
+
+    Before:
+    ```mlir
+    func.func private @k(%begin: index) -> index {
+      %one = arith.constant 1 : index
+      %next = arith.addi %begin, %one : index
+      return %next : index
+    }
+    ```
+    After:
+    ```mlir
+    llvm.func @k(%begin: i64) -> i64 attributes {sym_visibility = "private"} {
+      %one = llvm.mlir.constant(1 : index) : i64
+      %next = llvm.add %begin, %one : i64
+      llvm.return %next : i64
+    }
+    ```
+    Refuses operations of `arith`, `cf`, `func`, `index`, `math` and `vector` that upstream has no pattern for, such as functions on
+    tensors; `scf` and our own operations are lowered before.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // ADJOINT_CONVERSION_PASSES

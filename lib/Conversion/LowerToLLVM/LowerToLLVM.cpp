@@ -1,0 +1,65 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-lower-to-llvm`: what emitters and host programs are made of becomes the LLVM dialect in one
+// walk. A pass for each dialect would walk the program as many times, with casts between their types.
+
+#include "adjoint/Conversion/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_LOWERTOLLVMPASS
+#include "adjoint/Conversion/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static RewritePatternSet collectPatterns(LLVMTypeConverter &converter, SymbolTableCollection &symbols) {
+  RewritePatternSet patterns(&converter.getContext());
+  vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  cf::populateAssertToLLVMConversionPattern(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns, &symbols);
+  return patterns;
+}
+
+namespace {
+class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
+  void runOnOperation() override {
+    LLVMTypeConverter converter(&getContext());
+    SymbolTableCollection symbols;
+    FrozenRewritePatternSet patterns(collectPatterns(converter, symbols));
+    LLVMConversionTarget target(getContext());
+    target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                             index::IndexDialect, math::MathDialect, vector::VectorDialect>();
+    ConversionConfig config;
+    config.allowPatternRollback = false; // a program that cannot be converted is refused
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    if (failed(applyPartialConversion(getOperation(), target, patterns, config)))
+      signalPassFailure();
+  }
+};
+} // namespace
