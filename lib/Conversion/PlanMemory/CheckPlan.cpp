@@ -3,7 +3,6 @@
 #include "CheckPlan.h"
 #include "../HostProgram.h"
 #include "../MemoryPlan.h"
-#include "Overwrite.h"
 #include "Planner.h"
 #include "Pools.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,7 +27,7 @@ using State = std::map<std::pair<Home, int64_t>, Memory>;
 class PlanChecker {
 public:
   PlanChecker(func::FuncOp function, const MemoryPlan &plan, SymbolTableCollection &symbols)
-      : function(function), plan(plan), overwrites(symbols) {}
+      : function(function), plan(plan), symbols(symbols) {}
 
   LogicalResult run();
 
@@ -54,7 +53,7 @@ private:
 
   func::FuncOp function;
   const MemoryPlan &plan;
-  OverwriteAnalysis overwrites;
+  SymbolTableCollection &symbols;
   PoolAnalysis pools;
   State state;
   DenseMap<Value, int64_t> bufferOf; // absent: memory of its own
@@ -156,6 +155,7 @@ LogicalResult PlanChecker::runLaunch(LaunchOp launch) {
   for (Value input : launch.getInputs())
     if (failed(read(launch, input)))
       return failure();
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
   SmallVector<int64_t> written;
   for (OpResult result : launch->getResults()) {
     if (failed(bind(launch, result, "ad.buffer", result.getResultNumber())))
@@ -168,7 +168,7 @@ LogicalResult PlanChecker::runLaunch(LaunchOp launch) {
       int64_t source = isTensor(input) ? bufferOf.lookup_or(input, -1) : -1;
       if (source < 0 || !overlap(buffer, source))
         continue;
-      if (buffer != source || !overwrites.mayOverwrite(launch, i, result.getResultNumber()))
+      if (buffer != source || !kernel || !mayWriteOver(kernel, i, result.getResultNumber()))
         return wrong(launch) << "the kernel overwrites operand " << i << ", which it reads elsewhere";
     }
   }
@@ -227,7 +227,8 @@ LogicalResult PlanChecker::runYield(scf::ForOp loop) {
   // Old and new values of a carry bear one name, so that names do not say which of the two lies there.
   SmallVector<int64_t> written;
   for (auto [pair, argument] : llvm::zip_equal(sources, loop.getRegionIterArgs())) {
-    auto [value, source] = pair;
+    Value value = pair.first;
+    int64_t source = pair.second;
     if (!isTensor(value))
       continue;
     int64_t target = bufferOf.lookup(argument);
