@@ -82,12 +82,18 @@ static Value powRhs(Binary &v) {
   return v.mul(v.g(), v.select(zeroBase, v.number(slope, 0.0), slope));
 }
 
-// The first operand of atan2 is the ordinate.
-static Value atan2Share(Binary &v, Value numerator) {
-  return v.mul(v.g(), v.div(numerator, v.add(v.square(v.x()), v.square(v.y()))));
+// g times an operand over the sum of both squares. The squares would leave the range of the type long before
+// the quotient does, so that the ratio of the operands, which is at most 1, takes their place.
+static Value atan2Share(Binary &v, Value numerator, Value other) {
+  Value isLarger = v.compare(ComparePredicate::ge, v.unary<AbsOp>(numerator), v.unary<AbsOp>(other));
+  Value larger = v.select(isLarger, numerator, other), smaller = v.select(isLarger, other, numerator);
+  Value ratio = v.div(smaller, larger);
+  Value share = v.select(isLarger, v.number(ratio, 1.0), ratio);
+  return v.mul(v.g(), v.div(share, v.add(larger, v.mul(smaller, ratio))));
 }
-static Value atan2Lhs(Binary &v) { return atan2Share(v, v.y()); }
-static Value atan2Rhs(Binary &v) { return v.neg(atan2Share(v, v.x())); }
+// The first operand of atan2 is the ordinate.
+static Value atan2Lhs(Binary &v) { return atan2Share(v, v.y(), v.x()); }
+static Value atan2Rhs(Binary &v) { return v.neg(atan2Share(v, v.x(), v.y())); }
 
 //===- Three operands -===//
 
