@@ -32,6 +32,15 @@ func.func private @reduce_max_a1_tie(%x: tensor<2x3xf32>) -> tensor<f32> {
   %y = ad.reduce_max %x axes [0, 1] : tensor<2x3xf32> -> tensor<f32>
   return %y : tensor<f32>
 }
+// +0 is larger than -0, NaN than all numbers; of equal ones the first has all of the cotangent.
+func.func private @reduce_max_a1_order(%x: tensor<3x3xf32>) -> tensor<3xf32> {
+  %y = ad.reduce_max %x axes [1] : tensor<3x3xf32> -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+func.func private @reduce_min_a1_order(%x: tensor<3x3xf32>) -> tensor<3xf32> {
+  %y = ad.reduce_min %x axes [1] : tensor<3x3xf32> -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
 // One zero: only its own derivative is left. Two zeros: none.
 func.func private @reduce_prod_a1_zero(%x: tensor<2x3xf32>) -> tensor<2xf32> {
   %y = ad.reduce_prod %x axes [1] : tensor<2x3xf32> -> tensor<2xf32>
@@ -83,6 +92,21 @@ func.func @main() -> tensor<3xf32> {
     : (tensor<2x3xf32>, tensor<f32>) -> (tensor<f32>, tensor<2x3xf32>)
   %top_dx_expected = ad.constant dense<[[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]> : tensor<2x3xf32>
   check.expect_eq(%top_dx, %top_dx_expected) : tensor<2x3xf32>
+
+  %order_data = ad.constant dense<[[-0.0, 0.0, -0.0], [1.0, 0x7FC00000, 0x7FC00000], [-1.0, -1.0, -1.0]]> : tensor<3x3xf32>
+  %order = ad.barrier %order_data : tensor<3x3xf32>
+  %largest, %largest_dx = ad.vjp @reduce_max_a1_order(%order) cotangents(%g) wrt [0]
+    : (tensor<3x3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3x3xf32>)
+  %largest_expected = ad.constant dense<[0.0, 0x7FC00000, -1.0]> : tensor<3xf32>
+  %largest_dx_expected = ad.constant dense<[[0.0, 2.0, 0.0], [0.0, 4.0, 0.0], [8.0, 0.0, 0.0]]> : tensor<3x3xf32>
+  check.expect_eq(%largest, %largest_expected) : tensor<3xf32>
+  check.expect_eq(%largest_dx, %largest_dx_expected) : tensor<3x3xf32>
+  %smallest, %smallest_dx = ad.vjp @reduce_min_a1_order(%order) cotangents(%g) wrt [0]
+    : (tensor<3x3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<3x3xf32>)
+  %smallest_expected = ad.constant dense<[-0.0, 0x7FC00000, -1.0]> : tensor<3xf32>
+  %smallest_dx_expected = ad.constant dense<[[2.0, 0.0, 0.0], [0.0, 4.0, 0.0], [8.0, 0.0, 0.0]]> : tensor<3x3xf32>
+  check.expect_eq(%smallest, %smallest_expected) : tensor<3xf32>
+  check.expect_eq(%smallest_dx, %smallest_dx_expected) : tensor<3x3xf32>
 
   %product_data = ad.constant dense<[[2.0, 0.0, 3.0], [0.0, 2.0, 0.0]]> : tensor<2x3xf32>
   %factors = ad.barrier %product_data : tensor<2x3xf32>
