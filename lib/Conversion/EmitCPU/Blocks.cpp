@@ -64,6 +64,13 @@ int64_t KernelEmitter::blockColumns(const Nest &nest) {
   return std::max<int64_t>(1, tiles.blockBytes / (depth * element * tile)) * tile;
 }
 
+// Whether threads may take whole tiles of rows only, which spares the code for less: tiles divide the rows,
+// and there are enough of them for many threads.
+static bool takesWholeTiles(int64_t size, int64_t rows) {
+  constexpr int64_t tilesForThreads = 32;
+  return !ShapedType::isDynamic(size) && size % rows == 0 && size / rows >= tilesForThreads;
+}
+
 // All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
 LogicalResult KernelEmitter::emitBlocks(const Nest &nest, Value lower, Value upper,
                                         ArrayRef<Position> positions, Store store) {
@@ -74,6 +81,9 @@ LogicalResult KernelEmitter::emitBlocks(const Nest &nest, Value lower, Value upp
   bool oneBlock = width == 0 || (!ShapedType::isDynamic(known) && known <= width);
   Value step = oneBlock ? columns : indexConstant(width);
   SmallVector<PackedOperand> packed = operandsToPack(nest, oneBlock ? known : width);
+  if (takesWholeTiles(nest.shape[rowAxis], nest.rows))
+    for (Value *bound : {&lower, &upper})
+      *bound = binary<arith::SubIOp>(*bound, binary<arith::RemUIOp>(*bound, indexConstant(nest.rows)));
   Value zero = indexConstant(0);
   auto block = [&](Value start) -> LogicalResult {
     Value end = oneBlock ? columns : binary<arith::MinUIOp>(binary<arith::AddIOp>(start, step), columns);
@@ -135,6 +145,8 @@ LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value u
       evenTiles(nest, nest.shape[positions.front().size()], binary<arith::SubIOp>(upper, lower));
   if (inWide && (failed(tiles(nest.rows, inWide)) || failed(tiles(nest.rows - 1, inNarrow))))
     return failure();
+  if (takesWholeTiles(nest.shape[positions.front().size()], nest.rows))
+    return tiles(nest.rows, binary<arith::SubIOp>(upper, lower));
   for (int64_t rows = inWide ? llvm::bit_floor<uint64_t>(nest.rows - 1) : nest.rows; rows >= 1;
        rows = llvm::bit_floor<uint64_t>(rows - 1)) {
     Value step = indexConstant(rows);

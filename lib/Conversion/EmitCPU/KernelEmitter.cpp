@@ -156,19 +156,41 @@ bool KernelEmitter::isFlat(Value root) {
   });
 }
 
+// Whether a result may lie in the place of an argument: one of its type that is read only where the result is
+// written (OverwriteAnalysis), which the operand of a contraction is not.
+static bool mayOverwriteArguments(KernelOp kernel) {
+  return llvm::any_of(kernel.getBody().getArguments(), [&](BlockArgument argument) {
+    return llvm::is_contained(kernel.getResultTypes(), argument.getType()) &&
+           llvm::none_of(argument.getUses(), [](OpOperand &use) {
+             auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+             return generic && generic.getNumReductionLoops() > 0 && generic.isDpsInput(&use) &&
+                    !generic.getMatchingIndexingMap(&use).isIdentity();
+           });
+  });
+}
+
+// All values come before the first store, or each result is stored before the next is computed, for which
+// registers are enough when the results are tiles of contractions.
 LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> destinations,
                                         ArrayRef<Position> positions) {
   Scope scope(*this);
-  SmallVector<SmallVector<Value>> values;
-  for (Value root : roots) {
+  SmallVector<std::pair<Buffer, SmallVector<Value>>> waiting;
+  auto storeWaiting = [&] {
+    for (auto &[destination, computed] : waiting)
+      for (auto [position, value] : llvm::zip_equal(positions, computed))
+        store(destination, position, value);
+    waiting.clear();
+  };
+  bool wait = mayOverwriteArguments(kernel);
+  for (auto [root, destination] : llvm::zip_equal(roots, destinations)) {
     auto computed = evaluate(root, positions);
     if (failed(computed))
       return failure();
-    values.push_back(*computed);
+    waiting.push_back({destination, *computed});
+    if (!wait)
+      storeWaiting();
   }
-  for (auto [destination, computed] : llvm::zip_equal(destinations, values))
-    for (auto [position, value] : llvm::zip_equal(positions, computed))
-      store(destination, position, value);
+  storeWaiting();
   return success();
 }
 
