@@ -589,7 +589,7 @@ def AD_Atan2Op : AD_BinaryOp<"atan2", AD_FloatTensor> {
   let description = [{
     Semantics: the angle of the point (y, x), with the special cases of C Annex F; the first operand is y.
 
-    Adjoint: g * x / (x^2 + y^2) and -g * y / (x^2 + y^2).
+    Adjoint: g * x / (x^2 + y^2) and -g * y / (x^2 + y^2), without squares that overflow or underflow; NaN at (0, 0).
 
     Example:
     ```mlir

@@ -89,7 +89,8 @@ def AD_ReduceMaxOp : AD_ReduceOp<"reduce_max", AD_NumberTensor> {
     Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the
     input; (C3) the result has the sizes of the input without the reduced axes, or with 1 in their place.
 
-    Adjoint: g to the first element that is equal to the maximum, in row-major order of the reduced axes.
+    Adjoint: g to one element, 0 to all others: to the one that `ad.argmax` finds along the reduced axes in row-major
+    order, the first of several equal ones. Equal ones do not share g.
 
     Example:
     ```mlir
@@ -106,7 +107,8 @@ def AD_ReduceMinOp : AD_ReduceOp<"reduce_min", AD_NumberTensor> {
     Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the
     input; (C3) the result has the sizes of the input without the reduced axes, or with 1 in their place.
 
-    Adjoint: g to the first element that is equal to the minimum, in row-major order of the reduced axes.
+    Adjoint: g to one element, 0 to all others: to the one that `ad.argmin` finds along the reduced axes in row-major
+    order, the first of several equal ones. Equal ones do not share g.
 
     Example:
     ```mlir
