@@ -44,6 +44,24 @@ Operation *ADDialect::materializeConstant(OpBuilder &builder, Attribute value, T
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+LogicalResult ad::verifyKnownAttributes(Operation *op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    if (attribute.getName().getValue().contains('.'))
+      continue;
+    auto error = op->emitOpError("has no attribute '") << attribute.getName().getValue() << "'";
+    SmallVector<StringRef> known;
+    for (StringAttr name : op->getName().getAttributeNames())
+      if (!name.getValue().ends_with("SegmentSizes"))
+        known.push_back(name);
+    if (known.empty())
+      return error << "; it takes none without a dialect's prefix";
+    error << ", expected one of ";
+    llvm::interleaveComma(known, error);
+    return error;
+  }
+  return success();
+}
+
 LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == kNumericsAttr || name == kAdjointNumericsAttr) {

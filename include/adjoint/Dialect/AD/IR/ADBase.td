@@ -13,7 +13,14 @@ include "adjoint/Interfaces/FusableOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class AD_Op<string mnemonic, list<Trait> traits = []> : Op<AD_Dialect, mnemonic, traits>;
+// Refuses attributes that the operation does not have, unless a dialect's prefix says whose they are: a misspelt
+// option would otherwise have no effect, in silence.
+def AD_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
+  let cppNamespace = "::mlir::ad";
+}
+
+class AD_Op<string mnemonic, list<Trait> traits = []>
+    : Op<AD_Dialect, mnemonic, !listconcat([AD_KnownAttributes], traits)>;
 
 // An operation that computes tensors: pure, with sizes known from its operands, able to stand in a fusion, with
 // permissions as an inherent attribute.

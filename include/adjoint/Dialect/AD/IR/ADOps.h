@@ -20,6 +20,18 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace mlir::ad {
+/// Fails, after a diagnostic, for an attribute without a dialect's prefix that is not one of the operation's.
+LogicalResult verifyKnownAttributes(Operation *op);
+
+/// The trait of all operations of the dialect that checks this.
+template <typename ConcreteType>
+class KnownAttributes : public OpTrait::TraitBase<ConcreteType, KnownAttributes> {
+public:
+  static LogicalResult verifyTrait(Operation *op) { return verifyKnownAttributes(op); }
+};
+} // namespace mlir::ad
+
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/AD/IR/ADElementwiseOps.h.inc"
 #define GET_OP_CLASSES
