@@ -1,0 +1,30 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-lower-to-llvm | FileCheck %s
+
+// Functions, branches, vectors and scalars of one kernel, in one walk.
+// CHECK-LABEL: llvm.func @sum(
+// CHECK-SAME: %[[DATA:.+]]: !llvm.ptr, %[[COUNT:.+]]: i64) -> f32
+// CHECK: llvm.icmp "slt" %{{.+}}, %[[COUNT]] : i64
+// CHECK: llvm.cond_br
+// CHECK: llvm.fadd %{{.+}}, %{{.+}} : vector<4xf32>
+// CHECK: llvm.extractelement
+// CHECK-NOT: {{arith|vector|func|cf}}.
+// CHECK: llvm.return %{{.+}} : f32
+func.func @sum(%data: !llvm.ptr, %count: index) -> f32 {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %start = arith.constant dense<0.0> : vector<4xf32>
+  cf.br ^head(%zero, %start : index, vector<4xf32>)
+^head(%i: index, %total: vector<4xf32>):
+  %more = arith.cmpi slt, %i, %count : index
+  cf.cond_br %more, ^body, ^end
+^body:
+  %x = llvm.load %data : !llvm.ptr -> vector<4xf32>
+  %sum = arith.addf %total, %x : vector<4xf32>
+  %next = arith.addi %i, %one : index
+  cf.br ^head(%next, %sum : index, vector<4xf32>)
+^end:
+  %first = vector.extract %total[0] : f32 from vector<4xf32>
+  return %first : f32
+}
