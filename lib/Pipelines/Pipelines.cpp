@@ -72,6 +72,7 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   EmitCPUPassOptions emit;
   emit.vectorWidth = options.vectorBytes;
   emit.tiles = options.tiles;
+  emit.dotProducts = options.dotProducts;
   pm.addPass(createEmitCPUPass(emit));
   LowerHostPassOptions host;
   host.profile = options.profile;

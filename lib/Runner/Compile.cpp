@@ -198,8 +198,9 @@ CpuTarget mlir::ad::runner::hostCpu() {
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
     host.features.push_back((feature.second ? "+" : "-") + feature.first().str());
   llvm::sort(host.features);
-  host.vectorBytes =
-      widestVector([&](llvm::StringRef feature) { return is_contained(host.features, feature); });
+  auto has = [&](llvm::StringRef feature) { return is_contained(host.features, feature); };
+  host.vectorBytes = widestVector(has);
+  host.dotProducts = has("+avx512bf16");
   return host;
 }
 
@@ -228,6 +229,7 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name) {
   const llvm::MCSubtargetInfo &subtarget = *(*machine)->getMCSubtargetInfo();
   auto has = [&](llvm::StringRef feature) { return subtarget.checkFeatures(feature); };
   wanted.vectorBytes = widestVector(has);
+  wanted.dotProducts = has("+avx512bf16");
   for (llvm::StringRef feature : host.features)
     if (feature.consume_front("-") && has(("+" + feature).str()))
       return exitError(ExitNoTarget,

@@ -67,6 +67,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.cpu = cpu.cpu;
   pipeline.cpuFeatures = cpu.features;
   pipeline.vectorBytes = cpu.vectorBytes;
+  pipeline.dotProducts = cpu.dotProducts;
   return pipeline;
 }
 

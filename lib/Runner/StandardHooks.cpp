@@ -42,6 +42,7 @@ static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) 
   options.tiles = given.tiles;
   options.profile = given.profile;
   options.vectorBytes = given.vectorBytes;
+  options.dotProducts = given.dotProducts;
 }
 
 static void verifyEntry(OpPassManager &pm, const runner::PipelineOptions &given) {

@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Contractions in every layout with the code that a size chooses: tiles, rests of tiles, packed and transposed operands,
 several blocks of the reduced axis, batches. In reproducible mode the CPU gives the bits of the reference interpreter; in strict
-mode floats lie within the bound of any order of summation in f64."""
+mode floats lie within the bound of any order of summation in f64; those of bf16 come from the processor's dot products,
+where it has them."""
 
 import os
 import pathlib
@@ -22,6 +23,9 @@ CASES = [
     (1, 64, 64, "nt", "f32", 0), (2, 96, 80, "nt", "f32", 0), (3, 50, 33, "nn", "f32", 2), (7, 16, 513, "nt", "f64", 0),
     # Rows in tiles of two sizes, and what a thread has of them; an operand that the first tile packs, whole and with a rest.
     (61, 130, 70, "nn", "f32", 0), (58, 33, 70, "nt", "f64", 2), (63, 96, 64, "tn", "bf16", 0), (101, 600, 450, "nn", "f32", 0),
+    # Pairs of bf16: a single column, rests of tiles, pairs that lie apart, blocks of the reduced axis, batches.
+    (9, 1, 66, "nn", "bf16", 0), (37, 50, 66, "tn", "bf16", 0), (37, 49, 66, "tt", "bf16", 0), (4, 33, 1030, "nt", "bf16", 0),
+    (11, 70, 2, "nn", "bf16", 3), (19, 40, 34, "tn", "bf16", 2),
     (32, 520, 520, "nn", "f32", 0), (37, 700, 401, "nn", "f64", 0),
     # Enough work for two threads.
     (130, 160, 130, "nn", "f32", 0), (3, 130, 700, "nt", "f32", 5),
@@ -49,12 +53,16 @@ def program(rows, columns, depth, layout, element, batch):
 """
 
 
-def run(folder, element, target, mode, threads=1):
-    """The folder with the results of one run."""
-    out = folder / f"{target}-{mode}-{threads}"
+def has_dot_products():
+    return "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+
+
+def run(folder, element, target, mode, threads=1, tiles="large"):
+    """The folder with the results of one run, and its report of permissions."""
+    out = folder / f"{target}-{mode}-{threads}-{tiles}"
     source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
     command = [RUNNER, str(folder / "program.mlir"), "--cache", "off", "--target", target, "--numerics", mode,
-               "--threads", str(threads), "--out-dir", str(out)]
+               "--threads", str(threads), "--tiles", tiles, "--numerics-report", str(out) + ".json", "--out-dir", str(out)]
     for seed, name in enumerate("abr"):
         command += ["--arg", f"{name}={source.format(seed)}"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -78,7 +86,30 @@ def wrong(folder, case):
         # Standard normal numbers: the sum of the products' sizes stays below 4 per term with margin to spare.
         if np.abs(strict - exact).max() > 2 * depth * 2.0**-24 * 4 * depth:
             return "strict lies outside the bound"
+    if element == "bf16":
+        return wrong_in_pairs(folder, case, widened(expected / "dot.npy"))
     return None
+
+
+def widened(file):
+    """The values of a file of bf16 in f32."""
+    return (np.load(file).view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
+def wrong_in_pairs(folder, case, exact):
+    """Dot products may differ from `exact`, which is rounded to bf16, by their order and by one rounding."""
+    rows, _, depth, *_ = case
+    bound = 2.0**-7 * np.abs(exact) + 2 * depth * 2.0**-24 * 4 * depth
+    bits = set()
+    for threads, tiles in ((1, "large"), (2, "large"), (1, "small")):
+        out = run(folder, "bf16", "cpu", "strict", threads, tiles)
+        if (np.abs(widened(out / "dot.npy") - exact) > bound).any():
+            return f"strict on {threads} threads in {tiles} tiles lies outside the bound"
+        bits.add((out / "dot.npy").read_bytes())
+        used = "dot-product-instruction" in pathlib.Path(str(out) + ".json").read_text()
+        if used != (has_dot_products() and rows >= 4 and depth % 2 == 0):
+            return f"dot products are {'used' if used else 'not used'}"
+    return "strict depends on threads or tiles" if len(bits) > 1 else None
 
 
 def main():

@@ -154,6 +154,8 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64",
                         "Bytes of a vector register; use what the processor has">,
+                 Option<"dotProducts", "dot-products", "bool", "false",
+                        "The processor has AVX512_BF16: contractions of bf16 that allow mma use its dot products">,
                  Option<"tiles", "tiles", "std::string", "\"large\"",
                         "Sizes of tiles and blocks, by name: large, or small, with which tests of small programs meet all code">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",

@@ -17,6 +17,9 @@ struct AdToCpuOptions : PassPipelineOptions<AdToCpuOptions> {
                                llvm::cl::init("")};
   Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("Bytes of a vector register"),
                               llvm::cl::init(64)};
+  Option<bool> dotProducts{*this, "dot-products",
+                           llvm::cl::desc("The processor multiplies and adds pairs of bf16 (AVX512_BF16)"),
+                           llvm::cl::init(false)};
   Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
   Option<bool> optimize{
       *this, "optimize",

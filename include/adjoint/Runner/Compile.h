@@ -15,6 +15,7 @@ struct CpuTarget {
   std::string cpu;                   ///< as LLVM names it
   std::vector<std::string> features; ///< `+avx512f`, …; empty for a processor given by name
   int64_t vectorBytes = 16;          ///< of the widest vector register
+  bool dotProducts = false;          ///< of pairs of bf16 (AVX512_BF16)
   std::string featureString() const;
 };
 

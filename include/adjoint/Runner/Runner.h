@@ -24,6 +24,7 @@ struct PipelineOptions {
   std::string cpu;      ///< as LLVM names it
   std::vector<std::string> cpuFeatures;
   int64_t vectorBytes = 16; ///< of the processor's widest vector register
+  bool dotProducts = false; ///< the processor has AVX512_BF16
 };
 
 /// What the tool brings. A null function means that this build lacks the part.

@@ -3,6 +3,7 @@
 // Contractions to linalg: one generic that accumulates fma in the accumulator type, then the rest of the
 // operation and the one rounding, elementwise.
 
+#include "../LinalgAttributes.h"
 #include "ADToLinalg.h"
 
 using namespace mlir;
@@ -31,6 +32,9 @@ static Value contract(OpBuilder &builder, OpResult result, Value lhs, Value rhs,
         linalg::YieldOp::create(nested, nestedLoc,
                                 accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
       });
+  auto contraction = cast<NumericsOpInterface>(result.getOwner());
+  if (bitEnumContainsAll(contraction.getPermissions(), Permissions::mma))
+    generic->setAttr(kMmaAttr, builder.getUnitAttr());
   return generic.getResult(0);
 }
 

@@ -29,7 +29,7 @@ private:
     for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
       func::FuncOp function = declare(kernel);
       // A lane holds 32 bits on average; f64 takes two registers.
-      cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4, *table);
+      cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4, *table, dotProducts);
       if (failed(emitter.emit()))
         return signalPassFailure();
       kernel.erase();

@@ -9,9 +9,10 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-KernelEmitter::KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes, const TileTable &tiles)
+KernelEmitter::KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes, const TileTable &tiles,
+                             bool dotProducts)
     : kernel(kernel), function(function), builder(function.getContext()), loc(kernel.getLoc()), tiles(tiles),
-      vectorLanes(lanes) {}
+      dotProducts(dotProducts), vectorLanes(lanes) {}
 
 LogicalResult KernelEmitter::emit() {
   builder.setInsertionPointToStart(&function.getBody().front());

@@ -56,7 +56,8 @@ Type memoryType(Type element);
 
 class KernelEmitter {
 public:
-  KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes, const TileTable &tiles);
+  KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes, const TileTable &tiles,
+                bool dotProducts);
 
   /// Emits the whole body of the function. Fails after a diagnostic when the kernel holds something that is
   /// not linalg.
@@ -113,6 +114,8 @@ private:
     AffineMap map;                 // from the loops of the contraction to the axes of the operand
     int64_t columnAxis, depthAxis; // of the operand
     int64_t depth, tile;           // elements of a panel: depth, rounded up, times the columns of a tile
+    Type memory;                   // of an element: two values of adjacent depths where they are `pairs`
+    bool pairs;
     Value pointer;
     Value start;                               // first column of the block
     bool filling = false;                      // read in place, and stored where it is packed
@@ -120,7 +123,7 @@ private:
     bool isTransposed() const { return columnAxis + 1 != int64_t(map.getNumResults()); }
   };
   SmallVector<PackedOperand> operandsToPack(const Nest &nest, int64_t columns);
-  Value scratch(RankedTensorType like, int64_t elements);
+  Value scratch(Type memory, int64_t elements);
   Value packedIndex(const PackedOperand &packed, Value depth, Value column);
   Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);
   Value loadPacked(const PackedOperand &packed, ArrayRef<Index> loops);
@@ -131,11 +134,19 @@ private:
                                    Store store);
   void pack(PackedOperand &packed, const Position &outer, Value start, Value end);
   void packStraight(const PackedOperand &packed, const Position &outer, Value depth, Value column, Value end);
+  Value pointerToPacked(const PackedOperand &packed, Value depth, Value column);
   void packTransposed(const PackedOperand &packed, const Position &outer, Value depth, Value column,
                       Value end);
   Position operandPosition(const PackedOperand &packed, const Position &outer, Index depth, Index column);
   Value lanesBelow(Value count);
   void transposeInRegisters(SmallVectorImpl<Value> &rows);
+
+  // --- DotProducts.cpp: two multiply-adds of bf16 in one instruction
+  bool sumsPairs(linalg::GenericOp generic);
+  Buffer inPairs(Buffer buffer);
+  Value joinPair(Value low, Value high);
+  FailureOr<Value> pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop);
+  FailureOr<SmallVector<Value>> addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
 
   // --- Transpose.cpp: kernels that only transpose
   std::optional<int64_t> transposedAxis(Value root);
@@ -278,6 +289,7 @@ private:
   OpBuilder builder;
   Location loc;
   const TileTable tiles;
+  const bool dotProducts;          // the processor has them
   int64_t vectorLanes;             // lanes of a vector loop
   int64_t lanes = 1;               // lanes of the code being emitted
   Value mask;                      // active lanes; null when all are
@@ -287,12 +299,13 @@ private:
   IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
   DenseMap<OpOperand *, PackedOperand> packedOperands;
-  bool streams = false;                   // blocks of a transposition bypass the caches
-  Position savedRow;                      // the row that `saved` belongs to
-  llvm::MapVector<Value, SavedRow> saved; // empty outside of rows
-  SmallVector<Value> rowInputs;           // arguments whose next row is fetched ahead
-  DenseMap<int64_t, Value> constants;     // index constants, in the entry block
-  DenseMap<int64_t, Value> laneCounts;    // 0, 1, 2, … by number of lanes, in the entry block
+  llvm::SmallPtrSet<Operation *, 2> recorded; // contractions whose use of permissions has been reported
+  bool streams = false;                       // blocks of a transposition bypass the caches
+  Position savedRow;                          // the row that `saved` belongs to
+  llvm::MapVector<Value, SavedRow> saved;     // empty outside of rows
+  SmallVector<Value> rowInputs;               // arguments whose next row is fetched ahead
+  DenseMap<int64_t, Value> constants;         // index constants, in the entry block
+  DenseMap<int64_t, Value> laneCounts;        // 0, 1, 2, … by number of lanes, in the entry block
   using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
   SmallVector<std::map<Key, Value>> caches;
 };

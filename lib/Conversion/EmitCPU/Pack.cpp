@@ -52,17 +52,31 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::operandsToPack(const Ne
       if (!buffers.count(operand->get()) || !type || !type.hasStaticShape() || !map.isProjectedPermutation())
         continue;
       int64_t columnAxis = axisOfLoop(map, laneDim), depthAxis = axisOfLoop(map, reduced.front());
-      if (columnAxis < 0 || depthAxis < 0 || axisOfLoop(map, rowDim) >= 0 ||
-          !isWorthPacking(tiles, type, columnAxis, nest.shape[rowDim]))
+      if (columnAxis < 0 || depthAxis < 0 || axisOfLoop(map, rowDim) >= 0)
         continue;
-      int64_t depth = llvm::alignTo(type.getDimSize(depthAxis), vectorLanes);
+      bool pairs = sumsPairs(generic);
+      bool wanted = pairs ? type.getRank() - 1 == std::max(columnAxis, depthAxis)
+                          : isWorthPacking(tiles, type, columnAxis, nest.shape[rowDim]);
+      if (!wanted)
+        continue;
+      int64_t depth = llvm::alignTo(type.getDimSize(depthAxis) / (pairs ? 2 : 1), vectorLanes);
       int64_t elements = llvm::alignTo(columns, tile) * depth;
-      int64_t own = elements * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+      Type memory = pairs ? builder.getI32Type() : memoryType(type.getElementType());
+      int64_t own = elements * memory.getIntOrFloatBitWidth() / 8;
       if (bytes + own > kScratchBytes)
         continue;
       bytes += own;
-      chosen.push_back(
-          {operand, generic, map, columnAxis, depthAxis, depth, tile, scratch(type, elements), {}});
+      chosen.push_back({operand,
+                        generic,
+                        map,
+                        columnAxis,
+                        depthAxis,
+                        depth,
+                        tile,
+                        memory,
+                        pairs,
+                        scratch(memory, elements),
+                        {}});
     }
     return false;
   };
@@ -73,12 +87,12 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::operandsToPack(const Ne
 }
 
 // Memory on the stack, in the entry block.
-Value KernelEmitter::scratch(RankedTensorType like, int64_t elements) {
+Value KernelEmitter::scratch(Type memory, int64_t elements) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&function.getBody().front());
   Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), elements);
-  return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
-                                memoryType(like.getElementType()), count, 64);
+  return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), memory, count,
+                                64);
 }
 
 // Where element (depth, column) lies: the panel of the column, then depth, then the column in the panel.
@@ -96,18 +110,22 @@ Value KernelEmitter::packedPointer(const PackedOperand &packed, ArrayRef<Index> 
   SmallVector<unsigned> reduced;
   cast<linalg::GenericOp>(packed.generic).getReductionDims(reduced);
   const Index &column = loops[loops.size() - 2], &depth = loops[reduced.front()];
-  Buffer flatBuffer = buffers.lookup(packed.operand->get());
-  flatBuffer.pointer = packed.pointer;
-  return pointerAt(flatBuffer, packedIndex(packed, depth.base, column.base));
+  return pointerToPacked(packed, depth.base, column.base);
+}
+
+Value KernelEmitter::pointerToPacked(const PackedOperand &packed, Value depth, Value column) {
+  Buffer target;
+  target.pointer = packed.pointer;
+  target.element = packed.memory;
+  return pointerAt(target, packedIndex(packed, depth, column));
 }
 
 Value KernelEmitter::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
-  Type element = getElementTypeOrSelf(packed.operand->get().getType()), memory = memoryType(element);
-  Type type = lanes > 1 ? Type(VectorType::get(lanes, memory)) : memory;
+  Type type = lanes > 1 ? Type(VectorType::get(lanes, packed.memory)) : packed.memory;
   // Lanes behind the last column read what was packed for them.
   Value value = LLVM::LoadOp::create(builder, loc, type, packedPointer(packed, loops),
-                                     memory.getIntOrFloatBitWidth() / 8);
-  return fromMemory(value, element);
+                                     packed.memory.getIntOrFloatBitWidth() / 8);
+  return packed.pairs ? value : fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
 }
 
 // The rows of a tile share the value, which is stored once.
@@ -177,6 +195,8 @@ void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value sta
       return success();
     };
     Value depths = buffers.lookup(packed.operand->get()).sizes[packed.depthAxis];
+    if (packed.pairs)
+      depths = binary<arith::DivUIOp>(depths, indexConstant(2));
     return emitLoop(indexConstant(0), depths, indexConstant(transposed ? vectorLanes : 1), overDepth);
   };
   (void)emitLoop(start, end, indexConstant(vectorLanes), overColumns);
@@ -198,25 +218,27 @@ Value KernelEmitter::lanesBelow(Value count) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(count, lanes));
 }
 
-static Value storePacked(OpBuilder &builder, Location loc, Value pointer, Value value, Type memory) {
+static void storePacked(OpBuilder &builder, Location loc, Value pointer, Value value, Type memory) {
   LLVM::StoreOp::create(builder, loc, value, pointer, memory.getIntOrFloatBitWidth() / 8);
-  return pointer;
 }
 
 void KernelEmitter::packStraight(const PackedOperand &packed, const Position &outer, Value depth,
                                  Value column, Value end) {
   Buffer buffer = buffers.lookup(packed.operand->get());
-  Type memory = memoryType(buffer.element);
-  if (packed.map.getNumResults() == 0)
-    return;
   int64_t columns = buffer.shape[packed.columnAxis];
   mask = columns % lanes == 0 ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
-  Value value =
-      toMemory(load(buffer, operandPosition(packed, outer, {depth, 0, nullptr}, {column, 1, nullptr})));
+  auto row = [&](Value at) {
+    return load(buffer, operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
+  };
+  Value value;
+  if (packed.pairs) {
+    Value first = binary<arith::MulIOp>(depth, indexConstant(2));
+    value = joinPair(row(first), row(binary<arith::AddIOp>(first, indexConstant(1))));
+  } else {
+    value = toMemory(row(depth));
+  }
   mask = nullptr;
-  Buffer target = buffer;
-  target.pointer = packed.pointer;
-  storePacked(builder, loc, pointerAt(target, packedIndex(packed, depth, column)), value, memory);
+  storePacked(builder, loc, pointerToPacked(packed, depth, column), value, packed.memory);
 }
 
 // A square block: one vector along the depth for each of as many columns as there are lanes, transposed in
@@ -224,7 +246,8 @@ void KernelEmitter::packStraight(const PackedOperand &packed, const Position &ou
 void KernelEmitter::packTransposed(const PackedOperand &packed, const Position &outer, Value depth,
                                    Value column, Value end) {
   Buffer buffer = buffers.lookup(packed.operand->get());
-  Type memory = memoryType(buffer.element);
+  if (packed.pairs)
+    buffer = inPairs(buffer);
   bool wholeDepth = buffer.shape[packed.depthAxis] % lanes == 0;
   bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;
   mask = wholeDepth ? Value() : lanesBelow(binary<arith::SubIOp>(buffer.sizes[packed.depthAxis], depth));
@@ -239,11 +262,9 @@ void KernelEmitter::packTransposed(const PackedOperand &packed, const Position &
   }
   mask = nullptr;
   transposeInRegisters(rows);
-  Buffer target = buffer;
-  target.pointer = packed.pointer;
   for (int64_t i = 0; i < lanes; ++i) {
     Value at = binary<arith::AddIOp>(depth, indexConstant(i));
-    storePacked(builder, loc, pointerAt(target, packedIndex(packed, at, column)), rows[i], memory);
+    storePacked(builder, loc, pointerToPacked(packed, at, column), rows[i], packed.memory);
   }
 }
 

@@ -4,6 +4,7 @@
 // halving tree, joined by a balanced pairwise tree (docs/numerics.md).
 
 #include "KernelEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -137,6 +138,13 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
                                                    Value lower, Value upper) {
   if (failed(hoistReduced(generic, loops)))
     return failure();
+  bool inPairs = sumsPairs(generic);
+  if (inPairs) {
+    if (recorded.insert(generic).second)
+      recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);
+    lower = binary<arith::DivUIOp>(lower, indexConstant(2));
+    upper = binary<arith::DivUIOp>(upper, indexConstant(2));
+  }
   auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -146,7 +154,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
   for (auto [i, position] : llvm::enumerate(loops)) {
     SmallVector<Index> inner(position);
     setReductionIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
-    auto results = applyBody(generic, inner, loop.getRegionIterArgs().slice(i * count, count));
+    ValueRange sums = loop.getRegionIterArgs().slice(i * count, count);
+    auto results = inPairs ? addDotProduct(generic, inner, sums.front()) : applyBody(generic, inner, sums);
     if (failed(results))
       return failure();
     for (auto [value, initial] : llvm::zip_equal(*results, start.slice(i * count, count)))

@@ -79,7 +79,7 @@ void KernelEmitter::chooseSaved(ArrayRef<Value> roots, const Nest &space, const 
         type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes)
       continue;
     bytes += own;
-    saved[value].pointer = scratch(type, padded);
+    saved[value].pointer = scratch(memoryType(type.getElementType()), padded);
   }
 }
 

@@ -1,0 +1,142 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions of bf16 by AVX512_BF16's vdpbf16ps, which adds two products to each lane of f32: neighbours
+// along the reduced axis, which lie together in one operand's packed form. It chooses order and rounding
+// inside a pair and flushes subnormals, so only the permission `mma` admits it.
+
+#include "../LinalgAttributes.h"
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// What the instruction takes: a vector register of f32.
+static constexpr int64_t kLanes = 16;
+
+static bool isBF16(Value tensor) { return getElementTypeOrSelf(tensor.getType()).isBF16(); }
+
+// acc + f32(a) * f32(b), as the conversion of contractions writes it.
+static bool multipliesAndAdds(linalg::GenericOp generic) {
+  Block *body = generic.getBlock();
+  auto fma = body->getTerminator()->getOperand(0).getDefiningOp<math::FmaOp>();
+  auto widens = [&](Value value, unsigned argument) {
+    auto widening = value.getDefiningOp<ConvertOp>();
+    return widening && widening.getInput() == body->getArgument(argument);
+  };
+  return fma && fma.getType().isF32() && widens(fma.getA(), 0) && widens(fma.getB(), 1) &&
+         fma.getC() == body->getArgument(2);
+}
+
+// Decided by the operation, its shape and the processor alone, so that a program computes the same fused and
+// unfused. Few rows pay less for their conversions to f32 than for joining pairs.
+bool KernelEmitter::sumsPairs(linalg::GenericOp generic) {
+  constexpr int64_t kRows = 4;
+  OrderAttr order = kernel.getOrderAttr();
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  if (!dotProducts || vectorLanes != kLanes || !generic->hasAttr(kMmaAttr) || usesLanes(generic) ||
+      (order && order.getLength() % 2 != 0) || reduced.size() != 1 || generic.getNumDpsInputs() != 2 ||
+      generic.getNumResults() != 1 || !isBF16(generic.getDpsInputs()[0]) ||
+      !isBF16(generic.getDpsInputs()[1]) || !multipliesAndAdds(generic))
+    return false;
+  SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
+  int64_t rows = 1, depth = sizes[reduced.front()];
+  for (int64_t size : ArrayRef(sizes).drop_back(2))
+    rows *= ShapedType::isDynamic(size) ? kRows : size;
+  return sizes.size() > 2 && rows >= kRows && !ShapedType::isDynamic(depth) && depth % 2 == 0;
+}
+
+// The buffer with two neighbours along its last axis as one element.
+Buffer KernelEmitter::inPairs(Buffer buffer) {
+  buffer.element = builder.getI32Type();
+  buffer.shape.back() /= 2;
+  buffer.sizes.back() = indexConstant(buffer.shape.back());
+  return buffer;
+}
+
+// The element of the smaller index in the lower half.
+Value KernelEmitter::joinPair(Value low, Value high) {
+  auto widen = [&](Value half) {
+    Type wide = builder.getI32Type();
+    if (auto type = dyn_cast<VectorType>(half.getType()))
+      wide = VectorType::get(type.getShape(), wide);
+    return arith::ExtUIOp::create(builder, loc, wide, toMemory(half)).getResult();
+  };
+  Value upper = widen(high);
+  Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(16));
+  if (auto type = dyn_cast<VectorType>(upper.getType()))
+    bits = splat(bits, type.getNumElements());
+  return arith::OrIOp::create(builder, loc, widen(low), arith::ShLIOp::create(builder, loc, upper, bits));
+}
+
+// Two neighbours of an operand; `loops` has the number of the pair in the place of the reduced index. They
+// are read together where they lie together.
+FailureOr<Value> KernelEmitter::pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop) {
+  if (auto it = packedOperands.find(input); it != packedOperands.end())
+    return loadPacked(it->second, loops);
+  auto generic = cast<linalg::GenericOp>(input->getOwner());
+  AffineMap map = generic.getMatchingIndexingMap(input);
+  auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
+  if (auto it = buffers.find(input->get());
+      it != buffers.end() && map.isProjectedPermutation() && last && last.getPosition() == reducedLoop)
+    return load(inPairs(it->second), apply(map, loops));
+  SmallVector<Index> at(loops);
+  Value first = binary<arith::MulIOp>(loops[reducedLoop].base, indexConstant(2));
+  Value halves[2];
+  for (int64_t i : {0, 1}) {
+    at[reducedLoop].base = binary<arith::AddIOp>(first, indexConstant(i));
+    FailureOr<Value> half = evaluateOne(input->get(), apply(map, at));
+    if (failed(half))
+      return failure();
+    halves[i] = *half;
+  }
+  return joinPair(halves[0], halves[1]);
+}
+
+// `count` lanes from `first` on; those behind the last one repeat it.
+static Value lanesFrom(OpBuilder &builder, Location loc, Value vector, int64_t first, int64_t count) {
+  int64_t size = cast<VectorType>(vector.getType()).getNumElements();
+  if (size == count)
+    return vector;
+  SmallVector<int64_t> lanes;
+  for (int64_t lane = first; lane < first + count; ++lane)
+    lanes.push_back(std::min(lane, size - 1));
+  return vector::ShuffleOp::create(builder, loc, vector, vector, lanes);
+}
+
+static Value callDotProduct(OpBuilder &builder, Location loc, Value sum, Value left, Value right) {
+  auto halves = VectorType::get(2 * kLanes, builder.getBF16Type());
+  left = LLVM::BitcastOp::create(builder, loc, halves, left);
+  right = LLVM::BitcastOp::create(builder, loc, halves, right);
+  return LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(),
+                                       builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
+                                       ValueRange{sum, left, right})
+      .getResult(0);
+}
+
+// `loops` has the number of the pair in the place of the reduced index.
+FailureOr<SmallVector<Value>> KernelEmitter::addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                           Value sum) {
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  SmallVector<Value> operands = {splat(sum, lanes)};
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    FailureOr<Value> pair = pairOf(input, loops, reduced.front());
+    if (failed(pair))
+      return failure();
+    operands.push_back(splat(*pair, lanes));
+  }
+  Value result = operands.front();
+  for (int64_t first = 0; first < lanes; first += kLanes) {
+    auto part = [&](unsigned operand) { return lanesFrom(builder, loc, operands[operand], first, kLanes); };
+    Value added = callDotProduct(builder, loc, part(0), part(1), part(2));
+    if (lanes <= kLanes)
+      result = lanesFrom(builder, loc, added, 0, lanes);
+    else
+      result = vector::InsertStridedSliceOp::create(builder, loc, added, result, first, int64_t(1));
+  }
+  if (lanes == 1)
+    result = vector::ExtractOp::create(builder, loc, result, 0);
+  return SmallVector<Value>{result};
+}

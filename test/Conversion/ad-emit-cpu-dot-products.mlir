@@ -1,0 +1,108 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions of bf16 that allow mma take the dot products of the processor.
+//
+// RUN: ad-opt %s --ad-emit-cpu=dot-products | FileCheck %s
+// RUN: ad-opt %s --ad-emit-cpu=dot-products | FileCheck %s --check-prefix=REFUSED
+// RUN: ad-opt %s --ad-emit-cpu | FileCheck %s --check-prefix=WITHOUT
+// RUN: ad-opt %s --ad-emit-cpu="dot-products vector-bytes=32" | FileCheck %s --check-prefix=WITHOUT
+// RUN: ad-opt %s --convert-ad-to-linalg | FileCheck %s --check-prefix=LINALG
+
+// WITHOUT-NOT: dpbf16ps
+
+#lhs = affine_map<(d0, d1, d2) -> (d0, d2)>
+#rhs = affine_map<(d0, d1, d2) -> (d2, d1)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Two rows of the right operand become one of pairs; the left one has its pairs in memory.
+// CHECK-LABEL: func.func private @packed
+// CHECK: llvm.alloca %{{.+}} x i32
+// CHECK: arith.shli %{{.+}} : vector<16xi32>
+// CHECK: llvm.load %{{.+}} : !llvm.ptr -> i32
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+ad.kernel private @packed(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<8x32xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<8x32xf32>) attrs = {ad.mma} {
+  ^bb0(%x: bf16, %y: bf16, %sum: f32):
+    %wide = ad.convert %x : bf16 to f32
+    %other = ad.convert %y : bf16 to f32
+    %next = math.fma %wide, %other, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<8x32xf32>
+  ad.yield %r : tensor<8x32xf32>
+}
+
+// What the operation does not permit, what has no whole pairs, and few rows.
+// REFUSED-LABEL: func.func private @without_permission
+// REFUSED-NOT: dpbf16ps
+ad.kernel private @without_permission(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<8x32xf32> attributes
+    {allow = #ad.allow<mma>, kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<8x32xf32>) {
+  ^bb0(%x: bf16, %y: bf16, %sum: f32):
+    %wide = ad.convert %x : bf16 to f32
+    %other = ad.convert %y : bf16 to f32
+    %next = math.fma %wide, %other, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<8x32xf32>
+  ad.yield %r : tensor<8x32xf32>
+}
+
+// REFUSED-LABEL: func.func private @odd_depth
+// REFUSED-NOT: dpbf16ps
+ad.kernel private @odd_depth(%a: tensor<8x63xbf16>, %b: tensor<63x32xbf16>) -> tensor<8x32xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<8x63xbf16>, tensor<63x32xbf16>) outs(%f : tensor<8x32xf32>) attrs = {ad.mma} {
+  ^bb0(%x: bf16, %y: bf16, %sum: f32):
+    %wide = ad.convert %x : bf16 to f32
+    %other = ad.convert %y : bf16 to f32
+    %next = math.fma %wide, %other, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<8x32xf32>
+  ad.yield %r : tensor<8x32xf32>
+}
+
+// REFUSED-LABEL: func.func private @three_rows
+// REFUSED-NOT: dpbf16ps
+ad.kernel private @three_rows(%a: tensor<3x64xbf16>, %b: tensor<64x32xbf16>) -> tensor<3x32xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x32xf32>) -> tensor<3x32xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<3x64xbf16>, tensor<64x32xbf16>) outs(%f : tensor<3x32xf32>) attrs = {ad.mma} {
+  ^bb0(%x: bf16, %y: bf16, %sum: f32):
+    %wide = ad.convert %x : bf16 to f32
+    %other = ad.convert %y : bf16 to f32
+    %next = math.fma %wide, %other, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<3x32xf32>
+  ad.yield %r : tensor<3x32xf32>
+}
+
+// The permission of the operation, whatever else its kernel computes.
+// LINALG-LABEL: func.func @permissions
+// LINALG: linalg.generic {{.+}} attrs = {ad.mma} {
+// LINALG: linalg.generic {{.+}} outs(%{{.+}} : tensor<8x32xf32>) {
+func.func @permissions(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> (tensor<8x32xbf16>, tensor<8x32xbf16>) {
+  %0:2 = ad.fusion dot (%x = %a, %y = %b) : (tensor<8x64xbf16>, tensor<64x32xbf16>)
+      -> (tensor<8x32xbf16>, tensor<8x32xbf16>) {
+    %c = ad.dot %x, %y batch [] x [] contract [1] x [0] {allow = #ad.allow<mma>}
+        : (tensor<8x64xbf16>, tensor<64x32xbf16>) -> tensor<8x32xbf16>
+    %d = ad.dot %x, %y batch [] x [] contract [1] x [0]
+        : (tensor<8x64xbf16>, tensor<64x32xbf16>) -> tensor<8x32xbf16>
+    ad.yield %c, %d : tensor<8x32xbf16>, tensor<8x32xbf16>
+  }
+  return %0#0, %0#1 : tensor<8x32xbf16>, tensor<8x32xbf16>
+}
