@@ -61,9 +61,16 @@ void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options)
   pm.addPass(createVerifyFusedPass());
 }
 
-void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &) {
+void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
   pm.addPass(createVerifyLinalgPass());
+  if (options.optimize) {
+    PrepackOperandsPassOptions prepack;
+    prepack.vectorWidth = options.vectorBytes;
+    prepack.dotProducts = options.dotProducts;
+    prepack.tiles = options.tiles;
+    pm.addNestedPass<func::FuncOp>(createPrepackOperandsPass(prepack));
+  }
   pm.addPass(createOutlineKernelsPass());
   pm.addPass(createPlanMemoryPass());
 }

@@ -54,6 +54,35 @@ def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp">
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def PrepackOperandsPass : Pass<"ad-prepack-operands", "::mlir::func::FuncOp"> {
+  let summary = "Pack matrices that stay the same over the turns of a loop in front of it";
+  let description = [{
+    A contraction reads its right operand in panels: the columns of a tile of the result, with the contracted axis outside. A kernel packs
+    them itself where that pays. Where the operand stays the same for at least eight turns of loops of known length, it is packed once,
+    before the outermost of them: the layout is the shape of the packed tensor and stands in the access map, so that any emitter that
+    knows affine maps reads it right. Pairs of bf16 lie together where the processor sums them with dot products.
+
+    Before:
+    ```mlir
+    scf.for … {
+      %y = ad.fusion dot (%a = %x, %b = %w) : (tensor<8x64xf32>, tensor<64x64xf32>) -> tensor<8x64xf32> { … }
+    }
+    ```
+    After:
+    ```mlir
+    %p = ad.fusion movement (%b = %w) : (tensor<64x64xf32>) -> tensor<2x64x32xf32> { … (d0, d1) -> (d1 floordiv 32, d0, d1 mod 32) … }
+    scf.for … {
+      %y = ad.fusion dot (%a = %x, %b = %p) : (tensor<8x64xf32>, tensor<2x64x32xf32>) -> tensor<8x64xf32> { … }
+    }
+    ```
+    Refuses nothing.
+  }];
+  let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64", "As that of ad-emit-cpu">,
+                 Option<"dotProducts", "dot-products", "bool", "false", "As that of ad-emit-cpu">,
+                 Option<"tiles", "tiles", "std::string", "\"large\"", "As that of ad-emit-cpu">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Move each fusion into a kernel and launch it";
   let description = [{

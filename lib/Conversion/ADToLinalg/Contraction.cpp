@@ -3,7 +3,7 @@
 // Contractions to linalg: one generic that accumulates fma in the accumulator type, then the rest of the
 // operation and the one rounding, elementwise.
 
-#include "../LinalgAttributes.h"
+#include "../Contractions.h"
 #include "ADToLinalg.h"
 
 using namespace mlir;

@@ -10,9 +10,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// How many rows and vectors of a reduction run in one loop: enough accumulators to hide the latency of a
-// multiply-add, few enough for the registers, rows and columns in the proportion that the result has. A tile
-// of r rows and v vectors loads r + v values for r * v multiply-adds.
+// How many rows and vectors of a reduction run in one loop.
 void KernelEmitter::chooseBlock(Nest &nest) {
   bool reduces = llvm::any_of(nest.roots, [&](Value root) {
     return dependsOn(root, [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; });
@@ -20,14 +18,10 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   int64_t axis = nest.vectorize ? laneAxisOf(nest) : -1;
   if (!reduces || axis < 0)
     return;
-  auto most = [](int64_t size, int64_t limit) {
-    return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
-  };
-  int64_t rows = axis > 0 ? most(nest.shape[axis - 1], tiles.rows) : 1;
-  int64_t columns = nest.shape[axis];
-  int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / vectorLanes, tiles.vectors);
-  nest.vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : 8);
-  nest.rows = std::min(rows, tiles.accumulators / nest.vectors);
+  auto [rows, vectors] =
+      chooseRegisterTile(tiles, axis > 0 ? nest.shape[axis - 1] : 1, nest.shape[axis], vectorLanes);
+  nest.rows = rows;
+  nest.vectors = vectors;
   nest.blocked = axis > 0;
 }
 
@@ -80,7 +74,7 @@ LogicalResult KernelEmitter::emitBlocks(const Nest &nest, Value lower, Value upp
   int64_t known = nest.shape[rowAxis + 1];
   bool oneBlock = width == 0 || (!ShapedType::isDynamic(known) && known <= width);
   Value step = oneBlock ? columns : indexConstant(width);
-  SmallVector<PackedOperand> packed = operandsToPack(nest, oneBlock ? known : width);
+  SmallVector<PackedOperand> packed = packedOperandsOf(nest, oneBlock ? known : width);
   if (takesWholeTiles(nest.shape[rowAxis], nest.rows))
     for (Value *bound : {&lower, &upper})
       *bound = binary<arith::SubIOp>(*bound, binary<arith::RemUIOp>(*bound, indexConstant(nest.rows)));

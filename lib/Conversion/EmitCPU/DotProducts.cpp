@@ -4,47 +4,15 @@
 // along the reduced axis, which lie together in one operand's packed form. It chooses order and rounding
 // inside a pair and flushes subnormals, so only the permission `mma` admits it.
 
-#include "../LinalgAttributes.h"
 #include "KernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// What the instruction takes: a vector register of f32.
-static constexpr int64_t kLanes = 16;
-
-static bool isBF16(Value tensor) { return getElementTypeOrSelf(tensor.getType()).isBF16(); }
-
-// acc + f32(a) * f32(b), as the conversion of contractions writes it.
-static bool multipliesAndAdds(linalg::GenericOp generic) {
-  Block *body = generic.getBlock();
-  auto fma = body->getTerminator()->getOperand(0).getDefiningOp<math::FmaOp>();
-  auto widens = [&](Value value, unsigned argument) {
-    auto widening = value.getDefiningOp<ConvertOp>();
-    return widening && widening.getInput() == body->getArgument(argument);
-  };
-  return fma && fma.getType().isF32() && widens(fma.getA(), 0) && widens(fma.getB(), 1) &&
-         fma.getC() == body->getArgument(2);
-}
-
-// Decided by the operation, its shape and the processor alone, so that a program computes the same fused and
-// unfused. Few rows pay less for their conversions to f32 than for joining pairs.
-bool KernelEmitter::sumsPairs(linalg::GenericOp generic) {
-  constexpr int64_t kRows = 4;
-  OrderAttr order = kernel.getOrderAttr();
-  SmallVector<unsigned> reduced;
-  generic.getReductionDims(reduced);
-  if (!dotProducts || vectorLanes != kLanes || !generic->hasAttr(kMmaAttr) || usesLanes(generic) ||
-      (order && order.getLength() % 2 != 0) || reduced.size() != 1 || generic.getNumDpsInputs() != 2 ||
-      generic.getNumResults() != 1 || !isBF16(generic.getDpsInputs()[0]) ||
-      !isBF16(generic.getDpsInputs()[1]) || !multipliesAndAdds(generic))
-    return false;
-  SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
-  int64_t rows = 1, depth = sizes[reduced.front()];
-  for (int64_t size : ArrayRef(sizes).drop_back(2))
-    rows *= ShapedType::isDynamic(size) ? kRows : size;
-  return sizes.size() > 2 && rows >= kRows && !ShapedType::isDynamic(depth) && depth % 2 == 0;
+// Then operands have whole pairs.
+bool KernelEmitter::usesDotProducts(linalg::GenericOp generic) {
+  return dotProducts && vectorLanes == kDotProductLanes && sumsPairs(generic, kernel.getOrderAttr());
 }
 
 // The buffer with two neighbours along its last axis as one element.
@@ -106,7 +74,7 @@ static Value lanesFrom(OpBuilder &builder, Location loc, Value vector, int64_t f
 }
 
 static Value callDotProduct(OpBuilder &builder, Location loc, Value sum, Value left, Value right) {
-  auto halves = VectorType::get(2 * kLanes, builder.getBF16Type());
+  auto halves = VectorType::get(2 * kDotProductLanes, builder.getBF16Type());
   left = LLVM::BitcastOp::create(builder, loc, halves, left);
   right = LLVM::BitcastOp::create(builder, loc, halves, right);
   return LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(),
@@ -128,10 +96,12 @@ FailureOr<SmallVector<Value>> KernelEmitter::addDotProduct(linalg::GenericOp gen
     operands.push_back(splat(*pair, lanes));
   }
   Value result = operands.front();
-  for (int64_t first = 0; first < lanes; first += kLanes) {
-    auto part = [&](unsigned operand) { return lanesFrom(builder, loc, operands[operand], first, kLanes); };
+  for (int64_t first = 0; first < lanes; first += kDotProductLanes) {
+    auto part = [&](unsigned operand) {
+      return lanesFrom(builder, loc, operands[operand], first, kDotProductLanes);
+    };
     Value added = callDotProduct(builder, loc, part(0), part(1), part(2));
-    if (lanes <= kLanes)
+    if (lanes <= kDotProductLanes)
       result = lanesFrom(builder, loc, added, 0, lanes);
     else
       result = vector::InsertStridedSliceOp::create(builder, loc, added, result, first, int64_t(1));

@@ -145,7 +145,20 @@ Position KernelEmitter::apply(AffineMap map, ArrayRef<Index> loops) {
   return position;
 }
 
-// Dimensions, constants, sums, and products with a constant: all that the conversion to linalg makes.
+static Value combineIndices(OpBuilder &builder, Location loc, AffineExprKind kind, Value lhs, Value rhs) {
+  switch (kind) {
+  case AffineExprKind::Mul:
+    return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+  case AffineExprKind::FloorDiv: // indices are not negative
+    return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
+  case AffineExprKind::Mod:
+    return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
+  default:
+    return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+  }
+}
+
+// Dimensions, constants, sums, and products, quotients and rests by a constant: all that linalg has of ours.
 Index KernelEmitter::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return loops[dim.getPosition()];
@@ -155,16 +168,12 @@ Index KernelEmitter::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
   Index lhs = applyExpr(pair.getLHS(), loops), rhs = applyExpr(pair.getRHS(), loops);
   if (lhs.varies || rhs.varies)
     return Index::varying();
-  bool isProduct = expr.getKind() == AffineExprKind::Mul;
-  if (lhs.lanes || rhs.lanes) {
-    Value l = laneVector(lhs), r = laneVector(rhs);
-    Value whole = isProduct ? binary<arith::MulIOp>(l, r) : binary<arith::AddIOp>(l, r);
-    return {nullptr, 0, whole};
-  }
-  if (!isProduct)
-    return {binary<arith::AddIOp>(lhs.base, rhs.base), lhs.step + rhs.step, nullptr};
-  int64_t factor = cast<AffineConstantExpr>(pair.getRHS()).getValue();
-  return {binary<arith::MulIOp>(lhs.base, rhs.base), lhs.step * factor, nullptr};
+  AffineExprKind kind = expr.getKind();
+  bool divides = kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod;
+  if (lhs.lanes || rhs.lanes || (divides && lhs.step != 0))
+    return {nullptr, 0, combineIndices(builder, loc, kind, laneVector(lhs), laneVector(rhs))};
+  int64_t factor = kind == AffineExprKind::Mul ? cast<AffineConstantExpr>(pair.getRHS()).getValue() : 1;
+  return {combineIndices(builder, loc, kind, lhs.base, rhs.base), lhs.step * factor + rhs.step, nullptr};
 }
 
 Value KernelEmitter::lookup(Value value, IRMapping &values) {

@@ -210,6 +210,11 @@ LogicalResult KernelEmitter::emitRoots() {
   if (roots.size() == 1)
     if (std::optional<int64_t> axis = transposedAxis(roots.front()))
       return emitTranspose(roots.front(), *axis);
+  if (roots.size() == 1)
+    if (std::optional<PackedOperand> packed = packingOfCopy(roots.front())) {
+      emitPacking(*packed);
+      return success();
+    }
   std::optional<unsigned> space = rowSpaceOf(roots);
   recordDepth(roots);
   if (!space) {

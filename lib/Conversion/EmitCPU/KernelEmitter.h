@@ -8,6 +8,7 @@
 #ifndef ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
 #define ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
 
+#include "../Contractions.h"
 #include "adjoint/Conversion/Tiles.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -109,20 +110,21 @@ private:
 
   // --- Pack.cpp: operands of contractions in the order in which tiles read them
   struct PackedOperand {
-    OpOperand *operand;
-    Operation *generic;
-    AffineMap map;                 // from the loops of the contraction to the axes of the operand
-    int64_t columnAxis, depthAxis; // of the operand
-    int64_t depth, tile;           // elements of a panel: depth, rounded up, times the columns of a tile
-    Type memory;                   // of an element: two values of adjacent depths where they are `pairs`
-    bool pairs;
-    Value pointer;
-    Value start;                               // first column of the block
-    bool filling = false;                      // read in place, and stored where it is packed
-    llvm::SmallPtrSet<const void *, 4> filled; // values that have been stored
+    OpOperand *operand;                      // of a contraction
+    AffineMap map;                           // from the loops of the contraction to the axes of the operand
+    int64_t columnAxis = -1, depthAxis = -1; // of the operand
+    int64_t depth = 0, tile = 0;             // of a panel: elements along the depth, rounded up, and columns
+    Type memory = {}; // of an element: two neighbours along the depth if it holds `pairs`
+    bool pairs = false;
+    bool before = false; // the kernel runs: an argument in PackedLayout
+    Value pointer = {};
+    Value start = {};                               // first column of the block
+    bool filling = false;                           // read in place, and stored where it is packed
+    llvm::SmallPtrSet<const void *, 4> filled = {}; // values that have been stored
     bool isTransposed() const { return columnAxis + 1 != int64_t(map.getNumResults()); }
   };
-  SmallVector<PackedOperand> operandsToPack(const Nest &nest, int64_t columns);
+  std::optional<PackedOperand> packingOf(OpOperand *operand, unsigned depthLoop, const Nest &nest);
+  SmallVector<PackedOperand> packedOperandsOf(const Nest &nest, int64_t columns);
   Value scratch(Type memory, int64_t elements);
   Value packedIndex(const PackedOperand &packed, Value depth, Value column);
   Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);
@@ -133,16 +135,21 @@ private:
                                    std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
                                    Store store);
   void pack(PackedOperand &packed, const Position &outer, Value start, Value end);
-  void packStraight(const PackedOperand &packed, const Position &outer, Value depth, Value column, Value end);
+  void fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value start,
+                  Value end);
+  void packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value depth,
+                    Value column, Value end);
   Value pointerToPacked(const PackedOperand &packed, Value depth, Value column);
-  void packTransposed(const PackedOperand &packed, const Position &outer, Value depth, Value column,
-                      Value end);
+  void packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer, Value depth,
+                      Value column, Value end);
   Position operandPosition(const PackedOperand &packed, const Position &outer, Index depth, Index column);
+  std::optional<PackedOperand> packingOfCopy(Value root);
+  void emitPacking(const PackedOperand &packed);
   Value lanesBelow(Value count);
   void transposeInRegisters(SmallVectorImpl<Value> &rows);
 
   // --- DotProducts.cpp: two multiply-adds of bf16 in one instruction
-  bool sumsPairs(linalg::GenericOp generic);
+  bool usesDotProducts(linalg::GenericOp generic);
   Buffer inPairs(Buffer buffer);
   Value joinPair(Value low, Value high);
   FailureOr<Value> pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop);

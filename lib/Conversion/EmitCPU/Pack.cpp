@@ -34,53 +34,68 @@ static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_
   return (many || rows >= tiles.rowsForStraight) && bytes > tiles.straightBytes;
 }
 
-SmallVector<KernelEmitter::PackedOperand> KernelEmitter::operandsToPack(const Nest &nest, int64_t columns) {
+// How the operand is to be packed, without its place; none when it is read as it lies.
+std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *operand, unsigned depthLoop,
+                                                                     const Nest &nest) {
+  auto generic = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap map = generic.getMatchingIndexingMap(operand);
+  auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+  auto buffer = buffers.find(operand->get());
+  if (buffer == buffers.end() || !type || !type.hasStaticShape())
+    return std::nullopt;
+  unsigned columnLoop = nest.shape.size() - 1, rowLoop = columnLoop - 1;
+  PackedOperand packed{operand, map};
+  packed.pairs = usesDotProducts(generic);
+  packed.memory = packed.pairs ? builder.getI32Type() : memoryType(type.getElementType());
+  if (auto layout = PackedLayout::match(map, columnLoop, depthLoop);
+      layout && layout->pairs == packed.pairs && layout->tile % vectorLanes == 0) {
+    packed.before = true;
+    packed.depth = type.getDimSize(1);
+    packed.tile = layout->tile;
+    packed.pointer = buffer->second.pointer;
+    return packed;
+  }
+  packed.columnAxis = axisOfLoop(map, columnLoop);
+  packed.depthAxis = axisOfLoop(map, depthLoop);
+  if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.depthAxis < 0 ||
+      axisOfLoop(map, rowLoop) >= 0)
+    return std::nullopt;
+  bool wanted = packed.pairs ? type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis)
+                             : isWorthPacking(tiles, type, packed.columnAxis, nest.shape[rowLoop]);
+  packed.depth = llvm::alignTo(type.getDimSize(packed.depthAxis) / (packed.pairs ? 2 : 1), vectorLanes);
+  packed.tile = nest.vectors * vectorLanes;
+  return wanted ? std::optional(packed) : std::nullopt;
+}
+
+SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const Nest &nest, int64_t columns) {
   SmallVector<PackedOperand> chosen;
-  unsigned laneDim = nest.shape.size() - 1, rowDim = laneDim - 1;
-  int64_t tile = nest.vectors * vectorLanes, bytes = 0;
+  unsigned columnLoop = nest.shape.size() - 1;
+  int64_t bytes = 0;
   auto consider = [&](linalg::GenericOp generic) {
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
     if (reduced.size() != 1 || generic.getNumResults() != 1 || generic.getNumDpsInputs() != 2 ||
-        out.getNumResults() != nest.shape.size() || axisOfLoop(out, laneDim) != laneDim ||
-        axisOfLoop(out, rowDim) != rowDim)
+        out.getNumResults() != nest.shape.size() || axisOfLoop(out, columnLoop) != columnLoop ||
+        axisOfLoop(out, columnLoop - 1) != columnLoop - 1)
       return false;
     for (OpOperand *operand : generic.getDpsInputOperands()) {
-      AffineMap map = generic.getMatchingIndexingMap(operand);
-      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
-      if (!buffers.count(operand->get()) || !type || !type.hasStaticShape() || !map.isProjectedPermutation())
+      std::optional<PackedOperand> packed = packingOf(operand, reduced.front(), nest);
+      if (!packed)
         continue;
-      int64_t columnAxis = axisOfLoop(map, laneDim), depthAxis = axisOfLoop(map, reduced.front());
-      if (columnAxis < 0 || depthAxis < 0 || axisOfLoop(map, rowDim) >= 0)
-        continue;
-      bool pairs = sumsPairs(generic);
-      bool wanted = pairs ? type.getRank() - 1 == std::max(columnAxis, depthAxis)
-                          : isWorthPacking(tiles, type, columnAxis, nest.shape[rowDim]);
-      if (!wanted)
-        continue;
-      int64_t depth = llvm::alignTo(type.getDimSize(depthAxis) / (pairs ? 2 : 1), vectorLanes);
-      int64_t elements = llvm::alignTo(columns, tile) * depth;
-      Type memory = pairs ? builder.getI32Type() : memoryType(type.getElementType());
-      int64_t own = elements * memory.getIntOrFloatBitWidth() / 8;
-      if (bytes + own > kScratchBytes)
-        continue;
-      bytes += own;
-      chosen.push_back({operand,
-                        generic,
-                        map,
-                        columnAxis,
-                        depthAxis,
-                        depth,
-                        tile,
-                        memory,
-                        pairs,
-                        scratch(memory, elements),
-                        {}});
+      if (!packed->before) {
+        int64_t elements = llvm::alignTo(columns, packed->tile) * packed->depth;
+        int64_t own = elements * packed->memory.getIntOrFloatBitWidth() / 8;
+        if (bytes + own > kScratchBytes)
+          continue;
+        bytes += own;
+        packed->pointer = scratch(packed->memory, elements);
+      }
+      chosen.push_back(*packed);
     }
     return false;
   };
-  if (nest.vectorize && laneAxisOf(nest) == int64_t(laneDim))
+  if (nest.vectorize && laneAxisOf(nest) == int64_t(columnLoop))
     for (Value root : nest.roots)
       dependsOn(root, consider);
   return chosen;
@@ -108,7 +123,7 @@ Value KernelEmitter::packedIndex(const PackedOperand &packed, Value depth, Value
 
 Value KernelEmitter::packedPointer(const PackedOperand &packed, ArrayRef<Index> loops) {
   SmallVector<unsigned> reduced;
-  cast<linalg::GenericOp>(packed.generic).getReductionDims(reduced);
+  cast<linalg::GenericOp>(packed.operand->getOwner()).getReductionDims(reduced);
   const Index &column = loops[loops.size() - 2], &depth = loops[reduced.front()];
   return pointerToPacked(packed, depth.base, column.base);
 }
@@ -135,7 +150,7 @@ void KernelEmitter::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Val
   LLVM::StoreOp::create(builder, loc, value, packedPointer(packed, loops),
                         getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
   SmallVector<unsigned> reduced;
-  cast<linalg::GenericOp>(packed.generic).getReductionDims(reduced);
+  cast<linalg::GenericOp>(packed.operand->getOwner()).getReductionDims(reduced);
   SmallVector<Index> ahead(loops);
   Index &depth = ahead[reduced.front()];
   depth.base = binary<arith::AddIOp>(depth.base, indexConstant(kRowsAhead));
@@ -148,7 +163,7 @@ void KernelEmitter::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Val
 
 bool KernelEmitter::canFill(const PackedOperand &packed) {
   Type element = getElementTypeOrSelf(packed.operand->get().getType());
-  return !packed.isTransposed() && memoryType(element) == element;
+  return !packed.before && !packed.isTransposed() && memoryType(element) == element;
 }
 
 // The first tile of rows packs on the way, when there is a whole one: what it reads waits for memory, not for
@@ -182,24 +197,62 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
 }
 
 void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
-  packed.start = start;
+  packed.start = packed.before ? indexConstant(0) : start;
   packedOperands[packed.operand] = packed;
+  if (!packed.before)
+    fillPanels(packed, buffers.lookup(packed.operand->get()), outer, start, end);
+}
+
+void KernelEmitter::fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                               Value start, Value end) {
   bool transposed = packed.isTransposed();
   auto overColumns = [&](Value column) -> LogicalResult {
     auto overDepth = [&](Value depth) -> LogicalResult {
       WithLanes vectorCode(*this, vectorLanes, nullptr);
       if (transposed)
-        packTransposed(packed, outer, depth, column, end);
+        packTransposed(packed, buffer, outer, depth, column, end);
       else
-        packStraight(packed, outer, depth, column, end);
+        packStraight(packed, buffer, outer, depth, column, end);
       return success();
     };
-    Value depths = buffers.lookup(packed.operand->get()).sizes[packed.depthAxis];
+    Value depths = buffer.sizes[packed.depthAxis];
     if (packed.pairs)
       depths = binary<arith::DivUIOp>(depths, indexConstant(2));
     return emitLoop(indexConstant(0), depths, indexConstant(transposed ? vectorLanes : 1), overDepth);
   };
   (void)emitLoop(start, end, indexConstant(vectorLanes), overColumns);
+}
+
+// A copy of a matrix into PackedLayout.
+std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOfCopy(Value root) {
+  auto copy = root.getDefiningOp<linalg::GenericOp>();
+  if (!copy || copy.getNumDpsInputs() != 1 || copy.getNumResults() != 1 || copy.getNumLoops() != 2 ||
+      copy.getNumReductionLoops() > 0 || !buffers.count(copy.getDpsInputs()[0]) ||
+      !copy.getMatchingIndexingMap(copy.getDpsInputOperand(0)).isIdentity())
+    return std::nullopt;
+  AffineMap target = copy.getMatchingIndexingMap(copy.getDpsInitOperand(0));
+  for (unsigned column : {0, 1}) {
+    std::optional<PackedLayout> layout = PackedLayout::match(target, column, 1 - column);
+    if (!layout)
+      continue;
+    OpOperand *source = copy.getDpsInputOperand(0);
+    PackedOperand packed{source, copy.getMatchingIndexingMap(source), column, 1 - column};
+    Type element = getElementTypeOrSelf(root.getType());
+    packed.pairs = layout->pairs;
+    packed.memory = layout->pairs ? builder.getI32Type() : memoryType(element);
+    packed.depth = results.front().shape[1];
+    packed.tile = layout->tile;
+    packed.pointer = results.front().pointer;
+    packed.start = indexConstant(0);
+    return packed;
+  }
+  return std::nullopt;
+}
+
+void KernelEmitter::emitPacking(const PackedOperand &packed) {
+  function->setAttr("ad.tiles", builder.getStringAttr("one"));
+  const Buffer &buffer = buffers.find(packed.operand->get())->second;
+  fillPanels(packed, buffer, {}, indexConstant(0), buffer.sizes[packed.columnAxis]);
 }
 
 // The position of an element of the operand, with batch axes from the loops outside.
@@ -222,9 +275,8 @@ static void storePacked(OpBuilder &builder, Location loc, Value pointer, Value v
   LLVM::StoreOp::create(builder, loc, value, pointer, memory.getIntOrFloatBitWidth() / 8);
 }
 
-void KernelEmitter::packStraight(const PackedOperand &packed, const Position &outer, Value depth,
-                                 Value column, Value end) {
-  Buffer buffer = buffers.lookup(packed.operand->get());
+void KernelEmitter::packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                                 Value depth, Value column, Value end) {
   int64_t columns = buffer.shape[packed.columnAxis];
   mask = columns % lanes == 0 ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
   auto row = [&](Value at) {
@@ -243,9 +295,8 @@ void KernelEmitter::packStraight(const PackedOperand &packed, const Position &ou
 
 // A square block: one vector along the depth for each of as many columns as there are lanes, transposed in
 // registers. Columns behind the last one repeat it; depths behind the last one are zero and never read.
-void KernelEmitter::packTransposed(const PackedOperand &packed, const Position &outer, Value depth,
-                                   Value column, Value end) {
-  Buffer buffer = buffers.lookup(packed.operand->get());
+void KernelEmitter::packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
+                                   Value depth, Value column, Value end) {
   if (packed.pairs)
     buffer = inPairs(buffer);
   bool wholeDepth = buffer.shape[packed.depthAxis] % lanes == 0;
@@ -264,6 +315,13 @@ void KernelEmitter::packTransposed(const PackedOperand &packed, const Position &
   transposeInRegisters(rows);
   for (int64_t i = 0; i < lanes; ++i) {
     Value at = binary<arith::AddIOp>(depth, indexConstant(i));
+    OpBuilder::InsertionGuard guard(builder);
+    if (packed.depth % lanes != 0) { // there is no room behind the last depth
+      Value inside =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, indexConstant(packed.depth));
+      auto branch = scf::IfOp::create(builder, loc, inside);
+      builder.setInsertionPointToStart(branch.thenBlock());
+    }
     storePacked(builder, loc, pointerToPacked(packed, at, column), rows[i], packed.memory);
   }
 }

@@ -138,7 +138,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
                                                    Value lower, Value upper) {
   if (failed(hoistReduced(generic, loops)))
     return failure();
-  bool inPairs = sumsPairs(generic);
+  bool inPairs = usesDotProducts(generic);
   if (inPairs) {
     if (recorded.insert(generic).second)
       recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);

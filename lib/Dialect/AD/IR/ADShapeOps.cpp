@@ -194,11 +194,11 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
     if (low[axis] < 0 || high[axis] < 0 || interior[axis] < 0) // C3
       return error() << "expected non-negative padding along axis " << axis << ", but got " << low[axis]
                      << ", " << high[axis] << " and " << interior[axis];
-    // The distance between elements, and what it is multiplied by, stay in 64 bits also where there is one
-    // element.
-    if (interior[axis] > std::numeric_limits<int32_t>::max()) // C3
-      return error() << "expected at most 2147483647 elements between neighbours along axis " << axis
-                     << ", but got " << interior[axis];
+    // Sums of these, and what they are multiplied by, stay in 64 bits also along axes of unknown size.
+    int64_t most = std::max({low[axis], high[axis], interior[axis]});
+    if (most > std::numeric_limits<int32_t>::max()) // C3
+      return error() << "expected padding of at most 2147483647 elements along axis " << axis << ", but got "
+                     << most;
     std::optional<int64_t> size = paddedSize(type.getDimSize(axis), low[axis], high[axis], interior[axis]);
     if (!size) // C4
       return error() << "expected a padded size below 2^63 along axis " << axis;

@@ -104,17 +104,25 @@ func.func @pad_c3_negative(%x: tensor<4xf32>, %v: tensor<f32>) {
 
 // -----
 
+func.func @pad_c3_high(%x: tensor<?xf32>, %v: tensor<f32>) {
+  // expected-error @+1 {{'ad.pad' op expected padding of at most 2147483647 elements along axis 0, but got 9223372036854775807}}
+  %y = ad.pad %x, %v low [1] high [9223372036854775807] interior [0] : tensor<?xf32>, tensor<f32>
+  return
+}
+
+// -----
+
 func.func @pad_c3_interior(%x: tensor<1xf32>, %v: tensor<f32>) {
-  // expected-error @+1 {{'ad.pad' op expected at most 2147483647 elements between neighbours along axis 0, but got 2147483648}}
+  // expected-error @+1 {{'ad.pad' op expected padding of at most 2147483647 elements along axis 0, but got 2147483648}}
   %y = ad.pad %x, %v low [0] high [0] interior [2147483648] : tensor<1xf32>, tensor<f32>
   return
 }
 
 // -----
 
-func.func @pad_c4_overflow(%x: tensor<4xf32>, %v: tensor<f32>) {
+func.func @pad_c4_overflow(%x: tensor<9223372036854775807xi8>, %v: tensor<i8>) {
   // expected-error @+1 {{'ad.pad' op expected a padded size below 2^63 along axis 0}}
-  %y = ad.pad %x, %v low [9223372036854775807] high [0] interior [0] : tensor<4xf32>, tensor<f32>
+  %y = ad.pad %x, %v low [1] high [0] interior [0] : tensor<9223372036854775807xi8>, tensor<i8>
   return
 }
 

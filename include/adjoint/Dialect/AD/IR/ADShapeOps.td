@@ -185,7 +185,7 @@ def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
     Semantics: axis by axis, low copies of the value (a rank-0 tensor) before, high after and interior ones between neighbours. Nothing is negative.
 
     Constraints: (C1) the value has rank 0 and the element type of the input; (C2) there are as many low, high
-    and interior counts as axes; (C3) counts are not negative, interior ones below 2^31; (C4) a static size of the result is below 2^63.
+    and interior counts as axes; (C3) counts are not negative and below 2^31; (C4) a static size of the result is below 2^63.
 
     Adjoint: the slice of the cotangent where the input lies; the sum of all other elements to the value.
 
