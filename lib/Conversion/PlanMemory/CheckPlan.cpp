@@ -45,6 +45,7 @@ private:
   LogicalResult bind(Operation *op, Value value, StringRef attribute, unsigned number);
   LogicalResult read(Operation *op, Value value);
   LogicalResult copy(Operation *op, Value source, Value target);
+  LogicalResult moveTo(Operation *from, ValueRange values, ValueRange targets);
   void write(int64_t buffer, Value value);
   bool holds(int64_t buffer, Value value) const;
   bool overlap(int64_t a, int64_t b) const;
@@ -148,6 +149,17 @@ LogicalResult PlanChecker::copy(Operation *op, Value source, Value target) {
   if (from >= 0 && from != to && overlap(from, to))
     return wrong(op) << "a copy overlaps what it copies";
   write(to, contentOf.lookup(target));
+  return success();
+}
+
+// In their order. A tensor that stays where it is only gets another name, last, since others may be copies of
+// it.
+LogicalResult PlanChecker::moveTo(Operation *from, ValueRange values, ValueRange targets) {
+  for (bool stays : {false, true})
+    for (auto [value, target] : llvm::zip_equal(values, targets))
+      if (isTensor(value) && (bufferOf.lookup_or(value, -1) == bufferOf.lookup(target)) == stays &&
+          failed(copy(from, value, target)))
+        return failure();
   return success();
 }
 
@@ -259,12 +271,6 @@ LogicalResult PlanChecker::runWhile(scf::WhileOp loop) {
     contentOf[result] = argument;
   }
   loops.emplace_back(loop, DenseMap<Value, Operation *>());
-  auto moveTo = [&](Operation *from, ValueRange values, ValueRange targets) {
-    for (auto [value, target] : llvm::zip_equal(values, targets))
-      if (isTensor(value) && failed(copy(from, value, target)))
-        return failure();
-    return success();
-  };
   scf::ConditionOp condition = loop.getConditionOp();
   if (failed(runBlock(*loop.getBeforeBody())) ||
       failed(moveTo(condition, condition.getArgs(), loop.getAfterArguments())) ||
@@ -290,9 +296,8 @@ LogicalResult PlanChecker::runIf(scf::IfOp branch) {
       if (failed(runBlock(region.front())))
         return failure();
       Operation *yield = region.front().getTerminator();
-      for (auto [value, result] : llvm::zip_equal(yield->getOperands(), branch.getResults()))
-        if (isTensor(value) && failed(copy(yield, value, result)))
-          return failure();
+      if (failed(moveTo(yield, yield->getOperands(), branch.getResults())))
+        return failure();
     }
     if (&region == &branch.getThenRegion())
       otherwise = state;
