@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Debian packages: libopenblas-dev libdnnl-dev
-"""Matrix products in f32 on one core: ours beside OpenBLAS, oneDNN, NumPy, PyTorch and JAX, and as shares of the FMA peak.
+"""Matrix products on one core: ours beside OpenBLAS, oneDNN, NumPy, PyTorch and JAX, and as shares of the processor's peak.
 
-Like is compared with like: operands lie plain in memory, a transposed one as its transpose. oneDNN's products with weights
-that it packed beforehand stand in the table but in no comparison, since we have no prepacked form yet; nor has bf16 a path
-through dot-product instructions yet, so it is not here. Ours is `strict`; `reproducible` is measured beside it on a few shapes.
+Like is compared with like. In the first table operands lie plain in memory, a transposed one as its transpose, and all is f32. In
+the second the right operand is packed beforehand: by oneDNN in the layout that it likes best, by us before a loop of products with
+it; in f32 and, where the processor has dot products of bf16 pairs, in bf16. Ours is `strict`; `reproducible` is measured beside it on
+a few shapes.
 """
 
+import pathlib
 import statistics
 import tempfile
 import time
@@ -25,16 +27,21 @@ LIBRARIES = [measure.Library("openblas", "cblas.h", "-lopenblas", "libopenblas-d
              measure.Library("onednn", "oneapi/dnnl/dnnl.hpp", "-ldnnl", "libdnnl-dev")]
 PLAIN = {"openblas": ["openblas"], "onednn": ["onednn-sgemm", "onednn-matmul"]}
 PREPACKED = "onednn-prepacked"
-COLUMNS = ["openblas", "onednn-sgemm", "onednn-matmul", "numpy", "torch", "jax", PREPACKED]
+COLUMNS = ["openblas", "onednn-sgemm", "onednn-matmul", "numpy", "torch", "jax"]
+TURNS = 16  # of the loop that a matrix is packed before
 REPRODUCIBLE = {"256x256x256", "197x768x768", "1024x1024x1024", "32x1024x1024"}
 
 
 class Case:
-    """`BATCH*MxNxK` and which operands are transposed, such as `TN` for the left one only."""
+    """`BATCH*MxNxK` and which operands are transposed, such as `TN` for the left one only; `prepacked f32` or `prepacked bf16`
+    before it where the right one is packed beforehand."""
 
     def __init__(self, text):
         self.text = text
-        sizes, *transposed = text.split()
+        words = text.split()
+        self.prepacked = words[0] == "prepacked"
+        self.element = words[1] if self.prepacked else "f32"
+        sizes, *transposed = words[2:] if self.prepacked else words
         batch, _, sizes = sizes.rpartition("*")
         self.batch, (self.m, self.n, self.k) = int(batch or 1), map(int, sizes.split("x"))
         self.trans = ["T" in letter for letter in (transposed or ["NN"])[0]]
@@ -53,7 +60,38 @@ class Case:
     def words(self):
         return [self.batch, self.m, self.n, self.k, *map(int, self.trans)]
 
+    def peers(self, library):
+        """Those of the library that are like ours."""
+        if not self.prepacked:
+            return PLAIN[library]
+        return {"onednn": [PREPACKED + ("-bf16" if self.element == "bf16" else "")]}.get(library, [])
+
     def program(self):
+        return self.loop() if self.prepacked else self.product()
+
+    def loop(self):
+        """Products with one matrix, each with a left operand that is copied in its turn, in a kernel of its own."""
+        def tensor(*shape):
+            return f"tensor<{''.join(f'{size}x' for size in shape)}{self.element}>"
+        (m, k), b, c = (self.m, self.k), tensor(*self.shapes()[1]), tensor(self.m, self.n)
+        return f"""func.func @main(%all: {tensor(2, m, k)} {{ad.name = "a"}}, %b: {b} {{ad.name = "b"}}) -> {c} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %turns = arith.constant {TURNS} : index
+  %zero = ad.constant dense<0.0> : {c}
+  %last = scf.for %i = %c0 to %turns step %c1 iter_args(%before = %zero) -> ({c}) {{
+    %first = arith.divui %i, %turns : index
+    %one = ad.dynamic_slice %all[%first, %c0, %c0] : {tensor(2, m, k)} -> {tensor(1, m, k)}
+    %same = ad.reshape %one : {tensor(1, m, k)} -> {tensor(m, k)}
+    %a = ad.barrier %same : {tensor(m, k)}
+    %c = ad.dot %a, %b batch [] x [] contract [1] x [{int(self.trans[1])}] : ({tensor(m, k)}, {b}) -> {c}
+    scf.yield %c : {c}
+  }}
+  return %last : {c}
+}}
+"""
+
+    def product(self):
         lead = int(self.batch > 1)
         axes = lead + (0 if self.trans[0] else 1), lead + (1 if self.trans[1] else 0)
         sizes = (*self.shapes(), (*([self.batch] * lead), self.m, self.n))
@@ -71,6 +109,10 @@ CASES = [Case(text) for text in (
     "1024x1024x1024", "1024x1024x1024 NT", "2048x2048x2048", "333x333x333", "197x768x768", "197x768x768 NT",
     "1024x3072x768", "1x1024x1024", "2x255x255", "8x512x512", "32x1024x1024", "32x1024x1024 NT",
     "12*197x197x64 NT", "12*197x64x197")]
+PREPACKED_CASES = [Case(f"prepacked {text}") for text in (
+    "f32 256x256x256", "f32 512x512x512", "f32 1024x1024x1024", "f32 333x333x333", "f32 197x768x768", "f32 1x1024x1024",
+    "f32 2x255x255", "f32 8x512x512", "f32 32x1024x1024", "f32 32x1024x1024 NT", "bf16 128x64x64", "bf16 256x256x256",
+    "bf16 512x512x512", "bf16 1024x1024x1024", "bf16 32x1024x1024")]
 
 
 def timed(call, calls):
@@ -131,42 +173,50 @@ def python_peers():
     return found
 
 
+def ours_of(case, folder, mode):
+    """A contender: seconds per product."""
+    ours = measure.Ours(folder, case.program(), {"a": "uniform:1", "b": "uniform:2"}, mode)
+    if case.prepacked:
+        return lambda: ours.time(max(3, case.calls // TURNS), of="dot") / TURNS
+    return lambda: ours.time(case.calls)
+
+
 def contenders_of(case, peers, in_python, folder):
-    random = np.random.default_rng(0)
-    operands = [random.random(shape, dtype=np.float32) for shape in case.shapes()]
-    sources = {"a": "uniform:1", "b": "uniform:2"}
     modes = ["strict", *(["reproducible"] if str(case) in REPRODUCIBLE else [])]
-    result = {}
-    for mode in modes:
-        ours = measure.Ours(folder, case.program(), sources, mode)
-        result[mode] = lambda ours=ours: ours.time(case.calls)
+    result = {mode: ours_of(case, folder, mode) for mode in modes}
     for library in peers.libraries:
-        extra = [PREPACKED] if library.name == "onednn" else []
-        for name in PLAIN[library.name] + extra:
+        for name in case.peers(library.name):
             result[name] = lambda name=name: peers.number(name, case.calls, *case.words())
-    for name in in_python:
-        result[name] = timed(PYTHON[name](case, operands), case.calls)
-    result["peak"] = lambda: 1 / peers.number("peak")
+    if not case.prepacked:
+        random = np.random.default_rng(0)
+        operands = [random.random(shape, dtype=np.float32) for shape in case.shapes()]
+        for name in in_python:
+            result[name] = timed(PYTHON[name](case, operands), case.calls)
+    peak = "peak-bf16" if case.element == "bf16" else "peak"
+    result["peak"] = lambda: 1 / peers.number(peak)
     return result
 
 
 def measure_case(case, peers, in_python, folder, rounds):
     seconds = measure.take_turns(contenders_of(case, peers, in_python, folder), rounds)
-    row = {"case": str(case), "peak_gflops": 1 / seconds.pop("peak"), "seconds": seconds}
+    row = {"case": str(case), "prepacked": case.prepacked, "peak_gflops": 1 / seconds.pop("peak"), "seconds": seconds}
     row["gflops"] = {name: case.flops / value / 1e9 for name, value in seconds.items()}
-    plain = {name: value for name, value in seconds.items() if name not in ("strict", "reproducible", PREPACKED)}
-    row["best"] = min(plain, key=plain.get, default=None)
-    row["ratio"] = plain[row["best"]] / seconds["strict"] if plain else None
+    others = {name: value for name, value in seconds.items() if name not in ("strict", "reproducible")}
+    row["best"] = min(others, key=others.get, default=None)
+    row["ratio"] = others[row["best"]] / seconds["strict"] if others else None
     return row
 
 
 def show(row):
     gflops = row["gflops"]
-    cells = "".join(f"{gflops[name]:8.1f}" + " " * (len(name) - 7) if name in gflops else " missing" + " " * (len(name) - 7)
-                    for name in COLUMNS)
+    if row["prepacked"]:
+        cells = " ".join(f"{gflops[name]:7.1f} {name}" for name in gflops if name not in ("strict", "reproducible"))
+    else:
+        cells = "".join(f"{gflops[name]:8.1f}" + " " * (len(name) - 7) if name in gflops
+                        else " missing" + " " * (len(name) - 7) for name in COLUMNS)
     ratio = f"{row['ratio']:6.2f}" if row["ratio"] else "      "
     share = gflops["strict"] / row["peak_gflops"]
-    print(f"{row['case']:18} {row['peak_gflops']:6.1f} {gflops['strict']:7.1f} {share:6.1%} {ratio} {cells}", flush=True)
+    print(f"{row['case']:28} {row['peak_gflops']:6.1f} {gflops['strict']:7.1f} {share:6.1%} {ratio} {cells}", flush=True)
 
 
 def close(rows):
@@ -174,24 +224,38 @@ def close(rows):
     for row in compared:
         measure.close(NAME, row["ratio"], row["best"], row["case"])
     for row in rows:
-        measure.close(NAME, row["gflops"]["strict"] / row["peak_gflops"], "FMA peak", row["case"])
+        measure.close(NAME, row["gflops"]["strict"] / row["peak_gflops"], "peak", row["case"])
     for row in rows:
         if "reproducible" in row["seconds"]:
             ratio = row["seconds"]["strict"] / row["seconds"]["reproducible"]
             measure.close(NAME, ratio, "strict", f"reproducible, {row['case']}")
-    measure.close_with_mean(NAME, {row["case"]: row["ratio"] for row in compared}, "best plain peer")
+    for kind, prepacked in (("plain", False), ("prepacked", True)):
+        measure.close_with_mean(NAME, {row["case"]: row["ratio"] for row in compared if row["prepacked"] == prepacked},
+                                f"best {kind} peer")
+
+
+def has_dot_products():
+    return "avx512_bf16" in pathlib.Path("/proc/cpuinfo").read_text()
+
+
+def chosen_cases(options):
+    cases = measure.select(CASES + PREPACKED_CASES, options, NAME)
+    if has_dot_products():
+        return cases
+    print("bf16: left out, the processor has no dot products of its pairs")
+    return [case for case in cases if case.element != "bf16"]
 
 
 def main():
     options = measure.parse_options(__doc__, ROUNDS)
-    cases = measure.select(CASES, options, NAME)
+    cases = chosen_cases(options)
     in_python = python_peers()
     with tempfile.TemporaryDirectory() as folder:
         peers = measure.Peers(folder, "gemm_peers.cpp", ["-O2", "-march=native"], LIBRARIES,
                               {"OPENBLAS_CORETYPE": "SkylakeX"})
-        print(f"GFLOP/s in f32, one thread, ours strict, median of {options.rounds} interleaved rounds; ratio: to the best but the "
-              f"prepacked one.\nAll write to the same memory in each call, but JAX to fresh memory.")
-        print(f"{'M x N x K':18} {'peak':>6} {'ours':>7} {'share':>6} {'ratio':>6}  " + " ".join(f"{name:>7}" for name in COLUMNS))
+        print(f"GFLOP/s, one thread, ours strict, median of {options.rounds} interleaved rounds; ratio: to the best beside it.\n"
+              f"All write to the same memory in each call, but JAX to fresh memory.")
+        print(f"{'M x N x K':28} {'peak':>6} {'ours':>7} {'share':>6} {'ratio':>6}  " + " ".join(f"{name:>7}" for name in COLUMNS))
         rows = []
         for case in cases:
             rows.append(measure_case(case, peers, in_python, folder, options.rounds))

@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The peers of gemm.py, in f32 and row-major:
-//   gemm_peers peak                                        prints the GFLOP/s of independent fused
-//   multiply-adds gemm_peers PEER CALLS BATCH M N K TRANSA TRANSB        prints seconds per call
+// The peers of gemm.py, row-major, in f32 but for those whose name ends in -bf16:
+//   gemm_peers peak                                        the GFLOP/s of independent fused multiply-adds
+//   gemm_peers peak-bf16                                   those of dot products of bf16 pairs
+//   gemm_peers PEER CALLS BATCH M N K TRANSA TRANSB        seconds per call
 #include "peers.h"
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,9 @@
 #include <functional>
 #include <map>
 #include <string>
+#ifdef __AVX512BF16__
+#include <immintrin.h>
+#endif
 #ifdef WITH_OPENBLAS
 #include <cblas.h>
 #endif
@@ -36,25 +40,41 @@ constexpr int lanes = 8;
 #endif
 using Vector = float __attribute__((vector_size(lanes * sizeof(float))));
 
-/// The best of several bursts. Twelve chains hide the latency of the instruction and fit into the registers.
-double measurePeak() {
+/// The best of several bursts of `step`, which adds `flops` per lane to each of twelve sums: enough to hide the
+/// latency of the instruction, few enough for the registers.
+template <typename Step> double measurePeak(int flops, Step &&step) {
   constexpr int chains = 12, steps = 500000, bursts = 8;
   double best = 0;
   for (int burst = 0; burst < bursts; ++burst) {
-    Vector sums[chains] = {}, factor = {}, term = {};
-    asm volatile("" : "+v"(factor), "+v"(term));
+    Vector sums[chains] = {};
     Clock::time_point start = Clock::now();
-    for (int step = 0; step < steps; ++step) {
+    for (int i = 0; i < steps; ++i) {
 #pragma clang loop unroll(full)
       for (int chain = 0; chain < chains; ++chain) {
-        sums[chain] = __builtin_elementwise_fma(sums[chain], factor, term);
+        sums[chain] = step(sums[chain]);
         asm volatile("" : "+v"(sums[chain]));
       }
     }
-    best = std::max(best, 2e-9 * lanes * chains * steps / secondsSince(start));
+    best = std::max(best, 1e-9 * flops * lanes * chains * steps / secondsSince(start));
   }
   return best;
 }
+
+double peakOfMultiplyAdds() {
+  Vector factor = {}, term = {};
+  asm volatile("" : "+v"(factor), "+v"(term));
+  return measurePeak(2, [&](Vector sum) { return __builtin_elementwise_fma(sum, factor, term); });
+}
+
+#ifdef __AVX512BF16__
+double peakOfDotProducts() {
+  __m512bh pairs = {};
+  asm volatile("" : "+v"(pairs));
+  return measurePeak(4, [&](Vector sum) { return Vector(_mm512_dpbf16_ps(__m512(sum), pairs, pairs)); });
+}
+#else
+double peakOfDotProducts() { return 0; }
+#endif
 
 //===- The products -------------------------------------------------------===//
 
@@ -95,39 +115,49 @@ Call prepareSgemm(const Case &of) {
   };
 }
 
+using dnnl::memory;
+
 /// A row-major batch of matrices, each perhaps transposed in memory.
-dnnl::memory::desc describe(int64_t batch, int64_t rows, int64_t columns, bool transposed) {
-  dnnl::memory::dims sizes = {batch, rows, columns}, strides = {rows * columns, columns, 1};
+memory::desc describe(memory::data_type type, int64_t batch, int64_t rows, int64_t columns, bool transposed) {
+  memory::dims sizes = {batch, rows, columns}, strides = {rows * columns, columns, 1};
   if (transposed)
     strides = {rows * columns, 1, rows};
   if (batch == 1) {
     sizes.erase(sizes.begin());
     strides.erase(strides.begin());
   }
-  return {sizes, dnnl::memory::data_type::f32, strides};
+  return {sizes, type, strides};
+}
+
+/// The numbers, which lie as `plain` says, as `wanted` says.
+memory place(const dnnl::engine &engine, float *numbers, const memory::desc &plain,
+             const memory::desc &wanted) {
+  memory given(plain, engine, numbers);
+  if (wanted == plain)
+    return given;
+  memory placed(wanted, engine);
+  dnnl::stream stream(engine);
+  dnnl::reorder(given, placed).execute(stream, given, placed);
+  stream.wait();
+  return placed;
 }
 
 /// The matmul primitive on the operands as they are or, prepacked, on weights in the layout that it likes
 /// best.
-Call prepareMatmul(const Case &of, bool prepacked) {
-  using dnnl::memory;
+Call prepareMatmul(const Case &of, memory::data_type type, bool prepacked) {
   dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream stream(engine);
-  memory::desc a = describe(of.batch, of.m, of.k, of.transA), b = describe(of.batch, of.k, of.n, of.transB);
-  memory::desc c = describe(of.batch, of.m, of.n, false), wanted = b;
+  auto left = [&](memory::data_type of32) { return describe(of32, of.batch, of.m, of.k, of.transA); };
+  auto right = [&](memory::data_type of32) { return describe(of32, of.batch, of.k, of.n, of.transB); };
+  constexpr auto f32 = memory::data_type::f32;
+  memory::desc a = left(type), b = right(type), c = describe(type, of.batch, of.m, of.n, false);
   if (prepacked)
-    wanted = memory::desc(b.dims(), memory::data_type::f32, memory::format_tag::any);
-  dnnl::matmul::primitive_desc how({a, wanted, c}, engine);
-  memory weights(b, engine, of.b.get());
-  if (how.weights_desc() != b) {
-    memory packed(how.weights_desc(), engine);
-    dnnl::reorder(weights, packed).execute(stream, weights, packed);
-    stream.wait();
-    weights = packed;
-  }
-  std::unordered_map<int, memory> operands = {{DNNL_ARG_SRC, memory(a, engine, of.a.get())},
-                                              {DNNL_ARG_WEIGHTS, weights},
-                                              {DNNL_ARG_DST, memory(c, engine, of.c.get())}};
+    b = memory::desc(b.dims(), type, memory::format_tag::any);
+  dnnl::matmul::primitive_desc how({a, b, c}, engine);
+  std::unordered_map<int, memory> operands = {
+      {DNNL_ARG_SRC, place(engine, of.a.get(), left(f32), a)},
+      {DNNL_ARG_WEIGHTS, place(engine, of.b.get(), right(f32), how.weights_desc())},
+      {DNNL_ARG_DST, memory(c, engine)}};
   return [stream, operands, matmul = dnnl::matmul(how)]() mutable {
     matmul.execute(stream, operands);
     stream.wait();
@@ -143,20 +173,22 @@ const std::map<std::string, Prepare> products = {
 #endif
 #ifdef WITH_ONEDNN
     {"onednn-sgemm", prepareSgemm},
-    {"onednn-matmul", [](const Case &of) { return prepareMatmul(of, false); }},
-    {"onednn-prepacked", [](const Case &of) { return prepareMatmul(of, true); }},
+    {"onednn-matmul", [](const Case &of) { return prepareMatmul(of, memory::data_type::f32, false); }},
+    {"onednn-prepacked", [](const Case &of) { return prepareMatmul(of, memory::data_type::f32, true); }},
+    {"onednn-prepacked-bf16", [](const Case &of) { return prepareMatmul(of, memory::data_type::bf16, true); }},
 #endif
 };
 
 } // namespace
 
 int main(int count, char **words) {
-  if (count == 2 && !std::strcmp(words[1], "peak")) {
-    std::printf("%.17g\n", measurePeak());
+  if (count == 2 && !std::strncmp(words[1], "peak", 4)) {
+    bool ofPairs = !std::strcmp(words[1], "peak-bf16");
+    std::printf("%.17g\n", ofPairs ? peakOfDotProducts() : peakOfMultiplyAdds());
     return 0;
   }
   if (count != 9 || !products.count(words[1]))
-    return std::fprintf(stderr, "expected 'peak' or PEER CALLS BATCH M N K TRANSA TRANSB\n"), 1;
+    return std::fprintf(stderr, "expected 'peak', 'peak-bf16' or PEER CALLS BATCH M N K TRANSA TRANSB\n"), 1;
   Case of(words + 3);
   Call call = products.at(words[1])(of);
   std::printf("%.17g\n", medianSeconds(std::atoi(words[2]), call));

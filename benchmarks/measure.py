@@ -95,15 +95,16 @@ class Ours:
         for name, source in arguments.items():
             self.command += ["--arg", f"{name}={source}"]
 
-    def time(self, calls):
-        """Seconds that the kernels of a run take: those of the median run, times the kernels' share of all runs."""
+    def time(self, calls, of=""):
+        """Seconds that the kernels whose names begin with `of` take in a run: the median run, times their share of all runs."""
         command = [*self.command, "--warmup", "1", "--repeat", str(calls)]
         if subprocess.run(command).returncode:
             sys.exit(f"ad-runner failed on {self.folder / 'program.mlir'}")
         report = json.loads((self.folder / "report.json").read_text())
-        if not report["kernels"]:
-            sys.exit(f"{self.folder / 'program.mlir'} runs no kernel")
-        return report["median_seconds"] * sum(kernel["seconds"] for kernel in report["kernels"]) / sum(report["runs"])
+        seconds = sum(kernel["seconds"] for kernel in report["kernels"] if kernel["name"].startswith(of))
+        if not seconds:
+            sys.exit(f"{self.folder / 'program.mlir'} runs no kernel {of}".rstrip())
+        return report["median_seconds"] * seconds / sum(report["runs"])
 
 
 def take_turns(contenders, rounds):

@@ -46,7 +46,7 @@ RegisterTile ad::chooseRegisterTile(const TileTable &table, int64_t rows, int64_
   };
   rows = most(rows, table.rows);
   int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / lanes, table.vectors);
-  vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : 8);
+  vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : rows >= 2 ? 8 : 16);
   return {std::min(rows, table.accumulators / vectors), vectors};
 }
 

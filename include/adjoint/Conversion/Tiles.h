@@ -12,20 +12,19 @@
 namespace mlir::ad {
 
 struct TileTable {
-  int64_t rows, vectors;   ///< at most so many of a result together
-  int64_t accumulators;    ///< rows times vectors: enough to hide the latency of a multiply-add
-  int64_t blockBytes;      ///< of an operand's block of columns, for the second-level cache
-  int64_t straightBytes;   ///< an operand up to this size is read in place
-  int64_t rowsForStraight; ///< that must share an operand before it is packed
+  int64_t rows, vectors; ///< at most so many of a result together
+  int64_t accumulators;  ///< rows times vectors: enough to hide the latency of a multiply-add
+  int64_t blockBytes;    ///< of an operand's block of columns, for the second-level cache
+  int64_t straightBytes; ///< an operand up to this size is read in place
 };
 
 /// The table of that name: `large` for current cores, `small` for tests, in which short programs meet blocks,
 /// packed operands and what is left over.
 inline std::optional<TileTable> findTiles(llvm::StringRef name) {
   if (name == "large")
-    return TileTable{8, 8, 16, 512 * 1024, 1024 * 1024, 32};
+    return TileTable{8, 16, 16, 512 * 1024, 1024 * 1024};
   if (name == "small")
-    return TileTable{3, 2, 6, 16 * 1024, 256, 2};
+    return TileTable{3, 2, 6, 16 * 1024, 256};
   return std::nullopt;
 }
 

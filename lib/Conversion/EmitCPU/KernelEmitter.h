@@ -116,6 +116,7 @@ private:
     int64_t depth = 0, tile = 0;             // of a panel: elements along the depth, rounded up, and columns
     Type memory = {}; // of an element: two neighbours along the depth if it holds `pairs`
     bool pairs = false;
+    bool once = false;   // read in place, fetched ahead: there is one tile of rows
     bool before = false; // the kernel runs: an argument in PackedLayout
     Value pointer = {};
     Value start = {};                               // first column of the block
@@ -130,6 +131,7 @@ private:
   Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);
   Value loadPacked(const PackedOperand &packed, ArrayRef<Index> loops);
   void fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value);
+  bool canFetchAhead(const PackedOperand &packed);
   bool canFill(const PackedOperand &packed);
   FailureOr<Value> emitFillingTile(const Nest &nest, Value lower, Value upper, const Position &outer,
                                    std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,

@@ -13,8 +13,12 @@ using namespace mlir::ad::cpu;
 // More would not fit on a thread's stack beside everything else.
 static constexpr int64_t kScratchBytes = 1024 * 1024;
 
-// Each row of an operand that is packed on the way lies on a page of its own, where no processor looks ahead.
-static constexpr int64_t kRowsAhead = 16;
+// Each row of an operand that is read in place lies on a page of its own, where no processor looks ahead.
+// Rows at the distance of pages share the few places of one set of the first-level cache.
+static int64_t rowsAhead(ArrayRef<int64_t> shape, int64_t elementBytes, bool once) {
+  constexpr int64_t kPageBytes = 4096;
+  return once && shape.back() * elementBytes % kPageBytes == 0 ? 8 : 40;
+}
 
 // The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
 static int64_t axisOfLoop(AffineMap map, unsigned dim) {
@@ -24,14 +28,16 @@ static int64_t axisOfLoop(AffineMap map, unsigned dim) {
   return -1;
 }
 
+static bool isLarge(const TileTable &tiles, RankedTensorType type) {
+  int64_t bytes = type.getNumElements() * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  return bytes > tiles.straightBytes;
+}
+
 // A transposed operand is packed for a single row: in registers a block is transposed in a fraction of the
 // time that gathering it takes.
 static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {
-  bool many = ShapedType::isDynamic(rows);
-  if (columnAxis + 1 != type.getRank())
-    return true;
-  int64_t bytes = type.getNumElements() * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
-  return (many || rows >= tiles.rowsForStraight) && bytes > tiles.straightBytes;
+  return columnAxis + 1 != type.getRank() ||
+         ((ShapedType::isDynamic(rows) || rows > tiles.rows) && isLarge(tiles, type));
 }
 
 // How the operand is to be packed, without its place; none when it is read as it lies.
@@ -60,11 +66,13 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.depthAxis < 0 ||
       axisOfLoop(map, rowLoop) >= 0)
     return std::nullopt;
+  packed.once =
+      !packed.pairs && canFetchAhead(packed) && isLarge(tiles, type) && nest.shape[rowLoop] <= nest.rows;
   bool wanted = packed.pairs ? type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis)
                              : isWorthPacking(tiles, type, packed.columnAxis, nest.shape[rowLoop]);
   packed.depth = llvm::alignTo(type.getDimSize(packed.depthAxis) / (packed.pairs ? 2 : 1), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
-  return wanted ? std::optional(packed) : std::nullopt;
+  return wanted || packed.once ? std::optional(packed) : std::nullopt;
 }
 
 SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const Nest &nest, int64_t columns) {
@@ -83,7 +91,7 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const 
       std::optional<PackedOperand> packed = packingOf(operand, reduced.front(), nest);
       if (!packed)
         continue;
-      if (!packed->before) {
+      if (!packed->before && !packed->once) {
         int64_t elements = llvm::alignTo(columns, packed->tile) * packed->depth;
         int64_t own = elements * packed->memory.getIntOrFloatBitWidth() / 8;
         if (bytes + own > kScratchBytes)
@@ -143,27 +151,33 @@ Value KernelEmitter::loadPacked(const PackedOperand &packed, ArrayRef<Index> loo
   return packed.pairs ? value : fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
 }
 
-// The rows of a tile share the value, which is stored once.
+// The rows of a tile share the value, which is stored once, or not at all when no other tile reads it.
 void KernelEmitter::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value) {
   if (!packed.filled.insert(value.getAsOpaquePointer()).second)
     return;
-  LLVM::StoreOp::create(builder, loc, value, packedPointer(packed, loops),
-                        getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
+  if (!packed.once)
+    LLVM::StoreOp::create(builder, loc, value, packedPointer(packed, loops),
+                          getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8);
   SmallVector<unsigned> reduced;
   cast<linalg::GenericOp>(packed.operand->getOwner()).getReductionDims(reduced);
-  SmallVector<Index> ahead(loops);
-  Index &depth = ahead[reduced.front()];
-  depth.base = binary<arith::AddIOp>(depth.base, indexConstant(kRowsAhead));
+  SmallVector<Index> later(loops);
+  Index &depth = later[reduced.front()];
   const Buffer &buffer = buffers.find(packed.operand->get())->second;
+  int64_t ahead = rowsAhead(buffer.shape, packed.memory.getIntOrFloatBitWidth() / 8, packed.once);
+  depth.base = binary<arith::AddIOp>(depth.base, indexConstant(ahead));
   int64_t step;
   Value indices;
-  Value index = linearIndex(buffer, apply(packed.map, ahead), step, indices);
+  Value index = linearIndex(buffer, apply(packed.map, later), step, indices);
   LLVM::Prefetch::create(builder, loc, pointerAt(buffer, index), /*rw=*/0, /*hint=*/3, /*cache=*/1);
 }
 
-bool KernelEmitter::canFill(const PackedOperand &packed) {
+bool KernelEmitter::canFetchAhead(const PackedOperand &packed) {
   Type element = getElementTypeOrSelf(packed.operand->get().getType());
-  return !packed.before && !packed.isTransposed() && memoryType(element) == element;
+  return !packed.isTransposed() && memoryType(element) == element;
+}
+
+bool KernelEmitter::canFill(const PackedOperand &packed) {
+  return !packed.before && !packed.once && canFetchAhead(packed);
 }
 
 // The first tile of rows packs on the way, when there is a whole one: what it reads waits for memory, not for
@@ -183,7 +197,7 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
       pack(operand, outer, start, end);
   builder.setInsertionPointToStart(branch.thenBlock());
   for (PackedOperand &operand : packed)
-    packedOperands[operand.operand].filling = canFill(operand);
+    packedOperands[operand.operand].filling = operand.once || canFill(operand);
   SmallVector<Position> tile;
   for (int64_t i = 0; i < nest.rows; ++i)
     tile.emplace_back(outer).push_back({binary<arith::AddIOp>(lower, indexConstant(i)), 0, nullptr});
@@ -191,15 +205,16 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
   if (failed(emitLaneLoop(nest, start, end, tile, store)))
     return failure();
   for (PackedOperand &operand : packed)
-    packedOperands[operand.operand].filling = false;
+    packedOperands[operand.operand].filling = operand.once;
   builder.setInsertionPointAfter(branch);
   return builder.createOrFold<arith::SelectOp>(loc, fits, binary<arith::AddIOp>(lower, rows), lower);
 }
 
 void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
   packed.start = packed.before ? indexConstant(0) : start;
+  packed.filling = packed.once;
   packedOperands[packed.operand] = packed;
-  if (!packed.before)
+  if (!packed.before && !packed.once)
     fillPanels(packed, buffers.lookup(packed.operand->get()), outer, start, end);
 }
 

@@ -39,7 +39,8 @@ static bool isContraction(Operation &op) {
 // What is contiguous in the operand is not in the result.
 static bool movesLastAxis(Operation &op) {
   auto transpose = dyn_cast<TransposeOp>(op);
-  return transpose && transpose.getPermutation().back() + 1 != int64_t(transpose.getPermutation().size());
+  ArrayRef<int64_t> permutation = transpose ? transpose.getPermutation() : ArrayRef<int64_t>();
+  return !permutation.empty() && permutation.back() + 1 != int64_t(permutation.size());
 }
 
 static KernelClass classOf(FusionOp fusion) {

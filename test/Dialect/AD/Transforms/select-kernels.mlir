@@ -85,3 +85,13 @@ func.func @chosen_already(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: @rank_0
+func.func @rank_0(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: kernel = #ad<kernel_class generic>
+  %y = ad.fusion movement (%a = %x) : (tensor<f32>) -> tensor<f32> {
+    %t = ad.transpose %a [] : tensor<f32>
+    ad.yield %t : tensor<f32>
+  }
+  return %y : tensor<f32>
+}
