@@ -40,8 +40,8 @@ constexpr int lanes = 8;
 #endif
 using Vector = float __attribute__((vector_size(lanes * sizeof(float))));
 
-/// The best of several bursts of `step`, which adds `flops` per lane to each of twelve sums: enough to hide the
-/// latency of the instruction, few enough for the registers.
+/// The best of several bursts of `step`, which adds `flops` per lane to each of twelve sums: enough to hide
+/// the latency of the instruction, few enough for the registers.
 template <typename Step> double measurePeak(int flops, Step &&step) {
   constexpr int chains = 12, steps = 500000, bursts = 8;
   double best = 0;
@@ -175,7 +175,8 @@ const std::map<std::string, Prepare> products = {
     {"onednn-sgemm", prepareSgemm},
     {"onednn-matmul", [](const Case &of) { return prepareMatmul(of, memory::data_type::f32, false); }},
     {"onednn-prepacked", [](const Case &of) { return prepareMatmul(of, memory::data_type::f32, true); }},
-    {"onednn-prepacked-bf16", [](const Case &of) { return prepareMatmul(of, memory::data_type::bf16, true); }},
+    {"onednn-prepacked-bf16",
+     [](const Case &of) { return prepareMatmul(of, memory::data_type::bf16, true); }},
 #endif
 };
 
