@@ -64,7 +64,7 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
         return source, name or "<bytes>"
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return source.encode(), name or "<string>"
-    with open(source, "rb") as file:
+    with open(os.fspath(source), "rb") as file:
         return file.read(), name or os.fsdecode(source)
 
 

@@ -154,3 +154,9 @@ def test_options_reach_the_compiler(tmp_path):
     portable = adjoint.compile(file.read_bytes(), entry="square", cache="off", cpu="x86-64", threads=0, optimize=False)
     assert portable.cache_use == "off" and portable.cpu == "x86-64"
     np.testing.assert_array_equal(portable(x), x * x)
+
+
+@pytest.mark.parametrize("source", [0, 3, None, 1.5])
+def test_programs_are_text_or_paths(source):
+    with pytest.raises(TypeError, match="expected str, bytes or os.PathLike object"):
+        adjoint.compile(source)

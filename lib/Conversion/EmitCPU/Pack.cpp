@@ -33,6 +33,12 @@ static bool isLarge(const TileTable &tiles, RankedTensorType type) {
   return bytes > tiles.straightBytes;
 }
 
+// Fewer rows join pairs as they read them.
+static constexpr int64_t kRowsForPairs = 4;
+
+// A single row takes so many vectors that the processor looks ahead by itself.
+static constexpr int64_t kRowsInStep = 1;
+
 // A transposed operand is packed for a single row: in registers a block is transposed in a fraction of the
 // time that gathering it takes.
 static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {
@@ -53,7 +59,7 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   PackedOperand packed{operand, map};
   packed.pairs = usesDotProducts(generic);
   packed.memory = packed.pairs ? builder.getI32Type() : memoryType(type.getElementType());
-  if (auto layout = PackedLayout::match(map, columnLoop, depthLoop);
+  if (auto layout = PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, depthLoop);
       layout && layout->pairs == packed.pairs && layout->tile % vectorLanes == 0) {
     packed.before = true;
     packed.depth = type.getDimSize(1);
@@ -66,10 +72,12 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.depthAxis < 0 ||
       axisOfLoop(map, rowLoop) >= 0)
     return std::nullopt;
-  packed.once =
-      !packed.pairs && canFetchAhead(packed) && isLarge(tiles, type) && nest.shape[rowLoop] <= nest.rows;
-  bool wanted = packed.pairs ? type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis)
-                             : isWorthPacking(tiles, type, packed.columnAxis, nest.shape[rowLoop]);
+  packed.once = !packed.pairs && canFetchAhead(packed) && isLarge(tiles, type) &&
+                nest.shape[rowLoop] <= nest.rows && nest.rows > kRowsInStep;
+  bool manyRows = ShapedType::isDynamic(nest.shape[rowLoop]) || nest.shape[rowLoop] >= kRowsForPairs;
+  bool inPairs = type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis) &&
+                 (manyRows || packed.isTransposed());
+  bool wanted = packed.pairs ? inPairs : isWorthPacking(tiles, type, packed.columnAxis, nest.shape[rowLoop]);
   packed.depth = llvm::alignTo(type.getDimSize(packed.depthAxis) / (packed.pairs ? 2 : 1), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
   return wanted || packed.once ? std::optional(packed) : std::nullopt;
@@ -247,7 +255,8 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOfCopy(Value r
     return std::nullopt;
   AffineMap target = copy.getMatchingIndexingMap(copy.getDpsInitOperand(0));
   for (unsigned column : {0, 1}) {
-    std::optional<PackedLayout> layout = PackedLayout::match(target, column, 1 - column);
+    std::optional<PackedLayout> layout = PackedLayout::match(target, cast<RankedTensorType>(root.getType()),
+                                                             copy.getStaticLoopRanges(), column, 1 - column);
     if (!layout)
       continue;
     OpOperand *source = copy.getDpsInputOperand(0);

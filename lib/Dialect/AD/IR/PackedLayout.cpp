@@ -1,0 +1,39 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "adjoint/Dialect/AD/IR/PackedLayout.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+AffineMap PackedLayout::map(unsigned loops, unsigned columnLoop, unsigned depthLoop,
+                            MLIRContext *context) const {
+  AffineExpr column = getAffineDimExpr(columnLoop, context), depth = getAffineDimExpr(depthLoop, context);
+  SmallVector<AffineExpr> access = {column.floorDiv(tile), pairs ? depth.floorDiv(2) : depth, column % tile};
+  if (pairs)
+    access.push_back(depth % 2);
+  return AffineMap::get(loops, 0, access, context);
+}
+
+RankedTensorType PackedLayout::type(int64_t depth, int64_t columns, Type element) const {
+  SmallVector<int64_t> shape = {int64_t(llvm::divideCeil(columns, tile)), pairs ? depth / 2 : depth, tile};
+  if (pairs)
+    shape.push_back(2);
+  return RankedTensorType::get(shape, element);
+}
+
+std::optional<PackedLayout> PackedLayout::match(AffineMap map, RankedTensorType type,
+                                                ArrayRef<int64_t> loopSizes, unsigned columnLoop,
+                                                unsigned depthLoop) {
+  int64_t columns = loopSizes[columnLoop], depth = loopSizes[depthLoop];
+  if (map.getNumResults() < 3 || ShapedType::isDynamic(columns) || ShapedType::isDynamic(depth))
+    return std::nullopt;
+  auto within = dyn_cast<AffineBinaryOpExpr>(map.getResult(2));
+  auto tile = within ? dyn_cast<AffineConstantExpr>(within.getRHS()) : AffineConstantExpr();
+  if (!tile || tile.getValue() < 1)
+    return std::nullopt;
+  PackedLayout layout{tile.getValue(), map.getNumResults() == 4};
+  bool fits = map == layout.map(map.getNumDims(), columnLoop, depthLoop, map.getContext()) &&
+              (!layout.pairs || depth % 2 == 0) && type == layout.type(depth, columns, type.getElementType());
+  return fits ? std::optional(layout) : std::nullopt;
+}
