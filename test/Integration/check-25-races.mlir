@@ -7,7 +7,7 @@
 // RUN: cmp %t.serial/y.npy %t.parallel/y.npy
 // RUN: cmp %t.reference/z.npy %t.serial/z.npy
 // RUN: cmp %t.serial/z.npy %t.parallel/z.npy
-// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels --ad-plan-memory --ad-verify-memory-plan -o /dev/null
+// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-prepack-operands --ad-outline-kernels --ad-plan-memory --ad-verify-memory-plan -o /dev/null
 
 // Check 25: y = x x is computed before nested loops and read behind them and inside; layer norms read rows that they may write over; serial,
 // parallel and reference agree.

@@ -1,11 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels --ad-plan-memory=picture=%t.svg | FileCheck %s
+// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-prepack-operands --ad-outline-kernels --ad-plan-memory=picture=%t.svg | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SVG --input-file=%t.svg
 // RUN: %python -c "import sys, xml.dom.minidom as dom; dom.parse(sys.argv[1])" %t.svg
 // What cannot be written leaves no file, and what was there before stays.
-// RUN: not ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels --ad-plan-memory=picture=%t.missing/a.svg -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSING
-// RUN: not ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels --ad-plan-memory=picture=/dev/full -o /dev/null 2>&1 | FileCheck %s --check-prefix=FULL
+// RUN: not ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-prepack-operands --ad-outline-kernels --ad-plan-memory=picture=%t.missing/a.svg -o /dev/null 2>&1 | FileCheck %s --check-prefix=MISSING
+// RUN: not ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-prepack-operands --ad-outline-kernels --ad-plan-memory=picture=/dev/full -o /dev/null 2>&1 | FileCheck %s --check-prefix=FULL
 // MISSING: error: cannot write '{{.*}}a.svg': No such file or directory
 // FULL: error: cannot write '/dev/full': No space left on device
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels --ad-plan-memory | FileCheck %s
+// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-prepack-operands --ad-outline-kernels --ad-plan-memory | FileCheck %s
 // RUN: ad-runner %s --arg p=normal:1 --arg x=normal:2 --arg g=normal:3 --out-dir %t.reference --target reference --numerics reproducible
 // RUN: ad-runner %s --arg p=normal:1 --arg x=normal:2 --arg g=normal:3 --out-dir %t.cpu --numerics reproducible --repeat 2
 // RUN: cmp %t.reference/p.npy %t.cpu/p.npy

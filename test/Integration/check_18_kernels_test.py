@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Check 18: a training step of the transformer encoder takes at most 91 kernels with one layer and 606 with six; without fusion it
-takes more, and both ways the gradients are those of f64.
+"""Check 18: a training step of the transformer encoder takes no more kernels than the reference system's 91 with one layer and 606
+with six, and no more than we set ourselves; without fusion it takes more, and both ways the gradients are those of f64.
 
 Kernels are counted in the loop of `@main`. One check per number of layers, then `N run, N failed`.
 """
@@ -21,7 +21,7 @@ import encoder  # noqa: E402
 import transformer_program  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
-LIMITS = {1: 91, 6: 606}
+LIMITS = {1: 40, 6: 220}  # far below the reference system's
 TOLERANCE = 1e-4  # relative to the largest element of each gradient
 # The second stage of the pipeline, and the same with one fusion for each operation.
 STAGES = {"fused": ["--ad-to-cpu-fusion"],

@@ -29,7 +29,7 @@ def problems(layers, limit, folder):
     source.write_text(transformer_program.program(layers, steps=1000))
     # The pass checks its plan; so does a second one, from the attributes alone.
     subprocess.run([BIN / "ad-opt", source, "--ad-to-cpu-frontend", "--ad-to-cpu-fusion", "--convert-ad-to-linalg",
-                    "--ad-outline-kernels", f"--ad-plan-memory=report={report}", "--ad-verify-memory-plan",
+                    "--ad-prepack-operands", "--ad-outline-kernels", f"--ad-plan-memory=report={report}", "--ad-verify-memory-plan",
                     "-o", os.devnull], check=True)
     found = REPORT.search(report.read_text())
     if not found:

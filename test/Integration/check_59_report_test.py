@@ -17,7 +17,7 @@ STAGES = {
 }
 PASSES = {
     "cpu": ["ad-set-numerics", "ad-differentiate", "ad-simplify", "ad-decompose", "ad-fuse", "convert-ad-to-linalg",
-            "ad-outline-kernels", "ad-plan-memory", "ad-emit-cpu", "ad-lower-host"],
+            "ad-prepack-operands", "ad-outline-kernels", "ad-plan-memory", "ad-emit-cpu", "ad-lower-host"],
     "reference": ["ad-set-numerics", "ad-differentiate"],
 }
 
