@@ -223,6 +223,8 @@ private:
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes);
   using BlockCode = function_ref<FailureOr<SmallVector<Value>>(Value lower, Value upper)>;
+  // PairwiseTree.cpp
+  class WaitingResults;
   FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
                                              Operation *join, BlockCode block);
   void setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);
@@ -313,7 +315,7 @@ private:
   Position savedRow;                          // the row that `saved` belongs to
   llvm::MapVector<Value, SavedRow> saved;     // empty outside of rows
   SmallVector<Value> rowInputs;               // arguments whose next row is fetched ahead
-  DenseMap<int64_t, Value> constants;         // index constants, in the entry block
+  std::map<int64_t, Value> constants;         // index constants, in the entry block
   DenseMap<int64_t, Value> laneCounts;        // 0, 1, 2, … by number of lanes, in the entry block
   using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
   SmallVector<std::map<Key, Value>> caches;

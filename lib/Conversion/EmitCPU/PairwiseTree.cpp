@@ -1,0 +1,135 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Partial results joined by a balanced pairwise tree.
+
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// Stacks of results that wait for their neighbour, one for each accumulator. The state of a loop that joins
+// is (counter, level, values…).
+class KernelEmitter::WaitingResults {
+public:
+  WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities, Operation *join);
+
+  void push(Value level, ValueRange values);
+  SmallVector<Value> at(Value level);
+  /// Joins with what waits one level below, as long as the condition holds.
+  SmallVector<Value> joinWhile(ValueRange state, function_ref<Value(ValueRange)> condition,
+                               function_ref<Value(Value)> nextCounter);
+
+private:
+  Value slot(size_t accumulator, Value level);
+  int64_t alignmentOf(Type type);
+
+  KernelEmitter &emitter;
+  OpBuilder &builder;
+  Location loc;
+  Operation *join;
+  SmallVector<Value> stacks;
+  SmallVector<Type> types;
+};
+
+KernelEmitter::WaitingResults::WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities,
+                                              Operation *join)
+    : emitter(emitter), builder(emitter.builder), loc(emitter.loc), join(join) {
+  constexpr int64_t kLevels = 64; // there are fewer than 2^64 blocks
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&emitter.function.getBody().front());
+  Value levels = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), kLevels);
+  for (Value identity : identities) {
+    types.push_back(identity.getType());
+    stacks.push_back(LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+                                            types.back(), levels, alignmentOf(types.back())));
+  }
+}
+
+Value KernelEmitter::WaitingResults::slot(size_t accumulator, Value level) {
+  Value index = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), level);
+  Value stack = stacks[accumulator];
+  return LLVM::GEPOp::create(builder, loc, stack.getType(), types[accumulator], stack, ValueRange{index});
+}
+
+// Of every slot: slots follow each other at the size of the type.
+int64_t KernelEmitter::WaitingResults::alignmentOf(Type type) {
+  int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (auto vectorType = dyn_cast<VectorType>(type))
+    bits *= vectorType.getNumElements();
+  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(bits / 8), 1, 64);
+}
+
+void KernelEmitter::WaitingResults::push(Value level, ValueRange values) {
+  for (auto [i, value] : llvm::enumerate(values))
+    LLVM::StoreOp::create(builder, loc, value, slot(i, level), alignmentOf(types[i]));
+}
+
+SmallVector<Value> KernelEmitter::WaitingResults::at(Value level) {
+  SmallVector<Value> values;
+  for (auto [i, type] : llvm::enumerate(types))
+    values.push_back(LLVM::LoadOp::create(builder, loc, type, slot(i, level), alignmentOf(type)));
+  return values;
+}
+
+SmallVector<Value> KernelEmitter::WaitingResults::joinWhile(ValueRange state,
+                                                            function_ref<Value(ValueRange)> condition,
+                                                            function_ref<Value(Value)> nextCounter) {
+  auto loop = scf::WhileOp::create(
+      builder, loc, state.getTypes(), state,
+      [&](OpBuilder &, Location, ValueRange current) {
+        scf::ConditionOp::create(builder, loc, condition(current), current);
+      },
+      [&](OpBuilder &, Location, ValueRange current) {
+        Value below = arith::SubIOp::create(builder, loc, current[1], emitter.indexConstant(1));
+        SmallVector<Value> next = {nextCounter(current[0]), below};
+        for (auto [left, right] : llvm::zip_equal(at(below), current.drop_front(2)))
+          next.push_back(emitter.joinValues(join, left, right));
+        scf::YieldOp::create(builder, loc, next);
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+// Blocks of `length` joined like a binary counter: after block b, as many joins as b has trailing ones. That
+// is the balanced pairwise tree whose absent nodes are skipped.
+FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t length,
+                                                          ArrayRef<Value> identities, Operation *join,
+                                                          BlockCode block) {
+  Value zero = indexConstant(0), one = indexConstant(1);
+  if (std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(total)); known && *known <= length)
+    return block(zero, total);
+  WaitingResults waiting(*this, identities, join);
+  waiting.push(zero, identities);
+  auto loop = scf::ForOp::create(builder, loc, zero, total, indexConstant(length), ValueRange{zero, zero});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Scope scope(*this);
+    Value lower = loop.getInductionVar(), number = loop.getRegionIterArg(0);
+    Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, indexConstant(length)), total);
+    auto values = block(lower, upper);
+    if (failed(values))
+      return failure();
+    SmallVector<Value> state = {number, loop.getRegionIterArg(1)};
+    llvm::append_range(state, *values);
+    auto isOdd = [&](ValueRange current) -> Value {
+      Value bit = arith::AndIOp::create(builder, loc, current[0], one);
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, zero);
+    };
+    auto half = [&](Value counter) -> Value { return arith::ShRUIOp::create(builder, loc, counter, one); };
+    SmallVector<Value> joined = waiting.joinWhile(state, isOdd, half);
+    waiting.push(joined[1], ValueRange(joined).drop_front(2));
+    Value next = arith::AddIOp::create(builder, loc, number, one);
+    Value level = arith::AddIOp::create(builder, loc, joined[1], one);
+    scf::YieldOp::create(builder, loc, ValueRange{next, level});
+  }
+  Value top = binary<arith::SubIOp>(binary<arith::MaxUIOp>(loop.getResult(1), one), one);
+  SmallVector<Value> state = {zero, top};
+  llvm::append_range(state, waiting.at(top));
+  auto isAboveOthers = [&](ValueRange current) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, current[1], zero);
+  };
+  SmallVector<Value> all = waiting.joinWhile(state, isAboveOthers, [](Value counter) { return counter; });
+  return SmallVector<Value>(ArrayRef(all).drop_front(2));
+}
