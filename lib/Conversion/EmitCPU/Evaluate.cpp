@@ -261,10 +261,18 @@ FailureOr<Value> KernelEmitter::cloneScalar(Operation *op, IRMapping &values, Ar
       operand = splat(operand, lanes);
     type = VectorType::get(lanes, type);
   }
+  Type written = type;
+  if (isa<arith::SelectOp>(op)) {
+    for (Value &choice : MutableArrayRef(operands).drop_front())
+      choice = movable(choice);
+    type = operands.back().getType();
+  }
   state.addOperands(operands);
   state.addTypes(type);
   state.addAttributes(op->getAttrs());
   Value result = builder.create(state)->getResult(0);
+  if (type != written)
+    result = fromMemory(result, getElementTypeOrSelf(written));
   values.map(op->getResult(0), result);
   return result;
 }

@@ -222,6 +222,7 @@ private:
                                       ArrayRef<Value> start, Value lower, Value upper);
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes);
+  Value withoutAbsentLanes(Value sum, Value size);
   using BlockCode = function_ref<FailureOr<SmallVector<Value>>(Value lower, Value upper)>;
   // PairwiseTree.cpp
   class WaitingResults;
@@ -251,6 +252,7 @@ private:
   Value laneNumbers();
   Value laneVector(const Index &index);
   Value splat(Value scalar, int64_t lanes);
+  Value movable(Value value);
   Value fullMask();
   Value fromMemory(Value value, Type element);
   Value toMemory(Value value);

@@ -22,7 +22,16 @@ static int64_t bytesOf(Type memory) { return memory.getIntOrFloatBitWidth() / 8;
 Value KernelEmitter::splat(Value scalar, int64_t count) {
   if (isa<VectorType>(scalar.getType()))
     return scalar;
-  return vector::BroadcastOp::create(builder, loc, VectorType::get(count, scalar.getType()), scalar);
+  Type element = scalar.getType();
+  scalar = movable(scalar);
+  Value vector = vector::BroadcastOp::create(builder, loc, VectorType::get(count, scalar.getType()), scalar);
+  return element == scalar.getType() ? vector : fromMemory(vector, element);
+}
+
+// Short floats move as integers: a processor without them would compute where nothing is to be computed.
+Value KernelEmitter::movable(Value value) {
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
+  return type && type.getWidth() < 32 ? toMemory(value) : value;
 }
 
 Value KernelEmitter::indexConstant(int64_t value) {

@@ -186,6 +186,19 @@ FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVect
   return sums->front();
 }
 
+// Lanes that no element has gone to take part in no join: they hold -0, which every sum keeps. What started
+// from +0 would turn the -0 of a product that underflows.
+Value KernelEmitter::withoutAbsentLanes(Value sum, Value size) {
+  auto type = cast<VectorType>(sum.getType());
+  Value zero = arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), -0.0)));
+  // Of no elements at all the sum is what it starts from.
+  Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
+  Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(),
+                                        splat(some, type.getNumElements()));
+  return arith::SelectOp::create(builder, loc, present, sum, zero);
+}
+
 // One chunk: element j goes to lane j mod lanes; the last, partial row of lanes is masked; then the tree.
 FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                           Value lower, Value upper, int64_t count) {
@@ -230,6 +243,9 @@ FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector
       mask = nullptr;
     }
     Operation *join = combiningOp(generic);
+    if (constantOf(whole).value_or(0) == 0 && isa<FloatType>(getElementTypeOrSelf(lanesSum)) &&
+        isa<math::FmaOp, arith::AddFOp>(join))
+      lanesSum = withoutAbsentLanes(lanesSum, size);
     return halve(lanesSum, [&](Value low, Value high) { return joinValues(join, low, high); });
   };
   if (constantOf(whole) != 0 && constantOf(rest) == 0 && isPlainExtreme(generic))
