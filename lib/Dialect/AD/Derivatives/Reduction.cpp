@@ -170,7 +170,7 @@ template <typename OpT, typename ArgOpT> static LogicalResult extremumRule(OpT o
   if (!rule.wants(0))
     return success();
   // Nothing was read where there is nothing to give back.
-  if (typeOf(op.getInput()).hasStaticShape() && typeOf(op.getInput()).getNumElements() == 0) {
+  if (llvm::is_contained(typeOf(op.getInput()).getShape(), 0)) {
     rule.give(0, zerosLike(rule.builder, rule.loc, op.getInput()));
     return success();
   }
