@@ -19,6 +19,19 @@ static bool multipliesAndAddsBF16(linalg::GenericOp generic) {
          fma.getC() == body->getArgument(2);
 }
 
+// Whether the operand's own type says that its contracted axis has an even size.
+static bool hasWholePairs(linalg::GenericOp contraction, OpOperand &operand, unsigned depthLoop) {
+  AffineMap map = contraction.getMatchingIndexingMap(&operand);
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  // Of a packed operand the layout says it.
+  if (type && type.hasStaticShape() && !map.isProjectedPermutation())
+    return contraction.getStaticLoopRanges()[depthLoop] % 2 == 0;
+  for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+    if (type && expr == getAffineDimExpr(depthLoop, map.getContext()))
+      return !type.isDynamicDim(axis) && type.getDimSize(axis) % 2 == 0;
+  return false;
+}
+
 bool ad::sumsPairs(linalg::GenericOp contraction, OrderAttr order) {
   SmallVector<unsigned> reduced;
   contraction.getReductionDims(reduced);
@@ -27,8 +40,9 @@ bool ad::sumsPairs(linalg::GenericOp contraction, OrderAttr order) {
       contraction.getNumDpsInputs() != 2 || contraction.getNumResults() != 1 ||
       !multipliesAndAddsBF16(contraction))
     return false;
-  int64_t depth = contraction.getStaticLoopRanges()[reduced.front()];
-  return !ShapedType::isDynamic(depth) && depth % 2 == 0;
+  return llvm::all_of(contraction.getDpsInputOperands(), [&](OpOperand *operand) {
+    return hasWholePairs(contraction, *operand, reduced.front());
+  });
 }
 
 // Enough accumulators to hide the latency of a multiply-add, few enough for the registers, rows and columns

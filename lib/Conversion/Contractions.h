@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a contraction in linalg says about itself, and how operands lie that were packed before its kernel
-// runs.
+// What a contraction in linalg says about itself.
 
 #ifndef ADJOINT_LIB_CONVERSION_CONTRACTIONS_H
 #define ADJOINT_LIB_CONVERSION_CONTRACTIONS_H
@@ -21,9 +20,9 @@ inline constexpr llvm::StringLiteral kMmaAttr = "ad.mma";
 inline constexpr int64_t kDotProductLanes = 16;
 
 /// Whether a processor with dot products of bf16 pairs uses them for this contraction, which sums in `order`:
-/// wherever the operation permits them and its contracted axis has a known, even size. Neither operand's role
-/// nor its other sizes matter, since rewrites without a permission exchange operands, and a program computes
-/// the same fused and unfused.
+/// wherever the operation permits them and both operands' types give the contracted axis an even size.
+/// Neither operand's role nor its other sizes matter, since rewrites without a permission exchange operands,
+/// and a program computes the same fused and unfused.
 bool sumsPairs(linalg::GenericOp contraction, OrderAttr order);
 
 /// Rows and vectors of `lanes` of a result that stay in registers over the whole reduction.

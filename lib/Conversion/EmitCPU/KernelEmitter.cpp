@@ -207,14 +207,14 @@ KernelEmitter::Nest KernelEmitter::nestOver(const Buffer &buffer, ValueRange roo
 LogicalResult KernelEmitter::emitRoots() {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   auto setTiles = [&](StringRef tiles) { function->setAttr("ad.tiles", builder.getStringAttr(tiles)); };
-  if (roots.size() == 1)
+  if (roots.size() == 1) {
     if (std::optional<int64_t> axis = transposedAxis(roots.front()))
       return emitTranspose(roots.front(), *axis);
-  if (roots.size() == 1)
     if (std::optional<PackedOperand> packed = packingOfCopy(roots.front())) {
       emitPacking(*packed);
       return success();
     }
+  }
   std::optional<unsigned> space = rowSpaceOf(roots);
   recordDepth(roots);
   if (!space) {
