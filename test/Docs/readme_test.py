@@ -12,6 +12,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 README = (ROOT / "README.md").read_text()
 MLP = ROOT / "examples/digits/mlp.mlir"
@@ -48,7 +52,7 @@ def missing(excerpt, text):
     return [piece for piece in pieces if piece and piece not in whole]
 
 
-def check_programs():
+def check_programs(_folder):
     differentiated = run(BIN / "ad-opt", MLP, "--ad-set-numerics", "--ad-differentiate").stdout
     fused = run(BIN / "ad-opt", MLP, "--ad-to-cpu-frontend", "--ad-to-cpu-fusion").stdout
     model, loss, reverse, fusion = excerpts("mlir")
@@ -56,7 +60,7 @@ def check_programs():
         yield from (f"no tool prints: {piece}" for piece in missing(excerpt, text))
 
 
-def check_errors():
+def check_errors(_folder):
     shown = [text for text in excerpts("") if ": error: " in text]
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "wrong.mlir").write_text(WRONG)
@@ -69,7 +73,7 @@ def check_errors():
                 yield f"{target} prints: {wrong.stderr}{sizes.stderr}"
 
 
-def check_commands():
+def check_commands(_folder):
     commands = re.findall(r"^(ad-runner .*?) *(?:#.*)?$", README, re.M)
     environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     printed = [run("bash", "-c", command, cwd=ROOT, env=environment) for command in commands]
@@ -83,7 +87,7 @@ def check_commands():
         yield f"--help says other exit codes than: {codes}"
 
 
-def check_tree():
+def check_tree(_folder):
     """Each folder of the table; `…` stands for include/adjoint and lib."""
     table = README.partition("## The tree")[2]
     for path in re.findall(r"`([^`]+)`", "\n".join(re.findall(r"^\| (`.*?) \|", table, re.M))):
@@ -94,15 +98,8 @@ def check_tree():
 
 
 def main():
-    checks = [check_programs, check_errors, check_commands, check_tree]
-    failed = 0
-    for check in checks:
-        found = list(check())
-        failed += bool(found)
-        for problem in found:
-            print(f"FAILED: {problem}")
-    print(f"readme: {len(checks)} run, {failed} failed")
-    return failed > 0
+    parts = {"programs": check_programs, "errors": check_errors, "commands": check_commands, "tree": check_tree}
+    return checks.run_checks("readme", parts.items())
 
 
 if __name__ == "__main__":

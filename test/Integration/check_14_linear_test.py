@@ -10,9 +10,12 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
 
 STEPS, WIDTH, BATCH, RATE = 1000, 255, 2, 0.01
 RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
@@ -94,11 +97,7 @@ def problems(folder):
 
 
 def main():
-    with tempfile.TemporaryDirectory() as name:
-        found = list(problems(pathlib.Path(name)))
-    print("\n".join(found))
-    print(f"linear: 1 run, {len(found) > 0:d} failed")
-    return len(found) > 0
+    return checks.run_checks("linear", [("training", problems)])
 
 
 if __name__ == "__main__":

@@ -3,20 +3,21 @@
 """Check 18: a training step of the transformer encoder takes no more kernels than the reference system's 91 with one layer and 606
 with six, and no more than we set ourselves; without fusion it takes more, and both ways the gradients are those of f64.
 
-Kernels are counted in the loop of `@main`. One check per number of layers, then `N run, N failed`.
+Kernels are counted in the loop of `@main`.
 """
 
+import functools
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "test/Support")]
 sys.dont_write_bytecode = True
+import checks  # noqa: E402
 import encoder  # noqa: E402
 import transformer_program  # noqa: E402
 
@@ -70,22 +71,9 @@ def problems(layers, limit, folder):
             yield f"gradients are wrong ({way})"
 
 
-def check(layers, limit):
-    """Whether the check fails."""
-    with tempfile.TemporaryDirectory() as name:
-        try:
-            found = list(problems(layers, limit, pathlib.Path(name)))
-        except (subprocess.CalledProcessError, OSError) as problem:
-            found = [str(problem)]
-    for problem in found:
-        print(f"FAILED: {layers} layers: {problem}")
-    return bool(found)
-
-
 def main():
-    failed = sum(check(layers, limit) for layers, limit in LIMITS.items())
-    print(f"{len(LIMITS)} run, {failed} failed")
-    return 1 if failed else 0
+    return checks.run_checks("kernels", [(f"{layers} layers", functools.partial(problems, layers, limit))
+                                         for layers, limit in LIMITS.items()])
 
 
 if __name__ == "__main__":

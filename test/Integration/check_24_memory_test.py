@@ -6,16 +6,17 @@ layout, with the race checker on, and is within 5 % of the largest live set.
 `Using: U out of T` and `Saved S. Using P%` of `@main`, in bytes; the limits are elements of f32.
 """
 
+import functools
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "test/Support")]
 sys.dont_write_bytecode = True
+import checks  # noqa: E402
 import transformer_program  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
@@ -45,22 +46,9 @@ def problems(layers, limit, folder):
         yield "too far from the lower bound"
 
 
-def check(layers, limit):
-    """Whether the check fails."""
-    with tempfile.TemporaryDirectory() as name:
-        try:
-            found = list(problems(layers, limit, pathlib.Path(name)))
-        except (subprocess.CalledProcessError, OSError) as problem:
-            found = [str(problem)]
-    for problem in found:
-        print(f"FAILED: {layers} layers: {problem}")
-    return bool(found)
-
-
 def main():
-    failed = sum(check(layers, limit) for layers, limit in LIMITS.items())
-    print(f"{len(LIMITS)} run, {failed} failed")
-    return 1 if failed else 0
+    return checks.run_checks("memory", [(f"{layers} layers", functools.partial(problems, layers, limit))
+                                        for layers, limit in LIMITS.items()])
 
 
 if __name__ == "__main__":

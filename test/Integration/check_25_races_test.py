@@ -3,19 +3,20 @@
 """Check 25: no two buffers that are live together overlap, in loops and around them, and threads change nothing.
 
 Plans of whole programs, fused and unfused, are executed without data by test/Support/plan.py, which must find a plan that puts
-everything into one place. Closes with `N run, N failed`.
+everything into one place.
 """
 
+import functools
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "test/Support")]
 sys.dont_write_bytecode = True
+import checks  # noqa: E402
 import clusters  # noqa: E402
 import plan  # noqa: E402
 import transformer_program  # noqa: E402
@@ -57,15 +58,15 @@ def in_one_place(text):
     return re.sub(r"ad\.buffers = array<i64: ([-\d, ]+)>", start, text)
 
 
-def problem_of_plan(text, policy):
+def problem_of_plan(text, policy, _folder):
     try:
         plan.check(planned(text, policy))
-    except (plan.Race, subprocess.CalledProcessError) as problem:
-        return f"{problem} {getattr(problem, 'stderr', '')}"
+    except plan.Race as race:
+        return str(race)
     return None
 
 
-def problem_of_checker():
+def problem_of_checker(_folder):
     try:
         plan.check(in_one_place(planned(WIDE, "single")))
     except plan.Race:
@@ -73,29 +74,22 @@ def problem_of_checker():
     return "a plan with everything in one place passes"
 
 
-def problem_of_threads():
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "wide.mlir").write_text(WIDE)
-        results = set()
-        for threads in (1, 2, 3, 8):
-            out = folder / str(threads)
-            sources = [f"--arg={argument}=normal:{seed}" for seed, argument in enumerate("xws")]
-            subprocess.run([BIN / "ad-runner", folder / "wide.mlir", *sources, f"--threads={threads}", f"--out-dir={out}",
-                            f"--cache={folder / 'cache'}"], check=True)
-            results.add((out / "y.npy").read_bytes() + (out / "z.npy").read_bytes())
+def problem_of_threads(folder):
+    (folder / "wide.mlir").write_text(WIDE)
+    results = set()
+    for threads in (1, 2, 3, 8):
+        out = folder / str(threads)
+        sources = [f"--arg={argument}=normal:{seed}" for seed, argument in enumerate("xws")]
+        subprocess.run([BIN / "ad-runner", folder / "wide.mlir", *sources, f"--threads={threads}", f"--out-dir={out}",
+                        f"--cache={folder / 'cache'}"], check=True)
+        results.add((out / "y.npy").read_bytes() + (out / "z.npy").read_bytes())
     return None if len(results) == 1 else f"threads give {len(results)} different results"
 
 
 def main():
-    problems = {f"{name}, {policy}": problem_of_plan(text, policy) for name, text in programs() for policy in POLICIES}
-    problems["the checker"] = problem_of_checker()
-    problems["threads"] = problem_of_threads()
-    failed = {name: problem for name, problem in problems.items() if problem}
-    for name, problem in failed.items():
-        print(f"FAILED: {name}: {problem}")
-    print(f"{len(problems)} run, {len(failed)} failed")
-    return bool(failed)
+    plans = [(f"{name}, {policy}", functools.partial(problem_of_plan, text, policy))
+             for name, text in programs() for policy in POLICIES]
+    return checks.run_checks("races", [*plans, ("the checker", problem_of_checker), ("threads", problem_of_threads)])
 
 
 if __name__ == "__main__":

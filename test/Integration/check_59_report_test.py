@@ -1,14 +1,18 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Check 59: --report says how long each stage, each pass, each run and each kernel took, and the parts fit into the whole."""
 
+import functools
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
 RUNNER = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin")) / "ad-runner"
 REPEAT = 3
 STAGES = {
@@ -23,7 +27,7 @@ PASSES = {
 
 
 def report_of(target, folder):
-    file = pathlib.Path(folder) / "report.json"
+    file = folder / "report.json"
     command = [RUNNER, ROOT / "examples/first.mlir", "--arg=x=normal:1", "--cache=off", "--warmup=1", f"--repeat={REPEAT}"]
     subprocess.run([*command, f"--target={target}", f"--report={file}"], check=True)
     return json.loads(file.read_text())
@@ -33,7 +37,8 @@ def times(entries):
     return {entry["name"]: entry["seconds"] for entry in entries}
 
 
-def problems(target, report):
+def problems(target, folder):
+    report = report_of(target, folder)
     stages, passes = times(report["stages"]), times(report["passes"])
     for name in STAGES[target]:
         if not stages.get(name, 0) > 0:
@@ -63,15 +68,7 @@ def problems_of_kernels(kernels, seconds):
 
 
 def main():
-    failed = 0
-    for target in STAGES:
-        with tempfile.TemporaryDirectory() as folder:
-            found = list(problems(target, report_of(target, folder)))
-        failed += bool(found)
-        for problem in found:
-            print(f"FAILED: {target}: {problem}")
-    print(f"report: {len(STAGES)} run, {failed} failed")
-    return failed > 0
+    return checks.run_checks("report", [(target, functools.partial(problems, target)) for target in STAGES])
 
 
 if __name__ == "__main__":

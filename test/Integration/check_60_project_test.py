@@ -12,6 +12,10 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 TYPES = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i1", "i8", "i32", "i64", "i16", "f128", "complex<f32>"]
 UNARY = """abs neg sign exp exp2 expm1 log log2 log1p sin cos tan tanh sqrt rsqrt recip erf floor ceil round_even sigmoid relu
@@ -141,7 +145,7 @@ def run(folder, names, element):
     return None
 
 
-def problems_of_operations():
+def problems_of_operations(_folder):
     listed = re.findall(r"^\| \[.*\]\(spec/(?!check).*\) \| (.*) \|$", (ROOT / "docs/spec.md").read_text(), re.M)
     missing = set(" ".join(listed).split()) - set(operations()) - set(ELSEWHERE)
     yield from (f"ad.{name} of docs/spec.md is not tried" for name in sorted(missing))
@@ -155,7 +159,7 @@ def problems_of_operations():
                 yield problem
 
 
-def problems_of_targets():
+def problems_of_targets(_folder):
     for target in ("gpu-sim", "cuda"):
         command = [BIN / "ad-runner", ROOT / "examples/first.mlir", "--arg=x=zeros", "--target", target]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -173,7 +177,7 @@ def is_lit_test(file):
     return not {"Inputs", "data"}.intersection(file.relative_to(ROOT).parts)
 
 
-def problems_of_passes():
+def problems_of_passes(_folder):
     listed = subprocess.run([BIN / "ad-opt", "--list-passes"], check=True, capture_output=True, text=True).stdout
     ours = re.findall(r"^ {2}--([a-z0-9-]+)", listed.partition("All, with upstream's:")[0], re.M)
     commands = lit_commands()
@@ -183,7 +187,7 @@ def problems_of_passes():
     yield from (f"no lit test looks at what --{name} does" for name in ours if not re.search(rf"--{name}(?![\w-])", checked))
 
 
-def problems_of_the_command():
+def problems_of_the_command(_folder):
     """What scripts/test.sh leaves out as a whole."""
     command = (ROOT / "scripts/test.sh").read_text()
     for part in ("scripts/setup.sh", "build all", "lint", "lit_suite", "unit_tests", "python_tests", "fuzz_campaigns"):
@@ -223,7 +227,7 @@ def left_programs(file, commands):
     yield from (source.name for source in file.parent.glob("*Test.cpp") if not named(source.name, text))
 
 
-def problems_of_tests():
+def problems_of_tests(_folder):
     """Tests that scripts/test.sh does not find."""
     commands = "\n".join(lit_commands())
     for file in sorted((ROOT / "test").rglob("*")):
@@ -238,15 +242,9 @@ def problems_of_tests():
 
 
 def main():
-    checks = [problems_of_operations, problems_of_targets, problems_of_passes, problems_of_the_command, problems_of_tests]
-    failed = 0
-    for check in checks:
-        found = list(check())
-        failed += bool(found)
-        for problem in found:
-            print(f"FAILED: {problem}")
-    print(f"project: {len(checks)} run, {failed} failed")
-    return failed > 0
+    parts = {"operations": problems_of_operations, "targets": problems_of_targets, "passes": problems_of_passes,
+             "the command": problems_of_the_command, "tests": problems_of_tests}
+    return checks.run_checks("project", parts.items())
 
 
 if __name__ == "__main__":

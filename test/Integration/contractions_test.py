@@ -4,13 +4,17 @@ several blocks of the reduced axis, batches. In reproducible mode the CPU gives 
 mode floats lie within the bound of any order of summation in f64; those of bf16 come from the processor's dot products,
 where it has them."""
 
+import functools
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
 
 RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
 # Rows, columns, depth, layout (t: transposed operand), element type, batch.
@@ -72,7 +76,7 @@ def run(folder, element, target, mode, threads=1, tiles="large"):
     return out
 
 
-def wrong(folder, case):
+def wrong(case, folder):
     """What is wrong with one case, or None."""
     (folder / "program.mlir").write_text(program(*case))
     depth, element = case[2], case[4]
@@ -132,20 +136,8 @@ def wrong_when_exchanged(folder):
 
 
 def main():
-    failed = 0
-    with tempfile.TemporaryDirectory() as name:
-        problem = wrong_when_exchanged(pathlib.Path(name))
-    if problem:
-        failed += 1
-        print(problem)
-    for case in CASES:
-        with tempfile.TemporaryDirectory() as name:
-            problem = wrong(pathlib.Path(name), case)
-        if problem:
-            failed += 1
-            print(f"{case}: {problem}")
-    print(f"contractions: {len(CASES) + 1} run, {failed} failed")
-    return failed != 0
+    products = [(case, functools.partial(wrong, case)) for case in CASES]
+    return checks.run_checks("contractions", [("exchanged operands", wrong_when_exchanged), *products])
 
 
 if __name__ == "__main__":

@@ -2,11 +2,15 @@
 """Products with a matrix that a loop leaves as it is, which is packed before the loop: in reproducible mode the bits of the
 reference interpreter, in strict mode those of the program without packing, whose turns are written the same."""
 
+import functools
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
 TURNS = 9
@@ -58,7 +62,7 @@ def result(folder, element, *flags):
     return (out / "y.npy").read_bytes()
 
 
-def wrong(folder, case):
+def wrong(case, folder):
     """What is wrong with one case, or None."""
     element = case[-1]
     (folder / "program.mlir").write_text(program(*case))
@@ -75,15 +79,7 @@ def wrong(folder, case):
 
 
 def main():
-    failed = 0
-    for case in CASES:
-        with tempfile.TemporaryDirectory() as name:
-            problem = wrong(pathlib.Path(name), case)
-        if problem:
-            failed += 1
-            print(f"{case}: {problem}")
-    print(f"prepacked-operands: {len(CASES)} run, {failed} failed")
-    return failed != 0
+    return checks.run_checks("prepacked-operands", [(case, functools.partial(wrong, case)) for case in CASES])
 
 
 if __name__ == "__main__":

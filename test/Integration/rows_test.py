@@ -2,11 +2,15 @@
 """Kernels over rows: softmax, norms and their derivatives, with rows shorter and longer than vectors, lanes and the chunks of a
 sum, and values kept from one pass over a row to the next. The CPU gives the bits of the reference interpreter."""
 
+import functools
 import os
 import pathlib
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
 
 RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
 SHAPES = [(3, 1), (3, 15), (5, 17), (3, 64), (3, 65), (2, 1000), (2, 4097), (2, 9000), (7, 129)]
@@ -46,18 +50,14 @@ def results(folder, target):
     return [(folder / target / f"res{i}.npy").read_bytes() for i in range(RESULTS)]
 
 
+def wrong(case, folder):
+    (folder / "program.mlir").write_text(program(*case))
+    differing = [i for i, (a, b) in enumerate(zip(results(folder, "reference"), results(folder, "cpu"))) if a != b]
+    return f"results {differing} differ from the reference" if differing else None
+
+
 def main():
-    failed = 0
-    for case in CASES:
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            (folder / "program.mlir").write_text(program(*case))
-            differing = [i for i, (a, b) in enumerate(zip(results(folder, "reference"), results(folder, "cpu"))) if a != b]
-        if differing:
-            failed += 1
-            print(f"{case}: results {differing} differ from the reference")
-    print(f"rows: {len(CASES)} run, {failed} failed")
-    return failed != 0
+    return checks.run_checks("rows", [(case, functools.partial(wrong, case)) for case in CASES])
 
 
 if __name__ == "__main__":
