@@ -295,59 +295,13 @@ struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SumToShapeOp op, PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value input = op.getInput();
-    auto from = cast<RankedTensorType>(input.getType()),
-         to = cast<RankedTensorType>(op.getResult().getType());
-    int64_t fromRank = from.getRank(), toRank = to.getRank(), leading = fromRank - toRank;
-    Type element = to.getElementType(), accumulator = accumulatorType(from.getElementType());
-    SmallVector<Value> toSizes;
+    Type element = op.getResult().getType().getElementType();
+    Type accumulator = accumulatorType(op.getInput().getType().getElementType());
     ReifiedRankedShapedTypeDims shapes;
     if (failed(reifyResultShapes(rewriter, op, shapes)))
       return rewriter.notifyMatchFailure(op, "expected sizes that can be computed");
-    for (OpFoldResult size : shapes.front())
-      toSizes.push_back(getValueOrCreateConstantIndexOp(rewriter, loc, size));
-    Value one = indexConstant(rewriter, loc, 1);
-    // Extents of the summed box, as the sizes of a tensor that gives linalg its iteration space.
-    SmallVector<Value> extents;
-    for (int64_t i = 0; i < fromRank; ++i) {
-      Value size = dimension(rewriter, loc, input, i);
-      if (i >= leading) {
-        Value repeats =
-            arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, toSizes[i - leading], one);
-        size = arith::SelectOp::create(rewriter, loc, repeats, size, one);
-      }
-      extents.push_back(size);
-    }
-    SmallVector<int64_t> dynamicShape(fromRank, ShapedType::kDynamic);
-    Value box = tensor::EmptyOp::create(rewriter, loc, dynamicShape, rewriter.getI8Type(), extents);
-    Value init = fillTensor(rewriter, loc, emptyLike(rewriter, loc, op->getResult(0), accumulator),
-                            numberConstant(rewriter, loc, accumulator, 0));
-    unsigned loops = toRank + fromRank;
-    SmallVector<AffineExpr> outer, inner;
-    for (int64_t i = 0; i < toRank; ++i)
-      outer.push_back(rewriter.getAffineDimExpr(i));
-    for (int64_t i = 0; i < fromRank; ++i)
-      inner.push_back(rewriter.getAffineDimExpr(toRank + i));
-    SmallVector<AffineMap> maps = {AffineMap::get(loops, 0, inner, op.getContext()),
-                                   AffineMap::get(loops, 0, outer, op.getContext())};
-    SmallVector<utils::IteratorType> iterators(toRank, utils::IteratorType::parallel);
-    iterators.append(fromRank, utils::IteratorType::reduction);
-    auto generic = linalg::GenericOp::create(
-        rewriter, loc, init.getType(), box, init, maps, iterators,
-        [&](OpBuilder &b, Location l, ValueRange scalars) {
-          SmallVector<Value> index;
-          for (int64_t i = 0; i < fromRank; ++i) {
-            Value position = linalg::IndexOp::create(b, l, toRank + i);
-            if (i >= leading)
-              position = arith::AddIOp::create(b, l, position, linalg::IndexOp::create(b, l, i - leading));
-            index.push_back(position);
-          }
-          Value value = convertScalar(b, l, tensor::ExtractOp::create(b, l, input, index), accumulator);
-          Value sum = isa<FloatType>(accumulator) ? Value(arith::AddFOp::create(b, l, scalars[1], value))
-                                                  : Value(arith::AddIOp::create(b, l, scalars[1], value));
-          linalg::YieldOp::create(b, l, sum);
-        });
-    Value sum = generic.getResult(0);
+    Value box = boxOf(op, shapes.front(), rewriter);
+    Value sum = sumBox(op, box, accumulator, rewriter);
     if (accumulator != element)
       sum = elementwiseGeneric(rewriter, loc, sum, emptyLike(rewriter, loc, op->getResult(0)),
                                [&](OpBuilder &builder, ValueRange scalars) {
@@ -355,6 +309,54 @@ struct LowerSumToShape : OpRewritePattern<SumToShapeOp> {
                                });
     rewriter.replaceOp(op, sum);
     return success();
+  }
+
+private:
+  // A tensor of the extents of the summed box, which gives linalg its iteration space.
+  static Value boxOf(SumToShapeOp op, ArrayRef<OpFoldResult> toSizes, PatternRewriter &rewriter) {
+    Location loc = op.getLoc();
+    int64_t rank = op.getInput().getType().getRank(), leading = rank - int64_t(toSizes.size());
+    Value one = indexConstant(rewriter, loc, 1);
+    SmallVector<Value> extents;
+    for (int64_t i = 0; i < rank; ++i) {
+      Value size = dimension(rewriter, loc, op.getInput(), i);
+      if (i >= leading) {
+        Value wanted = getValueOrCreateConstantIndexOp(rewriter, loc, toSizes[i - leading]);
+        Value repeats = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, wanted, one);
+        size = arith::SelectOp::create(rewriter, loc, repeats, size, one);
+      }
+      extents.push_back(size);
+    }
+    SmallVector<int64_t> shape(rank, ShapedType::kDynamic);
+    return tensor::EmptyOp::create(rewriter, loc, shape, rewriter.getI8Type(), extents);
+  }
+
+  // Loops over the result, then over the box that starts at each of its elements.
+  static Value sumBox(SumToShapeOp op, Value box, Type accumulator, PatternRewriter &rewriter) {
+    Location loc = op.getLoc();
+    unsigned rank = op.getInput().getType().getRank(), toRank = op.getResult().getType().getRank();
+    unsigned loops = toRank + rank, leading = rank - toRank;
+    Value init = fillTensor(rewriter, loc, emptyLike(rewriter, loc, op->getResult(0), accumulator),
+                            numberConstant(rewriter, loc, accumulator, 0));
+    AffineMap all = AffineMap::getMultiDimIdentityMap(loops, op.getContext());
+    SmallVector<AffineMap> maps = {all.getMinorSubMap(rank), all.getMajorSubMap(toRank)};
+    SmallVector<utils::IteratorType> iterators(toRank, utils::IteratorType::parallel);
+    iterators.append(rank, utils::IteratorType::reduction);
+    auto add = [&](OpBuilder &b, Location l, ValueRange scalars) {
+      SmallVector<Value> index;
+      for (unsigned i = 0; i < rank; ++i) {
+        Value position = linalg::IndexOp::create(b, l, toRank + i);
+        if (i >= leading)
+          position = arith::AddIOp::create(b, l, position, linalg::IndexOp::create(b, l, i - leading));
+        index.push_back(position);
+      }
+      Value value = convertScalar(b, l, tensor::ExtractOp::create(b, l, op.getInput(), index), accumulator);
+      Value sum = isa<FloatType>(accumulator) ? Value(arith::AddFOp::create(b, l, scalars[1], value))
+                                              : Value(arith::AddIOp::create(b, l, scalars[1], value));
+      linalg::YieldOp::create(b, l, sum);
+    };
+    return linalg::GenericOp::create(rewriter, loc, init.getType(), box, init, maps, iterators, add)
+        .getResult(0);
   }
 };
 } // namespace

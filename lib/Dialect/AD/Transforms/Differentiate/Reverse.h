@@ -28,6 +28,9 @@ private:
 
 class Reverser {
 public:
+  /// The pieces of a reverse loop while it is being built.
+  struct ReverseLoop;
+
   explicit Reverser(Activity &activity) : activity(activity) {}
 
   /// Reverses operations of one block, last to first. The forward values must be visible at the insertion
@@ -38,6 +41,7 @@ private:
   LogicalResult reverseByRule(Operation *op, Cotangents &cotangents, OpBuilder &builder);
   LogicalResult reverseIf(scf::IfOp branch, Cotangents &cotangents, OpBuilder &builder);
   LogicalResult reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBuilder &builder);
+  LogicalResult reverseIteration(ReverseLoop &state, OpBuilder &builder);
 
   /// Copies the operations of a block without its terminator and without effects that give nothing back: what
   /// the host has received once it does not receive again. Operations that `copies` has already mapped are

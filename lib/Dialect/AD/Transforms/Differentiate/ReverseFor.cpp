@@ -21,8 +21,9 @@ struct Placeholder {
   Operation *standIn;
 };
 
-/// The pieces of a reverse loop while it is being built.
-struct ReverseLoop {
+} // namespace
+
+struct Reverser::ReverseLoop {
   scf::ForOp forward, reversed;
   StaticBounds bounds;
   /// Indices of the carries that have a cotangent, and the values from outside that do.
@@ -30,21 +31,20 @@ struct ReverseLoop {
   SmallVector<Value> captured;
   SmallVector<Placeholder> placeholders;
 };
-} // namespace
 
 static bool isInvariant(scf::ForOp loop, unsigned carry) {
   return loop.getYieldedValues()[carry] == loop.getRegionIterArg(carry);
 }
 
 // The number of the forward iteration, in the reverse body.
-static Value forwardIteration(ReverseLoop &state, OpBuilder &builder) {
+static Value forwardIteration(Reverser::ReverseLoop &state, OpBuilder &builder) {
   Location loc = state.forward.getLoc();
   Value last = arith::ConstantIndexOp::create(builder, loc, state.bounds.trips - 1);
   return arith::SubIOp::create(builder, loc, last, state.reversed.getInductionVar());
 }
 
 // The forward induction variable.
-static Value forwardIndex(ReverseLoop &state, OpBuilder &builder) {
+static Value forwardIndex(Reverser::ReverseLoop &state, OpBuilder &builder) {
   Location loc = state.forward.getLoc();
   auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
   Value index = forwardIteration(state, builder);
@@ -56,7 +56,7 @@ static Value forwardIndex(ReverseLoop &state, OpBuilder &builder) {
   return type.isIndex() ? index : arith::IndexCastOp::create(builder, loc, type, index).getResult();
 }
 
-static void addPlaceholder(ReverseLoop &state, Saved saved, IRMapping &copies, OpBuilder &outside) {
+static void addPlaceholder(Reverser::ReverseLoop &state, Saved saved, IRMapping &copies, OpBuilder &outside) {
   auto standIn = UnrealizedConversionCastOp::create(outside, state.forward.getLoc(),
                                                     TypeRange(saved.value.getType()), ValueRange());
   copies.map(saved.value, standIn.getResult(0));
@@ -64,7 +64,7 @@ static void addPlaceholder(ReverseLoop &state, Saved saved, IRMapping &copies, O
 }
 
 // Maps everything that an iteration starts from. A carry that no iteration changes is its initial value.
-static IRMapping mapStartOfIteration(ReverseLoop &state, OpBuilder &outside, OpBuilder &builder) {
+static IRMapping mapStartOfIteration(Reverser::ReverseLoop &state, OpBuilder &outside, OpBuilder &builder) {
   IRMapping copies;
   scf::ForOp loop = state.forward;
   copies.map(loop.getInductionVar(), forwardIndex(state, builder));
@@ -88,7 +88,7 @@ static IRMapping mapStartOfIteration(ReverseLoop &state, OpBuilder &outside, OpB
 }
 
 // Tapes for the placeholders that the reverse body uses; the others disappear.
-static void replacePlaceholders(ReverseLoop &state, Activity &activity, OpBuilder &builder) {
+static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
   scf::ForOp loop = state.forward;
   SmallVector<Placeholder> needed;
   for (Placeholder &placeholder : state.placeholders) {
@@ -130,7 +130,7 @@ static void replacePlaceholders(ReverseLoop &state, Activity &activity, OpBuilde
 }
 
 // Starts the reverse loop: cotangents of the results, then zero sums.
-static void createLoop(ReverseLoop &state, ArrayRef<Value> ofResults, OpBuilder &builder) {
+static void createLoop(Reverser::ReverseLoop &state, ArrayRef<Value> ofResults, OpBuilder &builder) {
   Location loc = state.forward.getLoc();
   auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); };
   SmallVector<Value> inits;
@@ -145,26 +145,10 @@ static void createLoop(ReverseLoop &state, ArrayRef<Value> ofResults, OpBuilder 
   builder.setInsertionPointToStart(state.reversed.getBody());
 }
 
-LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBuilder &builder) {
+// One iteration, from the cotangents that the loop carries to those of the iteration before.
+LogicalResult Reverser::reverseIteration(ReverseLoop &state, OpBuilder &builder) {
+  scf::ForOp loop = state.forward;
   Location loc = loop.getLoc();
-  SmallVector<Value> ofResults;
-  for (Value result : loop.getResults())
-    ofResults.push_back(cotangents.take(builder, loc, result));
-  if (llvm::none_of(ofResults, [](Value value) { return static_cast<bool>(value); }))
-    return success();
-
-  StaticBounds bounds = *staticBounds(loop);
-  if (bounds.trips == 0) {
-    cotangents.addInOrder(loop.getInitArgs(), ofResults);
-    return success();
-  }
-  ReverseLoop state{loop, nullptr, bounds, {}, activity.activeCaptures(loop), {}};
-  for (unsigned index = 0; index < loop.getNumResults(); ++index)
-    if (activity.isActive(loop.getRegionIterArg(index)) || activity.isActive(loop.getResult(index)))
-      state.carries.push_back(index);
-
-  OpBuilder::InsertionGuard guard(builder);
-  createLoop(state, ofResults, builder);
   OpBuilder outside(state.reversed, builder.getListener());
   IRMapping copies = mapStartOfIteration(state, outside, builder);
   SmallVector<Operation *> ops = recompute(*loop.getBody(), copies, builder);
@@ -193,6 +177,30 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
   }
   scf::YieldOp::create(builder, loc, yields);
   eraseDead(*state.reversed.getBody(), &activity);
+  return success();
+}
+
+LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBuilder &builder) {
+  SmallVector<Value> ofResults;
+  for (Value result : loop.getResults())
+    ofResults.push_back(cotangents.take(builder, loop.getLoc(), result));
+  if (llvm::none_of(ofResults, [](Value value) { return static_cast<bool>(value); }))
+    return success();
+
+  StaticBounds bounds = *staticBounds(loop);
+  if (bounds.trips == 0) {
+    cotangents.addInOrder(loop.getInitArgs(), ofResults);
+    return success();
+  }
+  ReverseLoop state{loop, nullptr, bounds, {}, activity.activeCaptures(loop), {}};
+  for (unsigned index = 0; index < loop.getNumResults(); ++index)
+    if (activity.isActive(loop.getRegionIterArg(index)) || activity.isActive(loop.getResult(index)))
+      state.carries.push_back(index);
+
+  OpBuilder::InsertionGuard guard(builder);
+  createLoop(state, ofResults, builder);
+  if (failed(reverseIteration(state, builder)))
+    return failure();
 
   // The loop is replaced when something is saved; what it starts from stays.
   SmallVector<Value> sources, sums;
