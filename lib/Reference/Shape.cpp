@@ -44,25 +44,22 @@ static int32_t runTranspose(TransposeOp op, Frame &frame) {
   return frame.set(op.getResult(), transpose(frame[op.getInput()], op.getPermutation()));
 }
 
-/// Fails when a part of the given sizes, starting at the offsets, leaves the tensor.
+/// Fails when a part of the given sizes, starting at the offsets, leaves the tensor. Sizes are those of
+/// tensors that exist; offsets are any numbers.
 static int32_t checkPart(Operation *op, Frame &frame, ArrayRef<int64_t> whole, ArrayRef<int64_t> part,
                          ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides) {
-  for (size_t axis = 0; axis < whole.size(); ++axis) {
-    int64_t dimension = static_cast<int64_t>(axis);
-    if (offsets[axis] < 0)
-      return frame.fail(op, ADRT_FAIL_BOUNDS, {dimension, offsets[axis], whole[axis]});
-    // An empty part reads nothing, but it may only start up to the end.
-    int64_t last = part[axis] == 0 ? offsets[axis] - 1 : offsets[axis] + (part[axis] - 1) * strides[axis];
-    if (last >= whole[axis])
-      return frame.fail(op, ADRT_FAIL_BOUNDS, {dimension, last, whole[axis]});
+  for (auto [axis, size, count, offset, stride] : llvm::enumerate(whole, part, offsets, strides)) {
+    int64_t last = 0, dimension = static_cast<int64_t>(axis);
+    bool large = llvm::MulOverflow(count - 1, stride, last) || llvm::AddOverflow(last, offset, last);
+    last = large ? std::numeric_limits<int64_t>::max() : last;
+    if (offset < 0 || last >= size)
+      return frame.fail(op, ADRT_FAIL_BOUNDS, {dimension, offset < 0 ? offset : last, size});
   }
   return ADRT_OK;
 }
 
 static int32_t readPart(Operation *op, Frame &frame, const Tensor &input, ArrayRef<int64_t> shape,
                         ArrayRef<int64_t> offsets, ArrayRef<int64_t> strides) {
-  if (int32_t status = checkPart(op, frame, input.getShape(), shape, offsets, strides))
-    return status;
   Shape own = stridesOf(input.getShape());
   int64_t offset = 0;
   for (size_t axis = 0; axis < own.size(); ++axis) {
@@ -76,15 +73,27 @@ static int32_t runSlice(SliceOp op, Frame &frame) {
   Shape shape;
   if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
     return status;
-  return readPart(op, frame, frame[op.getInput()], shape, op.getOffsets(), op.getStrides());
+  // Along an axis of which nothing is read it may start anywhere; a single element needs no stride.
+  Shape offsets(op.getOffsets()), strides(op.getStrides());
+  for (auto [offset, stride, size] : llvm::zip_equal(offsets, strides, shape)) {
+    offset = size == 0 ? 0 : offset;
+    stride = size <= 1 ? 1 : stride;
+  }
+  const Tensor &input = frame[op.getInput()];
+  if (int32_t status = checkPart(op, frame, input.getShape(), shape, offsets, strides))
+    return status;
+  return readPart(op, frame, input, shape, offsets, strides);
 }
 
 static int32_t runDynamicSlice(DynamicSliceOp op, Frame &frame) {
   Shape shape;
   if (int32_t status = frame.shape(op, typeOf(op.getResult()), op.getSizes(), shape))
     return status;
-  Shape ones(shape.size(), 1);
-  return readPart(op, frame, frame[op.getInput()], shape, frame.indices(op.getOffsets()), ones);
+  Shape offsets = frame.indices(op.getOffsets()), ones(shape.size(), 1);
+  const Tensor &input = frame[op.getInput()];
+  if (int32_t status = checkPart(op, frame, input.getShape(), shape, offsets, ones))
+    return status;
+  return readPart(op, frame, input, shape, offsets, ones);
 }
 
 /// A copy that may be written to.

@@ -306,8 +306,8 @@ def long_operand(g, element, least=1):
     """An operand with, sometimes, an axis that is longer than lanes and blocks."""
     if not g.chance(0.2):
         return g.operand(element, least=least)
-    sizes = list(g.sizes(g.rank(max(least, 1), 3), limit=6))
-    sizes[g.rank(0, len(sizes) - 1)] = g.pick([4097, 5000]) if g.chance(0.08) else g.pick(LONG)
+    sizes = list(g.sizes(g.rank(max(least, 1), 3) - 1, limit=6))
+    sizes.insert(g.rank(0, len(sizes)), g.pick([4097, 5000]) if g.chance(0.08) else g.pick(LONG))
     return g.argument(element, tuple(sizes))
 
 

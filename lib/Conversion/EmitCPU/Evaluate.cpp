@@ -116,7 +116,8 @@ Position KernelEmitter::insideSlice(tensor::ExtractSliceOp slice, const Position
     }
     Value base = index.base ? binary<arith::MulIOp>(index.base, indexConstant(stride)) : Value();
     if (!index.lanes) {
-      inside.push_back({binary<arith::AddIOp>(base, indexConstant(offset)), index.step * stride, nullptr});
+      inside.push_back(
+          {binary<arith::AddIOp>(base, indexConstant(offset)), wrappingProduct(index.step, stride), nullptr});
       continue;
     }
     Value scaled = binary<arith::MulIOp>(index.lanes, splat(indexConstant(stride), lanes));
@@ -173,7 +174,8 @@ Index KernelEmitter::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
   if (lhs.lanes || rhs.lanes || (divides && lhs.step != 0))
     return {nullptr, 0, combineIndices(builder, loc, kind, laneVector(lhs), laneVector(rhs))};
   int64_t factor = kind == AffineExprKind::Mul ? cast<AffineConstantExpr>(pair.getRHS()).getValue() : 1;
-  return {combineIndices(builder, loc, kind, lhs.base, rhs.base), lhs.step * factor + rhs.step, nullptr};
+  return {combineIndices(builder, loc, kind, lhs.base, rhs.base),
+          wrappingSum(wrappingProduct(lhs.step, factor), rhs.step), nullptr};
 }
 
 Value KernelEmitter::lookup(Value value, IRMapping &values) {

@@ -297,7 +297,7 @@ LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
         std::optional<int64_t> factor = getConstantIntValue(stride);
         if (!factor && index.step != 0)
           return insert.emitOpError("has a dynamic stride along the vector axis");
-        target.push_back({base, index.step * factor.value_or(0), nullptr});
+        target.push_back({base, wrappingProduct(index.step, factor.value_or(0)), nullptr});
       }
       store(destination, target, value);
     }

@@ -25,6 +25,15 @@
 
 namespace mlir::ad::cpu {
 
+/// Numbers of the program may be of any size, and wrap like the code that is made of them: the host refuses
+/// what lies outside of a tensor before the kernel runs.
+inline int64_t wrappingProduct(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+inline int64_t wrappingSum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
 /// One index of a tensor: base + step * lane, or `lanes` (a vector of index) when that is set. An index that
 /// `varies` stands for all that a loop still to be made will take.
 struct Index {

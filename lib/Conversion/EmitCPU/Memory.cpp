@@ -84,11 +84,11 @@ static std::pair<Value, int64_t> splitConstant(Value index) {
   for (auto add = index.getDefiningOp<arith::AddIOp>();
        add && matchPattern(add.getRhs(), m_ConstantInt(&constant));
        add = index.getDefiningOp<arith::AddIOp>()) {
-    sum += constant.getSExtValue();
+    sum = wrappingSum(sum, constant.getSExtValue());
     index = add.getLhs();
   }
   if (matchPattern(index, m_ConstantInt(&constant)))
-    return {nullptr, sum + constant.getSExtValue()};
+    return {nullptr, wrappingSum(sum, constant.getSExtValue())};
   return {index, sum};
 }
 
@@ -111,7 +111,7 @@ Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position,
       Value sizeValue = ShapedType::isDynamic(size) ? buffer.sizes[axis] : indexConstant(size);
       if (ShapedType::isDynamic(size))
         base = binary<arith::AddIOp>(base, indexConstant(std::exchange(offset, 0)));
-      offset *= size;
+      offset = wrappingProduct(offset, size);
       base = binary<arith::MulIOp>(base, sizeValue);
       if (vector) {
         vector = arith::MulIOp::create(builder, loc, vector, splat(sizeValue, lanes));
@@ -120,7 +120,7 @@ Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position,
         vector = arith::MulIOp::create(builder, loc, laneNumbers(), splat(stride, lanes));
         step = 0;
       } else {
-        step *= size;
+        step = wrappingProduct(step, size);
       }
     }
     if (index.lanes || (vector && index.step != 0)) {
@@ -134,8 +134,8 @@ Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position,
     auto [rest, constant] = splitConstant(index.base);
     if (rest)
       base = binary<arith::AddIOp>(base, rest);
-    offset += constant;
-    step += index.step;
+    offset = wrappingSum(offset, constant);
+    step = wrappingSum(step, index.step);
   }
   base = binary<arith::AddIOp>(base, indexConstant(offset));
   if (vector)

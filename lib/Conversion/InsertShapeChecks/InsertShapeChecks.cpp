@@ -23,6 +23,9 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
+// What messages say instead of numbers that have no place in 64 bits.
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
 // Writes the conditions of one operation before it.
 class Checks {
 public:
@@ -65,9 +68,11 @@ public:
     Value from = constant(1), to = constant(1);
     for (int64_t i = 0; i < type(reshape.getInput()).getRank(); ++i)
       from = multiply(from, size(reshape.getInput(), i));
-    for (Value s : resultSizes(type(reshape.getResult()), reshape.getSizes()))
+    SmallVector<Value> sizes = resultSizes(type(reshape.getResult()), reshape.getSizes());
+    for (Value s : sizes)
       to = multiply(to, s);
-    require(ADRT_FAIL_RESHAPE, equal(from, to), {from, to});
+    Value exact = isExactProduct(to, sizes);
+    require(ADRT_FAIL_RESHAPE, both(equal(from, to), exact), {from, select(exact, to, constant(kMost))});
   }
 
   void dot(DotOp dot) {
@@ -99,19 +104,28 @@ public:
     for (auto [i, offset, stride] : llvm::enumerate(slice.getOffsets(), slice.getStrides())) {
       if (!type(slice.getInput()).isDynamicDim(i) && !type(slice.getResult()).isDynamicDim(i))
         continue;
-      // The last element read is offset + (size - 1) * stride, if there is one.
-      Value last = add(constant(offset), multiply(subtract(sizes[i], constant(1)), constant(stride)));
-      inside(i, last, size(slice.getInput(), i), equal(sizes[i], constant(0)));
+      // The last element read is offset + (size - 1) * stride, if there is one: a number that may be too
+      // large.
+      Value have = size(slice.getInput(), i), steps = subtract(sizes[i], constant(1));
+      Value behind = subtract(have, constant(offset)), room = subtract(behind, constant(1));
+      Value fits = both(compare(arith::CmpIPredicate::sgt, behind, constant(0)),
+                        compare(arith::CmpIPredicate::sle, steps, divide(room, constant(stride))));
+      Value last = add(constant(offset), multiply(steps, constant(stride)));
+      Value large = compare(arith::CmpIPredicate::sgt, steps, constant((kMost - offset) / stride));
+      require(ADRT_FAIL_BOUNDS, either(equal(sizes[i], constant(0)), fits),
+              {constant(i), select(large, constant(kMost), last), have});
     }
   }
 
   void window(Value tensor, ValueRange offsets, ArrayRef<Value> sizes) {
     for (auto [i, offset] : llvm::enumerate(offsets)) {
       Value have = size(tensor, i);
-      Value end = add(offset, sizes[i]);
       Value fits = both(compare(arith::CmpIPredicate::sge, offset, constant(0)),
-                        compare(arith::CmpIPredicate::sle, end, have));
-      require(ADRT_FAIL_BOUNDS, fits, {constant(i), select(fits, offset, outside(offset, end)), have});
+                        compare(arith::CmpIPredicate::sle, offset, subtract(have, sizes[i])));
+      Value last = subtract(add(offset, sizes[i]), constant(1));
+      Value large = compare(arith::CmpIPredicate::sgt, offset, subtract(constant(kMost), sizes[i]));
+      require(ADRT_FAIL_BOUNDS, fits,
+              {constant(i), select(fits, offset, outside(offset, last, large)), have});
     }
   }
 
@@ -158,14 +172,31 @@ private:
   Value add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
   Value subtract(Value a, Value b) { return builder.createOrFold<arith::SubIOp>(loc, a, b); }
   Value multiply(Value a, Value b) { return builder.createOrFold<arith::MulIOp>(loc, a, b); }
+  Value divide(Value a, Value b) { return builder.createOrFold<arith::DivSIOp>(loc, a, b); }
   Value either(Value a, Value b) { return builder.createOrFold<arith::OrIOp>(loc, a, b); }
   Value both(Value a, Value b) { return builder.createOrFold<arith::AndIOp>(loc, a, b); }
   Value select(Value c, Value a, Value b) { return builder.createOrFold<arith::SelectOp>(loc, c, a, b); }
 
-  // The index that a failed window names: the offset when it is negative, else the last element.
-  Value outside(Value offset, Value end) {
+  // The index that a failure names: the offset when it is negative, else the last element, which may have no
+  // number.
+  Value outside(Value offset, Value last, Value large) {
     Value negative = compare(arith::CmpIPredicate::slt, offset, constant(0));
-    return select(negative, offset, subtract(end, constant(1)));
+    return select(negative, offset, select(large, constant(kMost), last));
+  }
+
+  // Whether a computed product of sizes, none negative, is their product: what is computed wraps. Divided by
+  // all but the last it is the last, unless one is zero.
+  Value isExactProduct(Value product, ArrayRef<Value> sizes) {
+    if (sizes.size() < 2)
+      return arith::ConstantIntOp::create(builder, loc, 1, 1);
+    Value rest = product, empty;
+    for (Value s : sizes.drop_back()) {
+      Value zero = equal(s, constant(0));
+      empty = empty ? either(empty, zero) : zero;
+      rest = divide(rest, select(zero, constant(1), s));
+    }
+    empty = either(empty, equal(sizes.back(), constant(0)));
+    return either(empty, equal(rest, sizes.back()));
   }
 
   SmallVector<Value> resultSizes(RankedTensorType result, ValueRange dynamic) {
@@ -196,11 +227,6 @@ private:
       return;
     Value expected = size(a, axisA), actual = size(b, axisB);
     require(ADRT_FAIL_SAME_SIZE, equal(expected, actual), {constant(axisB), expected, actual});
-  }
-
-  void inside(int64_t axis, Value index, Value bound, Value unless) {
-    Value fits = either(unless, compare(arith::CmpIPredicate::slt, index, bound));
-    require(ADRT_FAIL_BOUNDS, fits, {constant(axis), index, bound});
   }
 
   void require(int32_t kind, Value condition, ValueRange values) {
