@@ -213,3 +213,9 @@ func.func @main(%x: tensor<2xf32>, %c: tensor<2xi1>) -> tensor<2xf32> {
   %y, %dx = ad.value_and_grad @choice(%x, %c) wrt [0] : (tensor<2xf32>, tensor<2xi1>) -> (tensor<f32>, tensor<2xf32>)
   return %dx : tensor<2xf32>
 }
+
+// -----
+
+// Outside of functions order does not matter to MLIR.
+// expected-error @below {{'ad.stop_gradient' op is computed from its own result}}
+%0 = ad.stop_gradient %0 : tensor<f32>

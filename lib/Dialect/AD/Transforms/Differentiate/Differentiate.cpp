@@ -127,11 +127,17 @@ LogicalResult Differentiator::run() {
   if (failed(all))
     return failure();
   // Only now: a derivative of a derivative must still see where the gradient stops.
-  module.walk([](StopGradientOp op) {
+  module.walk([&](StopGradientOp op) {
+    // Outside of functions, and in blocks that nothing reaches, MLIR lets an operation use what follows it.
+    if (op.getInput() == op.getResult()) {
+      op.emitOpError("is computed from its own result");
+      all = failure();
+      return;
+    }
     op.getResult().replaceAllUsesWith(op.getInput());
     op.erase();
   });
-  return success();
+  return all;
 }
 
 LogicalResult ad::differentiate(ModuleOp module) { return Differentiator(module).run(); }
