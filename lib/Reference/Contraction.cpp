@@ -44,12 +44,17 @@ template <class T> static T dotProduct(OrderAttr order, const T *a, const T *b, 
       [](T left, T right) { return add(left, right); });
 }
 
-/// [batch, lhs free, rhs free] in the accumulator's type.
-static Tensor contract(const Rows &lhs, const Rows &rhs, OrderAttr order) {
+/// [batch, lhs free, rhs free]
+static Shape shapeOfProduct(const Rows &lhs, const Rows &rhs) {
   Shape shape(lhs.batch);
   shape.append(lhs.free);
   shape.append(rhs.free);
-  Tensor result(lhs.data.getType(), shape);
+  return shape;
+}
+
+/// In the accumulator's type.
+static Tensor contract(const Rows &lhs, const Rows &rhs, OrderAttr order) {
+  Tensor result(lhs.data.getType(), shapeOfProduct(lhs, rhs));
   int64_t m = product(lhs.free), n = product(rhs.free), length = lhs.length;
   withNumber(result.getType(), [&](auto tag) {
     using T = decltype(tag);
@@ -78,8 +83,11 @@ static int32_t runDot(DotOp op, Frame &frame) {
     return status;
   if (int32_t status = checkPairs(op, frame, lhs, rhs, op.getLhsContract(), op.getRhsContract()))
     return status;
-  Tensor sum = contract(makeRows(lhs, op.getLhsBatch(), op.getLhsContract()),
-                        makeRows(rhs, op.getRhsBatch(), op.getRhsContract()), orderOf(op));
+  Rows left = makeRows(lhs, op.getLhsBatch(), op.getLhsContract());
+  Rows right = makeRows(rhs, op.getRhsBatch(), op.getRhsContract());
+  if (int32_t status = frame.checkMemory(op, left.data.getType(), shapeOfProduct(left, right)))
+    return status;
+  Tensor sum = contract(left, right, orderOf(op));
   return frame.set(op.getResult(), convert(sum, *elementTypeOf(op.getResult().getType())));
 }
 
@@ -116,7 +124,10 @@ static int32_t runGemm(GemmOp op, Frame &frame) {
   int64_t left = op.getTransA() ? 0 : 1, right = op.getTransB() ? 1 : 0;
   if (int32_t status = checkPairs(op, frame, lhs, rhs, left, right))
     return status;
-  Tensor sum = contract(makeRows(lhs, {}, left), makeRows(rhs, {}, right), orderOf(op));
+  Rows rows = makeRows(lhs, {}, left), columns = makeRows(rhs, {}, right);
+  if (int32_t status = frame.checkMemory(op, rows.data.getType(), shapeOfProduct(rows, columns)))
+    return status;
+  Tensor sum = contract(rows, columns, orderOf(op));
   sum = scaled(sum, op.getAlpha().convertToDouble());
   if (op.getBias())
     if (int32_t status = addBias(op, frame, sum))

@@ -30,17 +30,27 @@ template <class OpT> static int32_t finish(OpT op, Frame &frame, const Tensor &r
   return frame.set(op.getResult(), result);
 }
 
+/// Without an empty axis there may be more elements than before.
+static int32_t checkReduced(Operation *op, Frame &frame, const Tensor &input, ArrayRef<int64_t> axes) {
+  return frame.checkMemory(op, ElementType::F64, without(input.getShape(), axes));
+}
+
 /// Largest and smallest elements of i8 are i8: nothing overflows, and the value of an empty axis is that of
 /// i8.
 template <class OpT, Reduction kind> static int32_t runReduce(OpT op, Frame &frame) {
   Tensor input = frame[op.getInput()];
+  if (int32_t status = checkReduced(op, frame, input, op.getAxes()))
+    return status;
   bool sums = kind == Reduction::Sum || kind == Reduction::Product;
   return finish(op, frame,
                 reduce(kind, sums ? accumulatorOf(input) : widen(input), op.getAxes(), orderOf(op)));
 }
 
 static int32_t runReduceMean(ReduceMeanOp op, Frame &frame) {
-  return finish(op, frame, mean(accumulatorOf(frame[op.getInput()]), op.getAxes(), orderOf(op)));
+  Tensor input = frame[op.getInput()];
+  if (int32_t status = checkReduced(op, frame, input, op.getAxes()))
+    return status;
+  return finish(op, frame, mean(accumulatorOf(input), op.getAxes(), orderOf(op)));
 }
 
 //===- sum_to_shape ----------------------------------------------------===//

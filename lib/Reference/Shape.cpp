@@ -149,6 +149,8 @@ static int32_t runConcat(ConcatOp op, Frame &frame) {
       else if (size != shape[other])
         return frame.fail(op, ADRT_FAIL_SAME_SIZE, {static_cast<int64_t>(other), shape[other], size});
     }
+  if (int32_t status = frame.checkMemory(op, inputs.front().getType(), shape))
+    return status;
   Tensor result(inputs.front().getType(), shape);
   Shape strides = stridesOf(shape);
   int64_t position = 0;

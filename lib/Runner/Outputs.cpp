@@ -57,7 +57,7 @@ Error Outputs::assignFiles() {
 }
 
 Expected<std::unique_ptr<Outputs>> Outputs::create(const Signature &signature, const Options &options,
-                                                   llvm::raw_ostream &os) {
+                                                   llvm::raw_fd_ostream &os) {
   std::unique_ptr<Outputs> outputs(new Outputs(signature, options, os));
   if (options.outDir.empty())
     return std::move(outputs);
@@ -99,9 +99,15 @@ int32_t Outputs::receive(const char *name, const adrt_tensor *values, int32_t co
       return ADRT_HOST_ERROR;
     }
   }
-  if (print)
-    os.flush();
-  return ADRT_OK;
+  if (!print)
+    return ADRT_OK;
+  os.flush();
+  if (!os.has_error())
+    return ADRT_OK;
+  // Nobody sees what a program prints from here on.
+  error = "cannot write the output: " + os.error().message();
+  os.clear_error();
+  return ADRT_HOST_ERROR;
 }
 
 Error Outputs::finish(llvm::ArrayRef<adrt_tensor> results) {

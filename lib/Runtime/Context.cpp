@@ -102,7 +102,7 @@ void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose)
   if (!memory)
     fail(ADRT_HOST_ERROR, nullptr,
          "not enough memory for " + std::string(purpose) + " of " +
-             (bytes < 0 ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
+             (bytes < 0 || bytes == INT64_MAX ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
   else if (poisonMemory)
     std::memset(memory, 0xff, static_cast<size_t>(bytes));
   return memory;

@@ -14,7 +14,7 @@ func.func @window(%x: tensor<5xf32> {ad.name = "x"}) -> tensor<2xf32> {
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry strided --cache=off --arg x=arange --dim x.0=5 2>&1 | FileCheck %s --check-prefix=STRIDED
 // RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry strided --cache=off --arg x=arange --dim x.0=5 --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
 // STRIDED: wrapping-sizes.mlir:[[#@LINE+8]]:{{[0-9]+}}: error: 'ad.slice' op dimension 0: index 9223372036854775807 is outside of size 5
-// MEMORY: error: {{.*}}not enough memory
+// MEMORY: wrapping-sizes.mlir:{{[0-9]+:[0-9]+}}: error: 'ad.{{[a-z]+}}' op not enough memory for a tensor of unrepresentable size
 func.func @strided(%x: tensor<?xf32> {ad.name = "x"}) -> tensor<f32> {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -56,6 +56,60 @@ func.func @reshape(%x: tensor<?xf32> {ad.name = "x"}) -> tensor<f32> {
   %y = ad.reshape %x(%c4, %n) : tensor<?xf32> -> tensor<?x?xf32>
   %s = ad.reduce_sum %y axes [0, 1] : tensor<?x?xf32> -> tensor<f32>
   return %s : tensor<f32>
+}
+
+// Memory of (2^62 + 1) * 4 bytes, of which 64 bits hold 4.
+// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry memory --cache=off --arg x=arange 2>&1 | FileCheck %s --check-prefix=BUFFER
+// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry memory --cache=off --arg x=arange --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
+// BUFFER: error: not enough memory for a buffer of unrepresentable size
+func.func @memory(%x: tensor<f32> {ad.name = "x"}) -> tensor<f32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %most = call @index() : () -> index
+  %half = arith.shrui %most, %c1 : index
+  %n = arith.addi %half, %c2 : index
+  %y = ad.broadcast %x(%n) : tensor<f32> -> tensor<?xf32>
+  %kept = ad.barrier %y : tensor<?xf32>
+  %s = ad.reduce_sum %kept axes [0] : tensor<?xf32> -> tensor<f32>
+  return %s : tensor<f32>
+}
+
+// Operands without elements make a product that nobody has memory for.
+// RUN: %python -c "import numpy as np; np.save('%t.x.npy', np.zeros((2**31, 0), 'f4')); np.save('%t.y.npy', np.zeros((0, 2**31), 'f4'))"
+// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry product --cache=off --arg x=%t.x.npy --arg y=%t.y.npy 2>&1 | FileCheck %s --check-prefix=BUFFER
+// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry product --cache=off --arg x=%t.x.npy --arg y=%t.y.npy --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
+func.func @product(%x: tensor<?x?xf32> {ad.name = "x"}, %y: tensor<?x?xf32> {ad.name = "y"}) -> tensor<f32> {
+  %0 = ad.dot %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %1 = ad.barrier %0 : tensor<?x?xf32>
+  %2 = ad.reduce_max %1 axes [0, 1] : tensor<?x?xf32> -> tensor<f32>
+  return %2 : tensor<f32>
+}
+
+// Two negative sizes have a positive product.
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry negative --cache=off --arg x=arange 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry negative --cache=off --arg x=arange --target reference 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: wrapping-sizes.mlir:[[#@LINE+6]]:{{[0-9]+}}: error: 'ad.broadcast' op dimension 0 has negative size -9223372036854775807
+func.func @negative(%x: tensor<f32> {ad.name = "x"}) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c6 = arith.constant 6 : index
+  %most = call @index() : () -> index
+  %n = arith.subi %c0, %most : index
+  %y = ad.broadcast %x(%n, %n) : tensor<f32> -> tensor<?x?xf32>
+  %kept = ad.barrier %y : tensor<?x?xf32>
+  %r = ad.reshape %kept(%c6) : tensor<?x?xf32> -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry summed --cache=off --arg x=arange --dim x.0=3 2>&1 | FileCheck %s --check-prefix=BROADCAST
+// RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry summed --cache=off --arg x=arange --dim x.0=3 --target reference 2>&1 | FileCheck %s --check-prefix=SUMMED
+// BROADCAST: error: 'ad.sum_to_shape' op broadcast: dimension 0 has sizes -9223372036854775807 and 3, neither is 1
+// SUMMED: error: 'ad.sum_to_shape' op dimension 0 has negative size -9223372036854775807
+func.func @summed(%x: tensor<?xf32> {ad.name = "x"}) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %most = call @index() : () -> index
+  %n = arith.subi %c0, %most : index
+  %y = ad.sum_to_shape %x(%n) : tensor<?xf32> -> tensor<?xf32>
+  return %y : tensor<?xf32>
 }
 
 // 2^63 - 1, which no folder sees.

@@ -16,7 +16,7 @@ class Outputs {
 public:
   /// Makes the folder and finds a file for every name; names that would share a file are an error.
   static llvm::Expected<std::unique_ptr<Outputs>> create(const Signature &signature, const Options &options,
-                                                         llvm::raw_ostream &os);
+                                                         llvm::raw_fd_ostream &os);
 
   /// The callback of the runtime. Files hold what was received until now, also when it returns an error.
   int32_t receive(const char *name, const adrt_tensor *values, int32_t count, std::string &error);
@@ -29,13 +29,13 @@ public:
   llvm::Error flush();
 
 private:
-  Outputs(const Signature &signature, const Options &options, llvm::raw_ostream &os)
+  Outputs(const Signature &signature, const Options &options, llvm::raw_fd_ostream &os)
       : signature(signature), os(os), directory(options.outDir), print(options.print) {}
   llvm::Error assignFiles();
   llvm::Error append(llvm::StringRef name, const adrt_tensor &value);
 
   const Signature &signature;
-  llvm::raw_ostream &os;
+  llvm::raw_fd_ostream &os;
   std::string directory;
   bool print;
   bool recording = true;

@@ -32,6 +32,7 @@ public:
   explicit Checks(Operation *op) : op(op), builder(op), loc(op->getLoc()) {}
 
   void broadcast(BroadcastOp broadcast) {
+    nonNegative(broadcast.getSizes());
     auto from = type(broadcast.getInput()), to = type(broadcast.getResult());
     SmallVector<Value> sizes = resultSizes(to, broadcast.getSizes());
     int64_t leading = to.getRank() - from.getRank();
@@ -49,6 +50,7 @@ public:
   }
 
   void sumToShape(SumToShapeOp sum) {
+    nonNegative(sum.getSizes());
     auto from = type(sum.getInput()), to = type(sum.getResult());
     SmallVector<Value> sizes = resultSizes(to, sum.getSizes());
     int64_t leading = from.getRank() - to.getRank();

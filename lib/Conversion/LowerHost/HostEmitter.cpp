@@ -104,15 +104,26 @@ Value HostEmitter::byteCount(const HostTensor &tensor) {
   return toI64(builder.createOrFold<arith::MulIOp>(loc, elementCount(tensor), indexConstant(width)));
 }
 
+// The product of two sizes, or the largest number if it has no place in 64 bits: nobody has so much memory.
+Value HostEmitter::saturatedProduct(Value a, Value b) {
+  auto product = arith::MulUIExtendedOp::create(builder, loc, a, b);
+  auto compare = [&](arith::CmpIPredicate predicate, Value value) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, value, i64(0));
+  };
+  Value large = arith::OrIOp::create(builder, loc, compare(arith::CmpIPredicate::ne, product.getHigh()),
+                                     compare(arith::CmpIPredicate::slt, product.getLow()));
+  return arith::SelectOp::create(builder, loc, large, i64(std::numeric_limits<int64_t>::max()),
+                                 product.getLow());
+}
+
 // Elements along the dynamic axes, rounded up.
 Value HostEmitter::unitOf(const HostTensor &tensor) {
-  Value count = indexConstant(1);
+  Value count = i64(1);
   for (auto [axis, size] : llvm::enumerate(tensor.sizes))
     if (tensor.type.isDynamicDim(axis))
-      count = builder.createOrFold<arith::MulIOp>(loc, count, size);
-  Value multiple = indexConstant(kUnitMultiple);
-  Value units = builder.createOrFold<arith::CeilDivUIOp>(loc, count, multiple);
-  return toI64(builder.createOrFold<arith::MulIOp>(loc, units, multiple));
+      count = saturatedProduct(count, toI64(size));
+  Value units = builder.createOrFold<arith::CeilDivUIOp>(loc, count, i64(kUnitMultiple));
+  return saturatedProduct(units, i64(kUnitMultiple));
 }
 
 // The pools of dynamic sizes are memory that the runtime keeps and grows.
@@ -130,9 +141,7 @@ HostEmitter::HostTensor HostEmitter::place(RankedTensorType type, ArrayRef<Value
     tensor.pointer = at(arena, i64(place.offset));
   } else {
     Value unit = unitOf(tensor);
-    auto bytes = [&](int64_t perElement) -> Value {
-      return arith::MulIOp::create(builder, loc, unit, i64(perElement));
-    };
+    auto bytes = [&](int64_t perElement) -> Value { return saturatedProduct(unit, i64(perElement)); };
     Value pool =
         call("adrt_buffer", pointerType, {context, i32(place.number), bytes(plan.pools[place.number])});
     guardNotNull(pool);

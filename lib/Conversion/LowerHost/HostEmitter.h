@@ -102,6 +102,7 @@ private:
   SmallVector<Value> sizesOf(RankedTensorType type, ValueRange dynamic);
   Value elementCount(const HostTensor &tensor);
   Value byteCount(const HostTensor &tensor);
+  Value saturatedProduct(Value a, Value b);
   Value unitOf(const HostTensor &tensor);
   /// Address of an array of adrt_tensor that describes the values.
   Value describe(ArrayRef<HostTensor> tensors);
