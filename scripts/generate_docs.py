@@ -20,6 +20,7 @@ OPS = {
 PASSES = {
     "transform-passes.md": ("adjoint/Dialect/AD/Transforms/Passes.td", ["-gen-pass-doc"]),
     "conversion-passes.md": ("adjoint/Conversion/Passes.td", ["-gen-pass-doc"]),
+    "emulator-passes.md": ("adjoint/Emulator/Passes.td", ["-gen-pass-doc"]),
 }
 
 

@@ -7,6 +7,7 @@
 
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Emulator/Passes.h"
 #include "adjoint/Pipelines/Pipelines.h"
 #include "mlir/InitAllPasses.h"
 #include "llvm/ADT/StringRef.h"
@@ -16,6 +17,7 @@ namespace mlir::ad {
 inline void registerAdjointPasses() {
   registerADTransformsPasses();
   registerADConversionPasses();
+  registerADEmulatorPasses();
   registerPipelines();
 }
 

@@ -1,0 +1,196 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Shared memory laid out, and what a launch needs to know of a kernel: an entry that unpacks arguments and a
+// description, adsim::KernelCode, as data.
+#include "Lowering.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::ad::emulator;
+
+FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module, const DataLayout &layout) {
+  SharedLayout result;
+  SmallVector<LLVM::GlobalOp> dynamic;
+  uint64_t widest = 16;
+  for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>()) {
+    if (global.getAddrSpace() != SharedSpace)
+      continue;
+    if (global.getInitializerBlock() ||
+        (global.getValueAttr() && !isa<LLVM::UndefAttr>(global.getValueAttr())))
+      return global.emitOpError()
+             << "initialises shared memory, which a GPU cannot do; store into it in the kernel";
+    uint64_t bytes = layout.getTypeSize(global.getGlobalType()).getFixedValue();
+    uint64_t alignment = std::max<uint64_t>(16, global.getAlignment().value_or(16));
+    widest = std::max(widest, alignment);
+    if (!bytes) {
+      dynamic.push_back(global);
+      continue;
+    }
+    result.staticBytes = llvm::alignTo(result.staticBytes, alignment);
+    result.offsets[global.getName()] = result.staticBytes;
+    result.staticBytes += bytes;
+  }
+  if (!dynamic.empty())
+    result.staticBytes = llvm::alignTo(result.staticBytes, widest);
+  for (LLVM::GlobalOp global : dynamic)
+    result.offsets[global.getName()] = result.staticBytes;
+  return result;
+}
+
+namespace {
+
+class KernelEmitter {
+public:
+  KernelEmitter(ModuleOp module, LLVM::LLVMFuncOp kernel, StringRef name, const DataLayout &layout)
+      : builder(OpBuilder::atBlockEnd(module.getBody())), module(module), kernel(kernel), name(name.str()),
+        layout(layout), loc(kernel.getLoc()), pointer(LLVM::LLVMPointerType::get(module.getContext())),
+        i32(builder.getI32Type()), i64(builder.getI64Type()) {}
+
+  LLVM::LLVMFuncOp emitEntry();
+  void emitCode(LLVM::LLVMFuncOp entry, const SharedLayout &shared, SiteTable &sites,
+                ArrayRef<LLVM::GlobalOp> memory);
+
+private:
+  using Fields = SmallVector<std::pair<Type, std::function<Value()>>>;
+  LLVM::GlobalOp emitStruct(const Twine &symbol, const Fields &fields, LLVM::Linkage linkage);
+  LLVM::GlobalOp emitMemory(ArrayRef<LLVM::GlobalOp> memory);
+  Value unpack(Value arguments, unsigned index);
+  Value integer(Type type, int64_t value) {
+    return LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value));
+  }
+  Value addressOf(StringRef symbol) { return LLVM::AddressOfOp::create(builder, loc, pointer, symbol); }
+  uint64_t localBytes();
+  std::array<int64_t, 3> triple(StringRef attribute);
+
+  OpBuilder builder;
+  ModuleOp module;
+  LLVM::LLVMFuncOp kernel;
+  std::string name;
+  const DataLayout &layout;
+  Location loc;
+  Type pointer, i32, i64;
+};
+
+// A parameter by value is the thread's own copy, as on the GPU.
+Value KernelEmitter::unpack(Value arguments, unsigned index) {
+  constexpr unsigned alignment = 64;
+  Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, arguments,
+                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+  Value value = LLVM::LoadOp::create(builder, loc, pointer, slot);
+  Attribute byValue = kernel.getArgAttr(index + 1, LLVM::LLVMDialect::getByValAttrName());
+  Type type = kernel.getArgument(index + 1).getType();
+  if (!byValue)
+    return LLVM::LoadOp::create(builder, loc, type, value);
+  Type held = cast<TypeAttr>(byValue).getValue();
+  Value copy = LLVM::AllocaOp::create(builder, loc, pointer, held, integer(i32, 1), alignment);
+  auto bytes = static_cast<int64_t>(layout.getTypeSize(held).getFixedValue());
+  LLVM::MemcpyOp::create(builder, loc, copy, value, integer(i64, bytes), /*isVolatile=*/false);
+  return copy;
+}
+
+LLVM::LLVMFuncOp KernelEmitter::emitEntry() {
+  OpBuilder::InsertionGuard guard(builder);
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()), {pointer});
+  auto entry = LLVM::LLVMFuncOp::create(builder, loc, "adsim_kernel_" + name, type);
+  builder.setInsertionPointToStart(entry.addEntryBlock(builder));
+  auto self = module.lookupSymbol<LLVM::LLVMFuncOp>("adsim_self");
+  SmallVector<Value> arguments{LLVM::CallOp::create(builder, loc, self, ValueRange{}).getResult()};
+  for (unsigned index = 0; index + 1 < kernel.getNumArguments(); ++index)
+    arguments.push_back(unpack(entry.getArgument(0), index));
+  LLVM::CallOp::create(builder, loc, kernel, arguments);
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+  return entry;
+}
+
+LLVM::GlobalOp KernelEmitter::emitStruct(const Twine &symbol, const Fields &fields, LLVM::Linkage linkage) {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> types = llvm::map_to_vector(fields, [](const auto &field) { return field.first; });
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
+  auto global =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, linkage, symbol.str(), Attribute());
+  builder.createBlock(&global.getInitializerRegion());
+  Value value = LLVM::UndefOp::create(builder, loc, type);
+  for (auto [index, field] : llvm::enumerate(fields))
+    value = LLVM::InsertValueOp::create(builder, loc, value, field.second(), static_cast<int64_t>(index));
+  LLVM::ReturnOp::create(builder, loc, value);
+  return global;
+}
+
+LLVM::GlobalOp KernelEmitter::emitMemory(ArrayRef<LLVM::GlobalOp> memory) {
+  Fields fields;
+  for (LLVM::GlobalOp global : memory) {
+    auto bytes = static_cast<int64_t>(layout.getTypeSize(global.getGlobalType()).getFixedValue());
+    bool writable = !global.getConstant();
+    std::string symbol = global.getName().str();
+    fields.push_back({pointer, [=] { return addressOf(symbol); }});
+    fields.push_back({i64, [=] { return integer(i64, bytes); }});
+    fields.push_back({i64, [=] { return integer(i64, writable); }});
+  }
+  return emitStruct("adsim_memory_" + name, fields, LLVM::Linkage::Internal);
+}
+
+uint64_t KernelEmitter::localBytes() {
+  uint64_t bytes = 0;
+  module.walk([&](LLVM::AllocaOp alloca) {
+    auto count = alloca.getArraySize().getDefiningOp<LLVM::ConstantOp>();
+    auto number = count ? dyn_cast<IntegerAttr>(count.getValue()) : IntegerAttr();
+    bytes += 64 + layout.getTypeSize(alloca.getElemType()).getFixedValue() *
+                      (number ? static_cast<uint64_t>(number.getInt()) : 1);
+  });
+  return bytes;
+}
+
+std::array<int64_t, 3> KernelEmitter::triple(StringRef attribute) {
+  std::array<int64_t, 3> result{0, 0, 0};
+  auto values = kernel->getAttrOfType<DenseI32ArrayAttr>(attribute);
+  if (!values || values.empty())
+    return result;
+  result = {1, 1, 1};
+  for (int64_t i = 0; i < std::min<int64_t>(3, values.size()); ++i)
+    result[static_cast<size_t>(i)] = values[i];
+  return result;
+}
+
+void KernelEmitter::emitCode(LLVM::LLVMFuncOp entry, const SharedLayout &shared, SiteTable &sites,
+                             ArrayRef<LLVM::GlobalOp> memory) {
+  auto [texts, offsets] = sites.emit(module);
+  std::string label = name + StringRef("\0", 1).str();
+  auto nameType = LLVM::LLVMArrayType::get(builder.getI8Type(), static_cast<unsigned>(label.size()));
+  LLVM::GlobalOp::create(builder, loc, nameType, /*isConstant=*/true, LLVM::Linkage::Internal,
+                         "adsim_name_" + name, builder.getStringAttr(label));
+  LLVM::GlobalOp table = memory.empty() ? LLVM::GlobalOp() : emitMemory(memory);
+  Fields fields;
+  auto addPointer = [&](const std::string &symbol) {
+    fields.push_back({pointer, [=] { return addressOf(symbol); }});
+  };
+  auto addInteger = [&](int64_t value) { fields.push_back({i32, [=] { return integer(i32, value); }}); };
+  addPointer("adsim_name_" + name);
+  addPointer(entry.getName().str());
+  addPointer(texts.getName().str());
+  addPointer(offsets.getName().str());
+  if (table)
+    addPointer(table.getName().str());
+  else
+    fields.push_back({pointer, [this]() -> Value { return LLVM::ZeroOp::create(builder, loc, pointer); }});
+  addInteger(static_cast<int64_t>(sites.size()));
+  addInteger(static_cast<int64_t>(memory.size()));
+  addInteger(static_cast<int64_t>(shared.staticBytes));
+  addInteger(static_cast<int64_t>(localBytes()));
+  std::array<int64_t, 3> most = triple("nvvm.maxntid");
+  addInteger(most[0] * most[1] * most[2]);
+  for (int64_t size : triple("nvvm.reqntid"))
+    addInteger(size);
+  for (int64_t size : triple("nvvm.cluster_dim"))
+    addInteger(size);
+  addInteger(static_cast<int64_t>(kernel.getNumArguments()) - 1);
+  emitStruct("adsim_code_" + name, fields, LLVM::Linkage::External);
+}
+
+} // namespace
+
+void mlir::ad::emulator::emitKernel(ModuleOp module, LLVM::LLVMFuncOp kernel, StringRef name,
+                                    const SharedLayout &shared, SiteTable &sites,
+                                    ArrayRef<LLVM::GlobalOp> memory, const DataLayout &layout) {
+  KernelEmitter emitter(module, kernel, name, layout);
+  emitter.emitCode(emitter.emitEntry(), shared, sites, memory);
+}

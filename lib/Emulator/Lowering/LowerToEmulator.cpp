@@ -1,0 +1,269 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-lower-to-emulator`: GPU modules in the LLVM and NVVM dialects become host functions that call
+// the emulated machine.
+#include "Lowering.h"
+#include "adjoint/Emulator/Passes.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_LOWERTOEMULATORPASS
+#include "adjoint/Emulator/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad::emulator;
+
+namespace {
+
+const InstructionTable &instructions() {
+  static const InstructionTable table = [] {
+    InstructionTable made;
+    addSynchronization(made);
+    addWarpInstructions(made);
+    return made;
+  }();
+  return table;
+}
+
+bool isKernel(LLVM::LLVMFuncOp function) {
+  return function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+}
+
+/// Lowers one GPU module into the module around it.
+class ModuleLowering {
+public:
+  ModuleLowering(ModuleOp module, gpu::GPUModuleOp gpuModule)
+      : module(module), gpuModule(gpuModule), layout(module), lowering(module, sites, layout) {}
+  LogicalResult run();
+
+private:
+  LogicalResult checkOperations();
+  LogicalResult checkCall(LLVM::CallOp call);
+  LogicalResult checkNames();
+  void addThreadArguments();
+  LogicalResult lowerOperations();
+  LogicalResult lowerOne(Operation *op);
+  void dropAddressSpaces();
+  void moveOut();
+
+  ModuleOp module;
+  gpu::GPUModuleOp gpuModule;
+  DataLayout layout;
+  SiteTable sites;
+  Lowering lowering;
+  SharedLayout shared;
+  SmallVector<LLVM::LLVMFuncOp> functions;
+  SmallVector<LLVM::GlobalOp> memory;
+};
+
+LogicalResult ModuleLowering::checkCall(LLVM::CallOp call) {
+  std::optional<StringRef> callee = call.getCallee();
+  if (!callee)
+    return call.emitOpError("calls through a pointer; the emulator needs to know the function");
+  auto function = gpuModule.lookupSymbol<LLVM::LLVMFuncOp>(*callee);
+  if (function && !function.isExternal())
+    return success();
+  if (callee->starts_with("__nv_"))
+    return call.emitOpError()
+           << "calls '" << *callee
+           << "' of libdevice, whose bits the emulator does not have; expand it into arithmetic";
+  return call.emitOpError() << "calls '" << *callee << "', which has no body in the module";
+}
+
+LogicalResult ModuleLowering::checkOperations() {
+  for (Operation &op : *gpuModule.getBody()) {
+    if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op)) {
+      if (!function.isExternal())
+        functions.push_back(function);
+    } else if (!isa<LLVM::GlobalOp, LLVM::ComdatOp>(op)) {
+      return op.emitOpError("is not of the LLVM dialect; lower the GPU module to LLVM and NVVM first");
+    }
+  }
+  WalkResult result = gpuModule.walk([&](Operation *op) {
+    if (auto call = dyn_cast<LLVM::CallOp>(op))
+      return failed(checkCall(call)) ? WalkResult::interrupt() : WalkResult::advance();
+    if (isa<LLVM::InlineAsmOp, NVVM::InlinePtxOp>(op)) {
+      op->emitOpError(
+          "is assembly text, which the emulator does not read; use an operation of the NVVM dialect");
+      return WalkResult::interrupt();
+    }
+    if (isa<LLVM::LLVMDialect, NVVM::NVVMDialect>(op->getDialect()) || op == gpuModule)
+      return WalkResult::advance();
+    op->emitOpError("is neither of the LLVM nor of the NVVM dialect; lower the GPU module to them first");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult ModuleLowering::checkNames() {
+  for (LLVM::LLVMFuncOp function : functions)
+    if (isKernel(function) && module.lookupSymbol(("adsim_code_" + function.getName()).str()))
+      return function.emitOpError(
+          "has the name of another kernel of the program; the emulator needs one name each");
+  return success();
+}
+
+// insertArgument of the interface does nothing for functions without a result.
+static void insertFirstArgument(LLVM::LLVMFuncOp function, Type type) {
+  LLVM::LLVMFunctionType old = function.getFunctionType();
+  SmallVector<Type> types{type};
+  llvm::append_range(types, old.getParams());
+  SmallVector<DictionaryAttr> attributes{DictionaryAttr::get(function.getContext())};
+  for (unsigned index = 0; index < old.getNumParams(); ++index) {
+    DictionaryAttr own = function.getArgAttrDict(index);
+    attributes.push_back(own ? own : attributes.front());
+  }
+  function.setFunctionType(LLVM::LLVMFunctionType::get(old.getReturnType(), types, old.isVarArg()));
+  function.setAllArgAttrs(attributes);
+  function.getBody().front().insertArgument(0u, type, function.getLoc());
+}
+
+// The running thread comes first, so that neither registers nor calls have to look for it.
+void ModuleLowering::addThreadArguments() {
+  for (LLVM::LLVMFuncOp function : functions)
+    insertFirstArgument(function, lowering.pointer);
+  gpuModule.walk([&](LLVM::CallOp call) {
+    OpBuilder builder(call);
+    SmallVector<Value> arguments{call->getParentOfType<LLVM::LLVMFuncOp>().getArgument(0)};
+    llvm::append_range(arguments, call.getArgOperands());
+    auto function = gpuModule.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee());
+    auto made = LLVM::CallOp::create(builder, call.getLoc(), function, arguments);
+    call->replaceAllUsesWith(made->getResults());
+    call.erase();
+  });
+}
+
+LogicalResult ModuleLowering::lowerOne(Operation *op) {
+  lowering.setOperation(op);
+  StringRef name = op->getName().getStringRef();
+  if (name.consume_front("nvvm.read.ptx.sreg."))
+    return lowerRegister(lowering, op, name);
+  auto found = instructions().find(op->getName().getStringRef());
+  if (found != instructions().end())
+    return found->second(lowering, op);
+  if (isa<NVVM::NVVMDialect>(op->getDialect()))
+    return op->emitOpError("is an instruction that the emulator does not have");
+  if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) {
+    auto offset = shared.offsets.find(address.getGlobalName());
+    if (offset == shared.offsets.end())
+      return success();
+    OpBuilder &builder = lowering.builder;
+    Value base =
+        LLVM::GEPOp::create(builder, op->getLoc(), lowering.pointer, builder.getI8Type(), lowering.self(),
+                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(adsim::sharedBaseOffset)});
+    base = LLVM::LoadOp::create(builder, op->getLoc(), lowering.pointer, base, /*alignment=*/8,
+                                /*isVolatile=*/false,
+                                /*isNonTemporal=*/false, /*isInvariant=*/true);
+    lowering.replace(LLVM::GEPOp::create(builder, op->getLoc(), address.getType(), builder.getI8Type(), base,
+                                         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset->second)}));
+    return success();
+  }
+  if (failed(instrument(lowering, op)))
+    return failure();
+  return expandFloats(lowering, op);
+}
+
+LogicalResult ModuleLowering::lowerOperations() {
+  SmallVector<Operation *> operations;
+  for (LLVM::LLVMFuncOp function : functions)
+    function.getBody().walk([&](Operation *op) { operations.push_back(op); });
+  for (Operation *op : operations)
+    if (failed(lowerOne(op)))
+      return failure();
+  return success();
+}
+
+void ModuleLowering::dropAddressSpaces() {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](LLVM::LLVMPointerType) -> std::optional<Type> { return lowering.pointer; });
+  gpuModule.walk([&](Operation *op) {
+    replacer.replaceElementsIn(op, /*replaceAttrs=*/true, /*replaceLocs=*/false, /*replaceTypes=*/true);
+  });
+  gpuModule.walk([](LLVM::AddrSpaceCastOp cast) {
+    cast.getRes().replaceAllUsesWith(cast.getArg());
+    cast.erase();
+  });
+}
+
+// Functions and variables get names that no host code has.
+void ModuleLowering::moveOut() {
+  std::string prefix = ("adsim_body_" + gpuModule.getName() + "_").str();
+  SymbolTable symbols(gpuModule);
+  SmallVector<Operation *> kept;
+  for (Operation &op : llvm::make_early_inc_range(*gpuModule.getBody())) {
+    auto global = dyn_cast<LLVM::GlobalOp>(op);
+    auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+    bool dropped = function ? function.isExternal() : !global || shared.offsets.contains(global.getName());
+    if (dropped)
+      op.erase();
+    else
+      kept.push_back(&op);
+  }
+  for (Operation *op : kept)
+    (void)symbols.rename(op,
+                         StringAttr::get(op->getContext(), prefix + SymbolTable::getSymbolName(op).str()));
+  for (Operation *op : kept) {
+    if (auto global = dyn_cast<LLVM::GlobalOp>(op)) {
+      global.setAddrSpace(0);
+      global.setLinkage(LLVM::Linkage::Internal);
+      memory.push_back(global);
+    } else {
+      cast<LLVM::LLVMFuncOp>(op).setLinkage(LLVM::Linkage::Internal);
+    }
+    op->moveBefore(gpuModule);
+  }
+}
+
+/// What concerns only the GPU's back end.
+void removeTargetAttributes(LLVM::LLVMFuncOp function) {
+  SmallVector<StringAttr> names;
+  for (NamedAttribute attribute : function->getDiscardableAttrs())
+    if (attribute.getName().strref().starts_with("nvvm.") || attribute.getName().strref().starts_with("gpu."))
+      names.push_back(attribute.getName());
+  for (StringAttr name : names)
+    function->removeDiscardableAttr(name);
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    function.setArgAttrs(index, ArrayRef<NamedAttribute>{});
+}
+
+LogicalResult ModuleLowering::run() {
+  if (failed(checkOperations()) || failed(checkNames()))
+    return failure();
+  FailureOr<SharedLayout> found = layOutShared(gpuModule, layout);
+  if (failed(found))
+    return failure();
+  shared = std::move(*found);
+  SmallVector<std::pair<LLVM::LLVMFuncOp, std::string>> kernels;
+  for (LLVM::LLVMFuncOp function : functions)
+    if (isKernel(function))
+      kernels.push_back({function, function.getName().str()});
+  addThreadArguments();
+  if (failed(lowerOperations()))
+    return failure();
+  dropAddressSpaces();
+  moveOut();
+  for (auto &[kernel, name] : kernels)
+    emitKernel(module, kernel, name, shared, sites, memory, layout);
+  for (LLVM::LLVMFuncOp function : functions)
+    removeTargetAttributes(function);
+  gpuModule.erase();
+  return success();
+}
+
+class LowerToEmulatorPass : public ad::impl::LowerToEmulatorPassBase<LowerToEmulatorPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!module.lookupSymbol("adsim_self")) {
+      OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+      auto pointer = LLVM::LLVMPointerType::get(&getContext());
+      LLVM::LLVMFuncOp::create(builder, module.getLoc(), "adsim_self",
+                               LLVM::LLVMFunctionType::get(pointer, {}));
+    }
+    for (gpu::GPUModuleOp gpuModule : llvm::make_early_inc_range(module.getOps<gpu::GPUModuleOp>()))
+      if (failed(ModuleLowering(module, gpuModule).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

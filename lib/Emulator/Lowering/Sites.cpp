@@ -1,0 +1,66 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Numbering and emitting sites.
+#include "Sites.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::ad::emulator;
+
+// FILE:LINE:COLUMN where the location has one, else as MLIR prints it.
+static std::string locationText(Location loc) {
+  FileLineColLoc place;
+  loc->walk([&](Location part) {
+    if (auto found = dyn_cast<FileLineColLoc>(part); found && !place)
+      place = found;
+    return place ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (place)
+    stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn();
+  else
+    stream << loc;
+  return text;
+}
+
+int32_t SiteTable::addText(llvm::StringRef text) {
+  auto [found, fresh] = textOffsets.try_emplace(text, static_cast<int32_t>(texts.size()));
+  if (fresh) {
+    texts += text;
+    texts += '\0';
+  }
+  return found->second;
+}
+
+int64_t SiteTable::add(Operation *op) {
+  std::string location = locationText(op->getLoc());
+  llvm::StringRef name = op->getName().getStringRef();
+  auto [found, fresh] = numbers.try_emplace(location + "|" + name.str(), static_cast<int64_t>(size()));
+  if (fresh) {
+    offsets.push_back(addText(location));
+    offsets.push_back(addText(name));
+  }
+  return found->second;
+}
+
+std::pair<LLVM::GlobalOp, LLVM::GlobalOp> SiteTable::emit(ModuleOp module) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  if (offsets.empty()) // arrays must not be empty
+    offsets = {addText("unknown"), addText("unknown")};
+  auto make = [&](StringRef name, Type element, int64_t count, Attribute value) {
+    SymbolTable symbols(module);
+    auto type = LLVM::LLVMArrayType::get(element, static_cast<unsigned>(count));
+    auto global = LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/true,
+                                         LLVM::Linkage::Internal, name, value);
+    global->remove();
+    symbols.insert(global, builder.getInsertionPoint());
+    return global;
+  };
+  auto offsetCount = static_cast<int64_t>(offsets.size());
+  auto offsetType = RankedTensorType::get({offsetCount}, builder.getI32Type());
+  return {make("adsim_site_text", builder.getI8Type(), static_cast<int64_t>(texts.size()),
+               builder.getStringAttr(texts)),
+          make("adsim_site_offsets", builder.getI32Type(), offsetCount,
+               DenseElementsAttr::get(offsetType, llvm::ArrayRef(offsets)))};
+}

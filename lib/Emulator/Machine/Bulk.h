@@ -1,0 +1,20 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   Copies that somebody else than the issuing thread finishes. */
+#ifndef ADJOINT_LIB_EMULATOR_MACHINE_BULK_H
+#define ADJOINT_LIB_EMULATOR_MACHINE_BULK_H
+
+#include "State.h"
+
+namespace adsim {
+
+/// Finishes one copy of the bulk engine, the next or a random one. False when there is none.
+bool landOneCopy(Worker &worker);
+/// Finishes this copy now.
+void landCopy(Worker &worker, BulkCopy &copy);
+/// Copies the bytes of a landing cp.async, checks and records included.
+bool landSmallCopies(Thread &self, std::vector<SmallCopy> &copies);
+
+} // namespace adsim
+
+#endif // ADJOINT_LIB_EMULATOR_MACHINE_BULK_H

@@ -1,0 +1,120 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   Wavefronts and sectors. */
+#include "Traffic.h"
+#include "State.h"
+
+#include <algorithm>
+
+using namespace adsim;
+
+// Wider accesses than a word are served half a warp or a quarter of one at a time.
+static uint32_t lanesAtOnce(uint32_t bytes) { return bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8; }
+
+static uint32_t wavefrontsOfPart(const uint64_t *addresses, uint32_t lanes, uint32_t bytes) {
+  constexpr uint32_t banks = 32;
+  std::vector<uint64_t> words;
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    for (uint64_t word = addresses[lane] / 4; word <= (addresses[lane] + bytes - 1) / 4; ++word)
+      words.push_back(word);
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  uint32_t perBank[banks] = {}, most = 0;
+  for (uint64_t word : words)
+    most = std::max(most, ++perBank[word % banks]);
+  return most;
+}
+
+uint32_t adsim::countWavefronts(const uint64_t *addresses, uint32_t lanes, uint32_t bytes) {
+  uint32_t wavefronts = 0, step = lanesAtOnce(bytes);
+  for (uint32_t lane = 0; lane < lanes; lane += step)
+    wavefronts += wavefrontsOfPart(addresses + lane, std::min(step, lanes - lane), bytes);
+  return wavefronts;
+}
+
+uint32_t adsim::countSectors(const uint64_t *addresses, uint32_t lanes, uint32_t bytes) {
+  constexpr uint64_t sectorBytes = 32;
+  std::vector<uint64_t> sectors;
+  for (uint32_t lane = 0; lane < lanes; ++lane)
+    for (uint64_t at = addresses[lane] / sectorBytes; at <= (addresses[lane] + bytes - 1) / sectorBytes; ++at)
+      sectors.push_back(at);
+  std::sort(sectors.begin(), sectors.end());
+  return static_cast<uint32_t>(std::unique(sectors.begin(), sectors.end()) - sectors.begin());
+}
+
+/// The fewest units for the distinct bytes of a request.
+static uint32_t idealUnits(const std::vector<uint64_t> &addresses, uint32_t bytes, bool shared) {
+  std::vector<uint64_t> distinct = addresses;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  uint64_t total = distinct.size() * uint64_t(bytes);
+  return static_cast<uint32_t>(shared ? std::max<uint64_t>(1, (total + 127) / 128) : (total + 31) / 32);
+}
+
+void TrafficCounter::close(uint32_t site, const Request &request) {
+  auto lanes = static_cast<uint32_t>(request.addresses.size());
+  if (!lanes)
+    return;
+  const uint64_t *addresses = request.addresses.data();
+  uint32_t units = request.shared ? countWavefronts(addresses, lanes, request.bytes)
+                                  : countSectors(addresses, lanes, request.bytes);
+  addRequest(site, request.shared, units, idealUnits(request.addresses, request.bytes, request.shared));
+}
+
+void TrafficCounter::add(uint32_t warp, uint32_t lane, uint32_t lanes, uint32_t site, uint64_t address,
+                         uint32_t bytes, bool shared) {
+  constexpr size_t mostOpen = 4096;
+  Stream &stream = streams[uint64_t(warp) << 32 | site];
+  uint32_t number = stream.executed[lane]++;
+  if (number < stream.first)
+    return; // far behind the others: its request is closed
+  uint32_t index = number - stream.first;
+  if (stream.open.size() <= index)
+    stream.open.resize(index + 1);
+  Request &request = stream.open[index];
+  request.addresses.push_back(address);
+  request.bytes = bytes;
+  request.shared = shared;
+  while (!stream.open.empty() &&
+         (stream.open.front().addresses.size() >= lanes || stream.open.size() > mostOpen)) {
+    close(site, stream.open.front());
+    stream.open.pop_front();
+    ++stream.first;
+  }
+}
+
+void TrafficCounter::addRequest(uint32_t site, bool shared, uint32_t units, uint32_t ideal) {
+  if (!enabled)
+    return;
+  Total &total = totals[{site, shared}];
+  ++total.requests;
+  total.units += units;
+  total.idealUnits += ideal;
+}
+
+void TrafficCounter::flush() {
+  for (auto &[key, stream] : streams)
+    for (const Request &request : stream.open)
+      close(static_cast<uint32_t>(key), request);
+  streams.clear();
+}
+
+void TrafficCounter::merge(const TrafficCounter &other) {
+  for (const auto &[key, total] : other.totals) {
+    Total &mine = totals[key];
+    mine.requests += total.requests;
+    mine.units += total.units;
+    mine.idealUnits += total.idealUnits;
+  }
+}
+
+void TrafficCounter::collect(Statistics &statistics, const KernelCode &code) const {
+  for (const auto &[key, total] : totals) {
+    bool shared = key.second;
+    (shared ? statistics.sharedRequests : statistics.globalRequests) += total.requests;
+    (shared ? statistics.sharedWavefronts : statistics.globalSectors) += total.units;
+    (shared ? statistics.idealSharedWavefronts : statistics.idealGlobalSectors) += total.idealUnits;
+    Site site = key.first < code.siteCount ? siteOf(code, key.first) : Site{"", ""};
+    statistics.traffic.push_back({site, shared, total.requests, total.units, total.idealUnits});
+  }
+}
