@@ -73,7 +73,8 @@ enum class ReduxKind : uint32_t { Add, And, Or, Xor, Min, Max, UMin, UMax, FMin,
 enum class BarrierReduction : uint32_t { None, Popc, And, Or };
 enum class FenceKind : uint32_t { Memory, ProxyAsync };
 enum class ElementKind : uint32_t { F16, BF16, TF32, S8, U8, F64, F32, S32 };
-enum class ReduceKind : uint32_t { Copy, Add, Min, Max, And, Or, Xor };
+/// Whether a thread looks at an mbarrier, waits for some time or until it is through.
+enum class WaitKind : uint32_t { Test, Try, Wait };
 
 } // namespace adsim
 

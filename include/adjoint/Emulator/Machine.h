@@ -96,6 +96,7 @@ enum class Failure {
   OutOfBounds,
   Misaligned,
   MBarrierMisuse,
+  SwizzleMismatch,    ///< a tile is read with another swizzle than it was written with
   Divergence,         ///< lanes of one warp disagree about an instruction of the warp
   InvalidInstruction, ///< an operand that the instruction does not allow
   DivisionByZero,

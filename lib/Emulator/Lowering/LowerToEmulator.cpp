@@ -21,6 +21,10 @@ const InstructionTable &instructions() {
     InstructionTable made;
     addSynchronization(made);
     addWarpInstructions(made);
+    addMBarriers(made);
+    addCopies(made);
+    addMatrices(made);
+    addScalars(made);
     return made;
   }();
   return table;

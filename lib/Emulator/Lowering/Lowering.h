@@ -94,6 +94,12 @@ template <typename Op> void addInstruction(InstructionTable &table, LogicalResul
 
 void addSynchronization(InstructionTable &table);
 void addWarpInstructions(InstructionTable &table);
+void addMBarriers(InstructionTable &table);
+void addCopies(InstructionTable &table);
+void addMatrices(InstructionTable &table);
+void addScalars(InstructionTable &table);
+/// The few intrinsics of LLVM that NVVM has no operation for.
+LogicalResult lowerIntrinsic(Lowering &l, LLVM::CallIntrinsicOp op);
 /// Special registers, which are read from the thread's state.
 LogicalResult lowerRegister(Lowering &l, Operation *op, StringRef name);
 

@@ -149,8 +149,18 @@ bool adsim::accessShared(Cta &cta, uint64_t offset, uint64_t bytes, const Access
       return false;
   }
   if (by.writes()) {
+    if (!cta.mbarriers.empty() && cta.barrierBytes.any(offset, bytes)) {
+      worker.fail(Failure::MBarrierMisuse, *by.thread, by.site,
+                  describeAccess(by.flags) + " of " + sharedAddress(cta, offset) +
+                      ", where an mbarrier lies");
+      return false;
+    }
     if (!(by.flags & RecordPending))
       cta.written.set(offset, bytes);
+    // What threads write themselves has the arrangement that they like.
+    for (uint64_t piece = offset / 16; !cta.tileSwizzles.empty() && piece <= (offset + bytes - 1) / 16;
+         ++piece)
+      cta.tileSwizzles[piece] = 0;
     return true;
   }
   if (cta.written.all(offset, bytes))

@@ -10,10 +10,6 @@ namespace adsim {
 
 /// Finishes one copy of the bulk engine, the next or a random one. False when there is none.
 bool landOneCopy(Worker &worker);
-/// Finishes this copy now.
-void landCopy(Worker &worker, BulkCopy &copy);
-/// Copies the bytes of a landing cp.async, checks and records included.
-bool landSmallCopies(Thread &self, std::vector<SmallCopy> &copies);
 
 } // namespace adsim
 

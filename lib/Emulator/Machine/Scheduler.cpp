@@ -128,8 +128,10 @@ static void startCta(Cta &cta, const LaunchState &state, char *shared, bool race
     barrier = Barrier();
   cta.mbarriers.clear();
   cta.written.reset(state.sharedBytes);
+  cta.barrierBytes.reset(state.sharedBytes);
   std::fill_n(shared, state.sharedBytes, static_cast<char>(garbage));
   cta.shadow.clear();
+  cta.tileSwizzles.clear();
   if (races)
     cta.shadow.resize(state.sharedBytes / 4 + 1);
 }

@@ -85,6 +85,17 @@ bool WrittenBytes::allSlow(uint64_t offset, uint64_t bytes) const {
   return true;
 }
 
+bool WrittenBytes::any(uint64_t offset, uint64_t bytes) const {
+  while (bytes) {
+    uint64_t low = offset & 63, here = std::min<uint64_t>(bytes, 64 - low);
+    if ((bits[offset >> 6] >> low) & lowMask(here))
+      return true;
+    offset += here;
+    bytes -= here;
+  }
+  return false;
+}
+
 uint64_t WrittenBytes::firstMissing(uint64_t offset, uint64_t bytes) const {
   for (uint64_t at = offset; at < offset + bytes; ++at)
     if (!(bits[at >> 6] >> (at & 63) & 1))

@@ -151,6 +151,7 @@ public:
       return ((~bits[offset >> 6] >> low) & lowMask(bytes)) == 0;
     return allSlow(offset, bytes);
   }
+  bool any(uint64_t offset, uint64_t bytes) const;
   /// The first byte of the range that is not written.
   uint64_t firstMissing(uint64_t offset, uint64_t bytes) const;
 

@@ -8,6 +8,7 @@
 #include "Clock.h"
 #include "Fiber.h"
 #include "Shadow.h"
+#include "TensorMap.h"
 #include "Traffic.h"
 #include "adjoint/Emulator/Abi.h"
 #include "adjoint/Emulator/Machine.h"
@@ -89,6 +90,7 @@ struct MBarrier {
   uint32_t count = 0;
   int64_t pending = 0, transactions = 0;
   uint32_t phase = 0;
+  bool valid = true;
   bool tracked = false; ///< copies complete in this phase
   std::vector<Thread *> waiters;
   ClockGather seen, fenced;
@@ -102,20 +104,20 @@ struct SmallCopy {
   char *destination;
   const char *source;
   uint32_t bytes, sourceBytes, site, number;
+  bool landed;
 };
 
 /// A copy by the bulk engine, in either direction, of a tile or of a row of bytes.
 struct BulkCopy {
-  alignas(64) unsigned char map[tensorMapBytes];
-  char *shared; // of the CTA that issued it
-  char *global; // without a tensor map
-  Thread *issuer;
-  Cta *target; // whose shared memory takes part
-  uint64_t mbarrier;
-  int32_t coordinates[5];
-  uint32_t bytes, site, number;
-  bool tiled, toGlobal;
-  ReduceKind reduce;
+  TensorMap map; // for tiles
+  int32_t coordinates[5] = {};
+  char *shared = nullptr, *global = nullptr;
+  Cta *target = nullptr; ///< whose shared memory takes part
+  Thread *issuer = nullptr;
+  MBarrier *barrier = nullptr; ///< that a load reports to
+  char *from = nullptr;        ///< shared memory that is copied to shared memory
+  uint32_t bytes = 0, site = noSite, number = 0;
+  bool tiled = false, toGlobal = false, landed = false;
 };
 
 /// What compiled code reads.
@@ -147,20 +149,24 @@ struct Thread : ThreadHeader {
 
   std::vector<SmallCopy> openCopies;
   std::deque<std::vector<SmallCopy>> copyGroups;
-  std::vector<BulkCopy *> openStores;
-  std::deque<std::vector<BulkCopy *>> storeGroups;
+  std::vector<std::shared_ptr<BulkCopy>> openStores;
+  std::deque<std::vector<std::shared_ptr<BulkCopy>>> storeGroups;
 };
 
 struct Cta {
+  Cta() = default;
+  Cta(Cta &&) = default;
   Dim3 id{0, 0, 0};
   uint32_t rank = 0, live = 0;
   char *shared = nullptr;
   std::vector<Warp> warps;
   std::vector<Warpgroup> warpgroups;
   Barrier barriers[16];
-  std::vector<MBarrier> mbarriers;
+  std::deque<MBarrier> mbarriers;
+  WrittenBytes barrierBytes; ///< that are mbarriers, hence opaque
   WrittenBytes written;
   std::vector<ShadowWord> shadow;
+  std::vector<uint8_t> tileSwizzles; ///< for each 16 bytes: of the tensor map that filled them, plus one
 };
 
 /// What other clusters must know about an atomic variable.
@@ -242,7 +248,7 @@ struct Worker {
   Context scheduler;
   std::vector<Thread *> ready;
   size_t readyHead = 0;
-  std::vector<std::unique_ptr<BulkCopy>> bulkQueue;
+  std::vector<std::shared_ptr<BulkCopy>> bulkQueue;
   Barrier clusterBarrier;
   uint32_t clusterPhase = 0, clusterLive = 0;
   uint32_t nextSlot = 0; ///< of mbarriers

@@ -52,13 +52,18 @@ static uint32_t idealUnits(const std::vector<uint64_t> &addresses, uint32_t byte
 }
 
 void TrafficCounter::close(uint32_t site, const Request &request) {
-  auto lanes = static_cast<uint32_t>(request.addresses.size());
-  if (!lanes)
+  if (request.lanes.empty())
     return;
-  const uint64_t *addresses = request.addresses.data();
-  uint32_t units = request.shared ? countWavefronts(addresses, lanes, request.bytes)
-                                  : countSectors(addresses, lanes, request.bytes);
-  addRequest(site, request.shared, units, idealUnits(request.addresses, request.bytes, request.shared));
+  // Lanes come in the order of the schedule; the hardware groups them by number.
+  std::vector<std::pair<uint32_t, uint64_t>> lanes = request.lanes;
+  std::sort(lanes.begin(), lanes.end());
+  std::vector<uint64_t> addresses;
+  for (const auto &lane : lanes)
+    addresses.push_back(lane.second);
+  auto count = static_cast<uint32_t>(addresses.size());
+  uint32_t units = request.shared ? countWavefronts(addresses.data(), count, request.bytes)
+                                  : countSectors(addresses.data(), count, request.bytes);
+  addRequest(site, request.shared, units, idealUnits(addresses, request.bytes, request.shared));
 }
 
 void TrafficCounter::add(uint32_t warp, uint32_t lane, uint32_t lanes, uint32_t site, uint64_t address,
@@ -72,11 +77,11 @@ void TrafficCounter::add(uint32_t warp, uint32_t lane, uint32_t lanes, uint32_t 
   if (stream.open.size() <= index)
     stream.open.resize(index + 1);
   Request &request = stream.open[index];
-  request.addresses.push_back(address);
+  request.lanes.emplace_back(lane, address);
   request.bytes = bytes;
   request.shared = shared;
   while (!stream.open.empty() &&
-         (stream.open.front().addresses.size() >= lanes || stream.open.size() > mostOpen)) {
+         (stream.open.front().lanes.size() >= lanes || stream.open.size() > mostOpen)) {
     close(site, stream.open.front());
     stream.open.pop_front();
     ++stream.first;

@@ -38,7 +38,7 @@ public:
 
 private:
   struct Request {
-    std::vector<uint64_t> addresses;
+    std::vector<std::pair<uint32_t, uint64_t>> lanes; ///< and the address of each
     uint32_t bytes = 0;
     bool shared = false;
   };
