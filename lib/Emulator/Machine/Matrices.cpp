@@ -127,7 +127,29 @@ struct Tiles {
   int64_t integers[mostRows][mostColumns];
 };
 
+/// The usual case of readFactors, 16-bit elements.
+template <float (*widen)(uint16_t)> void readShorts(const Mma &mma, const Meeting &meeting, Tiles &tiles) {
+  uint32_t first = mma.registersA(), second = mma.registersB();
+  for (uint32_t lane = 0; lane < warpLanes; ++lane) {
+    const auto *words = static_cast<const uint32_t *>(meeting.inputs[lane]);
+    uint32_t group = lane >> 2, column = (lane & 3) * 2;
+    for (uint32_t i = 0; i < first; ++i) {
+      float *row = &tiles.a[group + (i & 1) * 8][column + (i >> 1) * 8];
+      row[0] = widen(static_cast<uint16_t>(words[i]));
+      row[1] = widen(static_cast<uint16_t>(words[i] >> 16));
+    }
+    for (uint32_t i = 0; i < second; ++i) {
+      tiles.b[column + i * 8][group] = widen(static_cast<uint16_t>(words[first + i]));
+      tiles.b[column + i * 8 + 1][group] = widen(static_cast<uint16_t>(words[first + i] >> 16));
+    }
+  }
+}
+
 void readFactors(const Mma &mma, const Meeting &meeting, Tiles &tiles) {
+  if (mma.a == ElementKind::BF16)
+    return readShorts<fromBF16>(mma, meeting, tiles);
+  if (mma.a == ElementKind::F16)
+    return readShorts<fromF16>(mma, meeting, tiles);
   uint32_t each = mma.perRegister(), bits = elementBits(mma.a);
   for (uint32_t lane = 0; lane < warpLanes; ++lane) {
     const auto *words = static_cast<const uint32_t *>(meeting.inputs[lane]);

@@ -48,15 +48,33 @@ static void runFiber() {
   worker.leave(self);
 }
 
+/// Whom a thread that stops can hand over to, which is faster than by way of the scheduler; null: only that
+/// way.
+Thread *Worker::pickNext() {
+#if defined(ADSIM_ADDRESS_SANITIZER)
+  return nullptr; // the sanitizer wants to know where a fiber comes from
+#else
+  constexpr uint64_t pollEvery = 1024;
+  if (failed || state.launch.schedule == Schedule::Shuffled || statistics.switches % pollEvery == 0)
+    return nullptr;
+  return pickReady();
+#endif
+}
+
 void Worker::leave(Thread &self) {
-  switchFiber(self.context, scheduler, /*final=*/true);
+  Thread *next = pickNext();
+  current = next;
+  switchFiber(self.context, next ? next->context : scheduler, /*final=*/true);
   __builtin_unreachable();
 }
 
 void Worker::block(Thread &self, const char *what, uint32_t site, uint64_t detail, bool ofWarp) {
   self.wait = {what, site, detail, ofWarp};
   ++statistics.switches;
-  switchFiber(self.context, scheduler);
+  Thread *next = pickNext();
+  current = next;
+  if (next != &self)
+    switchFiber(self.context, next ? next->context : scheduler);
   self.wait = {};
 }
 
@@ -71,15 +89,16 @@ bool Worker::poll(Thread &self) {
   return true;
 }
 
-static void fillRegisters(Thread &thread, const LaunchState &state, const Cta &cta) {
+/// What is the same for all threads of a CTA.
+static ThreadHeader commonRegisters(const LaunchState &state, const Cta &cta) {
   const Dim3 &block = state.launch.block, &grid = state.launch.grid, &cluster = state.cluster;
+  ThreadHeader header;
+  header.shared = cta.shared;
   auto set = [&](Register first, uint32_t x, uint32_t y, uint32_t z) {
-    thread.registers[first] = x;
-    thread.registers[first + 1] = y;
-    thread.registers[first + 2] = z;
+    header.registers[first] = x;
+    header.registers[first + 1] = y;
+    header.registers[first + 2] = z;
   };
-  uint32_t index = thread.index;
-  set(TidX, index % block.x, index / block.x % block.y, index / block.x / block.y);
   set(NtidX, block.x, block.y, block.z);
   set(CtaidX, cta.id.x, cta.id.y, cta.id.z);
   set(NctaidX, grid.x, grid.y, grid.z);
@@ -87,32 +106,45 @@ static void fillRegisters(Thread &thread, const LaunchState &state, const Cta &c
   set(NClusterIdX, state.clusters.x, state.clusters.y, state.clusters.z);
   set(ClusterCtaidX, cta.id.x % cluster.x, cta.id.y % cluster.y, cta.id.z % cluster.z);
   set(ClusterNctaidX, cluster.x, cluster.y, cluster.z);
-  thread.registers[LaneId] = thread.lane;
-  thread.registers[WarpId] = index / warpLanes;
-  thread.registers[NWarpId] = (state.blockThreads + warpLanes - 1) / warpLanes;
-  thread.registers[ClusterCtarank] = cta.rank;
-  thread.registers[ClusterNctarank] = static_cast<uint32_t>(cluster.count());
-  thread.registers[DynamicSharedBytes] = state.launch.dynamicSharedBytes;
-  thread.registers[TotalSharedBytes] = state.sharedBytes;
+  header.registers[NWarpId] = (state.blockThreads + warpLanes - 1) / warpLanes;
+  header.registers[ClusterCtarank] = cta.rank;
+  header.registers[ClusterNctarank] = static_cast<uint32_t>(cluster.count());
+  header.registers[DynamicSharedBytes] = state.launch.dynamicSharedBytes;
+  header.registers[TotalSharedBytes] = state.sharedBytes;
+  return header;
 }
 
-void Worker::startThread(Cta &cta, uint32_t index) {
+void Worker::startThread(Cta &cta, uint32_t index, const ThreadHeader &common) {
   uint32_t slot = cta.rank * state.blockThreads + index;
   Thread &thread = threads[slot];
-  thread = Thread();
+  // The next thread of a CTA follows the one before it, which spares divisions.
+  uint32_t x = 0, y = 0, z = 0;
+  if (index) {
+    const uint32_t *before = threads[slot - 1].registers;
+    x = before[TidX] + 1, y = before[TidY], z = before[TidZ];
+    if (x == state.launch.block.x)
+      x = 0, ++y;
+    if (y == state.launch.block.y)
+      y = 0, ++z;
+  }
+  thread.reset();
+  static_cast<ThreadHeader &>(thread) = common;
+  thread.registers[TidX] = x;
+  thread.registers[TidY] = y;
+  thread.registers[TidZ] = z;
+  thread.registers[LaneId] = thread.lane = index % warpLanes;
+  thread.registers[WarpId] = index / warpLanes;
   thread.worker = this;
   thread.cta = &cta;
   thread.index = index;
-  thread.lane = index % warpLanes;
   thread.slot = slot;
   thread.warp = &cta.warps[index / warpLanes];
   thread.warpgroup = &cta.warpgroups[index / warpgroupThreads];
-  thread.shared = cta.shared;
   thread.warp->lanes |= 1u << thread.lane;
   ++thread.warpgroup->threads;
-  thread.seen.own = 1;
-  fillRegisters(thread, state, cta);
-  prepareFiber(thread.context, stacks.bottom(slot), stacks.bytes(), runFiber);
+  // Stacks lie a multiple of a page apart; without a shift their ends would share few lines of the cache.
+  constexpr uint32_t lineBytes = 64, shifts = 61;
+  prepareFiber(thread.context, stacks.bottom(slot), stacks.bytes() - slot % shifts * lineBytes, runFiber);
   makeReady(thread);
 }
 
@@ -157,8 +189,9 @@ void Worker::startCluster(uint64_t number) {
     cta.id.y = static_cast<uint32_t>(y * cluster.y + rank / cluster.x % cluster.y);
     cta.id.z = static_cast<uint32_t>(z * cluster.z + rank / cluster.x / cluster.y);
     startCta(cta, state, sharedBase + rank * sharedWindow, races);
+    ThreadHeader common = commonRegisters(state, cta);
     for (uint32_t index = 0; index < state.blockThreads; ++index)
-      startThread(cta, index);
+      startThread(cta, index, common);
   }
   statistics.threads += state.clusterThreads;
 }
@@ -183,7 +216,8 @@ Thread *Worker::pickReady() {
 }
 
 void Worker::runCluster() {
-  constexpr uint64_t pollEvery = 1024, landEvery = 16;
+  constexpr uint64_t pollEvery = 16, landEvery = 16;
+  uint64_t turns = 0;
   bool shuffled = state.launch.schedule == Schedule::Shuffled;
   while (!failed) {
     if (shuffled && !bulkQueue.empty() && random.below(landEvery) == 0)
@@ -196,7 +230,8 @@ void Worker::runCluster() {
     }
     current = thread;
     switchFiber(scheduler, thread->context);
-    if (statistics.switches % pollEvery == 0 && !failed)
+    ++statistics.switches;
+    if (++turns % pollEvery == 0 && !failed)
       poll(*thread);
   }
   if (!failed && clusterLive)

@@ -6,6 +6,7 @@
 #include "Functions.h"
 #include "MBarriers.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace adsim;
@@ -89,10 +90,12 @@ void adsim_cp_async_commit(Thread *self, uint32_t) {
 }
 
 void adsim_cp_async_wait(Thread *self, uint32_t count, uint32_t) {
-  while (self->copyGroups.size() > count) {
-    complete(*self, self->copyGroups.front());
-    self->copyGroups.pop_front();
-  }
+  std::vector<std::vector<SmallCopy>> &groups = self->copyGroups;
+  if (groups.size() <= count)
+    return;
+  auto done = groups.begin() + static_cast<ptrdiff_t>(groups.size() - count);
+  std::for_each(groups.begin(), done, [&](std::vector<SmallCopy> &group) { complete(*self, group); });
+  groups.erase(groups.begin(), done);
 }
 
 void adsim_cp_async_arrive(Thread *self, const void *pointer, uint32_t noIncrement, uint32_t site) {

@@ -69,7 +69,7 @@ struct Warpgroup {
   uint32_t threads = 0;
   Meeting multiply, wait;
   std::vector<PendingRange> open;
-  std::deque<std::vector<PendingRange>> groups;
+  std::vector<std::vector<PendingRange>> groups;
 };
 
 struct Barrier {
@@ -141,16 +141,30 @@ struct Thread : ThreadHeader {
   uint32_t clusterTarget = 0; ///< phase of the cluster's barrier that this thread has arrived at
 
   Knowledge seen, fenced;
-  uint32_t releaseTick = 0; ///< what the last fence released
-  Clock releaseSeen;
+  Clock releaseSeen; ///< what the last fence released
   bool released = false;
   Foreign foreign, pendingForeign;
   Clock pendingSeen; ///< read by relaxed atomics, for the next fence
 
+  /// Makes it a new thread, which keeps the memory of the old one.
+  void reset() {
+    done = queued = released = false;
+    wait = {};
+    barrierResult = clusterTarget = 0;
+    seen = {Clock(), 1};
+    fenced = {};
+    releaseSeen = pendingSeen = Clock();
+    foreign = pendingForeign = nullptr;
+    openCopies.clear();
+    copyGroups.clear();
+    openStores.clear();
+    storeGroups.clear();
+  }
+
   std::vector<SmallCopy> openCopies;
-  std::deque<std::vector<SmallCopy>> copyGroups;
+  std::vector<std::vector<SmallCopy>> copyGroups; // no deque: each would allocate memory at once
   std::vector<std::shared_ptr<BulkCopy>> openStores;
-  std::deque<std::vector<std::shared_ptr<BulkCopy>>> storeGroups;
+  std::vector<std::vector<std::shared_ptr<BulkCopy>>> storeGroups;
 };
 
 struct Cta {
@@ -263,9 +277,10 @@ struct Worker {
 
 private:
   void startCluster(uint64_t number);
-  void startThread(Cta &cta, uint32_t index);
+  void startThread(Cta &cta, uint32_t index, const ThreadHeader &common);
   void runCluster();
   Thread *pickReady();
+  Thread *pickNext();
   void reportDeadlock();
   bool stopped() const { return failed || state.failedCluster.load() < clusterNumber; }
 

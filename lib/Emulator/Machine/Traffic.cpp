@@ -42,13 +42,25 @@ uint32_t adsim::countSectors(const uint64_t *addresses, uint32_t lanes, uint32_t
   return static_cast<uint32_t>(std::unique(sectors.begin(), sectors.end()) - sectors.begin());
 }
 
+static uint64_t distinctBytes(const uint64_t *addresses, uint32_t lanes, uint32_t bytes) {
+  std::vector<uint64_t> distinct(addresses, addresses + lanes);
+  std::sort(distinct.begin(), distinct.end());
+  return static_cast<uint64_t>(std::unique(distinct.begin(), distinct.end()) - distinct.begin()) * bytes;
+}
+
 /// The fewest units for the distinct bytes of a request.
 static uint32_t idealUnits(const std::vector<uint64_t> &addresses, uint32_t bytes, bool shared) {
-  std::vector<uint64_t> distinct = addresses;
-  std::sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  uint64_t total = distinct.size() * uint64_t(bytes);
-  return static_cast<uint32_t>(shared ? std::max<uint64_t>(1, (total + 127) / 128) : (total + 31) / 32);
+  constexpr uint64_t wavefrontBytes = 128, sectorBytes = 32;
+  auto lanes = static_cast<uint32_t>(addresses.size());
+  if (!shared)
+    return static_cast<uint32_t>((distinctBytes(addresses.data(), lanes, bytes) + sectorBytes - 1) /
+                                 sectorBytes);
+  uint64_t wavefronts = 0;
+  for (uint32_t lane = 0, step = lanesAtOnce(bytes); lane < lanes; lane += step) {
+    uint64_t part = distinctBytes(addresses.data() + lane, std::min(step, lanes - lane), bytes);
+    wavefronts += (part + wavefrontBytes - 1) / wavefrontBytes;
+  }
+  return static_cast<uint32_t>(wavefronts);
 }
 
 void TrafficCounter::close(uint32_t site, const Request &request) {

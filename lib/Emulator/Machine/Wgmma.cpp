@@ -101,6 +101,28 @@ bool MatrixReader::checkSwizzle(uint32_t offset) {
   return false;
 }
 
+/// The elements of 16 bytes as factors.
+void widenPiece(ElementKind kind, const char *piece, float *values) {
+  uint16_t shorts[pieceBytes / 2];
+  std::memcpy(shorts, piece, sizeof(shorts));
+  if (kind == ElementKind::BF16) {
+    for (uint32_t e = 0; e < pieceBytes / 2; ++e)
+      values[e] = fromBF16(shorts[e]);
+    return;
+  }
+  if (kind == ElementKind::F16) {
+    for (uint32_t e = 0; e < pieceBytes / 2; ++e)
+      values[e] = fromF16(shorts[e]);
+    return;
+  }
+  uint32_t bytes = elementBits(kind) / 8;
+  for (uint32_t e = 0; e < pieceBytes / bytes; ++e) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, piece + static_cast<size_t>(e) * bytes, bytes);
+    values[e] = factor(kind, bits);
+  }
+}
+
 const char *MatrixReader::piece(uint32_t offset) {
   if (!accessShared(*self.cta, offset, pieceBytes, by) || !checkSwizzle(offset))
     return nullptr;
@@ -121,12 +143,10 @@ bool MatrixReader::read(const Wgmma &wgmma, ElementKind kind, uint32_t count, bo
           piece(transposed ? descriptor.alongMN(i * each, j) : descriptor.alongK(i, j * pieceBytes));
       if (!at)
         return false;
-      for (uint32_t e = 0; e < each; ++e) {
-        uint32_t bits = 0;
-        std::memcpy(&bits, at + static_cast<size_t>(e) * bytes, bytes);
-        float value = factor(kind, bits);
-        transposed ? put(i * each + e, j, value) : put(i, j * each + e, value);
-      }
+      float values[pieceBytes];
+      widenPiece(kind, at, values);
+      for (uint32_t e = 0; e < each; ++e)
+        transposed ? put(i * each + e, j, values[e]) : put(i, j * each + e, values[e]);
     }
   return true;
 }
@@ -149,7 +169,26 @@ template <typename Visit> void forSums(const Wgmma &wgmma, uint32_t index, const
     }
 }
 
+/// Two neighbouring sums in f32, of which a thread has two in each group of eight columns, lie together on
+/// both sides.
+template <typename Move>
+void forPairs(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles, const Move &move) {
+  for (uint32_t index = 0; index < warpgroupThreads; ++index) {
+    auto *words = static_cast<uint32_t *>(meeting.outputs[index]);
+    uint32_t row = index / warpLanes * 16 + (index % warpLanes >> 2), column = (index & 3) * 2;
+    float *upper = &tiles.sums[row][column], *lower = &tiles.sums[row + 8][column];
+    for (uint32_t group = 0; group < wgmma.columns / 8; ++group) {
+      move(upper + 8 * group, words + 4 * group);
+      move(lower + 8 * group, words + 4 * group + 2);
+    }
+  }
+}
+
 void readSums(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles) {
+  if (wgmma.sum == ElementKind::F32 && wgmma.scaleD) {
+    forPairs(wgmma, meeting, tiles, [](float *sums, const uint32_t *words) { std::memcpy(sums, words, 8); });
+    return;
+  }
   for (uint32_t index = 0; index < warpgroupThreads; ++index) {
     const auto *words = static_cast<const uint32_t *>(meeting.outputs[index]);
     forSums(wgmma, index, [&](uint32_t word, uint32_t half, uint32_t row, uint32_t column) {
@@ -164,7 +203,11 @@ void readSums(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles) {
   }
 }
 
-void writeSums(const Wgmma &wgmma, const Meeting &meeting, const Tiles &tiles) {
+void writeSums(const Wgmma &wgmma, const Meeting &meeting, Tiles &tiles) {
+  if (wgmma.sum == ElementKind::F32) {
+    forPairs(wgmma, meeting, tiles, [](const float *sums, uint32_t *words) { std::memcpy(words, sums, 8); });
+    return;
+  }
   for (uint32_t index = 0; index < warpgroupThreads; ++index) {
     auto *words = static_cast<uint32_t *>(meeting.outputs[index]);
     forSums(wgmma, index, [&](uint32_t word, uint32_t half, uint32_t row, uint32_t column) {
@@ -278,7 +321,7 @@ void retire(Thread &self, const Meeting &meeting, uint32_t count, uint32_t site)
       Record record = makeRecord(Accessor(first, site, RecordAsync));
       completeShared(*self.cta, range.offset, range.bytes, range.number, record);
     }
-    group.groups.pop_front();
+    group.groups.erase(group.groups.begin());
   }
   // Threads of a warpgroup know of each other's share of the operation; the first one stands for all.
   ClockGather after;

@@ -1,0 +1,65 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""What the emulator's tests share: the kernels in Inputs with arguments and results, and runs of the tool."""
+
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+
+TOOL = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-gpu-emulate")
+INPUTS = pathlib.Path(__file__).resolve().parent / "Inputs"
+SCHEDULES = [["eager"], ["lazy"], *(["shuffled", "--seed", str(seed)] for seed in (1, 2, 3))]
+
+
+def to_bf16(values):
+    """The upper halves of f32 numbers that have nothing in the lower one."""
+    bits = values.astype(np.float32).view(np.uint32)
+    assert not (bits & 0xFFFF).any()
+    return (bits >> 16).astype(np.uint16)
+
+
+def emulate(file, options, schedule=("eager",)):
+    return subprocess.run([TOOL, str(file), *map(str, options), "--schedule", *schedule], capture_output=True, text=True)
+
+
+class Kernel:
+    """A kernel of Inputs, its launch, its arrays and what it should compute."""
+
+    def __init__(self, name, launch, arrays, arguments, expected):
+        self.file, self.launch, self.arrays, self.arguments, self.expected = INPUTS / name, launch, arrays, arguments, expected
+
+    def options(self, folder):
+        """Writes the arrays; arguments name them as {name}."""
+        paths = {name: folder / f"{name}.npy" for name in self.arrays}
+        for name, array in self.arrays.items():
+            np.save(paths[name], array.view("V2") if array.dtype == np.uint16 else array)
+        words = list(self.launch)
+        for argument in self.arguments:
+            words += ["--arg", argument.format(**paths)]
+        return [*words, "--out", folder / "result.npy"]
+
+    def run(self, folder, schedule=("eager",), file=None, more=()):
+        return emulate(file or self.file, [*self.options(folder), *more], schedule)
+
+
+def kernels():
+    random = np.random.default_rng(0)
+    rows = random.integers(-8, 9, (4, 256)).astype(np.float32)
+    line = random.standard_normal(500).astype(np.float32)
+    a, b = (random.integers(-4, 5, (size, 256)).astype(np.float32) for size in (64, 32))
+    wide = random.standard_normal((3, 1024)).astype(np.float32)
+    wide = (wide.view(np.uint32) & 0xFFFF0000).view(np.float32)
+    power = np.exp2((wide - wide.max(1, keepdims=True)).astype(np.float64) * np.float64(np.float32(1.44269504)))
+    product = ["bf16:{a}", "bf16:{b}", "out:f32:64x32", "i32:32", "i32:256"]
+    tiles = ["map:box=64x64,swizzle=128:bf16:{a}", "map:box=16x64,swizzle=128:bf16:{b}", "map:box=64x16:out:f32:64x32", "i32:256"]
+    matrices = {"a": to_bf16(a), "b": to_bf16(b)}
+    return {
+        "elementwise": Kernel("elementwise.mlir", ["--kernel", "affine", "--grid", 2, "--block", 256], {"x": line},
+                              ["{x}", "out:f32:500", "i32:500"], line * np.float32(2) + np.float32(1)),
+        "reduction": Kernel("block-reduction.mlir", ["--grid", 2, "--block", 256], {"x": rows}, ["{x}", "out:f32:4"], rows.sum(1)),
+        "softmax": Kernel("softmax.mlir", ["--grid", 3, "--block", 128], {"x": to_bf16(wide)}, ["bf16:{x}", "out:f32:3x1024"],
+                          power / power.sum(1, keepdims=True)),
+        "mma": Kernel("gemm-mma.mlir", ["--grid", "2,2", "--block", 64], matrices, product, a @ b.T),
+        "wgmma": Kernel("gemm-wgmma.mlir", ["--grid", "2,1", "--block", 256, "--shared", 24608], matrices, tiles, a @ b.T),
+    }
