@@ -4,38 +4,36 @@
 #include "Barriers.h"
 #include "Functions.h"
 
+#include <algorithm>
+
 using namespace adsim;
 
 namespace {
 
 constexpr const char *clusterWait = "the barrier of the cluster";
 
-/// Lanes of the member's warp that have arrived too.
-uint32_t lanesAt(const Barrier &barrier, const Warp *warp) {
-  uint32_t lanes = 0;
-  for (const Barrier::Member &member : barrier.members)
-    if (member.thread->warp == warp)
-      lanes |= 1u << member.thread->lane;
-  return lanes;
-}
-
 std::string barrierText(uint32_t id) { return "barrier " + std::to_string(id); }
 
-/// All lanes of a warp have to execute the same barrier instruction. `by` is the thread to blame.
-bool checkConvergence(Barrier &barrier, uint32_t id, Thread &by) {
-  const Warp *checked = nullptr;
-  for (const Barrier::Member &member : barrier.members) {
-    if (member.thread->warp == checked)
-      continue;
-    checked = member.thread->warp;
-    uint32_t missing = checked->lanes & ~lanesAt(barrier, checked);
+const Thread &firstOf(const Barrier &barrier, const Warp &warp) {
+  for (const Barrier::Member &member : barrier.members)
+    if (member.thread->warp == &warp)
+      return *member.thread;
+  return *barrier.members.front().thread;
+}
+
+/// All lanes of a warp have to execute the same barrier instruction.
+bool checkConvergence(Worker &worker, const Barrier &barrier, uint32_t id, const Cta &cta) {
+  for (uint32_t index = 0; index < cta.warps.size(); ++index) {
+    const Warp &warp = cta.warps[index];
+    const Barrier::Arrival &arrival = barrier.warps[index];
+    uint32_t missing = arrival.lanes ? warp.lanes & ~arrival.lanes : 0;
     if (!missing)
       continue;
-    by.worker->fail(Failure::BarrierDivergence, *member.thread, member.site,
-                    "only " + std::to_string(__builtin_popcount(checked->lanes & ~missing)) + " of " +
-                        std::to_string(__builtin_popcount(checked->lanes)) + " lanes of the warp arrive at " +
-                        barrierText(id) + "; lane " + std::to_string(__builtin_ctz(missing)) +
-                        (checked->exited & missing ? " has left the kernel" : " does not"));
+    worker.fail(Failure::BarrierDivergence, firstOf(barrier, warp), arrival.site,
+                "only " + std::to_string(__builtin_popcount(arrival.lanes)) + " of " +
+                    std::to_string(__builtin_popcount(warp.lanes)) + " lanes of the warp arrive at " +
+                    barrierText(id) + "; lane " + std::to_string(__builtin_ctz(missing)) +
+                    (warp.exited & missing ? " has left the kernel" : " does not"));
     return false;
   }
   return true;
@@ -71,6 +69,7 @@ void complete(Barrier &barrier, Worker &worker, Thread *running) {
       worker.makeReady(*member.thread);
   }
   barrier.members.clear();
+  std::fill(std::begin(barrier.warps), std::end(barrier.warps), Barrier::Arrival());
   barrier.reduced = 0;
   barrier.expected = 0;
 }
@@ -105,19 +104,20 @@ bool checkOperands(Thread &self, uint32_t id, uint32_t threads, uint32_t site) {
 
 bool join(Thread &self, Barrier &barrier, uint32_t id, uint32_t threads, uint32_t site, bool waits) {
   Worker &worker = *self.worker;
-  for (const Barrier::Member &member : barrier.members) {
-    if (member.thread->warp == self.warp && member.site != site)
-      worker.fail(Failure::BarrierDivergence, self, site,
-                  "lanes of one warp are at different instructions of " + barrierText(id), member.site,
-                  "lane " + std::to_string(member.thread->lane) + " is");
-    else if (barrier.expected != threads)
-      worker.fail(Failure::InvalidInstruction, self, site,
-                  barrierText(id) + " is used for " + std::to_string(threads) + " threads and for " +
-                      std::to_string(barrier.expected) + " at the same time",
-                  member.site, "the other use stands");
-    if (worker.failed)
-      return false;
-  }
+  Barrier::Arrival &arrival = barrier.warps[self.index / warpLanes];
+  if (arrival.lanes && arrival.site != site)
+    worker.fail(Failure::BarrierDivergence, self, site,
+                "lanes of one warp are at different instructions of " + barrierText(id), arrival.site,
+                "lane " + std::to_string(__builtin_ctz(arrival.lanes)) + " is");
+  else if (!barrier.members.empty() && barrier.expected != threads)
+    worker.fail(Failure::InvalidInstruction, self, site,
+                barrierText(id) + " is used for " + std::to_string(threads) + " threads and for " +
+                    std::to_string(barrier.expected) + " at the same time",
+                barrier.members.front().site, "the other use stands");
+  if (worker.failed)
+    return false;
+  arrival.lanes |= 1u << self.lane;
+  arrival.site = site;
   barrier.expected = threads;
   barrier.members.push_back({&self, site, waits});
   ++worker.statistics.barriers;
@@ -154,7 +154,7 @@ uint32_t adsim_barrier(Thread *self, uint32_t id, uint32_t threads, uint32_t red
     worker.block(*self, "barrier", site, id);
     return self->barrierResult;
   }
-  if (!checkConvergence(barrier, id, *self))
+  if (!checkConvergence(worker, barrier, id, *self->cta))
     worker.leave(*self);
   barrier.reduced = reduce(barrier.reduced, static_cast<uint32_t>(barrier.members.size()), reduction);
   complete(barrier, worker, self);
@@ -170,7 +170,7 @@ void adsim_barrier_arrive(Thread *self, uint32_t id, uint32_t threads, uint32_t 
     worker.leave(*self);
   if (!isComplete(barrier, *self->cta))
     return;
-  if (!checkConvergence(barrier, id, *self))
+  if (!checkConvergence(worker, barrier, id, *self->cta))
     worker.leave(*self);
   complete(barrier, worker, self);
 }
@@ -181,7 +181,7 @@ void adsim::barriersAfterExit(Thread &self) {
     Barrier &barrier = self.cta->barriers[id];
     if (barrier.members.empty() || barrier.expected || !isComplete(barrier, *self.cta))
       continue;
-    if (checkConvergence(barrier, id, self))
+    if (checkConvergence(worker, barrier, id, *self.cta))
       complete(barrier, worker, &self);
   }
   Barrier &cluster = worker.clusterBarrier;

@@ -78,8 +78,13 @@ struct Barrier {
     uint32_t site;
     bool waits;
   };
+  /// Lanes of one warp that have arrived, and where.
+  struct Arrival {
+    uint32_t lanes = 0, site = noSite;
+  };
   uint32_t expected = 0; ///< threads; 0: all that are left
-  uint32_t reduced = 0;  ///< predicates that were true
+  Arrival warps[32];
+  uint32_t reduced = 0; ///< predicates that were true
   std::vector<Member> members;
   ClockGather seen, fenced;
   std::vector<Foreign> foreign;
