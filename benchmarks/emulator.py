@@ -3,8 +3,8 @@
 """The emulated GPU on one core: thread-instructions per second in simple code, wgmma and mma.sync in GFLOP/s, and what looking for
 races costs.
 
-Kernels are those of the tests, in larger grids. A thread-instruction is one operation of the kernel's text, executed by one thread; one
-on a vector counts once for each element. Time is that of the processor, without compiling the kernel. There is no peer: the closing
+Kernels are those of the tests in larger grids, and a loop over elements. A thread-instruction is one operation of the kernel's text,
+executed by one thread; arithmetic on a vector counts once for each element. Time is that of the processor, without compiling the kernel. There is no peer: the closing
 lines compare with our own aims.
 """
 
@@ -24,17 +24,51 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = ROOT / "build/release/bin/ad-gpu-emulate"
 INPUTS = ROOT / "test/Emulator/Inputs"
 ROWS, M, N, K = 256, 512, 512, 512
+BLOCKS, TURNS = 64, 32
 INSTRUCTIONS_AIM, WGMMA_AIM = 300e6, 10e9
 
 
-def count_instructions(file):
-    """Operations that one thread of the softmax executes, which has no loop: its functions run once each."""
+# y = 2 x + 1 over TURNS elements of each thread, a block's width apart: eleven operations a turn.
+LOOP = """gpu.module @kernels {
+  llvm.func @loop(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %turns: i32) attributes {nvvm.kernel} {
+    %c0 = llvm.mlir.constant(0 : i32) : i32
+    %c1 = llvm.mlir.constant(1 : i32) : i32
+    %one = llvm.mlir.constant(1.0 : f32) : f32
+    %two = llvm.mlir.constant(2.0 : f32) : f32
+    %tid = nvvm.read.ptx.sreg.tid.x : i32
+    %block = nvvm.read.ptx.sreg.ctaid.x : i32
+    %size = nvvm.read.ptx.sreg.ntid.x : i32
+    %row = llvm.mul %block, %turns : i32
+    %first = llvm.mul %row, %size : i32
+    llvm.br ^turn(%c0 : i32)
+  ^turn(%i: i32):
+    %step = llvm.mul %i, %size : i32
+    %line = llvm.add %step, %first : i32
+    %at = llvm.add %line, %tid : i32
+    %from = llvm.getelementptr %x[%at] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %to = llvm.getelementptr %y[%at] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %a = llvm.load %from : !llvm.ptr<1> -> f32
+    %b = llvm.fmul %a, %two : f32
+    %c = llvm.fadd %b, %one : f32
+    llvm.store %c, %to : f32, !llvm.ptr<1>
+    %next = llvm.add %i, %c1 : i32
+    %more = llvm.icmp "ult" %next, %turns : i32
+    llvm.cond_br %more, ^turn(%next : i32), ^end
+  ^end:
+    llvm.return
+  }
+}
+"""
+
+
+def count_instructions(text):
+    """Operations that one thread executes of straight code; those on a vector count once for each element."""
     count = 0
-    for line in file.read_text().split("\n"):
+    for line in text.split("\n"):
         if not re.match(r"\s+(%\S+ = )?(llvm|nvvm)\.", line) or "mlir.constant" in line or "mlir.addressof" in line:
             continue
-        width = re.search(r"vector<(\d+)x", line) if re.search(r"llvm\.(f\w+|extractelement) ", line) else None
-        count += int(width[1]) if width and "extractelement" not in line else 1
+        width = re.search(r"llvm\.f\w+ .*vector<(\d+)x", line)
+        count += int(width[1]) if width else 1
     return count
 
 
@@ -45,8 +79,12 @@ def cases():
     wide = ["map:box=64x64,swizzle=128:bf16:{a}", "map:box=256x64,swizzle=128:bf16:{b}", "i32:" + str(K)]
     softmax = INPUTS / "softmax.mlir"
     flops = 2.0 * M * N * K
+    straight = count_instructions(LOOP.split("^turn", 1)[0])
+    turn = count_instructions(LOOP.split("^turn(%i", 1)[1]) - 1
     return {
-        "softmax": ("M thread-instructions/s", 128.0 * ROWS * count_instructions(softmax), INSTRUCTIONS_AIM,
+        "loop": ("M thread-instructions/s", 256.0 * BLOCKS * (straight + TURNS * turn), INSTRUCTIONS_AIM,
+                 ["{loop}", "--grid", BLOCKS, "--block", 256], ["{long}", f"out:f32:{BLOCKS * TURNS * 256}", f"i32:{TURNS}"]),
+        "softmax": ("M thread-instructions/s", 128.0 * ROWS * count_instructions(softmax.read_text()), None,
                     [softmax, "--grid", ROWS, "--block", 128], ["bf16:{x}", f"out:f32:{ROWS}x1024"]),
         "mma": ("MFLOP/s", flops, None, [INPUTS / "gemm-mma.mlir", "--grid", f"{N // 16},{M // 32}", "--block", 64], product),
         "wgmma-n16": ("MFLOP/s", flops, None, [INPUTS / "gemm-wgmma.mlir", "--grid", f"{N // 16},{M // 64}", "--block", 256, "--shared", 24608], tiles),
@@ -84,6 +122,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         paths = {"wide": folder / "wide.mlir"}
+        paths["loop"], paths["long"] = folder / "loop.mlir", folder / "long.npy"
+        paths["loop"].write_text(LOOP)
+        np.save(paths["long"], random.standard_normal(BLOCKS * TURNS * 256).astype(np.float32))
         paths["wide"].write_text(widen((INPUTS / "gemm-wgmma.mlir").read_text()))
         for array, shape in {"x": (ROWS, 1024), "a": (M, K), "b": (N, K)}.items():
             paths[array] = folder / f"{array}.npy"
