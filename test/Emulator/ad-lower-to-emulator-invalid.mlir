@@ -116,3 +116,13 @@ gpu.module @m {
     llvm.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  llvm.func @k(%x: i64) attributes {nvvm.kernel} {
+    // expected-error @+1 {{makes an address of the cluster's shared memory, which the emulator only gets by 'nvvm.mapa'}}
+    %y = llvm.inttoptr %x : i64 to !llvm.ptr<7>
+    llvm.return
+  }
+}

@@ -21,9 +21,11 @@ gpu.module @m {
     // CHECK: %[[AT:.+]] = llvm.getelementptr %[[SELF]][0] : (!llvm.ptr) -> !llvm.ptr, i32
     // CHECK: %[[TID:.+]] = llvm.load %[[AT]] invariant {alignment = 4 : i64}
     %tid = nvvm.read.ptx.sreg.tid.x : i32
-    // CHECK: llvm.getelementptr %{{.+}}[64] : (!llvm.ptr) -> !llvm.ptr, i8
+    // CHECK: %[[SECOND:.+]] = llvm.mlir.constant(64 : i64)
+    // CHECK: llvm.getelementptr %{{.+}}[%[[SECOND]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     %second = llvm.mlir.addressof @second : !llvm.ptr<3>
-    // CHECK: llvm.getelementptr %{{.+}}[128] : (!llvm.ptr) -> !llvm.ptr, i8
+    // CHECK: %[[DYNAMIC:.+]] = llvm.mlir.constant(128 : i64)
+    // CHECK: llvm.getelementptr %{{.+}}[%[[DYNAMIC]]] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     %dynamic = llvm.mlir.addressof @dynamic : !llvm.ptr<3>
     // A check stands in front of each access: bytes, then space, direction and alignment in one number.
     // CHECK: %[[FROM:.+]] = llvm.getelementptr %[[X]][%[[TID]]]

@@ -4,6 +4,7 @@
 import os
 import pathlib
 import subprocess
+import tempfile
 
 import numpy as np
 
@@ -63,3 +64,69 @@ def kernels():
         "mma": Kernel("gemm-mma.mlir", ["--grid", "2,2", "--block", 64], matrices, product, a @ b.T),
         "wgmma": Kernel("gemm-wgmma.mlir", ["--grid", "2,1", "--block", 256, "--shared", 24608], matrices, tiles, a @ b.T),
     }
+
+
+# Kernels of one instruction: they read %x, write %y and have 32 KiB of shared memory.
+PREFIX = """gpu.module @kernels {
+  llvm.mlir.global internal @memory() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<32768 x i8>
+  llvm.func @test(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {nvvm.kernel} {
+    %memory = llvm.mlir.addressof @memory : !llvm.ptr<3>
+    %lane = nvvm.read.ptx.sreg.tid.x : i32
+    %all = llvm.mlir.constant(-1 : i32) : i32
+"""
+SUFFIX = "    llvm.return\n  }\n}\n"
+
+
+def constants(*values):
+    return "".join(f"    %c{v} = llvm.mlir.constant({v} : i32) : i32\n" for v in sorted(set(values)))
+
+
+def load(name, element, index, base="%x", space=1):
+    return (f"    %p_{name} = llvm.getelementptr {base}[{index}] : (!llvm.ptr<{space}>, i32) -> !llvm.ptr<{space}>, {element}\n"
+            f"    %{name} = llvm.load %p_{name} : !llvm.ptr<{space}> -> {element}\n")
+
+
+def store(value, element, index, base="%y", space=1):
+    name = value.strip("%")
+    return (f"    %q_{name} = llvm.getelementptr {base}[{index}] : (!llvm.ptr<{space}>, i32) -> !llvm.ptr<{space}>, {element}\n"
+            f"    llvm.store {value}, %q_{name} : {element}, !llvm.ptr<{space}>\n")
+
+
+class Bench:
+    """Runs kernels of one block and counts what is not as expected."""
+
+    def __init__(self, folder):
+        self.folder, self.run, self.problems = folder, 0, []
+
+    def check(self, name, body, values, out, expected, threads=32, equal=np.array_equal, launch=(), finding=None):
+        """Compares results, or looks for a finding of the checks."""
+        self.run += 1
+        file, source, result = (self.folder / f"{name}.{end}" for end in ("mlir", "in.npy", "out.npy"))
+        file.write_text(PREFIX + body + SUFFIX)
+        np.save(source, values)
+        done = emulate(file, [*launch, "--block", threads, "--arg", source, "--arg", f"out:{out}:{expected.size}", "--out", result])
+        if finding:
+            if done.returncode != 1 or f"error: {finding}" not in done.stderr:
+                self.problems.append(f"{name}: expected the finding {finding!r}, got {done.returncode}: {done.stderr.strip()}")
+            return
+        if done.returncode:
+            self.problems.append(f"{name}: exit {done.returncode}: {done.stderr.strip()}")
+            return
+        found = np.load(result).view(expected.dtype).reshape(expected.shape)
+        if not equal(found, expected):
+            bad = np.flatnonzero((found != expected).ravel())
+            self.problems.append(f"{name}: element {bad[:4]} is {found.ravel()[bad[:4]]}, expected {expected.ravel()[bad[:4]]}")
+
+    def close(self, name):
+        """Prints the outcome; returns the exit code."""
+        print("\n".join(self.problems))
+        print(f"{name}: {self.run} run, {len(self.problems)} failed")
+        return bool(self.problems)
+
+
+def run_families(name, *families):
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(pathlib.Path(folder))
+        for family in families:
+            family(bench)
+        return bench.close(name)

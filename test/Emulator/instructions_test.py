@@ -1,62 +1,13 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Single instructions against closed forms: what each lane of one warp, or each thread of a warpgroup, gets."""
 
-import pathlib
 import sys
-import tempfile
 
 import numpy as np
 
-from emulate import emulate
+from emulate import constants, load, run_families, store
 
 LANES = np.arange(32)
-F4 = "!llvm.struct<(f32, f32, f32, f32)>"
-PREFIX = """gpu.module @kernels {
-  llvm.mlir.global internal @memory() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<32768 x i8>
-  llvm.func @test(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) attributes {nvvm.kernel} {
-    %memory = llvm.mlir.addressof @memory : !llvm.ptr<3>
-    %lane = nvvm.read.ptx.sreg.tid.x : i32
-    %all = llvm.mlir.constant(-1 : i32) : i32
-"""
-SUFFIX = "    llvm.return\n  }\n}\n"
-
-
-def constants(*values):
-    return "".join(f"    %c{v} = llvm.mlir.constant({v} : i32) : i32\n" for v in sorted(set(values)))
-
-
-def load(name, element, index, base="%x", space=1):
-    return (f"    %p_{name} = llvm.getelementptr {base}[{index}] : (!llvm.ptr<{space}>, i32) -> !llvm.ptr<{space}>, {element}\n"
-            f"    %{name} = llvm.load %p_{name} : !llvm.ptr<{space}> -> {element}\n")
-
-
-def store(value, element, index, base="%y", space=1):
-    name = value.strip("%")
-    return (f"    %q_{name} = llvm.getelementptr {base}[{index}] : (!llvm.ptr<{space}>, i32) -> !llvm.ptr<{space}>, {element}\n"
-            f"    llvm.store {value}, %q_{name} : {element}, !llvm.ptr<{space}>\n")
-
-
-class Bench:
-    """Runs kernels of one block and counts what is not as expected."""
-
-    def __init__(self, folder):
-        self.folder, self.run, self.problems = folder, 0, []
-
-    def check(self, name, body, values, out, expected, threads=32, equal=np.array_equal):
-        self.run += 1
-        file, source, result = (self.folder / f"{name}.{end}" for end in ("mlir", "in.npy", "out.npy"))
-        file.write_text(PREFIX + body + SUFFIX)
-        np.save(source, values)
-        done = emulate(file, ["--block", threads, "--arg", source, "--arg", f"out:{out}:{expected.size}", "--out", result])
-        if done.returncode:
-            self.problems.append(f"{name}: exit {done.returncode}: {done.stderr.strip()}")
-            return
-        found = np.load(result).view(expected.dtype).reshape(expected.shape)
-        if not equal(found, expected):
-            bad = np.flatnonzero((found != expected).ravel())
-            self.problems.append(f"{name}: element {bad[:4]} is {found.ravel()[bad[:4]]}, expected {expected.ravel()[bad[:4]]}")
-
-
 def warp_operations(bench):
     values = (LANES * 7 + 3).astype(np.int32)
     read = load("v", "i32", "%lane")
@@ -92,6 +43,30 @@ def warp_operations(bench):
     body = constants(0, 1, 3) + read + ('    %a = llvm.and %v, %c1 : i32\n'
                                         "    %r = nvvm.barrier #nvvm.reduction<popc> %a -> i32\n") + store("%r", "i32", "%lane")
     bench.check("barrier-popc", body, values, "i32", np.full(32, 16, np.int32))
+
+
+def registers(bench):
+    masks = {"eq": lambda l: 1 << l, "lt": lambda l: (1 << l) - 1, "le": lambda l: (2 << l) - 1, "ge": lambda l: 2**32 - (1 << l),
+             "gt": lambda l: 2**32 - (2 << l)}
+    for which, mask in masks.items():
+        body = f"    %r = nvvm.read.ptx.sreg.lanemask.{which} : i32\n" + store("%r", "i32", "%lane")
+        bench.check(f"lanemask-{which}", body, LANES.astype(np.int32), "i32", np.array([mask(lane) for lane in range(32)], np.uint32))
+    # Coordinates of 2x2 blocks of 4x2x3 threads, as digits of one number.
+    body, total = "", "%z"
+    for axis, name in enumerate(("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y")):
+        body += f"    %d{axis} = nvvm.read.ptx.sreg.{name} : i32\n    %m{axis} = llvm.mul %d{axis}, %c{10**axis} : i32\n    %t{axis} = llvm.add {total}, %m{axis} : i32\n"
+        total = f"%t{axis}"
+    place = ("    %b = llvm.mul %d4, %c2 : i32\n    %c = llvm.add %b, %d3 : i32\n    %e = llvm.mul %c, %c3 : i32\n    %f = llvm.add %e, %d2 : i32\n"
+             "    %g = llvm.mul %f, %c2 : i32\n    %h = llvm.add %g, %d1 : i32\n    %i = llvm.mul %h, %c4 : i32\n    %j = llvm.add %i, %d0 : i32\n")
+    body = constants(1, 2, 3, 4, 10, 100, 1000, 10000) + "    %z = llvm.mlir.constant(0 : i32) : i32\n" + body + place + store(total, "i32", "%j")
+    expected = np.array([x + 10 * y + 100 * z + 1000 * bx + 10000 * by for by in range(2) for bx in range(2) for z in range(3)
+                         for y in range(2) for x in range(4)], np.int32)
+    bench.check("coordinates", body, LANES.astype(np.int32), "i32", expected, threads="4,2,3", launch=["--grid", "2,2"])
+    # An address of shared memory survives as a 32-bit number.
+    body = (constants(4) + load("v", "i32", "%lane") + "    %o = llvm.mul %lane, %c4 : i32\n    %start = llvm.ptrtoint %memory : !llvm.ptr<3> to i32\n"
+            "    %at = llvm.add %start, %o : i32\n    %p = llvm.inttoptr %at : i32 to !llvm.ptr<3>\n    llvm.store %v, %p : i32, !llvm.ptr<3>\n"
+            ) + load("w", "i32", "%lane", "%memory", 3) + store("%w", "i32", "%lane")
+    bench.check("address-as-number", body, LANES.astype(np.int32) * 3, "i32", LANES.astype(np.int32) * 3)
 
 
 def matrix_moves(bench):
@@ -214,15 +189,5 @@ def atomics(bench):
     bench.check("atomic-add", body, values, "i32", np.array([values.sum()], np.int32), threads=64)
 
 
-def main():
-    with tempfile.TemporaryDirectory() as name:
-        bench = Bench(pathlib.Path(name))
-        for family in (warp_operations, matrix_moves, matrix_products, float_bits, atomics):
-            family(bench)
-    print("\n".join(bench.problems))
-    print(f"instructions: {bench.run} run, {len(bench.problems)} failed")
-    return bool(bench.problems)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_families("instructions", registers, warp_operations, matrix_moves, matrix_products, float_bits, atomics))

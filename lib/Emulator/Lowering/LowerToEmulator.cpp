@@ -48,6 +48,9 @@ private:
   void addThreadArguments();
   LogicalResult lowerOperations();
   LogicalResult lowerOne(Operation *op);
+  LogicalResult lowerIntToPtr(LLVM::IntToPtrOp cast);
+  /// A pointer into the CTA's shared memory.
+  Value inShared(Value offset, Type type);
   void dropAddressSpaces();
   void moveOut();
 
@@ -138,6 +141,32 @@ void ModuleLowering::addThreadArguments() {
   });
 }
 
+Value ModuleLowering::inShared(Value offset, Type type) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  Value base = LLVM::GEPOp::create(builder, loc, lowering.pointer, builder.getI8Type(), lowering.self(),
+                                   ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(adsim::sharedBaseOffset)});
+  base = LLVM::LoadOp::create(builder, loc, lowering.pointer, base, /*alignment=*/8, /*isVolatile=*/false,
+                              /*isNonTemporal=*/false, /*isInvariant=*/true);
+  return LLVM::GEPOp::create(builder, loc, type, builder.getI8Type(), base, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+// A GPU's addresses of shared memory fit 32 bits, ours do not: what counts are the bits within the CTA's
+// memory.
+LogicalResult ModuleLowering::lowerIntToPtr(LLVM::IntToPtrOp cast) {
+  unsigned space = llvm::cast<LLVM::LLVMPointerType>(cast.getType()).getAddressSpace();
+  if (space == ClusterSpace)
+    return cast.emitOpError(
+        "makes an address of the cluster's shared memory, which the emulator only gets by 'nvvm.mapa'");
+  if (space != SharedSpace)
+    return success();
+  Value bits = lowering.asInteger(cast.getArg(), 64);
+  Value window = lowering.constant64(static_cast<int64_t>(adsim::sharedWindow - 1));
+  lowering.replace(
+      inShared(LLVM::AndOp::create(lowering.builder, lowering.loc(), bits, window), cast.getType()));
+  return success();
+}
+
 LogicalResult ModuleLowering::lowerOne(Operation *op) {
   lowering.setOperation(op);
   StringRef name = op->getName().getStringRef();
@@ -150,19 +179,13 @@ LogicalResult ModuleLowering::lowerOne(Operation *op) {
     return op->emitOpError("is an instruction that the emulator does not have");
   if (auto address = dyn_cast<LLVM::AddressOfOp>(op)) {
     auto offset = shared.offsets.find(address.getGlobalName());
-    if (offset == shared.offsets.end())
-      return success();
-    OpBuilder &builder = lowering.builder;
-    Value base =
-        LLVM::GEPOp::create(builder, op->getLoc(), lowering.pointer, builder.getI8Type(), lowering.self(),
-                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(adsim::sharedBaseOffset)});
-    base = LLVM::LoadOp::create(builder, op->getLoc(), lowering.pointer, base, /*alignment=*/8,
-                                /*isVolatile=*/false,
-                                /*isNonTemporal=*/false, /*isInvariant=*/true);
-    lowering.replace(LLVM::GEPOp::create(builder, op->getLoc(), address.getType(), builder.getI8Type(), base,
-                                         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset->second)}));
+    if (offset != shared.offsets.end())
+      lowering.replace(
+          inShared(lowering.constant64(static_cast<int64_t>(offset->second)), address.getType()));
     return success();
   }
+  if (auto cast = dyn_cast<LLVM::IntToPtrOp>(op))
+    return lowerIntToPtr(cast);
   if (failed(instrument(lowering, op)))
     return failure();
   return expandFloats(lowering, op);

@@ -168,18 +168,39 @@ static std::optional<uint32_t> registerNumber(StringRef name) {
   return found->second + (hasAxis ? static_cast<uint32_t>(axis) : 0);
 }
 
+static Value readRegister(Lowering &l, uint32_t number) {
+  Value at = LLVM::GEPOp::create(l.builder, l.loc(), l.pointer, l.i32, l.self(),
+                                 ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+  // Registers never change, which lets the compiler read each one once.
+  return LLVM::LoadOp::create(l.builder, l.loc(), l.i32, at, /*alignment=*/4, /*isVolatile=*/false,
+                              /*isNonTemporal=*/false, /*isInvariant=*/true);
+}
+
+/// Masks of the lanes before, at or behind the thread's own.
+static Value laneMask(Lowering &l, StringRef which) {
+  auto own = [&] { return readRegister(l, adsim::LaneId); };
+  Value bit = LLVM::ShlOp::create(l.builder, l.loc(), l.constant(1), own());
+  if (which == "eq")
+    return bit;
+  bool upTo = which == "lt" || which == "ge"; // without the own lane, or its complement
+  Value end = upTo ? bit : Value(LLVM::AddOp::create(l.builder, l.loc(), bit, bit));
+  Value below = LLVM::SubOp::create(l.builder, l.loc(), end, l.constant(1));
+  bool complement = which == "ge" || which == "gt";
+  return complement ? Value(LLVM::XOrOp::create(l.builder, l.loc(), below, l.constant(-1))) : below;
+}
+
 LogicalResult mlir::ad::emulator::lowerRegister(Lowering &l, Operation *op, StringRef name) {
   if (name == "warpsize") {
     l.replace(l.constant(32));
     return success();
   }
+  if (name.consume_front("lanemask.")) {
+    l.replace(laneMask(l, name));
+    return success();
+  }
   std::optional<uint32_t> number = registerNumber(name);
   if (!number || op->getResult(0).getType() != l.i32)
     return l.refuse("reads a special register that the emulator does not have");
-  Value at = LLVM::GEPOp::create(l.builder, l.loc(), l.pointer, l.i32, l.self(),
-                                 ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(*number)});
-  // Registers never change, which lets the compiler read each one once.
-  l.replace(LLVM::LoadOp::create(l.builder, l.loc(), l.i32, at, /*alignment=*/4, /*isVolatile=*/false,
-                                 /*isNonTemporal=*/false, /*isInvariant=*/true));
+  l.replace(readRegister(l, *number));
   return success();
 }
