@@ -126,3 +126,13 @@ gpu.module @m {
     llvm.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  llvm.func @k(%x: f16) attributes {nvvm.kernel} {
+    // expected-error @+1 {{'llvm.intr.fma' op multiplies and adds in f16, which the host would round twice; widen to f32}}
+    %y = llvm.intr.fma(%x, %x, %x) : (f16, f16, f16) -> f16
+    llvm.return
+  }
+}

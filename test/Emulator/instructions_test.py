@@ -167,6 +167,12 @@ def float_bits(bench):
     half = load("v", "f32", "%lane") + "    %r = llvm.fptrunc %v : f32 to f16\n" + store("%r", "f16", "%lane")
     with np.errstate(over="ignore"):
         bench.check("f16-rounding", half, values, "f16", values.astype(np.float16).view(np.uint16), threads=512)
+    # Just above and below the middle between two numbers in f16: a rounding to f32 in between would lose it.
+    middles = (np.arange(1024, 1056, dtype=np.float64) + 0.5) * 2.0**-10
+    middles[1::2] += 2.0**-40
+    middles[2::3] -= 2.0**-41
+    wide = load("v", "f64", "%lane") + "    %r = llvm.fptrunc %v : f64 to f16\n" + store("%r", "f16", "%lane")
+    bench.check("f64-to-f16", wide, middles, "f16", middles.astype(np.float16).view(np.uint16))
     # A product and a sum stay two roundings whatever the flags allow; a fused one is one.
     x = np.full(32, 1 + 2.0**-12, np.float32)
     loose = load("v", "f32", "%lane") + ("    %m = llvm.fmul %v, %v {fastmathFlags = #llvm.fastmath<fast>} : f32\n    %o = llvm.mlir.constant(-1.0 : f32) : f32\n"

@@ -113,6 +113,8 @@ LogicalResult mlir::ad::emulator::expandFloats(Lowering &l, Operation *op) {
   if (auto flags = dyn_cast<LLVM::FastmathFlagsInterface>(op))
     op->setAttr(flags.getFastmathAttrName(),
                 LLVM::FastmathFlagsAttr::get(l.context(), LLVM::FastmathFlags::none));
+  if (isa<LLVM::FMAOp, LLVM::FMulAddOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).isF16())
+    return l.refuse("multiplies and adds in f16, which the host would round twice; widen to f32");
   if (auto fused = dyn_cast<LLVM::FMulAddOp>(op)) { // one instruction on the GPU, two on a host without flags
     l.replace(LLVM::FMAOp::create(l.builder, l.loc(), fused.getType(), fused.getOperands()));
     return success();

@@ -95,6 +95,11 @@ float adsim_sin_approx(adsim::Thread *, float value, uint32_t ftz);
 float adsim_cos_approx(adsim::Thread *, float value, uint32_t ftz);
 float adsim_tanh_approx(adsim::Thread *, float value, uint32_t ftz);
 uint32_t adsim_to_tf32(adsim::Thread *, float value, uint32_t even);
+#if defined(__FLT16_MAX__)
+_Float16 adsim_narrow_f32(float value);
+_Float16 adsim_narrow_f64(double value);
+float adsim_widen_f16(_Float16 value);
+#endif
 char *adsim_mapa(adsim::Thread *, char *pointer, uint32_t rank, uint32_t site);
 
 } // extern "C"

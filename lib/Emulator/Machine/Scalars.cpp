@@ -65,3 +65,36 @@ char *adsim_mapa(Thread *self, char *pointer, uint32_t rank, uint32_t site) {
     worker.leave(*self);
   return worker.ctas[rank].shared + (pointer - cta->shared);
 }
+
+//===- What code generators call for f16 ----------------------------------===//
+
+#if defined(__FLT16_MAX__)
+namespace {
+
+_Float16 halfFromBits(uint16_t bits) {
+  _Float16 value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// To f32 by rounding to odd, so that the next rounding is the only one.
+float narrowToOdd(double value) {
+  auto nearest = static_cast<float>(value);
+  if (static_cast<double>(nearest) == value || std::isnan(value) || std::isinf(nearest))
+    return nearest;
+  uint32_t bits = bitsOfFloat(nearest);
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(value))
+    --bits;
+  return floatFromBits(bits | 1);
+}
+
+} // namespace
+
+_Float16 adsim_narrow_f32(float value) { return halfFromBits(toF16(value)); }
+_Float16 adsim_narrow_f64(double value) { return halfFromBits(toF16(narrowToOdd(value))); }
+float adsim_widen_f16(_Float16 value) {
+  uint16_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return fromF16(bits);
+}
+#endif

@@ -64,6 +64,11 @@ adrt::SymbolTable adsim::getSymbols() {
       ADSIM_SYMBOL(adsim_tanh_approx),
       ADSIM_SYMBOL(adsim_to_tf32),
       ADSIM_SYMBOL(adsim_mapa),
+#if defined(__FLT16_MAX__)
+      {"__truncsfhf2", address(adsim_narrow_f32)},
+      {"__truncdfhf2", address(adsim_narrow_f64)},
+      {"__extendhfsf2", address(adsim_widen_f16)},
+#endif
   };
   return {symbols, sizeof(symbols) / sizeof(symbols[0])};
 }
