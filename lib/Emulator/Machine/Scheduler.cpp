@@ -6,8 +6,6 @@
 #include "Deadlock.h"
 #include "State.h"
 
-#include <sys/mman.h>
-
 using namespace adsim;
 
 static thread_local Worker *currentWorker;
@@ -15,26 +13,20 @@ static thread_local Worker *currentWorker;
 Thread &adsim::currentThread() { return *currentWorker->current; }
 
 Worker::~Worker() {
-  if (sharedMapping)
-    munmap(sharedMapping, sharedMapped);
+  if (memory)
+    WorkerMemory::giveBack(std::move(memory));
 }
 
 bool Worker::prepare() {
   constexpr size_t stackBytes = 64 << 10;
   // Frames of unoptimised code are larger than the variables in them.
-  if (!stacks.reserve(state.clusterThreads, stackBytes + 2 * static_cast<size_t>(state.code.localBytes)))
-    return false;
+  size_t bytes = stackBytes + 2 * static_cast<size_t>(state.code.localBytes);
   auto ctaCount = static_cast<uint32_t>(state.cluster.count());
-  sharedMapped = (ctaCount + 1) * sharedWindow;
-  void *block =
-      mmap(nullptr, sharedMapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (block == MAP_FAILED)
+  memory = WorkerMemory::take(state.clusterThreads, bytes, ctaCount);
+  if (!memory)
     return false;
-  sharedMapping = static_cast<char *>(block);
-  auto address = reinterpret_cast<uint64_t>(sharedMapping);
-  sharedBase = sharedMapping + ((sharedWindow - address % sharedWindow) % sharedWindow);
+  threads = memory->threads.data();
   ctas.resize(ctaCount);
-  threads = std::make_unique<Thread[]>(state.clusterThreads);
   traffic.start(state.launch.countTraffic);
   return true;
 }
@@ -144,7 +136,8 @@ void Worker::startThread(Cta &cta, uint32_t index, const ThreadHeader &common) {
   ++thread.warpgroup->threads;
   // Stacks lie a multiple of a page apart; without a shift their ends would share few lines of the cache.
   constexpr uint32_t lineBytes = 64, shifts = 61;
-  prepareFiber(thread.context, stacks.bottom(slot), stacks.bytes() - slot % shifts * lineBytes, runFiber);
+  prepareFiber(thread.context, memory->stacks.bottom(slot),
+               memory->stacks.bytes() - slot % shifts * lineBytes, runFiber);
   makeReady(thread);
 }
 
@@ -188,7 +181,7 @@ void Worker::startCluster(uint64_t number) {
     cta.id.x = static_cast<uint32_t>(x * cluster.x + rank % cluster.x);
     cta.id.y = static_cast<uint32_t>(y * cluster.y + rank / cluster.x % cluster.y);
     cta.id.z = static_cast<uint32_t>(z * cluster.z + rank / cluster.x / cluster.y);
-    startCta(cta, state, sharedBase + rank * sharedWindow, races);
+    startCta(cta, state, memory->sharedBase + rank * sharedWindow, races);
     ThreadHeader common = commonRegisters(state, cta);
     for (uint32_t index = 0; index < state.blockThreads; ++index)
       startThread(cta, index, common);

@@ -224,6 +224,28 @@ struct Random {
   uint32_t below(uint64_t bound) { return static_cast<uint32_t>(next() % bound); }
 };
 
+/// What a worker needs much of and what is costly to get: stacks, threads, shared memory. Kept for later
+/// launches.
+struct WorkerMemory {
+  WorkerMemory() = default;
+  ~WorkerMemory();
+  WorkerMemory(const WorkerMemory &) = delete;
+  WorkerMemory &operator=(const WorkerMemory &) = delete;
+  /// Of an earlier launch, if there was one. Null when there is not enough memory.
+  static std::unique_ptr<WorkerMemory> take(uint32_t threads, size_t stackBytes, uint32_t ctas);
+  static void giveBack(std::unique_ptr<WorkerMemory> memory);
+
+  StackPool stacks;
+  std::vector<Thread> threads;
+  char *sharedBase = nullptr; ///< a multiple of sharedWindow
+
+private:
+  bool reserve(uint32_t threads, size_t stackBytes, uint32_t ctas);
+  bool reserveShared(uint32_t ctas);
+  char *mapping = nullptr;
+  size_t mapped = 0;
+};
+
 struct Worker {
   explicit Worker(LaunchState &launch) : state(launch), races(launch.launch.detectRaces) {}
   ~Worker();
@@ -234,7 +256,7 @@ struct Worker {
   void run();
 
   bool ownsStack(const Thread &thread, const void *pointer) const {
-    return stacks.contains(thread.slot, pointer);
+    return memory->stacks.contains(thread.slot, pointer);
   }
   void makeReady(Thread &thread) {
     if (!thread.queued)
@@ -252,6 +274,7 @@ struct Worker {
   void fail(Failure kind, const Thread &thread, uint32_t site, const std::string &what,
             uint32_t otherSite = noSite, const std::string &otherText = {});
 
+  std::unique_ptr<WorkerMemory> memory;
   LaunchState &state;
   const bool races;
   Statistics statistics;
@@ -262,7 +285,7 @@ struct Worker {
   // The running cluster.
   uint64_t clusterNumber = 0;
   std::vector<Cta> ctas;
-  std::unique_ptr<Thread[]> threads;
+  Thread *threads = nullptr;
   Thread *current = nullptr;
   Context scheduler;
   std::vector<Thread *> ready;
@@ -288,10 +311,6 @@ private:
   Thread *pickNext();
   void reportDeadlock();
   bool stopped() const { return failed || state.failedCluster.load() < clusterNumber; }
-
-  StackPool stacks;
-  char *sharedMapping = nullptr, *sharedBase = nullptr;
-  size_t sharedMapped = 0;
 };
 
 /// The thread that runs on this host thread.
