@@ -5,6 +5,7 @@
 """
 
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -32,6 +33,12 @@ venv_python = os.path.join(config.adjoint_source_root, ".venv", "bin", "python3"
 config.substitutions.append(("%python", venv_python if os.path.exists(venv_python) else sys.executable))
 if config.enable_assertions:
     config.available_features.add("assertions")
+# The assembler of the CUDA toolkit, where ad-serialize-kernels looks for it.
+cuda_folders = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", "/opt/cuda"]
+ptxas = shutil.which("ptxas", path=os.pathsep.join([os.environ.get("PATH", ""), *[f"{f}/bin" for f in cuda_folders if f]]))
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))
 # Only the tool's name as a word of its own: not in paths, not in option names.
 if lit_config.params.get("verify_roundtrip", "0") not in ("", "0"):
     config.available_features.add("verify-roundtrip")

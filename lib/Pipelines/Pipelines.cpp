@@ -10,12 +10,14 @@
 // - 4: Conditions on sizes come before fusion moves operations; then fusions and their kernel classes.
 // - 5: linalg inside fusions, kernels outside the host program, a place in memory for every tensor.
 // - 6: Code of kernels before the host program, which asks each kernel for the shape of its range; then LLVM.
+// - 7: For GPUs only: code of a chip from the module of kernels.
 
 #include "adjoint/Pipelines/Pipelines.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -93,6 +95,60 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+// The stages that GPUs and the processor share have the options of the latter.
+static void share(const AdToGpuOptions &given, AdToCpuOptions &options) {
+  options.numerics = given.numerics;
+  options.optimize = given.optimize;
+  options.fuse = given.fuse;
+}
+
+void ad::buildAdGpuKernelPipeline(OpPassManager &pm, const AdToGpuOptions &) {
+  pm.addNestedPass<func::FuncOp>(createConvertADToLinalgPass());
+  pm.addPass(createVerifyLinalgPass());
+  pm.addPass(createOutlineKernelsPass());
+  pm.addPass(createPlanMemoryPass());
+}
+
+void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) {
+  pm.addPass(createEmitGPUPass());
+  LowerHostPassOptions host;
+  host.profile = options.profile;
+  host.device = true;
+  pm.addPass(createLowerHostPass(host));
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createExpandScalarOpsPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createSCFToControlFlowPass());
+  functions.addPass(createLowerGuardsPass());
+  OpPassManager &modules = pm.nest<::mlir::gpu::GPUModuleOp>();
+  OpPassManager &kernels = modules.nest<::mlir::gpu::GPUFuncOp>();
+  ExpandScalarOpsPassOptions expand;
+  expand.remainders = true;
+  kernels.addPass(createExpandScalarOpsPass(expand));
+  kernels.addPass(createCSEPass());
+  kernels.addPass(createSCFToControlFlowPass());
+  modules.addPass(createLowerToNVVMPass());
+  pm.addPass(createLowerToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void ad::buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
+  SerializeKernelsPassOptions serialize;
+  serialize.chip = options.chip;
+  serialize.format = options.format;
+  pm.addPass(createSerializeKernelsPass(serialize));
+}
+
+void ad::buildAdToGpuPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
+  AdToCpuOptions shared;
+  share(options, shared);
+  buildAdFrontendPipeline(pm, shared);
+  buildAdFusionPipeline(pm, shared);
+  buildAdGpuKernelPipeline(pm, options);
+  buildGpuCodePipeline(pm, options);
+  buildGpuBinaryPipeline(pm, options);
+}
+
 void ad::buildAdToLinalgPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
   buildAdFrontendPipeline(pm, options);
   buildAdFusionPipeline(pm, options);
@@ -118,4 +174,13 @@ void ad::registerPipelines() {
                buildAdFusionPipeline);
   Registration("ad-to-cpu-kernels", "Stage 5 of ad-to-cpu: linalg, kernels, memory", buildAdKernelPipeline);
   Registration("ad-to-cpu-code", "Stage 6 of ad-to-cpu: code in the LLVM dialect", buildCpuCodePipeline);
+  using GpuRegistration = PassPipelineRegistration<AdToGpuOptions>;
+  GpuRegistration("ad-to-gpu", "From the ad dialect to code of a GPU and a host program in the LLVM dialect",
+                  buildAdToGpuPipeline);
+  GpuRegistration("ad-to-gpu-kernels",
+                  "Stage 5 of ad-to-gpu: linalg, kernels, memory; stages 0 to 4 are "
+                  "those of ad-to-cpu",
+                  buildAdGpuKernelPipeline);
+  GpuRegistration("ad-to-gpu-code", "Stage 6 of ad-to-gpu: the LLVM and NVVM dialects", buildGpuCodePipeline);
+  GpuRegistration("ad-to-gpu-binary", "Stage 7 of ad-to-gpu: code of a chip", buildGpuBinaryPipeline);
 }

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // RUN: ad-opt %s --ad-expand-scalar-ops | FileCheck %s
+// RUN: ad-opt %s --ad-expand-scalar-ops=remainders=true | FileCheck %s --check-prefix=REMAINDERS
 
 // Elementary functions become arithmetic on scalars and on vectors; ad-math-emit-check holds the bits against the library.
 // CHECK-LABEL: func.func @function
@@ -44,4 +45,17 @@ func.func @narrow(%v: vector<16xf32>) -> vector<16xbf16> {
 func.func @wide(%x: f8E5M2) -> f32 {
   %0 = ad.convert %x : f8E5M2 to f32
   return %0 : f32
+}
+
+// A remainder is long division of the significands where the target has no exact one.
+// CHECK-LABEL: func.func @remainder
+// CHECK: arith.remf
+// REMAINDERS-LABEL: func.func @remainder
+// REMAINDERS-NOT: arith.remf
+// REMAINDERS: scf.for
+// REMAINDERS: arith.shli
+// REMAINDERS: return
+func.func @remainder(%x: f64, %y: f64) -> f64 {
+  %0 = arith.remf %x, %y : f64
+  return %0 : f64
 }

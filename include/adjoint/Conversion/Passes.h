@@ -9,12 +9,18 @@
 
 namespace mlir {
 class ModuleOp;
+namespace gpu {
+class GPUModuleOp;
+} // namespace gpu
 namespace func {
 class FuncOp;
 } // namespace func
 } // namespace mlir
 
 namespace mlir::ad {
+/// The symbol of the module of the GPU's kernels.
+constexpr char kKernelModule[] = "ad_kernels";
+
 #define GEN_PASS_DECL
 #include "adjoint/Conversion/Passes.h.inc"
 

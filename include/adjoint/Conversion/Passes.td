@@ -191,12 +191,43 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
 }
 
+def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
+  let summary = "Emit the code of each kernel for a GPU";
+  let description = [{
+    Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels`, and a declaration of the same name in its place, which says how
+    the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Kernels are of the generic class, which
+    covers all of them: threads take elements, or warps take rows when the kernel sums over lanes, and any grid computes the
+    same bits, those of the written order. A remark of the category ad-gpu names each kernel of that class, with the reason.
+
+    `ad.tiles` of the declaration says who takes a tile (`threads` or `warps`), `ad.space` how many there are: the product of
+    that many leading axes of that result.
+
+    Before:
+    ```mlir
+    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> { … linalg … }
+    ```
+    After:
+    ```mlir
+    func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+    gpu.module @ad_kernels {
+      gpu.func @k(%a: !llvm.ptr, %y: !llvm.ptr) kernel attributes {nvvm.maxntid = array<i32: 256>} { … }
+    }
+    ```
+    Refuses kernel bodies that are not linalg on tensors, and modules that hold something named `ad_kernels` already.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect"];
+}
+
 def LowerHostPass : Pass<"ad-lower-host", "::mlir::ModuleOp"> {
   let summary = "Turn the planned host program into calls of the runtime";
   let description = [{
     Every public function becomes an entry of the C ABI `adrt` named `adrt_entry_<name>`: tensors become pointers into the arena
     (`ad.buffers`), launches calls, feeds, receives and checks calls of the runtime followed by `ad.guard`. Loops ask once
     per iteration whether the host wants to stop.
+
+    With `device`, kernels are those of `ad-emit-gpu`, launched by number (`ad.kernel_names` of the module lists them), and tensors
+    lie in the memory of a device: arguments and constants are brought there, single elements that the host needs are read back.
 
     Before:
     ```mlir
@@ -206,9 +237,10 @@ def LowerHostPass : Pass<"ad-lower-host", "::mlir::ModuleOp"> {
     ```mlir
     func.func @adrt_entry_main(%context: !llvm.ptr, %arguments: !llvm.ptr, %results: !llvm.ptr) -> i32
     ```
-    Refuses functions without a plan (`ad-plan-memory`).
+    Refuses functions without a plan (`ad-plan-memory`), and launches of kernels without code for the place where they run.
   }];
-  let options = [Option<"profile", "profile", "bool", "false", "Bracket each kernel with timing calls; for reports">];
+  let options = [Option<"profile", "profile", "bool", "false", "Bracket each kernel with timing calls; for reports">,
+                 Option<"device", "device", "bool", "false", "Kernels run on a device with memory of its own (ad-emit-gpu)">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
@@ -230,7 +262,7 @@ def LowerGuardsPass : Pass<"ad-lower-guards", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect"];
 }
 
-def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops", "::mlir::func::FuncOp"> {
+def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops"> {
   let summary = "Expand elementary functions and conversions into arith operations";
   let description = [{
     `ad.elementary` becomes the text of lib/Numerics/Math, `ad.convert` the integer expansion of lib/Numerics, on scalars and vectors.
@@ -243,6 +275,8 @@ def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops", "::mlir::func::FuncOp"> {
     After: arith operations, and an `scf.if` around what few arguments need, such as the reduction of large ones in sin.
     Refuses nothing.
   }];
+  let options = [Option<"remainders", "remainders", "bool", "false",
+                        "Expand arith.remf on scalars too, for a target whose own is not exact">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }
@@ -273,6 +307,53 @@ def LowerToLLVMPass : Pass<"ad-lower-to-llvm", "::mlir::ModuleOp"> {
     tensors; `scf` and our own operations are lowered before.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def LowerToNVVMPass : Pass<"ad-lower-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "Turn the kernels of a GPU into the LLVM and NVVM dialects";
+  let description = [{
+    Why: upstream's pass calls a library of elementary functions whose bits are its own. Here scalar code was expanded before, and what
+    is left has one right answer: fused multiply-adds, square roots, roundings. Control flow has become blocks before.
+
+    Before:
+    ```mlir
+    gpu.module @ad_kernels {
+      gpu.func @k(%y: !llvm.ptr) kernel { … gpu.thread_id x … }
+    }
+    ```
+    After:
+    ```mlir
+    gpu.module @ad_kernels {
+      llvm.func @k(%y: !llvm.ptr) attributes {nvvm.kernel} { … nvvm.read.ptx.sreg.tid.x … }
+    }
+    ```
+    Refuses operations of `arith`, `cf`, `gpu`, `index` and `math` that upstream has no pattern for.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
+  let summary = "Generate code of a GPU from its kernels";
+  let description = [{
+    Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, or what `ptxas`
+    makes of it. Multiplications and additions stay apart, divisions and square roots are those of IEEE 754, and subnormals are kept.
+
+    Before:
+    ```mlir
+    gpu.module @ad_kernels { llvm.func @k() attributes {nvvm.kernel} { … } }
+    ```
+    After:
+    ```mlir
+    gpu.binary @ad_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "…">]
+    ```
+    Refuses chips that it does not know, and `format=bin` where `ptxas` cannot be found or rejects the code.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
+                        "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what the code may use; PTX for a chip runs on later ones "
+                        "too, but for sm_90a">,
+                 Option<"format", "format", "std::string", "\"isa\"",
+                        "isa is PTX, which the driver compiles; bin is the code of that chip alone, and needs ptxas">];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 #endif // ADJOINT_CONVERSION_PASSES

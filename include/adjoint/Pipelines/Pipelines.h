@@ -32,6 +32,27 @@ struct AdToCpuOptions : PassPipelineOptions<AdToCpuOptions> {
                             llvm::cl::init("large")};
 };
 
+/// Options of `--ad-to-gpu`.
+struct AdToGpuOptions : PassPipelineOptions<AdToGpuOptions> {
+  Option<std::string> numerics{*this, "numerics",
+                               llvm::cl::desc("MODE[,PERMISSION...]: overrides the module's ad.numerics"),
+                               llvm::cl::init("")};
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what code may use"),
+                           llvm::cl::init("sm_80")};
+  Option<std::string> format{*this, "format",
+                             llvm::cl::desc("isa is PTX, bin what ptxas makes of it for that chip alone"),
+                             llvm::cl::init("isa")};
+  Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
+  Option<bool> optimize{
+      *this, "optimize",
+      llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
+      llvm::cl::init(true)};
+  Option<std::string> fuse{
+      *this, "fuse", llvm::cl::desc("The policy of ad-fuse: grow, or single, a kernel for each operation"),
+      llvm::cl::init("grow")};
+};
+
 /// Stages 0 to 3: numerics explicit, derivatives made, calls inlined, simplified, decomposed.
 void buildAdFrontendPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// What the reference interpreter runs: the written operations, with numerics explicit and derivatives made.
@@ -43,10 +64,21 @@ void buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// Stage 6: code for the CPU in the LLVM dialect.
 void buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options);
 
+/// Stage 5 for GPUs, where no operand is packed before its kernel.
+void buildAdGpuKernelPipeline(OpPassManager &pm, const AdToGpuOptions &options);
+/// Stage 6 for GPUs: kernels in the LLVM and NVVM dialects inside a `gpu.module`, around them the host
+/// program in the LLVM dialect.
+void buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options);
+/// Stage 7 for GPUs: the kernels become code of the chip, a `gpu.binary`.
+void buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options);
+
 /// Stages 0 to linalg on tensors.
 void buildAdToLinalgPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// All stages: from the `ad` dialect to the LLVM dialect, with entries `adrt_entry_<name>`.
 void buildAdToCpuPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+
+/// The same for a GPU, whose kernels end as a `gpu.binary`.
+void buildAdToGpuPipeline(OpPassManager &pm, const AdToGpuOptions &options);
 
 /// Registers the pipelines by name.
 void registerPipelines();

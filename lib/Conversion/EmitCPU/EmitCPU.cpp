@@ -32,6 +32,8 @@ private:
       cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4, *table, dotProducts);
       if (failed(emitter.emit()))
         return signalPassFailure();
+      OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
+      func::ReturnOp::create(atEnd, kernel.getLoc());
       kernel.erase();
     }
   }

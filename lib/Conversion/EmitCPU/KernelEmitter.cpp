@@ -9,18 +9,15 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-KernelEmitter::KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes, const TileTable &tiles,
-                             bool dotProducts)
+KernelEmitter::KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes,
+                             const TileTable &tiles, bool dotProducts)
     : kernel(kernel), function(function), builder(function.getContext()), loc(kernel.getLoc()), tiles(tiles),
       dotProducts(dotProducts), vectorLanes(lanes) {}
 
 LogicalResult KernelEmitter::emit() {
-  builder.setInsertionPointToStart(&function.getBody().front());
+  builder.setInsertionPointToStart(&function.getFunctionBody().front());
   caches.emplace_back();
-  if (failed(bindArguments()) || failed(bindScalars()) || failed(emitRoots()))
-    return failure();
-  func::ReturnOp::create(builder, loc);
-  return success();
+  return failure(failed(bindArguments()) || failed(bindScalars()) || failed(emitRoots()));
 }
 
 // Arguments of the function: per tensor a pointer and its dynamic sizes, scalars as they are; then the same
@@ -46,9 +43,13 @@ LogicalResult KernelEmitter::bindArguments() {
   }
   for (Type type : kernel.getResultTypes())
     results.push_back(buffer(type));
-  rangeBegin = function.getArgument(next++);
-  rangeEnd = function.getArgument(next++);
+  bindRange(function.getArguments().drop_front(next));
   return success();
+}
+
+void KernelEmitter::bindRange(ValueRange arguments) {
+  rangeBegin = arguments[0];
+  rangeEnd = arguments[1];
 }
 
 // Scalars of the body (constants, sizes, index arithmetic) do not depend on the iteration: they come first.

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
 #include <set>
@@ -66,22 +67,25 @@ Type memoryType(Type element);
 
 class KernelEmitter {
 public:
-  KernelEmitter(KernelOp kernel, func::FuncOp function, int64_t lanes, const TileTable &tiles,
+  KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes, const TileTable &tiles,
                 bool dotProducts);
+  virtual ~KernelEmitter() = default;
 
-  /// Emits the whole body of the function. Fails after a diagnostic when the kernel holds something that is
-  /// not linalg.
+  /// Emits the whole body of the function but its terminator. Fails after a diagnostic when the kernel holds
+  /// something that is not linalg.
   LogicalResult emit();
 
-private:
+protected:
   using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
 
   // --- KernelEmitter.cpp: arguments, sizes, roots and loop nests
   LogicalResult bindArguments();
   LogicalResult bindScalars();
   Value sizeOf(Value tensor, int64_t axis);
-  LogicalResult emitRoots();
-  LogicalResult emitRoot(Value root, const Buffer &destination);
+  /// The range of tiles, from the arguments of the function that no operand has taken.
+  virtual void bindRange(ValueRange arguments);
+  virtual LogicalResult emitRoots();
+  virtual LogicalResult emitRoot(Value root, const Buffer &destination);
   LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination);
   LogicalResult emitScan(linalg::GenericOp scan, const Buffer &destination);
   bool isFlat(Value root);
@@ -99,7 +103,7 @@ private:
   };
   Nest nestOver(const Buffer &buffer, ValueRange roots);
   int64_t laneAxisOf(const Nest &nest);
-  LogicalResult emitNest(const Nest &nest, Store store);
+  virtual LogicalResult emitNest(const Nest &nest, Store store);
   LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
                           SmallVectorImpl<Position> &positions, Store store);
   LogicalResult emitLaneLoop(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
@@ -210,7 +214,7 @@ private:
   // --- Evaluate.cpp: values at positions
   FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions);
   FailureOr<Value> evaluateOne(Value tensor, const Position &position);
-  FailureOr<Value> compute(Value tensor, const Position &position);
+  virtual FailureOr<Value> compute(Value tensor, const Position &position);
   FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
                                           ValueRange accumulators);
   FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
@@ -229,8 +233,8 @@ private:
   FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity);
   FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                       ArrayRef<Value> start, Value lower, Value upper);
-  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
-                             Value upper, int64_t lanes);
+  virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                     Value lower, Value upper, int64_t lanes);
   Value withoutAbsentLanes(Value sum, Value size);
   using BlockCode = function_ref<FailureOr<SmallVector<Value>>(Value lower, Value upper)>;
   // PairwiseTree.cpp
@@ -255,7 +259,7 @@ private:
 
   // --- Memory.cpp: loads and stores
   Value load(const Buffer &buffer, const Position &position);
-  void store(const Buffer &buffer, const Position &position, Value value);
+  virtual void store(const Buffer &buffer, const Position &position, Value value);
   Value linearIndex(const Buffer &buffer, const Position &position, int64_t &step, Value &vector);
   Value pointerAt(const Buffer &buffer, Value index);
   Value laneNumbers();
@@ -307,7 +311,7 @@ private:
   };
 
   KernelOp kernel;
-  func::FuncOp function;
+  FunctionOpInterface function;
   OpBuilder builder;
   Location loc;
   const TileTable tiles;

@@ -38,7 +38,7 @@ Value KernelEmitter::indexConstant(int64_t value) {
   Value &known = constants[value];
   if (!known) {
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&function.getBody().front());
+    builder.setInsertionPointToStart(&function.getFunctionBody().front());
     known = arith::ConstantIndexOp::create(builder, loc, value);
   }
   return known;
@@ -49,7 +49,7 @@ Value KernelEmitter::laneNumbers() {
   if (known)
     return known;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&function.getBody().front());
+  builder.setInsertionPointToStart(&function.getFunctionBody().front());
   auto type = VectorType::get(lanes, builder.getIndexType());
   SmallVector<Attribute> numbers;
   for (int64_t i = 0; i < lanes; ++i)

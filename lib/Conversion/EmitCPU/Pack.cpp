@@ -120,7 +120,7 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const 
 // Memory on the stack, in the entry block.
 Value KernelEmitter::scratch(Type memory, int64_t elements) {
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&function.getBody().front());
+  builder.setInsertionPointToStart(&function.getFunctionBody().front());
   Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), elements);
   return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), memory, count,
                                 64);

@@ -38,7 +38,7 @@ KernelEmitter::WaitingResults::WaitingResults(KernelEmitter &emitter, ArrayRef<V
     : emitter(emitter), builder(emitter.builder), loc(emitter.loc), join(join) {
   constexpr int64_t kLevels = 64; // there are fewer than 2^64 blocks
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&emitter.function.getBody().front());
+  builder.setInsertionPointToStart(&emitter.function.getFunctionBody().front());
   Value levels = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), kLevels);
   for (Value identity : identities) {
     types.push_back(identity.getType());

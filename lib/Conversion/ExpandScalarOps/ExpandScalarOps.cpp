@@ -6,8 +6,8 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Numerics/EmitCasts.h"
 #include "adjoint/Numerics/EmitElementary.h"
+#include "adjoint/Numerics/EmitRemainder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -27,28 +27,36 @@ static numerics::Elementary numericsFunction(ElementaryFunction function) {
 
 namespace {
 class ExpandScalarOpsPass : public ad::impl::ExpandScalarOpsPassBase<ExpandScalarOpsPass> {
+public:
+  using ExpandScalarOpsPassBase::ExpandScalarOpsPassBase;
+
+private:
   void runOnOperation() override {
     SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (isa<ElementaryOp, ConvertOp>(op))
+    getOperation()->walk([&](Operation *op) {
+      bool isRemainder = isa<arith::RemFOp>(op) && !isa<VectorType>(op->getResult(0).getType());
+      if (isa<ElementaryOp, ConvertOp>(op) || (remainders && isRemainder))
         ops.push_back(op);
     });
     for (Operation *op : ops) {
       OpBuilder builder(op);
-      Value value;
-      auto elementary = dyn_cast<ElementaryOp>(op);
-      if (elementary && elementary.getApproximate())
-        value = numerics::emitApproximation(builder, op->getLoc(), numericsFunction(elementary.getFunction()),
-                                            elementary.getInputs().front());
-      else if (elementary)
-        value = numerics::emitElementary(builder, op->getLoc(), numericsFunction(elementary.getFunction()),
-                                         elementary.getInputs());
-      else
-        value = numerics::emitCast(builder, op->getLoc(), op->getOperand(0),
-                                   getElementTypeOrSelf(op->getResult(0)));
-      op->replaceAllUsesWith(ValueRange(value));
+      op->replaceAllUsesWith(ValueRange(expand(builder, op)));
       op->erase();
     }
+  }
+
+  static Value expand(OpBuilder &builder, Operation *op) {
+    Location loc = op->getLoc();
+    if (isa<arith::RemFOp>(op))
+      return numerics::emitRemainder(builder, loc, op->getOperand(0), op->getOperand(1));
+    auto elementary = dyn_cast<ElementaryOp>(op);
+    if (!elementary)
+      return numerics::emitCast(builder, loc, op->getOperand(0), getElementTypeOrSelf(op->getResult(0)));
+    if (elementary.getApproximate())
+      return numerics::emitApproximation(builder, loc, numericsFunction(elementary.getFunction()),
+                                         elementary.getInputs().front());
+    return numerics::emitElementary(builder, loc, numericsFunction(elementary.getFunction()),
+                                    elementary.getInputs());
   }
 };
 } // namespace

@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-HostEmitter::HostEmitter(func::FuncOp source, HostModule &shared, bool profile)
-    : source(source), shared(shared), profile(profile), builder(source), loc(source.getLoc()) {
+HostEmitter::HostEmitter(func::FuncOp source, HostModule &shared, const HostOptions &options)
+    : source(source), shared(shared), options(options), builder(source), loc(source.getLoc()) {
   pointerType = LLVM::LLVMPointerType::get(builder.getContext());
   Type i32 = builder.getI32Type();
   tensorType = LLVM::LLVMStructType::getLiteral(builder.getContext(), {pointerType, pointerType, i32, i32});
@@ -160,7 +160,7 @@ void HostEmitter::bindArguments() {
                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i), static_cast<int32_t>(number)});
       return LLVM::LoadOp::create(builder, loc, fieldType, address);
     };
-    HostTensor tensor{field(0, pointerType), {}, type, -1};
+    HostTensor tensor{options.device ? deviceArgument(i) : field(0, pointerType), {}, type, -1};
     Value shape;
     for (auto [axis, size] : llvm::enumerate(type.getShape())) {
       if (!ShapedType::isDynamic(size)) {
@@ -227,8 +227,10 @@ LogicalResult HostEmitter::emitOp(Operation &op) {
   }
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     auto type = cast<RankedTensorType>(constant.getType());
-    tensors[constant.getResult()] = {shared.data(builder, loc, constant.getValue()), sizesOf(type, {}), type,
-                                     -1};
+    HostTensor tensor{shared.data(builder, loc, constant.getValue()), sizesOf(type, {}), type, -1};
+    if (options.device)
+      tensor.pointer = deviceConstant(tensor.pointer, tensor);
+    tensors[constant.getResult()] = tensor;
     return success();
   }
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
@@ -248,8 +250,14 @@ LogicalResult HostEmitter::emitOp(Operation &op) {
 void HostEmitter::copy(const HostTensor &target, const HostTensor &source) {
   if (target.buffer >= 0 && target.buffer == source.buffer)
     return;
-  LLVM::MemcpyOp::create(builder, loc, target.pointer, source.pointer, byteCount(source),
-                         /*isVolatile=*/false);
+  copyBytes(target.pointer, source.pointer, byteCount(source));
+}
+
+void HostEmitter::copyBytes(Value target, Value source, Value bytes) {
+  if (options.device)
+    guard(call("adrt_copy", builder.getI32Type(), {context, target, source, bytes}));
+  else
+    LLVM::MemcpyOp::create(builder, loc, target, source, bytes, /*isVolatile=*/false);
 }
 
 void HostEmitter::emitReshape(ReshapeOp reshape) {
@@ -292,6 +300,11 @@ void HostEmitter::emitExtract(Operation *op) {
     memory = builder.getIntegerType(element.getIntOrFloatBitWidth());
   Value address =
       LLVM::GEPOp::create(builder, loc, pointerType, memory, tensor.pointer, ValueRange{toI64(index)});
+  if (options.device) {
+    Value slot = stackSlot(memory, 1);
+    readFromDevice(slot, address, i64(memory.getIntOrFloatBitWidth() / 8));
+    address = slot;
+  }
   Value value = LLVM::LoadOp::create(builder, loc, memory, address);
   if (element.isInteger(1))
     value = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,

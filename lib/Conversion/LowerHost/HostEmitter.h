@@ -15,8 +15,15 @@
 
 namespace mlir::ad {
 
+struct HostOptions {
+  bool profile = false; ///< kernels are bracketed with calls that take the time
+  bool device = false;  ///< tensors lie in the memory of a device, which runs the kernels
+};
+
 /// Whether HostEmitter can lower the function: every tensor has its place and every kernel its code.
-LogicalResult verifyPlan(func::FuncOp function);
+LogicalResult verifyPlan(func::FuncOp function, const HostOptions &options);
+/// Whether the function declares a kernel that a device has the code of (ad-emit-gpu).
+bool isDeviceKernel(func::FuncOp function);
 
 /// Globals and declarations that the entries of a module share.
 class HostModule {
@@ -47,7 +54,7 @@ private:
 
 class HostEmitter {
 public:
-  HostEmitter(func::FuncOp source, HostModule &shared, bool profile);
+  HostEmitter(func::FuncOp source, HostModule &shared, const HostOptions &options);
   LogicalResult emit();
 
 private:
@@ -74,6 +81,19 @@ private:
   LaunchRange rangeOf(LaunchOp launch, func::FuncOp kernel);
   void callWhole(func::FuncOp kernel, SmallVector<Value> operands, Value tiles);
   void callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles);
+  Type closureType(ArrayRef<Value> operands);
+  /// The operands in memory, each as a kernel takes it from there.
+  Value closureOf(ArrayRef<Value> operands);
+
+  // --- HostDevice.cpp: tensors in the memory of a device
+  Value deviceArgument(unsigned number);
+  Value deviceConstant(Value data, const HostTensor &described);
+  void readFromDevice(Value target, Value source, Value bytes);
+  void returnDonated(Value argument, const HostTensor &tensor);
+  Value tileCount(LaunchOp launch, func::FuncOp kernel);
+  Value gridFor(LaunchOp launch, func::FuncOp kernel);
+  void launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
+
   LogicalResult emitFor(scf::ForOp loop);
   LogicalResult emitIf(scf::IfOp branch);
   /// Moves what a side of a branch yields into the places of the results; returns what the lowered side
@@ -92,6 +112,7 @@ private:
 
   /// Moves `source` into the place of `target`; nothing when they are one buffer.
   void copy(const HostTensor &target, const HostTensor &source);
+  void copyBytes(Value target, Value source, Value bytes);
   /// Moves the yielded tensors into the places of `targets`; `swaps` names a temporary buffer per yielded
   /// value, or -1.
   void yieldTensors(ValueRange yielded, ArrayRef<HostTensor> targets, ArrayRef<int64_t> swaps);
@@ -120,7 +141,7 @@ private:
 
   func::FuncOp source, entry;
   HostModule &shared;
-  bool profile;
+  const HostOptions options;
   OpBuilder builder;
   Location loc;
   Type pointerType, tensorType;

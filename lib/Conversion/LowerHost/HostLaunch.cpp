@@ -45,15 +45,16 @@ void HostEmitter::emitLaunch(LaunchOp launch) {
     append(tensor);
     tensors[result] = tensor;
   }
-  LaunchRange range = rangeOf(launch, kernel);
-  Value number = profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
-  if (profile)
+  Value number = options.profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
+  if (options.profile)
     call("adrt_kernel_begin", nullptr, {context, number});
-  if (range.isWorthThreads)
+  if (options.device)
+    launchOnDevice(launch, kernel, operands);
+  else if (LaunchRange range = rangeOf(launch, kernel); range.isWorthThreads)
     callOnThreads(kernel, operands, range.tiles);
   else
     callWhole(kernel, operands, range.tiles);
-  if (profile)
+  if (options.profile)
     call("adrt_kernel_end", nullptr, {context, number});
 }
 
@@ -96,20 +97,29 @@ static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
   return arith::BitcastOp::create(builder, loc, type, value);
 }
 
-// The operands go through memory to a function of the type that the runtime calls.
-void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles) {
-  SmallVector<Value> stored;
+Type HostEmitter::closureType(ArrayRef<Value> operands) {
+  SmallVector<Type> types;
   for (Value operand : operands)
-    stored.push_back(convert(builder, loc, operand, typeInMemory(operand.getType())));
-  auto type =
-      LLVM::LLVMStructType::getLiteral(builder.getContext(), llvm::to_vector(ValueRange(stored).getTypes()));
+    types.push_back(typeInMemory(operand.getType()));
+  return LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
+}
+
+Value HostEmitter::closureOf(ArrayRef<Value> operands) {
+  Type type = closureType(operands);
   Value closure = stackSlot(type, 1);
-  for (auto [i, value] : llvm::enumerate(stored)) {
+  for (auto [i, operand] : llvm::enumerate(operands)) {
     Value address = LLVM::GEPOp::create(builder, loc, pointerType, type, closure,
                                         ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
-    LLVM::StoreOp::create(builder, loc, value, address);
+    Value stored = convert(builder, loc, operand, typeInMemory(operand.getType()));
+    LLVM::StoreOp::create(builder, loc, stored, address);
   }
-  func::FuncOp range = shared.rangeFunction(kernel, type);
+  return closure;
+}
+
+// The operands go through memory to a function of the type that the runtime calls.
+void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles) {
+  Value closure = closureOf(operands);
+  func::FuncOp range = shared.rangeFunction(kernel, closureType(operands));
   Value function = func::ConstantOp::create(builder, loc, range.getFunctionType(), range.getSymName());
   Value address = UnrealizedConversionCastOp::create(builder, loc, pointerType, function).getResult(0);
   call("adrt_parallel_for", nullptr, {context, toI64(tiles), address, closure});

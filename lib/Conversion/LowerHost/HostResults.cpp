@@ -40,12 +40,14 @@ void HostEmitter::emitReturn(func::ReturnOp op) {
     if (place && place->home == Home::argument && isDonated(place->number, number)) {
       Value argument = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
                                            ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(place->number)});
+      if (options.device)
+        returnDonated(argument, tensor);
       Value described = LLVM::LoadOp::create(builder, loc, tensorType, argument);
       LLVM::StoreOp::create(builder, loc, described, resultSlot(number));
       continue;
     }
     Value data = allocateResult(number, tensor);
-    LLVM::MemcpyOp::create(builder, loc, data, tensor.pointer, byteCount(tensor), /*isVolatile=*/false);
+    copyBytes(data, tensor.pointer, byteCount(tensor));
   }
 }
 

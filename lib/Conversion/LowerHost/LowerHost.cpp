@@ -40,26 +40,30 @@ private:
     for (func::FuncOp function : module.getOps<func::FuncOp>())
       if (isHostProgram(function))
         programs.push_back(function);
+    HostOptions options{profile, device};
     for (func::FuncOp program : programs) {
-      if (failed(verifySignature(program)) || failed(verifyPlan(program)) ||
-          failed(HostEmitter(program, shared, profile).emit()))
+      if (failed(verifySignature(program)) || failed(verifyPlan(program, options)) ||
+          failed(HostEmitter(program, shared, options).emit()))
         return signalPassFailure();
       program.erase();
     }
     eraseUncalled(module);
-    if (profile) {
+    if (profile || device) {
       Builder builder(module.getContext());
       SmallVector<StringRef> names(shared.kernelNames().begin(), shared.kernelNames().end());
       module->setAttr("ad.kernel_names", builder.getStrArrayAttr(names));
     }
   }
 
-  // Private functions were inlined or are kernels; what is left on tensors has no caller.
+  // Private functions were inlined or are kernels; what is left on tensors has no caller, and what declares
+  // a kernel of a device has none any more.
   static void eraseUncalled(ModuleOp module) {
     for (func::FuncOp function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (function.isPrivate() &&
-          llvm::any_of(llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()),
-                       [](Type type) { return isa<TensorType>(type); }))
+      if (isDeviceKernel(function))
+        function.erase();
+      else if (function.isPrivate() &&
+               llvm::any_of(llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()),
+                            [](Type type) { return isa<TensorType>(type); }))
         function.erase();
   }
 };

@@ -13,18 +13,25 @@ namespace {
 /// Plans are attributes, so that they may come from a file.
 class PlanVerifier {
 public:
-  explicit PlanVerifier(func::FuncOp function) : function(function) {}
+  PlanVerifier(func::FuncOp function, const HostOptions &options) : function(function), options(options) {}
   LogicalResult verify();
 
 private:
   LogicalResult verify(Operation *op);
   LogicalResult verifyKernel(LaunchOp launch);
+  LogicalResult verifySpace(LaunchOp launch, func::FuncOp kernel);
   bool hasPlan(Operation *op, StringRef name, ValueRange values, bool optional = false) const;
 
   func::FuncOp function;
+  const HostOptions &options;
   int64_t buffers = 0;
 };
 } // namespace
+
+bool ad::isDeviceKernel(func::FuncOp function) {
+  auto tiles = function->getAttrOfType<StringAttr>("ad.tiles");
+  return function.isExternal() && tiles && function->hasAttrOfType<DenseI64ArrayAttr>("ad.space");
+}
 
 // One number per value; that of a tensor names a buffer.
 bool PlanVerifier::hasPlan(Operation *op, StringRef name, ValueRange values, bool optional) const {
@@ -41,10 +48,21 @@ bool PlanVerifier::hasPlan(Operation *op, StringRef name, ValueRange values, boo
 
 LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
-  if (!kernel || !kernel->hasAttrOfType<StringAttr>("ad.tiles"))
-    return launch.emitOpError("launches a kernel without code; run ad-emit-cpu first");
+  if (!kernel || !kernel->hasAttrOfType<StringAttr>("ad.tiles") || isDeviceKernel(kernel) != options.device)
+    return launch.emitOpError("launches a kernel without code; run ")
+           << (options.device ? "ad-emit-gpu" : "ad-emit-cpu") << " first";
   if (launch.getNumResults() == 0)
     return launch.emitOpError("has no results; the host program expects tensors, not destinations");
+  return options.device ? verifySpace(launch, kernel) : success();
+}
+
+// A result of the launch and some of its axes.
+LogicalResult PlanVerifier::verifySpace(LaunchOp launch, func::FuncOp kernel) {
+  auto space = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.space").asArrayRef();
+  int64_t results = launch.getNumResults();
+  if (space.size() != 2 || space[0] < 0 || space[0] >= results || space[1] < 0 ||
+      space[1] > cast<RankedTensorType>(launch.getResult(space[0]).getType()).getRank())
+    return launch.emitOpError("launches a kernel whose ad.space names no axes of its results");
   return success();
 }
 
@@ -72,4 +90,6 @@ LogicalResult PlanVerifier::verify() {
   return failure(function.walk([&](Operation *op) { return WalkResult(verify(op)); }).wasInterrupted());
 }
 
-LogicalResult ad::verifyPlan(func::FuncOp function) { return PlanVerifier(function).verify(); }
+LogicalResult ad::verifyPlan(func::FuncOp function, const HostOptions &options) {
+  return PlanVerifier(function, options).verify();
+}

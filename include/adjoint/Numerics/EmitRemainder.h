@@ -1,0 +1,17 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The remainder of floats in integer arithmetic, for targets that have none with the right bits.
+#ifndef ADJOINT_NUMERICS_EMITREMAINDER_H
+#define ADJOINT_NUMERICS_EMITREMAINDER_H
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::ad::numerics {
+
+/// x - y * trunc(x / y), which is exact, for scalars of f32 or f64: fmod of the C library. Emits arith and
+/// math operations and a loop with as many steps as the exponents differ.
+Value emitRemainder(OpBuilder &builder, Location loc, Value x, Value y);
+
+} // namespace mlir::ad::numerics
+
+#endif // ADJOINT_NUMERICS_EMITREMAINDER_H

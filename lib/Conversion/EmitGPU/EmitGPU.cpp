@@ -1,0 +1,101 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-emit-gpu`: a function of the GPU for each kernel, and a declaration that tells the host
+// program how to launch it.
+
+#include "GenericEmitter.h"
+#include "adjoint/Conversion/Passes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_EMITGPUPASS
+#include "adjoint/Conversion/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+using ::mlir::gpu::GPUFuncOp;
+using ::mlir::gpu::GPUModuleOp;
+
+namespace {
+class EmitGPUPass : public ad::impl::EmitGPUPassBase<EmitGPUPass> {
+public:
+  using EmitGPUPassBase::EmitGPUPassBase;
+
+private:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    if (kernels.empty())
+      return;
+    StringRef name = kKernelModule;
+    if (Operation *taken = SymbolTable::lookupSymbolIn(module, name)) {
+      taken->emitOpError("has the name '")
+          << name << "', which the module of the GPU's kernels gets; rename it";
+      return signalPassFailure();
+    }
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    auto gpuModule = GPUModuleOp::create(builder, module.getLoc(), name);
+    for (KernelOp kernel : kernels)
+      if (failed(emit(kernel, gpuModule)))
+        return signalPassFailure();
+  }
+
+  static LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
+    GPUFuncOp function = defineIn(gpuModule, kernel);
+    device::GenericEmitter emitter(kernel, function);
+    if (failed(emitter.emit()))
+      return failure();
+    OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
+    ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
+    reportClass(kernel);
+    declare(kernel, function, emitter.getTiles());
+    kernel.erase();
+    return success();
+  }
+
+  static void reportClass(KernelOp kernel) {
+    StringRef wanted = stringifyKernelClass(kernel.getKernelClass());
+    std::string reason = kernel.getKernelClass() == KernelClass::generic
+                             ? "no other class covers it"
+                             : ("the GPU has no emitter for class " + wanted).str();
+    remark::missed(kernel.getLoc(), remark::RemarkOpts::name("generic-class").category("ad-gpu"))
+        << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
+  }
+
+  // Per tensor a pointer and its dynamic sizes, scalars as they are; then the same for each result.
+  static SmallVector<Type> argumentTypes(KernelOp kernel) {
+    Type index = IndexType::get(kernel.getContext()),
+         pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+    SmallVector<Type> types;
+    for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(), kernel.getResultTypes())) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      types.push_back(tensor ? pointer : type);
+      if (tensor)
+        types.append(tensor.getNumDynamicDims(), index);
+    }
+    return types;
+  }
+
+  static GPUFuncOp defineIn(GPUModuleOp gpuModule, KernelOp kernel) {
+    OpBuilder builder = OpBuilder::atBlockEnd(gpuModule.getBody());
+    auto function = GPUFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(),
+                                      builder.getFunctionType(argumentTypes(kernel), {}));
+    function->setAttr(::mlir::gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                      builder.getDenseI32ArrayAttr({device::kBlockThreads}));
+    return function;
+  }
+
+  // What the host program has to know; the launch keeps the symbol that it names.
+  static void declare(KernelOp kernel, GPUFuncOp function, const device::TileCount &tiles) {
+    OpBuilder builder(kernel);
+    auto declaration =
+        func::FuncOp::create(builder, kernel.getLoc(), kernel.getSymName(), function.getFunctionType());
+    declaration.setPrivate();
+    declaration->setAttr("ad.tiles", builder.getStringAttr(tiles.takers));
+    declaration->setAttr("ad.space", builder.getDenseI64ArrayAttr({tiles.result, tiles.axes}));
+  }
+};
+} // namespace

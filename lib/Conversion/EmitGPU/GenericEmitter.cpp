@@ -1,0 +1,175 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// How threads and warps share a kernel's results.
+
+#include "GenericEmitter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+GenericEmitter::GenericEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function)
+    : KernelEmitter(kernel, function, /*lanes=*/1, *findTiles("large"), /*dotProducts=*/false) {}
+
+void GenericEmitter::bindRange(ValueRange) {
+  using ::mlir::gpu::Dimension;
+  Value inBlock = ::mlir::gpu::ThreadIdOp::create(builder, loc, Dimension::x);
+  Value block = ::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x);
+  Value blockSize = ::mlir::gpu::BlockDimOp::create(builder, loc, Dimension::x);
+  Value blocks = ::mlir::gpu::GridDimOp::create(builder, loc, Dimension::x);
+  Value warpSize = indexConstant(kWarpThreads);
+  thread = binary<arith::AddIOp>(binary<arith::MulIOp>(block, blockSize), inBlock);
+  threads = binary<arith::MulIOp>(blocks, blockSize);
+  warp = binary<arith::DivUIOp>(thread, warpSize);
+  warps = binary<arith::DivUIOp>(threads, warpSize);
+  lane = binary<arith::RemUIOp>(inBlock, warpSize);
+}
+
+LogicalResult GenericEmitter::emitRoots() {
+  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+  std::optional<unsigned> space = rowSpaceOf(roots);
+  tileCount = {"threads", space.value_or(0), static_cast<int64_t>(results[space.value_or(0)].shape.size())};
+  if (!space) {
+    for (auto [root, destination] : llvm::zip_equal(roots, results))
+      if (failed(emitRoot(root, destination)))
+        return failure();
+    return success();
+  }
+  Nest nest = nestOver(results[*space], roots);
+  bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
+  flat = oneShape && llvm::all_of(roots, [&](Value root) { return isFlat(root); });
+  bool sumsLanes = llvm::any_of(roots, [&](Value root) {
+    return cpu::dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
+  });
+  if (!oneShape || sumsLanes)
+    return emitRows(roots, *space);
+  return emitNest(nest, [&](ArrayRef<Position> positions) { return storeRoots(roots, results, positions); });
+}
+
+// Slices go into a tensor that is there already, or every element finds out whether it lies in one: what one
+// thread fills another one must not write over.
+LogicalResult GenericEmitter::emitRoot(Value root, const Buffer &destination) {
+  auto insert = root.getDefiningOp<tensor::InsertSliceOp>();
+  if (!insert || buffers.count(insert.getDest()))
+    return KernelEmitter::emitRoot(root, destination);
+  return emitNest(nestOver(destination, root),
+                  [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
+}
+
+Value GenericEmitter::elementCount(ValueRange sizes) {
+  Value count = indexConstant(1);
+  for (Value size : sizes)
+    count = binary<arith::MulIOp>(count, size);
+  return count;
+}
+
+GenericEmitter::Position GenericEmitter::positionOf(Value number, ValueRange sizes) {
+  Position position(sizes.size());
+  for (int64_t axis = static_cast<int64_t>(sizes.size()) - 1; axis >= 0; --axis) {
+    Value index = axis == 0 ? number : binary<arith::RemUIOp>(number, sizes[axis]);
+    position[axis] = {index, 0, nullptr};
+    if (axis > 0)
+      number = binary<arith::DivUIOp>(number, sizes[axis]);
+  }
+  return position;
+}
+
+// Neighbouring threads take neighbouring elements, and all of them as many steps as it takes.
+LogicalResult GenericEmitter::emitNest(const Nest &nest, Store store) {
+  Spread ofThread(*this);
+  Scope scope(*this);
+  if (failed(hoistEverywhere(nest.roots, nest)))
+    return failure();
+  return emitLoop(thread, elementCount(nest.sizes), threads, [&](Value number) {
+    Position position = flat ? Position{{number, 0, nullptr}} : positionOf(number, nest.sizes);
+    return store(position);
+  });
+}
+
+// What is the same at all elements.
+LogicalResult GenericEmitter::hoistEverywhere(ValueRange roots, const Nest &nest) {
+  if (flat || nest.sizes.empty())
+    return success();
+  Position anywhere(nest.sizes.size(), Index::varying());
+  Visited visited;
+  for (Value root : roots)
+    if (failed(hoist(root, anywhere, visited)))
+      return failure();
+  return success();
+}
+
+// Nests with sums over lanes. What belongs to a row is computed by its warp, whose threads then go along it;
+// where the sums differ along the row too, the warp takes one element after another.
+LogicalResult GenericEmitter::emitRows(ValueRange roots, unsigned space) {
+  Nest whole = nestOver(results[space], {});
+  for (auto [root, buffer] : llvm::zip_equal(roots, results))
+    if (buffer.shape == whole.shape)
+      whole.roots.push_back(root);
+  int64_t rank = whole.shape.size();
+  bool summed = rank == 0 || sumsLanesAlong(whole.roots, whole, rank - 1);
+  bool hasRows = whole.roots.size() != roots.size();
+  tileCount = {"warps", space, summed && !hasRows ? rank : rank - 1};
+  if (summed && !hasRows)
+    return emitSummedElements(roots, whole);
+  SmallVector<Value> sizes(ArrayRef(whole.sizes).drop_back());
+  return emitLoop(warp, elementCount(sizes), warps,
+                  [&](Value number) { return emitRow(roots, whole, positionOf(number, sizes), !summed); });
+}
+
+LogicalResult GenericEmitter::emitSummedElements(ValueRange roots, const Nest &space) {
+  return emitLoop(warp, elementCount(space.sizes), warps, [&](Value number) {
+    return storeRoots(roots, results, ArrayRef<Position>(positionOf(number, space.sizes)));
+  });
+}
+
+// All values of the row are read before the first is stored, since a result may lie in the place of an
+// operand.
+LogicalResult GenericEmitter::emitRow(ValueRange roots, const Nest &space, const Position &row,
+                                      bool spreads) {
+  Scope scope(*this);
+  SmallVector<Value> whole, perRow;
+  SmallVector<Buffer> wholeBuffers, perRowBuffers;
+  for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
+    bool full = buffer.shape == space.shape;
+    (full ? whole : perRow).push_back(root);
+    (full ? wholeBuffers : perRowBuffers).push_back(buffer);
+  }
+  Position along(row);
+  along.push_back(Index::varying());
+  Visited hoisted;
+  for (Value root : whole)
+    if (failed(hoist(root, along, hoisted)))
+      return failure();
+  if (failed(storePerRow(perRow, perRowBuffers, row)))
+    return failure();
+  synchronizeWarp();
+  auto storeAt = [&](Value index) {
+    Position position(row);
+    position.push_back({index, 0, nullptr});
+    return storeRoots(whole, wholeBuffers, ArrayRef<Position>(position));
+  };
+  Value length = space.sizes.back();
+  if (!spreads)
+    return emitLoop(indexConstant(0), length, indexConstant(1), storeAt);
+  Spread ofThread(*this);
+  return emitLoop(lane, length, indexConstant(kWarpThreads), storeAt);
+}
+
+// The memory operations of a warp before it come before those behind it.
+void GenericEmitter::synchronizeWarp() {
+  Value all = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), -1);
+  NVVM::SyncWarpOp::create(builder, loc, all);
+}
+
+// One thread of a warp stores what all have computed, when all have read what lies there.
+void GenericEmitter::store(const Buffer &buffer, const Position &position, Value value) {
+  if (spread)
+    return KernelEmitter::store(buffer, position, value);
+  synchronizeWarp();
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, indexConstant(0));
+  auto branch = scf::IfOp::create(builder, loc, isFirst);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  KernelEmitter::store(buffer, position, value);
+}

@@ -1,0 +1,91 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Code of one kernel for a GPU, of the class that covers every kernel: the emitter of `ad-emit-cpu` without
+// vectors, which takes what a kernel computes from its definition, shared among the threads of a grid. A
+// thread takes elements of the iteration space, or a warp takes rows, whose sums over lanes go by the lanes
+// of the order: thread t has those that are t modulo the threads of a warp. Any grid computes the same bits.
+
+#ifndef ADJOINT_LIB_CONVERSION_EMITGPU_GENERICEMITTER_H
+#define ADJOINT_LIB_CONVERSION_EMITGPU_GENERICEMITTER_H
+
+#include "../EmitCPU/KernelEmitter.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::ad::device {
+
+/// Threads of a warp, which agree by shuffles.
+constexpr int64_t kWarpThreads = 32;
+/// The most threads of a block; a launch may take fewer, and any number of blocks.
+constexpr int64_t kBlockThreads = 256;
+
+/// How the tiles of a kernel are counted: those of the leading axes of a result, taken by threads or by
+/// warps.
+struct TileCount {
+  StringRef takers = "threads";
+  int64_t result = 0, axes = 0;
+};
+
+class GenericEmitter : public cpu::KernelEmitter {
+public:
+  GenericEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function);
+
+  const TileCount &getTiles() const { return tileCount; }
+
+private:
+  using Index = cpu::Index;
+  using Position = cpu::Position;
+  using Buffer = cpu::Buffer;
+
+  // --- GenericEmitter.cpp: who takes what
+  void bindRange(ValueRange arguments) override;
+  LogicalResult emitRoots() override;
+  LogicalResult emitRoot(Value root, const Buffer &destination) override;
+  LogicalResult emitNest(const Nest &nest, Store store) override;
+  void store(const Buffer &buffer, const Position &position, Value value) override;
+  LogicalResult emitRows(ValueRange roots, unsigned space);
+  LogicalResult emitRow(ValueRange roots, const Nest &space, const Position &row, bool spreads);
+  LogicalResult emitSummedElements(ValueRange roots, const Nest &space);
+  Value elementCount(ValueRange sizes);
+  Position positionOf(Value number, ValueRange sizes);
+  LogicalResult hoistEverywhere(ValueRange roots, const Nest &nest);
+  void synchronizeWarp();
+
+  // --- Lanes.cpp: sums over lanes, by a warp or by one thread
+  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
+                             Value upper, int64_t lanes) override;
+  FailureOr<Value> chunkOfWarp(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
+                               Value upper, int64_t lanes);
+  FailureOr<Value> chunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                 Value lower, Value upper, int64_t lanes);
+  FailureOr<Value> laneChain(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
+                             Value upper, Value lane, int64_t lanes);
+  Value reverseBits(Value number, int64_t count);
+  Value shuffle(Value value, int64_t distance);
+
+  // --- Insert.cpp: slices inserted into a tensor, element by element
+  FailureOr<Value> compute(Value tensor, const Position &position) override;
+  FailureOr<Value> computeInserted(tensor::InsertSliceOp insert, const Position &position);
+
+  /// The code of single threads for a while, in which those of a warp work on different elements.
+  class Spread {
+  public:
+    explicit Spread(GenericEmitter &emitter) : emitter(emitter), before(emitter.spread) {
+      emitter.spread = true;
+    }
+    ~Spread() { emitter.spread = before; }
+
+  private:
+    GenericEmitter &emitter;
+    bool before;
+  };
+
+  TileCount tileCount;
+  Value thread, threads; // of the grid: number and count
+  Value warp, warps;     // the same of warps
+  Value lane;            // of the thread in its warp
+  bool spread = false;   // code of a thread; otherwise all of a warp compute the same values
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CONVERSION_EMITGPU_GENERICEMITTER_H

@@ -1,0 +1,132 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A chunk of a sum over lanes, as docs/numerics.md says: chains with a distance, joined by a halving tree.
+// The threads of a warp have a chain or two each, and join by shuffles; a thread on its own has one chain
+// after another, in the order in which a pairwise tree joins them like the halving one.
+
+#include "GenericEmitter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+static Operation *combiningOp(linalg::GenericOp generic) {
+  return generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+}
+
+FailureOr<Value> GenericEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops,
+                                           Value identity, Value lower, Value upper, int64_t lanes) {
+  if (failed(hoistReduced(generic, loops)))
+    return failure();
+  return spread ? chunkOfThread(generic, loops, identity, lower, upper, lanes)
+                : chunkOfWarp(generic, loops, identity, lower, upper, lanes);
+}
+
+// The elements of one lane in ascending order. A lane without an element takes part in no join: it holds -0,
+// which every sum keeps. Of no elements at all the sum is what it starts from.
+FailureOr<Value> GenericEmitter::laneChain(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                           Value lower, Value upper, Value number, int64_t lanes) {
+  auto loop = scf::ForOp::create(builder, loc, binary<arith::AddIOp>(lower, number), upper,
+                                 indexConstant(lanes), identity);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Scope scope(*this);
+    Spread ofThread(*this);
+    SmallVector<Index> inner(loops);
+    setReductionIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
+    auto values = applyBody(generic, inner, loop.getRegionIterArg(0));
+    if (failed(values))
+      return failure();
+    scf::YieldOp::create(builder, loc, values->front());
+  }
+  Value sum = loop.getResult(0), size = binary<arith::SubIOp>(upper, lower);
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(size));
+  auto type = dyn_cast<FloatType>(sum.getType());
+  if (!type || !isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)) || (known && *known >= lanes))
+    return sum;
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, -0.0));
+  Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
+  Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, some);
+  return Value(arith::SelectOp::create(builder, loc, present, sum, zero));
+}
+
+FailureOr<Value> GenericEmitter::chunkOfWarp(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                             Value lower, Value upper, int64_t lanes) {
+  int64_t width = std::min(lanes, kWarpThreads);
+  // Threads that have no lane of their own repeat those of others.
+  Value first = width == kWarpThreads ? lane : binary<arith::RemUIOp>(lane, indexConstant(width));
+  SmallVector<Value> sums;
+  for (int64_t offset = 0; offset < lanes; offset += width) {
+    FailureOr<Value> sum = laneChain(generic, loops, identity, lower, upper,
+                                     binary<arith::AddIOp>(first, indexConstant(offset)), lanes);
+    if (failed(sum))
+      return failure();
+    sums.push_back(*sum);
+  }
+  Operation *join = combiningOp(generic);
+  for (size_t half = sums.size() / 2; half >= 1; half /= 2)
+    for (size_t i = 0; i < half; ++i)
+      sums[i] = joinValues(join, sums[i], sums[i + half]);
+  Value sum = sums.front();
+  for (int64_t half = width / 2; half >= 1; half /= 2)
+    sum = joinValues(join, sum, shuffle(sum, half));
+  return sum;
+}
+
+// Lanes in the order of their reversed numbers: neighbours of a pairwise tree are then half of all lanes
+// apart, those of the next level a quarter.
+FailureOr<Value> GenericEmitter::chunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                               Value identity, Value lower, Value upper, int64_t lanes) {
+  auto ofLane = [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
+    FailureOr<Value> sum =
+        laneChain(generic, loops, identity, lower, upper, reverseBits(number, lanes), lanes);
+    if (failed(sum))
+      return failure();
+    return SmallVector<Value>{*sum};
+  };
+  auto sums = pairwiseTree(indexConstant(lanes), /*length=*/1, identity, combiningOp(generic), ofLane);
+  if (failed(sums))
+    return failure();
+  return sums->front();
+}
+
+Value GenericEmitter::reverseBits(Value number, int64_t count) {
+  if (count == 1)
+    return number;
+  Type wide = builder.getI64Type();
+  Value bits = arith::IndexCastOp::create(builder, loc, wide, number);
+  bits = LLVM::BitReverseOp::create(builder, loc, wide, bits);
+  Value distance = arith::ConstantIntOp::create(builder, loc, wide, 64 - llvm::Log2_64(count));
+  bits = arith::ShRUIOp::create(builder, loc, bits, distance);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bits);
+}
+
+// The value of the thread whose number in the warp differs in one bit.
+Value GenericEmitter::shuffle(Value value, int64_t distance) {
+  Type type = value.getType(), word = builder.getI32Type();
+  unsigned width = type.getIntOrFloatBitWidth();
+  Type integer = builder.getIntegerType(width);
+  auto exchange = [&](Value bits) -> Value {
+    return ::mlir::gpu::ShuffleOp::create(builder, loc, bits, distance, kWarpThreads,
+                                          ::mlir::gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  Value bits = type == integer ? value : arith::BitcastOp::create(builder, loc, integer, value);
+  if (width < 32) {
+    bits = exchange(arith::ExtUIOp::create(builder, loc, word, bits));
+    bits = arith::TruncIOp::create(builder, loc, integer, bits);
+  } else if (width == 32) {
+    bits = exchange(bits);
+  } else {
+    Value half = arith::ConstantIntOp::create(builder, loc, integer, 32);
+    Value low = exchange(arith::TruncIOp::create(builder, loc, word, bits));
+    Value high = exchange(
+        arith::TruncIOp::create(builder, loc, word, arith::ShRUIOp::create(builder, loc, bits, half)));
+    high = arith::ShLIOp::create(builder, loc, arith::ExtUIOp::create(builder, loc, integer, high), half);
+    bits = arith::OrIOp::create(builder, loc, arith::ExtUIOp::create(builder, loc, integer, low), high);
+  }
+  return type == integer ? bits : arith::BitcastOp::create(builder, loc, type, bits);
+}

@@ -1,0 +1,94 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Host programs whose tensors lie in the memory of a device: kernels are launched by number, and what crosses
+// between the two memories does so by calls of the runtime.
+
+#include "HostEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Threads of a block and the most blocks of a launch: kernels give the same bits for any grid.
+static constexpr int64_t kBlockThreads = 256;
+static constexpr int64_t kWarpThreads = 32;
+static constexpr int64_t kMostBlocks = 65535;
+
+Value HostEmitter::deviceArgument(unsigned number) {
+  Value described = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
+                                        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
+  Value memory = call("adrt_argument", pointerType, {context, described, i32(number)});
+  guardNotNull(memory);
+  return memory;
+}
+
+Value HostEmitter::deviceConstant(Value data, const HostTensor &described) {
+  Value memory = call("adrt_constant", pointerType, {context, data, byteCount(described)});
+  guardNotNull(memory);
+  return memory;
+}
+
+void HostEmitter::readFromDevice(Value target, Value source, Value bytes) {
+  guard(call("adrt_read", builder.getI32Type(), {context, target, source, bytes}));
+}
+
+// The argument keeps its place in the host's memory; the result that it is donated to lies in the device's.
+void HostEmitter::returnDonated(Value argument, const HostTensor &tensor) {
+  Value address =
+      LLVM::GEPOp::create(builder, loc, pointerType, tensorType, argument, ArrayRef<LLVM::GEPArg>{0, 0});
+  Value data = LLVM::LoadOp::create(builder, loc, pointerType, address);
+  readFromDevice(data, tensor.pointer, byteCount(tensor));
+}
+
+// How many tiles the kernel's declaration asks for.
+Value HostEmitter::tileCount(LaunchOp launch, func::FuncOp kernel) {
+  auto space = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.space");
+  const HostTensor result = tensors.lookup(launch.getResult(space[0]));
+  Value count = indexConstant(1);
+  for (Value size : ArrayRef(result.sizes).take_front(space[1]))
+    count = builder.createOrFold<arith::MulIOp>(loc, count, size);
+  return count;
+}
+
+// adrt_grid: blocks and threads of a block along x, and 1 along every other axis.
+Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
+  Value threads = tileCount(launch, kernel);
+  if (kernel->getAttrOfType<StringAttr>("ad.tiles").getValue() == "warps")
+    threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(kWarpThreads));
+  threads = builder.createOrFold<arith::MaxUIOp>(loc, threads, indexConstant(1));
+  Value block = indexConstant(kBlockThreads), warp = indexConstant(kWarpThreads);
+  Value blocks = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, block);
+  blocks = builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMostBlocks));
+  Value rounded = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, warp);
+  rounded = builder.createOrFold<arith::MulIOp>(loc, rounded, warp);
+  block = builder.createOrFold<arith::MinUIOp>(loc, block, rounded);
+  constexpr int64_t numbers = 10; // three triples and the bytes of shared memory
+  auto type = LLVM::LLVMArrayType::get(builder.getI32Type(), numbers);
+  Value grid = stackSlot(type, 1);
+  for (int32_t i = 0; i < numbers; ++i) {
+    Value number =
+        i == 0 || i == 3
+            ? Value(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), i == 0 ? blocks : block))
+            : i32(i == numbers - 1 ? 0 : 1);
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, type, grid, ArrayRef<LLVM::GEPArg>{0, i});
+    LLVM::StoreOp::create(builder, loc, number, address);
+  }
+  return grid;
+}
+
+void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
+  Value closure = closureOf(operands);
+  auto type = closureType(operands);
+  int64_t count = operands.size();
+  Value pointers = stackSlot(pointerType, count);
+  for (int32_t i = 0; i < count; ++i) {
+    Value field = LLVM::GEPOp::create(builder, loc, pointerType, type, closure, ArrayRef<LLVM::GEPArg>{0, i});
+    Value slot =
+        LLVM::GEPOp::create(builder, loc, pointerType, pointerType, pointers, ArrayRef<LLVM::GEPArg>{i});
+    LLVM::StoreOp::create(builder, loc, field, slot);
+  }
+  Value number = i32(shared.kernelNumber(kernel.getSymName()));
+  guard(call("adrt_launch", builder.getI32Type(),
+             {context, shared.site(builder, loc, "ad.launch"), number, gridFor(launch, kernel), pointers,
+              i32(count)}));
+}

@@ -1,0 +1,71 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-lower-to-nvvm`: what the emitters for GPUs make becomes the LLVM and NVVM dialects in one
+// walk.
+
+#include "adjoint/Conversion/Passes.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_LOWERTONVVMPASS
+#include "adjoint/Conversion/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static RewritePatternSet collectPatterns(LLVMTypeConverter &converter) {
+  RewritePatternSet patterns(&converter.getContext());
+  // Before those of upstream's for GPUs, which call functions of a library.
+  populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false, /*benefit=*/2);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  populateGpuToNVVMConversionPatterns(converter, patterns);
+  return patterns;
+}
+
+namespace {
+class LowerToNVVMPass : public ad::impl::LowerToNVVMPassBase<LowerToNVVMPass> {
+  void runOnOperation() override {
+    LLVMTypeConverter converter(&getContext());
+    configureGpuToNVVMTypeConverter(converter);
+    FrozenRewritePatternSet patterns(collectPatterns(converter));
+    LLVMConversionTarget target(getContext());
+    target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect, ::mlir::gpu::GPUDialect,
+                             index::IndexDialect, math::MathDialect>();
+    target.addLegalDialect<NVVM::NVVMDialect>();
+    target.addLegalOp<::mlir::gpu::GPUModuleOp>();
+    ConversionConfig config;
+    config.foldingMode = DialectConversionFoldingMode::Never;
+    if (failed(applyPartialConversion(getOperation(), target, patterns, config)) ||
+        failed(refuseLibraryCalls()))
+      signalPassFailure();
+  }
+
+  LogicalResult refuseLibraryCalls() {
+    WalkResult result = getOperation()->walk([](LLVM::CallOp call) -> WalkResult {
+      if (!call.getCallee() || !call.getCallee()->starts_with("__nv_"))
+        return WalkResult::advance();
+      return call.emitError("needs '")
+             << *call.getCallee() << "' of a library whose bits are its own; run ad-expand-scalar-ops first";
+    });
+    return failure(result.wasInterrupted());
+  }
+};
+} // namespace

@@ -1,0 +1,70 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-serialize-kernels`: kernels in the LLVM and NVVM dialects become code of a GPU.
+
+#include "Ptx.h"
+#include "adjoint/Conversion/Passes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_SERIALIZEKERNELSPASS
+#include "adjoint/Conversion/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+using ::mlir::gpu::CompilationTarget;
+
+namespace {
+class SerializeKernelsPass : public ad::impl::SerializeKernelsPassBase<SerializeKernelsPass> {
+public:
+  using SerializeKernelsPassBase::SerializeKernelsPassBase;
+
+private:
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SerializeKernelsPassBase::getDependentDialects(registry);
+    registerBuiltinDialectTranslation(registry);
+    registerGPUDialectTranslation(registry);
+    registerLLVMDialectTranslation(registry);
+    registerNVVMDialectTranslation(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::optional<Chip> known = findChip(chip);
+    if (!known) {
+      module.emitError("unknown chip '") << chip << "', expected " << chipNames();
+      return signalPassFailure();
+    }
+    if (format != "isa" && format != "bin") {
+      module.emitError("unknown format '") << format << "', expected isa or bin";
+      return signalPassFailure();
+    }
+    for (auto kernels : llvm::make_early_inc_range(module.getOps<::mlir::gpu::GPUModuleOp>()))
+      if (failed(serialize(kernels, *known)))
+        return signalPassFailure();
+  }
+
+  LogicalResult serialize(::mlir::gpu::GPUModuleOp kernels, const Chip &known) {
+    FailureOr<std::string> code = emitPtx(kernels, known);
+    if (succeeded(code) && format == "bin")
+      code = assemble(kernels, *code, known);
+    if (failed(code))
+      return failure();
+    OpBuilder builder(kernels);
+    auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/2, "nvptx64-nvidia-cuda", known.name,
+                                            ("+" + known.ptx).str());
+    auto object = ::mlir::gpu::ObjectAttr::get(
+        target, format == "bin" ? CompilationTarget::Binary : CompilationTarget::Assembly,
+        builder.getStringAttr(*code));
+    ::mlir::gpu::BinaryOp::create(builder, kernels.getLoc(), kernels.getName(), /*offloadingHandler=*/nullptr,
+                                  builder.getArrayAttr(object));
+    kernels.erase();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,106 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""assemble.py PTXAS: the kernels of programs as ptxas takes them, for every chip that ad-serialize-kernels knows.
+
+Each kernel must assemble without a warning and, but for f64, without spilled registers. Prints the worst registers and stack of each program."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+CHIPS = ["sm_80", "sm_86", "sm_89", "sm_90a", "sm_100"]
+ENDS = ["sm_80", "sm_100"]  # for the programs of other tests
+REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
+# ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
+SPILLS = {"f64": 16}  # bytes, else none
+FLOATS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"]
+INTEGERS = ["i8", "i32", "i64"]
+CHECKS = ["08-unary", "12-layer-norm", "13-cross-entropy", "19-other-elements", "20-convexity", "52-broadcast"]
+FILES = [*(ROOT / "test" / "Integration" / f"check-{name}.mlir" for name in CHECKS),
+         *sorted((ROOT / "examples" / "digits").glob("*.mlir"))]
+
+
+def of_floats(element):
+    """Elementwise functions, a contraction, rows, columns and movement, of static and dynamic sizes."""
+    t, s, r, v, d = (f"tensor<{shape}{element}>" for shape in ("64x96x", "96x40x", "64x40x", "64x", "?x96x"))
+    return f"""func.func @main(%x: {t}, %w: {s}, %d: {d}) -> ({r}, {t}, {v}, tensor<96x{element}>, tensor<66x96x{element}>, {d}) {{
+  %y = ad.dot %x, %w batch [] x [] contract [1] x [0] : ({t}, {s}) -> {r}
+  %g = ad.gelu %y : {r}
+  %p = ad.softmax %x axis 1 : {t}
+  %a = ad.reduce_sum %x axes [1] : {t} -> {v}
+  %c = ad.reduce_max %x axes [0] : {t} -> tensor<96x{element}>
+  %i = ad.tan %x : {t}
+  %m = ad.rem %i, %x : {t}
+  %z = ad.constant dense<0.0> : tensor<{element}>
+  %e = ad.pad %m, %z low [1, 0] high [1, 0] interior [0, 0] : {t}, tensor<{element}>
+  %o = ad.softmax %d axis 1 : {d}
+  return %g, %p, %a, %c, %e, %o : {r}, {t}, {v}, tensor<96x{element}>, tensor<66x96x{element}>, {d}
+}}
+"""
+
+
+def of_integers(element):
+    t, v = f"tensor<64x96x{element}>", f"tensor<64x{element}>"
+    return f"""func.func @main(%x: {t}, %y: {t}) -> ({t}, {v}, tensor<64x96xi1>, tensor<64xi64>) {{
+  %m = ad.rem %x, %y : {t}
+  %q = ad.div %m, %y : {t}
+  %s = ad.reduce_sum %q axes [1] : {t} -> {v}
+  %c = ad.compare lt %x, %y : {t}
+  %a = ad.argmax %x axis 1 : {t}
+  return %q, %s, %c, %a : {t}, {v}, tensor<64x96xi1>, tensor<64xi64>
+}}
+"""
+
+
+def ptx_of(path, chip):
+    done = subprocess.run(["ad-opt", path, f"--ad-to-gpu=chip={chip}"], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{path.name}: {done.stderr[:1000]}")
+    found = re.search(r'assembly = "((?:[^"\\]|\\.)*)"', done.stdout)
+    unescape = lambda m: chr(int(m[1], 16)) if len(m[1]) == 2 else m[1]
+    return re.sub(r"\\([0-9A-F]{2}|.)", unescape, found[1]) if found else None
+
+
+def complaints(ptxas, path, chip):
+    """What is wrong with the program's kernels, and the most registers and bytes of stack that one has."""
+    ptx = ptx_of(path, chip)
+    if ptx is None:
+        return [], (0, 0), 0
+    done = subprocess.run([ptxas, "-v", "-arch", chip, "-o", "/dev/null", "-"], input=ptx, capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    wrong = [line for line in text.splitlines() if re.search(r"error|fatal|warning|C75\d\d", line)]
+    spills = max(map(int, re.findall(r"(\d+) bytes spill", text)), default=0)
+    if spills > SPILLS.get(path.stem, 0):
+        wrong.append(f"{spills} bytes of spilled registers")
+    registers = [int(n) for n in re.findall(r"Used (\d+) registers", text)]
+    stack = [int(n) for n in re.findall(r"(\d+) bytes stack frame", text)]
+    if done.returncode and not wrong:
+        wrong.append(f"exit code {done.returncode}: {text[:500]}")
+    if max(registers, default=0) > REGISTERS:
+        wrong.append(f"{max(registers)} registers, expected at most {REGISTERS}")
+    return wrong, (max(registers, default=0), max(stack, default=0)), len(registers)
+
+
+def main():
+    ptxas, run, failed = sys.argv[1], 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        paths = list(FILES)
+        for element in FLOATS + INTEGERS:
+            paths.append(pathlib.Path(name) / f"{element}.mlir")
+            paths[-1].write_text((of_floats if element in FLOATS else of_integers)(element))
+        for path in paths:
+            for chip in CHIPS if path.parent == pathlib.Path(name) else ENDS:
+                wrong, (registers, stack), kernels = complaints(ptxas, path, chip)
+                run += kernels
+                failed += bool(wrong)
+                print(f"{path.stem} {chip}: {kernels} kernels, {registers} registers, {stack} bytes of stack")
+                for line in wrong:
+                    print(f"  WRONG: {line}")
+    print(f"kernels: {run} run, {failed} failed")
+    return failed != 0 or run == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+
+#identity = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Every kernel says why it takes the class that covers all.
+// REMARK-DAG: generic-class | Category:ad-gpu | kernel=scale, reason="the GPU has no emitter for class elementwise"
+// REMARK-DAG: generic-class | Category:ad-gpu | kernel=sum, reason="the GPU has no emitter for class row"
+// REMARK-DAG: generic-class | Category:ad-gpu | kernel=pad, reason="no other class covers it"
+
+// What the host program launches.
+// CHECK: func.func private @scale(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 2>, ad.tiles = "threads"}
+// CHECK: func.func private @sum(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "warps"}
+// CHECK: func.func private @pad(!llvm.ptr, index, !llvm.ptr, index) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+// CHECK: gpu.module @ad_kernels
+
+// Neighbouring threads take neighbouring elements: one loop over all of them, with a step of the whole grid.
+// CHECK-LABEL: gpu.func @scale
+// CHECK-SAME: kernel attributes {nvvm.maxntid = array<i32: 256>}
+// CHECK: %[[THREAD:.+]] = arith.addi
+// CHECK: %[[THREADS:.+]] = arith.muli %{{grid_dim.*}}, %{{block_dim.*}}
+// CHECK: scf.for %[[I:.+]] = %[[THREAD]] to %{{.+}} step %[[THREADS]]
+// CHECK: %[[X:.+]] = llvm.load %{{.+}} : !llvm.ptr -> f32
+// CHECK: arith.mulf %[[X]], %[[X]] : f32
+// CHECK: llvm.store
+// CHECK-NOT: vector<
+ad.kernel private @scale(%a: tensor<4x20xf32>) -> tensor<4x20xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  %e = tensor.empty() : tensor<4x20xf32>
+  %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4x20xf32>) outs(%e : tensor<4x20xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %y = arith.mulf %x, %x : f32
+    linalg.yield %y : f32
+  } -> tensor<4x20xf32>
+  ad.yield %r : tensor<4x20xf32>
+}
+
+// A warp takes a row of 64 lanes: each of its threads sums two, joins them, and then half, a quarter, … of the others' sums; one
+// thread stores when all have read.
+// CHECK-LABEL: gpu.func @sum
+// CHECK: scf.for
+// CHECK: %[[LOW:.+]] = scf.for {{.+}} step %c64
+// CHECK: %[[HIGH:.+]] = scf.for {{.+}} step %c64
+// CHECK: %[[BOTH:.+]] = arith.addf %[[LOW]], %[[HIGH]]
+// CHECK: gpu.shuffle xor %{{.+}}, %c16_i32
+// CHECK: gpu.shuffle xor %{{.+}}, %c8_i32
+// CHECK: gpu.shuffle xor %{{.+}}, %c4_i32
+// CHECK: gpu.shuffle xor %{{.+}}, %c2_i32
+// CHECK: gpu.shuffle xor %{{.+}}, %c1_i32
+// CHECK: nvvm.bar.warp.sync
+// CHECK: scf.if
+// CHECK: llvm.store
+// CHECK-NOT: llvm.store
+ad.kernel private @sum(%a: tensor<4x200xf32>) -> tensor<4xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#identity, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<4x200xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %s = arith.addf %out, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  ad.yield %r : tensor<4xf32>
+}
+
+// What is inserted into something that the kernel makes: each element finds out where it comes from, so that no thread writes over
+// what another one has written.
+// CHECK-LABEL: gpu.func @pad
+// CHECK: scf.for
+// CHECK: %[[VALUE:.+]] = scf.if {{.+}} -> (f32)
+// CHECK: llvm.load
+// CHECK: else
+// CHECK-NOT: llvm.load
+// CHECK: llvm.store %[[VALUE]]
+// CHECK-NOT: llvm.store
+// CHECK: gpu.return
+ad.kernel private @pad(%a: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_class = #ad<kernel_class generic>} {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c5 = arith.constant 5 : index
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %m = arith.addi %n, %c5 : index
+  %e = tensor.empty(%m) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = tensor.insert_slice %a into %f[2] [%n] [1] : tensor<?xf32> into tensor<?xf32>
+  ad.yield %r : tensor<?xf32>
+}

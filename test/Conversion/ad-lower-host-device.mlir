@@ -1,0 +1,52 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-lower-host=device=true --split-input-file --verify-diagnostics | FileCheck %s
+
+// Arguments and constants are brought to the device, launches go by number with their operands in memory, carries are copied there,
+// and the element that decides is read back. Nothing reads a tensor directly.
+// CHECK: ad.kernel_names = ["k"]
+// CHECK-NOT: func.func private @k
+// CHECK-LABEL: func.func @adrt_entry_main
+// CHECK: %[[X:.+]] = llvm.call @adrt_argument(
+// CHECK: ad.guard
+// CHECK: llvm.call @adrt_constant(
+// CHECK: ad.guard
+// CHECK: %[[STATUS:.+]] = llvm.call @adrt_launch(%{{.+}}, %{{.+}}, %{{.+}}, %[[GRID:.+]], %[[OPERANDS:.+]], %{{.+}})
+// CHECK: ad.guard %[[STATUS]]
+// CHECK: llvm.call @adrt_read(%{{.+}}, %[[SLOT:.+]], %{{.+}}, %{{.+}})
+// CHECK: ad.guard
+// CHECK: llvm.load %[[SLOT]] : !llvm.ptr -> f32
+// CHECK: llvm.call @adrt_copy(
+// CHECK: return
+// CHECK-NOT: llvm.intr.memcpy
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16, 0, 0, 0, 16>} {
+  %c = ad.constant dense<1.0> : tensor<4xf32>
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %e = tensor.extract %y[%c0] : tensor<4xf32>
+  %z = arith.constant 0.0 : f32
+  %p = arith.cmpf ogt, %e, %z : f32
+  %r = arith.select %p, %y, %c {ad.buffer = array<i64: 1>} : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.tiles = "flat"} {
+  return
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel without code; run ad-emit-gpu first}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 2>, ad.tiles = "threads"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.space names no axes of its results}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
