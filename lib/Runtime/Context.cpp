@@ -2,6 +2,7 @@
 
    Memory, errors and times of one running program. */
 #include "adjoint/Runtime/Context.h"
+#include "DeviceMemory.h"
 #include "adjoint/Runtime/FloatingPointState.h"
 
 #include <algorithm>
@@ -81,7 +82,10 @@ int32_t adrt_context::run(const std::function<int32_t()> &body) {
   arenaBlocksUsed = 0;
   arenaBytes = 0;
   FloatingPointScope floatingPoint;
-  return body();
+  if (!deviceMemory)
+    return body();
+  beginDeviceRun();
+  return endDeviceRun(body());
 }
 
 int32_t adrt_context::fail(int32_t status, const adrt_site *site, std::string message) {
@@ -109,6 +113,8 @@ void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose)
 }
 
 void *adrt_context::allocateArena(int64_t bytes) {
+  if (deviceMemory)
+    return requireMemory(deviceMemory->arena(bytes), bytes, "an arena");
   if (arenaBlocksUsed == arena.size())
     arena.push_back(std::make_unique<Buffer>());
   void *memory = allocate(*arena[arenaBlocksUsed], bytes, "an arena");
@@ -125,6 +131,8 @@ void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
     fail(ADRT_HOST_ERROR, nullptr, "the compiled program asks for buffer " + std::to_string(number));
     return nullptr;
   }
+  if (deviceMemory)
+    return requireMemory(deviceMemory->buffer(number, bytes), bytes, "a buffer");
   if (static_cast<size_t>(number) >= buffers.size())
     buffers.resize(number + 1);
   if (!buffers[number])
@@ -152,7 +160,11 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
     return nullptr;
   slot.shape.assign(shape, shape + rank);
   result = {memory, slot.shape.data(), rank, type};
-  return memory;
+  if (!deviceMemory)
+    return memory;
+  int64_t bytes = byteSize(type, rank, shape);
+  writtenResults[index] = {memory, bytes};
+  return requireMemory(deviceMemory->result(index, bytes), bytes, "a result");
 }
 
 Buffer adrt_context::takeResult(size_t index) {
@@ -177,6 +189,8 @@ void adrt_context::endKernel(int32_t kernel) {
   if (kernel < 0 || static_cast<size_t>(kernel) >= kernelTimes.size())
     return;
   KernelTime &time = kernelTimes[kernel];
+  if (deviceMemory)
+    finish(getDevice()->synchronize(), nullptr); // the next service that can fail returns it
   ++time.calls;
   time.total += std::chrono::steady_clock::now() - time.started;
 }

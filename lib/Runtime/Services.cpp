@@ -2,8 +2,11 @@
 
    The functions that compiled code calls, each a thin door to the context. */
 #include "Failure.h"
+#include "HostCopy.h"
 #include "adjoint/Runtime/Context.h"
 #include "adjoint/Runtime/adrt.h"
+
+#include <deque>
 
 using namespace adrt;
 
@@ -14,6 +17,18 @@ int32_t finishCallback(adrt_context *context, const adrt_site *site, int32_t sta
   if (status == ADRT_OK)
     return ADRT_OK;
   return context->fail(status, site, std::move(message));
+}
+
+/// Tensors of a device as the host sees them; `copies` has the memory.
+int32_t copyForHost(adrt_context *context, const adrt_site *site, const adrt_tensor *values, int32_t count,
+                    std::deque<HostCopy> &copies, std::vector<adrt_tensor> &views) {
+  for (int32_t i = 0; i < count; ++i) {
+    HostCopy &copy = copies.emplace_back(*context, site, values[i]);
+    if (int32_t status = copy.open(/*withContent=*/true); status != ADRT_OK)
+      return status;
+    views.push_back(copy.view());
+  }
+  return ADRT_OK;
 }
 
 } // namespace
@@ -38,9 +53,13 @@ int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name
                   const adrt_tensor *destination) {
   if (!context->feed)
     return context->fail(ADRT_HOST_ERROR, site, "feed '" + std::string(name) + "': the host feeds nothing");
+  HostCopy copy(*context, site, *destination);
+  if (int32_t status = copy.open(/*withContent=*/false); status != ADRT_OK)
+    return status;
   std::string message;
-  int32_t status = context->feed(name, *destination, message);
-  return finishCallback(context, site, status, "feed '" + std::string(name) + "': " + message);
+  int32_t status = context->feed(name, copy.view(), message);
+  status = finishCallback(context, site, status, "feed '" + std::string(name) + "': " + message);
+  return status == ADRT_OK ? copy.writeBack() : status;
 }
 
 int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *name,
@@ -48,6 +67,13 @@ int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *n
   // A host that does not ask for what is received may leave it.
   if (!context->receive)
     return ADRT_OK;
+  std::deque<HostCopy> copies;
+  std::vector<adrt_tensor> views;
+  if (context->getDevice()) {
+    if (int32_t status = copyForHost(context, site, values, count, copies, views); status != ADRT_OK)
+      return status;
+    values = views.data();
+  }
   std::string message;
   int32_t status = context->receive(name, values, count, message);
   return finishCallback(context, site, status, "receive '" + std::string(name) + "': " + message);
@@ -55,7 +81,14 @@ int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *n
 
 int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, double tolerance,
                    int32_t relative, const adrt_tensor *actual, const adrt_tensor *expected) {
-  std::string message = describeCheck(kind, tolerance, relative != 0, *actual, expected);
+  std::deque<HostCopy> copies;
+  std::vector<adrt_tensor> views;
+  for (const adrt_tensor *side : {actual, expected})
+    if (int32_t status = side ? copyForHost(context, site, side, 1, copies, views) : ADRT_OK;
+        status != ADRT_OK)
+      return status;
+  std::string message =
+      describeCheck(kind, tolerance, relative != 0, views.front(), expected ? &views.back() : nullptr);
   return message.empty() ? ADRT_OK : context->fail(ADRT_CHECK_FAILED, site, std::move(message));
 }
 

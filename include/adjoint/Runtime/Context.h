@@ -5,11 +5,13 @@
 #ifndef ADJOINT_RUNTIME_CONTEXT_H
 #define ADJOINT_RUNTIME_CONTEXT_H
 
+#include "adjoint/Runtime/Device.h"
 #include "adjoint/Runtime/ThreadPool.h"
 #include "adjoint/Runtime/adrt.h"
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,6 +49,8 @@ private:
   std::unique_ptr<void, Free> memory;
   int64_t size = 0;
 };
+
+class DeviceMemory;
 
 /// Bytes of a dense tensor, or -1 when the type is unknown, a size is negative or the product overflows.
 int64_t byteSize(int32_t type, int32_t rank, const int64_t *shape);
@@ -86,6 +90,11 @@ struct adrt_context {
   /// Hands over the memory of result `index` of the last run, which the results of that run point to.
   adrt::Buffer takeResult(size_t index);
 
+  /// What runs the kernels of programs that are compiled for a device; null for all others. Memory that an
+  /// earlier device had for this context is given back to it.
+  void setDevice(std::shared_ptr<adrt::Device> device);
+  adrt::Device *getDevice() const;
+
   void setThreads(unsigned count) { pool.setThreads(count); }
   unsigned getThreads() const { return pool.getThreads(); }
 
@@ -100,6 +109,12 @@ struct adrt_context {
   void *allocateArena(int64_t bytes);
   void *allocateBuffer(int32_t number, int64_t bytes);
   void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);
+  /// Records an error and returns false when there is no device.
+  bool requireDevice();
+  void *placeArgument(const adrt_tensor &argument, int32_t index);
+  void *placeConstant(const void *data, int64_t bytes);
+  /// Records how a request to the device failed, if it did; returns its status.
+  int32_t finish(const adrt::Outcome &outcome, const adrt_site *site);
   int32_t poll();
   void beginKernel(int32_t kernel);
   void endKernel(int32_t kernel);
@@ -112,6 +127,9 @@ private:
   };
 
   void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);
+  void *requireMemory(void *memory, int64_t bytes, const char *purpose);
+  void beginDeviceRun();
+  int32_t endDeviceRun(int32_t status);
 
   std::mutex errorMutex; // kernels report errors from any thread
   adrt::ErrorRecord error;
@@ -123,6 +141,9 @@ private:
   int64_t bufferBytes = 0;
   std::vector<std::unique_ptr<Result>> results;
   std::vector<adrt::KernelTime> kernelTimes;
+  std::unique_ptr<adrt::DeviceMemory> deviceMemory; // null without a device
+  // Results of this run that the device has, by number: where the host gets them, and their bytes.
+  std::map<int32_t, std::pair<void *, int64_t>> writtenResults;
 };
 
 #endif // ADJOINT_RUNTIME_CONTEXT_H

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a signature below changes. */
-#define ADRT_ABI_VERSION 1
+#define ADRT_ABI_VERSION 2
 
 /* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
 typedef enum adrt_type {
@@ -120,6 +120,38 @@ int32_t adrt_poll(adrt_context *context);
    the partition depends on `tiles` and the thread count only. Returns when all ranges are done. */
 void adrt_parallel_for(adrt_context *context, int64_t tiles,
                        void (*body)(void *closure, int64_t begin, int64_t end), void *closure);
+
+/* A program for a device has its tensors in the memory of the device: what adrt_arena, adrt_buffer and
+   adrt_result return lies there, and so does what it hands to adrt_feed, adrt_receive and adrt_check. The
+   functions below are for such programs; without a device they fail. All work is done in the order of the
+   calls, perhaps later. */
+
+/* The memory in which the device has argument `index`, a copy that the program may write when the argument is
+   donated. NULL when there is not enough memory. */
+void *adrt_argument(adrt_context *context, const adrt_tensor *argument, int32_t index);
+
+/* The memory in which the device has `bytes` bytes of static data of the program. NULL when there is not
+ * enough memory. */
+void *adrt_constant(adrt_context *context, const void *data, int64_t bytes);
+
+/* Copies `bytes` bytes inside the device's memory. */
+int32_t adrt_copy(adrt_context *context, void *target, const void *source, int64_t bytes);
+
+/* Copies `bytes` bytes of the device's memory into the host's, when everything before is done. */
+int32_t adrt_read(adrt_context *context, void *target, const void *source, int64_t bytes);
+
+/* The shape of a launch: blocks of the grid, threads of a block, blocks of a cluster, each along x, y and z,
+   and the bytes of a block's dynamic shared memory. */
+typedef struct adrt_grid {
+  uint32_t blocks[3];
+  uint32_t threads[3];
+  uint32_t cluster[3];
+  uint32_t shared_bytes;
+} adrt_grid;
+
+/* Launches kernel number `kernel`; `arguments` has the address of each argument's value. */
+int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel, const adrt_grid *grid,
+                    void *const *arguments, int32_t count);
 
 /* Time of kernels: the compiled program brackets kernel number `kernel` when it was built with profiling. */
 void adrt_kernel_begin(adrt_context *context, int32_t kernel);

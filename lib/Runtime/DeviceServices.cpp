@@ -1,0 +1,131 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   What programs for a device ask of the runtime, and what the other services do for them. */
+#include "DeviceMemory.h"
+#include "HostCopy.h"
+#include "adjoint/Runtime/Context.h"
+
+#include <algorithm>
+
+using namespace adrt;
+
+//===- Context ------------------------------------------------------------===//
+
+void adrt_context::setDevice(std::shared_ptr<Device> device) {
+  if (deviceMemory && deviceMemory->isOf(device))
+    return;
+  deviceMemory = device ? std::make_unique<DeviceMemory>(std::move(device)) : nullptr;
+}
+
+Device *adrt_context::getDevice() const { return deviceMemory ? &deviceMemory->getDevice() : nullptr; }
+
+void adrt_context::beginDeviceRun() {
+  deviceMemory->beginRun();
+  deviceMemory->getDevice().interrupted = interrupted;
+  writtenResults.clear();
+}
+
+int32_t adrt_context::endDeviceRun(int32_t status) {
+  Device &device = deviceMemory->getDevice();
+  for (const auto &[number, data] : writtenResults)
+    if (status == ADRT_OK)
+      status = finish(device.read(data.first, deviceMemory->resultData(number), data.second), nullptr);
+  // Whatever happened, nothing runs on in memory that is used again.
+  int32_t waited = finish(device.synchronize(), nullptr);
+  device.interrupted = nullptr;
+  return status == ADRT_OK ? waited : status;
+}
+
+int32_t adrt_context::finish(const Outcome &outcome, const adrt_site *site) {
+  if (outcome.ok())
+    return ADRT_OK;
+  adrt_site precise = {outcome.location.c_str(), site ? site->operation : ""};
+  return fail(outcome.status, outcome.location.empty() ? site : &precise, outcome.message);
+}
+
+void *adrt_context::requireMemory(void *memory, int64_t bytes, const char *purpose) {
+  arenaPeak = std::max(arenaPeak, deviceMemory->getBytes());
+  if (!memory) {
+    fail(ADRT_HOST_ERROR, nullptr,
+         "the device has not enough memory for " + std::string(purpose) + " of " +
+             (bytes < 0 ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
+    return nullptr;
+  }
+  if (poisonMemory && finish(deviceMemory->getDevice().fill(memory, 0xff, bytes), nullptr) != ADRT_OK)
+    return nullptr;
+  return memory;
+}
+
+bool adrt_context::requireDevice() {
+  if (deviceMemory)
+    return true;
+  fail(ADRT_HOST_ERROR, nullptr, "the program was compiled for a device, and there is none");
+  return false;
+}
+
+void *adrt_context::placeArgument(const adrt_tensor &argument, int32_t index) {
+  int64_t bytes = byteSize(argument.type, argument.rank, argument.shape);
+  if (!requireDevice())
+    return nullptr;
+  void *memory = requireMemory(deviceMemory->argument(index, bytes), bytes, "an argument");
+  if (!memory || finish(getDevice()->write(memory, argument.data, bytes), nullptr) != ADRT_OK)
+    return nullptr;
+  return memory;
+}
+
+void *adrt_context::placeConstant(const void *data, int64_t bytes) {
+  if (!requireDevice())
+    return nullptr;
+  bool known = false;
+  void *memory = deviceMemory->constant(data, bytes, known);
+  if (known)
+    return memory;
+  memory = requireMemory(memory, bytes, "a constant");
+  return memory && finish(getDevice()->write(memory, data, bytes), nullptr) == ADRT_OK ? memory : nullptr;
+}
+
+//===- Copies for the host ------------------------------------------------===//
+
+int32_t HostCopy::open(bool withContent) {
+  Device *device = context.getDevice();
+  if (!device)
+    return ADRT_OK;
+  visible.data = memory.reserve(bytes());
+  if (!visible.data)
+    return context.fail(ADRT_HOST_ERROR, site, "not enough memory for a copy of a tensor");
+  return withContent ? context.finish(device->read(visible.data, original.data, bytes()), site) : ADRT_OK;
+}
+
+int32_t HostCopy::writeBack() {
+  Device *device = context.getDevice();
+  return device ? context.finish(device->write(original.data, visible.data, bytes()), site) : ADRT_OK;
+}
+
+//===- Services -----------------------------------------------------------===//
+
+void *adrt_argument(adrt_context *context, const adrt_tensor *argument, int32_t index) {
+  return context->placeArgument(*argument, index);
+}
+
+void *adrt_constant(adrt_context *context, const void *data, int64_t bytes) {
+  return context->placeConstant(data, bytes);
+}
+
+int32_t adrt_copy(adrt_context *context, void *target, const void *source, int64_t bytes) {
+  if (!context->requireDevice())
+    return context->getError().status;
+  return context->finish(context->getDevice()->copy(target, source, bytes), nullptr);
+}
+
+int32_t adrt_read(adrt_context *context, void *target, const void *source, int64_t bytes) {
+  if (!context->requireDevice())
+    return context->getError().status;
+  return context->finish(context->getDevice()->read(target, source, bytes), nullptr);
+}
+
+int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel, const adrt_grid *grid,
+                    void *const *arguments, int32_t count) {
+  if (!context->requireDevice())
+    return context->getError().status;
+  return context->finish(context->getDevice()->launch(kernel, *grid, arguments, count), site);
+}

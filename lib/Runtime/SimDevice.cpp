@@ -1,0 +1,136 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   Every block of device memory is a separate allocation of the host. Only launches and the functions of the
+   device reach it; a kernel that leaves a block, or a copy that does, is an error of this program. */
+#include "adjoint/Runtime/SimDevice.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+using namespace adrt;
+
+namespace {
+
+constexpr int64_t alignment = 256;
+
+class SimDevice final : public Device {
+public:
+  SimDevice(std::vector<const adsim::KernelCode *> kernels, unsigned hostThreads)
+      : kernels(std::move(kernels)), hostThreads(hostThreads) {}
+  ~SimDevice() override {
+    for (const auto &[memory, bytes] : blocks)
+      std::free(memory);
+  }
+
+  void *allocate(int64_t bytes) override;
+  void release(void *memory) override;
+  Outcome write(void *target, const void *source, int64_t bytes) override;
+  Outcome read(void *target, const void *source, int64_t bytes) override;
+  Outcome copy(void *target, const void *source, int64_t bytes) override;
+  Outcome fill(void *target, uint8_t value, int64_t bytes) override;
+  Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) override;
+  Outcome synchronize() override { return {}; }
+
+private:
+  Outcome check(const void *memory, int64_t bytes) const;
+
+  std::vector<const adsim::KernelCode *> kernels;
+  unsigned hostThreads;
+  std::map<void *, int64_t> blocks; // by address, with the bytes that were asked for
+};
+
+} // namespace
+
+void *SimDevice::allocate(int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX - alignment)
+    return nullptr;
+  int64_t rounded = std::max<int64_t>(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void *memory = std::aligned_alloc(alignment, static_cast<size_t>(rounded));
+  if (!memory)
+    return nullptr;
+  std::memset(memory, 0xff, static_cast<size_t>(rounded));
+  blocks[memory] = bytes;
+  return memory;
+}
+
+void SimDevice::release(void *memory) {
+  if (blocks.erase(memory))
+    std::free(memory);
+}
+
+Outcome SimDevice::check(const void *memory, int64_t bytes) const {
+  auto after = blocks.upper_bound(const_cast<void *>(memory));
+  if (bytes == 0)
+    return {};
+  if (after != blocks.begin()) {
+    auto block = std::prev(after);
+    int64_t offset = static_cast<const char *>(memory) - static_cast<const char *>(block->first);
+    if (bytes > 0 && offset <= block->second - bytes)
+      return {};
+  }
+  return Outcome::failed("internal error: a copy of " + std::to_string(bytes) +
+                         " bytes leaves the memory of the emulated GPU");
+}
+
+Outcome SimDevice::write(void *target, const void *source, int64_t bytes) {
+  Outcome outcome = check(target, bytes);
+  if (outcome.ok() && bytes > 0)
+    std::memcpy(target, source, static_cast<size_t>(bytes));
+  return outcome;
+}
+
+Outcome SimDevice::read(void *target, const void *source, int64_t bytes) {
+  Outcome outcome = check(source, bytes);
+  if (outcome.ok() && bytes > 0)
+    std::memcpy(target, source, static_cast<size_t>(bytes));
+  return outcome;
+}
+
+Outcome SimDevice::copy(void *target, const void *source, int64_t bytes) {
+  Outcome outcome = check(target, bytes);
+  if (outcome.ok())
+    outcome = check(source, bytes);
+  if (outcome.ok() && bytes > 0)
+    std::memmove(target, source, static_cast<size_t>(bytes));
+  return outcome;
+}
+
+Outcome SimDevice::fill(void *target, uint8_t value, int64_t bytes) {
+  Outcome outcome = check(target, bytes);
+  if (outcome.ok() && bytes > 0)
+    std::memset(target, value, static_cast<size_t>(bytes));
+  return outcome;
+}
+
+Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) {
+  if (kernel < 0 || static_cast<size_t>(kernel) >= kernels.size())
+    return Outcome::failed("internal error: the program launches kernel " + std::to_string(kernel) + " of " +
+                           std::to_string(kernels.size()));
+  const adsim::KernelCode &code = *kernels[kernel];
+  if (static_cast<uint32_t>(count) != code.argumentCount)
+    return Outcome::failed("internal error: kernel '" + std::string(code.name) + "' takes " +
+                           std::to_string(code.argumentCount) + " arguments, but gets " +
+                           std::to_string(count));
+  adsim::Launch launch;
+  launch.grid = {grid.blocks[0], grid.blocks[1], grid.blocks[2]};
+  launch.block = {grid.threads[0], grid.threads[1], grid.threads[2]};
+  launch.cluster = {grid.cluster[0], grid.cluster[1], grid.cluster[2]};
+  launch.dynamicSharedBytes = grid.shared_bytes;
+  launch.hostThreads = hostThreads;
+  launch.interrupted = interrupted;
+  for (const auto &[memory, bytes] : blocks)
+    launch.memory.push_back({memory, static_cast<uint64_t>(bytes), true});
+  adsim::Result result = adsim::launch(code, const_cast<void **>(arguments), launch);
+  if (result.ok())
+    return {};
+  if (result.failure == adsim::Failure::Interrupted)
+    return {ADRT_INTERRUPTED, "interrupted", ""};
+  return {ADRT_PROGRAM_ERROR, result.message, result.location};
+}
+
+std::unique_ptr<Device> adrt::makeSimDevice(std::vector<const adsim::KernelCode *> kernels,
+                                            unsigned hostThreads) {
+  return std::make_unique<SimDevice>(std::move(kernels), hostThreads);
+}
