@@ -92,6 +92,7 @@ fuzz_campaigns() {
   for name in programs gradients passes; do
     counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$FUZZ_COUNT"
   done
+  counted fuzz-gpu-sim scripts/fuzz.sh gpu-sim --count $((FUZZ_COUNT / 2))
   # Each program is compiled six times.
   counted fuzz-fused scripts/fuzz.sh fused --count $((FUZZ_COUNT / 2))
 }

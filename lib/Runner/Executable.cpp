@@ -5,6 +5,7 @@
 #include "adjoint/Runner/Executable.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
+#include "adjoint/Runtime/SimDevice.h"
 #include "adjoint/Runtime/Symbols.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -24,19 +25,35 @@ namespace {
 
 class CompiledExecutable final : public Executable {
 public:
-  CompiledExecutable(std::unique_ptr<orc::LLJIT> jit, adrt_entry entry, std::vector<std::string> kernels)
-      : jit(std::move(jit)), entry(entry), kernels(std::move(kernels)) {}
+  using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(unsigned threads)>;
+  /// `makeDevice` is empty when the processor runs the kernels.
+  CompiledExecutable(std::unique_ptr<orc::LLJIT> jit, adrt_entry entry, std::vector<std::string> kernels,
+                     DeviceMaker makeDevice)
+      : jit(std::move(jit)), entry(entry), kernels(std::move(kernels)), makeDevice(std::move(makeDevice)) {}
 
   int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
               llvm::MutableArrayRef<adrt_tensor> results) override {
+    prepareDevice(context);
     return context.run(entry, arguments.data(), results.data());
   }
   llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
 
 private:
+  /// A context keeps the device of a program from run to run.
+  void prepareDevice(adrt_context &context) {
+    const void *present = context.getDevice() ? context.getDevice()->program : nullptr;
+    if (present == (makeDevice ? this : nullptr))
+      return;
+    std::shared_ptr<adrt::Device> device = makeDevice ? makeDevice(context.getThreads()) : nullptr;
+    if (device)
+      device->program = this;
+    context.setDevice(std::move(device));
+  }
+
   std::unique_ptr<orc::LLJIT> jit;
   adrt_entry entry;
   std::vector<std::string> kernels;
+  DeviceMaker makeDevice;
 };
 
 class NoCompiler final : public orc::IRCompileLayer::IRCompiler {
@@ -78,9 +95,9 @@ llvm::Expected<std::unique_ptr<orc::LLJIT>> createLinker(size_t addressSpace) {
       .create();
 }
 
-llvm::Error defineRuntimeSymbols(orc::LLJIT &jit) {
+llvm::Error defineSymbols(orc::LLJIT &jit, adrt::SymbolTable table) {
   orc::SymbolMap symbols;
-  for (const adrt::Symbol &symbol : adrt::getSymbols())
+  for (const adrt::Symbol &symbol : table)
     symbols[jit.mangleAndIntern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.address),
                                                  llvm::JITSymbolFlags::Exported};
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
@@ -97,19 +114,35 @@ llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const 
   (*jit)->getExecutionSession().setErrorReporter([&reasons](llvm::Error error) {
     reasons += (reasons.empty() ? "" : "; ") + llvm::toString(std::move(error));
   });
-  if (llvm::Error error = defineRuntimeSymbols(**jit))
+  if (llvm::Error error = defineSymbols(**jit, adrt::getSymbols()))
     return std::move(error);
+  if (!program.device.empty())
+    if (llvm::Error error = defineSymbols(**jit, adsim::getSymbols()))
+      return std::move(error);
   for (const std::string &object : program.objects)
     if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)))
       return std::move(error);
-  llvm::Expected<orc::ExecutorAddr> entry = (*jit)->lookup(entrySymbol(program.signature.entry));
-  if (!entry) {
-    std::string failure = llvm::toString(entry.takeError());
+  auto explain = [&reasons](llvm::Error error) {
+    std::string failure = llvm::toString(std::move(error));
     return exitError(ExitProgramError, "internal error: the compiled program does not link: " +
                                            (reasons.empty() ? failure : reasons));
+  };
+  llvm::Expected<orc::ExecutorAddr> entry = (*jit)->lookup(entrySymbol(program.signature.entry));
+  if (!entry)
+    return explain(entry.takeError());
+  std::vector<const adsim::KernelCode *> codes;
+  for (const std::string &kernel : program.device.empty() ? std::vector<std::string>() : program.kernels) {
+    llvm::Expected<orc::ExecutorAddr> code = (*jit)->lookup("adsim_code_" + kernel);
+    if (!code)
+      return explain(code.takeError());
+    codes.push_back(code->toPtr<const adsim::KernelCode *>());
   }
   // The session outlives this function and its string.
   (*jit)->getExecutionSession().setErrorReporter(
       [](llvm::Error error) { llvm::consumeError(std::move(error)); });
-  return std::make_unique<CompiledExecutable>(std::move(*jit), entry->toPtr<adrt_entry>(), program.kernels);
+  CompiledExecutable::DeviceMaker makeDevice;
+  if (!program.device.empty())
+    makeDevice = [codes](unsigned threads) { return adrt::makeSimDevice(codes, threads); };
+  return std::make_unique<CompiledExecutable>(std::move(*jit), entry->toPtr<adrt_entry>(), program.kernels,
+                                              std::move(makeDevice));
 }

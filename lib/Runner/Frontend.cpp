@@ -71,6 +71,10 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   return pipeline;
 }
 
+std::string Frontend::deviceName() const {
+  return options.target == Target::GpuSim ? targetName(options.target).str() : "";
+}
+
 std::string Frontend::numericsOption() const {
   std::string text = options.numericsMode;
   for (const std::string &permission : options.numericsPermissions)
@@ -156,14 +160,17 @@ Error Frontend::dumpOptimized(ModuleOp module) {
 Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
   ModuleOp module = *program.module;
   if (!isLowered(module, options.entry)) {
-    if (!hooks.buildCpuPipeline)
-      return exitError(ExitNoTarget, "target 'cpu' is not available: this build has no pipeline for it");
+    PipelineBuilder build =
+        options.target == Target::GpuSim ? hooks.buildGpuSimPipeline : hooks.buildCpuPipeline;
+    if (!build)
+      return exitError(ExitNoTarget, "target '" + targetName(options.target) +
+                                         "' is not available: this build has no pipeline for it");
     if (hooks.buildOptimizePipeline)
       if (Error error = runPipeline(module, hooks.buildOptimizePipeline, pipeline, "optimize"))
         return error;
     if (Error error = dumpOptimized(module))
       return error;
-    if (Error error = runPipeline(module, hooks.buildCpuPipeline, pipeline, "lower"))
+    if (Error error = runPipeline(module, build, pipeline, "lower"))
       return error;
   }
   if (!isLowered(module, options.entry))
@@ -184,6 +191,7 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   CompiledProgram compiled;
   compiled.numerics = report.numerics;
   compiled.kernels = readKernelNames(*program->module);
+  compiled.device = deviceName();
   if (hooks.numericsReport)
     compiled.numericsReport = hooks.numericsReport(program->context.get());
   listener.progress("compiling: code");
@@ -217,6 +225,7 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   key.add(std::to_string(ADRT_ABI_VERSION));
   key.add(input.getBufferIdentifier()); // stands in the locations of run-time errors
   key.add(input.getBuffer());
+  key.add(targetName(options.target));
   key.add(pipeline.entry);
   key.add(pipeline.numerics);
   key.add(pipeline.optimize ? "optimize" : "");
@@ -228,7 +237,7 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   return key.digest();
 }
 
-Expected<LoadedProgram> Frontend::loadCpu(const llvm::MemoryBuffer &input) {
+Expected<LoadedProgram> Frontend::loadCompiled(const llvm::MemoryBuffer &input) {
   Expected<CpuTarget> cpu = findCpu(options.cpu);
   if (!cpu)
     return cpu.takeError();
@@ -284,18 +293,16 @@ Expected<LoadedProgram> Frontend::loadReference(const llvm::MemoryBuffer &input)
 }
 
 Error Frontend::checkTarget() const {
-  constexpr llvm::StringLiteral known("; targets are reference and cpu");
+  constexpr llvm::StringLiteral known("; targets are reference, cpu and gpu-sim");
   switch (options.target) {
   case Target::Cpu:
-    return Error::success();
+  case Target::GpuSim:
+    return Error::success(); // lowering refuses what this build lacks
   case Target::Reference:
     if (hooks.makeReference)
       return Error::success();
     return exitError(ExitNoTarget,
                      "target 'reference' is not available: this build has no reference interpreter");
-  case Target::GpuSim:
-    return exitError(ExitNoTarget,
-                     "target 'gpu-sim' is not available: this build has no GPU emulator" + known);
   case Target::Cuda:
     return exitError(ExitNoTarget, "target 'cuda' is not available: this build has no CUDA back end" + known);
   }
@@ -305,7 +312,7 @@ Error Frontend::checkTarget() const {
 Expected<LoadedProgram> Frontend::load(const llvm::MemoryBuffer &input) {
   if (Error error = checkTarget())
     return std::move(error);
-  return options.target == Target::Reference ? loadReference(input) : loadCpu(input);
+  return options.target == Target::Reference ? loadReference(input) : loadCompiled(input);
 }
 
 Expected<std::unique_ptr<GradientRuns>> Frontend::loadGradients(LoadedProgram &program) {
@@ -329,6 +336,8 @@ Expected<std::unique_ptr<GradientRuns>> Frontend::loadGradients(LoadedProgram &p
     if (Error error = lower(program, pipelineOptions(*cpu)))
       return std::move(error);
     CompiledProgram compiled;
+    compiled.kernels = readKernelNames(module);
+    compiled.device = deviceName();
     Expected<std::vector<std::string>> objects = compileToObjects(module, *cpu, report.stages);
     if (!objects)
       return objects.takeError();

@@ -49,7 +49,7 @@ private:
   using PipelineBuilder = void (*)(mlir::OpPassManager &, const PipelineOptions &);
 
   llvm::Expected<LoadedProgram> loadReference(const llvm::MemoryBuffer &input);
-  llvm::Expected<LoadedProgram> loadCpu(const llvm::MemoryBuffer &input);
+  llvm::Expected<LoadedProgram> loadCompiled(const llvm::MemoryBuffer &input);
   llvm::Expected<CompiledProgram> compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu);
   llvm::Error checkTarget() const;
   llvm::Error prepareReference(mlir::ModuleOp module);
@@ -61,6 +61,8 @@ private:
   std::unique_ptr<ObjectCache> openCache();
   std::string cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const;
   PipelineOptions pipelineOptions(const CpuTarget &cpu) const;
+  /// What runs the kernels; empty for the processor.
+  std::string deviceName() const;
   std::string numericsOption() const;
   std::string numericsName(mlir::ModuleOp module) const;
 

@@ -47,6 +47,7 @@ json::Value describe(StringRef key, const CompiledProgram &program) {
                       {"signature", toJSON(program.signature)},
                       {"numerics", program.numerics},
                       {"kernels", json::Array(program.kernels)},
+                      {"device", program.device},
                       {"numerics_report", program.numericsReport}};
 }
 
@@ -68,7 +69,8 @@ bool readDescription(StringRef text, StringRef key, CompiledProgram &program) {
   std::string storedKey;
   return mapper && mapper.map("key", storedKey) && storedKey == key &&
          mapper.map("signature", program.signature) && mapper.map("numerics", program.numerics) &&
-         mapper.map("kernels", program.kernels) && takeReport(*value, program);
+         mapper.map("kernels", program.kernels) && mapper.map("device", program.device) &&
+         takeReport(*value, program);
 }
 
 /// Objects stand one after the other, each behind its length.

@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/Check/IR/CheckOps.h"
+#include "adjoint/Emulator/Passes.h"
 #include "adjoint/Pipelines/Pipelines.h"
 #include "adjoint/Runner/ReferenceExecutable.h"
 #include "adjoint/Runner/Runner.h"
@@ -14,7 +15,9 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,8 +30,9 @@ using namespace mlir::ad;
 // What programs use and what lowering makes of them; not all of upstream, which takes time to register.
 static void registerDialects(DialectRegistry &registry) {
   registry.insert<ADDialect, check::CheckDialect, affine::AffineDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                  math::MathDialect, scf::SCFDialect, tensor::TensorDialect, vector::VectorDialect>();
+                  cf::ControlFlowDialect, func::FuncDialect, ::mlir::gpu::GPUDialect, linalg::LinalgDialect,
+                  LLVM::LLVMDialect, NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect,
+                  tensor::TensorDialect, vector::VectorDialect>();
   registerDerivatives(registry);
   func::registerInlinerExtension(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
@@ -73,6 +77,24 @@ static void buildCpuPipeline(OpPassManager &pm, const runner::PipelineOptions &g
   buildCpuCodePipeline(pm, options);
 }
 
+static void fill(AdToGpuOptions &options, const runner::PipelineOptions &given) {
+  options.numerics = given.numerics;
+  options.optimize = given.optimize;
+  options.fuse = given.fuse;
+  options.profile = given.profile;
+}
+
+static void buildGpuSimPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
+  AdToCpuOptions shared;
+  fill(shared, given);
+  buildAdFusionPipeline(pm, shared);
+  AdToGpuOptions options;
+  fill(options, given);
+  buildAdGpuKernelPipeline(pm, options);
+  buildGpuCodePipeline(pm, options);
+  pm.addPass(createLowerToEmulatorPass());
+}
+
 static llvm::json::Value numericsReport(MLIRContext *context) {
   std::string text = "[]";
   if (NumericsLog *log = NumericsLog::get(context)) {
@@ -89,6 +111,7 @@ static runner::Hooks makeHooks() {
   hooks.buildReferencePipeline = buildReferencePipeline;
   hooks.buildOptimizePipeline = buildOptimizePipeline;
   hooks.buildCpuPipeline = buildCpuPipeline;
+  hooks.buildGpuSimPipeline = buildGpuSimPipeline;
   hooks.makeReference = runner::makeReference;
   hooks.numericsReport = numericsReport;
   return hooks;

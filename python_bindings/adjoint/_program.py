@@ -36,7 +36,7 @@ def compile(
     """Compiles a program in the `ad` dialect.
 
     `source` is the program or the name of its file: a string with a line break or a brace is a program, any other a
-    name. The options are those of ad-runner: `target` is "cpu" or "reference"; `numerics` a mode and permissions, e.g.
+    name. The options are those of ad-runner: `target` is "cpu", "reference" or "gpu-sim"; `numerics` a mode and permissions, e.g.
     "reproducible" or "strict,reorder", in place of the module's own; `threads` the number of threads of a call, 0 for
     one per processor; `cpu` the processor to compile for instead of this one; `cache` the folder of compiled programs
     or "off"; with `optimize=False` exactly the written operations run. `name` stands for the file in messages.

@@ -17,7 +17,7 @@ def own_cache(tmp_path_factory):
         yield
 
 
-@pytest.fixture(params=["cpu", "reference"])
+@pytest.fixture(params=["cpu", "reference", "gpu-sim"])
 def target(request):
     return request.param
 

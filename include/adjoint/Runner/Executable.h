@@ -27,8 +27,9 @@ public:
 /// Everything that is needed to run a compiled program again; what the cache keeps.
 struct CompiledProgram {
   Signature signature;
-  std::string numerics; ///< the mode it was compiled in
-  std::vector<std::string> kernels;
+  std::string numerics;             ///< the mode it was compiled in
+  std::vector<std::string> kernels; ///< by number
+  std::string device;               ///< what runs the kernels: empty for the processor, or `gpu-sim`
   llvm::json::Value numericsReport = nullptr;
   std::vector<std::string> objects; ///< relocatable files that link with each other
 };

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The same file on every target: the programs of test/Integration give the same bytes on the reference interpreter, the processor
+and the emulated GPU, in `reproducible` mode and with the options that their own tests run them with; so do some steps of the
+digits programs, gradients and updates of parameters included. Closes with `targets: N run, N failed`."""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "examples" / "digits"))
+sys.dont_write_bytecode = True
+import prepare  # noqa: E402
+
+RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin")) / "ad-runner")
+TARGETS = ["reference", "cpu", "gpu-sim"]
+LEAST_PROGRAMS = 20  # fewer, and the way in which the tests are written is no longer understood
+# Options that say what a program gets, not how a test runs it.
+KEPT = re.compile(r"--(arg|feed|dim|entry)(=|$)")
+STEPS = {"mlp": 6, "transformer": 1}
+STEPS_WRITTEN = re.compile(r"%(steps|batches) = arith\.constant \d+ : index")
+
+
+def programs():
+    """(file, options) of each run of a program on the reference interpreter that needs no other file."""
+    found = set()
+    for path in sorted(HERE.glob("*.mlir")):
+        text = path.read_text()
+        defined = re.search(r"DEFINE: %\{arguments\} = (.*)", text)
+        for line in re.findall(r"// RUN: (ad-runner .*)", text):
+            line = re.split(r"[|>]", line.replace("%{arguments}", defined.group(1) if defined else ""))[0]
+            words = [word for word in shlex.split(line)[1:] if word != "%s"]
+            options = []
+            while words:
+                word = words.pop(0)
+                value = [words.pop(0)] if word.startswith("--") and "=" not in word and words and words[0][0] != "-" else []
+                if KEPT.match(word):
+                    options += [word, *value]
+            if "--target reference" in line and not any("%" in option for option in options):
+                found.add((path, tuple(options)))
+    return sorted(found)
+
+
+def digits(folder):
+    """(file, options) of the digits programs with fewer steps."""
+    for model, steps in STEPS.items():
+        inputs = folder / model
+        prepare.write_inputs(*prepare.make_inputs(model, seed=0), inputs)
+        text = (ROOT / "examples" / "digits" / f"{model}.mlir").read_text()
+        counts = {"steps": steps, "batches": 1}
+        path = folder / f"{model}.mlir"
+        path.write_text(STEPS_WRITTEN.sub(lambda m: f"%{m[1]} = arith.constant {counts[m[1]]} : index", text))
+        yield path, tuple((inputs / "arguments").read_text().splitlines())
+
+
+def outputs(path, options, target, folder):
+    """What the program gives: all files by name, or why there are none."""
+    out = folder / target
+    command = [RUNNER, str(path), *options, "--target", target, "--numerics", "reproducible", "--cache", "off",
+               "--out-dir", str(out)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    if done.returncode:
+        return f"exit code {done.returncode}: {done.stderr.strip()[:2000]}"
+    return {file.name: file.read_bytes() for file in out.glob("*")}
+
+
+def complaint(path, options, folder):
+    expected = outputs(path, options, "reference", folder)
+    if isinstance(expected, str):
+        return f"reference: {expected}"
+    for target in TARGETS[1:]:
+        given = outputs(path, options, target, folder)
+        if isinstance(given, str):
+            return f"{target}: {given}"
+        if given != expected:
+            return f"{target}: differs from the reference in {sorted(n for n in expected if expected[n] != given.get(n))}"
+    return None
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        cases = programs()
+        if len({path for path, _ in cases}) < LEAST_PROGRAMS:
+            print(f"only {len({path for path, _ in cases})} programs found, expected {LEAST_PROGRAMS}")
+            failed += 1
+        cases += digits(folder)
+        for number, (path, options) in enumerate(cases):
+            (folder / str(number)).mkdir()
+            wrong = complaint(path, options, folder / str(number))
+            if wrong:
+                failed += 1
+                print(f"{path.name} {' '.join(options)}: {wrong}", flush=True)
+        print(f"{len({path for path, _ in cases})} programs on {', '.join(TARGETS)}")
+    print(f"targets: {len(cases)} run, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
