@@ -27,6 +27,7 @@ config.environment["UBSAN_OPTIONS"] = os.environ.get("UBSAN_OPTIONS", "print_sta
 if "HOME" in os.environ:
     config.environment["HOME"] = os.environ["HOME"]
 
+config.substitutions.append(("%adjoint_lib", os.path.join(config.adjoint_build_root, "lib")))
 config.substitutions.append(("%examples", os.path.join(config.adjoint_source_root, "examples")))
 # scripts/setup.sh makes the environment with what tests in Python import.
 venv_python = os.path.join(config.adjoint_source_root, ".venv", "bin", "python3")

@@ -5,6 +5,8 @@
 #include "adjoint/Runner/Executable.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
+#include "adjoint/Runner/Options.h"
+#include "adjoint/Runtime/CudaDevice.h"
 #include "adjoint/Runtime/SimDevice.h"
 #include "adjoint/Runtime/Symbols.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -25,7 +27,8 @@ namespace {
 
 class CompiledExecutable final : public Executable {
 public:
-  using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(unsigned threads)>;
+  /// Null and the reason when there is no device to run on.
+  using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(unsigned threads, std::string &problem)>;
   /// `makeDevice` is empty when the processor runs the kernels.
   CompiledExecutable(std::unique_ptr<orc::LLJIT> jit, adrt_entry entry, std::vector<std::string> kernels,
                      DeviceMaker makeDevice)
@@ -33,21 +36,24 @@ public:
 
   int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
               llvm::MutableArrayRef<adrt_tensor> results) override {
-    prepareDevice(context);
+    if (std::string problem = prepareDevice(context); !problem.empty())
+      return context.run([&] { return context.fail(ADRT_HOST_ERROR, nullptr, problem); });
     return context.run(entry, arguments.data(), results.data());
   }
   llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
 
 private:
-  /// A context keeps the device of a program from run to run.
-  void prepareDevice(adrt_context &context) {
+  /// A context keeps the device of a program from run to run. Returns why there is none.
+  std::string prepareDevice(adrt_context &context) {
     const void *present = context.getDevice() ? context.getDevice()->program : nullptr;
     if (present == (makeDevice ? this : nullptr))
-      return;
-    std::shared_ptr<adrt::Device> device = makeDevice ? makeDevice(context.getThreads()) : nullptr;
+      return "";
+    std::string problem;
+    std::shared_ptr<adrt::Device> device = makeDevice ? makeDevice(context.getThreads(), problem) : nullptr;
     if (device)
       device->program = this;
     context.setDevice(std::move(device));
+    return problem;
   }
 
   std::unique_ptr<orc::LLJIT> jit;
@@ -116,7 +122,8 @@ llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const 
   });
   if (llvm::Error error = defineSymbols(**jit, adrt::getSymbols()))
     return std::move(error);
-  if (!program.device.empty())
+  bool emulated = program.device == targetName(Target::GpuSim);
+  if (emulated)
     if (llvm::Error error = defineSymbols(**jit, adsim::getSymbols()))
       return std::move(error);
   for (const std::string &object : program.objects)
@@ -131,7 +138,7 @@ llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const 
   if (!entry)
     return explain(entry.takeError());
   std::vector<const adsim::KernelCode *> codes;
-  for (const std::string &kernel : program.device.empty() ? std::vector<std::string>() : program.kernels) {
+  for (const std::string &kernel : emulated ? program.kernels : std::vector<std::string>()) {
     llvm::Expected<orc::ExecutorAddr> code = (*jit)->lookup("adsim_code_" + kernel);
     if (!code)
       return explain(code.takeError());
@@ -141,8 +148,12 @@ llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const 
   (*jit)->getExecutionSession().setErrorReporter(
       [](llvm::Error error) { llvm::consumeError(std::move(error)); });
   CompiledExecutable::DeviceMaker makeDevice;
-  if (!program.device.empty())
-    makeDevice = [codes](unsigned threads) { return adrt::makeSimDevice(codes, threads); };
+  if (emulated)
+    makeDevice = [codes](unsigned threads, std::string &) { return adrt::makeSimDevice(codes, threads); };
+  else if (!program.device.empty())
+    makeDevice = [image = program.image, kernels = program.kernels](unsigned, std::string &problem) {
+      return adrt::makeCudaDevice(image, kernels, problem);
+    };
   return std::make_unique<CompiledExecutable>(std::move(*jit), entry->toPtr<adrt_entry>(), program.kernels,
                                               std::move(makeDevice));
 }

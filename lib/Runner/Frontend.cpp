@@ -6,7 +6,9 @@
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runner/ObjectCache.h"
+#include "adjoint/Runtime/CudaDevice.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
@@ -52,6 +54,16 @@ std::vector<std::string> readKernelNames(ModuleOp module) {
   return names;
 }
 
+/// Code of a GPU goes to its driver and not through LLVM.
+std::string takeImage(ModuleOp module) {
+  std::string image;
+  for (auto binary : llvm::make_early_inc_range(module.getOps<gpu::BinaryOp>())) {
+    image = cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().str();
+    binary.erase();
+  }
+  return image;
+}
+
 Error writeText(StringRef path, StringRef text) { return writeFile(path, {text}); }
 
 } // namespace
@@ -72,7 +84,18 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
 }
 
 std::string Frontend::deviceName() const {
-  return options.target == Target::GpuSim ? targetName(options.target).str() : "";
+  return options.target == Target::Cpu ? "" : targetName(options.target).str();
+}
+
+Frontend::PipelineBuilder Frontend::targetPipeline() const {
+  switch (options.target) {
+  case Target::GpuSim:
+    return hooks.buildGpuSimPipeline;
+  case Target::Cuda:
+    return hooks.buildCudaPipeline;
+  default:
+    return hooks.buildCpuPipeline;
+  }
 }
 
 std::string Frontend::numericsOption() const {
@@ -159,9 +182,11 @@ Error Frontend::dumpOptimized(ModuleOp module) {
 
 Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
   ModuleOp module = *program.module;
+  if (isLowered(module, options.entry) && options.target != Target::Cpu)
+    return exitError(ExitProgramError, "the program has been lowered for the processor; target '" +
+                                           targetName(options.target) + "' needs the one before");
   if (!isLowered(module, options.entry)) {
-    PipelineBuilder build =
-        options.target == Target::GpuSim ? hooks.buildGpuSimPipeline : hooks.buildCpuPipeline;
+    PipelineBuilder build = targetPipeline();
     if (!build)
       return exitError(ExitNoTarget, "target '" + targetName(options.target) +
                                          "' is not available: this build has no pipeline for it");
@@ -192,6 +217,7 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   compiled.numerics = report.numerics;
   compiled.kernels = readKernelNames(*program->module);
   compiled.device = deviceName();
+  compiled.image = takeImage(*program->module);
   if (hooks.numericsReport)
     compiled.numericsReport = hooks.numericsReport(program->context.get());
   listener.progress("compiling: code");
@@ -304,7 +330,9 @@ Error Frontend::checkTarget() const {
     return exitError(ExitNoTarget,
                      "target 'reference' is not available: this build has no reference interpreter");
   case Target::Cuda:
-    return exitError(ExitNoTarget, "target 'cuda' is not available: this build has no CUDA back end" + known);
+    if (std::string problem = adrt::findCudaProblem(); !problem.empty())
+      return exitError(ExitNoTarget, "target 'cuda' is not available: " + problem + known);
+    return Error::success();
   }
   return usageError("unknown target");
 }
@@ -338,6 +366,7 @@ Expected<std::unique_ptr<GradientRuns>> Frontend::loadGradients(LoadedProgram &p
     CompiledProgram compiled;
     compiled.kernels = readKernelNames(module);
     compiled.device = deviceName();
+    compiled.image = takeImage(module);
     Expected<std::vector<std::string>> objects = compileToObjects(module, *cpu, report.stages);
     if (!objects)
       return objects.takeError();

@@ -61,6 +61,7 @@ private:
   std::unique_ptr<ObjectCache> openCache();
   std::string cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const;
   PipelineOptions pipelineOptions(const CpuTarget &cpu) const;
+  PipelineBuilder targetPipeline() const;
   /// What runs the kernels; empty for the processor.
   std::string deviceName() const;
   std::string numericsOption() const;

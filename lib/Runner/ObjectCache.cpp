@@ -48,6 +48,7 @@ json::Value describe(StringRef key, const CompiledProgram &program) {
                       {"numerics", program.numerics},
                       {"kernels", json::Array(program.kernels)},
                       {"device", program.device},
+                      {"image", program.image},
                       {"numerics_report", program.numericsReport}};
 }
 
@@ -70,7 +71,7 @@ bool readDescription(StringRef text, StringRef key, CompiledProgram &program) {
   return mapper && mapper.map("key", storedKey) && storedKey == key &&
          mapper.map("signature", program.signature) && mapper.map("numerics", program.numerics) &&
          mapper.map("kernels", program.kernels) && mapper.map("device", program.device) &&
-         takeReport(*value, program);
+         mapper.map("image", program.image) && takeReport(*value, program);
 }
 
 /// Objects stand one after the other, each behind its length.

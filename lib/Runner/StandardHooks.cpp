@@ -84,15 +84,27 @@ static void fill(AdToGpuOptions &options, const runner::PipelineOptions &given) 
   options.profile = given.profile;
 }
 
-static void buildGpuSimPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
+static void buildGpuPipeline(OpPassManager &pm, const runner::PipelineOptions &given,
+                             AdToGpuOptions &options) {
   AdToCpuOptions shared;
   fill(shared, given);
   buildAdFusionPipeline(pm, shared);
-  AdToGpuOptions options;
   fill(options, given);
   buildAdGpuKernelPipeline(pm, options);
   buildGpuCodePipeline(pm, options);
+}
+
+static void buildGpuSimPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
+  AdToGpuOptions options;
+  buildGpuPipeline(pm, given, options);
   pm.addPass(createLowerToEmulatorPass());
+}
+
+// PTX for the oldest chip: the driver compiles it for the one that there is.
+static void buildCudaPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
+  AdToGpuOptions options;
+  buildGpuPipeline(pm, given, options);
+  buildGpuBinaryPipeline(pm, options);
 }
 
 static llvm::json::Value numericsReport(MLIRContext *context) {
@@ -112,6 +124,7 @@ static runner::Hooks makeHooks() {
   hooks.buildOptimizePipeline = buildOptimizePipeline;
   hooks.buildCpuPipeline = buildCpuPipeline;
   hooks.buildGpuSimPipeline = buildGpuSimPipeline;
+  hooks.buildCudaPipeline = buildCudaPipeline;
   hooks.makeReference = runner::makeReference;
   hooks.numericsReport = numericsReport;
   return hooks;

@@ -96,7 +96,8 @@ def test_options_have_types(options):
         adjoint.compile(programs.SQUARE, **options)
 
 
-def test_unavailable_targets_are_named():
+def test_unavailable_targets_are_named(monkeypatch):
+    monkeypatch.setenv("ADJOINT_LIBCUDA", "/missing/libcuda.so")
     with pytest.raises(adjoint.TargetUnavailableError, match="target 'cuda' is not available"):
         adjoint.compile(programs.SQUARE, target="cuda")
 

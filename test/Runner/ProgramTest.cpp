@@ -94,6 +94,7 @@ TEST(program_reports_wrong_options) {
   Failure failure;
   EXPECT(!compile(doubling, failure, "gpu") && failure.reason == Failure::Reason::Options);
   EXPECT_TEXT(failure.message, "unknown target 'gpu'");
+  setenv("ADJOINT_LIBCUDA", "/missing/libcuda.so", /*replace=*/1);
   EXPECT(!compile(doubling, failure, "cuda") && failure.reason == Failure::Reason::Target);
   ProgramOptions options;
   options.entry = "other";

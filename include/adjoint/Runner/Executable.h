@@ -29,7 +29,8 @@ struct CompiledProgram {
   Signature signature;
   std::string numerics;             ///< the mode it was compiled in
   std::vector<std::string> kernels; ///< by number
-  std::string device;               ///< what runs the kernels: empty for the processor, or `gpu-sim`
+  std::string device;               ///< what runs the kernels: empty for the processor, `gpu-sim` or `cuda`
+  std::string image;                ///< their code, for `cuda`
   llvm::json::Value numericsReport = nullptr;
   std::vector<std::string> objects; ///< relocatable files that link with each other
 };

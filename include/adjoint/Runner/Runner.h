@@ -41,6 +41,8 @@ struct Hooks {
   /// The same for the emulated GPU: `ad.kernel_names` has all kernels by number, each with its code as
   /// `adsim_code_<kernel>`.
   void (*buildGpuSimPipeline)(mlir::OpPassManager &, const PipelineOptions &) = nullptr;
+  /// The same for GPUs: the code of the kernels is a `gpu.binary` with one object.
+  void (*buildCudaPipeline)(mlir::OpPassManager &, const PipelineOptions &) = nullptr;
   /// The reference interpreter for a module that outlives it.
   std::unique_ptr<Executable> (*makeReference)(mlir::ModuleOp, llvm::StringRef entry) = nullptr;
   /// Uses of numerics permissions by the passes that ran in a context, as a JSON array.

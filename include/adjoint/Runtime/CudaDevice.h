@@ -1,0 +1,27 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   An NVIDIA GPU as a device of programs, through the driver alone: neither building nor running needs the
+   CUDA toolkit. */
+#ifndef ADJOINT_RUNTIME_CUDADEVICE_H
+#define ADJOINT_RUNTIME_CUDADEVICE_H
+
+#include "adjoint/Runtime/Device.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace adrt {
+
+/// Why there is no GPU to run on; empty when there is one. The driver is loaded once: $ADJOINT_LIBCUDA, else
+/// libcuda.so.1.
+std::string findCudaProblem();
+
+/// The first GPU with the kernels of a module of PTX or of code for its chip, by number. Null and the reason
+/// in `problem` when the driver refuses.
+std::unique_ptr<Device> makeCudaDevice(const std::string &image, const std::vector<std::string> &kernels,
+                                       std::string &problem);
+
+} // namespace adrt
+
+#endif // ADJOINT_RUNTIME_CUDADEVICE_H

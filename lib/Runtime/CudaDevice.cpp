@@ -1,0 +1,180 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   One stream, on which everything happens in order. The host waits only when it reads. */
+#include "adjoint/Runtime/CudaDevice.h"
+#include "CudaDriver.h"
+
+#include <algorithm>
+
+using namespace adrt;
+
+namespace {
+
+class CudaDevice final : public Device {
+public:
+  explicit CudaDevice(const CudaDriver &driver) : driver(driver) {}
+  ~CudaDevice() override;
+  std::string open(const std::string &image, const std::vector<std::string> &names);
+
+  void *allocate(int64_t bytes) override;
+  void release(void *memory) override;
+  Outcome write(void *target, const void *source, int64_t bytes) override;
+  Outcome read(void *target, const void *source, int64_t bytes) override;
+  Outcome copy(void *target, const void *source, int64_t bytes) override;
+  Outcome fill(void *target, uint8_t value, int64_t bytes) override;
+  Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) override;
+  Outcome synchronize() override;
+
+private:
+  struct Kernel {
+    std::string name;
+    void *function = nullptr;
+    uint32_t sharedBytes = 0; // dynamic ones that it may use
+  };
+
+  static CudaAddress address(const void *memory) { return reinterpret_cast<CudaAddress>(memory); }
+  /// Calls come from any thread; the context belongs to one at a time.
+  void enter() { driver.cuCtxSetCurrent(context); }
+  Outcome finish(const char *call, CudaResult result);
+
+  const CudaDriver &driver;
+  CudaDeviceNumber number = 0;
+  void *context = nullptr, *module = nullptr, *stream = nullptr;
+  std::vector<Kernel> kernels;
+  std::string lastKernel; // errors of a kernel show in a later call
+};
+
+} // namespace
+
+CudaDevice::~CudaDevice() {
+  if (!context)
+    return;
+  enter();
+  if (stream)
+    driver.cuStreamDestroy_v2(stream);
+  if (module)
+    driver.cuModuleUnload(module);
+  driver.cuDevicePrimaryCtxRelease_v2(number);
+}
+
+std::string CudaDevice::open(const std::string &image, const std::vector<std::string> &names) {
+  if (CudaResult result = driver.cuDeviceGet(&number, 0))
+    return driver.explain("cuDeviceGet", result);
+  if (CudaResult result = driver.cuDevicePrimaryCtxRetain(&context, number))
+    return driver.explain("cuDevicePrimaryCtxRetain", result);
+  enter();
+  if (CudaResult result = driver.cuStreamCreate(&stream, /*non-blocking=*/1))
+    return driver.explain("cuStreamCreate", result);
+  if (names.empty())
+    return "";
+  std::string log(4096, '\0');
+  int options[] = {cudaJitErrorLog, cudaJitErrorLogBytes};
+  void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
+  if (CudaResult result = driver.cuModuleLoadDataEx(&module, image.c_str(), 2, options, values))
+    return driver.explain("cuModuleLoadDataEx", result) + ": " + log.c_str();
+  for (const std::string &name : names) {
+    Kernel &kernel = kernels.emplace_back();
+    kernel.name = name;
+    if (CudaResult result = driver.cuModuleGetFunction(&kernel.function, module, name.c_str()))
+      return driver.explain("cuModuleGetFunction", result) + " of '" + name + "'";
+  }
+  return "";
+}
+
+Outcome CudaDevice::finish(const char *call, CudaResult result) {
+  if (result == 0)
+    return {};
+  std::string text = driver.explain(call, result);
+  return Outcome::failed(lastKernel.empty() ? text : text + ", behind kernel '" + lastKernel + "'");
+}
+
+void *CudaDevice::allocate(int64_t bytes) {
+  if (bytes < 0)
+    return nullptr;
+  enter();
+  CudaAddress memory = 0;
+  bool done = driver.cuMemAlloc_v2(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1))) == 0;
+  return done ? reinterpret_cast<void *>(memory) : nullptr;
+}
+
+void CudaDevice::release(void *memory) {
+  enter();
+  driver.cuMemFree_v2(address(memory)); // waits
+}
+
+Outcome CudaDevice::write(void *target, const void *source, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  enter();
+  // Of memory that is not pinned, the driver has a copy of its own on return.
+  return finish("cuMemcpyHtoDAsync",
+                driver.cuMemcpyHtoDAsync_v2(address(target), source, static_cast<size_t>(bytes), stream));
+}
+
+Outcome CudaDevice::read(void *target, const void *source, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  enter();
+  Outcome outcome =
+      finish("cuMemcpyDtoHAsync",
+             driver.cuMemcpyDtoHAsync_v2(target, address(source), static_cast<size_t>(bytes), stream));
+  return outcome.ok() ? synchronize() : outcome;
+}
+
+Outcome CudaDevice::copy(void *target, const void *source, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  enter();
+  return finish("cuMemcpyDtoDAsync", driver.cuMemcpyDtoDAsync_v2(address(target), address(source),
+                                                                 static_cast<size_t>(bytes), stream));
+}
+
+Outcome CudaDevice::fill(void *target, uint8_t value, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  enter();
+  return finish("cuMemsetD8Async",
+                driver.cuMemsetD8Async(address(target), value, static_cast<size_t>(bytes), stream));
+}
+
+Outcome CudaDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t) {
+  if (kernel < 0 || static_cast<size_t>(kernel) >= kernels.size())
+    return Outcome::failed("internal error: the program launches kernel " + std::to_string(kernel) + " of " +
+                           std::to_string(kernels.size()));
+  if (std::any_of(grid.cluster, grid.cluster + 3, [](uint32_t size) { return size > 1; }))
+    return Outcome::failed("internal error: the program launches clusters, which this runtime does not");
+  Kernel &launched = kernels[kernel];
+  enter();
+  lastKernel = launched.name;
+  if (grid.shared_bytes > launched.sharedBytes) {
+    if (CudaResult result = driver.cuFuncSetAttribute(launched.function, cudaMaxDynamicShared,
+                                                      static_cast<int>(grid.shared_bytes)))
+      return finish("cuFuncSetAttribute", result);
+    launched.sharedBytes = grid.shared_bytes;
+  }
+  CudaResult result = driver.cuLaunchKernel(
+      launched.function, grid.blocks[0], grid.blocks[1], grid.blocks[2], grid.threads[0], grid.threads[1],
+      grid.threads[2], grid.shared_bytes, stream, const_cast<void **>(arguments), nullptr);
+  return finish("cuLaunchKernel", result);
+}
+
+Outcome CudaDevice::synchronize() {
+  enter();
+  return finish("cuStreamSynchronize", driver.cuStreamSynchronize(stream));
+}
+
+std::string adrt::findCudaProblem() {
+  std::string problem;
+  loadCudaDriver(problem);
+  return problem;
+}
+
+std::unique_ptr<Device> adrt::makeCudaDevice(const std::string &image,
+                                             const std::vector<std::string> &kernels, std::string &problem) {
+  const CudaDriver *driver = loadCudaDriver(problem);
+  if (!driver)
+    return nullptr;
+  auto device = std::make_unique<CudaDevice>(*driver);
+  problem = device->open(image, kernels);
+  return problem.empty() ? std::unique_ptr<Device>(std::move(device)) : nullptr;
+}

@@ -1,0 +1,62 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   The part of the CUDA driver's interface that we call, declared by ourselves. Internal to the runtime. */
+#ifndef ADJOINT_LIB_RUNTIME_CUDADRIVER_H
+#define ADJOINT_LIB_RUNTIME_CUDADRIVER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace adrt {
+
+using CudaResult = int; // CUresult; 0 is success
+using CudaAddress = unsigned long long;
+using CudaDeviceNumber = int;
+
+/// Numbers of the driver's enumerations.
+enum : int {
+  cudaJitErrorLog = 5,      // CU_JIT_ERROR_LOG_BUFFER
+  cudaJitErrorLogBytes = 6, // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
+  cudaMaxDynamicShared = 8, // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+};
+
+/// Entry points with the names that they have in the library.
+struct CudaDriver {
+  CudaResult (*cuInit)(unsigned flags);
+  CudaResult (*cuGetErrorName)(CudaResult, const char **);
+  CudaResult (*cuGetErrorString)(CudaResult, const char **);
+  CudaResult (*cuDeviceGetCount)(int *);
+  CudaResult (*cuDeviceGet)(CudaDeviceNumber *, int ordinal);
+  CudaResult (*cuDevicePrimaryCtxRetain)(void **context, CudaDeviceNumber);
+  CudaResult (*cuDevicePrimaryCtxRelease_v2)(CudaDeviceNumber);
+  CudaResult (*cuCtxSetCurrent)(void *context);
+  CudaResult (*cuModuleLoadDataEx)(void **module, const void *image, unsigned options, int *names,
+                                   void **values);
+  CudaResult (*cuModuleUnload)(void *module);
+  CudaResult (*cuModuleGetFunction)(void **function, void *module, const char *name);
+  CudaResult (*cuFuncSetAttribute)(void *function, int attribute, int value);
+  CudaResult (*cuStreamCreate)(void **stream, unsigned flags);
+  CudaResult (*cuStreamDestroy_v2)(void *stream);
+  CudaResult (*cuStreamSynchronize)(void *stream);
+  CudaResult (*cuMemAlloc_v2)(CudaAddress *, size_t);
+  CudaResult (*cuMemFree_v2)(CudaAddress);
+  CudaResult (*cuMemcpyHtoDAsync_v2)(CudaAddress, const void *, size_t, void *stream);
+  CudaResult (*cuMemcpyDtoHAsync_v2)(void *, CudaAddress, size_t, void *stream);
+  CudaResult (*cuMemcpyDtoDAsync_v2)(CudaAddress, CudaAddress, size_t, void *stream);
+  CudaResult (*cuMemsetD8Async)(CudaAddress, unsigned char, size_t, void *stream);
+  CudaResult (*cuLaunchKernel)(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                               unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+                               void *stream, void **arguments, void **extra);
+
+  /// CALL: NAME (what it means).
+  std::string explain(const char *call, CudaResult result) const;
+};
+
+/// The driver, loaded and initialised once for the process; null and the reason in `problem` when there is
+/// none, or no GPU.
+const CudaDriver *loadCudaDriver(std::string &problem);
+
+} // namespace adrt
+
+#endif // ADJOINT_LIB_RUNTIME_CUDADRIVER_H
