@@ -9,14 +9,10 @@
 #define ADJOINT_LIB_CONVERSION_EMITGPU_GENERICEMITTER_H
 
 #include "../EmitCPU/KernelEmitter.h"
+#include "../Grid.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::ad::device {
-
-/// Threads of a warp, which agree by shuffles.
-constexpr int64_t kWarpThreads = 32;
-/// The most threads of a block; a launch may take fewer, and any number of blocks.
-constexpr int64_t kBlockThreads = 256;
 
 /// How the tiles of a kernel are counted: those of the leading axes of a result, taken by threads or by
 /// warps.

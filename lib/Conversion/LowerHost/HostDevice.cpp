@@ -3,15 +3,15 @@
 // Host programs whose tensors lie in the memory of a device: kernels are launched by number, and what crosses
 // between the two memories does so by calls of the runtime.
 
+#include "../Grid.h"
 #include "HostEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::ad;
+using namespace mlir::ad::device;
 
-// Threads of a block and the most blocks of a launch: kernels give the same bits for any grid.
-static constexpr int64_t kBlockThreads = 256;
-static constexpr int64_t kWarpThreads = 32;
+// Of a launch: kernels give the same bits for any grid.
 static constexpr int64_t kMostBlocks = 65535;
 
 Value HostEmitter::deviceArgument(unsigned number) {
