@@ -25,17 +25,22 @@ static bool isUniform(ArrayRef<Position> positions) {
   });
 }
 
+KernelEmitter::Key KernelEmitter::keyOf(Value tensor, const Position &position) {
+  return {tensor.getAsOpaquePointer(),
+          {std::vector<Index>(position.begin(), position.end()), {lanes, mask.getAsOpaquePointer()}}};
+}
+
+void KernelEmitter::remember(Value tensor, const Position &position, Value value) {
+  caches.back()[keyOf(tensor, position)] = value;
+}
+
 FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Position> positions) {
   if (lanes > 1 && isUniform(positions)) {
     WithLanes scalarCode(*this, 1, nullptr);
     return evaluate(tensor, positions);
   }
-  auto keyOf = [&](const Position &position) -> Key {
-    return {tensor.getAsOpaquePointer(),
-            {std::vector<Index>(position.begin(), position.end()), {lanes, mask.getAsOpaquePointer()}}};
-  };
   auto find = [&](const Position &position) -> Value {
-    Key key = keyOf(position);
+    Key key = keyOf(tensor, position);
     for (auto &cache : llvm::reverse(caches))
       if (auto it = cache.find(key); it != cache.end())
         return it->second;
@@ -53,7 +58,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Pos
     if (failed(reduced))
       return failure();
     for (auto [position, value] : llvm::zip_equal(missing, *reduced))
-      caches.back()[keyOf(position)] = value;
+      remember(tensor, position, value);
   } else if (!missing.empty()) {
     if (generic && missing.size() > 1)
       for (OpOperand *input : generic.getDpsInputOperands()) {
@@ -77,7 +82,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Pos
       if (failed(value))
         return failure();
       storeSaved(tensor, position, *value);
-      caches.back()[keyOf(position)] = *value;
+      remember(tensor, position, *value);
     }
   }
   for (const Position &position : positions)

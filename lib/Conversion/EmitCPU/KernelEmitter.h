@@ -77,6 +77,7 @@ public:
 
 protected:
   using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
+  using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
 
   // --- KernelEmitter.cpp: arguments, sizes, roots and loop nests
   LogicalResult bindArguments();
@@ -214,6 +215,9 @@ protected:
   // --- Evaluate.cpp: values at positions
   FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions);
   FailureOr<Value> evaluateOne(Value tensor, const Position &position);
+  Key keyOf(Value tensor, const Position &position);
+  /// From here on, in this block, the tensor has the value at the position.
+  void remember(Value tensor, const Position &position, Value value);
   virtual FailureOr<Value> compute(Value tensor, const Position &position);
   FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
                                           ValueRange accumulators);
@@ -332,7 +336,6 @@ protected:
   SmallVector<Value> rowInputs;               // arguments whose next row is fetched ahead
   std::map<int64_t, Value> constants;         // index constants, in the entry block
   DenseMap<int64_t, Value> laneCounts;        // 0, 1, 2, … by number of lanes, in the entry block
-  using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
   SmallVector<std::map<Key, Value>> caches;
 };
 

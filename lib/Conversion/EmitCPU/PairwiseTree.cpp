@@ -13,7 +13,8 @@ using namespace mlir::ad::cpu;
 // is (counter, level, values…).
 class KernelEmitter::WaitingResults {
 public:
-  WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities, Operation *join);
+  /// For at most 2 to the power of `levels` - 1 blocks.
+  WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities, Operation *join, int64_t levels);
 
   void push(Value level, ValueRange values);
   SmallVector<Value> at(Value level);
@@ -34,12 +35,11 @@ private:
 };
 
 KernelEmitter::WaitingResults::WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities,
-                                              Operation *join)
+                                              Operation *join, int64_t count)
     : emitter(emitter), builder(emitter.builder), loc(emitter.loc), join(join) {
-  constexpr int64_t kLevels = 64; // there are fewer than 2^64 blocks
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&emitter.function.getFunctionBody().front());
-  Value levels = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), kLevels);
+  Value levels = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), count);
   for (Value identity : identities) {
     types.push_back(identity.getType());
     stacks.push_back(LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
@@ -97,9 +97,12 @@ FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t l
                                                           ArrayRef<Value> identities, Operation *join,
                                                           BlockCode block) {
   Value zero = indexConstant(0), one = indexConstant(1);
-  if (std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(total)); known && *known <= length)
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(total));
+  if (known && *known <= length)
     return block(zero, total);
-  WaitingResults waiting(*this, identities, join);
+  constexpr int64_t kLevels = 64; // there are fewer than 2^63 blocks
+  WaitingResults waiting(*this, identities, join,
+                         known ? 1 + llvm::Log2_64_Ceil(llvm::divideCeil(*known, length)) : kLevels);
   waiting.push(zero, identities);
   auto loop = scf::ForOp::create(builder, loc, zero, total, indexConstant(length), ValueRange{zero, zero});
   {

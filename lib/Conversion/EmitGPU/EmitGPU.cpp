@@ -3,7 +3,7 @@
 // The pass `ad-emit-gpu`: a function of the GPU for each kernel, and a declaration that tells the host
 // program how to launch it.
 
-#include "GenericEmitter.h"
+#include "ContractionEmitter.h"
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
@@ -44,22 +44,34 @@ private:
 
   static LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
     GPUFuncOp function = defineIn(gpuModule, kernel);
-    device::GenericEmitter emitter(kernel, function);
-    if (failed(emitter.emit()))
+    std::unique_ptr<device::GenericEmitter> emitter = emitterFor(kernel, function);
+    if (failed(emitter->emit()))
       return failure();
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
-    reportClass(kernel);
-    declare(kernel, function, emitter.getTiles());
+    declare(kernel, function, emitter->getTiles());
     kernel.erase();
     return success();
   }
 
-  static void reportClass(KernelOp kernel) {
+  // The emitter of the kernel's class, or the one that covers every kernel.
+  static std::unique_ptr<device::GenericEmitter> emitterFor(KernelOp kernel, GPUFuncOp function) {
     StringRef wanted = stringifyKernelClass(kernel.getKernelClass());
-    std::string reason = kernel.getKernelClass() == KernelClass::generic
-                             ? "no other class covers it"
-                             : ("the GPU has no emitter for class " + wanted).str();
+    std::string reason = ("the GPU has no emitter for class " + wanted).str();
+    if (kernel.getKernelClass() == KernelClass::generic)
+      reason = "no other class covers it";
+    if (kernel.getKernelClass() == KernelClass::contraction)
+      if (std::optional<device::Contraction> contraction = device::matchContraction(kernel, reason)) {
+        remark::passed(kernel.getLoc(), remark::RemarkOpts::name("contraction-class").category("ad-gpu"))
+            << remark::metric("kernel", kernel.getSymName())
+            << remark::metric("units", contraction->tensorCores ? "tensor cores" : "multiply-adds");
+        return std::make_unique<device::ContractionEmitter>(kernel, function, *contraction);
+      }
+    reportGeneric(kernel, reason);
+    return std::make_unique<device::GenericEmitter>(kernel, function);
+  }
+
+  static void reportGeneric(KernelOp kernel, StringRef reason) {
     remark::missed(kernel.getLoc(), remark::RemarkOpts::name("generic-class").category("ad-gpu"))
         << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
   }
@@ -96,6 +108,8 @@ private:
     declaration.setPrivate();
     declaration->setAttr("ad.tiles", builder.getStringAttr(tiles.takers));
     declaration->setAttr("ad.space", builder.getDenseI64ArrayAttr({tiles.result, tiles.axes}));
+    if (tiles.blocks > 0)
+      declaration->setAttr("ad.blocks", builder.getI64IntegerAttr(tiles.blocks));
   }
 };
 } // namespace

@@ -15,10 +15,11 @@
 namespace mlir::ad::device {
 
 /// How the tiles of a kernel are counted: those of the leading axes of a result, taken by threads or by
-/// warps.
+/// warps, or a number of tiles that blocks of `kBlockThreads` threads take.
 struct TileCount {
   StringRef takers = "threads";
   int64_t result = 0, axes = 0;
+  int64_t blocks = 0;
 };
 
 class GenericEmitter : public cpu::KernelEmitter {
@@ -27,7 +28,7 @@ public:
 
   const TileCount &getTiles() const { return tileCount; }
 
-private:
+protected:
   using Index = cpu::Index;
   using Position = cpu::Position;
   using Buffer = cpu::Buffer;

@@ -42,6 +42,8 @@ void HostEmitter::returnDonated(Value argument, const HostTensor &tensor) {
 
 // How many tiles the kernel's declaration asks for.
 Value HostEmitter::tileCount(LaunchOp launch, func::FuncOp kernel) {
+  if (auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks"))
+    return indexConstant(blocks.getInt());
   auto space = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.space");
   const HostTensor result = tensors.lookup(launch.getResult(space[0]));
   Value count = indexConstant(1);
@@ -53,8 +55,9 @@ Value HostEmitter::tileCount(LaunchOp launch, func::FuncOp kernel) {
 // adrt_grid: blocks and threads of a block along x, and 1 along every other axis.
 Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
   Value threads = tileCount(launch, kernel);
-  if (kernel->getAttrOfType<StringAttr>("ad.tiles").getValue() == "warps")
-    threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(kWarpThreads));
+  StringRef takers = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
+  if (int64_t each = takers == "warps" ? kWarpThreads : takers == "blocks" ? kBlockThreads : 1; each > 1)
+    threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(each));
   threads = builder.createOrFold<arith::MaxUIOp>(loc, threads, indexConstant(1));
   Value block = indexConstant(kBlockThreads), warp = indexConstant(kWarpThreads);
   Value blocks = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, block);

@@ -1,0 +1,100 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions on a GPU: the threads of a block share a tile of the result, whose operands go through shared
+// memory. Where the permission `mma` lets them, tensor cores multiply tiles of f16 and bf16; everything else
+// is summed by multiply-adds in exactly the order of the kernel, as by the generic class. The sums then go
+// through shared memory too, and what the kernel computes of them is emitted once, for elements in a row.
+
+#ifndef ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONEMITTER_H
+#define ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONEMITTER_H
+
+#include "ContractionMatch.h"
+#include "GenericEmitter.h"
+
+namespace mlir::ad::device {
+
+/// How the warps of a block share a tile.
+struct ContractionTile {
+  int64_t rows, columns;          // of the result
+  int64_t depth;                  // of what lies in shared memory at once
+  int64_t warpsDown, warpsAcross; // of tensor cores
+  int64_t stages;                 // pieces of that depth that are copied ahead
+};
+
+class ContractionEmitter : public GenericEmitter {
+public:
+  ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Contraction &contraction);
+
+private:
+  /// An operand's part of a tile in shared memory: lines of `length` elements, along the axis in which the
+  /// operand is contiguous.
+  struct Staged {
+    OpOperand *operand;
+    unsigned lineLoop;    // of the result that the operand has
+    int64_t size;         // of that loop
+    int64_t lines, count; // of the tile: how many along lineLoop, and along the depth
+    bool alongDepth;      // what a line runs along
+    bool whole;           // chunks of 16 bytes of the operand lie in memory as they do in the tile
+    int64_t offset = 0;   // bytes from the start of shared memory
+    int64_t lineLength() const { return alongDepth ? count : lines; }
+    int64_t lineCount() const { return alongDepth ? lines : count; }
+  };
+  struct Place {
+    Position position; // of the result, without row and column
+    Value row, column; // where the tile starts
+  };
+
+  /// The part of a tile that a warp has.
+  struct WarpTile {
+    int64_t rows, columns; // how many
+    Value row, column;     // the first
+  };
+
+  // --- ContractionEmitter.cpp: tiles of the result
+  LogicalResult emitRoots() override;
+  void bindRange(ValueRange arguments) override;
+  Place placeOf(Value number);
+  Staged stagedOf(OpOperand *operand, unsigned loop, int64_t lines);
+  SmallVector<Index> loopsAt(const Place &place, Value row, Value column, Value depth);
+  Value isBelow(Value index, int64_t size);
+  LogicalResult emitResults(const Place &place, Value firstRow, int64_t rows);
+  Value accumulatorPointer(Value row, Value column);
+  Value sharedPointer(Value byte);
+  Value sharedMemory(int64_t bytes);
+  void synchronizeBlock();
+  int64_t sharedBytes();
+
+  // --- MultiplyAdd.cpp: sums in the order of the kernel
+  LogicalResult emitMultiplyAdds(const Place &place);
+  FailureOr<SmallVector<Value>> sumPieces(const Place &place, ArrayRef<SmallVector<Index>> loops,
+                                          ArrayRef<Value> start, Value lower, Value upper);
+  FailureOr<SmallVector<Value>> addProducts(ArrayRef<SmallVector<Index>> loops, ValueRange sums, Value depth,
+                                            Value within);
+  LogicalResult copyElements(const Staged &part, const Place &place, Value depth);
+  LogicalResult storeSums(const Place &place, ValueRange sums, int64_t down, int64_t across);
+  Value elementPointer(const Staged &part, Value line, Value within);
+  Value threadRow(int64_t number);
+  Value threadColumn(int64_t number);
+
+  // --- TensorCores.cpp: tiles of f16 and bf16
+  LogicalResult emitTensorCores(const Place &place);
+  LogicalResult copyPiece(const Place &place, Value piece);
+  void copyChunks(const Staged &part, const Place &place, Value depth, Value stage);
+  LogicalResult fillElements(const Staged &part, const Place &place, Value depth, Value stage);
+  Value swizzled(const Staged &part, Value stage, Value line, Value chunk);
+  SmallVector<Value> loadFragment(const Staged &part, Value stage, Value first, int64_t depth);
+  WarpTile warpTile();
+  SmallVector<Value> multiplyPiece(Value stage, ValueRange sums);
+  LogicalResult storeFragments(const Place &place, ValueRange sums);
+
+  const Contraction contraction;
+  ContractionTile tile;
+  Staged staged[2]; // of rows and of columns
+  int64_t rowCount, columnCount, depthCount;
+  Value inBlock, block, blocks; // thread in the block, block of the grid, blocks of the grid
+  Value shared;                 // start of shared memory
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONEMITTER_H

@@ -1,0 +1,28 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What a kernel has to look like for the class of contractions on a GPU.
+
+#ifndef ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONMATCH_H
+#define ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONMATCH_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::ad::device {
+
+/// The contraction of a kernel. The last axis of its result runs along `columnLoop`, the one before along
+/// `rowLoop`; `rows` and `columns` are the operands that have one of them each.
+struct Contraction {
+  linalg::GenericOp op;
+  OpOperand *rows, *columns;
+  unsigned rowLoop, columnLoop, depthLoop;
+  bool tensorCores; // f16 or bf16 that the permission `mma` lets tensor cores sum
+};
+
+/// The one contraction of the kernel, when its sizes are static, each result of the kernel has its shape and
+/// reads it element by element; otherwise `reason` says what is in the way.
+std::optional<Contraction> matchContraction(KernelOp kernel, std::string &reason);
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONMATCH_H

@@ -1,0 +1,265 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions of f16 and bf16 on tensor cores. Pieces of the operands are copied ahead into a ring in shared
+// memory, asynchronously where chunks of 16 bytes lie there as they do in memory. The chunks of a line change
+// places by the number of the line, so that the eight lines that `ldmatrix` reads at once lie in different
+// banks. Fragments follow the tables of the PTX ISA for ldmatrix and mma.m16n8k16.
+
+#include "ContractionEmitter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+static constexpr int64_t kElementBytes = 2, kChunkBytes = 16, kChunk = kChunkBytes / kElementBytes;
+static constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepth = 16;
+static constexpr unsigned kGlobalSpace = 1;
+
+static int64_t roundedUp(int64_t size, int64_t part) { return int64_t(llvm::divideCeil(size, part)); }
+
+// Eight lines at one chunk lie in 32 different banks: lines of 64 bytes share them in pairs.
+Value ContractionEmitter::swizzled(const Staged &part, Value stage, Value line, Value chunk) {
+  int64_t lineBytes = part.lineLength() * kElementBytes;
+  Value turn = lineBytes == 64 ? binary<arith::ShRUIOp>(line, indexConstant(1)) : line;
+  int64_t chunks = std::min<int64_t>(lineBytes / kChunkBytes, 8);
+  Value place = binary<arith::XOrIOp>(chunk, binary<arith::AndIOp>(turn, indexConstant(chunks - 1)));
+  Value byte = binary<arith::MulIOp>(stage, indexConstant(part.lineCount() * lineBytes));
+  byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(line, indexConstant(lineBytes)));
+  byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(place, indexConstant(kChunkBytes)));
+  return binary<arith::AddIOp>(byte, indexConstant(part.offset));
+}
+
+// What lies outside of the operand becomes zero, which adds nothing.
+void ContractionEmitter::copyChunks(const Staged &part, const Place &place, Value depth, Value stage) {
+  linalg::GenericOp op = contraction.op;
+  bool rows = part.lineLoop == contraction.rowLoop;
+  int64_t perLine = part.lineLength() / kChunk;
+  (void)emitLoop(
+      inBlock, indexConstant(part.lineCount() * perLine), indexConstant(kBlockThreads), [&](Value number) {
+        Value line = binary<arith::DivUIOp>(number, indexConstant(perLine));
+        Value chunk = binary<arith::RemUIOp>(number, indexConstant(perLine));
+        Value along = binary<arith::MulIOp>(chunk, indexConstant(kChunk));
+        Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : along);
+        Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? along : line);
+        Value inside = binary<arith::AndIOp>(isBelow(index, part.size), isBelow(deep, depthCount));
+        auto orFirst = [&](Value number) {
+          return builder.createOrFold<arith::SelectOp>(loc, inside, number, indexConstant(0));
+        };
+        index = orFirst(index);
+        SmallVector<Index> loops = loopsAt(place, index, index, orFirst(deep));
+        const Buffer &buffer = buffers.find(part.operand->get())->second;
+        int64_t step;
+        Value vector;
+        Value source = pointerAt(
+            buffer, linearIndex(buffer, apply(op.getMatchingIndexingMap(part.operand), loops), step, vector));
+        Type global = LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace),
+             word = builder.getI32Type();
+        source = LLVM::AddrSpaceCastOp::create(builder, loc, global, source);
+        auto bytes = [&](int64_t count) -> Value {
+          return arith::ConstantIntOp::create(builder, loc, word, count);
+        };
+        Value size = arith::SelectOp::create(builder, loc, inside, bytes(kChunkBytes), bytes(0));
+        NVVM::CpAsyncOp::create(builder, loc, sharedPointer(swizzled(part, stage, line, chunk)), source,
+                                kChunkBytes, NVVM::LoadCacheModifierKind::CG, size);
+        return success();
+      });
+}
+
+// Element by element, for operands that the kernel computes or whose lines do not begin with a chunk.
+LogicalResult ContractionEmitter::fillElements(const Staged &part, const Place &place, Value depth,
+                                               Value stage) {
+  linalg::GenericOp op = contraction.op;
+  bool rows = part.lineLoop == contraction.rowLoop;
+  Value length = indexConstant(part.lineLength()), all = indexConstant(part.lines * part.count);
+  return emitLoop(inBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
+    Value line = binary<arith::DivUIOp>(number, length), within = binary<arith::RemUIOp>(number, length);
+    Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : within);
+    Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? within : line);
+    Value nearest = binary<arith::MinUIOp>(index, indexConstant(part.size - 1));
+    SmallVector<Index> loops =
+        loopsAt(place, nearest, nearest, binary<arith::MinUIOp>(deep, indexConstant(depthCount - 1)));
+    Spread ofThread(*this);
+    FailureOr<Value> value =
+        evaluateOne(part.operand->get(), apply(op.getMatchingIndexingMap(part.operand), loops));
+    if (failed(value))
+      return failure();
+    Value bits = toMemory(*value);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
+    bits = arith::SelectOp::create(builder, loc, isBelow(deep, depthCount), bits, zero);
+    Value byte = swizzled(part, stage, line, binary<arith::DivUIOp>(within, indexConstant(kChunk)));
+    Value rest = binary<arith::RemUIOp>(within, indexConstant(kChunk));
+    byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(rest, indexConstant(kElementBytes)));
+    LLVM::StoreOp::create(builder, loc, bits, sharedPointer(byte));
+    return success();
+  });
+}
+
+LogicalResult ContractionEmitter::copyPiece(const Place &place, Value piece) {
+  Value stage = binary<arith::RemUIOp>(piece, indexConstant(tile.stages));
+  Value depth = binary<arith::MulIOp>(piece, indexConstant(tile.depth));
+  for (const Staged &part : staged) {
+    if (part.whole)
+      copyChunks(part, place, depth, stage);
+    else if (failed(fillElements(part, place, depth, stage)))
+      return failure();
+  }
+  return success();
+}
+
+// The fragments of 16 lines along the rows or columns of the result, 16 deep: four registers each. Eight
+// threads name the lines of each of the four matrices of 8x8.
+SmallVector<Value> ContractionEmitter::loadFragment(const Staged &part, Value stage, Value first,
+                                                    int64_t depth) {
+  bool rows = part.lineLoop == contraction.rowLoop;
+  Value eight = indexConstant(8), two = indexConstant(2);
+  Value inMatrix = binary<arith::RemUIOp>(lane, eight), matrix = binary<arith::DivUIOp>(lane, eight);
+  Value low = binary<arith::RemUIOp>(matrix, two), high = binary<arith::DivUIOp>(matrix, two);
+  // Registers go first down the rows of the left operand, but first along the depth of the right one.
+  auto [alongLines, alongDepth] = rows ? std::pair(low, high) : std::pair(high, low);
+  auto extended = [&](Value base, Value eights, Value rest) {
+    return binary<arith::AddIOp>(base, binary<arith::AddIOp>(binary<arith::MulIOp>(eights, eight), rest));
+  };
+  Value zero = indexConstant(0), deep = indexConstant(depth), line, start;
+  if (part.alongDepth) {
+    line = extended(first, alongLines, inMatrix);
+    start = extended(deep, alongDepth, zero);
+  } else {
+    line = extended(deep, alongDepth, inMatrix);
+    start = extended(first, alongLines, zero);
+  }
+  Value pointer = sharedPointer(swizzled(part, stage, line, binary<arith::DivUIOp>(start, eight)));
+  Type word = builder.getI32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, word));
+  auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
+  Value loaded = NVVM::LdMatrixOp::create(builder, loc, type, pointer, 4,
+                                          part.alongDepth ? NVVM::MMALayout::row : NVVM::MMALayout::col,
+                                          shape, NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> registers;
+  Type element = cast<RankedTensorType>(part.operand->get().getType()).getElementType();
+  for (int64_t i = 0; i < 4; ++i) {
+    Value bits = LLVM::ExtractValueOp::create(builder, loc, loaded, i);
+    if (element.isF16())
+      bits = LLVM::BitcastOp::create(builder, loc, VectorType::get(2, element), bits);
+    registers.push_back(bits);
+  }
+  return registers;
+}
+
+static Value multiply(OpBuilder &builder, Location loc, Type element, ValueRange rows, ValueRange columns,
+                      ValueRange sums) {
+  auto type = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  auto result =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getF32Type()));
+  return NVVM::MmaOp::create(builder, loc, result, rows, columns, sums,
+                             ArrayRef<int64_t>{kFragmentRows, kFragmentColumns, kFragmentDepth}, std::nullopt,
+                             std::nullopt, std::array{type, type},
+                             std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+}
+
+// The part of the tile that the thread's warp has: rows, columns, and where they start.
+ContractionEmitter::WarpTile ContractionEmitter::warpTile() {
+  Value number = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads)),
+        across = indexConstant(tile.warpsAcross);
+  WarpTile part{tile.rows / tile.warpsDown, tile.columns / tile.warpsAcross, {}, {}};
+  part.row = binary<arith::MulIOp>(binary<arith::DivUIOp>(number, across), indexConstant(part.rows));
+  part.column = binary<arith::MulIOp>(binary<arith::RemUIOp>(number, across), indexConstant(part.columns));
+  return part;
+}
+
+SmallVector<Value> ContractionEmitter::multiplyPiece(Value stage, ValueRange sums) {
+  WarpTile part = warpTile();
+  Type element = cast<RankedTensorType>(staged[0].operand->get().getType()).getElementType();
+  SmallVector<Value> next(sums);
+  for (int64_t depth = 0; depth < tile.depth; depth += kFragmentDepth) {
+    auto fragments = [&](const Staged &operand, Value first, int64_t size) {
+      SmallVector<SmallVector<Value>> loaded;
+      for (int64_t i = 0; i < size; i += kFragmentRows)
+        loaded.push_back(loadFragment(operand, stage, binary<arith::AddIOp>(first, indexConstant(i)), depth));
+      return loaded;
+    };
+    auto rows = fragments(staged[0], part.row, part.rows);
+    auto columns = fragments(staged[1], part.column, part.columns);
+    MutableArrayRef<Value> rest(next);
+    for (ArrayRef<Value> left : rows)
+      for (int64_t column = 0; column < part.columns; column += kFragmentColumns) {
+        ArrayRef<Value> pair = columns[column / kFragmentRows];
+        ArrayRef<Value> right = pair.slice(column % kFragmentRows / kFragmentColumns * 2, 2);
+        Value result = multiply(builder, loc, element, left, right, rest.take_front(4));
+        for (int64_t i = 0; i < 4; ++i)
+          rest[i] = LLVM::ExtractValueOp::create(builder, loc, result, i);
+        rest = rest.drop_front(4);
+      }
+  }
+  return next;
+}
+
+// While a piece is multiplied the next ones are on their way. The barrier says two things: that all threads
+// have what they wait for, and that nobody reads the piece whose place the next one takes.
+LogicalResult ContractionEmitter::emitTensorCores(const Place &place) {
+  int64_t pieces = roundedUp(depthCount, tile.depth);
+  for (int64_t piece = 0; piece + 1 < tile.stages; ++piece) {
+    if (piece < pieces && failed(copyPiece(place, indexConstant(piece))))
+      return failure();
+    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  }
+  WarpTile part = warpTile();
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
+  SmallVector<Value> start(part.rows * part.columns / kWarpThreads, zero);
+  auto loop =
+      scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(pieces), indexConstant(1), start);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Scope scope(*this);
+    Value piece = loop.getInductionVar();
+    NVVM::CpAsyncWaitGroupOp::create(builder, loc, tile.stages - 2);
+    synchronizeBlock();
+    Value next = binary<arith::AddIOp>(piece, indexConstant(tile.stages - 1));
+    auto branch = scf::IfOp::create(builder, loc, isBelow(next, pieces));
+    {
+      OpBuilder::InsertionGuard inBranch(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      Scope branchScope(*this);
+      if (failed(copyPiece(place, next)))
+        return failure();
+    }
+    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+    Value stage = binary<arith::RemUIOp>(piece, indexConstant(tile.stages));
+    scf::YieldOp::create(builder, loc, multiplyPiece(stage, loop.getRegionIterArgs()));
+  }
+  NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
+  return storeFragments(place, loop.getResults());
+}
+
+// The rows of one line of warps after the other go through shared memory.
+LogicalResult ContractionEmitter::storeFragments(const Place &place, ValueRange sums) {
+  WarpTile part = warpTile();
+  Value four = indexConstant(4), two = indexConstant(2);
+  Value laneRow = binary<arith::DivUIOp>(lane, four);
+  Value laneColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
+  for (int64_t first = 0; first < tile.rows; first += part.rows) {
+    synchronizeBlock();
+    Value mine =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, part.row, indexConstant(first));
+    auto branch = scf::IfOp::create(builder, loc, mine);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      ValueRange rest = sums;
+      for (int64_t row = 0; row < part.rows; row += kFragmentRows)
+        for (int64_t column = 0; column < part.columns; column += kFragmentColumns, rest = rest.drop_front(4))
+          for (int64_t i = 0; i < 4; ++i) {
+            Value r = binary<arith::AddIOp>(laneRow, indexConstant(row + i / 2 * 8));
+            Value c = binary<arith::AddIOp>(laneColumn, indexConstant(column + i % 2));
+            Value pointer = accumulatorPointer(r, binary<arith::AddIOp>(part.column, c));
+            LLVM::StoreOp::create(builder, loc, rest[i], pointer);
+          }
+    }
+    synchronizeBlock();
+    if (failed(emitResults(place, indexConstant(first), part.rows)))
+      return failure();
+  }
+  synchronizeBlock();
+  return success();
+}

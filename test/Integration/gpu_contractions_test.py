@@ -1,0 +1,78 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Contractions on the emulated GPU, in the kernels of their class: in reproducible mode the bits of the reference interpreter, in
+fast mode, where tensor cores multiply f16 and bf16, within the bound of any order of summation."""
+
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+from contractions_test import program, widened  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
+# Rows, columns, depth, layout (t: transposed operand), element type, batch. Whole tiles and rests, pieces of the depth and
+# rests, operands in chunks of 16 bytes and not, several blocks of the reduced axis, tiles of both sizes.
+CASES = [
+    (64, 64, 64, "nn", "bf16", 0), (64, 128, 96, "nt", "bf16", 0), (128, 64, 32, "tn", "f16", 0), (40, 72, 104, "tt", "bf16", 0),
+    (65, 130, 200, "nn", "bf16", 0), (33, 47, 53, "nt", "f16", 0), (33, 50, 8, "tn", "bf16", 2), (1, 3, 1, "nn", "f16", 0),
+    (5, 7, 1030, "nt", "bf16", 0), (1536, 1408, 32, "nt", "bf16", 0),
+    (65, 130, 200, "nn", "f32", 0), (33, 47, 53, "tt", "f64", 0), (19, 33, 1066, "nt", "f32", 2), (9, 17, 1, "tn", "f32", 0),
+    (35, 33, 60, "nt", "i8", 0), (17, 40, 64, "nt", "f8E5M2", 2), (1536, 1408, 9, "nn", "f32", 0),
+]
+LARGE = 1 << 20  # elements of a result, from which one run has to do
+
+
+def run(folder, element, target, mode):
+    source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
+    arguments = [f"--arg={name}={source.format(seed)}" for seed, name in enumerate("abr")]
+    out = folder / f"{target}-{mode}"
+    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target", target, "--numerics", mode, "--cache=off", *arguments,
+                    f"--out-dir={out}", f"--numerics-report={out}.json"], check=True, capture_output=True, text=True)
+    return out
+
+
+def is_of_class(file):
+    """Whether a kernel of the program is a contraction of its class on a GPU."""
+    stages = ["--ad-to-cpu-frontend", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels", "--ad-emit-gpu", "--remarks-filter=ad-gpu"]
+    return "contraction-class" in subprocess.run([BIN / "ad-opt", file, *stages], capture_output=True, text=True, check=True).stderr
+
+
+def values(file, element):
+    return widened(file) if element == "bf16" else np.load(file).astype(np.float64)
+
+
+def wrong(case, folder):
+    rows, columns, depth, _, element, _ = case
+    (folder / "program.mlir").write_text(program(*case))
+    if not is_of_class(folder / "program.mlir"):
+        return "has no kernel of the class"
+    short = element in ("f16", "bf16")
+    expected = run(folder, element, "reference", "reproducible")
+    if not short or rows * columns < LARGE:
+        got = run(folder, element, "gpu-sim", "reproducible")
+        if any((expected / f"{name}.npy").read_bytes() != (got / f"{name}.npy").read_bytes() for name in ("dot", "sum")):
+            return "differs from the reference"
+    if not short:
+        return None
+    out = run(folder, element, "gpu-sim", "fast")
+    if "tensor-cores" not in pathlib.Path(f"{out}.json").read_text():
+        return "tensor cores are not reported"
+    exact = values(expected / "dot.npy", element)
+    bound = 2.0**-7 * np.abs(exact) + 2 * depth * 2.0**-24 * 4 * depth
+    if not (np.abs(values(out / "dot.npy", element) - exact) <= bound).all():
+        return "tensor cores leave the bound"
+    return None
+
+
+def main():
+    return checks.run_checks("gpu-contractions", [(case, functools.partial(wrong, case)) for case in CASES])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
