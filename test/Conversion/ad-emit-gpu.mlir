@@ -19,7 +19,7 @@
 
 // Neighbouring threads take neighbouring elements: one loop over all of them, with a step of the whole grid.
 // CHECK-LABEL: gpu.func @scale
-// CHECK-SAME: kernel attributes {nvvm.maxntid = array<i32: 256>}
+// CHECK-SAME: kernel attributes {nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 2 : i32}
 // CHECK: %[[THREAD:.+]] = arith.addi
 // CHECK: %[[THREADS:.+]] = arith.muli %{{grid_dim.*}}, %{{block_dim.*}}
 // CHECK: scf.for %[[I:.+]] = %[[THREAD]] to %{{.+}} step %[[THREADS]]

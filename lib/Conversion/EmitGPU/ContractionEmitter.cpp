@@ -46,6 +46,9 @@ ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp f
   tile = chooseTile(cast<RankedTensorType>(op.getResult(0).getType()).getShape(), contraction);
 }
 
+// The sums of a large tile take more than half of the registers.
+int64_t ContractionEmitter::blocksTogether() const { return tile.rows > 64 ? 1 : 2; }
+
 void ContractionEmitter::bindRange(ValueRange arguments) {
   using ::mlir::gpu::Dimension;
   GenericEmitter::bindRange(arguments);
@@ -114,8 +117,13 @@ SmallVector<cpu::Index> ContractionEmitter::loopsAt(const Place &place, Value ro
 int64_t ContractionEmitter::sharedBytes() {
   linalg::GenericOp op = contraction.op;
   int64_t sums = cast<RankedTensorType>(op.getResult(0).getType()).getElementTypeBitWidth() / 8;
-  int64_t rows = contraction.tensorCores ? tile.rows / tile.warpsDown : tile.rows / 2;
-  int64_t forSums = rows * (tile.columns + 1) * sums, forOperands = 0;
+  auto bytesOf = [&](int64_t rows) { return rows * (tile.columns + 1) * sums; };
+  rowsTogether = tile.rows;
+  if (contraction.tensorCores)
+    rowsTogether = tile.rows / tile.warpsDown;
+  else if (bytesOf(rowsTogether) > kSharedBytes)
+    rowsTogether /= 2;
+  int64_t forSums = bytesOf(rowsTogether), forOperands = 0;
   for (Staged &part : staged) {
     Type element = cast<RankedTensorType>(part.operand->get().getType()).getElementType();
     int64_t bytes = cpu::memoryType(element).getIntOrFloatBitWidth() / 8;

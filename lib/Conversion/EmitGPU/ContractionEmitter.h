@@ -25,6 +25,8 @@ class ContractionEmitter : public GenericEmitter {
 public:
   ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Contraction &contraction);
 
+  int64_t blocksTogether() const override;
+
 private:
   /// An operand's part of a tile in shared memory: lines of `length` elements, along the axis in which the
   /// operand is contiguous.
@@ -91,6 +93,7 @@ private:
   ContractionTile tile;
   Staged staged[2]; // of rows and of columns
   int64_t rowCount, columnCount, depthCount;
+  int64_t rowsTogether = 0;     // whose sums lie in shared memory at once
   Value inBlock, block, blocks; // thread in the block, block of the grid, blocks of the grid
   Value shared;                 // start of shared memory
 };

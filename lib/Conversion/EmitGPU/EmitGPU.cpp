@@ -49,6 +49,9 @@ private:
       return failure();
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
+    // Left alone, ptxas may save registers for more blocks and spill others for it.
+    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                      atEnd.getI32IntegerAttr(emitter->blocksTogether()));
     declare(kernel, function, emitter->getTiles());
     kernel.erase();
     return success();

@@ -27,6 +27,8 @@ public:
   GenericEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function);
 
   const TileCount &getTiles() const { return tileCount; }
+  /// How many blocks should have registers beside each other.
+  virtual int64_t blocksTogether() const { return 2; }
 
 protected:
   using Index = cpu::Index;

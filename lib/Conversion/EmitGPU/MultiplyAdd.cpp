@@ -143,10 +143,10 @@ LogicalResult ContractionEmitter::emitMultiplyAdds(const Place &place) {
   return storeSums(place, *sums, down, across);
 }
 
-// Half of the tile after the other.
+// As many rows as fit into shared memory after the other.
 LogicalResult ContractionEmitter::storeSums(const Place &place, ValueRange sums, int64_t down,
                                             int64_t across) {
-  int64_t together = down / 2;
+  int64_t together = rowsTogether / kThreadsDown;
   for (int64_t first = 0; first < down; first += together) {
     synchronizeBlock();
     for (int64_t i = 0; i < together; ++i)

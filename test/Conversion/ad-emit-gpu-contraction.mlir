@@ -1,0 +1,47 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.fast | FileCheck %s --check-prefixes=CHECK,FAST
+// RUN: FileCheck %s --check-prefix=TENSOR < %t.fast
+// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,STRICT
+// RUN: FileCheck %s --check-prefix=MULTIPLY < %t.strict
+
+// Tensor cores need a permission that strict lacks; a product that is read in another order has the class that covers all.
+// TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// MULTIPLY-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units=multiply-adds
+
+// CHECK: func.func private @dot_0({{.*}}) attributes {ad.blocks = 4 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+// FAST: llvm.mlir.global internal @dot_0_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<24576 x i8>
+// STRICT: llvm.mlir.global internal @dot_0_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<16640 x i8>
+// CHECK-LABEL: gpu.func @dot_0
+
+// Two pieces on their way before the loop; in it one is waited for, the next one sent, and one multiplied.
+// FAST-COUNT-2: nvvm.cp.async.commit.group
+// FAST: scf.for
+// FAST: nvvm.cp.async.wait.group 1
+// FAST-NEXT: gpu.barrier
+// FAST: scf.if
+// FAST: nvvm.cp.async.shared.global
+// FAST: nvvm.cp.async.commit.group
+// The left operand lies along the depth, the right one across it.
+// FAST: nvvm.ldmatrix {{.+}}layout = #nvvm.mma_layout<row>
+// FAST: nvvm.ldmatrix {{.+}}layout = #nvvm.mma_layout<col>
+// FAST: nvvm.mma.sync {{.+}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// FAST: nvvm.cp.async.wait.group 0
+
+// Pieces lie between two barriers; each thread continues sixteen chains.
+// STRICT: scf.for
+// STRICT: gpu.barrier
+// STRICT: gpu.barrier
+// STRICT: scf.for
+// STRICT-COUNT-16: math.fma
+// STRICT-NOT: math.fma
+
+// What the kernel makes of a sum stands there once.
+// CHECK: gpu.barrier
+// CHECK: gpu.barrier
+// CHECK: scf.if
+func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128xbf16>) -> tensor<100x128xbf16> {
+  %0 = ad.dot %a, %b : (tensor<100x96xbf16>, tensor<96x128xbf16>) -> tensor<100x128xbf16>
+  %1 = ad.add %0, %r : tensor<100x128xbf16>, tensor<128xbf16>
+  return %1 : tensor<100x128xbf16>
+}
