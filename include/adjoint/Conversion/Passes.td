@@ -195,12 +195,16 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
   let summary = "Emit the code of each kernel for a GPU";
   let description = [{
     Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels`, and a declaration of the same name in its place, which says how
-    the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Kernels are of the generic class, which
-    covers all of them: threads take elements, or warps take rows when the kernel sums over lanes, and any grid computes the
-    same bits, those of the written order. A remark of the category ad-gpu names each kernel of that class, with the reason.
+    the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Two classes of kernels have code of
+    their own. A contraction of known sizes, whose results all read it element by element, shares tiles of the result among blocks of
+    threads, with the operands in shared memory: f16 and bf16 with the permissions `mma` and `contract` go to tensor cores
+    (`mma.sync`, operands copied ahead by `cp.async`), which the report of permissions names; everything else is summed by
+    multiply-adds in the written order. The generic class covers every kernel: threads take elements, or warps take rows when
+    the kernel sums over lanes. But for tensor cores, any grid and either class compute the same bits, those of the written order.
+    Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason.
 
-    `ad.tiles` of the declaration says who takes a tile (`threads` or `warps`), `ad.space` how many there are: the product of
-    that many leading axes of that result.
+    `ad.tiles` of the declaration says who takes a tile (`threads`, `warps` or `blocks`), `ad.space` how many there are: the
+    product of that many leading axes of that result; or `ad.blocks` says their number.
 
     Before:
     ```mlir
