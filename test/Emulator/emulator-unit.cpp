@@ -86,6 +86,9 @@ void checkThreads() {
     expect(result.ok() && right, "every thread runs once");
     expect(statistics.threads == counts.size() && statistics.stores == counts.size(),
            "statistics of all workers add up");
+    // A second range over the same memory, as donated arguments make it, takes nothing away.
+    launch.memory.push_back({counts.data(), 8, false});
+    expect(adsim::launch(makeKernel(countThreads), arguments, launch).ok(), "ranges may overlap");
     launch.memory[0].writable = false;
     result = adsim::launch(makeKernel(countThreads), arguments, launch);
     expect(result.failure == Failure::OutOfBounds && result.location == "unit:1:1",

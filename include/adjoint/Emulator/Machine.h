@@ -59,7 +59,7 @@ enum class Schedule {
   Shuffled, ///< both are drawn from the seed
 };
 
-/// Global memory that a kernel may touch.
+/// Global memory that a kernel may touch. Ranges may overlap; one that may be written is enough.
 struct MemoryRange {
   const void *base = nullptr;
   uint64_t bytes = 0;

@@ -37,6 +37,22 @@ FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module
   return result;
 }
 
+uint64_t mlir::ad::emulator::frameBytes(LLVM::LLVMFuncOp function, const DataLayout &layout) {
+  constexpr uint64_t alignment = 64;
+  uint64_t bytes = 0;
+  function.walk([&](LLVM::AllocaOp alloca) {
+    auto count = alloca.getArraySize().getDefiningOp<LLVM::ConstantOp>();
+    auto number = count ? dyn_cast<IntegerAttr>(count.getValue()) : IntegerAttr();
+    bytes += alignment + layout.getTypeSize(alloca.getElemType()).getFixedValue() *
+                             (number ? static_cast<uint64_t>(number.getInt()) : 1);
+  });
+  // Parameters by value are copied into the frame of the entry.
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (Attribute held = function.getArgAttr(index, LLVM::LLVMDialect::getByValAttrName()))
+      bytes += alignment + layout.getTypeSize(cast<TypeAttr>(held).getValue()).getFixedValue();
+  return bytes;
+}
+
 namespace {
 
 class KernelEmitter {
@@ -59,7 +75,6 @@ private:
     return LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value));
   }
   Value addressOf(StringRef symbol) { return LLVM::AddressOfOp::create(builder, loc, pointer, symbol); }
-  uint64_t localBytes();
   std::array<int64_t, 3> triple(StringRef attribute);
 
   OpBuilder builder;
@@ -129,17 +144,6 @@ LLVM::GlobalOp KernelEmitter::emitMemory(ArrayRef<LLVM::GlobalOp> memory) {
   return emitStruct("adsim_memory_" + name, fields, LLVM::Linkage::Internal);
 }
 
-uint64_t KernelEmitter::localBytes() {
-  uint64_t bytes = 0;
-  module.walk([&](LLVM::AllocaOp alloca) {
-    auto count = alloca.getArraySize().getDefiningOp<LLVM::ConstantOp>();
-    auto number = count ? dyn_cast<IntegerAttr>(count.getValue()) : IntegerAttr();
-    bytes += 64 + layout.getTypeSize(alloca.getElemType()).getFixedValue() *
-                      (number ? static_cast<uint64_t>(number.getInt()) : 1);
-  });
-  return bytes;
-}
-
 std::array<int64_t, 3> KernelEmitter::triple(StringRef attribute) {
   std::array<int64_t, 3> result{0, 0, 0};
   auto values = kernel->getAttrOfType<DenseI32ArrayAttr>(attribute);
@@ -175,7 +179,7 @@ void KernelEmitter::emitCode(LLVM::LLVMFuncOp entry, const SharedLayout &shared,
   addInteger(static_cast<int64_t>(sites.size()));
   addInteger(static_cast<int64_t>(memory.size()));
   addInteger(static_cast<int64_t>(shared.staticBytes));
-  addInteger(static_cast<int64_t>(localBytes()));
+  addInteger(static_cast<int64_t>(shared.localBytes));
   std::array<int64_t, 3> most = triple("nvvm.maxntid");
   addInteger(most[0] * most[1] * most[2]);
   for (int64_t size : triple("nvvm.reqntid"))

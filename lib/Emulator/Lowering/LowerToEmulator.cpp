@@ -268,6 +268,8 @@ LogicalResult ModuleLowering::run() {
   addThreadArguments();
   if (failed(lowerOperations()))
     return failure();
+  for (LLVM::LLVMFuncOp function : functions)
+    shared.localBytes += frameBytes(function, layout);
   dropAddressSpaces();
   moveOut();
   for (auto &[kernel, name] : kernels)

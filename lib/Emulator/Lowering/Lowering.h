@@ -31,10 +31,11 @@ enum AddressSpace : unsigned {
   ParameterSpace = 101
 };
 
-/// Where variables of a module lie in shared memory.
+/// Where variables of a module lie in shared memory, and what its functions keep in their frames.
 struct SharedLayout {
   llvm::StringMap<uint64_t> offsets;
   uint64_t staticBytes = 0; ///< dynamic shared memory begins behind them
+  uint64_t localBytes = 0;
 };
 
 /// Emits code in front of one operation at a time.
@@ -111,6 +112,8 @@ LogicalResult instrument(Lowering &l, Operation *op);
 LogicalResult expandFloats(Lowering &l, Operation *op);
 
 FailureOr<SharedLayout> layOutShared(gpu::GPUModuleOp module, const DataLayout &layout);
+/// Memory of one thread in the frame of `function`.
+uint64_t frameBytes(LLVM::LLVMFuncOp function, const DataLayout &layout);
 /// The entry and the description of a kernel, behind the functions of `module`.
 void emitKernel(ModuleOp module, LLVM::LLVMFuncOp kernel, StringRef name, const SharedLayout &shared,
                 SiteTable &sites, ArrayRef<LLVM::GlobalOp> memory, const DataLayout &layout);

@@ -45,6 +45,8 @@ int64_t SiteTable::add(Operation *op) {
 }
 
 std::pair<LLVM::GlobalOp, LLVM::GlobalOp> SiteTable::emit(ModuleOp module) {
+  if (emittedTexts)
+    return {cast<LLVM::GlobalOp>(emittedTexts), cast<LLVM::GlobalOp>(emittedOffsets)};
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   if (offsets.empty()) // arrays must not be empty
     offsets = {addText("unknown"), addText("unknown")};
@@ -59,8 +61,11 @@ std::pair<LLVM::GlobalOp, LLVM::GlobalOp> SiteTable::emit(ModuleOp module) {
   };
   auto offsetCount = static_cast<int64_t>(offsets.size());
   auto offsetType = RankedTensorType::get({offsetCount}, builder.getI32Type());
-  return {make("adsim_site_text", builder.getI8Type(), static_cast<int64_t>(texts.size()),
-               builder.getStringAttr(texts)),
-          make("adsim_site_offsets", builder.getI32Type(), offsetCount,
-               DenseElementsAttr::get(offsetType, llvm::ArrayRef(offsets)))};
+  auto text = make("adsim_site_text", builder.getI8Type(), static_cast<int64_t>(texts.size()),
+                   builder.getStringAttr(texts));
+  auto table = make("adsim_site_offsets", builder.getI32Type(), offsetCount,
+                    DenseElementsAttr::get(offsetType, llvm::ArrayRef(offsets)));
+  emittedTexts = text;
+  emittedOffsets = table;
+  return {text, table};
 }

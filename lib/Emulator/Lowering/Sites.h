@@ -27,6 +27,7 @@ public:
 
 private:
   int32_t addText(llvm::StringRef text);
+  Operation *emittedTexts = nullptr, *emittedOffsets = nullptr;
   std::string texts;
   std::vector<int32_t> offsets;
   llvm::StringMap<int32_t> textOffsets;

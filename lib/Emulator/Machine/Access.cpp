@@ -173,37 +173,41 @@ bool adsim::accessShared(Cta &cta, uint64_t offset, uint64_t bytes, const Access
 
 bool adsim::checkGlobalBounds(const void *pointer, uint64_t bytes, const Accessor &by) {
   Worker &worker = *by.thread->worker;
-  auto inside = [&](const MemoryRange &range) {
-    uint64_t distance =
-        static_cast<uint64_t>(static_cast<const char *>(pointer) - static_cast<const char *>(range.base));
-    return distance < range.bytes && bytes <= range.bytes - distance;
+  auto distance = [&](const MemoryRange &range) {
+    return static_cast<uint64_t>(static_cast<const char *>(pointer) - static_cast<const char *>(range.base));
   };
-  const MemoryRange *found = worker.lastRange;
-  if (!found || !inside(*found)) {
-    const std::vector<MemoryRange> &ranges = worker.state.ranges;
-    auto next =
-        std::upper_bound(ranges.begin(), ranges.end(), pointer, [](const void *at, const MemoryRange &range) {
-          return std::less<>()(at, range.base);
-        });
-    found = next == ranges.begin() ? nullptr : &*--next;
-    if (!found || !inside(*found)) {
-      std::string near = found ? ", " +
-                                     std::to_string(static_cast<const char *>(pointer) -
-                                                    static_cast<const char *>(found->base)) +
-                                     " bytes behind the start of a buffer of " + std::to_string(found->bytes)
-                               : "";
-      worker.fail(Failure::OutOfBounds, *by.thread, by.site,
-                  describeAccess(by.flags) + " of " + std::to_string(bytes) + " bytes of global memory at " +
-                      hex(reinterpret_cast<uint64_t>(pointer)) + near);
-      return false;
-    }
-    worker.lastRange = found;
+  auto inside = [&](const MemoryRange &range) {
+    return distance(range) < range.bytes && bytes <= range.bytes - distance(range);
+  };
+  auto allows = [&](const MemoryRange &range) { return inside(range) && (range.writable || !by.writes()); };
+  if (worker.lastRange && allows(*worker.lastRange))
+    return true;
+  const std::vector<MemoryRange> &ranges = worker.state.ranges;
+  auto next =
+      std::upper_bound(ranges.begin(), ranges.end(), pointer, [](const void *at, const MemoryRange &range) {
+        return std::less<>()(at, range.base);
+      });
+  const MemoryRange *nearest = next == ranges.begin() ? nullptr : &*std::prev(next);
+  bool readOnly = false;
+  while (next != ranges.begin()) { // ranges may overlap
+    --next;
+    readOnly |= inside(*next);
+    if (!allows(*next))
+      continue;
+    worker.lastRange = &*next;
+    return true;
   }
-  if (by.writes() && !found->writable) {
+  if (readOnly) {
     worker.fail(Failure::OutOfBounds, *by.thread, by.site, "write of a buffer that may only be read");
     return false;
   }
-  return true;
+  std::string near = nearest ? ", " + std::to_string(distance(*nearest)) +
+                                   " bytes behind the start of a buffer of " + std::to_string(nearest->bytes)
+                             : "";
+  worker.fail(Failure::OutOfBounds, *by.thread, by.site,
+              describeAccess(by.flags) + " of " + std::to_string(bytes) + " bytes of global memory at " +
+                  hex(reinterpret_cast<uint64_t>(pointer)) + near);
+  return false;
 }
 
 bool adsim::accessGlobal(const void *pointer, uint64_t bytes, const Accessor &by) {
