@@ -48,7 +48,7 @@ void *adrt_context::requireMemory(void *memory, int64_t bytes, const char *purpo
   if (!memory) {
     fail(ADRT_HOST_ERROR, nullptr,
          "the device has not enough memory for " + std::string(purpose) + " of " +
-             (bytes < 0 ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
+             (bytes < 0 || bytes == INT64_MAX ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
     return nullptr;
   }
   if (poisonMemory && finish(deviceMemory->getDevice().fill(memory, 0xff, bytes), nullptr) != ADRT_OK)
