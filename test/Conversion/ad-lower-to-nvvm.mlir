@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RUN: ad-opt %s --pass-pipeline="builtin.module(gpu.module(ad-lower-to-nvvm))" --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: ad-opt %s --ad-lower-to-nvvm --split-input-file --verify-diagnostics | FileCheck %s
 
 // Sizes are 64 bits wide, and what has one right answer is LLVM's: no function of a library.
 // CHECK-LABEL: gpu.module @kernels

@@ -4,7 +4,7 @@
 // RUN: ad-opt %s --ad-to-gpu="chip=sm_90a numerics=reproducible" -o %t.whole
 // RUN: ad-opt %s --ad-to-cpu-frontend=numerics=reproducible --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-to-gpu-binary=chip=sm_90a -o %t.stages
 // RUN: cmp %t.whole %t.stages
-// RUN: FileCheck %s --input-file=%t.whole
+// RUN: ad-opt %s --ad-to-cpu-frontend=numerics=reproducible --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-to-gpu-binary=chip=sm_90a | FileCheck %s
 
 // RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code | FileCheck %s --check-prefix=CODE
 // RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-lower-to-emulator | FileCheck %s --check-prefix=EMULATED

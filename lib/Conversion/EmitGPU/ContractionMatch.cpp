@@ -81,6 +81,10 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
   linalg::GenericOp op = onlyReduction(kernel, reason);
   if (!op)
     return std::nullopt;
+  if (kernel.getOrderAttr() && kernel.getOrderAttr().isLanes()) {
+    reason = "it sums by lanes";
+    return std::nullopt;
+  }
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (type.getRank() < 2 || ShapedType::isDynamicShape(op.getStaticLoopRanges()) ||

@@ -8,10 +8,33 @@
 using namespace mlir;
 using namespace mlir::ad::emulator;
 
+bool mlir::ad::emulator::isKernel(LLVM::LLVMFuncOp function) {
+  return function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+}
+
+// The only function that names each variable; none for those that several name.
+static DenseMap<StringAttr, LLVM::LLVMFuncOp> findOwners(gpu::GPUModuleOp module) {
+  DenseMap<StringAttr, LLVM::LLVMFuncOp> owners;
+  module.walk([&](LLVM::AddressOfOp address) {
+    auto function = address->getParentOfType<LLVM::LLVMFuncOp>();
+    auto [known, isNew] = owners.try_emplace(address.getGlobalNameAttr().getAttr(), function);
+    if (!isNew && known->second != function)
+      known->second = {};
+  });
+  return owners;
+}
+
+// As on a GPU, variables that only one kernel names take no memory of others: they begin in the same place.
 FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module, const DataLayout &layout) {
   SharedLayout result;
-  SmallVector<LLVM::GlobalOp> dynamic;
+  SmallVector<LLVM::GlobalOp> dynamic, ofOne;
   uint64_t widest = 16;
+  DenseMap<StringAttr, LLVM::LLVMFuncOp> owners = findOwners(module);
+  auto place = [&](LLVM::GlobalOp global, uint64_t &end) {
+    end = llvm::alignTo(end, std::max<uint64_t>(16, global.getAlignment().value_or(16)));
+    result.offsets[global.getName()] = end;
+    end += layout.getTypeSize(global.getGlobalType()).getFixedValue();
+  };
   for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>()) {
     if (global.getAddrSpace() != SharedSpace)
       continue;
@@ -19,19 +42,26 @@ FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module
         (global.getValueAttr() && !isa<LLVM::UndefAttr>(global.getValueAttr())))
       return global.emitOpError()
              << "initialises shared memory, which a GPU cannot do; store into it in the kernel";
-    uint64_t bytes = layout.getTypeSize(global.getGlobalType()).getFixedValue();
-    uint64_t alignment = std::max<uint64_t>(16, global.getAlignment().value_or(16));
-    widest = std::max(widest, alignment);
-    if (!bytes) {
+    widest = std::max<uint64_t>(widest, global.getAlignment().value_or(16));
+    LLVM::LLVMFuncOp owner = owners.lookup(global.getSymNameAttr());
+    if (layout.getTypeSize(global.getGlobalType()).isZero())
       dynamic.push_back(global);
-      continue;
-    }
-    result.staticBytes = llvm::alignTo(result.staticBytes, alignment);
-    result.offsets[global.getName()] = result.staticBytes;
-    result.staticBytes += bytes;
+    else if (owner && isKernel(owner))
+      ofOne.push_back(global);
+    else
+      place(global, result.staticBytes);
   }
-  if (!dynamic.empty())
-    result.staticBytes = llvm::alignTo(result.staticBytes, widest);
+  uint64_t common = result.staticBytes, most = common;
+  for (LLVM::GlobalOp global : ofOne) {
+    StringRef owner = owners.lookup(global.getSymNameAttr()).getName();
+    uint64_t &end = result.ofKernel.try_emplace(owner, common).first->second;
+    place(global, end);
+    most = std::max(most, end);
+  }
+  if (dynamic.empty())
+    return result;
+  result.ofKernel.clear();
+  result.staticBytes = llvm::alignTo(most, widest);
   for (LLVM::GlobalOp global : dynamic)
     result.offsets[global.getName()] = result.staticBytes;
   return result;
@@ -178,7 +208,8 @@ void KernelEmitter::emitCode(LLVM::LLVMFuncOp entry, const SharedLayout &shared,
     fields.push_back({pointer, [this]() -> Value { return LLVM::ZeroOp::create(builder, loc, pointer); }});
   addInteger(static_cast<int64_t>(sites.size()));
   addInteger(static_cast<int64_t>(memory.size()));
-  addInteger(static_cast<int64_t>(shared.staticBytes));
+  auto own = shared.ofKernel.find(name);
+  addInteger(static_cast<int64_t>(own == shared.ofKernel.end() ? shared.staticBytes : own->second));
   addInteger(static_cast<int64_t>(shared.localBytes));
   std::array<int64_t, 3> most = triple("nvvm.maxntid");
   addInteger(most[0] * most[1] * most[2]);

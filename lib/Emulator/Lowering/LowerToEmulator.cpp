@@ -30,10 +30,6 @@ const InstructionTable &instructions() {
   return table;
 }
 
-bool isKernel(LLVM::LLVMFuncOp function) {
-  return function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
-}
-
 /// Lowers one GPU module into the module around it.
 class ModuleLowering {
 public:

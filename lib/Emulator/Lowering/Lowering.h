@@ -34,7 +34,8 @@ enum AddressSpace : unsigned {
 /// Where variables of a module lie in shared memory, and what its functions keep in their frames.
 struct SharedLayout {
   llvm::StringMap<uint64_t> offsets;
-  uint64_t staticBytes = 0; ///< dynamic shared memory begins behind them
+  uint64_t staticBytes = 0;           ///< dynamic shared memory begins behind them
+  llvm::StringMap<uint64_t> ofKernel; ///< the same for kernels that have variables of their own
   uint64_t localBytes = 0;
 };
 
@@ -111,6 +112,7 @@ LogicalResult instrument(Lowering &l, Operation *op);
 /// Float operations that the host would compute otherwise.
 LogicalResult expandFloats(Lowering &l, Operation *op);
 
+bool isKernel(LLVM::LLVMFuncOp function);
 FailureOr<SharedLayout> layOutShared(gpu::GPUModuleOp module, const DataLayout &layout);
 /// Memory of one thread in the frame of `function`.
 uint64_t frameBytes(LLVM::LLVMFuncOp function, const DataLayout &layout);
