@@ -17,12 +17,13 @@ from contractions_test import program, widened  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
 # Rows, columns, depth, layout (t: transposed operand), element type, batch. Whole tiles and rests, pieces of the depth and
-# rests, operands in chunks of 16 bytes and not, several blocks of the reduced axis, tiles of both sizes.
+# rests, operands in chunks of 16 bytes and not, several blocks of the reduced axis, tiles of both sizes, sizes of zero.
 CASES = [
     (64, 64, 64, "nn", "bf16", 0), (64, 128, 96, "nt", "bf16", 0), (128, 64, 32, "tn", "f16", 0), (40, 72, 104, "tt", "bf16", 0),
     (65, 130, 200, "nn", "bf16", 0), (33, 47, 53, "nt", "f16", 0), (33, 50, 8, "tn", "bf16", 2), (1, 3, 1, "nn", "f16", 0),
     (5, 7, 1030, "nt", "bf16", 0), (1536, 1408, 32, "nt", "bf16", 0),
     (65, 130, 200, "nn", "f32", 0), (33, 47, 53, "tt", "f64", 0), (19, 33, 1066, "nt", "f32", 2), (9, 17, 1, "tn", "f32", 0),
+    (0, 5, 7, "nn", "f32", 0), (5, 0, 7, "nn", "bf16", 0), (5, 7, 0, "nn", "f32", 0), (5, 7, 0, "nt", "bf16", 0),
     (35, 33, 60, "nt", "i8", 0), (17, 40, 64, "nt", "f8E5M2", 2), (1536, 1408, 9, "nn", "f32", 0),
 ]
 LARGE = 1 << 20  # elements of a result, from which one run has to do

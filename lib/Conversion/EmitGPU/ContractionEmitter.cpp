@@ -63,7 +63,6 @@ ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsi
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
   auto type = cast<RankedTensorType>(operand->get().getType());
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  constexpr int64_t kChunkBytes = 16;
   int64_t bytes = cpu::memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
   bool inMemory = buffers.count(operand->get()) && (last == loop || last == contraction.depthLoop);
   bool whole = inMemory && sizes[last] * bytes % kChunkBytes == 0;
@@ -102,16 +101,31 @@ ContractionEmitter::Place ContractionEmitter::placeOf(Value number) {
   return place;
 }
 
-SmallVector<cpu::Index> ContractionEmitter::loopsAt(const Place &place, Value row, Value column,
-                                                    Value depth) {
-  linalg::GenericOp op = contraction.op;
+cpu::Position ContractionEmitter::positionAt(const Place &place, Value row, Value column) {
   Position position(place.position);
   position.push_back({row, 0, nullptr});
   position.push_back({column, 0, nullptr});
-  SmallVector<Index> loops =
-      loopsFromOutput(op, op.getMatchingIndexingMap(op.getDpsInitOperand(0)), position);
+  return position;
+}
+
+SmallVector<cpu::Index> ContractionEmitter::loopsAt(const Place &place, Value row, Value column,
+                                                    Value depth) {
+  linalg::GenericOp op = contraction.op;
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  SmallVector<Index> loops = loopsFromOutput(op, out, positionAt(place, row, column));
   loops[contraction.depthLoop] = {depth, 0, nullptr};
   return loops;
+}
+
+// Of an operand, which has either the row or the column; outside of it the nearest element.
+FailureOr<Value> ContractionEmitter::nearestElement(const Staged &part, const Place &place, Value index,
+                                                    Value depth) {
+  linalg::GenericOp op = contraction.op;
+  index = binary<arith::MinUIOp>(index, indexConstant(part.size - 1));
+  depth = binary<arith::MinUIOp>(depth, indexConstant(depthCount - 1));
+  Spread ofThread(*this);
+  AffineMap map = op.getMatchingIndexingMap(part.operand);
+  return evaluateOne(part.operand->get(), apply(map, loopsAt(place, index, index, depth)));
 }
 
 int64_t ContractionEmitter::sharedBytes() {
@@ -182,9 +196,7 @@ LogicalResult ContractionEmitter::emitResults(const Place &place, Value firstRow
         builder.setInsertionPointToStart(branch.thenBlock());
         Scope scope(*this);
         Spread ofThread(*this);
-        Position position(place.position);
-        position.push_back({row, 0, nullptr});
-        position.push_back({column, 0, nullptr});
+        Position position = positionAt(place, row, column);
         remember(op.getResult(0), position,
                  LLVM::LoadOp::create(builder, loc, element, accumulatorPointer(inRow, inColumn)));
         return storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, position);

@@ -13,6 +13,9 @@
 
 namespace mlir::ad::device {
 
+/// What an asynchronous copy moves at once.
+constexpr int64_t kChunkBytes = 16;
+
 /// How the warps of a block share a tile.
 struct ContractionTile {
   int64_t rows, columns;          // of the result
@@ -57,7 +60,9 @@ private:
   void bindRange(ValueRange arguments) override;
   Place placeOf(Value number);
   Staged stagedOf(OpOperand *operand, unsigned loop, int64_t lines);
+  Position positionAt(const Place &place, Value row, Value column);
   SmallVector<Index> loopsAt(const Place &place, Value row, Value column, Value depth);
+  FailureOr<Value> nearestElement(const Staged &part, const Place &place, Value index, Value depth);
   Value isBelow(Value index, int64_t size);
   LogicalResult emitResults(const Place &place, Value firstRow, int64_t rows);
   Value accumulatorPointer(Value row, Value column);

@@ -21,21 +21,15 @@ Value ContractionEmitter::elementPointer(const Staged &part, Value line, Value w
   return sharedPointer(binary<arith::AddIOp>(byte, indexConstant(part.offset)));
 }
 
-// Outside of the operand the nearest element is read, which nothing uses.
+// Nothing uses what lies outside of the operand.
 LogicalResult ContractionEmitter::copyElements(const Staged &part, const Place &place, Value depth) {
-  linalg::GenericOp op = contraction.op;
   bool rows = part.lineLoop == contraction.rowLoop;
   Value length = indexConstant(part.lineLength()), all = indexConstant(part.lines * part.count);
   return emitLoop(inBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
     Value slow = binary<arith::DivUIOp>(number, length), fast = binary<arith::RemUIOp>(number, length);
     auto [line, within] = part.alongDepth ? std::pair(slow, fast) : std::pair(fast, slow);
-    Value first = rows ? place.row : place.column;
-    Value index = binary<arith::MinUIOp>(binary<arith::AddIOp>(first, line), indexConstant(part.size - 1));
-    Value deep = binary<arith::MinUIOp>(binary<arith::AddIOp>(depth, within), indexConstant(depthCount - 1));
-    SmallVector<Index> loops = loopsAt(place, index, index, deep);
-    Spread ofThread(*this);
-    FailureOr<Value> value =
-        evaluateOne(part.operand->get(), apply(op.getMatchingIndexingMap(part.operand), loops));
+    Value index = binary<arith::AddIOp>(rows ? place.row : place.column, line);
+    FailureOr<Value> value = nearestElement(part, place, index, binary<arith::AddIOp>(depth, within));
     if (failed(value))
       return failure();
     LLVM::StoreOp::create(builder, loc, toMemory(*value), elementPointer(part, line, within));
@@ -124,16 +118,13 @@ LogicalResult ContractionEmitter::emitMultiplyAdds(const Place &place) {
   for (Value row : rows)
     for (Value column : columns) {
       loops.push_back(loopsAt(place, row, column, indexConstant(0)));
-      Position position(place.position);
-      position.push_back({row, 0, nullptr});
-      position.push_back({column, 0, nullptr});
-      FailureOr<Value> identity = evaluateOne(op.getDpsInits()[0], position);
+      FailureOr<Value> identity = evaluateOne(op.getDpsInits()[0], positionAt(place, row, column));
       if (failed(identity))
         return failure();
       start.push_back(*identity);
     }
   OrderAttr order = kernel.getOrderAttr();
-  int64_t length = order && !order.isLanes() ? order.getLength() : depthCount;
+  int64_t length = order ? order.getLength() : depthCount;
   Operation *join = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
   auto sums = pairwiseTree(indexConstant(depthCount), length, start, join, [&](Value lower, Value upper) {
     return sumPieces(place, loops, start, lower, upper);

@@ -12,11 +12,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-static constexpr int64_t kElementBytes = 2, kChunkBytes = 16, kChunk = kChunkBytes / kElementBytes;
+static constexpr int64_t kElementBytes = 2, kChunk = kChunkBytes / kElementBytes;
 static constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepth = 16;
 static constexpr unsigned kGlobalSpace = 1;
-
-static int64_t roundedUp(int64_t size, int64_t part) { return int64_t(llvm::divideCeil(size, part)); }
 
 // Eight lines at one chunk lie in 32 different banks: lines of 64 bytes share them in pairs.
 Value ContractionEmitter::swizzled(const Staged &part, Value stage, Value line, Value chunk) {
@@ -69,19 +67,13 @@ void ContractionEmitter::copyChunks(const Staged &part, const Place &place, Valu
 // Element by element, for operands that the kernel computes or whose lines do not begin with a chunk.
 LogicalResult ContractionEmitter::fillElements(const Staged &part, const Place &place, Value depth,
                                                Value stage) {
-  linalg::GenericOp op = contraction.op;
   bool rows = part.lineLoop == contraction.rowLoop;
   Value length = indexConstant(part.lineLength()), all = indexConstant(part.lines * part.count);
   return emitLoop(inBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
     Value line = binary<arith::DivUIOp>(number, length), within = binary<arith::RemUIOp>(number, length);
     Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : within);
     Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? within : line);
-    Value nearest = binary<arith::MinUIOp>(index, indexConstant(part.size - 1));
-    SmallVector<Index> loops =
-        loopsAt(place, nearest, nearest, binary<arith::MinUIOp>(deep, indexConstant(depthCount - 1)));
-    Spread ofThread(*this);
-    FailureOr<Value> value =
-        evaluateOne(part.operand->get(), apply(op.getMatchingIndexingMap(part.operand), loops));
+    FailureOr<Value> value = nearestElement(part, place, index, deep);
     if (failed(value))
       return failure();
     Value bits = toMemory(*value);
@@ -197,7 +189,7 @@ SmallVector<Value> ContractionEmitter::multiplyPiece(Value stage, ValueRange sum
 // While a piece is multiplied the next ones are on their way. The barrier says two things: that all threads
 // have what they wait for, and that nobody reads the piece whose place the next one takes.
 LogicalResult ContractionEmitter::emitTensorCores(const Place &place) {
-  int64_t pieces = roundedUp(depthCount, tile.depth);
+  int64_t pieces = llvm::divideCeil(depthCount, tile.depth);
   for (int64_t piece = 0; piece + 1 < tile.stages; ++piece) {
     if (piece < pieces && failed(copyPiece(place, indexConstant(piece))))
       return failure();

@@ -3,6 +3,7 @@
 // Strings, sites, constant data and declarations of a lowered host program.
 
 #include "HostEmitter.h"
+#include "adjoint/Support/LocationText.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
@@ -31,23 +32,6 @@ Value HostModule::string(OpBuilder &builder, Location loc, StringRef text) {
                                "ad_string_" + std::to_string(strings.size() - 1), at.getStringAttr(bytes));
   }
   return addressOf(builder, loc, global);
-}
-
-// FILE:LINE:COLUMN where the location has one, else as MLIR prints it.
-static std::string locationText(Location loc) {
-  FileLineColLoc place;
-  loc->walk([&](Location part) {
-    if (auto found = dyn_cast<FileLineColLoc>(part); found && !place)
-      place = found;
-    return place ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  if (place)
-    stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn();
-  else
-    stream << loc;
-  return text;
 }
 
 Value HostModule::site(OpBuilder &builder, Location loc, StringRef operation) {

@@ -2,27 +2,11 @@
 //
 // Numbering and emitting sites.
 #include "Sites.h"
+#include "adjoint/Support/LocationText.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::ad::emulator;
-
-// FILE:LINE:COLUMN where the location has one, else as MLIR prints it.
-static std::string locationText(Location loc) {
-  FileLineColLoc place;
-  loc->walk([&](Location part) {
-    if (auto found = dyn_cast<FileLineColLoc>(part); found && !place)
-      place = found;
-    return place ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  if (place)
-    stream << place.getFilename().getValue() << ":" << place.getLine() << ":" << place.getColumn();
-  else
-    stream << loc;
-  return text;
-}
 
 int32_t SiteTable::addText(llvm::StringRef text) {
   auto [found, fresh] = textOffsets.try_emplace(text, static_cast<int32_t>(texts.size()));

@@ -1,0 +1,18 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Places in the source as compiled programs name them at run time.
+
+#ifndef ADJOINT_SUPPORT_LOCATIONTEXT_H
+#define ADJOINT_SUPPORT_LOCATIONTEXT_H
+
+#include "mlir/IR/Location.h"
+#include <string>
+
+namespace mlir::ad {
+
+/// FILE:LINE:COLUMN where the location has one, else as MLIR prints it.
+std::string locationText(Location loc);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_SUPPORT_LOCATIONTEXT_H
