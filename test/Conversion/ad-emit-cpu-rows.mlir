@@ -74,3 +74,75 @@ ad.kernel private @one_row(%a: tensor<9x32xf32>) -> tensor<9x32xf32> attributes
   } -> tensor<9x32xf32>
   ad.yield %r : tensor<9x32xf32>
 }
+
+// Rows from beyond the caches: the last sum along a row fetches the lines that the row is stored to, and the next row
+// (1024 elements on), since it keeps exponentials for the loop that stores.
+// CHECK-LABEL: func.func private @large_rows_kept
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: llvm.store %{{.+}}, %{{.+}} : vector<16xf32>, !llvm.ptr
+// CHECK: %[[LINE:.+]] = llvm.getelementptr %arg1
+// CHECK: "llvm.intr.prefetch"(%[[LINE]]) <{cache = 1 : i32, hint = 3 : i32, rw = 1 : i32}>
+// CHECK: %[[HERE:.+]] = llvm.getelementptr %arg0[%{{.+}}]
+// CHECK: %[[NEXT:.+]] = llvm.getelementptr %[[HERE]][1024]
+// CHECK: "llvm.intr.prefetch"(%[[NEXT]]) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}>
+// CHECK: arith.divf
+// CHECK-NOT: llvm.intr.prefetch
+// CHECK: return
+ad.kernel private @large_rows_kept(%a: tensor<4096x1024xf32>) -> tensor<4096x1024xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+  %zero = arith.constant 0.0 : f32
+  %w = tensor.empty() : tensor<4096x1024xf32>
+  %p = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<4096x1024xf32>) outs(%w : tensor<4096x1024xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %t = ad.elementary exp %x : f32
+    linalg.yield %t : f32
+  } -> tensor<4096x1024xf32>
+  %e = tensor.empty() : tensor<4096xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4096xf32>) -> tensor<4096xf32>
+  %s = linalg.generic {indexing_maps = [#identity, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<4096x1024xf32>) outs(%f : tensor<4096xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %t = arith.addf %out, %x : f32
+    linalg.yield %t : f32
+  } -> tensor<4096xf32>
+  %r = linalg.generic {indexing_maps = [#identity, #row, #identity], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %s : tensor<4096x1024xf32>, tensor<4096xf32>) outs(%w : tensor<4096x1024xf32>) {
+  ^bb0(%x: f32, %sum: f32, %out: f32):
+    %t = arith.divf %x, %sum : f32
+    linalg.yield %t : f32
+  } -> tensor<4096x1024xf32>
+  ad.yield %r : tensor<4096x1024xf32>
+}
+
+// Where nothing is kept, the next row is fetched by the loop that stores. A vector of f64 covers two lines.
+// CHECK-LABEL: func.func private @large_rows
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-COUNT-2: "llvm.intr.prefetch"(%{{.+}}) <{cache = 1 : i32, hint = 3 : i32, rw = 1 : i32}>
+// CHECK-NOT: rw = 0
+// CHECK: vector.extract %{{.+}}[0] : f64 from vector<1xf64>
+// CHECK: "llvm.intr.prefetch"(%{{.+}}) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}>
+// CHECK-NOT: rw = 1
+// CHECK: return
+ad.kernel private @large_rows(%a: tensor<4096x1024xf64>) -> tensor<4096x1024xf64> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
+  %zero = arith.constant 0.0 : f64
+  %w = tensor.empty() : tensor<4096x1024xf64>
+  %e = tensor.empty() : tensor<4096xf64>
+  %f = linalg.fill ins(%zero : f64) outs(%e : tensor<4096xf64>) -> tensor<4096xf64>
+  %s = linalg.generic {indexing_maps = [#identity, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%a : tensor<4096x1024xf64>) outs(%f : tensor<4096xf64>) {
+  ^bb0(%x: f64, %out: f64):
+    %t = arith.addf %out, %x : f64
+    linalg.yield %t : f64
+  } -> tensor<4096xf64>
+  %r = linalg.generic {indexing_maps = [#identity, #row, #identity], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %s : tensor<4096x1024xf64>, tensor<4096xf64>) outs(%w : tensor<4096x1024xf64>) {
+  ^bb0(%x: f64, %sum: f64, %out: f64):
+    %t = arith.mulf %x, %sum : f64
+    linalg.yield %t : f64
+  } -> tensor<4096x1024xf64>
+  ad.yield %r : tensor<4096x1024xf64>
+}

@@ -199,10 +199,15 @@ protected:
                    SmallVectorImpl<std::pair<Value, Position>> &reductions);
   Value loadSaved(Value tensor, const Position &position);
   void storeSaved(Value tensor, const Position &position, Value value);
-  void endSavingPass();
+  void endPass();
   bool isOnRow(const Position &position);
+
+  // --- Prefetch.cpp: rows that come from beyond the caches
   SmallVector<Value> largeInputs(const Nest &space);
-  void prefetchRows(const Nest &space, ArrayRef<Position> positions, int64_t distance);
+  void chooseFetched(const Nest &space);
+  void fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
+  void fetchInSum(linalg::GenericOp sum, Value element);
+  void fetchNextRow(ArrayRef<Position> positions);
 
   // --- Hoist.cpp: what loops that are still to be made will need in every iteration
   LogicalResult hoist(Value tensor, const Position &position, Visited &visited);
@@ -333,7 +338,10 @@ protected:
   bool streams = false;                       // blocks of a transposition bypass the caches
   Position savedRow;                          // the row that `saved` belongs to
   llvm::MapVector<Value, SavedRow> saved;     // empty outside of rows
-  SmallVector<Value> rowInputs;               // arguments whose next row is fetched ahead
+  bool nextRowFetched = false;                // by a sum along this row
+  int64_t passesLeft = 0;                     // sums along the row that are still to be made
+  SmallVector<Buffer> fetchedInputs;          // whose next row is fetched ahead
+  SmallVector<Buffer> fetchedResults;         // whose row is fetched before it is stored
   std::map<int64_t, Value> constants;         // index constants, in the entry block
   DenseMap<int64_t, Value> laneCounts;        // 0, 1, 2, … by number of lanes, in the entry block
   SmallVector<std::map<Key, Value>> caches;

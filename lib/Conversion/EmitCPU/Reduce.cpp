@@ -182,7 +182,7 @@ FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVect
   auto sums = pairwiseTree(total, order.getLength(), identity, combiningOp(generic), chunk);
   if (failed(sums))
     return failure();
-  endSavingPass();
+  endPass();
   return sums->front();
 }
 
@@ -218,6 +218,7 @@ FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector
     auto results = applyBody(generic, inner, acc);
     if (failed(results))
       return failure();
+    fetchInSum(generic, at);
     return splat(results->front(), count);
   };
   auto exactly = [&]() -> FailureOr<Value> {

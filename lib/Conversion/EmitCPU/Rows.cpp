@@ -78,9 +78,9 @@ LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, Arr
   }
   Position any(rows.front());
   any.push_back(Index::varying());
+  chooseFetched(space);
   if (rows.size() == 1)
     chooseSaved(whole, space, any);
-  rowInputs = largeInputs(space);
   for (const Position &row : rows) {
     Position along(row);
     along.push_back(Index::varying());
@@ -100,7 +100,7 @@ LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, Arr
   along.vectorize = llvm::none_of(whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
   LogicalResult stored =
       emitLoops(along, last, along.vectorize ? last : -1, starts, [&](ArrayRef<Position> positions) {
-        prefetchRows(space, positions, rows.size());
+        fetchNextRow(positions);
         return storeRoots(whole, wholeBuffers, positions);
       });
   saved.clear();

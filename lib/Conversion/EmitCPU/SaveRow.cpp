@@ -13,9 +13,6 @@ using namespace mlir::ad::cpu;
 static constexpr int64_t kSavedBytes = 64 * 1024;
 // Whole vectors of the widest loop along a row are stored.
 static constexpr int64_t kPadding = 64;
-// A tensor beyond this size does not stay in the caches from one kernel to the next: its next row is fetched
-// while this one is worked on.
-static constexpr int64_t kPrefetchBytes = 1024 * 1024;
 
 bool KernelEmitter::isExpensive(linalg::GenericOp generic) {
   return llvm::any_of(*generic.getBlock(), [](Operation &op) {
@@ -70,6 +67,7 @@ void KernelEmitter::chooseSaved(ArrayRef<Value> roots, const Nest &space, const 
     if (done.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second)
       addPass(inputsAt(tensor, position));
   }
+  passesLeft = done.size();
   int64_t bytes = 0, padded = llvm::alignTo(length, kPadding);
   for (auto &[value, count] : passes) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -120,36 +118,8 @@ void KernelEmitter::storeSaved(Value tensor, const Position &position, Value val
   found->second.stored = true;
 }
 
-void KernelEmitter::endSavingPass() {
+void KernelEmitter::endPass() {
+  --passesLeft;
   for (auto &[value, row] : saved)
     row.filled |= row.stored;
-}
-
-// The arguments of the row's own shape that come from beyond the caches.
-SmallVector<Value> KernelEmitter::largeInputs(const Nest &space) {
-  SmallVector<Value> inputs;
-  for (BlockArgument argument : kernel.getBody().getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (type && type.getShape() == ArrayRef<int64_t>(space.shape) && type.hasStaticShape() &&
-        type.getNumElements() * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8 >
-            kPrefetchBytes)
-      inputs.push_back(argument);
-  }
-  return inputs;
-}
-
-// For each vector of these rows one line of those that come next.
-void KernelEmitter::prefetchRows(const Nest &space, ArrayRef<Position> positions, int64_t distance) {
-  if (lanes == 1)
-    return;
-  Value elements = binary<arith::MulIOp>(space.sizes.back(), indexConstant(distance));
-  for (Value input : rowInputs) {
-    const Buffer &buffer = buffers.find(input)->second;
-    for (const Position &position : positions) {
-      int64_t step;
-      Value indices;
-      Value next = binary<arith::AddIOp>(linearIndex(buffer, position, step, indices), elements);
-      LLVM::Prefetch::create(builder, loc, pointerAt(buffer, next), /*rw=*/0, /*hint=*/3, /*cache=*/1);
-    }
-  }
 }
