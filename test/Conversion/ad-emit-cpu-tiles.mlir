@@ -28,3 +28,27 @@ ad.kernel private @product(%a: tensor<24x64xf32>, %b: tensor<64x64xf32>) -> tens
   } -> tensor<24x64xf32>
   ad.yield %r : tensor<24x64xf32>
 }
+
+// Deep products have narrow blocks of columns, so tiles of rows follow fast: each fetches lines of the next one's rows, 8
+// further down, into the second-level cache.
+// CHECK-LABEL: func.func private @deep_product
+// LARGE: math.fma
+// LARGE: %[[ROW:.+]] = arith.remui %[[DEPTH:.+]], %c8
+// LARGE: arith.remui %[[DEPTH]], %c16
+// LARGE: arith.addi %{{.+}}, %[[ROW]]
+// LARGE: arith.muli %{{.+}}, %c2048
+// LARGE: llvm.getelementptr %arg0
+// LARGE: "llvm.intr.prefetch"(%{{.+}}) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
+ad.kernel private @deep_product(%a: tensor<256x2048xf32>, %b: tensor<2048x64xf32>) -> tensor<256x64xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<256x2048xf32>, tensor<2048x64xf32>) outs(%f : tensor<256x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<256x64xf32>
+  ad.yield %r : tensor<256x64xf32>
+}

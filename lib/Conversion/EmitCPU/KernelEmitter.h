@@ -202,12 +202,15 @@ protected:
   void endPass();
   bool isOnRow(const Position &position);
 
-  // --- Prefetch.cpp: rows that come from beyond the caches
+  // --- Prefetch.cpp: what comes from beyond the caches
   SmallVector<Value> largeInputs(const Nest &space);
   void chooseFetched(const Nest &space);
   void fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
   void fetchInSum(linalg::GenericOp sum, Value element);
   void fetchNextRow(ArrayRef<Position> positions);
+  bool hasNarrowBlocks(int64_t depth, int64_t elementBytes);
+  OpOperand *leftOperand(linalg::GenericOp product, unsigned rowLoop);
+  void fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value depth);
 
   // --- Hoist.cpp: what loops that are still to be made will need in every iteration
   LogicalResult hoist(Value tensor, const Position &position, Visited &visited);

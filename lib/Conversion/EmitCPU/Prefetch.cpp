@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows that come from beyond the caches. Memory is to be busy while a row is computed: the lines that it will
-// be stored to are fetched by the last sum along it, and the next row by the loop with the most work, which is
-// that sum where it keeps values, else the loop that stores.
+// Operands and results that come from beyond the caches: memory is to be busy while something is computed.
+// Of a kernel over rows, the last sum along a row fetches the lines that the row will be stored to. The next
+// row is fetched by the loop with the most work, which is that sum where it keeps values, else the loop that
+// stores. A tile of a contraction fetches the rows of the next one.
 
 #include "KernelEmitter.h"
 
@@ -13,20 +14,25 @@ using namespace mlir::ad::cpu;
 // A tensor beyond this size does not stay in the caches from one kernel to the next.
 static constexpr int64_t kPrefetchBytes = 1024 * 1024;
 static constexpr int64_t kLineBytes = 64;
+// Into which cache a line goes.
+static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;
 
-static int64_t bytesOfElement(Type element) {
-  return memoryType(element).getIntOrFloatBitWidth() / 8;
+static int64_t bytesOfElement(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
+
+static bool isBeyond(Type type, int64_t bytes) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() &&
+         tensor.getNumElements() * bytesOfElement(tensor.getElementType()) > bytes;
 }
 
-static bool isLarge(RankedTensorType type, ArrayRef<int64_t> space) {
-  return type && type.getShape() == space && type.hasStaticShape() &&
-         type.getNumElements() * bytesOfElement(type.getElementType()) > kPrefetchBytes;
+static bool isLarge(Type type, ArrayRef<int64_t> space) {
+  return isBeyond(type, kPrefetchBytes) && cast<RankedTensorType>(type).getShape() == space;
 }
 
 SmallVector<Value> KernelEmitter::largeInputs(const Nest &space) {
   SmallVector<Value> inputs;
   for (BlockArgument argument : kernel.getBody().getArguments())
-    if (isLarge(dyn_cast<RankedTensorType>(argument.getType()), space.shape))
+    if (isLarge(argument.getType(), space.shape))
       inputs.push_back(argument);
   return inputs;
 }
@@ -39,7 +45,7 @@ void KernelEmitter::chooseFetched(const Nest &space) {
   for (Value input : largeInputs(space))
     fetchedInputs.push_back(buffers.find(input)->second);
   for (auto [buffer, type] : llvm::zip_equal(results, kernel.getResultTypes()))
-    if (isLarge(dyn_cast<RankedTensorType>(type), space.shape))
+    if (isLarge(type, space.shape))
       fetchedResults.push_back(buffer);
 }
 
@@ -48,12 +54,12 @@ void KernelEmitter::fetchLines(const Buffer &buffer, const Position &position, i
                                bool toWrite) {
   int64_t step;
   Value indices, index = linearIndex(buffer, position, step, indices);
-  Value first = binary<arith::AddIOp>(
-      index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
+  Value first =
+      binary<arith::AddIOp>(index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
   int64_t bytes = bytesOfElement(buffer.element);
   for (int64_t byte = 0; byte < lanes * bytes; byte += kLineBytes) {
     Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
-    LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/toWrite, /*hint=*/3, /*cache=*/1);
+    LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/toWrite, kFirstLevel, /*cache=*/1);
   }
 }
 
@@ -83,4 +89,55 @@ void KernelEmitter::fetchNextRow(ArrayRef<Position> positions) {
   for (const Buffer &input : fetchedInputs)
     for (const Position &position : positions)
       fetchLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
+}
+
+// Where the block of the right operand that the caches hold has few columns, its tiles of rows follow each
+// other so fast that the processor, which does not look ahead from one to the next, waits for each.
+bool KernelEmitter::hasNarrowBlocks(int64_t depth, int64_t elementBytes) {
+  constexpr int64_t kFewColumns = 64;
+  return !ShapedType::isDynamic(depth) && depth * elementBytes * kFewColumns >= tiles.blockBytes;
+}
+
+// The left operand of a tile: one that has its rows, not its columns, and lies along the reduced axis.
+OpOperand *KernelEmitter::leftOperand(linalg::GenericOp product, unsigned rowLoop) {
+  for (OpOperand *operand : product.getDpsInputOperands()) {
+    AffineMap map = product.getMatchingIndexingMap(operand);
+    if (buffers.count(operand->get()) && map.isProjectedPermutation() && map.isFunctionOfDim(rowLoop) &&
+        !map.isFunctionOfDim(rowLoop + 1) && map.isFunctionOfDim(rowLoop + 2) &&
+        map.getResults().back() == builder.getAffineDimExpr(rowLoop + 2))
+      return operand;
+  }
+  return nullptr;
+}
+
+// Of the rows that the tile below this one reads, so many elements as this one has read.
+void KernelEmitter::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops,
+                                  Value depth) {
+  unsigned rank = loops.front().size(), rowLoop = rank - 3;
+  if (lanes == 1 || rank < 3 || product.getNumReductionLoops() != 1)
+    return;
+  OpOperand *left = leftOperand(product, rowLoop);
+  if (!left)
+    return;
+  const Buffer &buffer = buffers.find(left->get())->second;
+  SmallVector<int64_t> sizes = product.getStaticLoopRanges();
+  llvm::SmallDenseSet<Value> rows;
+  for (const SmallVector<Index> &each : loops)
+    rows.insert(each[rowLoop].base);
+  int64_t bytes = bytesOfElement(buffer.element), count = rows.size(), perLine = kLineBytes / bytes;
+  if (!isBeyond(left->get().getType(), tiles.straightBytes) || sizes[rowLoop] <= count ||
+      !hasNarrowBlocks(sizes.back(), bytes))
+    return;
+  // One line per step: in the steps that a line covers, each row comes at least once.
+  Value turn =
+      binary<arith::RemUIOp>(depth, indexConstant(std::min<int64_t>(llvm::PowerOf2Ceil(count), perLine)));
+  Value line = binary<arith::SubIOp>(depth, binary<arith::RemUIOp>(depth, indexConstant(perLine)));
+  SmallVector<Index> next(loops.front());
+  next.back() = {line, 0, nullptr};
+  Value row = binary<arith::AddIOp>(next[rowLoop].base, turn);
+  next[rowLoop] = {binary<arith::AddIOp>(row, indexConstant(count)), 0, nullptr};
+  int64_t step;
+  Value indices,
+      index = linearIndex(buffer, apply(product.getMatchingIndexingMap(left), next), step, indices);
+  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, index), /*rw=*/0, kSecondLevel, /*cache=*/1);
 }

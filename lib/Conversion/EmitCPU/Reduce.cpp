@@ -161,6 +161,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
     for (auto [value, initial] : llvm::zip_equal(*results, start.slice(i * count, count)))
       next.push_back(isa<VectorType>(initial.getType()) ? splat(value, lanes) : value);
   }
+  if (!inPairs)
+    fetchNextTile(generic, loops, loop.getInductionVar());
   scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(loop.getResults());
 }
