@@ -55,6 +55,15 @@ static LogicalResult verifySteps(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+// What a caller outside can give and get.
+static LogicalResult verifyTypes(FunctionOpInterface entry) {
+  for (Type type : llvm::concat<const Type>(entry.getArgumentTypes(), entry.getResultTypes()))
+    if (!isa<RankedTensorType>(type))
+      return entry.emitError("entry '@") << entry.getName() << "' has an argument or result of type " << type
+                                         << "; expected ranked tensors, a scalar as one of rank 0";
+  return success();
+}
+
 LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   Operation *symbol = SymbolTable::lookupSymbolIn(module, name);
   auto entry = dyn_cast_if_present<FunctionOpInterface>(symbol);
@@ -69,6 +78,8 @@ LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   }
   if (entry.isExternal())
     return entry.emitError("entry '@") << name << "' has no body";
+  if (failed(verifyTypes(entry)))
+    return failure();
   if (entry.getNumResults() == 0 && !reachesSeen(module, entry))
     return entry.emitError("entry '@")
            << name << "' has neither results nor an ad.receive, so that nothing of it can be seen";

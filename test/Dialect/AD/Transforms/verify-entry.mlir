@@ -2,12 +2,14 @@
 // RUN: ad-opt %s --ad-verify-entry=entry=receives -o /dev/null
 // RUN: ad-opt %s --ad-verify-entry=entry=calls_one_that_receives -o /dev/null
 // RUN: not ad-opt %s --ad-verify-entry=entry=silent 2>&1 | FileCheck %s
+// RUN: not ad-opt %s --ad-verify-entry=entry=scalar 2>&1 | FileCheck %s --check-prefix=SCALAR
 
 func.func @results(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 
-func.func @receives(%x: tensor<4xf32>, %n: index) {
+func.func @receives(%x: tensor<4xf32>) {
+  %n = arith.constant 3 : index
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   scf.for %i = %zero to %n step %one {
@@ -16,12 +18,17 @@ func.func @receives(%x: tensor<4xf32>, %n: index) {
   return
 }
 
-func.func @calls_one_that_receives(%x: tensor<4xf32>, %n: index) {
-  call @receives(%x, %n) : (tensor<4xf32>, index) -> ()
+func.func @calls_one_that_receives(%x: tensor<4xf32>) {
+  call @receives(%x) : (tensor<4xf32>) -> ()
   return
 }
 
 // CHECK: error: entry '@silent' has neither results nor an ad.receive
 func.func @silent() {
   return
+}
+
+// SCALAR: error: entry '@scalar' has an argument or result of type 'index'; expected ranked tensors, a scalar as one of rank 0
+func.func @scalar(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
 }

@@ -20,8 +20,8 @@ namespace mlir::ad {
 /// found.
 FailureOr<NumericsAttr> parseNumerics(MLIRContext *context, StringRef text, std::string &error);
 
-/// Checks that `entry` exists, has a body and either results or an ad.receive that it reaches; emits the
-/// diagnostic.
+/// Checks that `entry` exists, has a body, takes and returns ranked tensors, and has either results or an
+/// ad.receive that it reaches; emits the diagnostic.
 LogicalResult verifyEntry(ModuleOp module, StringRef entry);
 } // namespace mlir::ad
 

@@ -391,8 +391,8 @@ def VerifyEntryPass : Pass<"ad-verify-entry", "::mlir::ModuleOp"> {
     Why: a program whose entry returns nothing and hands nothing to the host would compile to an empty one; the user has
     forgotten something and should hear of it at once.
 
-    Changes nothing. Refuses a module without the entry, an entry without a body, and one without results from which no
-    ad.receive is reachable:
+    Changes nothing. Refuses a module without the entry, an entry without a body, one with an argument or a result that is no
+    ranked tensor, and one without results from which no ad.receive is reachable:
     ```mlir
     func.func @main(%x: tensor<4xf32>) {
       return
