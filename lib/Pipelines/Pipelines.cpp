@@ -136,6 +136,7 @@ void ad::buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options
   SerializeKernelsPassOptions serialize;
   serialize.chip = options.chip;
   serialize.format = options.format;
+  serialize.codeFor.assign(options.codeFor.begin(), options.codeFor.end());
   pm.addPass(createSerializeKernelsPass(serialize));
 }
 

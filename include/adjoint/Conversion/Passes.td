@@ -339,8 +339,8 @@ def LowerToNVVMPass : Pass<"ad-lower-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
 def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
   let summary = "Generate code of a GPU from its kernels";
   let description = [{
-    Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, or what `ptxas`
-    makes of it. Multiplications and additions stay apart, divisions and square roots are those of IEEE 754, and subnormals are kept.
+    Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, what `ptxas`
+    makes of it, or both in a fat binary. Multiplications and additions stay apart, divisions and square roots are those of IEEE 754, and subnormals are kept.
 
     Before:
     ```mlir
@@ -350,13 +350,16 @@ def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
     ```mlir
     gpu.binary @ad_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "…">]
     ```
-    Refuses chips that it does not know, and `format=bin` where `ptxas` cannot be found or rejects the code.
+    Refuses chips that it does not know, and `bin` and `fatbin` where the CUDA toolkit cannot be found or rejects the code.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
                         "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what the code may use; PTX for a chip runs on later ones "
                         "too, but for sm_90a">,
                  Option<"format", "format", "std::string", "\"isa\"",
-                        "isa is PTX, which the driver compiles; bin is the code of that chip alone, and needs ptxas">];
+                        "isa is PTX, which the driver compiles; bin is the code of that chip alone; fatbin is PTX and code of "
+                        "each chip of code-for; both need the CUDA toolkit">,
+                 ListOption<"codeFor", "code-for", "std::string",
+                            "the chips whose code a fat binary has beside the PTX of chip (default: chip alone)">];
   let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
 }
 

@@ -41,8 +41,11 @@ struct AdToGpuOptions : PassPipelineOptions<AdToGpuOptions> {
                            llvm::cl::desc("sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what code may use"),
                            llvm::cl::init("sm_80")};
   Option<std::string> format{*this, "format",
-                             llvm::cl::desc("isa is PTX, bin what ptxas makes of it for that chip alone"),
+                             llvm::cl::desc("isa is PTX, bin the code of the chip alone, fatbin both"),
                              llvm::cl::init("isa")};
+  ListOption<std::string> codeFor{
+      *this, "code-for",
+      llvm::cl::desc("The chips whose code a fat binary has beside the PTX (default: the chip alone)")};
   Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
   Option<bool> optimize{
       *this, "optimize",

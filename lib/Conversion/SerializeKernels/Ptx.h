@@ -20,10 +20,6 @@ std::string chipNames();
 /// The PTX of the kernels; fails after a diagnostic.
 FailureOr<std::string> emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip);
 
-/// What `ptxas` makes of PTX. It is looked for in $ADJOINT_PTXAS, the search path and the usual folders of
-/// the CUDA toolkit. Fails after a diagnostic.
-FailureOr<std::string> assemble(Operation *op, StringRef ptx, const Chip &chip);
-
 } // namespace mlir::ad
 
 #endif // ADJOINT_LIB_CONVERSION_SERIALIZEKERNELS_PTX_H

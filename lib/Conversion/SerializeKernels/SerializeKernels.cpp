@@ -3,12 +3,15 @@
 // The pass `ad-serialize-kernels`: kernels in the LLVM and NVVM dialects become code of a GPU.
 
 #include "Ptx.h"
+#include "Toolkit.h"
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_SERIALIZEKERNELSPASS
@@ -18,6 +21,10 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 using ::mlir::gpu::CompilationTarget;
+
+static const llvm::StringMap<CompilationTarget> formats = {{"isa", CompilationTarget::Assembly},
+                                                           {"bin", CompilationTarget::Binary},
+                                                           {"fatbin", CompilationTarget::Fatbin}};
 
 namespace {
 class SerializeKernelsPass : public ad::impl::SerializeKernelsPassBase<SerializeKernelsPass> {
@@ -40,8 +47,13 @@ private:
       module.emitError("unknown chip '") << chip << "', expected " << chipNames();
       return signalPassFailure();
     }
-    if (format != "isa" && format != "bin") {
-      module.emitError("unknown format '") << format << "', expected isa or bin";
+    if (!formats.count(format)) {
+      module.emitError("unknown format '") << format << "', expected isa, bin or fatbin";
+      return signalPassFailure();
+    }
+    if (!codeFor.empty() && format != "fatbin") {
+      module.emitError("code-for=") << llvm::join(codeFor, ",") << " is for format=fatbin, but the format is "
+                                    << format;
       return signalPassFailure();
     }
     for (auto kernels : llvm::make_early_inc_range(module.getOps<::mlir::gpu::GPUModuleOp>()))
@@ -52,15 +64,17 @@ private:
   LogicalResult serialize(::mlir::gpu::GPUModuleOp kernels, const Chip &known) {
     FailureOr<std::string> code = emitPtx(kernels, known);
     if (succeeded(code) && format == "bin")
-      code = assemble(kernels, *code, known);
+      code = assemble(kernels, *code, known.name);
+    else if (succeeded(code) && format == "fatbin")
+      code = bundle(kernels, *code, known.name,
+                    codeFor.empty() ? ArrayRef<std::string>(chip) : ArrayRef<std::string>(codeFor));
     if (failed(code))
       return failure();
     OpBuilder builder(kernels);
     auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/2, "nvptx64-nvidia-cuda", known.name,
                                             ("+" + known.ptx).str());
-    auto object = ::mlir::gpu::ObjectAttr::get(
-        target, format == "bin" ? CompilationTarget::Binary : CompilationTarget::Assembly,
-        builder.getStringAttr(*code));
+    auto object =
+        ::mlir::gpu::ObjectAttr::get(target, formats.find(format)->second, builder.getStringAttr(*code));
     ::mlir::gpu::BinaryOp::create(builder, kernels.getLoc(), kernels.getName(), /*offloadingHandler=*/nullptr,
                                   builder.getArrayAttr(object));
     kernels.erase();
