@@ -84,6 +84,30 @@ function(adjoint_library name)
   set_property(GLOBAL APPEND PROPERTY ADJOINT_LIBRARIES ${name})
 endfunction()
 
+# adjoint_plain_library(ADFoo a.cpp [LINK_LIBS …]): one static library that needs neither libLLVM nor libMLIR. Of LLVM it may use
+# the support library, which the program that links it brings along, shared or static.
+function(adjoint_plain_library name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  add_library(Adjoint::${name} ALIAS ${name})
+  target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_options(${name} PRIVATE -fno-exceptions)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+  install(TARGETS ${name} EXPORT AdjointTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  set_property(GLOBAL APPEND PROPERTY ADJOINT_LIBRARIES ${name})
+endfunction()
+
+# adjoint_plain_tool(adrt-foo main.cpp LINK_LIBS …): one installed program that runs where only the C library is.
+function(adjoint_plain_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  # By their files: LLVM's exported targets would ask for libraries of compression, which nothing here uses.
+  list(TRANSFORM ARG_LINK_LIBS REPLACE "^LLVM(.+)$" "${LLVM_LIBRARY_DIR}/libLLVM\\1.a")
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${CMAKE_DL_LIBS})
+  target_link_options(${name} PRIVATE LINKER:--gc-sections -static-libstdc++ -static-libgcc)
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
 # adjoint_tool(ad-foo main.cpp LINK_LIBS …): one installed program.
 function(adjoint_tool name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})

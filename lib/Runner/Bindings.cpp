@@ -84,6 +84,14 @@ Expected<Tensor> bindArgument(TensorSpec spec, const Options &options) {
   return tensor ? std::move(tensor) : about("argument", spec.name, tensor.takeError());
 }
 
+/// The weight of that name, unless the command line has a source for it.
+Weight *findWeight(const TensorSpec &spec, const Options &options, std::vector<Weight> &weights) {
+  if (llvm::any_of(options.arguments, [&](const Assignment &given) { return given.name == spec.name; }))
+    return nullptr;
+  auto found = llvm::find_if(weights, [&](const Weight &weight) { return weight.name == spec.name; });
+  return found == weights.end() ? nullptr : &*found;
+}
+
 Error checkDims(const Signature &signature, const Options &options) {
   for (const DimAssignment &dim : options.dims)
     if (!findSpec(signature.arguments, dim.name))
@@ -109,7 +117,8 @@ int32_t Bindings::feed(const char *name, const adrt_tensor &destination, std::st
   return error.empty() ? ADRT_OK : ADRT_HOST_ERROR;
 }
 
-Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, const Options &options) {
+Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, const Options &options,
+                                                 std::vector<Weight> weights) {
   if (Error error = checkNames(options.arguments, signature.arguments, "argument"))
     return std::move(error);
   if (Error error = checkNames(options.feeds, signature.feeds, "feed"))
@@ -118,7 +127,9 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
     return std::move(error);
   Bindings bindings;
   for (const TensorSpec &spec : signature.arguments) {
-    Expected<Tensor> tensor = bindArgument(spec, options);
+    Weight *weight = findWeight(spec, options, weights);
+    Expected<Tensor> tensor =
+        weight ? Expected<Tensor>(std::move(weight->value)) : bindArgument(spec, options);
     if (!tensor)
       return tensor.takeError();
     bindings.arguments.push_back(std::move(*tensor));
@@ -133,4 +144,20 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
     bindings.feeds[spec.name] = std::move(*feed);
   }
   return std::move(bindings);
+}
+
+Expected<std::vector<Weight>> mlir::ad::runner::bindWeights(const Signature &signature,
+                                                            const Options &options) {
+  if (Error error = checkNames(options.arguments, signature.arguments, "argument"))
+    return std::move(error);
+  if (Error error = checkDims(signature, options))
+    return std::move(error);
+  std::vector<Weight> weights;
+  for (const Assignment &given : options.arguments) {
+    Expected<Tensor> tensor = bindArgument(*findSpec(signature.arguments, given.name), options);
+    if (!tensor)
+      return tensor.takeError();
+    weights.push_back({given.name, std::move(*tensor)});
+  }
+  return std::move(weights);
 }

@@ -198,6 +198,9 @@ CpuTarget mlir::ad::runner::hostCpu() {
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
     host.features.push_back((feature.second ? "+" : "-") + feature.first().str());
   llvm::sort(host.features);
+  for (llvm::StringRef feature : host.features)
+    if (feature.consume_front("+"))
+      host.needed.push_back(feature.str());
   auto has = [&](llvm::StringRef feature) { return is_contained(host.features, feature); };
   host.vectorBytes = widestVector(has);
   host.dotProducts = has("+avx512bf16");
@@ -210,7 +213,7 @@ static bool isFor64Bit(llvm::StringRef name) {
          llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
 }
 
-llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name) {
+llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool elsewhere) {
   CpuTarget host = hostCpu();
   if (name.empty() || name == "native" || name == host.cpu)
     return host;
@@ -230,10 +233,15 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name) {
   auto has = [&](llvm::StringRef feature) { return subtarget.checkFeatures(feature); };
   wanted.vectorBytes = widestVector(has);
   wanted.dotProducts = has("+avx512bf16");
-  for (llvm::StringRef feature : host.features)
-    if (feature.consume_front("-") && has(("+" + feature).str()))
+  for (llvm::StringRef signedFeature : host.features) {
+    llvm::StringRef feature = signedFeature.drop_front();
+    if (!has(("+" + feature).str()))
+      continue;
+    if (signedFeature.front() == '-' && !elsewhere)
       return exitError(ExitNoTarget,
                        "processor '" + name + "' has " + feature + ", which this machine lacks");
+    wanted.needed.push_back(feature.str());
+  }
   return wanted;
 }
 

@@ -2,16 +2,14 @@
 //
 // Messages and progress on stderr.
 #include "Console.h"
-#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir::ad::runner;
 
 namespace {
-
-constexpr llvm::StringLiteral programName("ad-runner");
 
 struct Place {
   llvm::StringRef file;
@@ -50,26 +48,23 @@ ExitCode exitCodeOf(int32_t status) {
 
 } // namespace
 
-Console::Console() : os(llvm::errs()), terminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
+Console::Console(llvm::StringRef program)
+    : program(program), os(llvm::errs()), terminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
 
 void Console::warn(const llvm::Twine &message) {
   clearProgress();
-  llvm::WithColor::warning(os, programName) << message << '\n';
-}
-
-std::shared_ptr<void> Console::watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) {
-  return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context);
+  llvm::WithColor::warning(os, program) << message << '\n';
 }
 
 int Console::fail(llvm::Error error) {
   clearProgress();
   auto [code, message] = consumeExitError(std::move(error));
   if (!message.empty())
-    llvm::WithColor::error(os, programName) << message << '\n';
+    llvm::WithColor::error(os, program) << message << '\n';
   return code;
 }
 
-int Console::fail(int32_t status, const adrt::ErrorRecord &error, const llvm::MemoryBuffer &input) {
+int Console::fail(int32_t status, const adrt::ErrorRecord &error, llvm::MemoryBufferRef source) {
   clearProgress();
   ExitCode code = exitCodeOf(status);
   bool recorded = error.status != ADRT_OK;
@@ -80,9 +75,9 @@ int Console::fail(int32_t status, const adrt::ErrorRecord &error, const llvm::Me
   if (!error.operation.empty())
     message = "'" + error.operation + "' op " + message;
   std::optional<Place> place = parsePlace(error.location);
-  if (place && place->column > 0) {
-    bool here = place->file == input.getBufferIdentifier();
-    llvm::StringRef line = here ? findLine(input.getBuffer(), place->line) : "";
+  llvm::StringRef line =
+      place && place->file == source.getBufferIdentifier() ? findLine(source.getBuffer(), place->line) : "";
+  if (place && place->column > 0 && !line.empty()) {
     llvm::SourceMgr sources;
     llvm::SMDiagnostic(sources, llvm::SMLoc(), place->file, static_cast<int>(place->line),
                        static_cast<int>(place->column) - 1, llvm::SourceMgr::DK_Error, message, line, {})
@@ -91,7 +86,7 @@ int Console::fail(int32_t status, const adrt::ErrorRecord &error, const llvm::Me
   }
   if (!error.location.empty())
     os << error.location << ": ";
-  llvm::WithColor::error(os, error.location.empty() ? programName : "") << message << '\n';
+  llvm::WithColor::error(os, error.location.empty() ? program : "") << message << '\n';
   return code;
 }
 

@@ -5,36 +5,35 @@
 #ifndef ADJOINT_LIB_RUNNER_CONSOLE_H
 #define ADJOINT_LIB_RUNNER_CONSOLE_H
 
-#include "Listener.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/Context.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 
 namespace mlir::ad::runner {
 
-class Console final : public Listener {
+class Console {
 public:
-  Console();
+  /// `program` is the name of the tool.
+  explicit Console(llvm::StringRef program);
 
-  void warn(const llvm::Twine &message) override;
-  /// Prints diagnostics as they come.
-  std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) override;
+  void warn(const llvm::Twine &message);
   /// Prints the message of `error`, if it has one, and returns its exit code.
   int fail(llvm::Error error);
-  /// Prints an error of a running program as a compiler would: with its place in `input`, if it lies there.
-  int fail(int32_t status, const adrt::ErrorRecord &error, const llvm::MemoryBuffer &input);
+  /// Prints an error of a running program as a compiler would: with its line, if it lies in `source`.
+  int fail(int32_t status, const adrt::ErrorRecord &error, llvm::MemoryBufferRef source);
 
   /// One line that the next one replaces; nothing in a pipe.
-  void progress(const llvm::Twine &text) override;
+  void progress(const llvm::Twine &text);
   /// The same for things that happen often: shown a few times in a second.
   bool progressIsDue();
   void clearProgress();
 
 private:
+  llvm::StringRef program;
   llvm::raw_ostream &os;
   bool terminal;
   bool showing = false;

@@ -2,13 +2,9 @@
 //
 // Loads objects with ORC. No IR is compiled here, so LLJIT gets neither a compiler nor a platform: both cost
 // milliseconds that a start from the cache does not have.
-#include "adjoint/Runner/Executable.h"
+#include "CompiledExecutable.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
-#include "adjoint/Runner/Options.h"
-#include "adjoint/Runtime/CudaDevice.h"
-#include "adjoint/Runtime/SimDevice.h"
-#include "adjoint/Runtime/Symbols.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/ExecutionEngine/Orc/MapperJITLinkMemoryManager.h"
@@ -19,48 +15,7 @@
 using namespace mlir::ad::runner;
 namespace orc = llvm::orc;
 
-Executable::~Executable() = default;
-
-std::string mlir::ad::runner::entrySymbol(llvm::StringRef entry) { return ("adrt_entry_" + entry).str(); }
-
 namespace {
-
-class CompiledExecutable final : public Executable {
-public:
-  /// Null and the reason when there is no device to run on.
-  using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(unsigned threads, std::string &problem)>;
-  /// `makeDevice` is empty when the processor runs the kernels.
-  CompiledExecutable(std::unique_ptr<orc::LLJIT> jit, adrt_entry entry, std::vector<std::string> kernels,
-                     DeviceMaker makeDevice)
-      : jit(std::move(jit)), entry(entry), kernels(std::move(kernels)), makeDevice(std::move(makeDevice)) {}
-
-  int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
-              llvm::MutableArrayRef<adrt_tensor> results) override {
-    if (std::string problem = prepareDevice(context); !problem.empty())
-      return context.run([&] { return context.fail(ADRT_HOST_ERROR, nullptr, problem); });
-    return context.run(entry, arguments.data(), results.data());
-  }
-  llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
-
-private:
-  /// A context keeps the device of a program from run to run. Returns why there is none.
-  std::string prepareDevice(adrt_context &context) {
-    const void *present = context.getDevice() ? context.getDevice()->program : nullptr;
-    if (present == (makeDevice ? this : nullptr))
-      return "";
-    std::string problem;
-    std::shared_ptr<adrt::Device> device = makeDevice ? makeDevice(context.getThreads(), problem) : nullptr;
-    if (device)
-      device->program = this;
-    context.setDevice(std::move(device));
-    return problem;
-  }
-
-  std::unique_ptr<orc::LLJIT> jit;
-  adrt_entry entry;
-  std::vector<std::string> kernels;
-  DeviceMaker makeDevice;
-};
 
 class NoCompiler final : public orc::IRCompileLayer::IRCompiler {
 public:
@@ -109,51 +64,41 @@ llvm::Error defineSymbols(orc::LLJIT &jit, adrt::SymbolTable table) {
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
 }
 
+/// Code that the JIT's linker places, with what it says while it does.
+class LinkedCode final : public LoadedCode {
+public:
+  explicit LinkedCode(std::unique_ptr<orc::LLJIT> linker) : jit(std::move(linker)) {
+    // The lookup says only that it failed; which symbol is missing comes through the reporter.
+    jit->getExecutionSession().setErrorReporter([this](llvm::Error error) {
+      reasons += (reasons.empty() ? "" : "; ") + llvm::toString(std::move(error));
+    });
+  }
+
+  llvm::Expected<void *> find(const std::string &symbol) override {
+    llvm::Expected<orc::ExecutorAddr> address = jit->lookup(symbol);
+    if (address)
+      return address->toPtr<void *>();
+    std::string failure = llvm::toString(address.takeError());
+    return exitError(ExitProgramError, "internal error: the compiled program does not link: " +
+                                           (reasons.empty() ? failure : reasons));
+  }
+
+private:
+  std::string reasons; // before the session, which may report at its end
+  std::unique_ptr<orc::LLJIT> jit;
+};
+
 } // namespace
 
 llvm::Expected<std::unique_ptr<Executable>> mlir::ad::runner::loadProgram(const CompiledProgram &program) {
   llvm::Expected<std::unique_ptr<orc::LLJIT>> jit = createLinker(addressSpaceFor(program.objects));
   if (!jit)
     return jit.takeError();
-  // The lookup says only that it failed; which symbol is missing comes through the reporter.
-  std::string reasons;
-  (*jit)->getExecutionSession().setErrorReporter([&reasons](llvm::Error error) {
-    reasons += (reasons.empty() ? "" : "; ") + llvm::toString(std::move(error));
-  });
-  if (llvm::Error error = defineSymbols(**jit, adrt::getSymbols()))
-    return std::move(error);
-  bool emulated = program.device == targetName(Target::GpuSim);
-  if (emulated)
-    if (llvm::Error error = defineSymbols(**jit, adsim::getSymbols()))
+  for (adrt::SymbolTable table : symbolsFor(program))
+    if (llvm::Error error = defineSymbols(**jit, table))
       return std::move(error);
   for (const std::string &object : program.objects)
     if (llvm::Error error = (*jit)->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(object)))
       return std::move(error);
-  auto explain = [&reasons](llvm::Error error) {
-    std::string failure = llvm::toString(std::move(error));
-    return exitError(ExitProgramError, "internal error: the compiled program does not link: " +
-                                           (reasons.empty() ? failure : reasons));
-  };
-  llvm::Expected<orc::ExecutorAddr> entry = (*jit)->lookup(entrySymbol(program.signature.entry));
-  if (!entry)
-    return explain(entry.takeError());
-  std::vector<const adsim::KernelCode *> codes;
-  for (const std::string &kernel : emulated ? program.kernels : std::vector<std::string>()) {
-    llvm::Expected<orc::ExecutorAddr> code = (*jit)->lookup("adsim_code_" + kernel);
-    if (!code)
-      return explain(code.takeError());
-    codes.push_back(code->toPtr<const adsim::KernelCode *>());
-  }
-  // The session outlives this function and its string.
-  (*jit)->getExecutionSession().setErrorReporter(
-      [](llvm::Error error) { llvm::consumeError(std::move(error)); });
-  CompiledExecutable::DeviceMaker makeDevice;
-  if (emulated)
-    makeDevice = [codes](unsigned threads, std::string &) { return adrt::makeSimDevice(codes, threads); };
-  else if (!program.device.empty())
-    makeDevice = [image = program.image, kernels = program.kernels](unsigned, std::string &problem) {
-      return adrt::makeCudaDevice(image, kernels, problem);
-    };
-  return std::make_unique<CompiledExecutable>(std::move(*jit), entry->toPtr<adrt_entry>(), program.kernels,
-                                              std::move(makeDevice));
+  return makeExecutable(program, std::make_unique<LinkedCode>(std::move(*jit)));
 }

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -55,13 +56,14 @@ std::vector<std::string> readKernelNames(ModuleOp module) {
 }
 
 /// Code of a GPU goes to its driver and not through LLVM.
-std::string takeImage(ModuleOp module) {
-  std::string image;
+void takeImage(ModuleOp module, CompiledProgram &program) {
   for (auto binary : llvm::make_early_inc_range(module.getOps<gpu::BinaryOp>())) {
-    image = cast<gpu::ObjectAttr>(binary.getObjects()[0]).getObject().str();
+    auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
+    program.image = object.getObject().str();
+    if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget()))
+      program.chip = target.getChip().str();
     binary.erase();
   }
-  return image;
 }
 
 Error writeText(StringRef path, StringRef text) { return writeFile(path, {text}); }
@@ -217,7 +219,7 @@ Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, con
   compiled.numerics = report.numerics;
   compiled.kernels = readKernelNames(*program->module);
   compiled.device = deviceName();
-  compiled.image = takeImage(*program->module);
+  takeImage(*program->module, compiled);
   if (hooks.numericsReport)
     compiled.numericsReport = hooks.numericsReport(program->context.get());
   listener.progress("compiling: code");
@@ -263,22 +265,19 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   return key.digest();
 }
 
-Expected<LoadedProgram> Frontend::loadCompiled(const llvm::MemoryBuffer &input) {
-  Expected<CpuTarget> cpu = findCpu(options.cpu);
-  if (!cpu)
-    return cpu.takeError();
-  report.cpu = cpu->cpu;
+Expected<CompiledProgram> Frontend::compileOnce(const llvm::MemoryBuffer &input, const CpuTarget &cpu) {
+  report.cpu = cpu.cpu;
   std::unique_ptr<ObjectCache> cache = openCache();
   std::optional<CompiledProgram> compiled;
   std::string key;
   if (cache) {
     StageScope stage(report.stages, "cache");
-    key = cacheKey(input, *cpu);
+    key = cacheKey(input, cpu);
     compiled = cache->load(key);
   }
   report.cache = !cache ? "off" : compiled ? "hit" : "miss";
   if (!compiled) {
-    Expected<CompiledProgram> fresh = compile(input, *cpu);
+    Expected<CompiledProgram> fresh = compile(input, cpu);
     if (!fresh)
       return fresh.takeError();
     compiled = std::move(*fresh);
@@ -286,11 +285,21 @@ Expected<LoadedProgram> Frontend::loadCompiled(const llvm::MemoryBuffer &input) 
       if (Error error = cache->store(key, *compiled))
         listener.warn("the compiled program is not cached: " + consumeExitError(std::move(error)).second);
   }
+  report.numerics = compiled->numerics;
+  return std::move(*compiled);
+}
+
+Expected<LoadedProgram> Frontend::loadCompiled(const llvm::MemoryBuffer &input) {
+  Expected<CpuTarget> cpu = findCpu(options.cpu);
+  if (!cpu)
+    return cpu.takeError();
+  Expected<CompiledProgram> compiled = compileOnce(input, *cpu);
+  if (!compiled)
+    return compiled.takeError();
   StageScope stage(report.stages, "link");
   Expected<std::unique_ptr<Executable>> executable = loadProgram(*compiled);
   if (!executable)
     return executable.takeError();
-  report.numerics = compiled->numerics;
   LoadedProgram program;
   program.signature = std::move(compiled->signature);
   program.numericsReport = std::move(compiled->numericsReport);
@@ -366,7 +375,7 @@ Expected<std::unique_ptr<GradientRuns>> Frontend::loadGradients(LoadedProgram &p
     CompiledProgram compiled;
     compiled.kernels = readKernelNames(module);
     compiled.device = deviceName();
-    compiled.image = takeImage(module);
+    takeImage(module, compiled);
     Expected<std::vector<std::string>> objects = compileToObjects(module, *cpu, report.stages);
     if (!objects)
       return objects.takeError();

@@ -45,6 +45,10 @@ public:
   /// target.
   llvm::Expected<std::unique_ptr<GradientRuns>> loadGradients(LoadedProgram &program);
 
+  /// A program for `cpu` and a device, which may both be elsewhere: from the cache, or compiled and put
+  /// there.
+  llvm::Expected<CompiledProgram> compileOnce(const llvm::MemoryBuffer &input, const CpuTarget &cpu);
+
 private:
   using PipelineBuilder = void (*)(mlir::OpPassManager &, const PipelineOptions &);
 

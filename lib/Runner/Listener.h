@@ -5,11 +5,14 @@
 #ifndef ADJOINT_LIB_RUNNER_LISTENER_H
 #define ADJOINT_LIB_RUNNER_LISTENER_H
 
-#include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <memory>
+
+namespace mlir {
+class MLIRContext;
+} // namespace mlir
 
 namespace mlir::ad::runner {
 

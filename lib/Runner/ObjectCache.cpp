@@ -23,7 +23,7 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-constexpr StringLiteral magic("ADJOBJ\x02\n");
+constexpr StringLiteral magic("ADJOBJ\x03\n");
 constexpr StringLiteral suffix(".adobj");
 constexpr size_t digestBytes = 32;
 // magic, checksum of all that follows, length of the description
@@ -42,23 +42,6 @@ std::string encodeLength(uint64_t length) {
   return bytes;
 }
 
-json::Value describe(StringRef key, const CompiledProgram &program) {
-  return json::Object{{"key", key},
-                      {"signature", toJSON(program.signature)},
-                      {"numerics", program.numerics},
-                      {"kernels", json::Array(program.kernels)},
-                      {"device", program.device},
-                      {"image", program.image},
-                      {"numerics_report", program.numericsReport}};
-}
-
-bool takeReport(const json::Value &value, CompiledProgram &program) {
-  const json::Value *report = value.getAsObject()->get("numerics_report");
-  if (report)
-    program.numericsReport = *report;
-  return report;
-}
-
 bool readDescription(StringRef text, StringRef key, CompiledProgram &program) {
   Expected<json::Value> value = json::parse(text);
   if (!value) {
@@ -68,14 +51,11 @@ bool readDescription(StringRef text, StringRef key, CompiledProgram &program) {
   json::Path::Root root;
   json::ObjectMapper mapper(*value, root);
   std::string storedKey;
-  return mapper && mapper.map("key", storedKey) && storedKey == key &&
-         mapper.map("signature", program.signature) && mapper.map("numerics", program.numerics) &&
-         mapper.map("kernels", program.kernels) && mapper.map("device", program.device) &&
-         mapper.map("image", program.image) && takeReport(*value, program);
+  return mapper && mapper.map("key", storedKey) && storedKey == key && mapper.map("program", program);
 }
 
-/// Objects stand one after the other, each behind its length.
-bool splitObjects(StringRef rest, CompiledProgram &program) {
+/// The image and the objects stand one after the other, each behind its length.
+bool splitCode(StringRef rest, CompiledProgram &program) {
   while (rest.size() >= sizeof(uint64_t)) {
     uint64_t length = support::endian::read64le(rest.data());
     rest = rest.drop_front(sizeof(uint64_t));
@@ -84,7 +64,11 @@ bool splitObjects(StringRef rest, CompiledProgram &program) {
     program.objects.push_back(rest.take_front(length).str());
     rest = rest.drop_front(length);
   }
-  return rest.empty() && !program.objects.empty();
+  if (!rest.empty() || program.objects.size() < 2)
+    return false;
+  program.image = std::move(program.objects.front());
+  program.objects.erase(program.objects.begin());
+  return true;
 }
 
 bool parseEntry(StringRef content, StringRef key, CompiledProgram &program) {
@@ -98,7 +82,7 @@ bool parseEntry(StringRef content, StringRef key, CompiledProgram &program) {
   body = body.drop_front(sizeof(uint64_t));
   if (length > body.size() || !readDescription(body.take_front(length), key, program))
     return false;
-  return splitObjects(body.drop_front(length), program);
+  return splitCode(body.drop_front(length), program);
 }
 
 /// Whether the folder is ours and nobody else can write it; else why not.
@@ -176,8 +160,10 @@ std::optional<CompiledProgram> ObjectCache::load(StringRef key) const {
 }
 
 Error ObjectCache::store(StringRef key, const CompiledProgram &program) const {
-  std::string description = formatv("{0}", describe(key, program)).str();
+  std::string description =
+      formatv("{0}", json::Value(json::Object{{"key", key}, {"program", program}})).str();
   std::string body = encodeLength(description.size()) + description;
+  body += encodeLength(program.image.size()) + program.image;
   for (const std::string &object : program.objects)
     body += encodeLength(object.size()) + object;
   std::string checksum = hash(body);

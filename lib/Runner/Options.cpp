@@ -18,6 +18,12 @@ using namespace mlir::ad::runner;
 
 namespace {
 
+enum : unsigned { RunVis = 1 << 1 }; // beside DefaultVis; named in Options.td
+
+Visibility visibilityOf(OptionSet set) {
+  return Visibility(set == OptionSet::Run ? static_cast<unsigned>(RunVis) : DefaultVis);
+}
+
 enum OptionId {
   OPT_INVALID = 0,
 #define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
@@ -44,15 +50,19 @@ public:
   RunnerOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
 };
 
+StringRef programFile(OptionSet set) { return set == OptionSet::Run ? "FILE.adx" : "FILE.mlir"; }
+
 /// Fills an Options from parsed arguments; each function handles one kind of value.
 class OptionsReader {
 public:
-  OptionsReader(const RunnerOptTable &table, const InputArgList &list) : table(table), list(list) {}
+  OptionsReader(const RunnerOptTable &table, const InputArgList &list, OptionSet set)
+      : table(table), list(list), set(set) {}
   Expected<Options> read();
 
 private:
   Error checkUnknown() const;
   Error checkValues() const;
+  Error checkEmit(const Options &options) const;
   Error readInput(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
@@ -64,6 +74,7 @@ private:
 
   const RunnerOptTable &table;
   const InputArgList &list;
+  OptionSet set;
 };
 
 /// `, did you mean 'x'?` for the value nearest to `given`, if any is near.
@@ -88,7 +99,7 @@ Error OptionsReader::checkUnknown() const {
   std::string message = "unknown option '" + given + "'";
   // Far-fetched suggestions are worse than none.
   StringRef name = StringRef(given).split('=').first;
-  if (table.findNearest(name, nearest) <= name.size() / 3 + 1)
+  if (table.findNearest(name, nearest, visibilityOf(set)) <= name.size() / 3 + 1)
     message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
   return usageError(message);
 }
@@ -115,7 +126,21 @@ Error OptionsReader::readInput(Options &options) const {
   if (!inputs.empty())
     options.input = inputs.front();
   else if (!options.showEnv && !options.showHelp && !options.showVersion)
-    return usageError("expected a program FILE.mlir, try --help");
+    return usageError(Twine("expected a program ") + programFile(set) + ", try --help");
+  return Error::success();
+}
+
+// A file is written and nothing runs: what says how to run belongs on the command line of adrt-run.
+Error OptionsReader::checkEmit(const Options &options) const {
+  if (options.emit.empty())
+    return Error::success();
+  for (OptionId id :
+       {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_check_gradients})
+    if (list.hasArg(id))
+      return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
+                        " to adrt-run");
+  if (options.target == Target::Reference)
+    return usageError("--emit has no compiled code for target 'reference', expected cpu, gpu-sim or cuda");
   return Error::success();
 }
 
@@ -182,6 +207,7 @@ Expected<Options> OptionsReader::read() {
   if (!target)
     return target.takeError();
   options.target = *target;
+  options.targetGiven = list.hasArg(OPT_target);
   if (list.hasArg(OPT_numerics))
     if (Error error = parseNumerics(text(OPT_numerics), options))
       return std::move(error);
@@ -204,12 +230,16 @@ Expected<Options> OptionsReader::read() {
   if (Error error = readCount(OPT_warmup, 0, options.warmup))
     return std::move(error);
   options.entry = text(OPT_entry, "main");
+  options.entryGiven = list.hasArg(OPT_entry);
   options.outDir = text(OPT_out_dir);
   options.report = text(OPT_report);
   options.numericsReport = text(OPT_numerics_report);
   options.dumpOptimized = text(OPT_dump_optimized);
   options.cpu = text(OPT_cpu);
   options.cache = text(OPT_cache);
+  options.emit = text(OPT_emit);
+  if (Error error = checkEmit(options))
+    return std::move(error);
   options.print = list.hasArg(OPT_print);
   options.checkGradients = list.hasArg(OPT_check_gradients);
   options.optimize = !list.hasArg(OPT_O0);
@@ -264,18 +294,25 @@ Error mlir::ad::runner::parseNumerics(StringRef text, Options &options) {
   return Error::success();
 }
 
-Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> arguments) {
-  RunnerOptTable table;
-  unsigned missingIndex = 0, missingCount = 0;
-  InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount);
-  if (missingCount != 0)
-    return usageError("option '" + StringRef(list.getArgString(missingIndex)) + "' expects a value");
-  return OptionsReader(table, list).read();
+StringRef mlir::ad::runner::toolName(OptionSet set) {
+  return set == OptionSet::Run ? "adrt-run" : "ad-runner";
 }
 
-void mlir::ad::runner::printHelp(raw_ostream &os) {
-  RunnerOptTable().printHelp(os, "ad-runner FILE.mlir [options]",
-                             "Compiles and runs a tensor program in the ad dialect");
+Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> arguments, OptionSet set) {
+  RunnerOptTable table;
+  unsigned missingIndex = 0, missingCount = 0;
+  InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount, visibilityOf(set));
+  if (missingCount != 0)
+    return usageError("option '" + StringRef(list.getArgString(missingIndex)) + "' expects a value");
+  return OptionsReader(table, list, set).read();
+}
+
+void mlir::ad::runner::printHelp(raw_ostream &os, OptionSet set) {
+  std::string usage = (toolName(set) + " " + programFile(set) + " [options]").str();
+  const char *title = set == OptionSet::Run ? "Runs a tensor program that ad-runner --emit has compiled"
+                                            : "Compiles and runs a tensor program in the ad dialect";
+  RunnerOptTable().printHelp(os, usage.c_str(), title, /*ShowHidden=*/false, /*ShowAllAliases=*/false,
+                             visibilityOf(set));
   os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage or a file that cannot be read or "
         "written,\n"
         "3 a check in the program failed, 4 the target is not available, 130 interrupted\n";

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The command line of ad-runner. Options with a value may be written `--name VALUE` or `--name=VALUE`.
+// The command lines of ad-runner and adrt-run. Options with a value may be written `--name VALUE` or `--name=VALUE`.
 include "llvm/Option/OptParser.td"
 
 class Switch<string name, string help> : Flag<["--"], name>, HelpText<help>;
@@ -10,9 +10,11 @@ multiclass Value<string name, string meta, string help> {
   def NAME # _eq : Joined<["--"], name # "=">, Alias<!cast<Separate>(NAME)>;
 }
 
+def RunVis : OptionVisibility;
+
+let Visibility = [DefaultVis, RunVis] in {
 defm entry : Value<"entry", "NAME", "The function to run (default: main)">;
-defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, gpu-sim, cuda">;
-defm numerics : Value<"numerics", "MODE[,PERM]", "Numerics contract of the module: reproducible, strict or fast, and permissions by name">;
+defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, gpu-sim, cuda; adrt-run: what the file is for">;
 defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros or arange">;
 defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
 defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for a generated argument">;
@@ -22,6 +24,14 @@ defm threads : Value<"threads", "N", "Threads for kernels (default: 1; 0: all pr
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds, report the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first one that is measured">;
 defm report : Value<"report", "FILE.json", "Write the time of each stage, pass and kernel">;
+def env : Switch<"env", "Print versions, the processor and the cache folder">;
+def version : Switch<"version", "Print the version">;
+def help : Switch<"help", "Print this text">;
+def h : Flag<["-"], "h">, Alias<help>;
+}
+
+// What compiles, ad-runner alone.
+defm numerics : Value<"numerics", "MODE[,PERM]", "Numerics contract of the module: reproducible, strict or fast, and permissions by name">;
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
@@ -30,7 +40,4 @@ defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels: large (default)
 def O0 : Flag<["-"], "O0">, HelpText<"Execute exactly the written operations">;
 defm cpu : Value<"cpu", "NAME", "The processor to compile for (default: this machine's)">;
 defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;
-def env : Switch<"env", "Print versions, the processor and the cache folder">;
-def version : Switch<"version", "Print the version">;
-def help : Switch<"help", "Print this text">;
-def h : Flag<["-"], "h">, Alias<help>;
+defm emit : Value<"emit", "FILE.adx", "Write the compiled program, with the arguments that have a source, for adrt-run; nothing runs">;

@@ -2,14 +2,10 @@
 //
 // Collects times and writes them as JSON.
 #include "adjoint/Runner/Report.h"
-#include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassInstrumentation.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
-#include <mutex>
 
-using namespace mlir;
 using namespace mlir::ad::runner;
 
 void StageTimes::add(llvm::StringRef name, double seconds) {
@@ -20,30 +16,6 @@ void StageTimes::add(llvm::StringRef name, double seconds) {
 }
 
 namespace {
-
-class PassTimer final : public PassInstrumentation {
-public:
-  explicit PassTimer(StageTimes &times) : times(times) {}
-
-  void runBeforePass(Pass *pass, Operation *) override {
-    std::lock_guard<std::mutex> lock(mutex);
-    started[pass] = Clock::now();
-  }
-  void runAfterPass(Pass *pass, Operation *) override { finish(pass); }
-  void runAfterPassFailed(Pass *pass, Operation *) override { finish(pass); }
-
-private:
-  void finish(Pass *pass) {
-    std::lock_guard<std::mutex> lock(mutex);
-    // Adaptors that only run nested passes have no flag; their time is that of the passes.
-    if (!pass->getArgument().empty())
-      times.add(pass->getArgument(), std::chrono::duration<double>(Clock::now() - started[pass]).count());
-  }
-
-  StageTimes &times;
-  std::mutex mutex;
-  llvm::DenseMap<Pass *, Clock::time_point> started;
-};
 
 llvm::json::Array stagesToJSON(llvm::ArrayRef<StageTimes::Stage> stages) {
   llvm::json::Array array;
@@ -66,10 +38,6 @@ llvm::json::Array kernelsToJSON(const Report &report) {
 }
 
 } // namespace
-
-std::unique_ptr<PassInstrumentation> mlir::ad::runner::createPassTimer(StageTimes &times) {
-  return std::make_unique<PassTimer>(times);
-}
 
 double mlir::ad::runner::median(std::vector<double> values) {
   if (values.empty())

@@ -1,84 +1,16 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The frame of the program: options, signals, the report, and a clean way out.
+// ad-runner.
 #include "adjoint/Runner/Runner.h"
 #include "Environment.h"
-#include "OutputFile.h"
 #include "Session.h"
-
-#include <atomic>
-#include <csignal>
+#include "Tool.h"
 
 using namespace mlir::ad::runner;
 
-namespace {
-
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
-
-void onInterrupt(int) { interrupted = true; }
-
-void installSignalHandlers() {
-  struct sigaction action = {};
-  action.sa_handler = onInterrupt;
-  // The second Ctrl-C ends a program that does not poll; what was flushed by then is valid. System calls
-  // restart.
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  // Closed pipes and file size limits are errors of the write, to be reported as such.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-}
-
-/// Printed text that did not arrive is an error, unless the reader went away (`| head`).
-int flushOutput(Console &console, int code) {
-  llvm::outs().flush();
-  std::error_code problem = llvm::outs().error();
-  llvm::outs().clear_error();
-  if (!problem || problem == std::errc::broken_pipe)
-    return code;
-  int failure = console.fail(usageError("cannot write the output: " + problem.message()));
-  return code == ExitDone ? failure : code;
-}
-
-int writeReport(Console &console, const Options &options, const Report &report, int code) {
-  if (options.report.empty())
-    return code;
-  std::string text = llvm::formatv("{0:2}\n", toJSON(report)).str();
-  if (llvm::Error error = writeFile(options.report, {text})) {
-    int failure = console.fail(std::move(error));
-    return code == ExitDone ? failure : code;
-  }
-  return code;
-}
-
-int runSession(const Options &options, const Hooks &hooks, Console &console, Clock::time_point start) {
-  Report report;
-  report.file = options.input;
-  report.entry = options.entry;
-  report.target = targetName(options.target).str();
-  int code = Session(options, hooks, report, console, [] { return interrupted.load(); }, start).run();
-  code = flushOutput(console, code);
-  report.exitCode = code;
-  return writeReport(console, options, report, code);
-}
-
-} // namespace
-
 int mlir::ad::runner::runnerMain(int argc, char **argv, const Hooks &hooks) {
-  Clock::time_point start = Clock::now();
-  installSignalHandlers();
-  Console console;
-  llvm::Expected<Options> options = parseOptions(llvm::ArrayRef(argv, argc).drop_front(argc > 0));
-  if (!options)
-    return console.fail(options.takeError());
-  if (!options->showHelp && !options->showVersion && !options->showEnv)
-    return runSession(*options, hooks, console, start);
-  if (options->showHelp)
-    printHelp(llvm::outs());
-  else if (options->showVersion)
-    printVersion(llvm::outs());
-  else
-    printEnvironment(llvm::outs(), *options);
-  return flushOutput(console, ExitDone);
+  auto run = [&hooks](const ToolRun &run) {
+    return Session(run.options, hooks, run.report, run.console, run.interrupted, run.start).run();
+  };
+  return runTool(argc, argv, {OptionSet::Compiler, run, printVersion, printEnvironment});
 }

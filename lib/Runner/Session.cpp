@@ -1,12 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Executes a loaded program as the options ask.
+// Loads the program and does with it what the options ask.
 #include "Session.h"
+#include "Execution.h"
 #include "OutputFile.h"
+#include "adjoint/Runner/Adx.h"
 #include "adjoint/Runner/CheckGradients.h"
-#include "adjoint/Runner/Print.h"
-
-#include <cstring>
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Config/llvm-config.h"
 
 using namespace mlir::ad::runner;
 using llvm::Error;
@@ -14,30 +15,18 @@ using llvm::Expected;
 
 namespace {
 
-/// Arguments whose buffers the program may overwrite, as they were at first.
-class DonatedArguments {
+/// Shows a compilation on the console.
+class ConsoleListener final : public Listener {
 public:
-  static Expected<DonatedArguments> save(const Signature &signature, const Bindings &bindings) {
-    DonatedArguments saved;
-    for (auto [index, spec] : llvm::enumerate(signature.arguments)) {
-      if (!spec.donated)
-        continue;
-      Expected<Tensor> copy = bindings.arguments[index].clone();
-      if (!copy)
-        return copy.takeError();
-      saved.copies.emplace_back(index, std::move(*copy));
-    }
-    return std::move(saved);
-  }
-
-  void restore(Bindings &bindings) const {
-    for (const auto &[index, copy] : copies)
-      std::memcpy(bindings.arguments[index].getData(), copy.getData(),
-                  static_cast<size_t>(copy.getByteSize()));
+  explicit ConsoleListener(Console &console) : console(console) {}
+  void progress(const llvm::Twine &text) override { console.progress(text); }
+  void warn(const llvm::Twine &message) override { console.warn(message); }
+  std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) override {
+    return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context);
   }
 
 private:
-  std::vector<std::pair<size_t, Tensor>> copies;
+  Console &console;
 };
 
 Error writeJSON(llvm::StringRef path, const llvm::json::Value &value) {
@@ -55,16 +44,41 @@ int Session::run() {
                                          /*Alignment=*/std::nullopt);
   if (!input)
     return console.fail(usageError("cannot read '" + options.input + "': " + input.getError().message()));
-  Frontend frontend(options, hooks, report, console, interrupted);
+  ConsoleListener listener(console);
+  Frontend frontend(options, hooks, report, listener, interrupted);
   if (options.checkGradients)
     return checkGradients(**input, frontend);
+  if (!options.emit.empty())
+    return emit(**input, frontend);
   Expected<LoadedProgram> program = frontend.load(**input);
   if (!program)
     return console.fail(program.takeError());
   console.clearProgress();
   if (Error error = writeJSON(options.numericsReport, program->numericsReport))
     return console.fail(std::move(error));
-  return execute(*program, **input);
+  return Execution(options, report, console, interrupted, start)
+      .run(*program->executable, program->signature, {}, **input);
+}
+
+int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {
+  Expected<CpuTarget> cpu = findCpu(options.cpu, /*elsewhere=*/true);
+  if (!cpu)
+    return console.fail(cpu.takeError());
+  Expected<CompiledProgram> program = frontend.compileOnce(input, *cpu);
+  if (!program)
+    return console.fail(program.takeError());
+  console.clearProgress();
+  if (Error error = writeJSON(options.numericsReport, program->numericsReport))
+    return console.fail(std::move(error));
+  Expected<std::vector<Weight>> weights = bindWeights(program->signature, options);
+  if (!weights)
+    return console.fail(weights.takeError());
+  HostRequirement host{hostMachine(), cpu->needed};
+  StageScope stage(report.stages, "emit");
+  Error error = emitAdx(options.emit, {std::move(*program), std::move(host),
+                                       "ad-runner " ADJOINT_VERSION " (LLVM " LLVM_VERSION_STRING ")",
+                                       std::move(*weights)});
+  return error ? console.fail(std::move(error)) : ExitDone;
 }
 
 int Session::checkGradients(const llvm::MemoryBuffer &input, Frontend &frontend) {
@@ -90,79 +104,4 @@ int Session::checkGradients(const llvm::MemoryBuffer &input, Frontend &frontend)
     return console.fail(findings.takeError());
   console.clearProgress();
   return reportGradients(llvm::outs(), *findings) ? ExitDone : ExitCheckFailed;
-}
-
-int Session::execute(LoadedProgram &program, const llvm::MemoryBuffer &input) {
-  Expected<Bindings> bindings = bindSources(program.signature, options);
-  if (!bindings)
-    return console.fail(bindings.takeError());
-  Expected<std::unique_ptr<Outputs>> outputs = Outputs::create(program.signature, options, llvm::outs());
-  if (!outputs)
-    return console.fail(outputs.takeError());
-  int code = runAll(program, *bindings, **outputs, input);
-  // After a failure too: what was received is kept.
-  if (Error error = (*outputs)->flush()) {
-    int flushCode = console.fail(std::move(error));
-    code = code == ExitDone ? flushCode : code;
-  }
-  return code;
-}
-
-void Session::showReceived(const char *name, const adrt_tensor &value) {
-  int64_t count = ++received[name];
-  if (options.print || !console.progressIsDue())
-    return;
-  std::string text = value.rank == 0 ? " = " + formatElement(value, 0) : "";
-  console.progress(llvm::Twine("running: ") + name + text + " (" + llvm::Twine(count) + ")");
-}
-
-void Session::connect(adrt_context &context, Bindings &bindings, Outputs &outputs) {
-  context.interrupted = interrupted;
-  context.feed = [&](const char *name, const adrt_tensor &destination, std::string &error) {
-    return bindings.feed(name, destination, error);
-  };
-  context.receive = [&](const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
-    if (count > 0)
-      showReceived(name, values[0]);
-    return outputs.receive(name, values, count, error);
-  };
-}
-
-int Session::runAll(LoadedProgram &program, Bindings &bindings, Outputs &outputs,
-                    const llvm::MemoryBuffer &input) {
-  Expected<DonatedArguments> donated = DonatedArguments::save(program.signature, bindings);
-  if (!donated)
-    return console.fail(donated.takeError());
-  adrt_context context;
-  context.setThreads(report.threads = resolveThreads(options.threads));
-  connect(context, bindings, outputs);
-  std::vector<adrt_tensor> arguments, results(program.signature.results.size());
-  for (const Tensor &argument : bindings.arguments)
-    arguments.push_back(argument.view());
-
-  StageScope stage(report.stages, "run");
-  report.kernelNames = program.executable->getKernelNames();
-  report.warmup = options.warmup;
-  report.startupSeconds = std::chrono::duration<double>(Clock::now() - start).count();
-  for (unsigned index = 0; index < options.warmup + options.repeat; ++index) {
-    if (index > 0) {
-      donated->restore(bindings);
-      bindings.rewindFeeds();
-    }
-    if (index == options.warmup)
-      context.clearKernelTimes();
-    outputs.setRecording(index == options.warmup);
-    Clock::time_point before = Clock::now();
-    int32_t status = program.executable->run(context, arguments, results);
-    if (index >= options.warmup)
-      report.runs.push_back(std::chrono::duration<double>(Clock::now() - before).count());
-    report.arenaBytes = context.getArenaBytes();
-    report.kernels = context.getKernelTimes();
-    if (status != ADRT_OK)
-      return console.fail(status, context.getError(), input);
-  }
-  console.clearProgress();
-  if (Error error = outputs.finish(results))
-    return console.fail(std::move(error));
-  return ExitDone;
 }

@@ -1,12 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One use of the runner: binds, runs, repeats, writes. Internal to the runner.
+// One use of ad-runner: loads a program, and runs it, checks its gradients or writes it. Internal to the
+// runner.
 #ifndef ADJOINT_LIB_RUNNER_SESSION_H
 #define ADJOINT_LIB_RUNNER_SESSION_H
 
 #include "Console.h"
 #include "Frontend.h"
-#include "adjoint/Runner/Outputs.h"
 
 namespace mlir::ad::runner {
 
@@ -21,11 +21,8 @@ public:
   int run();
 
 private:
+  int emit(const llvm::MemoryBuffer &input, Frontend &frontend);
   int checkGradients(const llvm::MemoryBuffer &input, Frontend &frontend);
-  int execute(LoadedProgram &program, const llvm::MemoryBuffer &input);
-  int runAll(LoadedProgram &program, Bindings &bindings, Outputs &outputs, const llvm::MemoryBuffer &input);
-  void connect(adrt_context &context, Bindings &bindings, Outputs &outputs);
-  void showReceived(const char *name, const adrt_tensor &value);
 
   const Options &options;
   const Hooks &hooks;
@@ -33,7 +30,6 @@ private:
   Console &console;
   std::function<bool()> interrupted;
   Clock::time_point start;
-  llvm::StringMap<int64_t> received;
 };
 
 } // namespace mlir::ad::runner

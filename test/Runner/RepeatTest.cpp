@@ -5,6 +5,7 @@
 #include "adjoint/Runner/Npy.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir::ad::runner;

@@ -20,9 +20,20 @@ struct Bindings {
   int32_t feed(const char *name, const adrt_tensor &destination, std::string &error);
 };
 
-/// Every argument and feed needs a source; every name on the command line must exist. Errors carry ExitUsage
-/// and name the argument, what it expects and what was found.
-llvm::Expected<Bindings> bindSources(const Signature &signature, const Options &options);
+/// The value of an argument that came with the program.
+struct Weight {
+  std::string name;
+  Tensor value;
+};
+
+/// Every feed needs a source, and every argument one or a weight, which a source goes before; every name on
+/// the command line must exist. Errors carry ExitUsage and name the argument, what it expects and what was
+/// found.
+llvm::Expected<Bindings> bindSources(const Signature &signature, const Options &options,
+                                     std::vector<Weight> weights = {});
+
+/// The arguments that have a source, to be kept with the program.
+llvm::Expected<std::vector<Weight>> bindWeights(const Signature &signature, const Options &options);
 
 } // namespace mlir::ad::runner
 

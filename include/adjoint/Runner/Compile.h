@@ -14,14 +14,15 @@ namespace mlir::ad::runner {
 struct CpuTarget {
   std::string cpu;                   ///< as LLVM names it
   std::vector<std::string> features; ///< `+avx512f`, …; empty for a processor given by name
+  std::vector<std::string> needed;   ///< features that its code may use, without a sign
   int64_t vectorBytes = 16;          ///< of the widest vector register
   bool dotProducts = false;          ///< of pairs of bf16 (AVX512_BF16)
   std::string featureString() const;
 };
 
 /// The host, or the named processor: an error with ExitUsage when nobody knows it, with ExitNoTarget when
-/// this machine cannot execute its code.
-llvm::Expected<CpuTarget> findCpu(llvm::StringRef name);
+/// this machine cannot execute its code, unless that runs `elsewhere`.
+llvm::Expected<CpuTarget> findCpu(llvm::StringRef name, bool elsewhere = false);
 /// The host as it is; cheap.
 CpuTarget hostCpu();
 

@@ -31,6 +31,7 @@ struct CompiledProgram {
   std::vector<std::string> kernels; ///< by number
   std::string device;               ///< what runs the kernels: empty for the processor, `gpu-sim` or `cuda`
   std::string image;                ///< their code, for `cuda`
+  std::string chip;                 ///< that the image is for, e.g. sm_80
   llvm::json::Value numericsReport = nullptr;
   std::vector<std::string> objects; ///< relocatable files that link with each other
 };
@@ -38,7 +39,11 @@ struct CompiledProgram {
 /// The symbol of the compiled form of function `entry`.
 std::string entrySymbol(llvm::StringRef entry);
 
-/// Links the object into this process, against the symbols of the runtime alone.
+/// All but the code, as JSON.
+llvm::json::Value toJSON(const CompiledProgram &program);
+bool fromJSON(const llvm::json::Value &value, CompiledProgram &program, llvm::json::Path path);
+
+/// Links the objects into this process, against the symbols of the runtime alone.
 llvm::Expected<std::unique_ptr<Executable>> loadProgram(const CompiledProgram &program);
 
 } // namespace mlir::ad::runner

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The options of ad-runner as a structure, for the tool and for programs that embed the runner.
+// The options of ad-runner and adrt-run as a structure, for the tools and for programs that embed the runner.
 #ifndef ADJOINT_RUNNER_OPTIONS_H
 #define ADJOINT_RUNNER_OPTIONS_H
 
@@ -16,6 +16,10 @@ namespace mlir::ad::runner {
 enum class Target { Reference, Cpu, GpuSim, Cuda };
 llvm::StringRef targetName(Target target);
 
+/// Whose options: of ad-runner, which compiles, or the fewer ones of adrt-run.
+enum class OptionSet { Compiler, Run };
+llvm::StringRef toolName(OptionSet set);
+
 /// NAME=VALUE.
 struct Assignment {
   std::string name, value;
@@ -30,7 +34,9 @@ struct DimAssignment {
 struct Options {
   std::string input;
   std::string entry = "main";
+  bool entryGiven = false; ///< on the command line
   Target target = Target::Cpu;
+  bool targetGiven = false;                     ///< on the command line
   std::string numericsMode;                     ///< empty: the module's own
   std::vector<std::string> numericsPermissions; ///< given by name beside the mode
   std::vector<Assignment> arguments, feeds;
@@ -45,6 +51,7 @@ struct Options {
   std::string fuse = "grow";   ///< the policy of ad-fuse
   std::string tiles = "large"; ///< the tile table of ad-emit-cpu
   std::string cpu;             ///< empty: the host
+  std::string emit;            ///< where the compiled program goes instead of running
   std::string cache;           ///< a folder, `off`, or empty for the default one
   bool showEnv = false, showVersion = false, showHelp = false;
 };
@@ -58,9 +65,10 @@ unsigned resolveThreads(unsigned asked);
 llvm::Expected<Target> parseTarget(llvm::StringRef name);
 llvm::Error parseNumerics(llvm::StringRef text, Options &options);
 /// Parses a command line without the program's name. Errors carry ExitUsage and name the nearest spelling.
-llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments);
+llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments,
+                                     OptionSet set = OptionSet::Compiler);
 
-void printHelp(llvm::raw_ostream &os);
+void printHelp(llvm::raw_ostream &os, OptionSet set);
 
 } // namespace mlir::ad::runner
 

@@ -6,8 +6,11 @@
 #define ADJOINT_RUNNER_SIGNATURE_H
 
 #include "adjoint/Runner/Tensor.h"
-#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
 
 namespace mlir::ad::runner {
 

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Signatures as JSON, as they stand in the entries of the cache.
-#include "adjoint/Runner/Signature.h"
+// Signatures and compiled programs as JSON, as they stand in the cache and in files that were compiled ahead
+// of time.
+#include "adjoint/Runner/Executable.h"
 
 using namespace llvm;
 
@@ -52,6 +53,29 @@ bool fromJSON(const json::Value &value, Signature &signature, json::Path path) {
   return mapper && mapper.map("entry", signature.entry) && mapper.map("arguments", signature.arguments) &&
          mapper.map("results", signature.results) && mapper.map("feeds", signature.feeds) &&
          mapper.map("receives", signature.receives);
+}
+
+json::Value toJSON(const CompiledProgram &program) {
+  return json::Object{{"signature", program.signature},
+                      {"numerics", program.numerics},
+                      {"kernels", json::Array(program.kernels)},
+                      {"device", program.device},
+                      {"chip", program.chip},
+                      {"numerics_report", program.numericsReport}};
+}
+
+static bool takeReport(const json::Value &value, CompiledProgram &program) {
+  const json::Value *report = value.getAsObject()->get("numerics_report");
+  if (report)
+    program.numericsReport = *report;
+  return report;
+}
+
+bool fromJSON(const json::Value &value, CompiledProgram &program, json::Path path) {
+  json::ObjectMapper mapper(value, path);
+  return mapper && mapper.map("signature", program.signature) && mapper.map("numerics", program.numerics) &&
+         mapper.map("kernels", program.kernels) && mapper.map("device", program.device) &&
+         mapper.map("chip", program.chip) && takeReport(value, program);
 }
 
 } // namespace mlir::ad::runner

@@ -1,0 +1,18 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The container of programs that were compiled ahead of time. Internal to the runner.
+#ifndef ADJOINT_LIB_RUNNER_ADXFILE_H
+#define ADJOINT_LIB_RUNNER_ADXFILE_H
+
+#include "adjoint/Runner/Adx.h"
+
+namespace mlir::ad::runner {
+
+/// The sections of a whole file; they point into `bytes`.
+llvm::Expected<std::vector<AdxSection>> openAdx(llvm::StringRef bytes);
+
+llvm::Error writeAdxFile(llvm::StringRef path, llvm::ArrayRef<AdxSection> sections);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_LIB_RUNNER_ADXFILE_H

@@ -1,0 +1,117 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs a loaded program as the options ask.
+#include "Execution.h"
+#include "adjoint/Runner/Print.h"
+
+#include <cstring>
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+/// Arguments whose buffers the program may overwrite, as they were at first.
+class DonatedArguments {
+public:
+  static Expected<DonatedArguments> save(const Signature &signature, const Bindings &bindings) {
+    DonatedArguments saved;
+    for (auto [index, spec] : llvm::enumerate(signature.arguments)) {
+      if (!spec.donated)
+        continue;
+      Expected<Tensor> copy = bindings.arguments[index].clone();
+      if (!copy)
+        return copy.takeError();
+      saved.copies.emplace_back(index, std::move(*copy));
+    }
+    return std::move(saved);
+  }
+
+  void restore(Bindings &bindings) const {
+    for (const auto &[index, copy] : copies)
+      std::memcpy(bindings.arguments[index].getData(), copy.getData(),
+                  static_cast<size_t>(copy.getByteSize()));
+  }
+
+private:
+  std::vector<std::pair<size_t, Tensor>> copies;
+};
+
+} // namespace
+
+int Execution::run(Executable &executable, const Signature &signature, std::vector<Weight> weights,
+                   llvm::MemoryBufferRef source) {
+  Expected<Bindings> bindings = bindSources(signature, options, std::move(weights));
+  if (!bindings)
+    return console.fail(bindings.takeError());
+  Expected<std::unique_ptr<Outputs>> outputs = Outputs::create(signature, options, llvm::outs());
+  if (!outputs)
+    return console.fail(outputs.takeError());
+  int code = runAll(executable, signature, *bindings, **outputs, source);
+  // After a failure too: what was received is kept.
+  if (Error error = (*outputs)->flush()) {
+    int flushCode = console.fail(std::move(error));
+    code = code == ExitDone ? flushCode : code;
+  }
+  return code;
+}
+
+void Execution::showReceived(const char *name, const adrt_tensor &value) {
+  int64_t count = ++received[name];
+  if (options.print || !console.progressIsDue())
+    return;
+  std::string text = value.rank == 0 ? " = " + formatElement(value, 0) : "";
+  console.progress(llvm::Twine("running: ") + name + text + " (" + llvm::Twine(count) + ")");
+}
+
+void Execution::connect(adrt_context &context, Bindings &bindings, Outputs &outputs) {
+  context.interrupted = interrupted;
+  context.feed = [&](const char *name, const adrt_tensor &destination, std::string &error) {
+    return bindings.feed(name, destination, error);
+  };
+  context.receive = [&](const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
+    if (count > 0)
+      showReceived(name, values[0]);
+    return outputs.receive(name, values, count, error);
+  };
+}
+
+int Execution::runAll(Executable &executable, const Signature &signature, Bindings &bindings,
+                      Outputs &outputs, llvm::MemoryBufferRef source) {
+  Expected<DonatedArguments> donated = DonatedArguments::save(signature, bindings);
+  if (!donated)
+    return console.fail(donated.takeError());
+  adrt_context context;
+  context.setThreads(report.threads = resolveThreads(options.threads));
+  connect(context, bindings, outputs);
+  std::vector<adrt_tensor> arguments, results(signature.results.size());
+  for (const Tensor &argument : bindings.arguments)
+    arguments.push_back(argument.view());
+
+  StageScope stage(report.stages, "run");
+  report.kernelNames = executable.getKernelNames();
+  report.warmup = options.warmup;
+  report.startupSeconds = std::chrono::duration<double>(Clock::now() - start).count();
+  for (unsigned index = 0; index < options.warmup + options.repeat; ++index) {
+    if (index > 0) {
+      donated->restore(bindings);
+      bindings.rewindFeeds();
+    }
+    if (index == options.warmup)
+      context.clearKernelTimes();
+    outputs.setRecording(index == options.warmup);
+    Clock::time_point before = Clock::now();
+    int32_t status = executable.run(context, arguments, results);
+    if (index >= options.warmup)
+      report.runs.push_back(std::chrono::duration<double>(Clock::now() - before).count());
+    report.arenaBytes = context.getArenaBytes();
+    report.kernels = context.getKernelTimes();
+    if (status != ADRT_OK)
+      return console.fail(status, context.getError(), source);
+  }
+  console.clearProgress();
+  if (Error error = outputs.finish(results))
+    return console.fail(std::move(error));
+  return ExitDone;
+}

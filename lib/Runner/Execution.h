@@ -1,0 +1,43 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// One use of a loaded program: binds, runs, repeats, writes. Internal to the runner.
+#ifndef ADJOINT_LIB_RUNNER_EXECUTION_H
+#define ADJOINT_LIB_RUNNER_EXECUTION_H
+
+#include "Console.h"
+#include "adjoint/Runner/Bindings.h"
+#include "adjoint/Runner/Executable.h"
+#include "adjoint/Runner/Outputs.h"
+#include "adjoint/Runner/Report.h"
+
+namespace mlir::ad::runner {
+
+class Execution {
+public:
+  Execution(const Options &options, Report &report, Console &console, std::function<bool()> interrupted,
+            Clock::time_point start)
+      : options(options), report(report), console(console), interrupted(std::move(interrupted)),
+        start(start) {}
+
+  /// Returns the exit code; every failure has been printed. `source` is the program's text, where there is
+  /// one; `weights` are arguments that came with the program.
+  int run(Executable &executable, const Signature &signature, std::vector<Weight> weights,
+          llvm::MemoryBufferRef source);
+
+private:
+  int runAll(Executable &executable, const Signature &signature, Bindings &bindings, Outputs &outputs,
+             llvm::MemoryBufferRef source);
+  void connect(adrt_context &context, Bindings &bindings, Outputs &outputs);
+  void showReceived(const char *name, const adrt_tensor &value);
+
+  const Options &options;
+  Report &report;
+  Console &console;
+  std::function<bool()> interrupted;
+  Clock::time_point start;
+  llvm::StringMap<int64_t> received;
+};
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_LIB_RUNNER_EXECUTION_H

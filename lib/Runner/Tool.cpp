@@ -1,0 +1,84 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Signals, output and exit codes.
+#include "Tool.h"
+#include "OutputFile.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <atomic>
+#include <csignal>
+
+using namespace mlir::ad::runner;
+
+namespace {
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
+
+void onInterrupt(int) { interrupted = true; }
+
+void installSignalHandlers() {
+  struct sigaction action = {};
+  action.sa_handler = onInterrupt;
+  // The second Ctrl-C ends a program that does not poll; what was flushed by then is valid. System calls
+  // restart.
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+  // Closed pipes and file size limits are errors of the write, to be reported as such.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// Printed text that did not arrive is an error, unless the reader went away (`| head`).
+int flushOutput(Console &console, int code) {
+  llvm::outs().flush();
+  std::error_code problem = llvm::outs().error();
+  llvm::outs().clear_error();
+  if (!problem || problem == std::errc::broken_pipe)
+    return code;
+  int failure = console.fail(usageError("cannot write the output: " + problem.message()));
+  return code == ExitDone ? failure : code;
+}
+
+int writeReport(Console &console, const Options &options, const Report &report, int code) {
+  if (options.report.empty())
+    return code;
+  std::string text = llvm::formatv("{0:2}\n", toJSON(report)).str();
+  if (llvm::Error error = writeFile(options.report, {text})) {
+    int failure = console.fail(std::move(error));
+    return code == ExitDone ? failure : code;
+  }
+  return code;
+}
+
+int runProgram(const Tool &tool, const Options &options, Console &console, Clock::time_point start) {
+  Report report;
+  report.file = options.input;
+  report.entry = options.entry;
+  report.target = targetName(options.target).str();
+  int code = tool.run({options, report, console, [] { return interrupted.load(); }, start});
+  code = flushOutput(console, code);
+  report.exitCode = code;
+  return writeReport(console, options, report, code);
+}
+
+} // namespace
+
+int mlir::ad::runner::runTool(int argc, char **argv, const Tool &tool) {
+  Clock::time_point start = Clock::now();
+  installSignalHandlers();
+  Console console(toolName(tool.optionSet));
+  llvm::Expected<Options> options =
+      parseOptions(llvm::ArrayRef(argv, argc).drop_front(argc > 0), tool.optionSet);
+  if (!options)
+    return console.fail(options.takeError());
+  if (!options->showHelp && !options->showVersion && !options->showEnv)
+    return runProgram(tool, *options, console, start);
+  if (options->showHelp)
+    printHelp(llvm::outs(), tool.optionSet);
+  else if (options->showVersion)
+    tool.printVersion(llvm::outs());
+  else
+    tool.printEnvironment(llvm::outs(), *options);
+  return flushOutput(console, ExitDone);
+}
