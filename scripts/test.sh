@@ -89,7 +89,7 @@ python_tests() {
 
 fuzz_campaigns() {
   local name
-  for name in programs gradients passes; do
+  for name in programs gradients passes adx; do
     counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$FUZZ_COUNT"
   done
   counted fuzz-gpu-sim scripts/fuzz.sh gpu-sim --count $((FUZZ_COUNT / 2))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The same file on every target: the programs of test/Integration give the same bytes on the reference interpreter, the processor
-and the emulated GPU, in `reproducible` mode and with the options that their own tests run them with; so do some steps of the
-digits programs, gradients and updates of parameters included. Closes with `targets: N run, N failed`."""
+and the emulated GPU, in `reproducible` mode and with the options that their own tests run them with, from the compiler and from files
+that were compiled ahead of time; so do some steps of the digits programs, gradients and updates of parameters included. Closes with `targets: N run, N failed`."""
 
 import os
 import pathlib
@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT / "examples" / "digits"))
 sys.dont_write_bytecode = True
 import prepare  # noqa: E402
 
-RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin")) / "ad-runner")
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+RUNNER, RUN_FILE = str(BIN / "ad-runner"), str(BIN / "adrt-run")
 TARGETS = ["reference", "cpu", "gpu-sim"]
 LEAST_PROGRAMS = 20  # fewer, and the way in which the tests are written is no longer understood
 # Options that say what a program gets, not how a test runs it.
@@ -59,27 +60,37 @@ def digits(folder):
         yield path, tuple((inputs / "arguments").read_text().splitlines())
 
 
-def outputs(path, options, target, folder):
+def execute(command, out):
     """What the program gives: all files by name, or why there are none."""
-    out = folder / target
-    command = [RUNNER, str(path), *options, "--target", target, "--numerics", "reproducible", "--cache", "off",
-               "--out-dir", str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([*command, "--out-dir", str(out)], capture_output=True, text=True, timeout=600)
     if done.returncode:
         return f"exit code {done.returncode}: {done.stderr.strip()[:2000]}"
     return {file.name: file.read_bytes() for file in out.glob("*")}
 
 
+def outputs(path, options, target, folder):
+    """By what ran it."""
+    compiled = ["--target", target, "--numerics", "reproducible", "--cache", str(folder / "cache")]
+    yield target, execute([RUNNER, str(path), *options, *compiled], folder / target)
+    if target == "reference":
+        return
+    file = folder / f"{target}.adx"
+    entry = [word for index, word in enumerate(options) if "--entry" in [word.split("=")[0], options[index - 1]]]
+    done = subprocess.run([RUNNER, str(path), *entry, *compiled, "--emit", str(file)], capture_output=True, text=True)
+    name = f"{file.name} (emitted with {done.returncode}: {done.stderr[:300]})"
+    yield name, execute([RUN_FILE, str(file), *options], folder / f"{target}-file")
+
+
 def complaint(path, options, folder):
-    expected = outputs(path, options, "reference", folder)
+    (_, expected), = outputs(path, options, "reference", folder)
     if isinstance(expected, str):
         return f"reference: {expected}"
     for target in TARGETS[1:]:
-        given = outputs(path, options, target, folder)
-        if isinstance(given, str):
-            return f"{target}: {given}"
-        if given != expected:
-            return f"{target}: differs from the reference in {sorted(n for n in expected if expected[n] != given.get(n))}"
+        for name, given in outputs(path, options, target, folder):
+            if isinstance(given, str):
+                return f"{name}: {given}"
+            if given != expected:
+                return f"{name}: differs from the reference in {sorted(n for n in expected if expected[n] != given.get(n))}"
     return None
 
 
