@@ -3,6 +3,7 @@
    One stream, on which everything happens in order. The host waits only when it reads. */
 #include "adjoint/Runtime/CudaDevice.h"
 #include "CudaDriver.h"
+#include "TiledTensor.h"
 
 #include <algorithm>
 
@@ -22,6 +23,7 @@ public:
   Outcome read(void *target, const void *source, int64_t bytes) override;
   Outcome copy(void *target, const void *source, int64_t bytes) override;
   Outcome fill(void *target, uint8_t value, int64_t bytes) override;
+  Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box, uint32_t swizzleBytes) override;
   Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) override;
   Outcome synchronize() override;
 
@@ -135,6 +137,52 @@ Outcome CudaDevice::fill(void *target, uint8_t value, int64_t bytes) {
   enter();
   return finish("cuMemsetD8Async",
                 driver.cuMemsetD8Async(address(target), value, static_cast<size_t>(bytes), stream));
+}
+
+// CUtensorMapDataType; bytes of types that it does not have are moved as they are.
+static int tensorMapType(int32_t type) {
+  switch (type) {
+  case ADRT_F64:
+    return 8;
+  case ADRT_F32:
+    return 7;
+  case ADRT_F16:
+    return 6;
+  case ADRT_BF16:
+    return 9;
+  case ADRT_I32:
+    return 3;
+  case ADRT_I64:
+    return 5;
+  default:
+    return 0; // bytes
+  }
+}
+
+// CUtensorMapSwizzle, or nothing that it has.
+static int tensorMapSwizzle(uint32_t bytes) {
+  for (int mode = 0; mode < 4; ++mode)
+    if (bytes == (mode ? 16u << mode : 0u))
+      return mode;
+  return -1;
+}
+
+Outcome CudaDevice::describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
+                             uint32_t swizzleBytes) {
+  if (!driver.cuTensorMapEncodeTiled)
+    return Outcome::failed("the driver has no cuTensorMapEncodeTiled; a newer one is needed");
+  if (!TiledTensor::canDescribe(tensor))
+    return Outcome::failed("internal error: a tensor map of " + std::to_string(tensor.rank) + " axes");
+  constexpr int none = 0; // no interleaving, and zeros outside of the tensor
+  TiledTensor tiled(tensor, box);
+  uint32_t steps[TiledTensor::mostAxes];
+  std::fill_n(steps, tiled.rank, 1);
+  enter();
+  // The stride of the first axis is that of an element, which the driver knows.
+  return finish("cuTensorMapEncodeTiled",
+                driver.cuTensorMapEncodeTiled(map, tensorMapType(tensor.type), tiled.rank, tensor.data,
+                                              tiled.sizes, tiled.strides + 1, tiled.box, steps, none,
+                                              tensorMapSwizzle(swizzleBytes), cudaPromote256, none));
 }
 
 Outcome CudaDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t) {

@@ -47,6 +47,7 @@ const char *resolveAll(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuMemsetD8Async);
   ADJOINT_RESOLVE(cuLaunchKernel);
 #undef ADJOINT_RESOLVE
+  resolve(library, "cuTensorMapEncodeTiled", driver.cuTensorMapEncodeTiled);
   return nullptr;
 }
 

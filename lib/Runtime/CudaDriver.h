@@ -19,6 +19,7 @@ enum : int {
   cudaJitErrorLog = 5,      // CU_JIT_ERROR_LOG_BUFFER
   cudaJitErrorLogBytes = 6, // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
   cudaMaxDynamicShared = 8, // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+  cudaPromote256 = 3,       // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
 };
 
 /// Entry points with the names that they have in the library.
@@ -48,6 +49,11 @@ struct CudaDriver {
   CudaResult (*cuLaunchKernel)(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
                                unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
                                void *stream, void **arguments, void **extra);
+  /// Null where the driver is older than tensor maps.
+  CudaResult (*cuTensorMapEncodeTiled)(void *map, int elementType, uint32_t rank, void *base,
+                                       const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                                       const uint32_t *steps, int interleave, int swizzle, int promotion,
+                                       int fill);
 
   /// CALL: NAME (what it means).
   std::string explain(const char *call, CudaResult result) const;

@@ -123,6 +123,14 @@ int32_t adrt_read(adrt_context *context, void *target, const void *source, int64
   return context->finish(context->getDevice()->read(target, source, bytes), nullptr);
 }
 
+int32_t adrt_tensor_map(adrt_context *context, const adrt_site *site, void *map, const adrt_tensor *tensor,
+                        const uint32_t *box, int32_t swizzleBytes) {
+  if (!context->requireDevice())
+    return context->getError().status;
+  return context->finish(
+      context->getDevice()->describe(map, *tensor, box, static_cast<uint32_t>(swizzleBytes)), site);
+}
+
 int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel, const adrt_grid *grid,
                     void *const *arguments, int32_t count) {
   if (!context->requireDevice())

@@ -3,6 +3,7 @@
    Every block of device memory is a separate allocation of the host. Only launches and the functions of the
    device reach it; a kernel that leaves a block, or a copy that does, is an error of this program. */
 #include "adjoint/Runtime/SimDevice.h"
+#include "TiledTensor.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,6 +31,7 @@ public:
   Outcome read(void *target, const void *source, int64_t bytes) override;
   Outcome copy(void *target, const void *source, int64_t bytes) override;
   Outcome fill(void *target, uint8_t value, int64_t bytes) override;
+  Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box, uint32_t swizzleBytes) override;
   Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) override;
   Outcome synchronize() override { return {}; }
 
@@ -102,6 +104,24 @@ Outcome SimDevice::fill(void *target, uint8_t value, int64_t bytes) {
   if (outcome.ok() && bytes > 0)
     std::memset(target, value, static_cast<size_t>(bytes));
   return outcome;
+}
+
+Outcome SimDevice::describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
+                            uint32_t swizzleBytes) {
+  static_assert(ADRT_TENSOR_MAP_BYTES == adsim::tensorMapBytes, "the emulator's tensor maps have this size");
+  if (!TiledTensor::canDescribe(tensor))
+    return Outcome::failed("internal error: a tensor map of " + std::to_string(tensor.rank) + " axes");
+  TiledTensor tiled(tensor, box);
+  adsim::TensorMapSpec spec;
+  spec.base = tensor.data;
+  spec.elementBytes = static_cast<uint32_t>(elementSize(tensor.type));
+  spec.rank = tiled.rank;
+  std::copy_n(tiled.sizes, tiled.rank, spec.sizes);
+  std::copy_n(tiled.strides, tiled.rank, spec.strides);
+  std::copy_n(tiled.box, tiled.rank, spec.box);
+  spec.swizzleBytes = swizzleBytes;
+  std::string problem = adsim::encodeTensorMap(map, spec);
+  return problem.empty() ? Outcome() : Outcome::failed("internal error: no tensor map: " + problem);
 }
 
 Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) {

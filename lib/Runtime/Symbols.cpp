@@ -39,6 +39,7 @@ SymbolTable adrt::getSymbols() {
       {"adrt_constant", address(adrt_constant)},
       {"adrt_copy", address(adrt_copy)},
       {"adrt_read", address(adrt_read)},
+      {"adrt_tensor_map", address(adrt_tensor_map)},
       {"adrt_launch", address(adrt_launch)},
       {"adrt_kernel_begin", address(adrt_kernel_begin)},
       {"adrt_kernel_end", address(adrt_kernel_end)},

@@ -49,6 +49,10 @@ public:
   adrt::Outcome fill(void *target, uint8_t value, int64_t bytes) override {
     return sim->fill(target, value, bytes);
   }
+  adrt::Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
+                         uint32_t swizzleBytes) override {
+    return sim->describe(map, tensor, box, swizzleBytes);
+  }
   adrt::Outcome launch(int32_t kernel, const adrt_grid &, void *const *, int32_t) override {
     return {ADRT_PROGRAM_ERROR, "kernel " + std::to_string(kernel) + " fails", "k.mlir:1:2"};
   }
@@ -158,6 +162,25 @@ static void withoutADeviceNothingRuns() {
   EXPECT(context.getError().message == "the program was compiled for a device, and there is none");
 }
 
+static void simDescribesTiles() {
+  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({}, 1);
+  alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char map[ADRT_TENSOR_MAP_BYTES];
+  void *memory = device->allocate(4 * 24 * 2);
+  const int64_t shape[] = {4, 24}, narrow[] = {4, 20}, many[] = {1, 1, 1, 1, 1, 8};
+  const uint32_t box[] = {2, 8, 1, 1, 1, 8}, wide[] = {2, 128};
+  adrt_tensor tensor = {memory, shape, 2, ADRT_BF16};
+  EXPECT(device->describe(map, tensor, box, 32).ok());
+  EXPECT(device->describe(map, tensor, wide, 128).message ==
+         "internal error: no tensor map: rows of the box have 256 bytes, more than the swizzle of 128");
+  tensor.shape = narrow;
+  EXPECT(
+      device->describe(map, tensor, box, 0).message ==
+      "internal error: no tensor map: axis 1 has a stride of 40 bytes, expected a multiple of 16 below 2^40");
+  tensor = {memory, many, 6, ADRT_BF16};
+  EXPECT(device->describe(map, tensor, box, 0).message == "internal error: a tensor map of 6 axes");
+  device->release(memory);
+}
+
 static void simMemoryHasEnds() {
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({}, 1);
   auto *memory = static_cast<unsigned char *>(device->allocate(10));
@@ -175,9 +198,9 @@ static void simMemoryHasEnds() {
 }
 
 int main() {
-  void (*tests[])() = {tensorsCrossAndComeBack, constantsAreBroughtOncePerRun, hostSeesCopies,
-                       memoryRunsOutCleanly,    kernelsFailAtTheirPlace,       withoutADeviceNothingRuns,
-                       simMemoryHasEnds};
+  void (*tests[])() = {
+      tensorsCrossAndComeBack, constantsAreBroughtOncePerRun, hostSeesCopies,   memoryRunsOutCleanly,
+      kernelsFailAtTheirPlace, withoutADeviceNothingRuns,     simMemoryHasEnds, simDescribesTiles};
   int run = 0, failed = 0;
   for (void (*test)() : tests) {
     int before = failures;

@@ -35,8 +35,10 @@ int cuDevicePrimaryCtxRelease_v2(int) { return fails("cuDevicePrimaryCtxRelease"
 int cuCtxSetCurrent(void *) { return 0; }
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *names, void **values) {
   *module = handle();
-  int failed = fails("cuModuleLoadDataEx",
-                     std::strstr(static_cast<const char *>(image), ".target sm_80") ? "sm_80" : "?");
+  int failed =
+      fails("cuModuleLoadDataEx", std::strstr(static_cast<const char *>(image), ".target sm_90a")  ? "sm_90a"
+                                  : std::strstr(static_cast<const char *>(image), ".target sm_80") ? "sm_80"
+                                                                                                   : "?");
   for (unsigned i = 0; failed && i < count; ++i)
     if (names[i] == 5) // the log of errors
       std::strcpy(static_cast<char *>(values[i]), "line 1: no");
@@ -68,10 +70,24 @@ int cuMemcpyDtoDAsync_v2(Address target, Address source, size_t bytes, void *) {
 int cuMemsetD8Async(Address memory, unsigned char value, size_t bytes, void *) {
   return std::memset(reinterpret_cast<void *>(memory), value, bytes), fails("cuMemsetD8Async");
 }
+int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *, const unsigned long *sizes,
+                           const unsigned long *strides, const unsigned *box, const unsigned *steps,
+                           int interleave, int swizzle, int promotion, int fill) {
+  char text[256];
+  int at =
+      std::snprintf(text, sizeof text, "type %d swizzle %d promotion %d rest %d, map %s,", type, swizzle,
+                    promotion, interleave + fill, reinterpret_cast<Address>(map) % 64 ? "astray" : "aligned");
+  for (unsigned axis = 0; axis < rank; ++axis)
+    at += std::snprintf(text + at, sizeof text - at, " %lu by %u step %u%s", sizes[axis], box[axis],
+                        steps[axis], axis + 1 < rank ? "" : ", strides");
+  for (unsigned axis = 0; axis + 1 < rank; ++axis)
+    at += std::snprintf(text + at, sizeof text - at, " %lu", strides[axis]);
+  return std::memset(map, 0, 128), fails("cuTensorMapEncodeTiled", text);
+}
 int cuLaunchKernel(void *, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
-                   unsigned, void *, void **, void **) {
+                   unsigned shared, void *, void **, void **) {
   char grid[64];
-  std::snprintf(grid, sizeof grid, "%u x %u", blocks, threads);
+  std::snprintf(grid, sizeof grid, shared ? "%u x %u, %u bytes" : "%u x %u", blocks, threads, shared);
   return fails("cuLaunchKernel", grid);
 }
 }

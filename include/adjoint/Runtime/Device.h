@@ -41,6 +41,10 @@ public:
   /// Sets every byte.
   virtual Outcome fill(void *target, uint8_t value, int64_t bytes) = 0;
 
+  /// Fills `map` for kernels that have tiles of a tensor brought, as adrt_tensor_map says.
+  virtual Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
+                           uint32_t swizzleBytes) = 0;
+
   /// Kernels have the numbers in which the device was given them.
   virtual Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) = 0;
   /// Waits for everything.

@@ -25,6 +25,7 @@ static DenseMap<StringAttr, LLVM::LLVMFuncOp> findOwners(gpu::GPUModuleOp module
 }
 
 // As on a GPU, variables that only one kernel names take no memory of others: they begin in the same place.
+// Dynamic memory begins behind them.
 FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module, const DataLayout &layout) {
   SharedLayout result;
   SmallVector<LLVM::GlobalOp> dynamic, ofOne;
@@ -52,12 +53,21 @@ FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module
       place(global, result.staticBytes);
   }
   uint64_t common = result.staticBytes, most = common;
+  auto endOf = [&](StringRef kernel) -> uint64_t & {
+    return result.ofKernel.try_emplace(kernel, common).first->second;
+  };
   for (LLVM::GlobalOp global : ofOne) {
-    StringRef owner = owners.lookup(global.getSymNameAttr()).getName();
-    uint64_t &end = result.ofKernel.try_emplace(owner, common).first->second;
+    uint64_t &end = endOf(owners.lookup(global.getSymNameAttr()).getName());
     place(global, end);
     most = std::max(most, end);
   }
+  llvm::erase_if(dynamic, [&](LLVM::GlobalOp global) {
+    LLVM::LLVMFuncOp owner = owners.lookup(global.getSymNameAttr());
+    if (!owner || !isKernel(owner))
+      return false;
+    place(global, endOf(owner.getName()));
+    return true;
+  });
   if (dynamic.empty())
     return result;
   result.ofKernel.clear();
