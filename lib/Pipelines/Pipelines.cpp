@@ -110,7 +110,10 @@ void ad::buildAdGpuKernelPipeline(OpPassManager &pm, const AdToGpuOptions &) {
 }
 
 void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) {
-  pm.addPass(createEmitGPUPass());
+  EmitGPUPassOptions emit;
+  emit.chip = options.chip;
+  emit.tile = options.tile;
+  pm.addPass(createEmitGPUPass(emit));
   LowerHostPassOptions host;
   host.profile = options.profile;
   host.device = true;
@@ -133,6 +136,8 @@ void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) 
 }
 
 void ad::buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
+  // Instructions that only assembly text has; the emulator takes them as operations.
+  pm.addNestedPass<::mlir::gpu::GPUModuleOp>(createConvertNVVMToLLVMPass());
   SerializeKernelsPassOptions serialize;
   serialize.chip = options.chip;
   serialize.format = options.format;

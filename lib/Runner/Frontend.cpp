@@ -77,6 +77,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.optimize = options.optimize;
   pipeline.fuse = options.fuse;
   pipeline.tiles = options.tiles;
+  pipeline.chip = options.chip;
   pipeline.profile = !options.report.empty();
   pipeline.cpu = cpu.cpu;
   pipeline.cpuFeatures = cpu.features;
@@ -259,6 +260,7 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   key.add(pipeline.optimize ? "optimize" : "");
   key.add(pipeline.fuse);
   key.add(pipeline.tiles);
+  key.add(pipeline.chip);
   key.add(pipeline.profile ? "profile" : "");
   key.add(pipeline.cpu);
   key.add(cpu.featureString());

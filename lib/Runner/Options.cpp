@@ -215,6 +215,10 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
     return std::move(error);
+  if (list.hasArg(OPT_chip))
+    if (Error error = readName(OPT_chip, "chip", {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"},
+                               options.chip))
+      return std::move(error);
   if (Error error = readAssignments(OPT_arg, options.arguments))
     return std::move(error);
   if (Error error = readAssignments(OPT_feed, options.feeds))

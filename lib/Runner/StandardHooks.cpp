@@ -82,6 +82,8 @@ static void fill(AdToGpuOptions &options, const runner::PipelineOptions &given) 
   options.optimize = given.optimize;
   options.fuse = given.fuse;
   options.profile = given.profile;
+  if (!given.chip.empty())
+    options.chip = given.chip;
 }
 
 static void buildGpuPipeline(OpPassManager &pm, const runner::PipelineOptions &given,
@@ -94,13 +96,15 @@ static void buildGpuPipeline(OpPassManager &pm, const runner::PipelineOptions &g
   buildGpuCodePipeline(pm, options);
 }
 
+// The emulator has the instructions of every chip: that with the most kernels of its own.
 static void buildGpuSimPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
   AdToGpuOptions options;
+  options.chip = "sm_90a";
   buildGpuPipeline(pm, given, options);
   pm.addPass(createLowerToEmulatorPass());
 }
 
-// PTX for the oldest chip: the driver compiles it for the one that there is.
+// PTX for the oldest chip, where none is named: the driver compiles it for the one that there is.
 static void buildCudaPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
   AdToGpuOptions options;
   buildGpuPipeline(pm, given, options);

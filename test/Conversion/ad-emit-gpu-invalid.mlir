@@ -1,6 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // RUN: ad-opt %s --ad-emit-gpu --split-input-file --verify-diagnostics
+// RUN: not ad-opt %s --ad-emit-gpu=chip=sm_99 --split-input-file 2>&1 | FileCheck %s --check-prefix=CHIP
+// CHIP: error: unknown chip 'sm_99', expected sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100
 
 // expected-error @+1 {{'func.func' op has the name 'ad_kernels', which the module of the GPU's kernels gets; rename it}}
 func.func @ad_kernels() {

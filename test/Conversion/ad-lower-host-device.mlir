@@ -33,6 +33,30 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 
 // -----
 
+// A tensor map is described in the host's memory, by the operand and the tile, and goes behind the operands; blocks have what the
+// kernel asks for.
+// CHECK-LABEL: func.func @adrt_entry_main
+// CHECK: %[[MAP:.+]] = llvm.alloca %{{.+}} x !llvm.array<128 x i8> {alignment = 64 : i64}
+// CHECK: %[[C8:.+]] = arith.constant 8 : i32
+// CHECK-NEXT: llvm.store %[[C8]]
+// CHECK: %[[C64:.+]] = arith.constant 64 : i32
+// CHECK-NEXT: llvm.store %[[C64]]
+// CHECK: %[[STATUS:.+]] = llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %[[MAP]], %{{.+}}, %{{.+}}, %{{.+}})
+// CHECK: ad.guard %[[STATUS]]
+// CHECK: llvm.store %[[MAP]]
+// CHECK: arith.constant 384 : index
+// CHECK: arith.constant 1024 : i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
+  ad.blocks = 3 : i64, ad.shared_bytes = 1024 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks", ad.threads = 384 : i64,
+  ad.tensor_maps = [{box = array<i64: 8, 64>, operand = 0 : i64, swizzle = 128 : i64}]}
+func.func @main(%x: tensor<40x72xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xbf16>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
 func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.tiles = "flat"} {
   return
 }
@@ -48,5 +72,32 @@ func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
   // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.space names no axes of its results}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads", ad.tensor_maps = [{box = array<i64: 8>, operand = 0 : i64, swizzle = 128 : i64}]}
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tensor_maps describe no tiles of its operands}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads", ad.tensor_maps = [{box = array<i64: 8, 8>, operand = 1 : i64, swizzle = 128 : i64}]}
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tensor_maps describe no tiles of its operands}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads", ad.tensor_maps = [{box = array<i64: 8, 8>, operand = 0 : i64}]}
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tensor_maps describe no tiles of its operands}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -198,13 +198,16 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Two classes of kernels have code of
     their own. A contraction of known sizes, whose results all read it element by element, shares tiles of the result among blocks of
     threads, with the operands in shared memory: f16 and bf16 with the permissions `mma` and `contract` go to tensor cores
-    (`mma.sync`, operands copied ahead by `cp.async`), which the report of permissions names; everything else is summed by
-    multiply-adds in the written order. The generic class covers every kernel: threads take elements, or warps take rows when
+    (`mma.sync`, operands copied ahead by `cp.async`), which the report of permissions names; on sm_90a, where the operands are
+    arguments whose rows are multiples of 16 bytes, to those of warpgroups (`wgmma`): one warpgroup has tiles brought by tensor
+    maps, ahead through a ring, the others multiply. Everything else is summed by multiply-adds in the written order. The generic class covers every kernel: threads take elements, or warps take rows when
     the kernel sums over lanes. But for tensor cores, any grid and either class compute the same bits, those of the written order.
     Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason.
 
     `ad.tiles` of the declaration says who takes a tile (`threads`, `warps` or `blocks`), `ad.space` how many there are: the
-    product of that many leading axes of that result; or `ad.blocks` says their number.
+    product of that many leading axes of that result; or `ad.blocks` says their number. `ad.threads` and `ad.shared_bytes` say what
+    each block gets, where it is not 256 threads and no shared memory beside that of the kernel; `ad.tensor_maps` what the last
+    arguments of the kernel are.
 
     Before:
     ```mlir
@@ -219,6 +222,10 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     ```
     Refuses kernel bodies that are not linalg on tensors, and modules that hold something named `ad_kernels` already.
   }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
+                        "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: whose instructions kernels may use">,
+                 Option<"tile", "tile", "std::string", "\"\"",
+                        "ROWSxCOLUMNS of a contraction's result that a block takes, where there is such a tile; for tests">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect"];
 }

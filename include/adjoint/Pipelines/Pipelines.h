@@ -40,6 +40,8 @@ struct AdToGpuOptions : PassPipelineOptions<AdToGpuOptions> {
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what code may use"),
                            llvm::cl::init("sm_80")};
+  Option<std::string> tile{*this, "tile", llvm::cl::desc("The option of ad-emit-gpu, for tests"),
+                           llvm::cl::init("")};
   Option<std::string> format{*this, "format",
                              llvm::cl::desc("isa is PTX, bin the code of the chip alone, fatbin both"),
                              llvm::cl::init("isa")};

@@ -52,6 +52,7 @@ struct Options {
   std::string tiles = "large"; ///< the tile table of ad-emit-cpu
   std::string cpu;             ///< empty: the host
   std::string emit;            ///< where the compiled program goes instead of running
+  std::string chip;            ///< whose instructions GPU kernels may use; empty: the target's own choice
   std::string cache;           ///< a folder, `off`, or empty for the default one
   bool showEnv = false, showVersion = false, showHelp = false;
 };

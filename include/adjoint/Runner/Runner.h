@@ -21,6 +21,7 @@ struct PipelineOptions {
   std::string fuse;     ///< the policy of ad-fuse
   std::string tiles;    ///< the tile table of ad-emit-cpu
   bool profile = false; ///< kernels are timed
+  std::string chip;     ///< of a GPU; empty: the target's own choice
   std::string cpu;      ///< as LLVM names it
   std::vector<std::string> cpuFeatures;
   int64_t vectorBytes = 16; ///< of the processor's widest vector register

@@ -24,26 +24,48 @@ static int64_t tilesOf(ArrayRef<int64_t> shape, const ContractionTile &tile) {
          int64_t(llvm::divideCeil(shape.back(), tile.columns));
 }
 
-// The largest tile of which there are enough.
-static ContractionTile chooseTile(ArrayRef<int64_t> shape, const Contraction &contraction) {
-  static constexpr ContractionTile forTensorCores[] = {{128, 128, 32, 2, 4, 3}, {64, 64, 32, 2, 4, 3}};
-  static constexpr ContractionTile forMultiplyAdds[] = {{128, 128, 8, 0, 0, 1}, {64, 64, 16, 0, 0, 1}};
+// The tiles of each kind, from large to small. Those of warpgroups have 64 rows for each of them.
+static ArrayRef<ContractionTile> tilesFor(Units units) {
+  static constexpr ContractionTile forMultiplyAdds[] = {{128, 128, 8, 0, 0, 1, 0}, {64, 64, 16, 0, 0, 1, 0}};
+  static constexpr ContractionTile forTensorCores[] = {{128, 128, 32, 2, 4, 3, 0}, {64, 64, 32, 2, 4, 3, 0}};
+  static constexpr ContractionTile forWarpgroups[] = {
+      {128, 256, 64, 0, 0, 4, 2}, {128, 128, 64, 0, 0, 4, 2}, {64, 64, 64, 0, 0, 4, 1}};
+  switch (units) {
+  case Units::MultiplyAdds:
+    return forMultiplyAdds;
+  case Units::TensorCores:
+    return forTensorCores;
+  case Units::Warpgroups:
+    return forWarpgroups;
+  }
+  llvm_unreachable("all units have tiles");
+}
+
+// The largest tile of which there are enough, and which is no larger than the result.
+static ContractionTile chooseTile(ArrayRef<int64_t> shape, const Contraction &contraction, StringRef wanted) {
+  constexpr int64_t smallest = 64;
+  ArrayRef<ContractionTile> table = tilesFor(contraction.units);
   linalg::GenericOp op = contraction.op;
-  bool large = cast<RankedTensorType>(op.getResult(0).getType()).getElementTypeBitWidth() <= 32;
-  ArrayRef<ContractionTile> table =
-      contraction.tensorCores ? ArrayRef(forTensorCores) : ArrayRef(forMultiplyAdds);
-  return large && tilesOf(shape, table.front()) >= kManyTiles ? table.front() : table.back();
+  bool wide = cast<RankedTensorType>(op.getResult(0).getType()).getElementTypeBitWidth() > 32;
+  for (const ContractionTile &tile : table)
+    if (wanted == std::to_string(tile.rows) + "x" + std::to_string(tile.columns))
+      return tile;
+  for (const ContractionTile &tile : table.drop_back())
+    if (!wide && tilesOf(shape, tile) >= kManyTiles &&
+        tile.columns <= int64_t(llvm::alignTo(shape.back(), smallest)))
+      return tile;
+  return table.back();
 }
 
 ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
-                                       const Contraction &contraction)
+                                       const Contraction &contraction, StringRef wanted)
     : GenericEmitter(kernel, function), contraction(contraction) {
   linalg::GenericOp op = this->contraction.op;
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   rowCount = sizes[contraction.rowLoop];
   columnCount = sizes[contraction.columnLoop];
   depthCount = sizes[contraction.depthLoop];
-  tile = chooseTile(cast<RankedTensorType>(op.getResult(0).getType()).getShape(), contraction);
+  tile = chooseTile(cast<RankedTensorType>(op.getResult(0).getType()).getShape(), contraction, wanted);
 }
 
 // The sums of a large tile take more than half of the registers.
@@ -71,28 +93,45 @@ ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsi
 
 LogicalResult ContractionEmitter::emitRoots() {
   linalg::GenericOp op = contraction.op;
-  if (contraction.tensorCores)
+  bool tensorCores = contraction.units == Units::TensorCores;
+  if (tensorCores)
     recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
   staged[0] = stagedOf(contraction.rows, contraction.rowLoop, tile.rows);
   staged[1] = stagedOf(contraction.columns, contraction.columnLoop, tile.columns);
-  shared = sharedMemory(sharedBytes());
-  int64_t count = tilesOf(results.front().shape, tile);
-  tileCount = {"blocks", 0, 0, count};
-  return emitLoop(block, indexConstant(count), blocks, [&](Value number) {
+  shared = sharedMemory(sharedBytes(), /*alignment=*/128);
+  tileCount.takers = "blocks";
+  tileCount.blocks = countTiles();
+  return emitLoop(block, indexConstant(countTiles()), blocks, [&](Value number) {
     Place place = placeOf(number);
-    return contraction.tensorCores ? emitTensorCores(place) : emitMultiplyAdds(place);
+    return tensorCores ? emitTensorCores(place) : emitMultiplyAdds(place);
   });
 }
 
-// Tiles of one column of tiles follow each other: they share an operand.
+int64_t ContractionEmitter::countTiles() const { return tilesOf(results.front().shape, tile); }
+
+// Tiles that share operands follow each other: down a column of some tiles, then across. A matrix that has no
+// whole number of such strips ends in a lower one.
+std::pair<Value, Value> ContractionEmitter::tileInMatrix(Value number, int64_t rows, int64_t columns) {
+  constexpr int64_t together = 8;
+  Value strip = binary<arith::DivUIOp>(number, indexConstant(together * columns));
+  Value inStrip = binary<arith::RemUIOp>(number, indexConstant(together * columns));
+  Value first = binary<arith::MulIOp>(strip, indexConstant(together)), height = indexConstant(together);
+  if (rows < together)
+    height = indexConstant(rows);
+  else if (rows % together != 0)
+    height = binary<arith::MinUIOp>(binary<arith::SubIOp>(indexConstant(rows), first), height);
+  return {binary<arith::AddIOp>(first, binary<arith::RemUIOp>(inStrip, height)),
+          binary<arith::DivUIOp>(inStrip, height)};
+}
+
 ContractionEmitter::Place ContractionEmitter::placeOf(Value number) {
   auto next = [&](int64_t count) -> Value {
     Value size = indexConstant(count), index = binary<arith::RemUIOp>(number, size);
     number = binary<arith::DivUIOp>(number, size);
     return index;
   };
-  Value row = next(llvm::divideCeil(rowCount, tile.rows)),
-        column = next(llvm::divideCeil(columnCount, tile.columns));
+  int64_t rows = llvm::divideCeil(rowCount, tile.rows), columns = llvm::divideCeil(columnCount, tile.columns);
+  auto [row, column] = tileInMatrix(next(rows * columns), rows, columns);
   ArrayRef<int64_t> outer = ArrayRef<int64_t>(results.front().shape).drop_back(2);
   Place place{Position(outer.size()), binary<arith::MulIOp>(row, indexConstant(tile.rows)),
               binary<arith::MulIOp>(column, indexConstant(tile.columns))};
@@ -133,7 +172,7 @@ int64_t ContractionEmitter::sharedBytes() {
   int64_t sums = cast<RankedTensorType>(op.getResult(0).getType()).getElementTypeBitWidth() / 8;
   auto bytesOf = [&](int64_t rows) { return rows * (tile.columns + 1) * sums; };
   rowsTogether = tile.rows;
-  if (contraction.tensorCores)
+  if (contraction.units == Units::TensorCores)
     rowsTogether = tile.rows / tile.warpsDown;
   else if (bytesOf(rowsTogether) > kSharedBytes)
     rowsTogether /= 2;
@@ -142,7 +181,7 @@ int64_t ContractionEmitter::sharedBytes() {
     Type element = cast<RankedTensorType>(part.operand->get().getType()).getElementType();
     int64_t bytes = cpu::memoryType(element).getIntOrFloatBitWidth() / 8;
     part.offset = forOperands;
-    int64_t elements = (part.lines + (contraction.tensorCores ? 0 : 1)) * part.count;
+    int64_t elements = (part.lines + (contraction.units == Units::TensorCores ? 0 : 1)) * part.count;
     forOperands += llvm::alignTo(elements * bytes * tile.stages, 128);
   }
   int64_t bytes = std::max(forSums, forOperands);
@@ -150,14 +189,16 @@ int64_t ContractionEmitter::sharedBytes() {
   return bytes;
 }
 
-// A global of the module, which has one place in each block.
-Value ContractionEmitter::sharedMemory(int64_t bytes) {
+// A variable of the module, which has one place in each block. Without a size it is as large as the launch
+// says.
+Value ContractionEmitter::sharedMemory(int64_t bytes, int64_t alignment) {
   Operation *function = this->function;
   OpBuilder outside(function);
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
   std::string name = (kernel.getSymName() + "_shared").str();
-  auto global = LLVM::GlobalOp::create(outside, loc, type, /*isConstant=*/false, LLVM::Linkage::Internal,
-                                       name, Attribute(), /*alignment=*/128, kSharedSpace);
+  auto linkage = bytes == 0 ? LLVM::Linkage::External : LLVM::Linkage::Internal;
+  auto global = LLVM::GlobalOp::create(outside, loc, type, /*isConstant=*/false, linkage, name, Attribute(),
+                                       alignment, kSharedSpace);
   return LLVM::AddressOfOp::create(builder, loc, global);
 }
 
@@ -172,33 +213,39 @@ Value ContractionEmitter::isBelow(Value index, int64_t size) {
 
 void ContractionEmitter::synchronizeBlock() { ::mlir::gpu::BarrierOp::create(builder, loc); }
 
-// The rows of sums that lie in shared memory are one element longer, so that neighbours lie in other banks.
-Value ContractionEmitter::accumulatorPointer(Value row, Value column) {
+// All threads of the block share some rows of the tile, which are one element longer, so that neighbours lie
+// in other banks.
+ContractionEmitter::Sums ContractionEmitter::sumsOfBlock(int64_t firstRow, int64_t rows) {
+  Value zero = indexConstant(0);
+  return {indexConstant(firstRow), zero, rows, tile.columns, zero, tile.columns + 1, inBlock, kBlockThreads};
+}
+
+Value ContractionEmitter::sumPointer(const Sums &sums, Value row, Value column) {
   linalg::GenericOp op = contraction.op;
   int64_t bytes = cast<RankedTensorType>(op.getResult(0).getType()).getElementTypeBitWidth() / 8;
-  Value index = binary<arith::AddIOp>(binary<arith::MulIOp>(row, indexConstant(tile.columns + 1)), column);
-  return sharedPointer(binary<arith::MulIOp>(index, indexConstant(bytes)));
+  Value index = binary<arith::AddIOp>(binary<arith::MulIOp>(row, indexConstant(sums.rowLength)), column);
+  Value byte = binary<arith::MulIOp>(index, indexConstant(bytes));
+  return sharedPointer(binary<arith::AddIOp>(byte, sums.offset));
 }
 
 // Neighbouring threads take neighbouring elements of a row.
-LogicalResult ContractionEmitter::emitResults(const Place &place, Value firstRow, int64_t rows) {
+LogicalResult ContractionEmitter::emitResults(const Place &place, const Sums &sums) {
   linalg::GenericOp op = contraction.op;
   Type element = cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
-  Value width = indexConstant(tile.columns);
-  return emitLoop(
-      inBlock, indexConstant(rows * tile.columns), indexConstant(kBlockThreads), [&](Value number) {
-        Value inRow = binary<arith::DivUIOp>(number, width), inColumn = binary<arith::RemUIOp>(number, width);
-        Value row = binary<arith::AddIOp>(binary<arith::AddIOp>(place.row, firstRow), inRow);
-        Value column = binary<arith::AddIOp>(place.column, inColumn);
-        Value inside = binary<arith::AndIOp>(isBelow(row, rowCount), isBelow(column, columnCount));
-        auto branch = scf::IfOp::create(builder, loc, inside);
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToStart(branch.thenBlock());
-        Scope scope(*this);
-        Spread ofThread(*this);
-        Position position = positionAt(place, row, column);
-        remember(op.getResult(0), position,
-                 LLVM::LoadOp::create(builder, loc, element, accumulatorPointer(inRow, inColumn)));
-        return storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, position);
-      });
+  Value width = indexConstant(sums.columns), all = indexConstant(sums.rows * sums.columns);
+  return emitLoop(sums.thread, all, indexConstant(sums.threads), [&](Value number) {
+    Value inRow = binary<arith::DivUIOp>(number, width), inColumn = binary<arith::RemUIOp>(number, width);
+    Value row = binary<arith::AddIOp>(binary<arith::AddIOp>(place.row, sums.row), inRow);
+    Value column = binary<arith::AddIOp>(binary<arith::AddIOp>(place.column, sums.column), inColumn);
+    Value inside = binary<arith::AndIOp>(isBelow(row, rowCount), isBelow(column, columnCount));
+    auto branch = scf::IfOp::create(builder, loc, inside);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    Scope scope(*this);
+    Spread ofThread(*this);
+    Position position = positionAt(place, row, column);
+    remember(op.getResult(0), position,
+             LLVM::LoadOp::create(builder, loc, element, sumPointer(sums, inRow, inColumn)));
+    return storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, position);
+  });
 }

@@ -22,15 +22,18 @@ struct ContractionTile {
   int64_t depth;                  // of what lies in shared memory at once
   int64_t warpsDown, warpsAcross; // of tensor cores
   int64_t stages;                 // pieces of that depth that are copied ahead
+  int64_t warpgroups;             // that multiply, beside the one that copies
 };
 
 class ContractionEmitter : public GenericEmitter {
 public:
-  ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Contraction &contraction);
+  /// `wanted` names a tile, as ROWSxCOLUMNS, that is taken if the units have it; empty: the shape decides.
+  ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Contraction &contraction,
+                     StringRef wanted);
 
   int64_t blocksTogether() const override;
 
-private:
+protected:
   /// An operand's part of a tile in shared memory: lines of `length` elements, along the axis in which the
   /// operand is contiguous.
   struct Staged {
@@ -49,27 +52,48 @@ private:
     Value row, column; // where the tile starts
   };
 
-  /// The part of a tile that a warp has.
-  struct WarpTile {
+  /// Sums that lie in shared memory, and the threads that make results of them together.
+  struct Sums {
+    Value row, column;     // in the tile, of the first
     int64_t rows, columns; // how many
-    Value row, column;     // the first
+    Value offset;          // bytes from the start of shared memory
+    int64_t rowLength;     // elements from a row to the next
+    Value thread;          // number among those threads
+    int64_t threads;
   };
 
   // --- ContractionEmitter.cpp: tiles of the result
   LogicalResult emitRoots() override;
   void bindRange(ValueRange arguments) override;
   Place placeOf(Value number);
+  std::pair<Value, Value> tileInMatrix(Value number, int64_t rows, int64_t columns);
   Staged stagedOf(OpOperand *operand, unsigned loop, int64_t lines);
   Position positionAt(const Place &place, Value row, Value column);
   SmallVector<Index> loopsAt(const Place &place, Value row, Value column, Value depth);
   FailureOr<Value> nearestElement(const Staged &part, const Place &place, Value index, Value depth);
+  int64_t countTiles() const;
   Value isBelow(Value index, int64_t size);
-  LogicalResult emitResults(const Place &place, Value firstRow, int64_t rows);
-  Value accumulatorPointer(Value row, Value column);
+  LogicalResult emitResults(const Place &place, const Sums &sums);
+  Sums sumsOfBlock(int64_t firstRow, int64_t rows);
+  Value sumPointer(const Sums &sums, Value row, Value column);
   Value sharedPointer(Value byte);
-  Value sharedMemory(int64_t bytes);
+  Value sharedMemory(int64_t bytes, int64_t alignment);
   void synchronizeBlock();
   int64_t sharedBytes();
+
+  const Contraction contraction;
+  ContractionTile tile;
+  Staged staged[2]; // of rows and of columns
+  int64_t rowCount, columnCount, depthCount;
+  Value inBlock, block, blocks; // thread in the block, block of the grid, blocks of the grid
+  Value shared;                 // start of shared memory
+
+private:
+  /// The part of a tile that a warp has.
+  struct WarpTile {
+    int64_t rows, columns; // how many
+    Value row, column;     // the first
+  };
 
   // --- MultiplyAdd.cpp: sums in the order of the kernel
   LogicalResult emitMultiplyAdds(const Place &place);
@@ -94,13 +118,7 @@ private:
   SmallVector<Value> multiplyPiece(Value stage, ValueRange sums);
   LogicalResult storeFragments(const Place &place, ValueRange sums);
 
-  const Contraction contraction;
-  ContractionTile tile;
-  Staged staged[2]; // of rows and of columns
-  int64_t rowCount, columnCount, depthCount;
-  int64_t rowsTogether = 0;     // whose sums lie in shared memory at once
-  Value inBlock, block, blocks; // thread in the block, block of the grid, blocks of the grid
-  Value shared;                 // start of shared memory
+  int64_t rowsTogether = 0; // whose sums lie in shared memory at once
 };
 
 } // namespace mlir::ad::device

@@ -101,7 +101,7 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
                     out.getDimPosition(rank - 2),
                     out.getDimPosition(rank - 1),
                     reduced.front(),
-                    false};
+                    Units::MultiplyAdds};
   if (uses(op.getMatchingIndexingMap(found.rows), found.columnLoop))
     std::swap(found.rows, found.columns);
   AffineMap rows = op.getMatchingIndexingMap(found.rows), columns = op.getMatchingIndexingMap(found.columns);
@@ -116,6 +116,46 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
       reason = "a result of it reads the product in another order";
       return std::nullopt;
     }
-  found.tensorCores = mayUseTensorCores(kernel, op) && multipliesShort(op) && startsAtZero(op);
+  if (mayUseTensorCores(kernel, op) && multipliesShort(op) && startsAtZero(op))
+    found.units = Units::TensorCores;
   return found;
+}
+
+StringRef device::nameOf(Units units) {
+  switch (units) {
+  case Units::MultiplyAdds:
+    return "multiply-adds";
+  case Units::TensorCores:
+    return "tensor cores";
+  case Units::Warpgroups:
+    return "warpgroups";
+  }
+  llvm_unreachable("all units have a name");
+}
+
+// The limits of a tensor map: axes, elements of an axis, and what distances in memory are a multiple of.
+static std::string whyNoTensorMap(const Contraction &contraction, OpOperand *operand, unsigned loop) {
+  constexpr int64_t mostAxes = 5, mostElements = int64_t(1) << 31, alignment = 16;
+  linalg::GenericOp op = contraction.op;
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  unsigned last = map.getDimPosition(map.getNumResults() - 1);
+  int64_t row = type.getShape().back() * type.getElementTypeBitWidth() / 8;
+  if (!isa<BlockArgument>(operand->get()))
+    return "an operand is computed by the kernel";
+  if (type.getRank() > mostAxes)
+    return "an operand has more than five axes";
+  if (last != loop && last != contraction.depthLoop)
+    return "an operand is contiguous along neither a side of the result nor the depth";
+  if (row % alignment != 0)
+    return "the rows of an operand have " + std::to_string(row) + " bytes, which is no multiple of 16";
+  if (llvm::any_of(type.getShape(), [&](int64_t size) { return size == 0 || size >= mostElements; }) ||
+      type.getNumElements() >= mostElements)
+    return "an operand has no elements, or 2^31 of them or more";
+  return "";
+}
+
+std::string device::whyNoTensorMaps(const Contraction &contraction) {
+  std::string reason = whyNoTensorMap(contraction, contraction.rows, contraction.rowLoop);
+  return reason.empty() ? whyNoTensorMap(contraction, contraction.columns, contraction.columnLoop) : reason;
 }

@@ -10,18 +10,26 @@
 
 namespace mlir::ad::device {
 
+/// What multiplies: each thread by itself, the tensor cores of a warp (`mma.sync`), or those of a warpgroup
+/// (`wgmma`), whose operands tensor maps bring.
+enum class Units { MultiplyAdds, TensorCores, Warpgroups };
+StringRef nameOf(Units units);
+
 /// The contraction of a kernel. The last axis of its result runs along `columnLoop`, the one before along
 /// `rowLoop`; `rows` and `columns` are the operands that have one of them each.
 struct Contraction {
   linalg::GenericOp op;
   OpOperand *rows, *columns;
   unsigned rowLoop, columnLoop, depthLoop;
-  bool tensorCores; // f16 or bf16 that the permission `mma` lets tensor cores sum
+  Units units; // more than multiply-adds for f16 and bf16 that the permission `mma` lets tensor cores sum
 };
 
 /// The one contraction of the kernel, when its sizes are static, each result of the kernel has its shape and
 /// reads it element by element; otherwise `reason` says what is in the way.
 std::optional<Contraction> matchContraction(KernelOp kernel, std::string &reason);
+
+/// Why tensor maps cannot bring the operands as they lie in memory; empty when they can.
+std::string whyNoTensorMaps(const Contraction &contraction);
 
 } // namespace mlir::ad::device
 

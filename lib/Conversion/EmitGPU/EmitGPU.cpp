@@ -3,7 +3,8 @@
 // The pass `ad-emit-gpu`: a function of the GPU for each kernel, and a declaration that tells the host
 // program how to launch it.
 
-#include "ContractionEmitter.h"
+#include "../SerializeKernels/Ptx.h"
+#include "WarpgroupEmitter.h"
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
@@ -29,6 +30,10 @@ private:
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
     if (kernels.empty())
       return;
+    if (!findChip(chip)) {
+      module.emitError("unknown chip '") << chip << "', expected " << chipNames();
+      return signalPassFailure();
+    }
     StringRef name = kKernelModule;
     if (Operation *taken = SymbolTable::lookupSymbolIn(module, name)) {
       taken->emitOpError("has the name '")
@@ -42,7 +47,7 @@ private:
         return signalPassFailure();
   }
 
-  static LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
+  LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
     GPUFuncOp function = defineIn(gpuModule, kernel);
     std::unique_ptr<device::GenericEmitter> emitter = emitterFor(kernel, function);
     if (failed(emitter->emit()))
@@ -52,26 +57,45 @@ private:
     // Left alone, ptxas may save registers for more blocks and spill others for it.
     function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                       atEnd.getI32IntegerAttr(emitter->blocksTogether()));
+    function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                      atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(emitter->getTiles().blockThreads)}));
+    if (ArrayAttr maps = emitter->getTiles().tensorMaps)
+      function->setAttr(device::kTensorMapsAttr, maps);
     declare(kernel, function, emitter->getTiles());
     kernel.erase();
     return success();
   }
 
   // The emitter of the kernel's class, or the one that covers every kernel.
-  static std::unique_ptr<device::GenericEmitter> emitterFor(KernelOp kernel, GPUFuncOp function) {
+  std::unique_ptr<device::GenericEmitter> emitterFor(KernelOp kernel, GPUFuncOp function) {
     StringRef wanted = stringifyKernelClass(kernel.getKernelClass());
     std::string reason = ("the GPU has no emitter for class " + wanted).str();
     if (kernel.getKernelClass() == KernelClass::generic)
       reason = "no other class covers it";
     if (kernel.getKernelClass() == KernelClass::contraction)
-      if (std::optional<device::Contraction> contraction = device::matchContraction(kernel, reason)) {
-        remark::passed(kernel.getLoc(), remark::RemarkOpts::name("contraction-class").category("ad-gpu"))
-            << remark::metric("kernel", kernel.getSymName())
-            << remark::metric("units", contraction->tensorCores ? "tensor cores" : "multiply-adds");
-        return std::make_unique<device::ContractionEmitter>(kernel, function, *contraction);
-      }
+      if (std::optional<device::Contraction> contraction = device::matchContraction(kernel, reason))
+        return contractionEmitter(kernel, function, *contraction);
     reportGeneric(kernel, reason);
     return std::make_unique<device::GenericEmitter>(kernel, function);
+  }
+
+  std::unique_ptr<device::GenericEmitter> contractionEmitter(KernelOp kernel, GPUFuncOp function,
+                                                             device::Contraction contraction) {
+    // Instructions of warpgroups are those of this chip alone, not of later ones.
+    if (contraction.units == device::Units::TensorCores && chip == "sm_90a") {
+      std::string reason = device::whyNoTensorMaps(contraction);
+      if (reason.empty())
+        contraction.units = device::Units::Warpgroups;
+      else
+        remark::missed(kernel.getLoc(), remark::RemarkOpts::name("warpgroups").category("ad-gpu"))
+            << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
+    }
+    remark::passed(kernel.getLoc(), remark::RemarkOpts::name("contraction-class").category("ad-gpu"))
+        << remark::metric("kernel", kernel.getSymName())
+        << remark::metric("units", device::nameOf(contraction.units));
+    if (contraction.units == device::Units::Warpgroups)
+      return std::make_unique<device::WarpgroupEmitter>(kernel, function, contraction, tile);
+    return std::make_unique<device::ContractionEmitter>(kernel, function, contraction, tile);
   }
 
   static void reportGeneric(KernelOp kernel, StringRef reason) {
@@ -98,8 +122,6 @@ private:
     auto function = GPUFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(),
                                       builder.getFunctionType(argumentTypes(kernel), {}));
     function->setAttr(::mlir::gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-    function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                      builder.getDenseI32ArrayAttr({device::kBlockThreads}));
     return function;
   }
 
@@ -113,6 +135,12 @@ private:
     declaration->setAttr("ad.space", builder.getDenseI64ArrayAttr({tiles.result, tiles.axes}));
     if (tiles.blocks > 0)
       declaration->setAttr("ad.blocks", builder.getI64IntegerAttr(tiles.blocks));
+    if (tiles.blockThreads != device::kBlockThreads)
+      declaration->setAttr("ad.threads", builder.getI64IntegerAttr(tiles.blockThreads));
+    if (tiles.sharedBytes > 0)
+      declaration->setAttr("ad.shared_bytes", builder.getI64IntegerAttr(tiles.sharedBytes));
+    if (tiles.tensorMaps)
+      declaration->setAttr(device::kTensorMapsAttr, tiles.tensorMaps);
   }
 };
 } // namespace

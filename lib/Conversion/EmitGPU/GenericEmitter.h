@@ -15,11 +15,14 @@
 namespace mlir::ad::device {
 
 /// How the tiles of a kernel are counted: those of the leading axes of a result, taken by threads or by
-/// warps, or a number of tiles that blocks of `kBlockThreads` threads take.
+/// warps, or a number of tiles that blocks of threads take.
 struct TileCount {
   StringRef takers = "threads";
   int64_t result = 0, axes = 0;
   int64_t blocks = 0;
+  int64_t blockThreads = kBlockThreads;
+  int64_t sharedBytes = 0; // that the launch gives each block
+  ArrayAttr tensorMaps;    // what the last arguments of the function are, or null
 };
 
 class GenericEmitter : public cpu::KernelEmitter {

@@ -139,13 +139,14 @@ LogicalResult ContractionEmitter::storeSums(const Place &place, ValueRange sums,
                                             int64_t across) {
   int64_t together = rowsTogether / kThreadsDown;
   for (int64_t first = 0; first < down; first += together) {
+    Sums inShared = sumsOfBlock(first * kThreadsDown, together * kThreadsDown);
     synchronizeBlock();
     for (int64_t i = 0; i < together; ++i)
       for (int64_t j = 0; j < across; ++j)
         LLVM::StoreOp::create(builder, loc, sums[(first + i) * across + j],
-                              accumulatorPointer(threadRow(i), threadColumn(j)));
+                              sumPointer(inShared, threadRow(i), threadColumn(j)));
     synchronizeBlock();
-    if (failed(emitResults(place, indexConstant(first * kThreadsDown), together * kThreadsDown)))
+    if (failed(emitResults(place, inShared)))
       return failure();
   }
   synchronizeBlock();

@@ -231,6 +231,7 @@ LogicalResult ContractionEmitter::storeFragments(const Place &place, ValueRange 
   Value laneRow = binary<arith::DivUIOp>(lane, four);
   Value laneColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
   for (int64_t first = 0; first < tile.rows; first += part.rows) {
+    Sums inShared = sumsOfBlock(first, part.rows);
     synchronizeBlock();
     Value mine =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, part.row, indexConstant(first));
@@ -244,12 +245,12 @@ LogicalResult ContractionEmitter::storeFragments(const Place &place, ValueRange 
           for (int64_t i = 0; i < 4; ++i) {
             Value r = binary<arith::AddIOp>(laneRow, indexConstant(row + i / 2 * 8));
             Value c = binary<arith::AddIOp>(laneColumn, indexConstant(column + i % 2));
-            Value pointer = accumulatorPointer(r, binary<arith::AddIOp>(part.column, c));
+            Value pointer = sumPointer(inShared, r, binary<arith::AddIOp>(part.column, c));
             LLVM::StoreOp::create(builder, loc, rest[i], pointer);
           }
     }
     synchronizeBlock();
-    if (failed(emitResults(place, indexConstant(first), part.rows)))
+    if (failed(emitResults(place, inShared)))
       return failure();
   }
   synchronizeBlock();

@@ -42,8 +42,6 @@ void HostEmitter::returnDonated(Value argument, const HostTensor &tensor) {
 
 // How many tiles the kernel's declaration asks for.
 Value HostEmitter::tileCount(LaunchOp launch, func::FuncOp kernel) {
-  if (auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks"))
-    return indexConstant(blocks.getInt());
   auto space = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.space");
   const HostTensor result = tensors.lookup(launch.getResult(space[0]));
   Value count = indexConstant(1);
@@ -52,46 +50,87 @@ Value HostEmitter::tileCount(LaunchOp launch, func::FuncOp kernel) {
   return count;
 }
 
-// adrt_grid: blocks and threads of a block along x, and 1 along every other axis.
+static int64_t numberOf(func::FuncOp kernel, StringRef attribute, int64_t otherwise) {
+  auto number = kernel->getAttrOfType<IntegerAttr>(attribute);
+  return number ? number.getInt() : otherwise;
+}
+
+// Blocks that the kernel counts, or as many as its tiles take.
 Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
+  int64_t most = numberOf(kernel, "ad.threads", kBlockThreads);
+  int64_t sharedBytes = numberOf(kernel, "ad.shared_bytes", 0);
+  if (auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks"))
+    return gridOf(indexConstant(std::clamp<int64_t>(blocks.getInt(), 1, kMostBlocks)), indexConstant(most),
+                  sharedBytes);
   Value threads = tileCount(launch, kernel);
-  StringRef takers = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
-  if (int64_t each = takers == "warps" ? kWarpThreads : takers == "blocks" ? kBlockThreads : 1; each > 1)
-    threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(each));
+  if (kernel->getAttrOfType<StringAttr>("ad.tiles").getValue() == "warps")
+    threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(kWarpThreads));
   threads = builder.createOrFold<arith::MaxUIOp>(loc, threads, indexConstant(1));
-  Value block = indexConstant(kBlockThreads), warp = indexConstant(kWarpThreads);
+  Value block = indexConstant(most), warp = indexConstant(kWarpThreads);
   Value blocks = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, block);
   blocks = builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMostBlocks));
   Value rounded = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, warp);
   rounded = builder.createOrFold<arith::MulIOp>(loc, rounded, warp);
-  block = builder.createOrFold<arith::MinUIOp>(loc, block, rounded);
+  return gridOf(blocks, builder.createOrFold<arith::MinUIOp>(loc, block, rounded), sharedBytes);
+}
+
+// adrt_grid: blocks and threads of a block along x, and 1 along every other axis.
+Value HostEmitter::gridOf(Value blocks, Value threads, int64_t sharedBytes) {
   constexpr int64_t numbers = 10; // three triples and the bytes of shared memory
   auto type = LLVM::LLVMArrayType::get(builder.getI32Type(), numbers);
   Value grid = stackSlot(type, 1);
   for (int32_t i = 0; i < numbers; ++i) {
     Value number =
         i == 0 || i == 3
-            ? Value(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), i == 0 ? blocks : block))
-            : i32(i == numbers - 1 ? 0 : 1);
+            ? Value(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), i == 0 ? blocks : threads))
+            : i32(i == numbers - 1 ? sharedBytes : 1);
     Value address = LLVM::GEPOp::create(builder, loc, pointerType, type, grid, ArrayRef<LLVM::GEPArg>{0, i});
     LLVM::StoreOp::create(builder, loc, number, address);
   }
   return grid;
 }
 
+// Places of the host's memory in which the runtime describes operands to the kernel.
+SmallVector<Value> HostEmitter::tensorMapsFor(LaunchOp launch, func::FuncOp kernel) {
+  SmallVector<Value> places;
+  auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr);
+  if (!maps)
+    return places;
+  auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
+  for (auto map : maps.getAsRange<DictionaryAttr>()) {
+    Value input = launch.getInputs()[map.getAs<IntegerAttr>("operand").getInt()];
+    auto box = map.getAs<DenseI64ArrayAttr>("box").asArrayRef();
+    Value sizes = stackSlot(builder.getI32Type(), box.size());
+    for (auto [axis, size] : llvm::enumerate(box)) {
+      Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI32Type(), sizes,
+                                          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(axis)});
+      LLVM::StoreOp::create(builder, loc, i32(size), address);
+    }
+    places.push_back(stackSlot(bytes, 1, kTensorMapAlignment));
+    guard(call("adrt_tensor_map", builder.getI32Type(),
+               {context, shared.site(builder, loc, "ad.launch"), places.back(),
+                describe(tensors.lookup(input)), sizes, i32(map.getAs<IntegerAttr>("swizzle").getInt())}));
+  }
+  return places;
+}
+
+// The kernel takes the operands by the addresses of their values, and then its tensor maps.
 void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
   Value closure = closureOf(operands);
   auto type = closureType(operands);
-  int64_t count = operands.size();
-  Value pointers = stackSlot(pointerType, count);
-  for (int32_t i = 0; i < count; ++i) {
-    Value field = LLVM::GEPOp::create(builder, loc, pointerType, type, closure, ArrayRef<LLVM::GEPArg>{0, i});
-    Value slot =
-        LLVM::GEPOp::create(builder, loc, pointerType, pointerType, pointers, ArrayRef<LLVM::GEPArg>{i});
-    LLVM::StoreOp::create(builder, loc, field, slot);
+  SmallVector<Value> arguments;
+  for (int32_t i = 0, count = operands.size(); i < count; ++i)
+    arguments.push_back(
+        LLVM::GEPOp::create(builder, loc, pointerType, type, closure, ArrayRef<LLVM::GEPArg>{0, i}));
+  arguments.append(tensorMapsFor(launch, kernel));
+  Value pointers = stackSlot(pointerType, arguments.size());
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    Value slot = LLVM::GEPOp::create(builder, loc, pointerType, pointerType, pointers,
+                                     ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    LLVM::StoreOp::create(builder, loc, argument, slot);
   }
   Value number = i32(shared.kernelNumber(kernel.getSymName()));
   guard(call("adrt_launch", builder.getI32Type(),
              {context, shared.site(builder, loc, "ad.launch"), number, gridFor(launch, kernel), pointers,
-              i32(count)}));
+              i32(arguments.size())}));
 }

@@ -68,11 +68,11 @@ void HostEmitter::guardNotNull(Value pointer) {
 }
 
 // Memory of one call frame. In the entry block, so that loops do not grow the stack.
-Value HostEmitter::stackSlot(Type type, int64_t count) {
+Value HostEmitter::stackSlot(Type type, int64_t count, unsigned alignment) {
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToStart(&entry.getBody().front());
   Value size = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), std::max<int64_t>(count, 1));
-  return LLVM::AllocaOp::create(builder, loc, pointerType, type, size, 8);
+  return LLVM::AllocaOp::create(builder, loc, pointerType, type, size, alignment);
 }
 
 int64_t HostEmitter::bufferNumber(Operation *op, unsigned result) const {

@@ -92,6 +92,8 @@ private:
   void returnDonated(Value argument, const HostTensor &tensor);
   Value tileCount(LaunchOp launch, func::FuncOp kernel);
   Value gridFor(LaunchOp launch, func::FuncOp kernel);
+  Value gridOf(Value blocks, Value threads, int64_t sharedBytes);
+  SmallVector<Value> tensorMapsFor(LaunchOp launch, func::FuncOp kernel);
   void launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
 
   LogicalResult emitFor(scf::ForOp loop);
@@ -129,7 +131,7 @@ private:
   Value describe(ArrayRef<HostTensor> tensors);
   void describeInto(Value slot, const HostTensor &tensor);
   Value shapeArray(const HostTensor &tensor);
-  Value stackSlot(Type type, int64_t count);
+  Value stackSlot(Type type, int64_t count, unsigned alignment = 8);
   Value call(StringRef name, Type result, ValueRange operands);
   void guard(Value status);
   void guardNotNull(Value pointer);

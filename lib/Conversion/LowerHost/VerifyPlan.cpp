@@ -2,6 +2,7 @@
 //
 // What lowering host programs takes for granted: a memory plan for every tensor, and code for every kernel.
 
+#include "../Grid.h"
 #include "../HostProgram.h"
 #include "HostEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,6 +21,7 @@ private:
   LogicalResult verify(Operation *op);
   LogicalResult verifyKernel(LaunchOp launch);
   LogicalResult verifySpace(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyMaps(LaunchOp launch, func::FuncOp kernel);
   bool hasPlan(Operation *op, StringRef name, ValueRange values, bool optional = false) const;
 
   func::FuncOp function;
@@ -63,6 +65,24 @@ LogicalResult PlanVerifier::verifySpace(LaunchOp launch, func::FuncOp kernel) {
   if (space.size() != 2 || space[0] < 0 || space[0] >= results || space[1] < 0 ||
       space[1] > cast<RankedTensorType>(launch.getResult(space[0]).getType()).getRank())
     return launch.emitOpError("launches a kernel whose ad.space names no axes of its results");
+  return verifyMaps(launch, kernel);
+}
+
+// Of an operand, with a size for each of its axes.
+LogicalResult PlanVerifier::verifyMaps(LaunchOp launch, func::FuncOp kernel) {
+  auto isMap = [&](Attribute attribute) {
+    auto map = dyn_cast<DictionaryAttr>(attribute);
+    auto operand = map ? map.getAs<IntegerAttr>("operand") : IntegerAttr();
+    auto box = map ? map.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
+    if (!operand || !box || !map.getAs<IntegerAttr>("swizzle") || operand.getInt() < 0 ||
+        operand.getInt() >= static_cast<int64_t>(launch.getInputs().size()))
+      return false;
+    auto type = dyn_cast<RankedTensorType>(launch.getInputs()[operand.getInt()].getType());
+    return type && type.getRank() == box.size();
+  };
+  auto maps = kernel->getAttrOfType<ArrayAttr>(device::kTensorMapsAttr);
+  if (maps && !llvm::all_of(maps, isMap))
+    return launch.emitOpError("launches a kernel whose ad.tensor_maps describe no tiles of its operands");
   return success();
 }
 

@@ -3,6 +3,7 @@
 // The pass `ad-lower-to-nvvm`: what the emitters for GPUs make becomes the LLVM and NVVM dialects in one
 // walk.
 
+#include "../Grid.h"
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -55,7 +56,25 @@ class LowerToNVVMPass : public ad::impl::LowerToNVVMPassBase<LowerToNVVMPass> {
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target, patterns, config)) ||
         failed(refuseLibraryCalls()))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
+      if (auto maps = function->getAttrOfType<ArrayAttr>(device::kTensorMapsAttr))
+        passByValue(function, maps.size());
+  }
+
+  // The last arguments are tensor maps: bytes of the launch that no thread changes. Functions of the gpu
+  // dialect cannot say so.
+  static void passByValue(LLVM::LLVMFuncOp function, unsigned count) {
+    Builder builder(function.getContext());
+    Type bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), device::kTensorMapBytes);
+    unsigned all = function.getNumArguments();
+    for (unsigned number = all - std::min(count, all); number < all; ++number) {
+      function.setArgAttr(number, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(bytes));
+      function.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(),
+                          builder.getI64IntegerAttr(device::kTensorMapAlignment));
+      function.setArgAttr(number, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
+    }
+    function->removeAttr(device::kTensorMapsAttr);
   }
 
   LogicalResult refuseLibraryCalls() {

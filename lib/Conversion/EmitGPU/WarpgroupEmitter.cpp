@@ -1,0 +1,178 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The kernel as a whole, and the warpgroup that copies.
+
+#include "WarpgroupEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+// What a block may have of shared memory, and the processors of the chip, which stay with their blocks.
+[[maybe_unused]] static constexpr int64_t kMostSharedBytes = 227 * 1024;
+static constexpr int64_t kProcessors = 132;
+// Registers of a thread where two warpgroups multiply: what the one that copies does not need goes to them.
+static constexpr int64_t kLaunchRegisters = 168, kCopyRegisters = 40, kMultiplyRegisters = 232;
+static_assert(kCopyRegisters + 2 * kMultiplyRegisters <= 3 * kLaunchRegisters, "a block has no more");
+static constexpr unsigned kClusterSpace = 7;
+
+int64_t WarpgroupEmitter::blocksTogether() const { return tile.warpgroups > 1 ? 1 : 2; }
+
+int64_t WarpgroupEmitter::pieceCount() const { return llvm::divideCeil(depthCount, tile.depth); }
+
+Value WarpgroupEmitter::isEqual(Value index, int64_t value) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, index, indexConstant(value));
+}
+
+LogicalResult WarpgroupEmitter::emitIf(Value condition, function_ref<LogicalResult()> then,
+                                       function_ref<LogicalResult()> otherwise) {
+  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(builder);
+  auto emitInto = [&](Block *block, function_ref<LogicalResult()> code) {
+    builder.setInsertionPointToStart(block);
+    Scope scope(*this);
+    return code();
+  };
+  if (failed(emitInto(branch.thenBlock(), then)))
+    return failure();
+  return otherwise ? emitInto(branch.elseBlock(), otherwise) : success();
+}
+
+LogicalResult WarpgroupEmitter::emitRoots() {
+  linalg::GenericOp op = contraction.op;
+  recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
+  if (failed(addSources()))
+    return failure();
+  tileCount.takers = "blocks";
+  tileCount.blocks = std::min(countTiles(), kProcessors * blocksTogether());
+  tileCount.blockThreads = (tile.warpgroups + 1) * kWarpgroupThreads;
+  tileCount.sharedBytes = barriersStart() + Ring::barrierBytes(tile.stages);
+  assert(blocksTogether() * tileCount.sharedBytes <= kMostSharedBytes && "tiles fit into shared memory");
+  emitPrologue();
+  auto copy = [&] {
+    limitRegisters(/*copies=*/true);
+    return emitIf(isEqual(inBlock, 0), [&] { return emitCopies(); });
+  };
+  return emitIf(isEqual(warpgroup, 0), copy, [&] {
+    limitRegisters(/*copies=*/false);
+    return emitProducts();
+  });
+}
+
+// Tensor maps are passed by value, as arguments behind all others: the driver then keeps a copy for each
+// launch, and neither it nor the emulator needs memory of its own for them.
+LogicalResult WarpgroupEmitter::addSources() {
+  SmallVector<Attribute> maps;
+  int64_t offset = 0;
+  auto add = [&](OpOperand *operand, unsigned loop, int64_t extent) -> LogicalResult {
+    Staged part = stagedOf(operand, loop, extent);
+    SwizzledTile swizzled{extent, tile.depth, part.alongDepth};
+    unsigned number = function.getNumArguments();
+    if (failed(function.insertArgument(number, LLVM::LLVMPointerType::get(builder.getContext()),
+                                       builder.getDictionaryAttr({}), loc)))
+      return function.emitOpError("takes no further argument");
+    sources.push_back({part, swizzled, function.getArgument(number), offset});
+    maps.push_back(mapOf(sources.back()));
+    offset += swizzled.bytes();
+    return success();
+  };
+  assert(tile.depth == kLineElements && "a line of an operand along the depth is a piece deep");
+  if (failed(add(contraction.rows, contraction.rowLoop, tile.rows)) ||
+      failed(add(contraction.columns, contraction.columnLoop, tile.columns)))
+    return failure();
+  tileCount.tensorMaps = builder.getArrayAttr(maps);
+  return success();
+}
+
+// The operand by its number, and what a copy takes along each of its axes.
+Attribute WarpgroupEmitter::mapOf(const Source &source) {
+  linalg::GenericOp op = contraction.op;
+  AffineMap map = op.getMatchingIndexingMap(source.part.operand);
+  SmallVector<int64_t> box;
+  for (unsigned axis = 0; axis < map.getNumResults(); ++axis) {
+    unsigned loop = map.getDimPosition(axis);
+    box.push_back(loop == contraction.depthLoop  ? source.tile.depth
+                  : loop == source.part.lineLoop ? source.tile.slabExtent()
+                                                 : 1);
+  }
+  auto argument = cast<BlockArgument>(source.part.operand->get());
+  NamedAttribute fields[] = {
+      builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(box)),
+      builder.getNamedAttr("operand", builder.getI64IntegerAttr(argument.getArgNumber())),
+      builder.getNamedAttr("swizzle", builder.getI64IntegerAttr(kSwizzleBytes))};
+  return builder.getDictionaryAttr(fields);
+}
+
+// All threads of a warp take the number of its warpgroup from one of them, so that the compiler sees that
+// they branch together.
+void WarpgroupEmitter::emitPrologue() {
+  shared = sharedMemory(/*bytes=*/0, kTileAlignment);
+  Value number = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpgroupThreads));
+  number = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), number);
+  number =
+      ::mlir::gpu::ShuffleOp::create(builder, loc, number, 0, kWarpThreads, ::mlir::gpu::ShuffleMode::IDX)
+          .getShuffleResult();
+  warpgroup = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
+  (void)emitIf(isEqual(inBlock, 0), [&] {
+    ring().initialize();
+    return success();
+  });
+  synchronizeBlock();
+}
+
+// All warpgroups go through the same parts of the result, and count the pieces of the ring alike.
+LogicalResult WarpgroupEmitter::forTiles(TileCode code) {
+  auto loop = scf::ForOp::create(builder, loc, block, indexConstant(countTiles()), blocks, indexConstant(0));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(*this);
+  Value before = loop.getRegionIterArg(0);
+  if (failed(code(placeOf(loop.getInductionVar()), before)))
+    return failure();
+  Value after = binary<arith::AddIOp>(before, indexConstant(pieceCount()));
+  scf::YieldOp::create(builder, loc, after);
+  return success();
+}
+
+void WarpgroupEmitter::limitRegisters(bool copies) {
+  if (tile.warpgroups > 1)
+    NVVM::SetMaxRegisterOp::create(
+        builder, loc, static_cast<uint32_t>(copies ? kCopyRegisters : kMultiplyRegisters),
+        copies ? NVVM::SetMaxRegisterAction::decrease : NVVM::SetMaxRegisterAction::increase);
+}
+
+LogicalResult WarpgroupEmitter::emitCopies() {
+  return forTiles([&](const Place &place, Value before) {
+    return emitLoop(indexConstant(0), indexConstant(pieceCount()), indexConstant(1), [&](Value number) {
+      copyPiece(place, binary<arith::AddIOp>(before, number),
+                binary<arith::MulIOp>(number, indexConstant(tile.depth)));
+      return success();
+    });
+  });
+}
+
+// What lies outside of an operand becomes zero, which adds nothing.
+void WarpgroupEmitter::copyPiece(const Place &place, Value piece, Value depth) {
+  linalg::GenericOp op = contraction.op;
+  Type cluster = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
+  Value full = ring().startFilling(piece);
+  for (const Source &source : sources) {
+    bool rows = source.part.lineLoop == contraction.rowLoop;
+    AffineMap map = op.getMatchingIndexingMap(source.part.operand);
+    for (int64_t slab = 0; slab < source.tile.slabCount(); ++slab) {
+      Value line = binary<arith::AddIOp>(rows ? place.row : place.column,
+                                         indexConstant(slab * source.tile.slabExtent()));
+      SmallVector<Value> coordinates; // from the axis that is contiguous
+      for (const Index &index : llvm::reverse(apply(map, loopsAt(place, line, line, depth))))
+        coordinates.push_back(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index.base));
+      Value byte = indexConstant(source.offset + slab * source.tile.slabBytes());
+      Value target = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, ring().pointerTo(piece, byte));
+      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+          builder, loc, target, source.map, coordinates, full, /*im2colOffsets=*/ValueRange(),
+          /*multicastMask=*/Value(), /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+          NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions on chips whose warpgroups multiply from shared memory (sm_90a). One warpgroup copies: a thread
+// of it has the operands' tiles brought by tensor maps, ahead through a ring of stages. The others multiply,
+// and make results of their sums while the tiles of the next part of the result are on their way.
+
+#ifndef ADJOINT_LIB_CONVERSION_EMITGPU_WARPGROUPEMITTER_H
+#define ADJOINT_LIB_CONVERSION_EMITGPU_WARPGROUPEMITTER_H
+
+#include "ContractionEmitter.h"
+#include "Ring.h"
+#include "SwizzledTile.h"
+
+namespace mlir::ad::device {
+
+class WarpgroupEmitter : public ContractionEmitter {
+public:
+  using ContractionEmitter::ContractionEmitter;
+
+  int64_t blocksTogether() const override;
+
+private:
+  /// An operand: its tiles in a stage of the ring, and the argument that is its tensor map.
+  struct Source {
+    Staged part;
+    SwizzledTile tile;
+    Value map;
+    int64_t offset; // bytes from the start of a stage
+  };
+  /// A part of the result that the block computes, and how many pieces went through the ring before.
+  using TileCode = function_ref<LogicalResult(const Place &place, Value before)>;
+
+  /// The sums of a warp on their way to results: its 16 rows by some columns. Rows are eight words longer, so
+  /// that the pairs which half a warp stores lie in different banks.
+  static constexpr int64_t kSumRows = 16, kSumColumns = 32, kSumRowLength = kSumColumns + 8;
+  static constexpr int64_t kSumBytes = kSumRows * kSumRowLength * 4;
+
+  // --- WarpgroupEmitter.cpp: the kernel as a whole, and the warpgroup that copies
+  LogicalResult emitRoots() override;
+  LogicalResult addSources();
+  Attribute mapOf(const Source &source);
+  void emitPrologue();
+  LogicalResult forTiles(TileCode code);
+  void limitRegisters(bool copies);
+  LogicalResult emitCopies();
+  void copyPiece(const Place &place, Value piece, Value depth);
+
+  // --- WarpgroupProducts.cpp: the warpgroups that multiply
+  LogicalResult emitProducts();
+  Value multiplyPieces(Value before);
+  Value multiplyPiece(Value piece, Value sums);
+  Value operandOf(const Source &source, Value piece, Value byte);
+  void releasePiece(Value piece, Value condition);
+  LogicalResult emitResultsOf(const Place &place, Value sums);
+  void storeColumns(const Sums &inShared, Value chunk, Value sums);
+  void storeColumns(const Sums &inShared, int64_t chunk, Value sums);
+
+  LogicalResult emitIf(Value condition, function_ref<LogicalResult()> then,
+                       function_ref<LogicalResult()> otherwise = nullptr);
+  Value isEqual(Value index, int64_t value);
+
+  // Shared memory: the ring's stages, the sums of each warp, the ring's mbarriers.
+  int64_t stageBytes() const { return (tile.rows + tile.columns) * tile.depth * kShortBytes; }
+  int64_t warpCount() const { return tile.warpgroups * kWarpgroupThreads / kWarpThreads; }
+  int64_t sumsStart() const { return tile.stages * stageBytes(); }
+  int64_t barriersStart() const { return sumsStart() + warpCount() * kSumBytes; }
+  Ring ring() {
+    return {builder, loc, shared, {tile.stages, stageBytes(), tile.warpgroups, barriersStart()}};
+  }
+  int64_t pieceCount() const;
+
+  SmallVector<Source, 2> sources; // the rows' operand, and the columns'
+  Value warpgroup;                // of the thread, in its block; the first one copies
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CONVERSION_EMITGPU_WARPGROUPEMITTER_H

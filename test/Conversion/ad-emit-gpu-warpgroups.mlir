@@ -1,0 +1,110 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a --remarks-filter=ad-gpu 2> %t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90 | FileCheck %s --check-prefix=OTHER
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=strict --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s --check-prefix=OTHER
+
+// Warpgroups multiply on that chip alone, and with the permissions of tensor cores alone.
+// OTHER-NOT: wgmma
+// OTHER-NOT: ad.tensor_maps
+// OTHER-NOT: mbarrier
+
+// A block has one warpgroup that copies and two that multiply. The left operand lies along the depth, the right one across it.
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
+// CHECK: func.func private @dot_0({{.*}}) attributes {ad.blocks = 132 : i64, ad.shared_bytes = 217152 : i64, ad.space = array<i64: 0, 0>, ad.tensor_maps = [{box = array<i64: 128, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 64, 64>, operand = 1 : i64, swizzle = 128 : i64}], ad.threads = 384 : i64, ad.tiles = "blocks"}
+// CHECK: llvm.mlir.global external @dot_0_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+// CHECK: gpu.func @dot_0({{.*}}%[[LEFT:[^ ,]+]]: !llvm.ptr, %[[RIGHT:[^ ,]+]]: !llvm.ptr) kernel
+// CHECK-SAME: nvvm.maxntid = array<i32: 384>
+
+// One thread sets up the ring, all wait for it.
+// CHECK: scf.if
+// CHECK-COUNT-8: nvvm.mbarrier.init
+// CHECK: nvvm.fence.mbarrier.init
+// CHECK: gpu.barrier
+// CHECK-NOT: gpu.barrier
+
+// It waits for an empty stage, announces all bytes of a stage, and has four slabs and one brought.
+// CHECK: nvvm.setmaxregister decrease 40
+// CHECK: scf.for
+// CHECK: nvvm.mbarrier.try_wait
+// CHECK: %[[BYTES:.+]] = arith.constant 49152 : i32
+// CHECK: nvvm.mbarrier.arrive.expect_tx %{{.+}}, %[[BYTES]]
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %[[LEFT]]
+// CHECK-COUNT-4: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %[[RIGHT]]
+// CHECK-NOT: nvvm.cp.async.bulk
+
+// The other warpgroups keep one piece in flight, and give the one before it back.
+// CHECK: nvvm.setmaxregister increase 232
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: nvvm.mbarrier.try_wait
+// CHECK: nvvm.wgmma.fence.aligned
+// CHECK-COUNT-4: nvvm.wgmma.mma_async {{.+}}m = 64, n = 256, k = 16{{.+}}A[{{.+}}<row>], B[{{.+}}<row>]
+// CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
+// CHECK-NEXT: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 0
+// CHECK: nvvm.mbarrier.arrive %
+
+// What the kernel makes of a sum stands there once; which registers are stored depends on the columns.
+// CHECK: nvvm.bar.warp.sync
+// CHECK: scf.index_switch
+// CHECK: nvvm.bar.warp.sync
+// CHECK: scf.if
+// CHECK: arith.addf
+// CHECK-NOT: arith.addf
+func.func @large(%a: tensor<2048x1000xbf16>, %b: tensor<1000x4096xbf16>, %r: tensor<4096xf32>) -> tensor<2048x4096xf32> {
+  %0 = ad.dot %a, %b : (tensor<2048x1000xbf16>, tensor<1000x4096xbf16>) -> tensor<2048x4096xf32>
+  %1 = ad.add %0, %r : tensor<2048x4096xf32>, tensor<4096xf32>
+  return %1 : tensor<2048x4096xf32>
+}
+
+// -----
+
+// A small result has small tiles, one warpgroup that multiplies, and the registers of the launch. A batch is an axis of the map.
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
+// CHECK: ad.blocks = 12 : i64
+// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 1, 64, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 1, 64, 64>, operand = 1 : i64, swizzle = 128 : i64}], ad.tiles
+// CHECK: gpu.func @dot_0
+// CHECK-NOT: setmaxregister
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.+}}box[%{{.+}}, %{{.+}}, %{{.+}}]
+// CHECK: nvvm.wgmma.mma_async {{.+}}m = 64, n = 64, k = 16{{.+}}A[<f16>, <one>, <col>], B[<f16>, <one>, <col>]
+func.func @small(%a: tensor<3x72x104xf16>, %b: tensor<3x90x72xf16>) -> tensor<3x104x90xf16> {
+  %0 = ad.dot %a, %b batch [0] x [0] contract [1] x [2] : (tensor<3x72x104xf16>, tensor<3x90x72xf16>) -> tensor<3x104x90xf16>
+  return %0 : tensor<3x104x90xf16>
+}
+
+// -----
+
+// Rows that do not begin at a multiple of 16 bytes have no tensor map.
+// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have 132 bytes, which is no multiple of 16"
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+func.func @ragged(%a: tensor<64x66xbf16>, %b: tensor<66x64xbf16>) -> tensor<64x64xbf16> {
+  %0 = ad.dot %a, %b : (tensor<64x66xbf16>, tensor<66x64xbf16>) -> tensor<64x64xbf16>
+  return %0 : tensor<64x64xbf16>
+}
+
+// -----
+
+// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="an operand has no elements, or 2^31 of them or more"
+func.func @empty(%a: tensor<64x0xbf16>, %b: tensor<0x64xbf16>) -> tensor<64x64xbf16> {
+  %0 = ad.dot %a, %b : (tensor<64x0xbf16>, tensor<0x64xbf16>) -> tensor<64x64xbf16>
+  return %0 : tensor<64x64xbf16>
+}
+
+// -----
+
+// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="an operand has more than five axes"
+func.func @axes(%a: tensor<2x1x1x1x64x64xbf16>, %b: tensor<2x1x1x1x64x64xbf16>) -> tensor<2x1x1x1x64x64xbf16> {
+  %0 = ad.dot %a, %b batch [0, 1, 2, 3] x [0, 1, 2, 3] contract [5] x [4] : (tensor<2x1x1x1x64x64xbf16>, tensor<2x1x1x1x64x64xbf16>) -> tensor<2x1x1x1x64x64xbf16>
+  return %0 : tensor<2x1x1x1x64x64xbf16>
+}
+
+// -----
+
+// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="an operand is contiguous along neither a side of the result nor the depth"
+func.func @batch_last(%a: tensor<64x64x8xbf16>, %b: tensor<8x64x64xbf16>) -> tensor<8x64x64xbf16> {
+  %0 = ad.dot %a, %b batch [2] x [0] contract [1] x [1] : (tensor<64x64x8xbf16>, tensor<8x64x64xbf16>) -> tensor<8x64x64xbf16>
+  return %0 : tensor<8x64x64xbf16>
+}

@@ -1,0 +1,49 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Contractions whose warpgroups multiply, on the emulated GPU: with every tile, layout and kind of rest, in every schedule the bits of
+sums in ascending order, and no finding of the checks. Blocks that take several parts of the result go on with a ring that has been used."""
+
+import functools
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+from gpu_products import SCHEDULES, Product  # noqa: E402
+
+# Rows, columns, depth, layout (t: transposed operand), element type, batch, tile, blocks (0: as many as the kernel asks for). Whole tiles
+# and rests along each axis, less than one piece of the depth and more than the ring has, one operand that all batches share.
+CASES = [
+    (128, 256, 64, "nn", "bf16", 0, "128x256", 0), (136, 264, 200, "nt", "f16", 0, "128x256", 2),
+    (72, 520, 328, "tn", "bf16", 0, "128x256", 1), (200, 136, 72, "tt", "f16", 2, "128x256", 3),
+    (128, 128, 320, "nn", "f16", 0, "128x128", 0), (136, 120, 400, "tt", "bf16", 0, "128x128", 1),
+    (8, 136, 8, "tn", "bf16", 3, "128x128", 2), (264, 5, 136, "nt", "bf16", 0, "128x128", 2),
+    (64, 64, 64, "nt", "bf16", 0, "64x64", 0), (72, 200, 640, "nn", "bf16", 0, "64x64", 3),
+    (1, 3, 16, "nt", "f16", 0, "64x64", 0), (88, 72, 13, "tn", "f16", 2, "64x64", 2), (40, 72, 104, "tt", "bf16", 2, "64x64", 1),
+    # Strips of eight rows of tiles and a lower one.
+    (1100, 136, 16, "nn", "bf16", 0, "64x64", 5),
+]
+
+
+def wrong(case, folder):
+    *shape, tile, blocks = case
+    product = Product(folder, *shape, tile)
+    if "wgmma" not in product.text:
+        return "is not computed by warpgroups"
+    for schedule in SCHEDULES:
+        done = product.run(schedule, blocks or None)
+        if done.returncode:
+            return f"{' '.join(schedule)}: exit {done.returncode}: {done.stderr.strip()}"
+        if not np.array_equal(product.result().view(np.uint16), product.expected.view(np.uint16)):
+            return f"{' '.join(schedule)}: other bits than those of sums in ascending order"
+    return None
+
+
+def main():
+    return checks.run_checks("gpu-warpgroups", [(case, functools.partial(wrong, case)) for case in CASES])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
