@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """assemble.py PTXAS: the kernels of programs as ptxas takes them, for every chip that ad-serialize-kernels knows.
 
-Each kernel must assemble without a warning and, but for f64, without spilled registers. Prints the worst registers and stack of each program."""
+Each kernel must assemble without a warning and, but for f64, without spilled registers; contractions on tensor cores must have the
+instructions of their chip, and of no other one. Prints the worst registers and stack of each program."""
 
 import pathlib
 import re
@@ -14,6 +15,7 @@ CHIPS = ["sm_80", "sm_86", "sm_89", "sm_90a", "sm_100"]
 ENDS = ["sm_80", "sm_100"]  # for the programs of other tests
 REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
 OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile of the result
+OF_WARP_TILES = 192  # of those on the tensor cores of warps, with what belongs to an element; one block of 256 threads may have 255
 # ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
 SPILLS = {"f64": 16}  # bytes, else none
 FLOATS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"]
@@ -42,6 +44,30 @@ def of_floats(element):
 """
 
 
+# What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their code holds.
+PRODUCTS = [(2048, 4096, 200), (2048, 1152, 200), (200, 264, 72)]
+OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait"]
+OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
+
+
+def of_products(element):
+    """Contractions with what belongs to their elements, for each tile and each order of the operands' axes."""
+    text = ""
+    for number, (rows, columns, depth) in enumerate(PRODUCTS):
+        c, r = f"tensor<{rows}x{columns}x{element}>", f"tensor<{columns}x{element}>"
+        for left, a in ((1, f"{rows}x{depth}"), (0, f"{depth}x{rows}")):
+            for right, b in ((0, f"{depth}x{columns}"), (1, f"{columns}x{depth}")):
+                a_type, b_type = f"tensor<{a}x{element}>", f"tensor<{b}x{element}>"
+                text += f"""func.func @f{number}{left}{right}(%a: {a_type}, %b: {b_type}, %r: {r}) -> {c} {{
+  %0 = ad.dot %a, %b batch [] x [] contract [{left}] x [{right}] : ({a_type}, {b_type}) -> {c}
+  %1 = ad.add %0, %r : {c}, {r}
+  %2 = ad.gelu %1 : {c}
+  return %2 : {c}
+}}
+"""
+    return text
+
+
 def of_integers(element):
     t, v = f"tensor<64x96x{element}>", f"tensor<64x{element}>"
     return f"""func.func @main(%x: {t}, %y: {t}) -> ({t}, {v}, tensor<64x96xi1>, tensor<64xi64>) {{
@@ -56,7 +82,8 @@ def of_integers(element):
 
 
 def ptx_of(path, chip):
-    done = subprocess.run(["ad-opt", path, f"--ad-to-gpu=chip={chip}"], capture_output=True, text=True)
+    numerics = "numerics=fast " if path.stem.startswith("products") else ""
+    done = subprocess.run(["ad-opt", path, f"--ad-to-gpu={numerics}chip={chip}"], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{path.name}: {done.stderr[:1000]}")
     found = re.search(r'assembly = "((?:[^"\\]|\\.)*)"', done.stdout)
@@ -80,8 +107,15 @@ def complaints(ptxas, path, chip):
     stack = [int(n) for n in re.findall(r"(\d+) bytes stack frame", text)]
     if done.returncode and not wrong:
         wrong.append(f"exit code {done.returncode}: {text[:500]}")
+    if path.stem.startswith("products"):
+        expected, others = (OF_WARPGROUPS, OF_WARPS) if chip == "sm_90a" else (OF_WARPS, OF_WARPGROUPS)
+        kernels = ptx.split(".entry ")[1:]
+        wrong += [f"a kernel without {text}" for text in expected if not all(text in kernel for kernel in kernels)]
+        wrong += [f"a kernel with {text}" for text in others if text in ptx]
     for kernel, n in used:
         most = OF_LARGE_TILES if kernel.startswith("dot") else REGISTERS
+        if path.stem.startswith("products") and chip != "sm_90a":
+            most = OF_WARP_TILES
         if int(n) > most:
             wrong.append(f"{n} registers of {kernel}, expected at most {most}")
     return wrong, (max(registers, default=0), max(stack, default=0)), len(registers)
@@ -94,6 +128,9 @@ def main():
         for element in FLOATS + INTEGERS:
             paths.append(pathlib.Path(name) / f"{element}.mlir")
             paths[-1].write_text((of_floats if element in FLOATS else of_integers)(element))
+        for element in ("bf16", "f16"):
+            paths.append(pathlib.Path(name) / f"products-{element}.mlir")
+            paths[-1].write_text(of_products(element))
         for path in paths:
             for chip in CHIPS if path.parent == pathlib.Path(name) else ENDS:
                 wrong, (registers, stack), kernels = complaints(ptxas, path, chip)
