@@ -109,19 +109,29 @@ LogicalResult ContractionEmitter::emitRoots() {
 
 int64_t ContractionEmitter::countTiles() const { return tilesOf(results.front().shape, tile); }
 
+// By a number that is not constant; of 64 bits it would be a function that ptxas calls.
+std::pair<Value, Value> ContractionEmitter::divide(Value number, Value by) {
+  Type word = builder.getI32Type(), index = builder.getIndexType();
+  Value left = builder.createOrFold<arith::IndexCastOp>(loc, word, number);
+  Value right = builder.createOrFold<arith::IndexCastOp>(loc, word, by);
+  Value quotient = binary<arith::DivUIOp>(left, right), rest = binary<arith::RemUIOp>(left, right);
+  return {builder.createOrFold<arith::IndexCastOp>(loc, index, quotient),
+          builder.createOrFold<arith::IndexCastOp>(loc, index, rest)};
+}
+
 // Tiles that share operands follow each other: down a column of some tiles, then across. A matrix that has no
 // whole number of such strips ends in a lower one.
 std::pair<Value, Value> ContractionEmitter::tileInMatrix(Value number, int64_t rows, int64_t columns) {
   constexpr int64_t together = 8;
-  Value strip = binary<arith::DivUIOp>(number, indexConstant(together * columns));
-  Value inStrip = binary<arith::RemUIOp>(number, indexConstant(together * columns));
+  Value size = indexConstant(together * columns), strip = binary<arith::DivUIOp>(number, size);
+  Value inStrip = binary<arith::RemUIOp>(number, size);
   Value first = binary<arith::MulIOp>(strip, indexConstant(together)), height = indexConstant(together);
   if (rows < together)
     height = indexConstant(rows);
   else if (rows % together != 0)
     height = binary<arith::MinUIOp>(binary<arith::SubIOp>(indexConstant(rows), first), height);
-  return {binary<arith::AddIOp>(first, binary<arith::RemUIOp>(inStrip, height)),
-          binary<arith::DivUIOp>(inStrip, height)};
+  auto [column, row] = divide(inStrip, height);
+  return {binary<arith::AddIOp>(first, row), column};
 }
 
 ContractionEmitter::Place ContractionEmitter::placeOf(Value number) {
@@ -228,15 +238,17 @@ Value ContractionEmitter::sumPointer(const Sums &sums, Value row, Value column) 
   return sharedPointer(binary<arith::AddIOp>(byte, sums.offset));
 }
 
-// Neighbouring threads take neighbouring elements of a row.
+// Neighbouring threads take neighbouring elements of a row, and stay in their column.
 LogicalResult ContractionEmitter::emitResults(const Place &place, const Sums &sums) {
   linalg::GenericOp op = contraction.op;
   Type element = cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
-  Value width = indexConstant(sums.columns), all = indexConstant(sums.rows * sums.columns);
-  return emitLoop(sums.thread, all, indexConstant(sums.threads), [&](Value number) {
-    Value inRow = binary<arith::DivUIOp>(number, width), inColumn = binary<arith::RemUIOp>(number, width);
+  assert(sums.threads % sums.columns == 0 && "a row is shared by some of the threads");
+  Value width = indexConstant(sums.columns), inColumn = binary<arith::RemUIOp>(sums.thread, width);
+  Value column = binary<arith::AddIOp>(binary<arith::AddIOp>(place.column, sums.column), inColumn);
+  Value first = binary<arith::DivUIOp>(sums.thread, width);
+  Value together = indexConstant(sums.threads / sums.columns);
+  return emitLoop(first, indexConstant(sums.rows), together, [&](Value inRow) {
     Value row = binary<arith::AddIOp>(binary<arith::AddIOp>(place.row, sums.row), inRow);
-    Value column = binary<arith::AddIOp>(binary<arith::AddIOp>(place.column, sums.column), inColumn);
     Value inside = binary<arith::AndIOp>(isBelow(row, rowCount), isBelow(column, columnCount));
     auto branch = scf::IfOp::create(builder, loc, inside);
     OpBuilder::InsertionGuard guard(builder);

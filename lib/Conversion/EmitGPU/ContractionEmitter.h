@@ -66,6 +66,7 @@ protected:
   LogicalResult emitRoots() override;
   void bindRange(ValueRange arguments) override;
   Place placeOf(Value number);
+  std::pair<Value, Value> divide(Value number, Value by);
   std::pair<Value, Value> tileInMatrix(Value number, int64_t rows, int64_t columns);
   Staged stagedOf(OpOperand *operand, unsigned loop, int64_t lines);
   Position positionAt(const Place &place, Value row, Value column);

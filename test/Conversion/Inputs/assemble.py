@@ -45,7 +45,7 @@ def of_floats(element):
 
 
 # What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their code holds.
-PRODUCTS = [(2048, 4096, 200), (2048, 1152, 200), (200, 264, 72)]
+PRODUCTS = [(2048, 4096, 200), (2048, 1152, 200), (1160, 264, 72)]
 OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait"]
 OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
 
