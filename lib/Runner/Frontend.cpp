@@ -70,6 +70,12 @@ Error writeText(StringRef path, StringRef text) { return writeFile(path, {text})
 
 } // namespace
 
+// Code for the one chip that has instructions of its own runs there alone.
+static std::string chipFor(const Options &options) {
+  bool hasItsOwn = options.chip.empty() && options.target == Target::Cuda && adrt::findCudaChip() == "sm_90";
+  return hasItsOwn ? "sm_90a" : options.chip;
+}
+
 PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   PipelineOptions pipeline;
   pipeline.entry = options.entry;
@@ -77,7 +83,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.optimize = options.optimize;
   pipeline.fuse = options.fuse;
   pipeline.tiles = options.tiles;
-  pipeline.chip = options.chip;
+  pipeline.chip = chipFor(options);
   pipeline.profile = !options.report.empty();
   pipeline.cpu = cpu.cpu;
   pipeline.cpuFeatures = cpu.features;

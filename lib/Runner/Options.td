@@ -38,7 +38,7 @@ defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised 
 defm fuse : Value<"fuse", "POLICY", "What shares a kernel: grow (default) or single, a kernel for each operation">;
 defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels: large (default) or small, for tests; results are the same">;
 def O0 : Flag<["-"], "O0">, HelpText<"Execute exactly the written operations">;
-defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use: sm_80 (default of cuda), sm_86, sm_89, sm_90, sm_90a (default of gpu-sim) or sm_100">;
+defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use: sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100 (default: sm_90a on gpu-sim and where the GPU is one, else sm_80)">;
 defm cpu : Value<"cpu", "NAME", "The processor to compile for (default: this machine's)">;
 defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;
 defm emit : Value<"emit", "FILE.adx", "Write the compiled program, with the arguments that have a source, for adrt-run; nothing runs">;

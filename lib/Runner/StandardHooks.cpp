@@ -104,7 +104,7 @@ static void buildGpuSimPipeline(OpPassManager &pm, const runner::PipelineOptions
   pm.addPass(createLowerToEmulatorPass());
 }
 
-// PTX for the oldest chip, where none is named: the driver compiles it for the one that there is.
+// PTX for the oldest chip, where no other one is asked for: the driver compiles it for the one that there is.
 static void buildCudaPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
   AdToGpuOptions options;
   buildGpuPipeline(pm, given, options);

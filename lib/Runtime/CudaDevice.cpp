@@ -217,6 +217,17 @@ std::string adrt::findCudaProblem() {
   return problem;
 }
 
+std::string adrt::findCudaChip() {
+  std::string problem;
+  const CudaDriver *driver = loadCudaDriver(problem);
+  CudaDeviceNumber number = 0;
+  int major = 0, minor = 0;
+  if (!driver || driver->cuDeviceGet(&number, 0) || driver->cuDeviceGetAttribute(&major, cudaMajor, number) ||
+      driver->cuDeviceGetAttribute(&minor, cudaMinor, number))
+    return "";
+  return "sm_" + std::to_string(major) + std::to_string(minor);
+}
+
 std::unique_ptr<Device> adrt::makeCudaDevice(const std::string &image,
                                              const std::vector<std::string> &kernels, std::string &problem) {
   const CudaDriver *driver = loadCudaDriver(problem);

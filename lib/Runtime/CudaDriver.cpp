@@ -29,6 +29,7 @@ const char *resolveAll(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuGetErrorString);
   ADJOINT_RESOLVE(cuDeviceGetCount);
   ADJOINT_RESOLVE(cuDeviceGet);
+  ADJOINT_RESOLVE(cuDeviceGetAttribute);
   ADJOINT_RESOLVE(cuDevicePrimaryCtxRetain);
   ADJOINT_RESOLVE(cuDevicePrimaryCtxRelease_v2);
   ADJOINT_RESOLVE(cuCtxSetCurrent);

@@ -19,6 +19,8 @@ enum : int {
   cudaJitErrorLog = 5,      // CU_JIT_ERROR_LOG_BUFFER
   cudaJitErrorLogBytes = 6, // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
   cudaMaxDynamicShared = 8, // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+  cudaMajor = 75,           // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+  cudaMinor = 76,           // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
   cudaPromote256 = 3,       // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
 };
 
@@ -29,6 +31,7 @@ struct CudaDriver {
   CudaResult (*cuGetErrorString)(CudaResult, const char **);
   CudaResult (*cuDeviceGetCount)(int *);
   CudaResult (*cuDeviceGet)(CudaDeviceNumber *, int ordinal);
+  CudaResult (*cuDeviceGetAttribute)(int *value, int attribute, CudaDeviceNumber);
   CudaResult (*cuDevicePrimaryCtxRetain)(void **context, CudaDeviceNumber);
   CudaResult (*cuDevicePrimaryCtxRelease_v2)(CudaDeviceNumber);
   CudaResult (*cuCtxSetCurrent)(void *context);

@@ -2,8 +2,8 @@
 //
 // What the driver is told of operands whose tiles a kernel has brought, with a library in the driver's place: bf16 (9), lines of 128
 // bytes swizzled (3), axes from the contiguous one with the elements of a tile, and the distances of the others in bytes.
-// DEFINE: %{fake} = env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so
-// DEFINE: %{run} = ad-runner %s --target cuda --chip sm_90a --numerics fast --cache off --arg a=normal:1 --arg b=normal:2
+// DEFINE: %{fake} = env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so AD_FAKE_CUDA_CHIP=90
+// DEFINE: %{run} = ad-runner %s --target cuda --numerics fast --cache off --arg a=normal:1 --arg b=normal:2
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
 
 // RUN: %{fake} %{run} 2>&1 | FileCheck %s
@@ -12,6 +12,13 @@
 // CHECK: fake: cuTensorMapEncodeTiled type 9 swizzle 3 promotion 3 rest 0, map aligned, 48 by 64 step 1 72 by 64 step 1, strides 96
 // CHECK: fake: cuFuncSetAttribute
 // CHECK: fake: cuLaunchKernel 3 x 256, 75840 bytes
+
+// The kernels of a chip of which none is known are for the oldest one, and --chip decides otherwise.
+// RUN: %{fake} AD_FAKE_CUDA=cuDeviceGetAttribute %{run} 2>&1 | FileCheck %s --check-prefix=OLDEST
+// RUN: %{fake} %{run} --chip sm_80 2>&1 | FileCheck %s --check-prefix=OLDEST
+// OLDEST: fake: cuModuleLoadDataEx sm_80
+// OLDEST-NOT: cuTensorMapEncodeTiled
+// OLDEST: fake: cuLaunchKernel
 
 // RUN: %{fake} AD_FAKE_CUDA=cuTensorMapEncodeTiled %{exits} 2 %{run} 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: cuda-tensor-maps.mlir:[[#@LINE+4]]:8: error: {{.*}}cuTensorMapEncodeTiled: CUDA_ERROR_FAKE (as the test wants it)

@@ -28,6 +28,12 @@ int cuGetErrorName(int code, const char **name) {
 int cuGetErrorString(int, const char **text) { return *text = "as the test wants it", 0; }
 int cuDeviceGetCount(int *count) { return *count = fails("cuDeviceGetCount") ? 0 : 1, 0; }
 int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, fails("cuDeviceGet"); }
+// $AD_FAKE_CUDA_CHIP is the compute capability, such as 90.
+int cuDeviceGetAttribute(int *value, int attribute, int) {
+  const char *chip = std::getenv("AD_FAKE_CUDA_CHIP");
+  int capability = chip ? std::atoi(chip) : 80;
+  return *value = attribute == 75 ? capability / 10 : capability % 10, fails("cuDeviceGetAttribute");
+}
 int cuDevicePrimaryCtxRetain(void **context, int) {
   return *context = handle(), fails("cuDevicePrimaryCtxRetain");
 }

@@ -17,6 +17,9 @@ namespace adrt {
 /// libcuda.so.1.
 std::string findCudaProblem();
 
+/// The first GPU's chip, such as sm_90; empty when there is none.
+std::string findCudaChip();
+
 /// The first GPU with the kernels of a module of PTX or of code for its chip, by number. Null and the reason
 /// in `problem` when the driver refuses.
 std::unique_ptr<Device> makeCudaDevice(const std::string &image, const std::vector<std::string> &kernels,
