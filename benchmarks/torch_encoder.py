@@ -28,9 +28,10 @@ def layer(x, p):
 class Trainer:
     """Compiles on construction; each `time_…` runs STEPS steps from the same parameters and returns seconds and last loss."""
 
-    def __init__(self, parameters, x, target, layers, rate, steps):
-        self.parameters, self.rate, self.steps = parameters, rate, steps
-        x, target = torch.from_numpy(x), torch.from_numpy(target)
+    def __init__(self, parameters, x, target, layers, rate, steps, device="cpu"):
+        self.parameters, self.rate, self.steps, self.device = parameters, rate, steps, device
+        self.wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+        x, target = torch.from_numpy(x).to(device), torch.from_numpy(target).to(device)
 
         def loss(p):
             value = x
@@ -42,14 +43,16 @@ class Trainer:
         self.train(self.compiled, 2)
 
     def train(self, loss, steps):
-        p = {name: torch.from_numpy(value.copy()).requires_grad_() for name, value in self.parameters.items()}
+        p = {name: torch.from_numpy(value.copy()).to(self.device).requires_grad_() for name, value in self.parameters.items()}
         weights = list(p.values())
+        self.wait()
         start = time.perf_counter()
         for _ in range(steps):
             value = loss(p)
             gradients = torch.autograd.grad(value, weights)
             with torch.no_grad():
                 torch._foreach_add_(weights, gradients, alpha=-self.rate)
+        self.wait()
         return time.perf_counter() - start, float(value.detach())
 
     def time_eager(self):

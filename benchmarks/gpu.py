@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Kernels and training steps on an NVIDIA GPU: ours beside cuBLAS (PyTorch), torch.compile in max-autotune, and JAX.
+
+A machine with a GPU often has no compiler of ours, so making and measuring can be apart: --make FOLDER compiles everything ahead of
+time and puts what is needed beside it; gpu.py --from FOLDER measures there. Without either both happen here. A kernel is applied to
+its own result again and again: the time of many steps less that of a few, so that no upload and no start of a process stands in it.
+Contractions are `fast`, so that tensor cores may sum; all else is `strict`.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import measure
+
+NAME = "gpu"
+ROUNDS = 5
+FEW = 2  # steps whose time is taken off
+BURST = 0.05  # seconds that the other steps take, about
+FLOPS, BANDWIDTH = 600e12, 3.5e12  # guesses, only to find the number of steps
+LAYERS = [1, 2, 4, 6]
+TRAINING_STEPS = 1000
+NO_DEVICE = 4
+BESIDE = ["gpu.py", "measure.py", "encoder.py", "torch_encoder.py", "jax_encoder.py", "transformer_program.py"]
+
+
+class Kernel:
+    """One operation from a matrix to one of its shape, and the operands beside it as (name, shape, source)."""
+
+    def __init__(self, name, text, element, rows, columns, mode, operands=(), flops=0):
+        self.name, self.text, self.element, self.shape, self.mode = name, text, element, (rows, columns), mode
+        self.operands, self.flops = list(operands), flops
+        self.bytes = 2 * rows * columns * {"f32": 4, "bf16": 2}[element]
+        self.steps = measure.calls_for(BURST, flops / FLOPS if flops else self.bytes / BANDWIDTH)
+
+    def __str__(self):
+        return f"{self.name} {self.element} {self.shape[0]}x{self.shape[1]}"
+
+    def tensor(self, shape):
+        return f"tensor<{''.join(f'{size}x' for size in shape)}{self.element}>"
+
+    def program(self, steps):
+        t = self.tensor(self.shape)
+        inputs = [("x", self.shape), *((name, shape) for name, shape, _ in self.operands)]
+        arguments = ", ".join(f'%{name}: {self.tensor(shape)} {{ad.name = "{name}"}}' for name, shape in inputs)
+        types = {f"t{name}": self.tensor(shape) for name, shape, _ in self.operands}
+        return f"""func.func @main({arguments}) -> {t} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %steps = arith.constant {steps} : index
+  %last = scf.for %i = %c0 to %steps step %c1 iter_args(%v = %x) -> {t} {{
+    {self.text.format(t=t, **types)}
+    scf.yield %y : {t}
+  }}
+  return %last : {t}
+}}
+"""
+
+    def arguments(self):
+        return [f"--arg={name}={source}" for name, source in [("x", "normal:1"), *((n, s) for n, _, s in self.operands)]]
+
+
+def product(size):
+    operand = ("b", (size, size), f"normal:2:{size ** -0.5}")
+    return Kernel("dot", "%y = ad.dot %v, %b : ({t}, {tb}) -> {t}", "bf16", size, size, "fast", [operand], 2 * size**3)
+
+
+def layer_norm(rows, columns):
+    operands = [("scale", (columns,), "uniform:2"), ("bias", (columns,), "normal:3")]
+    text = "%y = ad.layer_norm %v, %scale, %bias epsilon 1.0e-5 : {t}, {tscale}"
+    return Kernel("layer_norm", text, "f32", rows, columns, "strict", operands)
+
+
+def kernels(extent):
+    for kernel in every_kernel(extent):
+        kernel.steps = min(kernel.steps, extent["most_steps"])
+        yield kernel
+
+
+def every_kernel(extent):
+    yield from map(product, extent["sizes"])
+    for rows, columns in extent["shapes"]:
+        yield Kernel("softmax", "%y = ad.softmax %v axis 1 : {t}", "f32", rows, columns, "strict")
+        yield layer_norm(rows, columns)
+        yield Kernel("gelu", "%y = ad.gelu %v : {t}", "f32", rows, columns, "strict")
+        if rows == columns:
+            yield Kernel("transpose", "%y = ad.transpose %v [1, 0] : {t}", "f32", rows, columns, "strict")
+
+
+LARGE = {"sizes": [1024, 2048, 4096, 8192], "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": LAYERS,
+         "training_steps": TRAINING_STEPS, "most_steps": 5000}
+SMALL = {"sizes": [64], "shapes": [(32, 64), (64, 64)], "layers": [1], "training_steps": 2, "most_steps": 3}  # for tests of this program
+
+
+#===- Making ---------------------------------------------------------------===#
+
+
+def emit(runner, folder, name, text, target, chip, mode):
+    (folder / f"{name}.mlir").write_text(text)
+    chips = ["--chip", chip] if target == "cuda" else []
+    command = [runner, folder / f"{name}.mlir", "--target", target, *chips, "--numerics", mode, "--emit", folder / f"{name}.adx"]
+    if subprocess.run(command).returncode:
+        sys.exit(f"{NAME}: '{' '.join(map(str, command))}' failed")
+
+
+def make(folder, target, chip, extent):
+    """All programs, adrt-run, and the modules of the peers."""
+    import encoder
+    import transformer_program
+    binaries = pathlib.Path(os.environ.get("ADJOINT_BIN", measure.ROOT / "build/release/bin"))
+    folder.mkdir(parents=True)
+    for number, kernel in enumerate(kernels(extent)):
+        for steps in (FEW, FEW + kernel.steps):
+            emit(binaries / "ad-runner", folder, f"kernel{number}-{steps}", kernel.program(steps), target, chip, kernel.mode)
+    for layers in extent["layers"]:
+        text = transformer_program.program(layers, extent["training_steps"])
+        emit(binaries / "ad-runner", folder, f"encoder{layers}", text, target, chip, "strict")
+        parameters, x, goal = encoder.make_inputs(layers)
+        np.savez(folder / f"encoder{layers}.npz", **parameters, x=x, target=goal)
+    shutil.copy(binaries / "adrt-run", folder)
+    for name in BESIDE:
+        shutil.copy(measure.HERE / name, folder)
+    (folder / "gpu.json").write_text(json.dumps({"target": target, "chip": chip, **extent}))
+
+
+#===- Measuring ------------------------------------------------------------===#
+
+
+def seconds_of(folder, program, arguments):
+    """The median time of a run."""
+    report = folder / f"{program}.report.json"
+    command = [folder / "adrt-run", folder / f"{program}.adx", *arguments, "--warmup", "1", "--repeat", "3", "--report", report]
+    if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
+        sys.exit(f"{NAME}: '{' '.join(map(str, command))}' failed")
+    return json.loads(report.read_text())["median_seconds"]
+
+
+def our_time(folder, number, kernel):
+    few, all_steps = (seconds_of(folder, f"kernel{number}-{steps}", kernel.arguments()) for steps in (FEW, FEW + kernel.steps))
+    return max(all_steps - few, 1e-9) / kernel.steps
+
+
+class Torch:
+    """Forms of a kernel in PyTorch. Importing it needs PyTorch."""
+
+    def __init__(self, device):
+        import torch
+        self.torch, self.device, self.version = torch, device, f"torch {torch.__version__}"
+        self.wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+
+    def contenders(self, kernel):
+        torch = self.torch
+        kind = {"f32": torch.float32, "bf16": torch.bfloat16}[kernel.element]
+        x = torch.randn(kernel.shape, device=self.device, dtype=kind)
+        rest = [torch.randn(shape, device=self.device, dtype=kind) * shape[0] ** -0.5 for _, shape, _ in kernel.operands]
+        eager = {"dot": lambda v: v @ rest[0], "softmax": lambda v: torch.softmax(v, -1), "gelu": torch.nn.functional.gelu,
+                 "layer_norm": lambda v: torch.nn.functional.layer_norm(v, v.shape[-1:], *rest),
+                 "transpose": lambda v: v.T.contiguous()}[kernel.name]
+        compiled = torch.compile(eager, mode="max-autotune-no-cudagraphs")
+        copy = torch.empty_like(x)
+        named = {"cublas" if kernel.flops else "torch-eager": eager, "torch-compile": compiled, "copy": lambda v: copy.copy_(v)}
+        return {name: lambda step=step: self.time(step, x, kernel.steps) for name, step in named.items()}
+
+    def time(self, step, x, steps):
+        with self.torch.no_grad():
+            value = step(step(x))
+            self.wait()
+            start = time.perf_counter()
+            for _ in range(steps):
+                value = step(value)
+            self.wait()
+        return (time.perf_counter() - start) / steps
+
+
+class Jax:
+    """A loop over a kernel in JAX. Importing it needs JAX."""
+
+    def __init__(self, _device):
+        import jax
+        self.jax, self.version = jax, f"jax {jax.__version__}"
+
+    def contenders(self, kernel):
+        jax, jnp = self.jax, self.jax.numpy
+        kind = {"f32": jnp.float32, "bf16": jnp.bfloat16}[kernel.element]
+        keys = jax.random.split(jax.random.key(0), 1 + len(kernel.operands))
+        x = jax.random.normal(keys[0], kernel.shape, kind)
+        rest = [jax.random.normal(key, shape, kind) * shape[0] ** -0.5 for key, (_, shape, _) in zip(keys[1:], kernel.operands)]
+
+        def norm(v, scale, bias):
+            centred = v - v.mean(-1, keepdims=True)
+            return centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) * scale + bias
+
+        step = {"dot": lambda v, b: v @ b, "softmax": lambda v: jax.nn.softmax(v, -1), "layer_norm": norm,
+                "gelu": lambda v: jax.nn.gelu(v, approximate=False), "transpose": lambda v: v.T}[kernel.name]
+        loop = jax.jit(lambda v, rest: jax.lax.fori_loop(0, kernel.steps, lambda _, w: step(w, *rest), v))
+
+        def timed():
+            start = time.perf_counter()
+            loop(x, rest).block_until_ready()
+            return (time.perf_counter() - start) / kernel.steps
+
+        return {"jax": timed}
+
+
+def load_peers(device):
+    peers = []
+    for kind in (Torch, Jax):
+        try:
+            peers.append(kind(device))
+        except ImportError as error:
+            print(f"{kind.__name__.lower()}: missing ({error})")
+    return peers
+
+
+def measure_kernel(folder, number, kernel, peers, rounds):
+    contenders = {"ours": lambda: our_time(folder, number, kernel)}
+    for peer in peers:
+        contenders.update(peer.contenders(kernel))
+    return {"case": str(kernel), "flops": kernel.flops, "bytes": kernel.bytes, "seconds": measure.take_turns(contenders, rounds)}
+
+
+def training_contenders(folder, layers, steps, device):
+    inputs = dict(np.load(folder / f"encoder{layers}.npz"))
+    arguments = []
+    for name, value in inputs.items():
+        np.save(folder / f"{name}.npy", value)
+        arguments.append(f"--arg={name}={folder / name}.npy")
+    contenders = {"ours": lambda: seconds_of(folder, f"encoder{layers}", arguments) / steps}
+    x, goal = inputs.pop("x"), inputs.pop("target")
+    forms = {"torch_encoder": {"torch-compile": "time_compiled", "torch-eager": "time_eager"},
+             "jax_encoder": {"jax-jit": "time_jit", "jax-fori-loop": "time_loop"}}
+    for module, methods in forms.items():
+        try:
+            peer = importlib.import_module(module)
+        except ImportError:
+            continue  # load_peers has said so
+        more = {"device": device} if module == "torch_encoder" else {}
+        trainer = peer.Trainer(inputs, x, goal, layers, 0.01, steps, **more)
+        for name, method in methods.items():
+            contenders[name] = lambda run=getattr(trainer, method): run()[0] / steps
+    return contenders
+
+
+def show(row):
+    seconds = row["seconds"]
+    rate = {name: row["flops"] / value / 1e12 if row.get("flops") else row.get("bytes", 0) / value / 1e9 for name, value in seconds.items()}
+    unit = "TFLOP/s" if row.get("flops") else "GB/s" if row.get("bytes") else ""
+    cells = " ".join(f"{name} {1e6 * value:.1f} us" + (f" ({rate[name]:.0f} {unit})" if unit else "") for name, value in seconds.items())
+    print(f"{row['case']:28} {cells}", flush=True)
+
+
+def close(rows):
+    for row in rows:
+        for name, value in row["seconds"].items():
+            if name != "ours":
+                measure.close(NAME, value / row["seconds"]["ours"], name, row["case"])
+
+
+def measure_all(folder, options):
+    plan = json.loads((folder / "gpu.json").read_text())
+    device = "cuda" if plan["target"] == "cuda" else "cpu"
+    if device == "cuda" and not pathlib.Path("/proc/driver/nvidia/version").exists():
+        print(f"{NAME}: no driver of an NVIDIA GPU here; measure where there is one: scripts/gpu.sh pack", file=sys.stderr)
+        sys.exit(NO_DEVICE)
+    peers = load_peers(device)
+    print(f"{', '.join(peer.version for peer in peers)}; median of {options.rounds} interleaved rounds")
+    rows = []
+    for number, kernel in enumerate(kernels(plan)):
+        if options.only in str(kernel):
+            rows.append(measure_kernel(folder, number, kernel, peers, options.rounds))
+            show(rows[-1])
+    for layers in plan["layers"]:
+        case = f"training step, {layers} layers"
+        if options.only in case:
+            contenders = training_contenders(folder, layers, plan["training_steps"], device)
+            rows.append({"case": case, "seconds": measure.take_turns(contenders, options.rounds)})
+            show(rows[-1])
+    close(rows)
+    measure.write_json(options, rows)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", help="write the measurements there")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds that count (default: {ROUNDS})")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
+    parser.add_argument("--make", type=pathlib.Path, metavar="FOLDER", help="compile, and put everything into a new folder")
+    parser.add_argument("--from", dest="made", type=pathlib.Path, metavar="FOLDER", help="measure what --make has made")
+    parser.add_argument("--target", choices=["cuda", "gpu-sim"], default="cuda", help="gpu-sim: small cases, to test this program")
+    parser.add_argument("--chip", default="sm_90a", help="what code may use (default: sm_90a)")
+    options = parser.parse_args()
+    extent = LARGE if options.target == "cuda" else SMALL
+    if options.make:
+        make(options.make.resolve(), options.target, options.chip, extent)
+    elif options.made:
+        measure_all(options.made.resolve(), options)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            made = pathlib.Path(folder) / "made"
+            make(made, options.target, options.chip, extent)
+            measure_all(made, options)
+
+
+if __name__ == "__main__":
+    main()

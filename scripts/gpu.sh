@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+# Holds a GPU against the reference interpreter, and measures it beside the peers.
+#
+#   scripts/gpu.sh [pack] [FOLDER] [--chip NAME]
+#
+# Compiles all cases and benchmarks ahead of time into a new FOLDER (default: build/gpu), which needs neither LLVM nor this
+# project: on any machine with the driver of an NVIDIA GPU, Python and NumPy (for the peers PyTorch and JAX) `run.py` in it does
+# the rest and writes report.md. Without `pack`, it is run at once. --chip says what code may use (default: sm_90a; other
+# chips than the H100's and H200's: sm_80). Reports belong into docs/measurements.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+
+only_pack='' folder=build/gpu chip=sm_90a
+while (($#)); do
+  case $1 in
+    -h | --help) usage; exit 0 ;;
+    pack) only_pack=1 ;;
+    --chip)
+      [[ ${2-} ]] || die "--chip expects a name"
+      chip=$2
+      shift
+      ;;
+    -*) die "unknown option '$1'; see --help" ;;
+    *) folder=$1 ;;
+  esac
+  shift
+done
+
+scripts/setup.sh
+build ad-runner adrt-run
+export ADJOINT_BIN=$BUILD/bin
+rm -rf build/gpu
+[[ ! -e $folder ]] || die "'$folder' exists; give a new folder"
+say "compiling the cases"
+"$PYTHON" test/Device/bundle.py "$folder" --target cuda --chip "$chip"
+say "compiling the benchmarks"
+"$PYTHON" benchmarks/gpu.py --make "$folder/benchmark" --chip "$chip"
+if [[ $only_pack ]]; then
+  say "packed: run '$folder/run.py' on a machine with a GPU"
+else
+  "$PYTHON" "$folder/run.py"
+fi

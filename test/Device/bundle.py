@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Makes a folder that holds a GPU against the reference interpreter, on a machine with a driver, Python and NumPy alone.
+
+  bundle.py FOLDER [--target cuda] [--chip sm_90a] [--only TEXT]
+
+The folder gets adrt-run, check.py, and for each case a program that was compiled ahead of time, its inputs, and what the reference
+interpreter gives for them: the same bytes in `reproducible` mode, and for contractions in `fast` mode a bound around them. Cases are
+the programs of test/Integration, some steps of the digits programs, and contractions of every class and layout.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(ROOT / "test" / "Integration"))
+sys.path.insert(0, str(ROOT / "test" / "Support"))
+sys.dont_write_bytecode = True
+import gpu_contractions_test as contractions  # noqa: E402
+import targets_test as programs  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+
+
+class Case:
+    """A program, its options, the mode that it is compiled in, and the bound around results of the reference, if they may differ."""
+
+    def __init__(self, name, file, options, mode="reproducible", bound=None):
+        self.name, self.file, self.mode, self.bound = name, pathlib.Path(file), mode, bound
+        self.options = [*options]
+
+    def entry(self):
+        return [word for index, word in enumerate(self.options) if "--entry" in (word.split("=")[0], self.options[index - 1])]
+
+    def localize(self, folder):
+        """The options with each file that they name copied into the folder."""
+        for number, option in enumerate(self.options):
+            head, separator, source = option.rpartition("=")
+            path, *rest = source.split(",")
+            if path.endswith(".npy") and pathlib.Path(path).is_file():
+                shutil.copy(path, folder / f"input{number}.npy")
+                self.options[number] = head + separator + ",".join([f"input{number}.npy", *rest])
+
+    def write(self, bundle, target, chip):
+        folder = bundle / "cases" / self.name
+        folder.mkdir(parents=True)
+        self.localize(folder)
+        run(folder, "ad-runner", self.file, *self.options, "--target", "reference", "--numerics", "reproducible", "--out-dir", "expected")
+        compiled = ["--chip", chip] if target == "cuda" else []
+        run(folder, "ad-runner", self.file, *self.entry(), "--target", target, *compiled, "--numerics", self.mode, "--emit", "program.adx")
+        return {"name": self.name, "options": self.options, "bound": self.bound}
+
+
+def run(folder, program, *words):
+    subprocess.run([BIN / program, *map(str, words)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def contraction_arguments(element):
+    source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
+    return [f"--arg={name}={source.format(seed)}" for seed, name in enumerate("abr")]
+
+
+def bound_of_depth(depth):
+    """Around a sum of that many products of normal numbers, rounded to 16 bits: one rounding, and any order of summation."""
+    return {"relative": 2.0**-7, "absolute": 2 * depth * 2.0**-24 * 4 * depth}
+
+
+def all_cases(folder):
+    counts = {}
+    for path, options in [*programs.programs(), *programs.digits(folder)]:
+        counts[path.stem] = counts.get(path.stem, 0) + 1
+        yield Case(f"{path.stem}-{counts[path.stem]}", path, options)
+    for shape in contractions.CASES:
+        name = "dot-" + "x".join(map(str, shape[:3])) + "-" + "-".join(map(str, shape[3:]))
+        file = folder / f"{name}.mlir"
+        file.write_text(contractions.program(*shape))
+        element = shape[4]
+        options = contraction_arguments(element)
+        yield Case(name, file, options)
+        if element in ("f16", "bf16"):
+            yield Case(f"{name}-fast", file, options, "fast", {"file": "dot.npy", "element": element, **bound_of_depth(shape[2])})
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--target", choices=["cuda", "gpu-sim"], default="cuda")
+    parser.add_argument("--chip", default="sm_90a", help="what code may use (default: sm_90a)")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    if options.folder.exists():
+        sys.exit(f"bundle: '{options.folder}' exists; give a new folder")
+    bundle = options.folder.resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        cases = [case for case in all_cases(pathlib.Path(folder)) if options.only in case.name]
+        written = [case.write(bundle, options.target, options.chip) for case in cases]
+    if not written:
+        sys.exit(f"bundle: no case contains '{options.only}'")
+    shutil.copy(BIN / "adrt-run", bundle)
+    for name in ("check.py", "run.py"):
+        shutil.copy(HERE / name, bundle)
+    (bundle / "manifest.json").write_text(json.dumps({"target": options.target, "chip": options.chip, "cases": written}, indent=1))
+    print(f"bundle: {len(written)} cases for {options.target} in {options.folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Runs every case of a bundle that bundle.py has made, and compares with what the reference interpreter gave.
+
+  check.py [FOLDER] [--sanitizer compute-sanitizer] [--only TEXT]
+
+Needs Python with NumPy, and for `cuda` the driver of the GPU. With --sanitizer each case runs under it as well. Closes with
+`device: N run, N failed`.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+SECONDS = 120  # that a case may take
+SANITIZER = ["--leak-check", "full", "--error-exitcode", "99"]
+
+
+def widened(array, element):
+    """The values of an array in f64; NumPy stores bf16 as two bytes without a type."""
+    if element == "bf16":
+        return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return array.astype(np.float64)
+
+
+def run(command, folder):
+    """What is wrong with the run of a command, or None."""
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"ran longer than {SECONDS} seconds"
+    return f"exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-2000:]}" if done.returncode else None
+
+
+def outside(bound, expected, got):
+    """What of one result leaves the bound around it, or None."""
+    exact, given = (widened(np.load(folder / bound["file"]), bound["element"]) for folder in (expected, got))
+    error = np.abs(given - exact) - (bound["relative"] * np.abs(exact) + bound["absolute"])
+    if given.shape != exact.shape or not (error <= 0).all():
+        return f"{bound['file']} leaves the bound by {np.nanmax(error) if error.size else 'its shape'}"
+    return None
+
+
+def different(expected, got):
+    """Which files differ, or None."""
+    files = {file.name for folder in (expected, got) for file in folder.glob("*")}
+    wrong = sorted(name for name in files if not all((folder / name).exists() for folder in (expected, got))
+                   or (expected / name).read_bytes() != (got / name).read_bytes())
+    return f"differs from the reference in {', '.join(wrong)}" if wrong else None
+
+
+def complaint(bundle, target, case, sanitizer):
+    folder = bundle / "cases" / case["name"]
+    command = [bundle / "adrt-run", "program.adx", "--target", target, *case["options"]]
+    with tempfile.TemporaryDirectory() as name:
+        out = pathlib.Path(name) / "out"
+        wrong = run([*command, "--out-dir", out], folder)
+        if wrong:
+            return wrong
+        if sanitizer:
+            wrong = run([sanitizer, *SANITIZER, *command], folder)
+            if wrong:
+                return f"under {sanitizer}: {wrong}"
+        return outside(case["bound"], folder / "expected", out) if case["bound"] else different(folder / "expected", out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path, nargs="?", default=pathlib.Path(__file__).parent)
+    parser.add_argument("--sanitizer", help="compute-sanitizer, or where it lies")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
+    options = parser.parse_args()
+    bundle = options.folder.resolve()
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    cases = [case for case in manifest["cases"] if options.only in case["name"]]
+    failed = 0
+    for case in cases:
+        wrong = complaint(bundle, manifest["target"], case, options.sanitizer)
+        if wrong:
+            failed += 1
+            print(f"FAILED: {case['name']}: {wrong}", flush=True)
+    print(f"device: {len(cases)} run, {failed} failed")
+    return 1 if failed or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

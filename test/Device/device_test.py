@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The bundle for machines with a GPU, made for the emulated one: its check passes, and names a result that differs, one that leaves
+its bound, and a program that does not run. The benchmark measures a small case."""
+
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+
+def bundle(folder, only):
+    made = folder / "bundle"
+    subprocess.run([sys.executable, HERE / "bundle.py", made, "--target", "gpu-sim", "--only", only], check=True, capture_output=True)
+    return made
+
+
+def check(made):
+    done = subprocess.run([sys.executable, made / "check.py"], capture_output=True, text=True, cwd=made.parent,
+                          env={name: value for name, value in os.environ.items() if name != "ADJOINT_BIN"})
+    return done.returncode, done.stdout + done.stderr
+
+
+def unchanged(only, least, folder):
+    code, said = check(bundle(folder, only))
+    if code or " 0 failed" not in said or int(said.split("device: ")[1].split()[0]) < least:
+        return f"expected at least {least} cases that pass: {said}"
+    return None
+
+
+def named(only, damage, expected, folder):
+    made = bundle(folder, only)
+    damage(made)
+    code, said = check(made)
+    return None if code == 1 and expected in said else f"exit code {code}, expected '{expected}': {said}"
+
+
+def change_bytes(made):
+    for file in made.glob("cases/*/expected/*.npy"):
+        content = bytearray(file.read_bytes())
+        content[-1] ^= 1
+        file.write_bytes(content)
+
+
+def change_values(made):
+    for file in made.glob("cases/*-fast/expected/dot.npy"):
+        array = np.load(file)
+        (array.view(np.uint16) if array.dtype.itemsize == 2 else array)[...] = 0
+        np.save(file, array)
+
+
+def truncate(made):
+    for file in made.glob("cases/*/program.adx"):
+        file.write_bytes(file.read_bytes()[:-1])
+
+
+def measured(folder):
+    """What the benchmark for GPUs says of one kernel on the emulated one, where no peer has to be installed."""
+    command = [sys.executable, HERE.parents[1] / "benchmarks" / "gpu.py", "--target", "gpu-sim", "--rounds", "1",
+               "--only", "softmax f32 32x64", "--json", folder / "rows.json"]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    rows = json.loads((folder / "rows.json").read_text())
+    return None if len(rows) == 1 and rows[0]["seconds"]["ours"] > 0 else f"expected one time, got {rows}"
+
+
+def refused_without_gpu(folder):
+    """A benchmark that would be measured on a GPU says that there is none."""
+    (folder / "gpu.json").write_text('{"target": "cuda"}')
+    if pathlib.Path("/proc/driver/nvidia/version").exists():
+        return None
+    done = subprocess.run([sys.executable, HERE.parents[1] / "benchmarks" / "gpu.py", "--from", folder], capture_output=True, text=True)
+    return None if done.returncode == 4 and "no driver of an NVIDIA GPU" in done.stderr else f"{done.returncode}: {done.stderr}"
+
+
+def main():
+    return checks.run_checks("device", [
+        ("programs", functools.partial(unchanged, "check-", 1)),
+        ("contractions", functools.partial(unchanged, "dot-40x72x104", 2)),
+        ("another bit", functools.partial(named, "dot-9x17x1", change_bytes, "differs from the reference in dot.npy, sum.npy")),
+        ("outside of the bound", functools.partial(named, "dot-40x72x104-tt-bf16-0-fast", change_values, "dot.npy leaves the bound")),
+        ("the benchmark", measured),
+        ("the benchmark without a GPU", refused_without_gpu),
+        ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
+    ])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
