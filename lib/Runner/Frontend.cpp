@@ -70,10 +70,11 @@ Error writeText(StringRef path, StringRef text) { return writeFile(path, {text})
 
 } // namespace
 
-// Code for the one chip that has instructions of its own runs there alone.
+// Code for the one chip that has instructions of its own runs there alone: what goes into a file may be for
+// another machine.
 static std::string chipFor(const Options &options) {
-  bool hasItsOwn = options.chip.empty() && options.target == Target::Cuda && adrt::findCudaChip() == "sm_90";
-  return hasItsOwn ? "sm_90a" : options.chip;
+  bool isOpen = options.chip.empty() && options.emit.empty() && options.target == Target::Cuda;
+  return isOpen && adrt::findCudaChip() == "sm_90" ? "sm_90a" : options.chip;
 }
 
 PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {

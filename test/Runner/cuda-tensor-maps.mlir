@@ -20,6 +20,18 @@
 // OLDEST-NOT: cuTensorMapEncodeTiled
 // OLDEST: fake: cuLaunchKernel
 
+// A file may be for another machine: what it holds does not depend on the GPU that is here.
+// RUN: %{fake} ad-runner %s --target cuda --numerics fast --emit %t.cuda.adx
+// RUN: grep -a '"chip": "sm_80"' %t.cuda.adx
+// RUN: %{fake} adrt-run %t.cuda.adx --arg a=normal:1 --arg b=normal:2 2>&1 | FileCheck %s --check-prefix=OLDEST
+// RUN: %{fake} ad-runner %s --target cuda --numerics fast --chip sm_90a --emit %t.cuda.adx
+// RUN: %{fake} adrt-run %t.cuda.adx --arg a=normal:1 --arg b=normal:2 2>&1 | FileCheck %s
+
+// RUN: ad-runner %s --target gpu-sim --numerics fast --arg a=normal:1 --arg b=normal:2 --print > %t.expected
+// RUN: ad-runner %s --target gpu-sim --numerics fast --emit %t.sim.adx
+// RUN: adrt-run %t.sim.adx --arg a=normal:1 --arg b=normal:2 --print > %t.sim
+// RUN: cmp %t.expected %t.sim
+
 // RUN: %{fake} AD_FAKE_CUDA=cuTensorMapEncodeTiled %{exits} 2 %{run} 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: cuda-tensor-maps.mlir:[[#@LINE+4]]:8: error: {{.*}}cuTensorMapEncodeTiled: CUDA_ERROR_FAKE (as the test wants it)
 
