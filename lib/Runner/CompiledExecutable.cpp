@@ -8,6 +8,8 @@
 #include "adjoint/Runtime/SimDevice.h"
 #include "adjoint/Runtime/Symbols.h"
 
+#include <atomic>
+
 using namespace mlir::ad::runner;
 
 Executable::~Executable() = default;
@@ -16,6 +18,8 @@ LoadedCode::~LoadedCode() = default;
 std::string mlir::ad::runner::entrySymbol(llvm::StringRef entry) { return ("adrt_entry_" + entry).str(); }
 
 namespace {
+
+std::atomic<uint64_t> executables{0};
 
 class CompiledExecutable final : public Executable {
 public:
@@ -37,13 +41,13 @@ public:
 private:
   /// A context keeps the device of a program from run to run. Returns why there is none.
   std::string prepareDevice(adrt_context &context) {
-    const void *present = context.getDevice() ? context.getDevice()->program : nullptr;
-    if (present == (makeDevice ? this : nullptr))
+    uint64_t present = context.getDevice() ? context.getDevice()->program : 0;
+    if (present == (makeDevice ? number : 0))
       return "";
     std::string problem;
     std::shared_ptr<adrt::Device> device = makeDevice ? makeDevice(context.getThreads(), problem) : nullptr;
     if (device)
-      device->program = this;
+      device->program = number;
     context.setDevice(std::move(device));
     return problem;
   }
@@ -52,6 +56,7 @@ private:
   adrt_entry entry;
   std::vector<std::string> kernels;
   DeviceMaker makeDevice;
+  const uint64_t number = ++executables;
 };
 
 bool isEmulated(const CompiledProgram &program) { return program.device == targetName(Target::GpuSim); }

@@ -4,6 +4,7 @@
 #include "Environment.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/ObjectCache.h"
+#include "adjoint/Runtime/CudaDevice.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
@@ -55,7 +56,8 @@ void mlir::ad::runner::printEnvironment(llvm::raw_ostream &os, const Options &op
   for (llvm::StringRef feature : host.features)
     if (feature.consume_front("+"))
       os << ' ' << feature;
-  os << "\nthreads used: " << options.threads << "\n";
+  os << "\n" << adrt::describeCuda();
+  os << "threads used: " << options.threads << "\n";
   os << "cache: " << describeCache(options) << "\n";
   os << "build: " << buildId() << "\n";
 }

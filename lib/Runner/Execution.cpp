@@ -3,8 +3,10 @@
 // Runs a loaded program as the options ask.
 #include "Execution.h"
 #include "adjoint/Runner/Print.h"
+#include "llvm/Support/Format.h"
 
 #include <cstring>
+#include <unistd.h>
 
 using namespace mlir::ad::runner;
 using llvm::Error;
@@ -67,6 +69,7 @@ void Execution::showReceived(const char *name, const adrt_tensor &value) {
 
 void Execution::connect(adrt_context &context, Bindings &bindings, Outputs &outputs) {
   context.interrupted = interrupted;
+  context.feedsAhead = true; // they come from files and generators
   context.feed = [&](const char *name, const adrt_tensor &destination, std::string &error) {
     return bindings.feed(name, destination, error);
   };
@@ -77,6 +80,25 @@ void Execution::connect(adrt_context &context, Bindings &bindings, Outputs &outp
   };
 }
 
+/// While a kernel is stuck, so is the thread that runs the program: nobody else uses console and outputs.
+void Execution::watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source) {
+  if (options.timeoutKernel <= 0)
+    return;
+  auto expired = [this, &outputs, source](const std::string &kernel, const adrt_site &site) {
+    std::string limit;
+    llvm::raw_string_ostream(limit) << llvm::format("%g", options.timeoutKernel);
+    console.fail(ADRT_PROGRAM_ERROR,
+                 {ADRT_PROGRAM_ERROR, site.location, site.operation,
+                  "kernel '" + kernel + "' has not ended after " + limit + " seconds, the process ends"},
+                 source);
+    if (Error error = outputs.flush())
+      console.fail(std::move(error));
+    llvm::outs().flush();
+    ::_exit(ExitStuck);
+  };
+  context.watchKernels(std::chrono::duration<double>(options.timeoutKernel), expired);
+}
+
 int Execution::runAll(Executable &executable, const Signature &signature, Bindings &bindings,
                       Outputs &outputs, llvm::MemoryBufferRef source) {
   Expected<DonatedArguments> donated = DonatedArguments::save(signature, bindings);
@@ -85,6 +107,7 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
   adrt_context context;
   context.setThreads(report.threads = resolveThreads(options.threads));
   connect(context, bindings, outputs);
+  watch(context, outputs, source);
   std::vector<adrt_tensor> arguments, results(signature.results.size());
   for (const Tensor &argument : bindings.arguments)
     arguments.push_back(argument.view());

@@ -27,6 +27,7 @@ public:
 private:
   int runAll(Executable &executable, const Signature &signature, Bindings &bindings, Outputs &outputs,
              llvm::MemoryBufferRef source);
+  void watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source);
   void connect(adrt_context &context, Bindings &bindings, Outputs &outputs);
   void showReceived(const char *name, const adrt_tensor &value);
 

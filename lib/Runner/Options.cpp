@@ -68,6 +68,7 @@ private:
   Error readDims(Options &options) const;
   Error readName(OptionId id, StringRef what, ArrayRef<StringRef> names, std::string &value) const;
   Error readCount(OptionId id, unsigned minimum, unsigned &value) const;
+  Error readSeconds(OptionId id, double &value) const;
   std::string text(OptionId id, StringRef fallback = "") const {
     return list.getLastArgValue(id, fallback).str();
   }
@@ -134,8 +135,8 @@ Error OptionsReader::readInput(Options &options) const {
 Error OptionsReader::checkEmit(const Options &options) const {
   if (options.emit.empty())
     return Error::success();
-  for (OptionId id :
-       {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_check_gradients})
+  for (OptionId id : {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup,
+                      OPT_timeout_kernel, OPT_check_gradients})
     if (list.hasArg(id))
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");
@@ -179,6 +180,15 @@ Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned &value) c
   if (StringRef(given).getAsInteger(10, value) || value < minimum || value > maximum)
     return usageError("expected " + table.getOption(id).getPrefixedName() + " with a number of at least " +
                       Twine(minimum) + ", found '" + given + "'");
+  return Error::success();
+}
+
+Error OptionsReader::readSeconds(OptionId id, double &value) const {
+  std::string given = text(id);
+  constexpr double maximum = 1e9;
+  if (list.hasArg(id) && (StringRef(given).getAsDouble(value) || !(value > 0 && value <= maximum)))
+    return usageError("expected " + table.getOption(id).getPrefixedName() +
+                      " with a positive number of seconds, found '" + given + "'");
   return Error::success();
 }
 
@@ -233,6 +243,11 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = readCount(OPT_warmup, 0, options.warmup))
     return std::move(error);
+  if (Error error = readSeconds(OPT_timeout_kernel, options.timeoutKernel))
+    return std::move(error);
+  if (set == OptionSet::Compiler)
+    if (Error error = checkTimeout(options.timeoutKernel, options.target))
+      return std::move(error);
   options.entry = text(OPT_entry, "main");
   options.entryGiven = list.hasArg(OPT_entry);
   options.outDir = text(OPT_out_dir);
@@ -251,6 +266,13 @@ Expected<Options> OptionsReader::read() {
 }
 
 } // namespace
+
+Error mlir::ad::runner::checkTimeout(double timeoutKernel, Target target) {
+  if (timeoutKernel == 0 || target == Target::GpuSim || target == Target::Cuda)
+    return Error::success();
+  return usageError("--timeout-kernel is about kernels on a GPU, target '" + targetName(target) +
+                    "' has none");
+}
 
 StringRef mlir::ad::runner::targetName(Target target) {
   switch (target) {
@@ -319,5 +341,6 @@ void mlir::ad::runner::printHelp(raw_ostream &os, OptionSet set) {
                              visibilityOf(set));
   os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage or a file that cannot be read or "
         "written,\n"
-        "3 a check in the program failed, 4 the target is not available, 130 interrupted\n";
+        "3 a check in the program failed, 4 the target is not available, 5 a kernel took longer than "
+        "--timeout-kernel,\n130 interrupted\n";
 }

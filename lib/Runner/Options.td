@@ -23,6 +23,7 @@ def print : Switch<"print", "Print results and what is received">;
 defm threads : Value<"threads", "N", "Threads for kernels (default: 1; 0: all processors)">;
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds, report the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first one that is measured">;
+defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
 defm report : Value<"report", "FILE.json", "Write the time of each stage, pass and kernel">;
 def env : Switch<"env", "Print versions, the processor and the cache folder">;
 def version : Switch<"version", "Print the version">;

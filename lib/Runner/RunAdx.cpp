@@ -46,7 +46,12 @@ Error checkRequest(const CompiledProgram &program, const Options &options) {
   if (options.entryGiven && program.signature.entry != options.entry)
     return usageError("'" + options.input + "' has no function @" + options.entry + ", it has @" +
                       program.signature.entry);
-  if (target == targetName(Target::Cuda))
+  Expected<Target> known = parseTarget(target);
+  if (!known)
+    return known.takeError();
+  if (Error error = checkTimeout(options.timeoutKernel, *known))
+    return error;
+  if (*known == Target::Cuda)
     if (std::string problem = adrt::findCudaProblem(); !problem.empty())
       return exitError(ExitNoTarget, "target 'cuda' is not available: " + problem);
   return Error::success();
@@ -83,7 +88,7 @@ void printVersion(llvm::raw_ostream &os) {
 void printEnvironment(llvm::raw_ostream &os, const Options &options) {
   printVersion(os);
   os << "machine: " << llvm::sys::getProcessTriple() << "\n";
-  os << "processor: " << llvm::sys::getHostCPUName() << "\n";
+  os << "processor: " << llvm::sys::getHostCPUName() << "\n" << adrt::describeCuda();
 }
 
 } // namespace

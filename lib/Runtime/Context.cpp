@@ -3,6 +3,7 @@
    Memory, errors and times of one running program. */
 #include "adjoint/Runtime/Context.h"
 #include "DeviceMemory.h"
+#include "Transfers.h"
 #include "adjoint/Runtime/FloatingPointState.h"
 
 #include <algorithm>
@@ -172,6 +173,9 @@ Buffer adrt_context::takeResult(size_t index) {
 }
 
 int32_t adrt_context::poll() {
+  if (transfers)
+    if (int32_t status = transfers->deliver(Transfers::Wait::No); status != ADRT_OK)
+      return status;
   if (!interrupted || !interrupted())
     return ADRT_OK;
   return fail(ADRT_INTERRUPTED, nullptr, "interrupted");

@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   One stream, on which everything happens in order. The host waits only when it reads. */
+   A stream for each lane. The host waits only when it reads. */
 #include "adjoint/Runtime/CudaDevice.h"
 #include "CudaDriver.h"
 #include "TiledTensor.h"
@@ -10,6 +10,21 @@
 using namespace adrt;
 
 namespace {
+
+class CudaEvent final : public Event {
+public:
+  CudaEvent(const CudaDriver &driver, void *context, void *handle)
+      : driver(driver), context(context), handle(handle) {}
+  ~CudaEvent() override {
+    driver.cuCtxSetCurrent(context);
+    driver.cuEventDestroy_v2(handle);
+  }
+  void *get() const { return handle; }
+
+private:
+  const CudaDriver &driver;
+  void *context, *handle;
+};
 
 class CudaDevice final : public Device {
 public:
@@ -22,8 +37,20 @@ public:
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
   Outcome copy(void *target, const void *source, int64_t bytes) override;
+  Outcome bring(void *target, const void *source, int64_t bytes) override;
+  Outcome fetch(void *target, const void *source, int64_t bytes) override;
+  void *allocateHost(int64_t bytes) override;
+  void releaseHost(void *memory) override;
+  std::unique_ptr<Event> makeEvent(Outcome &outcome) override;
+  Outcome record(Event &event, Lane lane) override;
+  Outcome order(Lane lane, Event &event) override;
+  Outcome wait(Event &event) override;
+  bool reached(Event &event) override;
   Outcome fill(void *target, uint8_t value, int64_t bytes) override;
   Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box, uint32_t swizzleBytes) override;
+  const char *kernelName(int32_t kernel) const override {
+    return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel].name.c_str() : "";
+  }
   Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) override;
   Outcome synchronize() override;
 
@@ -38,10 +65,13 @@ private:
   /// Calls come from any thread; the context belongs to one at a time.
   void enter() { driver.cuCtxSetCurrent(context); }
   Outcome finish(const char *call, CudaResult result);
+  void *streamOf(Lane lane) const { return streams[static_cast<int>(lane)]; }
+  static void *handle(Event &event) { return static_cast<CudaEvent &>(event).get(); }
 
   const CudaDriver &driver;
   CudaDeviceNumber number = 0;
-  void *context = nullptr, *module = nullptr, *stream = nullptr;
+  void *context = nullptr, *module = nullptr;
+  void *streams[3] = {}; // by lane
   std::vector<Kernel> kernels;
   std::string lastKernel; // errors of a kernel show in a later call
 };
@@ -52,8 +82,9 @@ CudaDevice::~CudaDevice() {
   if (!context)
     return;
   enter();
-  if (stream)
-    driver.cuStreamDestroy_v2(stream);
+  for (void *each : streams)
+    if (each)
+      driver.cuStreamDestroy_v2(each);
   if (module)
     driver.cuModuleUnload(module);
   driver.cuDevicePrimaryCtxRelease_v2(number);
@@ -65,8 +96,9 @@ std::string CudaDevice::open(const std::string &image, const std::vector<std::st
   if (CudaResult result = driver.cuDevicePrimaryCtxRetain(&context, number))
     return driver.explain("cuDevicePrimaryCtxRetain", result);
   enter();
-  if (CudaResult result = driver.cuStreamCreate(&stream, /*non-blocking=*/1))
-    return driver.explain("cuStreamCreate", result);
+  for (void *&each : streams)
+    if (CudaResult result = driver.cuStreamCreate(&each, cudaStreamNonBlocking))
+      return driver.explain("cuStreamCreate", result);
   if (names.empty())
     return "";
   std::string log(4096, '\0');
@@ -110,33 +142,95 @@ Outcome CudaDevice::write(void *target, const void *source, int64_t bytes) {
   enter();
   // Of memory that is not pinned, the driver has a copy of its own on return.
   return finish("cuMemcpyHtoDAsync",
-                driver.cuMemcpyHtoDAsync_v2(address(target), source, static_cast<size_t>(bytes), stream));
+                driver.cuMemcpyHtoDAsync_v2(address(target), source, static_cast<size_t>(bytes),
+                                            streamOf(Lane::Compute)));
 }
 
 Outcome CudaDevice::read(void *target, const void *source, int64_t bytes) {
   if (bytes == 0)
     return {};
   enter();
-  Outcome outcome =
-      finish("cuMemcpyDtoHAsync",
-             driver.cuMemcpyDtoHAsync_v2(target, address(source), static_cast<size_t>(bytes), stream));
-  return outcome.ok() ? synchronize() : outcome;
+  Outcome outcome = finish("cuMemcpyDtoHAsync",
+                           driver.cuMemcpyDtoHAsync_v2(target, address(source), static_cast<size_t>(bytes),
+                                                       streamOf(Lane::Compute)));
+  return outcome.ok() ? finish("cuStreamSynchronize", driver.cuStreamSynchronize(streamOf(Lane::Compute)))
+                      : outcome;
 }
 
 Outcome CudaDevice::copy(void *target, const void *source, int64_t bytes) {
   if (bytes == 0)
     return {};
   enter();
-  return finish("cuMemcpyDtoDAsync", driver.cuMemcpyDtoDAsync_v2(address(target), address(source),
-                                                                 static_cast<size_t>(bytes), stream));
+  return finish("cuMemcpyDtoDAsync",
+                driver.cuMemcpyDtoDAsync_v2(address(target), address(source), static_cast<size_t>(bytes),
+                                            streamOf(Lane::Compute)));
+}
+
+Outcome CudaDevice::bring(void *target, const void *source, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  enter();
+  return finish("cuMemcpyHtoDAsync",
+                driver.cuMemcpyHtoDAsync_v2(address(target), source, static_cast<size_t>(bytes),
+                                            streamOf(Lane::Bring)));
+}
+
+Outcome CudaDevice::fetch(void *target, const void *source, int64_t bytes) {
+  if (bytes == 0)
+    return {};
+  enter();
+  return finish("cuMemcpyDtoHAsync",
+                driver.cuMemcpyDtoHAsync_v2(target, address(source), static_cast<size_t>(bytes),
+                                            streamOf(Lane::Fetch)));
+}
+
+void *CudaDevice::allocateHost(int64_t bytes) {
+  if (bytes < 0)
+    return nullptr;
+  enter();
+  void *memory = nullptr;
+  bool done = driver.cuMemHostAlloc(&memory, static_cast<size_t>(std::max<int64_t>(bytes, 1)), 0) == 0;
+  return done ? memory : nullptr;
+}
+
+void CudaDevice::releaseHost(void *memory) {
+  enter();
+  driver.cuMemFreeHost(memory); // waits
+}
+
+std::unique_ptr<Event> CudaDevice::makeEvent(Outcome &outcome) {
+  enter();
+  void *made = nullptr;
+  outcome = finish("cuEventCreate", driver.cuEventCreate(&made, cudaEventDisableTiming));
+  return outcome.ok() ? std::make_unique<CudaEvent>(driver, context, made) : nullptr;
+}
+
+Outcome CudaDevice::record(Event &event, Lane lane) {
+  enter();
+  return finish("cuEventRecord", driver.cuEventRecord(handle(event), streamOf(lane)));
+}
+
+Outcome CudaDevice::order(Lane lane, Event &event) {
+  enter();
+  return finish("cuStreamWaitEvent", driver.cuStreamWaitEvent(streamOf(lane), handle(event), 0));
+}
+
+Outcome CudaDevice::wait(Event &event) {
+  enter();
+  return finish("cuEventSynchronize", driver.cuEventSynchronize(handle(event)));
+}
+
+bool CudaDevice::reached(Event &event) {
+  enter();
+  return driver.cuEventQuery(handle(event)) == 0;
 }
 
 Outcome CudaDevice::fill(void *target, uint8_t value, int64_t bytes) {
   if (bytes == 0)
     return {};
   enter();
-  return finish("cuMemsetD8Async",
-                driver.cuMemsetD8Async(address(target), value, static_cast<size_t>(bytes), stream));
+  return finish("cuMemsetD8Async", driver.cuMemsetD8Async(address(target), value, static_cast<size_t>(bytes),
+                                                          streamOf(Lane::Compute)));
 }
 
 // CUtensorMapDataType; bytes of types that it does not have are moved as they are.
@@ -202,13 +296,17 @@ Outcome CudaDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *a
   }
   CudaResult result = driver.cuLaunchKernel(
       launched.function, grid.blocks[0], grid.blocks[1], grid.blocks[2], grid.threads[0], grid.threads[1],
-      grid.threads[2], grid.shared_bytes, stream, const_cast<void **>(arguments), nullptr);
+      grid.threads[2], grid.shared_bytes, streamOf(Lane::Compute), const_cast<void **>(arguments), nullptr);
   return finish("cuLaunchKernel", result);
 }
 
 Outcome CudaDevice::synchronize() {
   enter();
-  return finish("cuStreamSynchronize", driver.cuStreamSynchronize(stream));
+  Outcome first;
+  for (void *each : streams)
+    if (Outcome outcome = finish("cuStreamSynchronize", driver.cuStreamSynchronize(each)); first.ok())
+      first = outcome;
+  return first;
 }
 
 std::string adrt::findCudaProblem() {
@@ -222,10 +320,41 @@ std::string adrt::findCudaChip() {
   const CudaDriver *driver = loadCudaDriver(problem);
   CudaDeviceNumber number = 0;
   int major = 0, minor = 0;
-  if (!driver || driver->cuDeviceGet(&number, 0) || driver->cuDeviceGetAttribute(&major, cudaMajor, number) ||
-      driver->cuDeviceGetAttribute(&minor, cudaMinor, number))
+  if (!driver || driver->cuDeviceGet(&number, 0) ||
+      driver->cuDeviceGetAttribute(&major, cudaDeviceMajor, number) ||
+      driver->cuDeviceGetAttribute(&minor, cudaDeviceMinor, number))
     return "";
   return "sm_" + std::to_string(major) + std::to_string(minor);
+}
+
+std::string adrt::describeCuda() {
+  std::string text;
+  const CudaDriver *driver = loadCudaDriver(text);
+  if (!driver)
+    return "GPU: none: " + text + "\n";
+  int version = 0, count = 0;
+  driver->cuDriverGetVersion(&version);
+  driver->cuDeviceGetCount(&count);
+  text =
+      "GPU driver: CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + "\n";
+  for (int number = 0; number < count; ++number) {
+    auto ask = [&](int attribute) {
+      int value = 0;
+      driver->cuDeviceGetAttribute(&value, attribute, number);
+      return value;
+    };
+    char name[256] = "?";
+    size_t bytes = 0;
+    driver->cuDeviceGetName(name, sizeof name, number);
+    driver->cuDeviceTotalMem_v2(&bytes, number);
+    text += "GPU " + std::to_string(number) + ": " + name + ", sm_" + std::to_string(ask(cudaDeviceMajor)) +
+            std::to_string(ask(cudaDeviceMinor)) + ", " + std::to_string(ask(cudaDeviceMultiprocessors)) +
+            " multiprocessors, " + std::to_string(bytes >> 20) + " MiB; a block has at most " +
+            std::to_string(ask(cudaDeviceThreadsOfBlock)) + " threads, " +
+            std::to_string(ask(cudaDeviceRegistersOfBlock)) + " registers and " +
+            std::to_string(ask(cudaDeviceSharedOfBlock)) + " bytes of shared memory\n";
+  }
+  return text;
 }
 
 std::unique_ptr<Device> adrt::makeCudaDevice(const std::string &image,

@@ -29,6 +29,9 @@ const char *resolveAll(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuGetErrorString);
   ADJOINT_RESOLVE(cuDeviceGetCount);
   ADJOINT_RESOLVE(cuDeviceGet);
+  ADJOINT_RESOLVE(cuDriverGetVersion);
+  ADJOINT_RESOLVE(cuDeviceGetName);
+  ADJOINT_RESOLVE(cuDeviceTotalMem_v2);
   ADJOINT_RESOLVE(cuDeviceGetAttribute);
   ADJOINT_RESOLVE(cuDevicePrimaryCtxRetain);
   ADJOINT_RESOLVE(cuDevicePrimaryCtxRelease_v2);
@@ -40,6 +43,14 @@ const char *resolveAll(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuStreamCreate);
   ADJOINT_RESOLVE(cuStreamDestroy_v2);
   ADJOINT_RESOLVE(cuStreamSynchronize);
+  ADJOINT_RESOLVE(cuStreamWaitEvent);
+  ADJOINT_RESOLVE(cuEventCreate);
+  ADJOINT_RESOLVE(cuEventDestroy_v2);
+  ADJOINT_RESOLVE(cuEventRecord);
+  ADJOINT_RESOLVE(cuEventSynchronize);
+  ADJOINT_RESOLVE(cuEventQuery);
+  ADJOINT_RESOLVE(cuMemHostAlloc);
+  ADJOINT_RESOLVE(cuMemFreeHost);
   ADJOINT_RESOLVE(cuMemAlloc_v2);
   ADJOINT_RESOLVE(cuMemFree_v2);
   ADJOINT_RESOLVE(cuMemcpyHtoDAsync_v2);

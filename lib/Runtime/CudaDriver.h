@@ -18,10 +18,16 @@ using CudaDeviceNumber = int;
 enum : int {
   cudaJitErrorLog = 5,      // CU_JIT_ERROR_LOG_BUFFER
   cudaJitErrorLogBytes = 6, // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
-  cudaMaxDynamicShared = 8, // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-  cudaMajor = 75,           // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-  cudaMinor = 76,           // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
-  cudaPromote256 = 3,       // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+  cudaStreamNonBlocking = 1,
+  cudaEventDisableTiming = 2,
+  cudaDeviceThreadsOfBlock = 1, // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+  cudaDeviceRegistersOfBlock = 12,
+  cudaDeviceMultiprocessors = 16,
+  cudaDeviceMajor = 75, // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+  cudaDeviceMinor = 76,
+  cudaDeviceSharedOfBlock = 97, // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+  cudaMaxDynamicShared = 8,     // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+  cudaPromote256 = 3,           // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
 };
 
 /// Entry points with the names that they have in the library.
@@ -31,7 +37,10 @@ struct CudaDriver {
   CudaResult (*cuGetErrorString)(CudaResult, const char **);
   CudaResult (*cuDeviceGetCount)(int *);
   CudaResult (*cuDeviceGet)(CudaDeviceNumber *, int ordinal);
-  CudaResult (*cuDeviceGetAttribute)(int *value, int attribute, CudaDeviceNumber);
+  CudaResult (*cuDriverGetVersion)(int *);
+  CudaResult (*cuDeviceGetName)(char *, int bytes, CudaDeviceNumber);
+  CudaResult (*cuDeviceTotalMem_v2)(size_t *, CudaDeviceNumber);
+  CudaResult (*cuDeviceGetAttribute)(int *, int attribute, CudaDeviceNumber);
   CudaResult (*cuDevicePrimaryCtxRetain)(void **context, CudaDeviceNumber);
   CudaResult (*cuDevicePrimaryCtxRelease_v2)(CudaDeviceNumber);
   CudaResult (*cuCtxSetCurrent)(void *context);
@@ -43,6 +52,14 @@ struct CudaDriver {
   CudaResult (*cuStreamCreate)(void **stream, unsigned flags);
   CudaResult (*cuStreamDestroy_v2)(void *stream);
   CudaResult (*cuStreamSynchronize)(void *stream);
+  CudaResult (*cuStreamWaitEvent)(void *stream, void *event, unsigned flags);
+  CudaResult (*cuEventCreate)(void **event, unsigned flags);
+  CudaResult (*cuEventDestroy_v2)(void *event);
+  CudaResult (*cuEventRecord)(void *event, void *stream);
+  CudaResult (*cuEventSynchronize)(void *event);
+  CudaResult (*cuEventQuery)(void *event);
+  CudaResult (*cuMemHostAlloc)(void **, size_t, unsigned flags);
+  CudaResult (*cuMemFreeHost)(void *);
   CudaResult (*cuMemAlloc_v2)(CudaAddress *, size_t);
   CudaResult (*cuMemFree_v2)(CudaAddress);
   CudaResult (*cuMemcpyHtoDAsync_v2)(CudaAddress, const void *, size_t, void *stream);

@@ -22,11 +22,6 @@ void *DeviceMemory::Block::reserve(Device &device, int64_t bytes) {
   return memory;
 }
 
-void DeviceMemory::beginRun() {
-  arenasUsed = 0;
-  constants.clear();
-}
-
 void *DeviceMemory::arena(int64_t bytes) {
   if (arenasUsed == arenas.size())
     arenas.push_back(std::make_unique<Block>());

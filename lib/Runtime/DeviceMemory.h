@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    The memory of one program on its device, with the same kinds as in adrt_context: an arena, numbered
-   buffers, results; beside them copies of arguments and of static data. Blocks are kept from run to run.
-   Internal to the runtime. */
+   buffers, results; beside them copies of arguments and of static data. Blocks are kept from run to run, and
+   so is what static data is in them: the device belongs to one program. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_DEVICEMEMORY_H
 #define ADJOINT_LIB_RUNTIME_DEVICEMEMORY_H
 
@@ -21,8 +21,8 @@ public:
   Device &getDevice() { return *device; }
   bool isOf(const std::shared_ptr<Device> &other) const { return device == other; }
 
-  /// Before each run: static data may be that of another program, arena blocks are free again.
-  void beginRun();
+  /// Before each run: arena blocks are free again.
+  void beginRun() { arenasUsed = 0; }
 
   /// Each returns null when there is not enough memory, or when bytes are negative.
   void *arena(int64_t bytes);

@@ -3,6 +3,7 @@
    What programs for a device ask of the runtime, and what the other services do for them. */
 #include "DeviceMemory.h"
 #include "HostCopy.h"
+#include "Transfers.h"
 #include "adjoint/Runtime/Context.h"
 
 #include <algorithm>
@@ -14,7 +15,10 @@ using namespace adrt;
 void adrt_context::setDevice(std::shared_ptr<Device> device) {
   if (deviceMemory && deviceMemory->isOf(device))
     return;
+  transfers.reset();
+  Device *next = device.get();
   deviceMemory = device ? std::make_unique<DeviceMemory>(std::move(device)) : nullptr;
+  transfers = next ? std::make_unique<Transfers>(*this, *next) : nullptr;
 }
 
 Device *adrt_context::getDevice() const { return deviceMemory ? &deviceMemory->getDevice() : nullptr; }
@@ -23,10 +27,14 @@ void adrt_context::beginDeviceRun() {
   deviceMemory->beginRun();
   deviceMemory->getDevice().interrupted = interrupted;
   writtenResults.clear();
+  lastLaunch = nullptr;
 }
 
 int32_t adrt_context::endDeviceRun(int32_t status) {
   Device &device = deviceMemory->getDevice();
+  // Also of a run that failed: what it sent before is the host's.
+  int32_t delivered = transfers->deliver(Transfers::Wait::Yes);
+  status = status == ADRT_OK ? delivered : status;
   for (const auto &[number, data] : writtenResults)
     if (status == ADRT_OK)
       status = finish(device.read(data.first, deviceMemory->resultData(number), data.second), nullptr);
@@ -39,6 +47,8 @@ int32_t adrt_context::endDeviceRun(int32_t status) {
 int32_t adrt_context::finish(const Outcome &outcome, const adrt_site *site) {
   if (outcome.ok())
     return ADRT_OK;
+  if (!site && outcome.status == ADRT_HOST_ERROR)
+    site = lastLaunch;
   adrt_site precise = {outcome.location.c_str(), site ? site->operation : ""};
   return fail(outcome.status, outcome.location.empty() ? site : &precise, outcome.message);
 }
@@ -84,21 +94,33 @@ void *adrt_context::placeConstant(const void *data, int64_t bytes) {
   return memory && finish(getDevice()->write(memory, data, bytes), nullptr) == ADRT_OK ? memory : nullptr;
 }
 
-//===- Copies for the host ------------------------------------------------===//
+int32_t adrt_context::launch(const adrt_site *site, int32_t kernel, const adrt_grid &grid,
+                             void *const *arguments, int32_t count) {
+  Device &device = *getDevice();
+  lastLaunch = site;
+  if (!watchdog)
+    return finish(device.launch(kernel, grid, arguments, count), site);
+  // Nothing is left to be handed over when the process ends.
+  if (int32_t status = transfers->deliver(Transfers::Wait::Yes); status != ADRT_OK)
+    return status;
+  watchdog->begin(device.kernelName(kernel), site);
+  Outcome outcome = device.launch(kernel, grid, arguments, count);
+  if (outcome.ok())
+    outcome = device.synchronize();
+  watchdog->end();
+  return finish(outcome, site);
+}
 
-int32_t HostCopy::open(bool withContent) {
+//===- Copies for checks --------------------------------------------------===//
+
+int32_t HostCopy::open() {
   Device *device = context.getDevice();
   if (!device)
     return ADRT_OK;
   visible.data = memory.reserve(bytes());
   if (!visible.data)
     return context.fail(ADRT_HOST_ERROR, site, "not enough memory for a copy of a tensor");
-  return withContent ? context.finish(device->read(visible.data, original.data, bytes()), site) : ADRT_OK;
-}
-
-int32_t HostCopy::writeBack() {
-  Device *device = context.getDevice();
-  return device ? context.finish(device->write(original.data, visible.data, bytes()), site) : ADRT_OK;
+  return context.finish(device->read(visible.data, original.data, bytes()), site);
 }
 
 //===- Services -----------------------------------------------------------===//
@@ -135,5 +157,5 @@ int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel
                     void *const *arguments, int32_t count) {
   if (!context->requireDevice())
     return context->getError().status;
-  return context->finish(context->getDevice()->launch(kernel, *grid, arguments, count), site);
+  return context->launch(site, kernel, *grid, arguments, count);
 }

@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Tensors of a program as the callbacks of the host see them: those of a device as a copy in the host's
-   memory. Internal to the runtime. */
+   Tensors of a program as checks see them: those of a device as a copy in the host's memory. Internal to the
+   runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_HOSTCOPY_H
 #define ADJOINT_LIB_RUNTIME_HOSTCOPY_H
 
@@ -14,10 +14,8 @@ public:
   HostCopy(adrt_context &context, const adrt_site *site, const adrt_tensor &tensor)
       : context(context), site(site), original(tensor), visible(tensor) {}
 
-  /// Makes room for the tensor; with its content, or without. Returns a status of adrt.h.
-  int32_t open(bool withContent);
-  /// Brings what the host has written to where the program has the tensor.
-  int32_t writeBack();
+  /// Returns a status of adrt.h.
+  int32_t open();
   const adrt_tensor &view() const { return visible; }
 
 private:

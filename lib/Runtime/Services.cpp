@@ -3,6 +3,7 @@
    The functions that compiled code calls, each a thin door to the context. */
 #include "Failure.h"
 #include "HostCopy.h"
+#include "Transfers.h"
 #include "adjoint/Runtime/Context.h"
 #include "adjoint/Runtime/adrt.h"
 
@@ -24,7 +25,7 @@ int32_t copyForHost(adrt_context *context, const adrt_site *site, const adrt_ten
                     std::deque<HostCopy> &copies, std::vector<adrt_tensor> &views) {
   for (int32_t i = 0; i < count; ++i) {
     HostCopy &copy = copies.emplace_back(*context, site, values[i]);
-    if (int32_t status = copy.open(/*withContent=*/true); status != ADRT_OK)
+    if (int32_t status = copy.open(); status != ADRT_OK)
       return status;
     views.push_back(copy.view());
   }
@@ -53,13 +54,11 @@ int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name
                   const adrt_tensor *destination) {
   if (!context->feed)
     return context->fail(ADRT_HOST_ERROR, site, "feed '" + std::string(name) + "': the host feeds nothing");
-  HostCopy copy(*context, site, *destination);
-  if (int32_t status = copy.open(/*withContent=*/false); status != ADRT_OK)
-    return status;
+  if (context->getDevice())
+    return context->getTransfers().feed(site, name, *destination);
   std::string message;
-  int32_t status = context->feed(name, copy.view(), message);
-  status = finishCallback(context, site, status, "feed '" + std::string(name) + "': " + message);
-  return status == ADRT_OK ? copy.writeBack() : status;
+  int32_t status = context->feed(name, *destination, message);
+  return finishCallback(context, site, status, "feed '" + std::string(name) + "': " + message);
 }
 
 int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *name,
@@ -67,13 +66,8 @@ int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *n
   // A host that does not ask for what is received may leave it.
   if (!context->receive)
     return ADRT_OK;
-  std::deque<HostCopy> copies;
-  std::vector<adrt_tensor> views;
-  if (context->getDevice()) {
-    if (int32_t status = copyForHost(context, site, values, count, copies, views); status != ADRT_OK)
-      return status;
-    values = views.data();
-  }
+  if (context->getDevice())
+    return context->getTransfers().receive(site, name, values, count);
   std::string message;
   int32_t status = context->receive(name, values, count, message);
   return finishCallback(context, site, status, "receive '" + std::string(name) + "': " + message);

@@ -1,20 +1,39 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Every block of device memory is a separate allocation of the host. Only launches and the functions of the
-   device reach it; a kernel that leaves a block, or a copy that does, is an error of this program. */
+   The lane that computes works at once, those for transfers as late as their events allow: who takes a result
+   too early, or memory back, finds the old bytes. Every block of device memory is a separate allocation of
+   the host. Only launches and the functions of the device reach it; a kernel that leaves a block, or a copy
+   that does, is an error of this program. */
 #include "adjoint/Runtime/SimDevice.h"
 #include "TiledTensor.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
+#include <set>
 
 using namespace adrt;
 
 namespace {
 
 constexpr int64_t alignment = 256;
+
+/// A lane for transfers, and how far it has come.
+struct TransferLane {
+  std::deque<std::function<Outcome()>> waiting; // asked for and not made
+  uint64_t made = 0;
+
+  /// Makes the first `count` transfers, of all that there ever were.
+  Outcome advance(uint64_t count);
+};
+
+/// How many transfers of a lane come before it; of none when it is one of the lane that computes.
+struct SimEvent final : Event {
+  TransferLane *lane = nullptr;
+  uint64_t transfers = 0;
+};
 
 class SimDevice final : public Device {
 public:
@@ -23,6 +42,8 @@ public:
   ~SimDevice() override {
     for (const auto &[memory, bytes] : blocks)
       std::free(memory);
+    for (void *memory : hostBlocks)
+      std::free(memory);
   }
 
   void *allocate(int64_t bytes) override;
@@ -30,10 +51,22 @@ public:
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
   Outcome copy(void *target, const void *source, int64_t bytes) override;
+  Outcome bring(void *target, const void *source, int64_t bytes) override;
+  Outcome fetch(void *target, const void *source, int64_t bytes) override;
+  void *allocateHost(int64_t bytes) override;
+  void releaseHost(void *memory) override;
+  std::unique_ptr<Event> makeEvent(Outcome &) override { return std::make_unique<SimEvent>(); }
+  Outcome record(Event &event, Lane lane) override;
+  Outcome order(Lane lane, Event &event) override;
+  Outcome wait(Event &event) override;
+  bool reached(Event &event) override;
   Outcome fill(void *target, uint8_t value, int64_t bytes) override;
   Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box, uint32_t swizzleBytes) override;
+  const char *kernelName(int32_t kernel) const override {
+    return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel]->name : "";
+  }
   Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) override;
-  Outcome synchronize() override { return {}; }
+  Outcome synchronize() override;
 
 private:
   Outcome check(const void *memory, int64_t bytes) const;
@@ -41,6 +74,8 @@ private:
   std::vector<const adsim::KernelCode *> kernels;
   unsigned hostThreads;
   std::map<void *, int64_t> blocks; // by address, with the bytes that were asked for
+  std::set<void *> hostBlocks;
+  TransferLane bringing, fetching;
 };
 
 } // namespace
@@ -58,6 +93,7 @@ void *SimDevice::allocate(int64_t bytes) {
 }
 
 void SimDevice::release(void *memory) {
+  synchronize();
   if (blocks.erase(memory))
     std::free(memory);
 }
@@ -97,6 +133,70 @@ Outcome SimDevice::copy(void *target, const void *source, int64_t bytes) {
   if (outcome.ok() && bytes > 0)
     std::memmove(target, source, static_cast<size_t>(bytes));
   return outcome;
+}
+
+Outcome SimDevice::bring(void *target, const void *source, int64_t bytes) {
+  bringing.waiting.push_back([=] { return write(target, source, bytes); });
+  return {};
+}
+
+Outcome SimDevice::fetch(void *target, const void *source, int64_t bytes) {
+  fetching.waiting.push_back([=] { return read(target, source, bytes); });
+  return {};
+}
+
+Outcome TransferLane::advance(uint64_t count) {
+  while (made < count) {
+    Outcome outcome = waiting.front()();
+    waiting.pop_front();
+    ++made;
+    if (!outcome.ok())
+      return outcome;
+  }
+  return {};
+}
+
+Outcome SimDevice::record(Event &event, Lane lane) {
+  auto &place = static_cast<SimEvent &>(event);
+  place.lane = lane == Lane::Bring ? &bringing : lane == Lane::Fetch ? &fetching : nullptr;
+  place.transfers = place.lane ? place.lane->made + place.lane->waiting.size() : 0;
+  return {};
+}
+
+Outcome SimDevice::order(Lane lane, Event &event) {
+  // What computes is done, whoever waits for it.
+  return lane == Lane::Compute ? wait(event) : Outcome();
+}
+
+Outcome SimDevice::wait(Event &event) {
+  auto &place = static_cast<SimEvent &>(event);
+  return place.lane ? place.lane->advance(place.transfers) : Outcome();
+}
+
+bool SimDevice::reached(Event &event) {
+  auto &place = static_cast<SimEvent &>(event);
+  return !place.lane || place.transfers <= place.lane->made;
+}
+
+Outcome SimDevice::synchronize() {
+  Outcome brought = bringing.advance(bringing.made + bringing.waiting.size());
+  Outcome fetched = fetching.advance(fetching.made + fetching.waiting.size());
+  return brought.ok() ? fetched : brought;
+}
+
+void *SimDevice::allocateHost(int64_t bytes) {
+  void *memory = bytes < 0 ? nullptr : std::malloc(static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+  if (memory) {
+    std::memset(memory, 0xff, static_cast<size_t>(bytes));
+    hostBlocks.insert(memory);
+  }
+  return memory;
+}
+
+void SimDevice::releaseHost(void *memory) {
+  synchronize();
+  if (hostBlocks.erase(memory))
+    std::free(memory);
 }
 
 Outcome SimDevice::fill(void *target, uint8_t value, int64_t bytes) {

@@ -7,7 +7,8 @@
 
 // RUN: %{fake} %{run} 2>&1 | FileCheck %s
 // CHECK: fake: cuInit
-// CHECK: fake: cuModuleLoadDataEx sm_80
+// CHECK: fake: image sm_80
+// CHECK: fake: cuModuleLoadDataEx
 // CHECK: fake: cuModuleGetFunction
 // CHECK: fake: cuMemcpyHtoDAsync
 // CHECK: fake: cuLaunchKernel 2 x 256
@@ -15,6 +16,7 @@
 // CHECK: fake: cuStreamSynchronize
 // CHECK: fake: cuMemFree
 // CHECK: fake: cuModuleUnload
+// CHECK: fake: cuDevicePrimaryCtxRelease 0 left
 
 // RUN: %{fake} AD_FAKE_CUDA=cuInit %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=INIT
 // INIT: error: target 'cuda' is not available: cuInit: CUDA_ERROR_FAKE (as the test wants it); targets are
@@ -26,10 +28,17 @@
 // LOAD: error: cuModuleLoadDataEx: CUDA_ERROR_FAKE (as the test wants it): line 1: no
 
 // RUN: %{fake} AD_FAKE_CUDA=cuLaunchKernel %{exits} 2 %{run} 2>&1 | FileCheck %s --check-prefix=LAUNCH
-// LAUNCH: cuda.mlir:[[#@LINE+6]]:8: error: {{.*}}cuLaunchKernel: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
+// LAUNCH: cuda.mlir:[[#@LINE+13]]:8: error: {{.*}}cuLaunchKernel: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
 
 // RUN: %{fake} AD_FAKE_CUDA=cuStreamSynchronize %{exits} 2 %{run} 2>&1 | FileCheck %s --check-prefix=LATER
-// LATER: error: cuStreamSynchronize: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
+// LATER: cuda.mlir:[[#@LINE+10]]:8: error: 'ad.launch' op cuStreamSynchronize: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
+
+// RUN: %{fake} ad-runner --env | FileCheck %s --check-prefix=ENV
+// RUN: %{fake} adrt-run --env | FileCheck %s --check-prefix=ENV
+// ENV: GPU driver: CUDA 13.1
+// ENV-NEXT: GPU 0: Fake GPU, sm_7576, 16 multiprocessors, 81920 MiB; a block has at most 1 threads, 12 registers and 97 bytes of shared memory
+// RUN: env ADJOINT_LIBCUDA=/missing/libcuda.so ad-runner --env | FileCheck %s --check-prefix=NONE
+// NONE: GPU: none: the driver cannot be loaded: /missing/libcuda.so
 
 func.func @main(%x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = "y"}) {
   %y = ad.add %x, %x : tensor<?xf32>

@@ -4,9 +4,13 @@
 #include "adjoint/Runtime/Context.h"
 #include "adjoint/Runtime/SimDevice.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <set>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int failures = 0;
 
@@ -53,6 +57,26 @@ public:
                          uint32_t swizzleBytes) override {
     return sim->describe(map, tensor, box, swizzleBytes);
   }
+  adrt::Outcome bring(void *target, const void *source, int64_t bytes) override {
+    return sim->bring(target, source, bytes);
+  }
+  adrt::Outcome fetch(void *target, const void *source, int64_t bytes) override {
+    return sim->fetch(target, source, bytes);
+  }
+  void *allocateHost(int64_t bytes) override {
+    void *memory = sim->allocateHost(bytes);
+    given.insert(memory);
+    return memory;
+  }
+  void releaseHost(void *memory) override {
+    EXPECT(given.erase(memory) == 1);
+    sim->releaseHost(memory);
+  }
+  std::unique_ptr<adrt::Event> makeEvent(adrt::Outcome &outcome) override { return sim->makeEvent(outcome); }
+  adrt::Outcome record(adrt::Event &event, adrt::Lane lane) override { return sim->record(event, lane); }
+  adrt::Outcome order(adrt::Lane lane, adrt::Event &event) override { return sim->order(lane, event); }
+  adrt::Outcome wait(adrt::Event &event) override { return sim->wait(event); }
+  bool reached(adrt::Event &event) override { return sim->reached(event); }
   adrt::Outcome launch(int32_t kernel, const adrt_grid &, void *const *, int32_t) override {
     return {ADRT_PROGRAM_ERROR, "kernel " + std::to_string(kernel) + " fails", "k.mlir:1:2"};
   }
@@ -94,17 +118,22 @@ static void tensorsCrossAndComeBack() {
   f.context.setDevice(nullptr); // gives all memory back
 }
 
-static void constantsAreBroughtOncePerRun() {
+static void constantsAreBroughtOnce() {
   Fixture f;
   static const float data[] = {1, 2};
-  for (int run = 1; run <= 2; ++run) {
+  for (int run = 1; run <= 3; ++run) {
     f.context.run([&] {
       void *first = adrt_constant(&f.context, data, sizeof data);
       EXPECT(first && first == adrt_constant(&f.context, data, sizeof data));
       return ADRT_OK;
     });
-    EXPECT(f.device->writes == run);
+    EXPECT(f.device->writes == 1);
   }
+  // Another program has another device, and the same address may hold other data.
+  auto other = std::make_shared<CountingDevice>();
+  f.context.setDevice(other);
+  f.context.run([&] { return adrt_constant(&f.context, data, sizeof data) ? ADRT_OK : ADRT_HOST_ERROR; });
+  EXPECT(other->writes == 1);
 }
 
 static void hostSeesCopies() {
@@ -133,6 +162,76 @@ static void hostSeesCopies() {
   EXPECT(status == ADRT_OK && seen == 3);
 }
 
+/// A program that feeds a value and sends it back, `turns` times; the host writes down what it is asked for
+/// and given. Sizes grow, except ahead: larger places wait for what is in the smaller ones.
+static std::string echo(bool feedsAhead, int turns, int failingReceive = -1) {
+  Fixture f;
+  auto sizeOf = [&](int64_t turn) { return feedsAhead ? 1000 : 1000 * (turn + 1); };
+  f.context.feedsAhead = feedsAhead;
+  std::string events;
+  int fed = 0, received = 0;
+  f.context.feed = [&](const char *, const adrt_tensor &destination, std::string &) {
+    auto *values = static_cast<float *>(destination.data);
+    std::fill(values, values + destination.shape[0], 10.0f + fed);
+    events += "f" + std::to_string(fed++) + " ";
+    return ADRT_OK;
+  };
+  f.context.receive = [&](const char *, const adrt_tensor *values, int32_t, std::string &error) {
+    if (received == failingReceive) {
+      error = "no more";
+      return ADRT_HOST_ERROR;
+    }
+    int64_t size = values[0].shape[0];
+    const auto *elements = static_cast<const float *>(values[0].data);
+    EXPECT(size == sizeOf(received) && elements[0] == 10.0f + received &&
+           elements[size - 1] == 10.0f + received);
+    events += "r" + std::to_string(received++) + " ";
+    return ADRT_OK;
+  };
+  int32_t status = f.context.run([&]() -> int32_t {
+    for (int64_t turn = 0; turn < turns; ++turn) {
+      int64_t size = sizeOf(turn);
+      adrt_tensor x = {adrt_buffer(&f.context, 1, 4 * size), &size, 1, ADRT_F32};
+      for (auto step : {+[](adrt_context *c, adrt_tensor *t) { return adrt_feed(c, &site, "x", t); },
+                        +[](adrt_context *c, adrt_tensor *t) { return adrt_receive(c, &site, "x", t, 1); },
+                        +[](adrt_context *c, adrt_tensor *) { return adrt_poll(c); }})
+        if (int32_t failed = step(&f.context, &x); failed != ADRT_OK)
+          return failed;
+    }
+    return ADRT_PROGRAM_ERROR; // what was sent before is the host's all the same
+  });
+  events += std::to_string(status);
+  return status == ADRT_HOST_ERROR ? events + " " + f.context.getError().message : events;
+}
+
+static void receivedValuesComeInOrder() {
+  EXPECT(echo(/*feedsAhead=*/false, 3) == "f0 r0 f1 r1 f2 r2 1");
+  // Two are under way; for the third the first has to arrive.
+  EXPECT(echo(/*feedsAhead=*/true, 4) == "f0 f1 f2 r0 f3 r1 r2 r3 1");
+  EXPECT(echo(/*feedsAhead=*/false, 4, /*failingReceive=*/1) == "f0 r0 f1 5 receive 'x': no more");
+  EXPECT(echo(/*feedsAhead=*/true, 4, /*failingReceive=*/0) == "f0 f1 f2 5 receive 'x': no more");
+}
+
+static void transfersAreLate() {
+  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({}, 1);
+  auto *host = static_cast<char *>(device->allocateHost(4));
+  auto *memory = static_cast<char *>(device->allocate(4));
+  adrt::Outcome outcome;
+  std::unique_ptr<adrt::Event> brought = device->makeEvent(outcome);
+  std::memset(host, 7, 4);
+  EXPECT(device->bring(memory, host, 4).ok() && device->record(*brought, adrt::Lane::Bring).ok());
+  char seen[4];
+  // Too early.
+  EXPECT(!device->reached(*brought) && device->read(seen, memory, 4).ok() && seen[0] == char(0xff));
+  EXPECT(device->order(adrt::Lane::Compute, *brought).ok() && device->reached(*brought));
+  EXPECT(device->read(seen, memory, 4).ok() && seen[3] == 7);
+  // A transfer that leaves the memory shows where it is waited for.
+  EXPECT(device->fetch(host, memory, 5).ok() && device->record(*brought, adrt::Lane::Fetch).ok());
+  EXPECT(!device->wait(*brought).ok());
+  device->release(memory);
+  device->releaseHost(host);
+}
+
 static void memoryRunsOutCleanly() {
   Fixture f;
   f.device->limit = 100;
@@ -152,6 +251,49 @@ static void kernelsFailAtTheirPlace() {
       f.context.run([&] { return adrt_launch(&f.context, &site, 7, &grid, /*arguments=*/nullptr, 0); });
   EXPECT(status == ADRT_PROGRAM_ERROR && f.context.getError().message == "kernel 7 fails" &&
          f.context.getError().location == "k.mlir:1:2");
+}
+
+static void stuckKernelsAreNamed() {
+  // In a process of its own: it ends with the watchdog.
+  pid_t child = fork();
+  if (child == 0) {
+    adsim::KernelCode code = {};
+    code.name = "spin";
+    code.entry = [](void **) {
+      for (volatile int turns = 0;; turns = turns + 1)
+        ;
+    };
+    adrt_context context;
+    context.setDevice(adrt::makeSimDevice({&code}, 1));
+    context.watchKernels(std::chrono::milliseconds(50),
+                         [](const std::string &kernel, const adrt_site &place) {
+                           _exit(kernel == "spin" && std::strcmp(place.location, site.location) == 0 ? 5 : 6);
+                         });
+    adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
+    context.run([&] { return adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, 0); });
+    _exit(7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+}
+
+static void kernelsInTimeGoOn() {
+  adsim::KernelCode code = {};
+  code.name = "short";
+  code.entry = [](void **) {};
+  adrt_context context;
+  context.setDevice(adrt::makeSimDevice({&code}, 1));
+  std::atomic<int> expired{0};
+  context.watchKernels(std::chrono::seconds(60), [&](const std::string &, const adrt_site &) { ++expired; });
+  adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
+  int32_t status = context.run([&] {
+    int32_t last = ADRT_OK;
+    for (int turn = 0; turn < 100 && last == ADRT_OK; ++turn)
+      last = adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, 0);
+    return last;
+  });
+  EXPECT(status == ADRT_OK && expired == 0);
 }
 
 static void withoutADeviceNothingRuns() {
@@ -198,9 +340,10 @@ static void simMemoryHasEnds() {
 }
 
 int main() {
-  void (*tests[])() = {
-      tensorsCrossAndComeBack, constantsAreBroughtOncePerRun, hostSeesCopies,   memoryRunsOutCleanly,
-      kernelsFailAtTheirPlace, withoutADeviceNothingRuns,     simMemoryHasEnds, simDescribesTiles};
+  void (*tests[])() = {tensorsCrossAndComeBack,   constantsAreBroughtOnce, hostSeesCopies,
+                       receivedValuesComeInOrder, transfersAreLate,        memoryRunsOutCleanly,
+                       kernelsFailAtTheirPlace,   stuckKernelsAreNamed,    kernelsInTimeGoOn,
+                       withoutADeviceNothingRuns, simMemoryHasEnds,        simDescribesTiles};
   int run = 0, failed = 0;
   for (void (*test)() : tests) {
     int before = failures;

@@ -1,24 +1,48 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   A library in the place of the CUDA driver, for tests of what we ask of one. Its memory is the host's, and
-   its kernels are not executed. $AD_FAKE_CUDA names one call that fails. */
+   A library in the place of the CUDA driver, for tests of what we ask of one. Its memory is the host's, its
+   kernels are not executed, and all else is done at once. $AD_FAKE_CUDA names one call that fails. Each call
+   is printed; what was made and not given back is counted when the context is released. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
 
 using Address = unsigned long long;
 
+// By address; streams are numbered.
+static std::map<void *, std::string> &living() {
+  static std::map<void *, std::string> things;
+  return things;
+}
+
 // Whether the call is the one that is to fail; says that it was made.
-static int fails(const char *call, const char *detail = "") {
+static int fails(const char *call, const std::string &detail = "") {
   const char *wanted = std::getenv("AD_FAKE_CUDA");
-  std::fprintf(stderr, "fake: %s%s%s\n", call, *detail ? " " : "", detail);
+  std::fprintf(stderr, "fake: %s%s%s\n", call, detail.empty() ? "" : " ", detail.c_str());
   return wanted && std::strcmp(wanted, call) == 0 ? 700 : 0;
 }
 
-static void *handle() {
-  static int place;
-  return &place;
+template <class Pointer>
+static int make(const char *call, Pointer *thing, const char *name, size_t bytes = 1) {
+  if (int code = fails(call))
+    return code;
+  void *memory = std::calloc(bytes, 1);
+  living()[memory] = name;
+  *thing = (Pointer)memory;
+  return 0;
 }
+
+static int drop(const char *call, void *thing) {
+  if (!living().erase(thing))
+    std::fprintf(stderr, "fake: %s of something unknown\n", call);
+  else
+    std::free(thing);
+  return fails(call);
+}
+
+static const std::string &nameOf(void *thing) { return living()[thing]; }
 
 extern "C" {
 int cuInit(unsigned) { return fails("cuInit"); }
@@ -28,46 +52,69 @@ int cuGetErrorName(int code, const char **name) {
 int cuGetErrorString(int, const char **text) { return *text = "as the test wants it", 0; }
 int cuDeviceGetCount(int *count) { return *count = fails("cuDeviceGetCount") ? 0 : 1, 0; }
 int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, fails("cuDeviceGet"); }
+int cuDriverGetVersion(int *version) { return *version = 13010, 0; }
+int cuDeviceGetName(char *name, int bytes, int) { return std::snprintf(name, bytes, "Fake GPU"), 0; }
+int cuDeviceTotalMem_v2(size_t *bytes, int) { return *bytes = size_t(80) << 30, 0; }
 // $AD_FAKE_CUDA_CHIP is the compute capability, such as 90.
 int cuDeviceGetAttribute(int *value, int attribute, int) {
   const char *chip = std::getenv("AD_FAKE_CUDA_CHIP");
   int capability = chip ? std::atoi(chip) : 80;
-  return *value = attribute == 75 ? capability / 10 : capability % 10, fails("cuDeviceGetAttribute");
+  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : attribute;
+  return fails("cuDeviceGetAttribute");
 }
 int cuDevicePrimaryCtxRetain(void **context, int) {
-  return *context = handle(), fails("cuDevicePrimaryCtxRetain");
+  return make("cuDevicePrimaryCtxRetain", context, "context");
 }
-int cuDevicePrimaryCtxRelease_v2(int) { return fails("cuDevicePrimaryCtxRelease"); }
+int cuDevicePrimaryCtxRelease_v2(int) {
+  size_t left = living().size() - 1;
+  for (const auto &[thing, name] : living())
+    if (name != "context")
+      std::fprintf(stderr, "fake: left: %s\n", name.c_str());
+  return fails("cuDevicePrimaryCtxRelease", std::to_string(left) + " left");
+}
 int cuCtxSetCurrent(void *) { return 0; }
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *names, void **values) {
-  *module = handle();
-  int failed =
-      fails("cuModuleLoadDataEx", std::strstr(static_cast<const char *>(image), ".target sm_90a")  ? "sm_90a"
-                                  : std::strstr(static_cast<const char *>(image), ".target sm_80") ? "sm_80"
-                                                                                                   : "?");
+  const char *text = static_cast<const char *>(image);
+  std::fprintf(stderr, "fake: image %s\n",
+               std::strstr(text, ".target sm_90a")  ? "sm_90a"
+               : std::strstr(text, ".target sm_80") ? "sm_80"
+                                                    : "?");
+  int failed = make("cuModuleLoadDataEx", module, "module");
   for (unsigned i = 0; failed && i < count; ++i)
     if (names[i] == 5) // the log of errors
       std::strcpy(static_cast<char *>(values[i]), "line 1: no");
   return failed;
 }
-int cuModuleUnload(void *) { return fails("cuModuleUnload"); }
-int cuModuleGetFunction(void **function, void *, const char *name) {
-  return *function = handle(), fails("cuModuleGetFunction", name);
+int cuModuleUnload(void *module) { return drop("cuModuleUnload", module); }
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+  return *function = module, fails("cuModuleGetFunction", name);
 }
 int cuFuncSetAttribute(void *, int, int) { return fails("cuFuncSetAttribute"); }
-int cuStreamCreate(void **stream, unsigned) { return *stream = handle(), fails("cuStreamCreate"); }
-int cuStreamDestroy_v2(void *) { return fails("cuStreamDestroy"); }
-int cuStreamSynchronize(void *) { return fails("cuStreamSynchronize"); }
-int cuMemAlloc_v2(Address *memory, size_t bytes) {
-  *memory = reinterpret_cast<Address>(std::calloc(bytes, 1));
-  return fails("cuMemAlloc");
+int cuStreamCreate(void **stream, unsigned) {
+  static int count = 0;
+  return make("cuStreamCreate", stream, ("stream " + std::to_string(++count)).c_str());
 }
-int cuMemFree_v2(Address memory) { return std::free(reinterpret_cast<void *>(memory)), fails("cuMemFree"); }
-int cuMemcpyHtoDAsync_v2(Address target, const void *source, size_t bytes, void *) {
-  return std::memcpy(reinterpret_cast<void *>(target), source, bytes), fails("cuMemcpyHtoDAsync");
+int cuStreamDestroy_v2(void *stream) { return drop("cuStreamDestroy", stream); }
+int cuStreamSynchronize(void *stream) { return fails("cuStreamSynchronize", nameOf(stream)); }
+int cuStreamWaitEvent(void *stream, void *, unsigned) { return fails("cuStreamWaitEvent", nameOf(stream)); }
+int cuEventCreate(void **event, unsigned) { return make("cuEventCreate", event, "event"); }
+int cuEventDestroy_v2(void *event) { return drop("cuEventDestroy", event); }
+int cuEventRecord(void *, void *stream) { return fails("cuEventRecord", nameOf(stream)); }
+int cuEventSynchronize(void *) { return fails("cuEventSynchronize"); }
+int cuEventQuery(void *) { return 600; } // not yet, as far as anybody can tell
+int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
+  return make("cuMemHostAlloc", memory, "host memory", bytes);
 }
-int cuMemcpyDtoHAsync_v2(void *target, Address source, size_t bytes, void *) {
-  return std::memcpy(target, reinterpret_cast<void *>(source), bytes), fails("cuMemcpyDtoHAsync");
+int cuMemFreeHost(void *memory) { return drop("cuMemFreeHost", memory); }
+int cuMemAlloc_v2(Address *memory, size_t bytes) { return make("cuMemAlloc", memory, "memory", bytes); }
+int cuMemFree_v2(Address memory) { return drop("cuMemFree", reinterpret_cast<void *>(memory)); }
+int cuMemcpyHtoDAsync_v2(Address target, const void *source, size_t bytes, void *stream) {
+  std::memcpy(reinterpret_cast<void *>(target), source, bytes);
+  return fails("cuMemcpyHtoDAsync", nameOf(stream));
+}
+int cuMemcpyDtoHAsync_v2(void *target, Address source, size_t bytes, void *stream) {
+  std::memcpy(target, reinterpret_cast<void *>(source), bytes);
+  return fails("cuMemcpyDtoHAsync", nameOf(stream));
 }
 int cuMemcpyDtoDAsync_v2(Address target, Address source, size_t bytes, void *) {
   std::memcpy(reinterpret_cast<void *>(target), reinterpret_cast<void *>(source), bytes);

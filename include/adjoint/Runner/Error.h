@@ -17,6 +17,7 @@ enum ExitCode : int {
   ExitUsage = 2,        // options, arguments, files: what the user can repair on the command line
   ExitCheckFailed = 3,
   ExitNoTarget = 4,
+  ExitStuck = 5, // a kernel took longer than it may
   ExitInterrupted = 130
 };
 

@@ -45,6 +45,7 @@ struct Options {
   bool print = false;
   unsigned threads = 1;
   unsigned repeat = 1, warmup = 0;
+  double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
   std::string report, numericsReport, dumpOptimized;
   bool checkGradients = false;
   bool optimize = true;
@@ -62,6 +63,8 @@ constexpr unsigned kMaxThreads = 1024;
 
 /// The number of threads for --threads: 0 asks for one per processor.
 unsigned resolveThreads(unsigned asked);
+/// An error when kernels are to be watched on a target that has none on a device.
+llvm::Error checkTimeout(double timeoutKernel, Target target);
 /// The target of that name, and MODE[,PERMISSION…] into `options`; as on the command line.
 llvm::Expected<Target> parseTarget(llvm::StringRef name);
 llvm::Error parseNumerics(llvm::StringRef text, Options &options);

@@ -7,6 +7,7 @@
 
 #include "adjoint/Runtime/Device.h"
 #include "adjoint/Runtime/ThreadPool.h"
+#include "adjoint/Runtime/Watchdog.h"
 #include "adjoint/Runtime/adrt.h"
 
 #include <chrono>
@@ -51,6 +52,7 @@ private:
 };
 
 class DeviceMemory;
+class Transfers;
 
 /// Bytes of a dense tensor, or -1 when the type is unknown, a size is negative or the product overflows.
 int64_t byteSize(int32_t type, int32_t rank, const int64_t *shape);
@@ -78,6 +80,9 @@ struct adrt_context {
   /// Asked at each poll, on the thread that runs the program, which stops when the answer is true. May be
   /// empty.
   std::function<bool()> interrupted;
+  /// What the host feeds does not depend on what it has received. On a device a feed may then be asked for
+  /// before values are handed over that the program sent earlier, while they are still being computed.
+  bool feedsAhead = false;
   /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.
   bool poisonMemory = false;
 
@@ -94,6 +99,13 @@ struct adrt_context {
   /// earlier device had for this context is given back to it.
   void setDevice(std::shared_ptr<adrt::Device> device);
   adrt::Device *getDevice() const;
+  adrt::Transfers &getTransfers() { return *transfers; }
+
+  /// Tells the host of kernels on the device that take longer than `limit`. Each is then waited for before
+  /// the next one starts, so that the one that is late has a name.
+  void watchKernels(std::chrono::duration<double> limit, adrt::Watchdog::Expired expired) {
+    watchdog = std::make_unique<adrt::Watchdog>(limit, std::move(expired));
+  }
 
   void setThreads(unsigned count) { pool.setThreads(count); }
   unsigned getThreads() const { return pool.getThreads(); }
@@ -113,6 +125,8 @@ struct adrt_context {
   bool requireDevice();
   void *placeArgument(const adrt_tensor &argument, int32_t index);
   void *placeConstant(const void *data, int64_t bytes);
+  int32_t launch(const adrt_site *site, int32_t kernel, const adrt_grid &grid, void *const *arguments,
+                 int32_t count);
   /// Records how a request to the device failed, if it did; returns its status.
   int32_t finish(const adrt::Outcome &outcome, const adrt_site *site);
   int32_t poll();
@@ -142,8 +156,11 @@ private:
   std::vector<std::unique_ptr<Result>> results;
   std::vector<adrt::KernelTime> kernelTimes;
   std::unique_ptr<adrt::DeviceMemory> deviceMemory; // null without a device
+  std::unique_ptr<adrt::Transfers> transfers;       // the same; goes before the device
   // Results of this run that the device has, by number: where the host gets them, and their bytes.
   std::map<int32_t, std::pair<void *, int64_t>> writtenResults;
+  const adrt_site *lastLaunch = nullptr;    // errors of a kernel show in a later request
+  std::unique_ptr<adrt::Watchdog> watchdog; // null unless kernels are watched
 };
 
 #endif // ADJOINT_RUNTIME_CONTEXT_H

@@ -19,6 +19,8 @@ std::string findCudaProblem();
 
 /// The first GPU's chip, such as sm_90; empty when there is none.
 std::string findCudaChip();
+/// Driver, GPUs and their limits, a line each; or a line that says why there are none.
+std::string describeCuda();
 
 /// The first GPU with the kernels of a module of PTX or of code for its chip, by number. Null and the reason
 /// in `problem` when the driver refuses.

@@ -1,13 +1,16 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    What runs the kernels of a program: an emulated GPU, or a real one. A device has memory of its own, which
-   only these functions reach, and does what it is asked in order. */
+   only these functions reach. It has three lanes of work: one computes, one brings from the host and one
+   fetches for it. Each does what it is asked in order, perhaps later; between them, and towards the host,
+   events make an order. */
 #ifndef ADJOINT_RUNTIME_DEVICE_H
 #define ADJOINT_RUNTIME_DEVICE_H
 
 #include "adjoint/Runtime/adrt.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 
 namespace adrt {
@@ -24,6 +27,16 @@ struct Outcome {
   }
 };
 
+/// Two are for transfers: what is fetched waits for what computes it, and what is brought must not wait
+/// behind that.
+enum class Lane { Compute, Bring, Fetch };
+
+/// A place in the work of a lane, of a device's own making.
+class Event {
+public:
+  virtual ~Event() = default;
+};
+
 /// One per context: not for several threads at a time.
 class Device {
 public:
@@ -34,10 +47,29 @@ public:
   /// Gives memory back, when what was asked for before is done.
   virtual void release(void *memory) = 0;
 
-  /// From the host's memory, to it, and inside the device's. The host's memory is free again on return.
+  /// From the host's memory, to it, and inside the device's, on the lane that computes. The host's memory is
+  /// free again on return.
   virtual Outcome write(void *target, const void *source, int64_t bytes) = 0;
   virtual Outcome read(void *target, const void *source, int64_t bytes) = 0;
   virtual Outcome copy(void *target, const void *source, int64_t bytes) = 0;
+  /// The same on the lanes for transfers, with memory of `allocateHost`, which is in use until an event
+  /// behind the copy has been waited for.
+  virtual Outcome bring(void *target, const void *source, int64_t bytes) = 0;
+  virtual Outcome fetch(void *target, const void *source, int64_t bytes) = 0;
+  /// Memory of the host, as `allocate` and `release` for the device's.
+  virtual void *allocateHost(int64_t bytes) = 0;
+  virtual void releaseHost(void *memory) = 0;
+
+  /// Null and the reason in `outcome` when there can be no more.
+  virtual std::unique_ptr<Event> makeEvent(Outcome &outcome) = 0;
+  /// Puts the event behind all work that the lane has; it has no other place then.
+  virtual Outcome record(Event &event, Lane lane) = 0;
+  /// Later work of the lane comes after the event.
+  virtual Outcome order(Lane lane, Event &event) = 0;
+  /// Waits until the work before the event is done, or asks whether it is.
+  virtual Outcome wait(Event &event) = 0;
+  virtual bool reached(Event &event) = 0;
+
   /// Sets every byte.
   virtual Outcome fill(void *target, uint8_t value, int64_t bytes) = 0;
 
@@ -46,14 +78,15 @@ public:
                            uint32_t swizzleBytes) = 0;
 
   /// Kernels have the numbers in which the device was given them.
+  virtual const char *kernelName(int32_t kernel) const { return ""; }
   virtual Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) = 0;
-  /// Waits for everything.
+  /// Waits for everything, on all lanes.
   virtual Outcome synchronize() = 0;
 
   /// Asked now and then during long work, which ends when the answer is true. May be empty.
   std::function<bool()> interrupted;
-  /// What the kernels belong to; its owner compares it.
-  const void *program = nullptr;
+  /// What the kernels belong to: a number of its owner's, who never gives it twice; 0 for none.
+  uint64_t program = 0;
 };
 
 } // namespace adrt

@@ -1,0 +1,43 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A kernel that takes longer than it may ends the process: it is named with its place, and what was received before is written.
+// DEFINE: %{exits} = %python %S/Inputs/exits.py
+// DEFINE: %{values} = --arg x=normal:1 --timeout-kernel 1.5
+
+// RUN: %{exits} 5 ad-runner %s --target gpu-sim %{values} --out-dir %t.out 2>&1 | FileCheck %s
+// CHECK: timeout-kernel.mlir:[[#@LINE+27]]:8: error: {{.*}}kernel 'dot_{{[0-9]+}}' has not ended after 1.5 seconds, the process ends
+// CHECK-NEXT: %s = ad.dot
+// RUN: %python -c "import numpy; print(numpy.load('%t.out/scale.npy').tolist())" | FileCheck %s --check-prefix=KEPT
+// KEPT: {{^}}[2.0, 4.0, 8.0]{{$}}
+
+// RUN: ad-runner %s --target gpu-sim --emit %t.adx
+// RUN: %{exits} 5 adrt-run %t.adx %{values} 2>&1 | FileCheck %s --check-prefix=FILE
+// FILE: timeout-kernel.mlir:[[#@LINE+20]]:8: error: {{.*}}kernel 'dot_{{[0-9]+}}' has not ended after 1.5 seconds
+// RUN: ad-runner %s --entry small --target gpu-sim --timeout-kernel 100 --print | FileCheck %s --check-prefix=SMALL
+// SMALL: res0: tensor<f32> = 8.
+
+// RUN: %{exits} 2 ad-runner %s --timeout-kernel 1 2>&1 | FileCheck %s --check-prefix=CPU
+// CPU: error: --timeout-kernel is about kernels on a GPU, target 'cpu' has none
+// RUN: %{exits} 2 ad-runner %s --target gpu-sim --timeout-kernel -1 2>&1 | FileCheck %s --check-prefix=NUMBER
+// NUMBER: error: expected --timeout-kernel with a positive number of seconds, found '-1'
+
+func.func @main(%x: tensor<384x384xf32> {ad.name = "x"}) -> tensor<384x384xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %start = ad.constant dense<1.0> : tensor<f32>
+  %scale = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %start) -> tensor<f32> {
+    %twice = ad.add %v, %v : tensor<f32>
+    ad.receive "scale"(%twice) : tensor<f32>
+    scf.yield %twice : tensor<f32>
+  }
+  %y = ad.mul %x, %scale : tensor<384x384xf32>, tensor<f32>
+  %s = ad.dot %y, %x : (tensor<384x384xf32>, tensor<384x384xf32>) -> tensor<384x384xf32>
+  return %s : tensor<384x384xf32>
+}
+
+func.func @small() -> tensor<f32> {
+  %ones = ad.constant dense<1.0> : tensor<8xf32>
+  %sum = ad.reduce_sum %ones axes [0] : tensor<8xf32> -> tensor<f32>
+  return %sum : tensor<f32>
+}
