@@ -4,6 +4,8 @@
 // RUN: ad-runner --target cpu %s --feed x=arange --feed w=arange --out-dir %t.out
 // RUN: %python -c "import numpy, sys; [numpy.save(f'{sys.argv[1]}.{n}.npy', numpy.arange(n, dtype=float)) for n in [999, 1000]]" %t
 // RUN: ad-runner --target cpu %s --feed x=%t.1000.npy --feed w=arange
+// RUN: ad-runner --target gpu-sim %s --feed x=%t.1000.npy --feed w=arange
+// RUN: not ad-runner --target gpu-sim %s --feed x=%t.999.npy --feed w=arange 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: not ad-runner --target cpu %s --feed x=%t.999.npy --feed w=arange 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: %python -c "import numpy, sys; [print(n, a.shape, a.ravel()) for n in sys.argv[2:] for a in [numpy.load(sys.argv[1] + '/' + n + '.npy')]]" %t.out last.0 last.1 last.2 last.3 | FileCheck %s
 

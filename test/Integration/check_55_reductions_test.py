@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Check 55: sum and maximum of every length from 1 to 1025, over the last and over another axis, against f64.
 
-One program of dynamic shape serves all lengths; the data are negative, so that a padding with zero would show in the maximum.
+One program of dynamic shape serves all lengths, compiled ahead of time for the processor and for the emulated GPU; the data are negative, so that a padding with zero would show in the maximum.
 """
 
 import os
@@ -24,15 +24,16 @@ func.func @main(%x: tensor<3x?xf32> {ad.name = "x"}, %y: tensor<?x3xf32> {ad.nam
 }
 """
 LENGTHS = [*range(1, 1026), 4095, 4096, 4097, 20000]
-RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
+TARGETS = ["cpu", "gpu-sim"]
 
 
-def wrong(folder, length, generator):
-    """What is wrong for one length, or None."""
+def wrong(folder, target, length, generator):
+    """What is wrong for one length on a target, or None."""
     x = (-1 - generator.random((3, length))).astype(np.float32)
     np.save(folder / "x.npy", x)
     np.save(folder / "y.npy", np.ascontiguousarray(x.T))
-    command = [RUNNER, str(folder / "program.mlir"), "--cache", str(folder / "cache"), "--out-dir", str(folder / "out")]
+    command = [BIN / "adrt-run", folder / f"{target}.adx", "--out-dir", folder / "out"]
     command += [f"--arg=x={folder}/x.npy", f"--arg=y={folder}/y.npy"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -56,12 +57,16 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "program.mlir").write_text(PROGRAM)
-        for length in LENGTHS:
-            problem = wrong(folder, length, generator)
-            if problem:
-                failed += 1
-                print(f"length {length}: {problem}")
-    print(f"reductions: {len(LENGTHS)} run, {failed} failed")
+        for target in TARGETS:
+            emit = [BIN / "ad-runner", folder / "program.mlir", "--target", target, "--emit", folder / f"{target}.adx"]
+            subprocess.run(emit, check=True)
+        for target in TARGETS:
+            for length in LENGTHS:
+                problem = wrong(folder, target, length, generator)
+                if problem:
+                    failed += 1
+                    print(f"length {length} on {target}: {problem}")
+    print(f"reductions: {len(TARGETS) * len(LENGTHS)} run, {failed} failed")
     return failed > 0
 
 
