@@ -63,6 +63,7 @@ private:
   Error checkUnknown() const;
   Error checkValues() const;
   Error checkEmit(const Options &options) const;
+  Error checkCompiled(const Options &options) const;
   Error readInput(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
@@ -145,6 +146,17 @@ Error OptionsReader::checkEmit(const Options &options) const {
   return Error::success();
 }
 
+// A file that is compiled already has no use for what says how to compile.
+Error OptionsReader::checkCompiled(const Options &options) const {
+  if (!isCompiled(options))
+    return Error::success();
+  for (const Arg *arg : list)
+    if (!arg->getOption().matches(OPT_INPUT) && !arg->getOption().hasVisibilityFlag(RunVis))
+      return usageError("'" + options.input + "' is compiled already: " + arg->getOption().getPrefixedName() +
+                        " has no meaning for it");
+  return Error::success();
+}
+
 Error OptionsReader::readAssignments(OptionId id, std::vector<Assignment> &assignments) const {
   std::string option = table.getOption(id).getPrefixedName().str();
   for (StringRef value : list.getAllArgValues(id)) {
@@ -213,6 +225,8 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = readInput(options))
     return std::move(error);
+  if (Error error = checkCompiled(options))
+    return std::move(error);
   Expected<Target> target = parseTarget(text(OPT_target, "cpu"));
   if (!target)
     return target.takeError();
@@ -245,7 +259,7 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = readSeconds(OPT_timeout_kernel, options.timeoutKernel))
     return std::move(error);
-  if (set == OptionSet::Compiler)
+  if (set == OptionSet::Compiler && !isCompiled(options))
     if (Error error = checkTimeout(options.timeoutKernel, options.target))
       return std::move(error);
   options.entry = text(OPT_entry, "main");

@@ -25,7 +25,7 @@ defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feed
 defm warmup : Value<"warmup", "N", "Runs before the first one that is measured">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
 defm report : Value<"report", "FILE.json", "Write the time of each stage, pass and kernel">;
-def env : Switch<"env", "Print versions, the processor and the cache folder">;
+def env : Switch<"env", "Print versions, the processor, the GPU with its driver and limits">;
 def version : Switch<"version", "Print the version">;
 def help : Switch<"help", "Print this text">;
 def h : Flag<["-"], "h">, Alias<help>;

@@ -57,7 +57,20 @@ Error checkRequest(const CompiledProgram &program, const Options &options) {
   return Error::success();
 }
 
-int runProgram(const ToolRun &run) {
+void printVersion(llvm::raw_ostream &os) {
+  os << "adrt-run " << ADJOINT_VERSION << " (.adx " << adxVersion << ", runtime " << ADRT_ABI_VERSION
+     << ")\n";
+}
+
+void printEnvironment(llvm::raw_ostream &os, const Options &options) {
+  printVersion(os);
+  os << "machine: " << llvm::sys::getProcessTriple() << "\n";
+  os << "processor: " << llvm::sys::getHostCPUName() << "\n" << adrt::describeCuda();
+}
+
+} // namespace
+
+int mlir::ad::runner::runAdx(const ToolRun &run) {
   std::optional<AdxProgram> adx;
   std::unique_ptr<Executable> executable;
   {
@@ -80,19 +93,6 @@ int runProgram(const ToolRun &run) {
       .run(*executable, adx->program.signature, std::move(adx->weights), llvm::MemoryBufferRef());
 }
 
-void printVersion(llvm::raw_ostream &os) {
-  os << "adrt-run " << ADJOINT_VERSION << " (.adx " << adxVersion << ", runtime " << ADRT_ABI_VERSION
-     << ")\n";
-}
-
-void printEnvironment(llvm::raw_ostream &os, const Options &options) {
-  printVersion(os);
-  os << "machine: " << llvm::sys::getProcessTriple() << "\n";
-  os << "processor: " << llvm::sys::getHostCPUName() << "\n" << adrt::describeCuda();
-}
-
-} // namespace
-
 int mlir::ad::runner::adrtRunMain(int argc, char **argv) {
-  return runTool(argc, argv, {OptionSet::Run, runProgram, printVersion, printEnvironment});
+  return runTool(argc, argv, {OptionSet::Run, runAdx, printVersion, printEnvironment});
 }

@@ -30,6 +30,9 @@ struct Tool {
   void (*printEnvironment)(llvm::raw_ostream &os, const Options &options);
 };
 
+/// Runs a file that was compiled ahead of time; as Tool::run.
+int runAdx(const ToolRun &run);
+
 /// The whole of `main`; never leaves by exit() or abort() because of what a user wrote.
 int runTool(int argc, char **argv, const Tool &tool);
 

@@ -9,6 +9,10 @@
 // RUN: ad-runner %s --emit %t.cpu.adx
 // RUN: adrt-run %t.cpu.adx %{values} > %t.cpu
 // RUN: cmp %t.expected %t.cpu
+// RUN: ad-runner %t.cpu.adx %{values} > %t.here
+// RUN: cmp %t.expected %t.here
+// RUN: %{exits} 2 ad-runner %t.cpu.adx --numerics fast 2>&1 | FileCheck %s --check-prefix=AGAIN
+// AGAIN: ad-runner: error: '{{.*}}.cpu.adx' is compiled already: --numerics has no meaning for it
 // RUN: ad-runner %s --emit %t.sim.adx --target gpu-sim
 // RUN: adrt-run %t.sim.adx %{values} --target gpu-sim > %t.sim
 // RUN: cmp %t.expected %t.sim

@@ -5,6 +5,7 @@
 #define ADJOINT_RUNNER_OPTIONS_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -57,6 +58,9 @@ struct Options {
   std::string cache;           ///< a folder, `off`, or empty for the default one
   bool showEnv = false, showVersion = false, showHelp = false;
 };
+
+/// Whether the program is a file that was compiled ahead of time.
+inline bool isCompiled(const Options &options) { return llvm::StringRef(options.input).ends_with(".adx"); }
 
 /// More threads than any machine has processors for, and few enough to start.
 constexpr unsigned kMaxThreads = 1024;
