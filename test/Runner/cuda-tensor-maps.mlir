@@ -7,7 +7,7 @@
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
 
 // RUN: %{fake} %{run} 2>&1 | FileCheck %s
-// CHECK: fake: cuModuleLoadDataEx sm_90a
+// CHECK: fake: image sm_90a
 // CHECK: fake: cuTensorMapEncodeTiled type 9 swizzle 3 promotion 3 rest 0, map aligned, 72 by 64 step 1 40 by 64 step 1 3 by 1 step 1, strides 144 5760
 // CHECK: fake: cuTensorMapEncodeTiled type 9 swizzle 3 promotion 3 rest 0, map aligned, 48 by 64 step 1 72 by 64 step 1, strides 96
 // CHECK: fake: cuFuncSetAttribute
@@ -16,7 +16,7 @@
 // The kernels of a chip of which none is known are for the oldest one, and --chip decides otherwise.
 // RUN: %{fake} AD_FAKE_CUDA=cuDeviceGetAttribute %{run} 2>&1 | FileCheck %s --check-prefix=OLDEST
 // RUN: %{fake} %{run} --chip sm_80 2>&1 | FileCheck %s --check-prefix=OLDEST
-// OLDEST: fake: cuModuleLoadDataEx sm_80
+// OLDEST: fake: image sm_80
 // OLDEST-NOT: cuTensorMapEncodeTiled
 // OLDEST: fake: cuLaunchKernel
 

@@ -36,7 +36,7 @@
 // RUN: %{fake} ad-runner --env | FileCheck %s --check-prefix=ENV
 // RUN: %{fake} adrt-run --env | FileCheck %s --check-prefix=ENV
 // ENV: GPU driver: CUDA 13.1
-// ENV-NEXT: GPU 0: Fake GPU, sm_7576, 16 multiprocessors, 81920 MiB; a block has at most 1 threads, 12 registers and 97 bytes of shared memory
+// ENV-NEXT: GPU 0: Fake GPU, sm_80, 16 multiprocessors, 81920 MiB; a block has at most 1 threads, 12 registers and 97 bytes of shared memory
 // RUN: env ADJOINT_LIBCUDA=/missing/libcuda.so ad-runner --env | FileCheck %s --check-prefix=NONE
 // NONE: GPU: none: the driver cannot be loaded: /missing/libcuda.so
 
