@@ -330,7 +330,7 @@ static void everyServiceIsASymbol() {
     EXPECT(symbol.address != nullptr);
     services += std::strncmp(symbol.name, "adrt_", 5) == 0;
   }
-  EXPECT(services == 16);
+  EXPECT(services == 17);
 }
 
 int main() {
