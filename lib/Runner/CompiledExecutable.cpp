@@ -24,7 +24,8 @@ std::atomic<uint64_t> executables{0};
 class CompiledExecutable final : public Executable {
 public:
   /// Null and the reason when there is no device to run on.
-  using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(unsigned threads, std::string &problem)>;
+  using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(
+      unsigned threads, std::vector<adrt::KernelTraffic> *traffic, std::string &problem)>;
   /// `makeDevice` is empty when the processor runs the kernels.
   CompiledExecutable(std::unique_ptr<LoadedCode> code, adrt_entry entry, std::vector<std::string> kernels,
                      DeviceMaker makeDevice)
@@ -37,6 +38,8 @@ public:
     return context.run(entry, arguments.data(), results.data());
   }
   llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
+  void countTraffic() override { countsTraffic = true; }
+  llvm::ArrayRef<adrt::KernelTraffic> getTraffic() const override { return traffic; }
 
 private:
   /// A context keeps the device of a program from run to run. Returns why there is none.
@@ -45,7 +48,9 @@ private:
     if (present == (makeDevice ? number : 0))
       return "";
     std::string problem;
-    std::shared_ptr<adrt::Device> device = makeDevice ? makeDevice(context.getThreads(), problem) : nullptr;
+    std::shared_ptr<adrt::Device> device;
+    if (makeDevice)
+      device = makeDevice(context.getThreads(), countsTraffic ? &traffic : nullptr, problem);
     if (device)
       device->program = number;
     context.setDevice(std::move(device));
@@ -57,6 +62,8 @@ private:
   std::vector<std::string> kernels;
   DeviceMaker makeDevice;
   const uint64_t number = ++executables;
+  bool countsTraffic = false;
+  std::vector<adrt::KernelTraffic> traffic;
 };
 
 bool isEmulated(const CompiledProgram &program) { return program.device == targetName(Target::GpuSim); }
@@ -92,9 +99,12 @@ mlir::ad::runner::makeExecutable(const CompiledProgram &program, std::unique_ptr
     std::vector<const adsim::KernelCode *> kernels;
     for (void *part : llvm::ArrayRef(parts).drop_front())
       kernels.push_back(static_cast<const adsim::KernelCode *>(part));
-    makeDevice = [kernels](unsigned threads, std::string &) { return adrt::makeSimDevice(kernels, threads); };
+    makeDevice = [kernels](unsigned threads, std::vector<adrt::KernelTraffic> *traffic, std::string &) {
+      return adrt::makeSimDevice(kernels, threads, traffic);
+    };
   } else if (!program.device.empty()) {
-    makeDevice = [image = program.image, kernels = program.kernels](unsigned, std::string &problem) {
+    makeDevice = [image = program.image, kernels = program.kernels](
+                     unsigned, std::vector<adrt::KernelTraffic> *, std::string &problem) {
       return adrt::makeCudaDevice(image, kernels, problem);
     };
   }

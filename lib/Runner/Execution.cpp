@@ -112,6 +112,8 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
   for (const Tensor &argument : bindings.arguments)
     arguments.push_back(argument.view());
 
+  if (options.traffic)
+    executable.countTraffic();
   StageScope stage(report.stages, "run");
   report.kernelNames = executable.getKernelNames();
   report.warmup = options.warmup;
@@ -130,11 +132,13 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
       report.runs.push_back(std::chrono::duration<double>(Clock::now() - before).count());
     report.arenaBytes = context.getArenaBytes();
     report.kernels = context.getKernelTimes();
+    report.traffic = executable.getTraffic().vec();
     if (status != ADRT_OK)
       return console.fail(status, context.getError(), source);
   }
   console.clearProgress();
   if (Error error = outputs.finish(results))
     return console.fail(std::move(error));
+  printTraffic(llvm::outs(), report.traffic);
   return ExitDone;
 }

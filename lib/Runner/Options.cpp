@@ -274,6 +274,9 @@ Expected<Options> OptionsReader::read() {
   if (Error error = checkEmit(options))
     return std::move(error);
   options.print = list.hasArg(OPT_print);
+  options.traffic = list.hasArg(OPT_traffic);
+  if (options.traffic && options.target != Target::GpuSim)
+    return usageError("--traffic is counted by the emulated GPU alone; add --target gpu-sim");
   options.checkGradients = list.hasArg(OPT_check_gradients);
   options.optimize = !list.hasArg(OPT_O0);
   return options;

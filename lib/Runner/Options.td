@@ -33,6 +33,7 @@ def h : Flag<["-"], "h">, Alias<help>;
 
 // What compiles, ad-runner alone.
 defm numerics : Value<"numerics", "MODE[,PERM]", "Numerics contract of the module: reproducible, strict or fast, and permissions by name">;
+def traffic : Switch<"traffic", "Count what kernels of the emulated GPU ask of memory; printed, and in the report">;
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;

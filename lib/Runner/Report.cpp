@@ -3,6 +3,7 @@
 // Collects times and writes them as JSON.
 #include "adjoint/Runner/Report.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
 
 #include <algorithm>
 
@@ -37,7 +38,43 @@ llvm::json::Array kernelsToJSON(const Report &report) {
   return array;
 }
 
+llvm::json::Array trafficToJSON(llvm::ArrayRef<adrt::KernelTraffic> traffic) {
+  llvm::json::Array array;
+  for (const adrt::KernelTraffic &kernel : traffic) {
+    if (kernel.launches == 0)
+      continue;
+    llvm::json::Array accesses;
+    for (const adrt::AccessTraffic &access : kernel.accesses)
+      accesses.push_back(llvm::json::Object{{"operation", access.operation},
+                                            {"memory", access.shared ? "shared" : "global"},
+                                            {"requests", access.requests},
+                                            {access.shared ? "wavefronts" : "sectors", access.units},
+                                            {"fewest", access.fewest}});
+    array.push_back(llvm::json::Object{{"name", kernel.name},
+                                       {"class", kernel.kind},
+                                       {"launches", kernel.launches},
+                                       {"accesses", std::move(accesses)}});
+  }
+  return array;
+}
+
 } // namespace
+
+void mlir::ad::runner::printTraffic(llvm::raw_ostream &os, llvm::ArrayRef<adrt::KernelTraffic> traffic) {
+  for (const adrt::KernelTraffic &kernel : traffic) {
+    if (kernel.launches == 0)
+      continue;
+    os << "kernel " << kernel.name << " (" << kernel.kind << "): " << kernel.launches << " launches\n";
+    for (const adrt::AccessTraffic &access : kernel.accesses) {
+      double share =
+          access.fewest ? static_cast<double>(access.units) / static_cast<double>(access.fewest) : 0;
+      os << "  " << access.operation << ": " << access.requests << " requests of "
+         << (access.shared ? "shared" : "global") << " memory, " << access.units
+         << (access.shared ? " wavefronts, " : " sectors, ") << llvm::format("%.2f", share)
+         << " of the fewest\n";
+    }
+  }
+}
 
 double mlir::ad::runner::median(std::vector<double> values) {
   if (values.empty())
@@ -60,6 +97,7 @@ llvm::json::Value mlir::ad::runner::toJSON(const Report &report) {
                             {"stages", stagesToJSON(report.stages.getStages())},
                             {"passes", stagesToJSON(report.passes.getStages())},
                             {"kernels", kernelsToJSON(report)},
+                            {"traffic", trafficToJSON(report.traffic)},
                             {"arena_bytes", report.arenaBytes},
                             {"warmup", report.warmup},
                             {"runs", llvm::json::Array(report.runs)},

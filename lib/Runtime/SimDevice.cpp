@@ -37,8 +37,13 @@ struct SimEvent final : Event {
 
 class SimDevice final : public Device {
 public:
-  SimDevice(std::vector<const adsim::KernelCode *> kernels, unsigned hostThreads)
-      : kernels(std::move(kernels)), hostThreads(hostThreads) {}
+  SimDevice(std::vector<const adsim::KernelCode *> kernels, unsigned hostThreads,
+            std::vector<KernelTraffic> *traffic)
+      : kernels(std::move(kernels)), hostThreads(hostThreads), traffic(traffic) {
+    if (traffic)
+      for (size_t number = traffic->size(); number < this->kernels.size(); ++number)
+        traffic->push_back({this->kernels[number]->name, this->kernels[number]->kind, 0, {}});
+  }
   ~SimDevice() override {
     for (const auto &[memory, bytes] : blocks)
       std::free(memory);
@@ -73,7 +78,8 @@ private:
 
   std::vector<const adsim::KernelCode *> kernels;
   unsigned hostThreads;
-  std::map<void *, int64_t> blocks; // by address, with the bytes that were asked for
+  std::vector<KernelTraffic> *traffic; // null when nobody asks
+  std::map<void *, int64_t> blocks;    // by address, with the bytes that were asked for
   std::set<void *> hostBlocks;
   TransferLane bringing, fetching;
 };
@@ -224,6 +230,21 @@ Outcome SimDevice::describe(void *map, const adrt_tensor &tensor, const uint32_t
   return problem.empty() ? Outcome() : Outcome::failed("internal error: no tensor map: " + problem);
 }
 
+static void addTraffic(KernelTraffic &kernel, const adsim::Statistics &statistics) {
+  ++kernel.launches;
+  for (const adsim::SiteTraffic &site : statistics.traffic) {
+    auto isSame = [&](const AccessTraffic &known) {
+      return known.operation == site.site.operation && known.shared == site.shared;
+    };
+    auto known = std::find_if(kernel.accesses.begin(), kernel.accesses.end(), isSame);
+    if (known == kernel.accesses.end())
+      known = kernel.accesses.insert(known, {site.site.operation, site.shared, 0, 0, 0});
+    known->requests += site.requests;
+    known->units += site.units;
+    known->fewest += site.idealUnits;
+  }
+}
+
 Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) {
   if (kernel < 0 || static_cast<size_t>(kernel) >= kernels.size())
     return Outcome::failed("internal error: the program launches kernel " + std::to_string(kernel) + " of " +
@@ -242,7 +263,11 @@ Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *ar
   launch.interrupted = interrupted;
   for (const auto &[memory, bytes] : blocks)
     launch.memory.push_back({memory, static_cast<uint64_t>(bytes), true});
-  adsim::Result result = adsim::launch(code, const_cast<void **>(arguments), launch);
+  launch.countTraffic = traffic != nullptr;
+  adsim::Statistics statistics;
+  adsim::Result result = adsim::launch(code, const_cast<void **>(arguments), launch, &statistics);
+  if (traffic)
+    addTraffic((*traffic)[static_cast<size_t>(kernel)], statistics);
   if (result.ok())
     return {};
   if (result.failure == adsim::Failure::Interrupted)
@@ -251,6 +276,6 @@ Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *ar
 }
 
 std::unique_ptr<Device> adrt::makeSimDevice(std::vector<const adsim::KernelCode *> kernels,
-                                            unsigned hostThreads) {
-  return std::make_unique<SimDevice>(std::move(kernels), hostThreads);
+                                            unsigned hostThreads, std::vector<KernelTraffic> *traffic) {
+  return std::make_unique<SimDevice>(std::move(kernels), hostThreads, traffic);
 }

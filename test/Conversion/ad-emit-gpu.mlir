@@ -6,37 +6,14 @@
 #identity = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Every kernel says why it takes the class that covers all.
-// REMARK-DAG: generic-class | Category:ad-gpu | kernel=scale, reason="the GPU has no emitter for class elementwise"
-// REMARK-DAG: generic-class | Category:ad-gpu | kernel=sum, reason="the GPU has no emitter for class row"
+// Every kernel says which class it takes, and why it takes the one that covers all.
+// REMARK-DAG: generic-class | Category:ad-gpu | kernel=sum, reason="no other class covers it"
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=pad, reason="no other class covers it"
 
 // What the host program launches.
-// CHECK: func.func private @scale(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 2>, ad.tiles = "threads"}
 // CHECK: func.func private @sum(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "warps"}
 // CHECK: func.func private @pad(!llvm.ptr, index, !llvm.ptr, index) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
 // CHECK: gpu.module @ad_kernels
-
-// Neighbouring threads take neighbouring elements: one loop over all of them, with a step of the whole grid.
-// CHECK-LABEL: gpu.func @scale
-// CHECK-SAME: kernel attributes {nvvm.maxntid = array<i32: 256>, nvvm.minctasm = 2 : i32}
-// CHECK: %[[THREAD:.+]] = arith.addi
-// CHECK: %[[THREADS:.+]] = arith.muli %{{grid_dim.*}}, %{{block_dim.*}}
-// CHECK: scf.for %[[I:.+]] = %[[THREAD]] to %{{.+}} step %[[THREADS]]
-// CHECK: %[[X:.+]] = llvm.load %{{.+}} : !llvm.ptr -> f32
-// CHECK: arith.mulf %[[X]], %[[X]] : f32
-// CHECK: llvm.store
-// CHECK-NOT: vector<
-ad.kernel private @scale(%a: tensor<4x20xf32>) -> tensor<4x20xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
-  %e = tensor.empty() : tensor<4x20xf32>
-  %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
-      ins(%a : tensor<4x20xf32>) outs(%e : tensor<4x20xf32>) {
-  ^bb0(%x: f32, %out: f32):
-    %y = arith.mulf %x, %x : f32
-    linalg.yield %y : f32
-  } -> tensor<4x20xf32>
-  ad.yield %r : tensor<4x20xf32>
-}
 
 // A warp takes a row of 64 lanes: each of its threads sums two, joins them, and then half, a quarter, … of the others' sums; one
 // thread stores when all have read.
@@ -55,7 +32,7 @@ ad.kernel private @scale(%a: tensor<4x20xf32>) -> tensor<4x20xf32> attributes {k
 // CHECK: llvm.store
 // CHECK-NOT: llvm.store
 ad.kernel private @sum(%a: tensor<4x200xf32>) -> tensor<4xf32> attributes
-    {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 64, chunk = 4096>} {
+    {kernel_class = #ad<kernel_class generic>, order = #ad.order<lanes = 64, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>

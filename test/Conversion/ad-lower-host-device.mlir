@@ -101,3 +101,40 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.run = 0 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.run is not positive}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A thread has four elements: a quarter of the threads, in blocks of one warp, so that they spread over the chip.
+// CHECK-LABEL: func.func @adrt_entry_runs
+// CHECK: arith.index_cast %{{c32.*}} : index to i32
+// CHECK: arith.index_cast %{{c32.*}} : index to i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.run = 4 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
+    attributes {ad.arena_bytes = 16384 : i64, ad.buffers = array<i64: 0, 0, 0, 16384>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4096xf32>) -> tensor<4096xf32>
+  return %y : tensor<4096xf32>
+}
+
+// -----
+
+// Sixteen threads share a row, and a block has sixteen rows.
+// CHECK-LABEL: func.func @adrt_entry_groups
+// CHECK: arith.index_cast %{{c4096.*}} : index to i32
+// CHECK: arith.index_cast %{{c256.*}} : index to i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.group = 16 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32>
+    attributes {ad.arena_bytes = 262144 : i64, ad.buffers = array<i64: 0, 0, 0, 262144>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<65536xf32>) -> tensor<65536xf32>
+  return %y : tensor<65536xf32>
+}

@@ -2,15 +2,24 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random programs on the emulated GPU: the same bits as on the reference interpreter, in `reproducible` mode.
 
-Even cases are random functions of several operations with control flow, odd ones programs of parts that fuse. The emulator also
-looks for races, divergence, accesses out of bounds and misaligned ones, each of which fails the case.
+A third of the cases are random functions of several operations with control flow, a third programs of parts that fuse, a third
+have a part for each class of kernels. The emulator also looks for races, divergence, accesses out of bounds and misaligned ones,
+each of which fails the case.
 
-A failing case is reduced and written to a folder that is named. Closes with `gpu-sim: N run, N failed`."""
+A failing case is reduced and written to a folder that is named. How many programs and kernels are of each class is printed;
+where a class is rarer than 10 % of 100 programs or more, the campaign is not worth its name and fails too. Closes with
+`gpu-sim: N run, N failed`."""
 
+import collections
 import pathlib
+import re
+import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+
+import numpy as np
 
 import batch
 import campaign
@@ -22,8 +31,60 @@ NAMES = ("on the reference", "on the emulated GPU")
 OPTIONS = [["--target=reference", "--numerics=reproducible"], ["--target=gpu-sim", "--numerics=reproducible"]]
 
 
+CLASSES = ["contraction", "row", "elementwise", "transposition", "generic"]
+LEAST = 0.1  # the share of programs that every class needs
+TO_KERNELS = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels", "--ad-emit-gpu",
+              "--remarks-filter=ad-gpu"]
+REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (\w+)-class ")
+
+
+def fresh(g, least, most):
+    """An argument that nothing else reads: what is computed from it joins no other kernel."""
+    sizes = g.sizes(g.rank(least, most))
+    return g.argument(g.element, sizes, g.static(sizes))
+
+
+def transposition(g):
+    x = fresh(g, 2, 3)
+    order = [*range(1, x.rank), 0] if g.chance(0.5) else [*range(x.rank - 2), x.rank - 1, x.rank - 2]
+    static, sizes = [x.static[a] for a in order], [x.sizes[a] for a in order]
+    return g.add("transpose", x.element, static, sizes, [x], f"ad.transpose {x} {order} : {x.type}", attributes={"order": order})
+
+
+PARTS = [
+    transposition,
+    lambda g: clusters.contraction(g, fresh(g, 2, 3)),
+    lambda g: g.pick([clusters.norm, clusters.row_values])(g, fresh(g, 1, 3)),
+    lambda g: clusters.chain(g, fresh(g, 1, 3)),
+]
+
+
+def program_of_classes(seed, number):
+    g = clusters.ClusterGenerator(np.random.default_rng([seed, number, 3]))
+    for part in g.rng.permutation(len(PARTS)):
+        PARTS[part](g)
+    return g.program()
+
+
 def make(seed, number):
-    return clusters.random_program(seed, number) if number % 2 else random_program(seed, number)
+    return [random_program, clusters.random_program, program_of_classes][number % 3](seed, number)
+
+
+def count_classes(programs):
+    """{class: (programs that have a kernel of it, kernels)}."""
+    text, ends = "", []
+    for i, program in enumerate(programs):
+        text += program.function(f"p{i}", None)
+        ends.append(text.count("\n"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "programs.mlir"
+        path.write_text(text)
+        done = subprocess.run([runner.binary("ad-opt"), str(path), *TO_KERNELS, "-o", "/dev/null"], capture_output=True, text=True,
+                              errors="replace")
+    found = collections.defaultdict(list)
+    for line, name in REMARK.findall(done.stderr):
+        found[name].append(next(i for i, end in enumerate(ends) if int(line) <= end))
+    return {name: (len(set(owners)), len(owners)) for name, owners in found.items()}
 
 
 def check(programs):
@@ -49,19 +110,33 @@ def main():
     given = campaign.options(__doc__).parse_args()
     counts, failed = campaign.Counts(), 0
 
+    programs_of, kernels_of = collections.Counter(), collections.Counter()
+
     def check_numbers(numbers):
         programs = [make(given.seed, number) for number in numbers]
-        return {number: pair for number, *pair in zip(numbers, programs, check(programs))}
+        complaints = {number: pair for number, *pair in zip(numbers, programs, check(programs))}
+        return {"classes": count_classes(programs), **complaints}
 
-    for number, (program, complaint) in campaign.in_batches(check_numbers, given):
+    for number, found in campaign.in_batches(check_numbers, given):
+        if number == "classes":
+            for name, (programs, kernels) in found.items():
+                programs_of[name] += programs
+                kernels_of[name] += kernels
+            continue
+        program, complaint = found
         counts.add(program)
         if complaint:
             failed += 1
             if failed <= given.keep:
                 report(given, number, program, complaint)
     counts.show()
+    print("classes: " + ", ".join(f"{name} {kernels_of[name]} kernels in {100 * programs_of[name] / max(given.count, 1):.0f} % of "
+                                  "the programs" for name in CLASSES))
+    rare = [name for name in CLASSES if given.count >= 100 and programs_of[name] < LEAST * given.count]
+    if rare:
+        print(f"too few programs have a kernel of class {', '.join(rare)}")
     print(f"gpu-sim: {given.count} run, {failed} failed")
-    return bool(failed)
+    return bool(failed or rare)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,14 @@
 // RUN: FileCheck %s --check-prefix=HIT --input-file=%t.json
 // HIT: "cache": "hit"
 
+// RUN: ad-runner %s --entry smooth --target gpu-sim --arg x=normal:1 --traffic --report %t.json | FileCheck %s --check-prefix=TRAFFIC
+// TRAFFIC-NOT: 0 launches
+// TRAFFIC: kernel reduce_0 (row): 1 launches
+// TRAFFIC: llvm.store: 3 requests of global memory, 3 sectors, 1.00 of the fewest
+// RUN: FileCheck %s --check-prefix=COUNTED --input-file=%t.json
+// COUNTED: "traffic": [
+// COUNTED: "class": "row"
+
 // RUN: not ad-runner %s --entry wrong --target gpu-sim --arg x=arange --dim x.0=3 --arg y=arange --dim y.0=2 2>&1 | FileCheck %s --check-prefix=WRONG
 // WRONG: gpu-sim.mlir:[[#@LINE+19]]:8: error: 'ad.add' op broadcast: dimension 0 has sizes 3 and 2, neither is 1
 // RUN: %python %S/Inputs/exits.py 3 ad-runner %s --entry checked --target gpu-sim --arg x=arange 2>&1 | FileCheck %s --check-prefix=CHECKED

@@ -195,17 +195,25 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
   let summary = "Emit the code of each kernel for a GPU";
   let description = [{
     Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels`, and a declaration of the same name in its place, which says how
-    the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Two classes of kernels have code of
-    their own. A contraction of known sizes, whose results all read it element by element, shares tiles of the result among blocks of
+    the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Four classes of kernels have code of
+    their own, beside the generic one. A contraction of known sizes, whose results all read it element by element, shares tiles of the result among blocks of
     threads, with the operands in shared memory: f16 and bf16 with the permissions `mma` and `contract` go to tensor cores
     (`mma.sync`, operands copied ahead by `cp.async`), which the report of permissions names; on sm_90a, where the operands are
     arguments whose rows are multiples of 16 bytes, to those of warpgroups (`wgmma`): one warpgroup has tiles brought by tensor
-    maps, ahead through a ring, the others multiply. Everything else is summed by multiply-adds in the written order. The generic class covers every kernel: threads take elements, or warps take rows when
-    the kernel sums over lanes. But for tensor cores, any grid and either class compute the same bits, those of the written order.
-    Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason.
+    maps, ahead through a ring, the others multiply. Everything else is summed by multiply-adds in the written order.
+
+    In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of threads takes a
+    row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes, and what waits between two passes
+    stays in registers where the row is short enough. Transpositions go through tiles in shared memory, whose places are permuted.
+    Where sizes or addresses that only the run knows decide about accesses of 16 bytes, there is code for both cases.
+    The generic class covers every kernel: threads take elements, or warps take rows when the kernel sums over lanes.
+    But for tensor cores, any grid and every class compute the same bits, those of the written order.
+    Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason; `ad.class` of the function names
+    it too.
 
     `ad.tiles` of the declaration says who takes a tile (`threads`, `warps` or `blocks`), `ad.space` how many there are: the
-    product of that many leading axes of that result; or `ad.blocks` says their number. `ad.threads` and `ad.shared_bytes` say what
+    product of that many leading axes of that result; or `ad.blocks` says their number. `ad.run` is how many tiles one taker has at
+    once, `ad.group` how many threads share a tile. `ad.threads` and `ad.shared_bytes` say what
     each block gets, where it is not 256 threads and no shared memory beside that of the kernel; `ad.tensor_maps` what the last
     arguments of the kernel are.
 

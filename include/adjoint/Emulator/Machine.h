@@ -45,6 +45,7 @@ struct KernelCode {
   uint32_t requiredBlock[3];  ///< 0: any
   uint32_t cluster[3];        ///< that the kernel asks for; 0: any
   uint32_t argumentCount;
+  const char *kind; ///< the class of the kernel, as its function says; empty when it does not
 };
 
 struct Dim3 {

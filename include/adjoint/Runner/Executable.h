@@ -6,6 +6,7 @@
 #define ADJOINT_RUNNER_EXECUTABLE_H
 
 #include "adjoint/Runner/Signature.h"
+#include "adjoint/Runtime/SimDevice.h"
 
 #include <memory>
 
@@ -22,6 +23,11 @@ public:
 
   /// Names of the kernels by number, if the executable counts kernels.
   virtual llvm::ArrayRef<std::string> getKernelNames() const { return {}; }
+
+  /// From the next context on, counts what kernels of the emulated GPU ask of memory.
+  virtual void countTraffic() {}
+  /// What was counted, by number of the kernel.
+  virtual llvm::ArrayRef<adrt::KernelTraffic> getTraffic() const { return {}; }
 };
 
 /// Everything that is needed to run a compiled program again; what the cache keeps.

@@ -48,6 +48,7 @@ struct Options {
   unsigned repeat = 1, warmup = 0;
   double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
   std::string report, numericsReport, dumpOptimized;
+  bool traffic = false; ///< counted and printed
   bool checkGradients = false;
   bool optimize = true;
   std::string fuse = "grow";   ///< the policy of ad-fuse

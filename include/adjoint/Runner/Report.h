@@ -5,9 +5,11 @@
 #define ADJOINT_RUNNER_REPORT_H
 
 #include "adjoint/Runtime/Context.h"
+#include "adjoint/Runtime/SimDevice.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 #include <memory>
@@ -62,9 +64,12 @@ struct Report {
   int64_t arenaBytes = 0;
   std::vector<adrt::KernelTime> kernels; ///< of the measured executions
   std::vector<std::string> kernelNames;
+  std::vector<adrt::KernelTraffic> traffic; ///< by number of the kernel, of all executions
   int exitCode = 0;
 };
 
+/// A line per kernel and one per kind of access.
+void printTraffic(llvm::raw_ostream &os, llvm::ArrayRef<adrt::KernelTraffic> traffic);
 double median(std::vector<double> values);
 llvm::json::Value toJSON(const Report &report);
 

@@ -8,13 +8,33 @@
 #include "adjoint/Runtime/Device.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace adrt {
 
+/// What the instructions of one kind in a kernel asked of one memory.
+struct AccessTraffic {
+  std::string operation;
+  bool shared = false;
+  uint64_t requests = 0; ///< of warps
+  uint64_t units = 0;    ///< wavefronts of shared memory, sectors of global memory
+  uint64_t fewest = 0;   ///< that the requested bytes need
+};
+
+/// What all launches of a kernel asked of memory.
+struct KernelTraffic {
+  std::string name;
+  std::string kind; ///< its class
+  uint64_t launches = 0;
+  std::vector<AccessTraffic> accesses;
+};
+
 /// A device whose kernels are compiled for the emulator, by number. They must outlive it. Its memory is
 /// filled with ones at first, so that a read of unwritten memory shows.
-std::unique_ptr<Device> makeSimDevice(std::vector<const adsim::KernelCode *> kernels, unsigned hostThreads);
+/// Traffic is counted where `traffic` is given, by kernel number, and costs time; it must outlive the device.
+std::unique_ptr<Device> makeSimDevice(std::vector<const adsim::KernelCode *> kernels, unsigned hostThreads,
+                                      std::vector<KernelTraffic> *traffic = nullptr);
 
 } // namespace adrt
 

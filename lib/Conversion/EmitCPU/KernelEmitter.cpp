@@ -179,8 +179,7 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
   SmallVector<std::pair<Buffer, SmallVector<Value>>> waiting;
   auto storeWaiting = [&] {
     for (auto &[destination, computed] : waiting)
-      for (auto [position, value] : llvm::zip_equal(positions, computed))
-        store(destination, position, value);
+      storeAll(destination, positions, computed);
     waiting.clear();
   };
   bool wait = mayOverwriteArguments(kernel);
@@ -194,6 +193,11 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
   }
   storeWaiting();
   return success();
+}
+
+void KernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
+  for (auto [position, value] : llvm::zip_equal(positions, values))
+    store(destination, position, value);
 }
 
 KernelEmitter::Nest KernelEmitter::nestOver(const Buffer &buffer, ValueRange roots) {

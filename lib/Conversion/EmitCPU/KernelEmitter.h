@@ -111,6 +111,7 @@ protected:
                              Store store);
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
   LogicalResult storeRoots(ValueRange roots, ArrayRef<Buffer> buffers, ArrayRef<Position> positions);
+  virtual void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);
 
   // --- Blocks.cpp: tiles of rows and vectors
   void chooseBlock(Nest &nest);
@@ -197,9 +198,9 @@ protected:
   void chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any);
   void collectPass(Value tensor, const Position &position, Visited &visited, SmallVectorImpl<Value> &values,
                    SmallVectorImpl<std::pair<Value, Position>> &reductions);
-  Value loadSaved(Value tensor, const Position &position);
-  void storeSaved(Value tensor, const Position &position, Value value);
-  void endPass();
+  virtual Value loadSaved(Value tensor, const Position &position);
+  virtual void storeSaved(Value tensor, const Position &position, Value value);
+  virtual void endPass();
   bool isOnRow(const Position &position);
 
   // --- Prefetch.cpp: what comes from beyond the caches
@@ -242,7 +243,7 @@ protected:
                                        ArrayRef<Position> positions);
   FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                              ArrayRef<Value> identities);
-  FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity);
+  virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity);
   FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                       ArrayRef<Value> start, Value lower, Value upper);
   virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,

@@ -4,7 +4,11 @@
 // program how to launch it.
 
 #include "../SerializeKernels/Ptx.h"
+#include "ElementwiseEmitter.h"
+#include "RowEmitter.h"
+#include "TransposeEmitter.h"
 #include "WarpgroupEmitter.h"
+#include "adjoint/Conversion/KernelAttributes.h"
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
@@ -75,7 +79,21 @@ private:
     if (kernel.getKernelClass() == KernelClass::contraction)
       if (std::optional<device::Contraction> contraction = device::matchContraction(kernel, reason))
         return contractionEmitter(kernel, function, *contraction);
-    reportGeneric(kernel, reason);
+    if (kernel.getKernelClass() == KernelClass::elementwise) {
+      reportClass(kernel, function);
+      return std::make_unique<device::ElementwiseEmitter>(kernel, function);
+    }
+    if (kernel.getKernelClass() == KernelClass::row)
+      if (std::optional<device::Rows> rows = device::matchRows(kernel, reason)) {
+        reportClass(kernel, function);
+        return std::make_unique<device::RowEmitter>(kernel, function, *rows);
+      }
+    if (kernel.getKernelClass() == KernelClass::transposition)
+      if (std::optional<device::Transposition> moved = device::matchTransposition(kernel, reason)) {
+        reportClass(kernel, function);
+        return std::make_unique<device::TransposeEmitter>(kernel, function, *moved);
+      }
+    reportGeneric(kernel, function, reason);
     return std::make_unique<device::GenericEmitter>(kernel, function);
   }
 
@@ -90,15 +108,26 @@ private:
         remark::missed(kernel.getLoc(), remark::RemarkOpts::name("warpgroups").category("ad-gpu"))
             << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
     }
-    remark::passed(kernel.getLoc(), remark::RemarkOpts::name("contraction-class").category("ad-gpu"))
-        << remark::metric("kernel", kernel.getSymName())
-        << remark::metric("units", device::nameOf(contraction.units));
+    reportClass(kernel, function) << remark::metric("units", device::nameOf(contraction.units));
     if (contraction.units == device::Units::Warpgroups)
       return std::make_unique<device::WarpgroupEmitter>(kernel, function, contraction, tile);
     return std::make_unique<device::ContractionEmitter>(kernel, function, contraction, tile);
   }
 
-  static void reportGeneric(KernelOp kernel, StringRef reason) {
+  // Names the class on the kernel too, for figures that are counted when it runs.
+  static remark::detail::InFlightRemark reportClass(KernelOp kernel, GPUFuncOp function) {
+    StringRef name = stringifyKernelClass(kernel.getKernelClass());
+    function->setAttr(kClassAttr, StringAttr::get(kernel.getContext(), name));
+    // A remark keeps no copy of its name.
+    auto title = StringAttr::get(kernel.getContext(), name + "-class");
+    auto report = remark::passed(kernel.getLoc(), remark::RemarkOpts::name(title).category("ad-gpu"));
+    report << remark::metric("kernel", kernel.getSymName());
+    return report;
+  }
+
+  static void reportGeneric(KernelOp kernel, GPUFuncOp function, StringRef reason) {
+    StringRef name = stringifyKernelClass(KernelClass::generic);
+    function->setAttr(kClassAttr, StringAttr::get(kernel.getContext(), name));
     remark::missed(kernel.getLoc(), remark::RemarkOpts::name("generic-class").category("ad-gpu"))
         << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
   }
@@ -141,6 +170,10 @@ private:
       declaration->setAttr("ad.shared_bytes", builder.getI64IntegerAttr(tiles.sharedBytes));
     if (tiles.tensorMaps)
       declaration->setAttr(device::kTensorMapsAttr, tiles.tensorMaps);
+    if (tiles.run > 1)
+      declaration->setAttr("ad.run", builder.getI64IntegerAttr(tiles.run));
+    if (tiles.group > 1)
+      declaration->setAttr("ad.group", builder.getI64IntegerAttr(tiles.group));
   }
 };
 } // namespace

@@ -143,17 +143,22 @@ LogicalResult GenericEmitter::emitRow(ValueRange roots, const Nest &space, const
       return failure();
   if (failed(storePerRow(perRow, perRowBuffers, row)))
     return failure();
-  synchronizeWarp();
-  auto storeAt = [&](Value index) {
-    Position position(row);
-    position.push_back({index, 0, nullptr});
-    return storeRoots(whole, wholeBuffers, ArrayRef<Position>(position));
+  synchronizeTakers();
+  auto storeAt = [&](ArrayRef<Value> indices) {
+    SmallVector<Position> positions(indices.size(), row);
+    for (auto [position, index] : llvm::zip_equal(positions, indices))
+      position.push_back({index, 0, nullptr});
+    return storeRoots(whole, wholeBuffers, positions);
   };
   Value length = space.sizes.back();
   if (!spreads)
-    return emitLoop(indexConstant(0), length, indexConstant(1), storeAt);
+    return emitLoop(indexConstant(0), length, indexConstant(1), [&](Value index) { return storeAt(index); });
   Spread ofThread(*this);
-  return emitLoop(lane, length, indexConstant(kWarpThreads), storeAt);
+  return emitAlong(length, storeAt);
+}
+
+LogicalResult GenericEmitter::emitAlong(Value length, StoreAt storeAt) {
+  return emitLoop(lane, length, indexConstant(kWarpThreads), [&](Value index) { return storeAt(index); });
 }
 
 // The memory operations of a warp before it come before those behind it.
@@ -162,13 +167,16 @@ void GenericEmitter::synchronizeWarp() {
   NVVM::SyncWarpOp::create(builder, loc, all);
 }
 
-// One thread of a warp stores what all have computed, when all have read what lies there.
+Value GenericEmitter::isFirstTaker() {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, indexConstant(0));
+}
+
+// One thread stores what all have computed, when all have read what lies there.
 void GenericEmitter::store(const Buffer &buffer, const Position &position, Value value) {
   if (spread)
     return KernelEmitter::store(buffer, position, value);
-  synchronizeWarp();
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, indexConstant(0));
-  auto branch = scf::IfOp::create(builder, loc, isFirst);
+  synchronizeTakers();
+  auto branch = scf::IfOp::create(builder, loc, isFirstTaker());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   KernelEmitter::store(buffer, position, value);

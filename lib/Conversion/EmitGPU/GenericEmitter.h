@@ -23,6 +23,8 @@ struct TileCount {
   int64_t blockThreads = kBlockThreads;
   int64_t sharedBytes = 0; // that the launch gives each block
   ArrayAttr tensorMaps;    // what the last arguments of the function are, or null
+  int64_t run = 1;         // tiles that a taker has at once
+  int64_t group = 1;       // threads that take a tile together, of takers that are threads
 };
 
 class GenericEmitter : public cpu::KernelEmitter {
@@ -51,6 +53,13 @@ protected:
   Position positionOf(Value number, ValueRange sizes);
   LogicalResult hoistEverywhere(ValueRange roots, const Nest &nest);
   void synchronizeWarp();
+  /// Those who share a row: what they do before comes before what they do behind, and which one stores what
+  /// all have computed.
+  virtual void synchronizeTakers() { synchronizeWarp(); }
+  virtual Value isFirstTaker();
+  /// Shares the elements of a row among them, some neighbours at a time.
+  using StoreAt = function_ref<LogicalResult(ArrayRef<Value> indices)>;
+  virtual LogicalResult emitAlong(Value length, StoreAt storeAt);
 
   // --- Lanes.cpp: sums over lanes, by a warp or by one thread
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,

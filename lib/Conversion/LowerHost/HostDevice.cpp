@@ -13,6 +13,8 @@ using namespace mlir::ad::device;
 
 // Of a launch: kernels give the same bits for any grid.
 static constexpr int64_t kMostBlocks = 65535;
+// Short work is spread over the processors of a chip before blocks grow.
+static constexpr int64_t kLeastBlocks = 128;
 
 Value HostEmitter::deviceArgument(unsigned number) {
   Value described = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
@@ -47,12 +49,35 @@ Value HostEmitter::tileCount(LaunchOp launch, func::FuncOp kernel) {
   Value count = indexConstant(1);
   for (Value size : ArrayRef(result.sizes).take_front(space[1]))
     count = builder.createOrFold<arith::MulIOp>(loc, count, size);
+  if (auto run = kernel->getAttrOfType<IntegerAttr>("ad.run"))
+    count = builder.createOrFold<arith::CeilDivUIOp>(loc, count, indexConstant(run.getInt()));
   return count;
 }
 
 static int64_t numberOf(func::FuncOp kernel, StringRef attribute, int64_t otherwise) {
   auto number = kernel->getAttrOfType<IntegerAttr>(attribute);
   return number ? number.getInt() : otherwise;
+}
+
+static int64_t threadsOfTile(func::FuncOp kernel) {
+  StringRef takers = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
+  if (takers != "threads")
+    return takers == "warps" ? kWarpThreads : numberOf(kernel, "ad.threads", kBlockThreads);
+  return numberOf(kernel, "ad.group", 1);
+}
+
+// Blocks of whole warps, and how many.
+std::pair<Value, Value> HostEmitter::blocksFor(func::FuncOp kernel, Value threads) {
+  Value block = indexConstant(numberOf(kernel, "ad.threads", kBlockThreads)),
+        warp = indexConstant(kWarpThreads);
+  if (kernel->getAttrOfType<StringAttr>("ad.tiles").getValue() != "blocks") {
+    Value share = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, indexConstant(kLeastBlocks));
+    Value warps = builder.createOrFold<arith::CeilDivUIOp>(loc, share, warp);
+    block = builder.createOrFold<arith::MinUIOp>(loc, block,
+                                                 builder.createOrFold<arith::MulIOp>(loc, warps, warp));
+  }
+  Value blocks = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, block);
+  return {builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMostBlocks)), block};
 }
 
 // Blocks that the kernel counts, or as many as its tiles take.
@@ -63,15 +88,11 @@ Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
     return gridOf(indexConstant(std::clamp<int64_t>(blocks.getInt(), 1, kMostBlocks)), indexConstant(most),
                   sharedBytes);
   Value threads = tileCount(launch, kernel);
-  if (kernel->getAttrOfType<StringAttr>("ad.tiles").getValue() == "warps")
-    threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(kWarpThreads));
+  if (int64_t each = threadsOfTile(kernel); each > 1)
+    threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(each));
   threads = builder.createOrFold<arith::MaxUIOp>(loc, threads, indexConstant(1));
-  Value block = indexConstant(most), warp = indexConstant(kWarpThreads);
-  Value blocks = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, block);
-  blocks = builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMostBlocks));
-  Value rounded = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, warp);
-  rounded = builder.createOrFold<arith::MulIOp>(loc, rounded, warp);
-  return gridOf(blocks, builder.createOrFold<arith::MinUIOp>(loc, block, rounded), sharedBytes);
+  auto [blocks, block] = blocksFor(kernel, threads);
+  return gridOf(blocks, block, sharedBytes);
 }
 
 // adrt_grid: blocks and threads of a block along x, and 1 along every other axis.

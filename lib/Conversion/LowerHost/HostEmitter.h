@@ -91,6 +91,7 @@ private:
   void readFromDevice(Value target, Value source, Value bytes);
   void returnDonated(Value argument, const HostTensor &tensor);
   Value tileCount(LaunchOp launch, func::FuncOp kernel);
+  std::pair<Value, Value> blocksFor(func::FuncOp kernel, Value threads);
   Value gridFor(LaunchOp launch, func::FuncOp kernel);
   Value gridOf(Value blocks, Value threads, int64_t sharedBytes);
   SmallVector<Value> tensorMapsFor(LaunchOp launch, func::FuncOp kernel);

@@ -3,6 +3,7 @@
 // Shared memory laid out, and what a launch needs to know of a kernel: an entry that unpacks arguments and a
 // description, adsim::KernelCode, as data.
 #include "Lowering.h"
+#include "adjoint/Conversion/KernelAttributes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -110,6 +111,7 @@ private:
   using Fields = SmallVector<std::pair<Type, std::function<Value()>>>;
   LLVM::GlobalOp emitStruct(const Twine &symbol, const Fields &fields, LLVM::Linkage linkage);
   LLVM::GlobalOp emitMemory(ArrayRef<LLVM::GlobalOp> memory);
+  void emitText(const Twine &symbol, StringRef text);
   Value unpack(Value arguments, unsigned index);
   Value integer(Type type, int64_t value) {
     return LLVM::ConstantOp::create(builder, loc, type, builder.getIntegerAttr(type, value));
@@ -184,6 +186,13 @@ LLVM::GlobalOp KernelEmitter::emitMemory(ArrayRef<LLVM::GlobalOp> memory) {
   return emitStruct("adsim_memory_" + name, fields, LLVM::Linkage::Internal);
 }
 
+void KernelEmitter::emitText(const Twine &symbol, StringRef text) {
+  std::string terminated = text.str() + '\0';
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), static_cast<unsigned>(terminated.size()));
+  LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true, LLVM::Linkage::Internal, symbol.str(),
+                         builder.getStringAttr(terminated));
+}
+
 std::array<int64_t, 3> KernelEmitter::triple(StringRef attribute) {
   std::array<int64_t, 3> result{0, 0, 0};
   auto values = kernel->getAttrOfType<DenseI32ArrayAttr>(attribute);
@@ -198,10 +207,9 @@ std::array<int64_t, 3> KernelEmitter::triple(StringRef attribute) {
 void KernelEmitter::emitCode(LLVM::LLVMFuncOp entry, const SharedLayout &shared, SiteTable &sites,
                              ArrayRef<LLVM::GlobalOp> memory) {
   auto [texts, offsets] = sites.emit(module);
-  std::string label = name + StringRef("\0", 1).str();
-  auto nameType = LLVM::LLVMArrayType::get(builder.getI8Type(), static_cast<unsigned>(label.size()));
-  LLVM::GlobalOp::create(builder, loc, nameType, /*isConstant=*/true, LLVM::Linkage::Internal,
-                         "adsim_name_" + name, builder.getStringAttr(label));
+  auto kind = kernel->getAttrOfType<StringAttr>(ad::kClassAttr);
+  emitText("adsim_name_" + name, name);
+  emitText("adsim_kind_" + name, kind ? kind.getValue() : "");
   LLVM::GlobalOp table = memory.empty() ? LLVM::GlobalOp() : emitMemory(memory);
   Fields fields;
   auto addPointer = [&](const std::string &symbol) {
@@ -228,6 +236,7 @@ void KernelEmitter::emitCode(LLVM::LLVMFuncOp entry, const SharedLayout &shared,
   for (int64_t size : triple("nvvm.cluster_dim"))
     addInteger(size);
   addInteger(static_cast<int64_t>(kernel.getNumArguments()) - 1);
+  addPointer("adsim_kind_" + name);
   emitStruct("adsim_code_" + name, fields, LLVM::Linkage::External);
 }
 

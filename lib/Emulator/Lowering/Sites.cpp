@@ -18,14 +18,10 @@ int32_t SiteTable::addText(llvm::StringRef text) {
 }
 
 int64_t SiteTable::add(Operation *op) {
-  std::string location = locationText(op->getLoc());
-  llvm::StringRef name = op->getName().getStringRef();
-  auto [found, fresh] = numbers.try_emplace(location + "|" + name.str(), static_cast<int64_t>(size()));
-  if (fresh) {
-    offsets.push_back(addText(location));
-    offsets.push_back(addText(name));
-  }
-  return found->second;
+  auto number = static_cast<int64_t>(size());
+  offsets.push_back(addText(locationText(op->getLoc())));
+  offsets.push_back(addText(op->getName().getStringRef()));
+  return number;
 }
 
 std::pair<LLVM::GlobalOp, LLVM::GlobalOp> SiteTable::emit(ModuleOp module) {

@@ -19,7 +19,8 @@ namespace mlir::ad::emulator {
 
 class SiteTable {
 public:
-  /// The number of the place of `op` and its name.
+  /// A number that stands for the place of `op` and its name. Instructions of one place have numbers of their
+  /// own: what the lanes of a warp ask of memory belongs together by instruction.
   int64_t add(Operation *op);
   size_t size() const { return offsets.size() / 2; }
   /// The two arrays, made at the first call. The table must be complete.
@@ -31,7 +32,6 @@ private:
   std::string texts;
   std::vector<int32_t> offsets;
   llvm::StringMap<int32_t> textOffsets;
-  llvm::StringMap<int64_t> numbers;
 };
 
 } // namespace mlir::ad::emulator

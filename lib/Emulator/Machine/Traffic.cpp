@@ -5,6 +5,7 @@
 #include "State.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace adsim;
 
@@ -125,13 +126,26 @@ void TrafficCounter::merge(const TrafficCounter &other) {
   }
 }
 
+// Instructions of one place count together.
 void TrafficCounter::collect(Statistics &statistics, const KernelCode &code) const {
+  auto addTo = [&](const Site &site, bool shared, const Total &total) {
+    auto isSame = [&](const SiteTraffic &known) {
+      return known.shared == shared && !std::strcmp(known.site.location, site.location) &&
+             !std::strcmp(known.site.operation, site.operation);
+    };
+    auto known = std::find_if(statistics.traffic.begin(), statistics.traffic.end(), isSame);
+    if (known == statistics.traffic.end())
+      known = statistics.traffic.insert(known, {site, shared, 0, 0, 0});
+    known->requests += total.requests;
+    known->units += total.units;
+    known->idealUnits += total.idealUnits;
+  };
   for (const auto &[key, total] : totals) {
     bool shared = key.second;
     (shared ? statistics.sharedRequests : statistics.globalRequests) += total.requests;
     (shared ? statistics.sharedWavefronts : statistics.globalSectors) += total.units;
     (shared ? statistics.idealSharedWavefronts : statistics.idealGlobalSectors) += total.idealUnits;
     Site site = key.first < code.siteCount ? siteOf(code, key.first) : Site{"", ""};
-    statistics.traffic.push_back({site, shared, total.requests, total.units, total.idealUnits});
+    addTo(site, shared, total);
   }
 }

@@ -17,7 +17,7 @@ REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
 OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile of the result
 OF_WARP_TILES = 192  # of those on the tensor cores of warps, with what belongs to an element; one block of 256 threads may have 255
 # ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
-SPILLS = {"f64": 16}  # bytes, else none
+SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none
 FLOATS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"]
 INTEGERS = ["i8", "i32", "i64"]
 CHECKS = ["08-unary", "12-layer-norm", "13-cross-entropy", "19-other-elements", "20-convexity", "52-broadcast"]
@@ -81,6 +81,28 @@ def of_integers(element):
 """
 
 
+def of_classes(element):
+    """Rows that fit into registers, short, long and of unknown length, backwards too; transpositions; runs of elements."""
+    r, w, s, l, d, v = (f"tensor<{shape}{element}>" for shape in ("8x1024x", "1024x", "8x10x", "4x8192x", "?x?x", "1024x8x"))
+    return f"""func.func private @norm(%x: {r}, %w: {w}) -> {r} {{
+  %y = ad.layer_norm %x, %w, %w epsilon 1.0e-3 : {r}, {w}
+  return %y : {r}
+}}
+func.func @main(%x: {r}, %w: {w}, %s: {s}, %l: {l}, %d: {d}) -> ({r}, {r}, {w}, {s}, {l}, {d}, {v}, {d}, {r}, tensor<{element}>) {{
+  %p = ad.softmax %x axis 1 : {r}
+  %h, %dx, %dw = ad.vjp @norm(%x, %w) cotangents(%p) wrt [0, 1] : ({r}, {w}, {r}) -> ({r}, {r}, {w})
+  %q = ad.log_softmax %s axis 1 : {s}
+  %m = ad.softmax %l axis 1 : {l}
+  %o = ad.softmax %d axis 1 : {d}
+  %t = ad.transpose %x [1, 0] : {r}
+  %u = ad.transpose %d [1, 0] : {d}
+  %g = ad.gelu %x : {r}
+  %e = ad.reduce_sum %w axes [0] : {w} -> tensor<{element}>
+  return %p, %dx, %dw, %q, %m, %o, %t, %u, %g, %e : {r}, {r}, {w}, {s}, {l}, {d}, {v}, {d}, {r}, tensor<{element}>
+}}
+"""
+
+
 def ptx_of(path, chip):
     numerics = "numerics=fast " if path.stem.startswith("products") else ""
     done = subprocess.run(["ad-opt", path, f"--ad-to-gpu={numerics}chip={chip}"], capture_output=True, text=True)
@@ -131,6 +153,9 @@ def main():
         for element in ("bf16", "f16"):
             paths.append(pathlib.Path(name) / f"products-{element}.mlir")
             paths[-1].write_text(of_products(element))
+        for element in FLOATS:
+            paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
+            paths[-1].write_text(of_classes(element))
         for path in paths:
             for chip in CHIPS if path.parent == pathlib.Path(name) else ENDS:
                 wrong, (registers, stack), kernels = complaints(ptxas, path, chip)

@@ -14,9 +14,21 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
+// Only axes of size 1 come or go: every element keeps its indices along the others.
+static bool keepsIndices(ReshapeOp reshape) {
+  auto longAxes = [](Value value) {
+    return llvm::filter_to_vector(cast<RankedTensorType>(value.getType()).getShape(),
+                                  [](int64_t size) { return size != 1; });
+  };
+  auto before = longAxes(reshape.getInput()), after = longAxes(reshape.getResult());
+  return before == after && llvm::count_if(after, ShapedType::isDynamic) <= 1;
+}
+
 static bool isPartOfElementwise(Operation &op) {
-  if (isa<BroadcastOp, ConstantOp>(op))
+  if (isa<BroadcastOp, ConstantOp, IotaOp>(op))
     return true;
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return keepsIndices(reshape);
   auto fusable = dyn_cast<FusableOpInterface>(op);
   return fusable ? fusable.getFusionKind() == FusionKind::elementwise : op.hasTrait<OpTrait::ConstantLike>();
 }

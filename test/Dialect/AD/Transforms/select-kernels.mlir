@@ -95,3 +95,27 @@ func.func @rank_0(%x: tensor<f32>) -> tensor<f32> {
   }
   return %y : tensor<f32>
 }
+
+// Numbers along an axis, and axes of size 1 that come or go, leave elements where they are.
+// CHECK-LABEL: @positions
+func.func @positions(%x: tensor<4xi32>) -> tensor<4x3xi1> {
+  // CHECK: kernel = #ad<kernel_class elementwise>
+  %y = ad.fusion elementwise (%a = %x) : (tensor<4xi32>) -> tensor<4x3xi1> {
+    %n = ad.iota axis 1 : tensor<4x3xi32>
+    %r = ad.reshape %a : tensor<4xi32> -> tensor<4x1xi32>
+    %b = ad.broadcast %r : tensor<4x1xi32> -> tensor<4x3xi32>
+    %c = ad.compare eq %n, %b : tensor<4x3xi32>
+    ad.yield %c : tensor<4x3xi1>
+  }
+  return %y : tensor<4x3xi1>
+}
+
+// CHECK-LABEL: @other_shape
+func.func @other_shape(%x: tensor<4x3xf32>) -> tensor<12xf32> {
+  // CHECK: kernel = #ad<kernel_class generic>
+  %y = ad.fusion movement (%a = %x) : (tensor<4x3xf32>) -> tensor<12xf32> {
+    %r = ad.reshape %a : tensor<4x3xf32> -> tensor<12xf32>
+    ad.yield %r : tensor<12xf32>
+  }
+  return %y : tensor<12xf32>
+}

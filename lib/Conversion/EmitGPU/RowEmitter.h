@@ -1,0 +1,85 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Rows on a GPU: reductions, norms and their derivatives. A group of threads takes a row, several groups a
+// warp; long rows are taken by whole blocks, whose groups have a chunk of the sum each. A thread has runs of
+// neighbouring lanes of the order, so that it reads 16 bytes at once and sums each lane as it is written.
+// Rows that fit into the registers of a group are read once.
+
+#ifndef ADJOINT_LIB_CONVERSION_EMITGPU_ROWEMITTER_H
+#define ADJOINT_LIB_CONVERSION_EMITGPU_ROWEMITTER_H
+
+#include "RowMatch.h"
+#include "RunEmitter.h"
+
+namespace mlir::ad::device {
+
+/// Of a sum, whose results a block has in shared memory at once; a power of two.
+constexpr int64_t kChunksTogether = 256;
+
+class RowEmitter : public RunEmitter {
+public:
+  RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows)
+      : RunEmitter(kernel, function), rows(rows) {}
+
+private:
+  /// How threads share a row.
+  struct Share {
+    int64_t run;     // neighbouring lanes of a thread
+    int64_t threads; // of a group
+    int64_t runs;    // of a thread, until the group has been at every lane
+    bool keeps;      // all of the row in registers
+    int64_t stripe() const { return run * threads * runs; }
+  };
+
+  // --- RowEmitter.cpp: who takes which row
+  void bindRange(ValueRange arguments) override;
+  LogicalResult emitRoots() override;
+  LogicalResult emitShared(ValueRange roots, const Share &chosen);
+  LogicalResult emitRowsOfGroups(const Nest &space, Value count, function_ref<LogicalResult(Value)> emitRow);
+  Share shareFor(int64_t run);
+  Share chooseShare(ValueRange roots);
+  bool fitsRegisters(const Share &share);
+  Value summedLengthsAllow(Value allowed, int64_t run);
+  void synchronizeTakers() override;
+  Value isFirstTaker() override;
+  LogicalResult emitAlong(Value length, StoreAt storeAt) override;
+  LogicalResult storeKept(StoreAt storeAt);
+
+  // --- RowChains.cpp: sums
+  FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity) override;
+  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
+                             Value upper, int64_t lanes) override;
+  void prepareKeptRuns();
+  FailureOr<SmallVector<Value>> addRun(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                       ArrayRef<Value> indices, ValueRange sums);
+  FailureOr<SmallVector<Value>> chainsOfKept(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                             Value identity);
+  FailureOr<SmallVector<Value>> chainsOfLoop(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                             Value lower, Value upper);
+  void markAbsent(linalg::GenericOp generic, MutableArrayRef<Value> sums, Value lower, Value upper);
+  Value joinLanes(Operation *join, SmallVector<Value> sums);
+  FailureOr<Value> sumChunks(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
+                             Value upper);
+  void joinChunks(Operation *join, Value count, Type type);
+  Value chunkPointer(Value number, Type type);
+  void synchronizeBlock();
+
+  /// A run of a kept row; the last ones of a group may lie behind its end.
+  struct KeptRun {
+    SmallVector<Value> indices; // of the row's last elements then
+    Value present;              // null when it always is
+  };
+
+  const Rows rows;
+  Share share{};
+  bool byBlock = false;
+  SmallVector<KeptRun> kept;
+  Value inBlock, block, blocks, blockThreads;
+  Value inGroup, groupOfWarp;
+  Value active; // the group has a row; null when it always has
+  Value shared; // sums of chunks
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CONVERSION_EMITGPU_ROWEMITTER_H

@@ -1,0 +1,172 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs of elements: how long they may be, and their loads and stores.
+
+#include "RunEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+int64_t device::bytesOf(Type element) { return cpu::memoryType(element).getIntOrFloatBitWidth() / 8; }
+
+int64_t device::contiguousAxis(ArrayRef<int64_t> shape) {
+  int64_t axis = static_cast<int64_t>(shape.size()) - 1;
+  while (axis >= 0 && shape[axis] == 1)
+    --axis;
+  return axis;
+}
+
+SmallVector<Value> RunEmitter::runFrom(Value first, int64_t length) {
+  SmallVector<Value> indices = {first};
+  for (int64_t i = 1; i < length; ++i)
+    indices.push_back(binary<arith::AddIOp>(first, indexConstant(i)));
+  if (length == 1)
+    return indices;
+  for (auto [place, index] : llvm::enumerate(indices))
+    members[index] = {runs.size(), place};
+  runs.push_back(indices);
+  return indices;
+}
+
+// The widest tensor that is contiguous along the axis decides; the others have shorter accesses, which are
+// coalesced as well.
+int64_t RunEmitter::runLength(const Nest &nest, int64_t axis) {
+  int64_t widest = 1;
+  auto count = [&](Type element, ArrayRef<int64_t> shape) {
+    int64_t own = contiguousAxis(shape);
+    if (own >= 0 && shape[own] == nest.shape[axis])
+      widest = std::max(widest, bytesOf(element));
+  };
+  for (Value root : nest.roots)
+    widest = std::max(widest, bytesOf(getElementTypeOrSelf(root.getType())));
+  for (auto &[tensor, buffer] : buffers)
+    count(buffer.element, buffer.shape);
+  int64_t length = kAccessBytes / widest, size = nest.shape[axis];
+  if (flat && !ShapedType::isDynamicShape(nest.shape))
+    return ShapedType::getNumElements(nest.shape) < length ? 1 : length;
+  if (!ShapedType::isDynamic(size) && !flat)
+    while (size % length != 0)
+      length /= 2;
+  return length;
+}
+
+// Places of known size begin at multiples of more than any access has; those of dynamic size follow each
+// other (docs/architecture.md).
+Value RunEmitter::allowsRuns(int64_t length) {
+  Value all;
+  Type wide = builder.getI64Type();
+  auto require = [&](Value number, int64_t divisor) {
+    Value mask = arith::ConstantIntOp::create(builder, loc, wide, divisor - 1);
+    Value rest = binary<arith::AndIOp>(number, mask);
+    all = all ? binary<arith::OrIOp>(all, rest) : rest;
+  };
+  auto requireOf = [&](const Buffer &buffer) {
+    int64_t axis = contiguousAxis(buffer.shape);
+    if (axis < 0 || !ShapedType::isDynamicShape(buffer.shape))
+      return;
+    require(LLVM::PtrToIntOp::create(builder, loc, wide, buffer.pointer), kAccessBytes);
+    if (!flat && ShapedType::isDynamic(buffer.shape[axis]))
+      require(arith::IndexCastOp::create(builder, loc, wide, buffer.sizes[axis]), length);
+  };
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (auto buffer = buffers.find(argument); buffer != buffers.end())
+      requireOf(buffer->second);
+  for (const Buffer &result : results)
+    requireOf(result);
+  if (!all)
+    return {};
+  Value zero = arith::ConstantIntOp::create(builder, loc, wide, 0);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, all, zero);
+}
+
+// The axis of the position along which a run lies in one piece of the buffer.
+std::optional<int64_t> RunEmitter::runAxis(const Buffer &buffer, const Position &position) {
+  int64_t axis = flat ? 0 : contiguousAxis(buffer.shape);
+  if (axis < 0)
+    return std::nullopt;
+  auto member = members.find(position[axis].base);
+  if (member == members.end() || position[axis].lanes)
+    return std::nullopt;
+  int64_t length = runs[member->second.run].size();
+  if (!flat && !ShapedType::isDynamic(buffer.shape[axis]) && buffer.shape[axis] % length != 0)
+    return std::nullopt;
+  for (auto [other, index] : llvm::enumerate(position))
+    if (int64_t(other) != axis && buffer.shape[other] != 1 && (index.lanes || members.count(index.base)))
+      return std::nullopt;
+  return axis;
+}
+
+FailureOr<Value> RunEmitter::compute(Value tensor, const Position &position) {
+  auto buffer = buffers.find(tensor);
+  std::optional<int64_t> axis;
+  if (buffer != buffers.end())
+    axis = runAxis(buffer->second, position);
+  if (!axis)
+    return GenericEmitter::compute(tensor, position);
+  Member member = members.lookup(position[*axis].base);
+  Position at(position);
+  ArrayRef<Value> run = runs[member.run];
+  at[*axis].base = run.front();
+  SmallVector<Value> values = loadRun(buffer->second, at, run.size());
+  for (auto [index, value] : llvm::zip_equal(run, values)) {
+    at[*axis].base = index;
+    remember(tensor, at, value);
+  }
+  return values[member.place];
+}
+
+void RunEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
+  std::optional<int64_t> axis;
+  if (positions.size() > 1)
+    axis = runAxis(destination, positions.front());
+  if (!axis)
+    return GenericEmitter::storeAll(destination, positions, values);
+  storeRun(destination, positions.front(), values);
+}
+
+// A run of wide elements is moved in pieces.
+static int64_t pieceLength(Type element, int64_t length) {
+  return std::min(length, kAccessBytes / bytesOf(element));
+}
+
+Value RunEmitter::pieceAt(const Buffer &buffer, const Position &first, int64_t offset) {
+  int64_t step;
+  Value indices;
+  Value index = linearIndex(buffer, first, step, indices);
+  return pointerAt(buffer, binary<arith::AddIOp>(index, indexConstant(offset)));
+}
+
+SmallVector<Value> RunEmitter::loadRun(const Buffer &buffer, const Position &first, int64_t length) {
+  if (length == 1)
+    return {load(buffer, first)};
+  int64_t piece = pieceLength(buffer.element, length);
+  auto type = VectorType::get(piece, cpu::memoryType(buffer.element));
+  SmallVector<Value> values;
+  for (int64_t offset = 0; offset < length; offset += piece) {
+    Value vector = LLVM::LoadOp::create(builder, loc, type, pieceAt(buffer, first, offset),
+                                        piece * bytesOf(buffer.element));
+    for (int64_t i = 0; i < piece; ++i) {
+      Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
+      values.push_back(
+          fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, number), buffer.element));
+    }
+  }
+  return values;
+}
+
+void RunEmitter::storeRun(const Buffer &buffer, const Position &first, ValueRange values) {
+  if (values.size() == 1)
+    return KernelEmitter::store(buffer, first, values.front());
+  int64_t piece = pieceLength(buffer.element, values.size());
+  auto type = VectorType::get(piece, cpu::memoryType(buffer.element));
+  for (int64_t offset = 0; offset < int64_t(values.size()); offset += piece) {
+    Value vector = LLVM::PoisonOp::create(builder, loc, type);
+    for (int64_t i = 0; i < piece; ++i) {
+      Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
+      vector = LLVM::InsertElementOp::create(builder, loc, vector, toMemory(values[offset + i]), number);
+    }
+    LLVM::StoreOp::create(builder, loc, vector, pieceAt(buffer, first, offset),
+                          piece * bytesOf(buffer.element));
+  }
+}

@@ -1,0 +1,27 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "SharedMemory.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+static constexpr unsigned kSharedSpace = 3;
+static constexpr int64_t kAlignment = 128;
+
+Value device::sharedMemory(OpBuilder &builder, Operation *function, int64_t bytes, StringRef suffix) {
+  Location loc = function->getLoc();
+  OpBuilder outside(function);
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
+  std::string name = (SymbolTable::getSymbolName(function).getValue() + "_" + suffix).str();
+  auto global = LLVM::GlobalOp::create(outside, loc, type, /*isConstant=*/false, LLVM::Linkage::Internal,
+                                       name, Attribute(), kAlignment, kSharedSpace);
+  return LLVM::AddressOfOp::create(builder, loc, global);
+}
+
+Value device::bytesBehind(OpBuilder &builder, Location loc, Value pointer, Value bytes) {
+  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+                             ValueRange{offset});
+}

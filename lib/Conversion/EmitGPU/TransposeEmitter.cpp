@@ -1,0 +1,244 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "TransposeEmitter.h"
+#include "SharedMemory.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+// Of a line of a tile in shared memory: as many as one access of all banks serves.
+static constexpr int64_t kChunks = 8, kLineBytes = kChunks * kAccessBytes;
+// What a bank holds.
+static constexpr int64_t kWordBytes = 4;
+
+std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::string &reason) {
+  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+  auto op = roots.size() == 1 ? roots.front().getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
+  bool copies = op && op.getNumDpsInputs() == 1 && op.getNumResults() == 1 &&
+                op.getNumReductionLoops() == 0 && isa<BlockArgument>(op.getDpsInputs()[0]) &&
+                op.getBlock()->getTerminator()->getOperand(0) == op.getBlock()->getArgument(0);
+  AffineMap map = copies ? op.getMatchingIndexingMap(op.getDpsInputOperand(0)) : AffineMap();
+  if (!copies || !map.isPermutation() || !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity()) {
+    reason = "it is more than a transposition";
+    return std::nullopt;
+  }
+  int64_t across = contiguousAxis(cast<RankedTensorType>(roots.front().getType()).getShape());
+  int64_t own = contiguousAxis(cast<RankedTensorType>(op.getDpsInputs()[0].getType()).getShape());
+  if (across < 0 || map.getDimPosition(own) == across) {
+    reason = "what is contiguous stays contiguous";
+    return std::nullopt;
+  }
+  return Transposition{op, map.getDimPosition(own), across};
+}
+
+TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
+                                   const Transposition &moved)
+    : RunEmitter(kernel, function), moved(moved) {
+  bytes = bytesOf(getElementTypeOrSelf(kernel.getResultTypes().front()));
+  length = kAccessBytes / bytes;
+  words = std::max<int64_t>(1, kWordBytes / bytes);
+  side = kChunks * length;
+}
+
+void TransposeEmitter::bindRange(ValueRange arguments) {
+  using ::mlir::gpu::Dimension;
+  RunEmitter::bindRange(arguments);
+  inBlock = ::mlir::gpu::ThreadIdOp::create(builder, loc, Dimension::x);
+  block = ::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x);
+  blocks = ::mlir::gpu::GridDimOp::create(builder, loc, Dimension::x);
+  blockThreads = ::mlir::gpu::BlockDimOp::create(builder, loc, Dimension::x);
+}
+
+// Neighbours that every line along the axis has whole numbers of.
+int64_t TransposeEmitter::longestPiece(int64_t axis) {
+  int64_t size = results.front().shape[axis], piece = length;
+  while (!ShapedType::isDynamic(size) && size % piece != 0)
+    piece /= 2;
+  return piece;
+}
+
+LogicalResult TransposeEmitter::emitRoots() {
+  shared = sharedMemory(builder, function, side * kLineBytes, "tile");
+  tileCount = {"blocks", 0, static_cast<int64_t>(results.front().shape.size())};
+  tileCount.run = side * side;
+  Spread ofThread(*this);
+  Value allowed = allowsRuns(length);
+  int64_t readLength = longestPiece(moved.down), writeLength = longestPiece(moved.across);
+  if (!allowed)
+    return emitTiles(readLength, writeLength);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(), allowed, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  if (Scope scope(*this); failed(emitTiles(readLength, writeLength)))
+    return failure();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Scope scope(*this);
+  return emitTiles(1, 1);
+}
+
+Value TransposeEmitter::tilesAlong(int64_t axis) {
+  return builder.createOrFold<arith::CeilDivUIOp>(loc, results.front().sizes[axis], indexConstant(side));
+}
+
+LogicalResult TransposeEmitter::emitTiles(int64_t readLength, int64_t writeLength) {
+  Value count = binary<arith::MulIOp>(tilesAlong(moved.down), tilesAlong(moved.across));
+  for (auto [axis, size] : llvm::enumerate(results.front().sizes))
+    if (int64_t(axis) != moved.down && int64_t(axis) != moved.across)
+      count = binary<arith::MulIOp>(count, size);
+  return emitLoop(block, count, blocks, [&](Value number) {
+    Tile tile = tileAt(number);
+    tile.readLength = readLength;
+    tile.writeLength = writeLength;
+    ::mlir::gpu::BarrierOp::create(builder, loc); // the tile before has been read
+    if (failed(readTile(tile)))
+      return failure();
+    ::mlir::gpu::BarrierOp::create(builder, loc);
+    return writeTile(tile);
+  });
+}
+
+// Tiles that follow each other along the operand come first: they share its lines in the cache.
+TransposeEmitter::Tile TransposeEmitter::tileAt(Value number) {
+  ArrayRef<Value> sizes = results.front().sizes;
+  auto next = [&](Value count) -> Value {
+    Value index = binary<arith::RemUIOp>(number, count);
+    number = binary<arith::DivUIOp>(number, count);
+    return index;
+  };
+  Tile tile{Position(sizes.size()), 1, 1};
+  for (int64_t axis : {moved.down, moved.across})
+    tile.corner[axis].base = binary<arith::MulIOp>(next(tilesAlong(axis)), indexConstant(side));
+  for (int64_t axis = int64_t(sizes.size()) - 1; axis >= 0; --axis)
+    if (axis != moved.down && axis != moved.across)
+      tile.corner[axis].base = next(sizes[axis]);
+  return tile;
+}
+
+cpu::Position TransposeEmitter::inside(const Tile &tile, Value down, Value across) {
+  Position position(tile.corner);
+  position[moved.down].base = binary<arith::AddIOp>(position[moved.down].base, down);
+  position[moved.across].base = binary<arith::AddIOp>(position[moved.across].base, across);
+  return position;
+}
+
+// Null when every tile lies in the tensor.
+Value TransposeEmitter::isInside(const Position &position) {
+  Value all;
+  for (int64_t axis : {moved.down, moved.across}) {
+    int64_t size = results.front().shape[axis];
+    if (!ShapedType::isDynamic(size) && size % side == 0)
+      continue;
+    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, position[axis].base,
+                                        results.front().sizes[axis]);
+    all = all ? binary<arith::AndIOp>(all, below) : below;
+  }
+  return all;
+}
+
+// Neighbours of a line of the operand, as integers; nothing reads what stands for those outside.
+SmallVector<Value> TransposeEmitter::loadChunk(const Tile &tile, Value line, Value first) {
+  linalg::GenericOp op = moved.op;
+  const Buffer &source = buffers.find(op.getDpsInputs()[0])->second;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  Type memory = cpu::memoryType(source.element);
+  SmallVector<Value> values;
+  for (int64_t offset = 0; offset < length; offset += tile.readLength) {
+    Position position = inside(tile, binary<arith::AddIOp>(first, indexConstant(offset)), line);
+    auto load = [&] {
+      return llvm::map_to_vector(loadRun(source, apply(map, position), tile.readLength),
+                                 [&](Value value) { return toMemory(value); });
+    };
+    Value within = isInside(position);
+    if (!within) {
+      llvm::append_range(values, load());
+      continue;
+    }
+    SmallVector<Type> types(tile.readLength, memory);
+    auto branch = scf::IfOp::create(builder, loc, types, within, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(builder, loc, load());
+    builder.setInsertionPointToStart(branch.elseBlock());
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(memory));
+    scf::YieldOp::create(builder, loc, SmallVector<Value>(tile.readLength, zero));
+    llvm::append_range(values, branch.getResults());
+  }
+  return values;
+}
+
+// The chunk of a line moves by the number of the chunk that the line's number lies in.
+Value TransposeEmitter::placeOf(Value line, Value chunk, Value byte) {
+  Value shift =
+      binary<arith::RemUIOp>(binary<arith::DivUIOp>(line, indexConstant(length)), indexConstant(kChunks));
+  Value place = binary<arith::MulIOp>(binary<arith::XOrIOp>(chunk, shift), indexConstant(kAccessBytes));
+  Value start = binary<arith::MulIOp>(line, indexConstant(kLineBytes));
+  return bytesBehind(builder, loc, shared, binary<arith::AddIOp>(binary<arith::AddIOp>(start, place), byte));
+}
+
+// Lines of the tile run along the result: each element of the operand's chunk goes to a line of its own, with
+// those of the lines beside it in one word.
+void TransposeEmitter::packWords(Value line, Value chunk, ArrayRef<SmallVector<Value>> lines) {
+  Value target = binary<arith::DivUIOp>(line, indexConstant(length));
+  Value byte =
+      binary<arith::MulIOp>(binary<arith::RemUIOp>(line, indexConstant(length)), indexConstant(bytes));
+  Value first = binary<arith::MulIOp>(chunk, indexConstant(length));
+  for (int64_t i = 0; i < length; ++i) {
+    Value word = lines.front()[i];
+    if (words > 1) {
+      Type type = builder.getI32Type();
+      word = arith::ExtUIOp::create(builder, loc, type, word);
+      for (int64_t part = 1; part < words; ++part) {
+        Value next = arith::ExtUIOp::create(builder, loc, type, lines[part][i]);
+        Value bits = arith::ConstantIntOp::create(builder, loc, type, 8 * bytes * part);
+        word = arith::OrIOp::create(builder, loc, word, arith::ShLIOp::create(builder, loc, next, bits));
+      }
+    }
+    Value place = placeOf(binary<arith::AddIOp>(first, indexConstant(i)), target, byte);
+    LLVM::StoreOp::create(builder, loc, word, place, std::max(bytes, kWordBytes));
+  }
+}
+
+LogicalResult TransposeEmitter::readTile(const Tile &tile) {
+  Value chunks = indexConstant(kChunks);
+  return emitLoop(inBlock, indexConstant(side / words * kChunks), blockThreads, [&](Value number) {
+    Value chunk = binary<arith::RemUIOp>(number, chunks);
+    Value line = binary<arith::MulIOp>(binary<arith::DivUIOp>(number, chunks), indexConstant(words));
+    Value first = binary<arith::MulIOp>(chunk, indexConstant(length));
+    SmallVector<SmallVector<Value>> lines;
+    for (int64_t part = 0; part < words; ++part)
+      lines.push_back(loadChunk(tile, binary<arith::AddIOp>(line, indexConstant(part)), first));
+    packWords(line, chunk, lines);
+    return success();
+  });
+}
+
+void TransposeEmitter::storeChunk(const Tile &tile, Value line, Value first, ValueRange values) {
+  for (int64_t offset = 0; offset < length; offset += tile.writeLength) {
+    Position position = inside(tile, line, binary<arith::AddIOp>(first, indexConstant(offset)));
+    OpBuilder::InsertionGuard guard(builder);
+    if (Value within = isInside(position)) {
+      auto branch = scf::IfOp::create(builder, loc, within);
+      builder.setInsertionPointToStart(branch.thenBlock());
+    }
+    storeRun(results.front(), position, values.slice(offset, tile.writeLength));
+  }
+}
+
+LogicalResult TransposeEmitter::writeTile(const Tile &tile) {
+  Value chunks = indexConstant(kChunks);
+  Type element = results.front().element;
+  auto type = VectorType::get(length, cpu::memoryType(element));
+  return emitLoop(inBlock, indexConstant(side * kChunks), blockThreads, [&](Value number) {
+    Value line = binary<arith::DivUIOp>(number, chunks), chunk = binary<arith::RemUIOp>(number, chunks);
+    Value vector =
+        LLVM::LoadOp::create(builder, loc, type, placeOf(line, chunk, indexConstant(0)), kAccessBytes);
+    SmallVector<Value> values;
+    for (int64_t i = 0; i < length; ++i) {
+      Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
+      values.push_back(fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, index), element));
+    }
+    storeChunk(tile, line, binary<arith::MulIOp>(chunk, indexConstant(length)), values);
+    return success();
+  });
+}

@@ -1,0 +1,97 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
+
+// REMARK-DAG: transposition-class | Category:ad-gpu | kernel=whole
+// REMARK-DAG: transposition-class | Category:ad-gpu | kernel=short_floats
+// REMARK-DAG: transposition-class | Category:ad-gpu | kernel=edges
+// REMARK-DAG: generic-class | Category:ad-gpu | kernel=rows, reason="what is contiguous stays contiguous"
+// REMARK-DAG: generic-class | Category:ad-gpu | kernel=negated, reason="it is more than a transposition"
+
+// A block takes a tile of 32 by 32 elements of 32 bits, one of 64 by 64 of 16 bits.
+// CHECK: func.func private @whole(!llvm.ptr, !llvm.ptr) attributes {ad.run = 1024 : i64, ad.space = array<i64: 0, 2>, ad.tiles = "blocks"}
+// CHECK: func.func private @short_floats(!llvm.ptr, !llvm.ptr) attributes {ad.run = 4096 : i64, ad.space = array<i64: 0, 3>, ad.tiles = "blocks"}
+// CHECK: gpu.module @ad_kernels
+
+// Read along the operand, written to shared memory a word at a time at permuted places, read there and written along the result.
+// CHECK: llvm.mlir.global internal @whole_tile() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<4096 x i8>
+// CHECK-LABEL: gpu.func @whole
+// CHECK: gpu.barrier
+// CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK: arith.xori
+// CHECK: llvm.store %{{.+}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
+// CHECK: gpu.barrier
+// CHECK: arith.xori
+// CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK: llvm.store %{{.+}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr
+// CHECK: gpu.return
+ad.kernel private @whole(%a: tensor<64x96xf32>) -> tensor<96x64xf32> attributes {kernel_class = #ad<kernel_class transposition>} {
+  %e = tensor.empty() : tensor<96x64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<64x96xf32>) outs(%e : tensor<96x64xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    linalg.yield %x : f32
+  } -> tensor<96x64xf32>
+  ad.yield %r : tensor<96x64xf32>
+}
+
+// Elements of two lines of the operand make a word.
+// CHECK-LABEL: gpu.func @short_floats
+// CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<8xi16>
+// CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<8xi16>
+// CHECK: arith.shli
+// CHECK: arith.ori
+// CHECK: llvm.store %{{.+}} {alignment = 4 : i64} : i32, !llvm.ptr<3>
+// CHECK: gpu.return
+ad.kernel private @short_floats(%a: tensor<3x64x128xf16>) -> tensor<3x128x64xf16>
+    attributes {kernel_class = #ad<kernel_class transposition>} {
+  %e = tensor.empty() : tensor<3x128x64xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%a : tensor<3x64x128xf16>) outs(%e : tensor<3x128x64xf16>) {
+  ^bb0(%x: f16, %out: f16):
+    linalg.yield %x : f16
+  } -> tensor<3x128x64xf16>
+  ad.yield %r : tensor<3x128x64xf16>
+}
+
+// Lines of 38 elements are read two at a time, those of 7 one by one, and what lies outside is left out.
+// CHECK-LABEL: gpu.func @edges
+// CHECK: scf.if
+// CHECK: llvm.load %{{.+}} {alignment = 8 : i64} : !llvm.ptr -> vector<2xf32>
+// CHECK: else
+// CHECK: scf.if
+// CHECK: llvm.store %{{.+}} {alignment = 4 : i64} : f32, !llvm.ptr
+// CHECK: gpu.return
+ad.kernel private @edges(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes {kernel_class = #ad<kernel_class transposition>} {
+  %e = tensor.empty() : tensor<38x7xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<7x38xf32>) outs(%e : tensor<38x7xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    linalg.yield %x : f32
+  } -> tensor<38x7xf32>
+  ad.yield %r : tensor<38x7xf32>
+}
+
+ad.kernel private @rows(%a: tensor<7x38x4xf32>) -> tensor<38x7x4xf32> attributes {kernel_class = #ad<kernel_class transposition>} {
+  %e = tensor.empty() : tensor<38x7x4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%a : tensor<7x38x4xf32>) outs(%e : tensor<38x7x4xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    linalg.yield %x : f32
+  } -> tensor<38x7x4xf32>
+  ad.yield %r : tensor<38x7x4xf32>
+}
+
+ad.kernel private @negated(%a: tensor<7x38xf32>) -> tensor<38x7xf32> attributes {kernel_class = #ad<kernel_class transposition>} {
+  %e = tensor.empty() : tensor<38x7xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]} ins(%a : tensor<7x38xf32>) outs(%e : tensor<38x7xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %n = arith.negf %x : f32
+    linalg.yield %n : f32
+  } -> tensor<38x7xf32>
+  ad.yield %r : tensor<38x7xf32>
+}

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Programs on the emulated GPU take the kernels of their classes, give the bits of the reference interpreter, and touch memory as
+these kernels promise: whole sectors, each element once, no bank twice. The shapes are those of benchmarks/rows.py with fewer rows."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+
+import runner
+
+ROWS = 6  # of the benchmarks' 4096 and 64
+SECTOR = 32
+
+
+def rows_of(element, body, rows=ROWS, columns=1024, result=None):
+    t = f"tensor<{rows}x{columns}x{element}>"
+    return f"""func.func @main(%x: {t} {{ad.name = "x"}}, %v: tensor<{columns}x{element}> {{ad.name = "v"}})
+    -> ({(result or '{t}').format(t=t)} {{ad.name = "y"}}) {{
+  {body.format(t=t, v=f"tensor<{columns}x{element}>")}
+  return %y : {(result or '{t}').format(t=t)}
+}}
+"""
+
+
+SOFTMAX = "%y = ad.softmax %x axis 1 : {t}"
+NORM = "%y = ad.layer_norm %x, %v, %v epsilon 1.0e-5 : {t}, {v}"
+GELU = "%y = ad.gelu %x : {t}"
+SUM = "%y = ad.reduce_sum %x axes [1] : {t} -> tensor<6xf32>"
+BIAS = "%y = ad.add %x, %v : {t}, {v}"
+TRANSPOSE = "%y = ad.transpose %x [1, 0] : {t}"
+
+
+class Case:
+    """A program whose one kernel is of a class. `reads` and `writes` say how many elements it loads and stores, each once."""
+
+    def __init__(self, name, kernel, text, element=4, reads=None, writes=None):
+        self.name, self.kernel, self.text, self.element, self.reads, self.writes = name, kernel, text, element, reads, writes
+
+
+CELLS = ROWS * 1024
+CASES = [
+    Case("softmax f32", "row", rows_of("f32", SOFTMAX), 4, CELLS, CELLS),
+    Case("softmax f16", "row", rows_of("f16", SOFTMAX), 2, CELLS, CELLS),
+    Case("softmax f64", "row", rows_of("f64", SOFTMAX), 8, None, CELLS),
+    Case("softmax of 64 rows", "row", rows_of("f32", SOFTMAX, 64, 64), 4, 4096, 4096),
+    Case("softmax bf16", "row", rows_of("bf16", SOFTMAX), 2, CELLS, CELLS),
+    # The two rows of a warp share what is read of the scale.
+    Case("layer_norm f32", "row", rows_of("f32", NORM), 4, CELLS + CELLS // 2, CELLS),
+    Case("sum f32", "row", rows_of("f32", SUM, result="tensor<6xf32>"), 4, CELLS, None),
+    Case("long rows", "row", rows_of("f32", SOFTMAX, 2, 12288), 4, None, 2 * 12288),
+    Case("gelu f32", "elementwise", rows_of("f32", GELU), 4, CELLS, CELLS),
+    Case("bias bf16", "elementwise", rows_of("bf16", BIAS), 2, 2 * CELLS, CELLS),
+    Case("bias i8", "elementwise", rows_of("i8", BIAS), 1, 2 * CELLS, CELLS),
+    Case("transpose f32", "transposition", rows_of("f32", TRANSPOSE, 64, result="tensor<1024x64xf32>"), 4, 65536, 65536),
+    Case("transpose f16", "transposition", rows_of("f16", TRANSPOSE, 64, result="tensor<1024x64xf16>"), 2, 65536, 65536),
+    Case("transpose i8", "transposition", rows_of("i8", TRANSPOSE, 128, 256, "tensor<256x128xi8>"), 1, 32768, 32768),
+    Case("transpose f64", "transposition", rows_of("f64", TRANSPOSE, 64, 96, "tensor<96x64xf64>"), 8, 6144, 6144),
+]
+
+PRODUCT = """func.func @main(%a: tensor<128x64xbf16> {ad.name = "x"}, %b: tensor<64x128xbf16> {ad.name = "v"}) -> (tensor<128x128xbf16> {ad.name = "y"}) {
+  %y = ad.dot %a, %b : (tensor<128x64xbf16>, tensor<64x128xbf16>) -> tensor<128x128xbf16>
+  return %y : tensor<128x128xbf16>
+}
+"""
+
+
+# Integers have no normal distribution.
+VALUES = [["--arg=x=normal:1", "--arg=v=normal:2"], ["--arg=x=uniform:1:100", "--arg=v=uniform:2:100"]]
+
+
+def run(text, folder, *options):
+    """The bytes of the result, and what the kernels asked of memory."""
+    (folder / "program.mlir").write_text(text)
+    report = folder / "report.json"
+    done = subprocess.run([runner.binary("ad-runner"), str(folder / "program.mlir"), "--cache=off", *VALUES["xi8>" in text],
+                           f"--out-dir={folder}", f"--report={report}", *options], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"exit code {done.returncode}: {done.stderr[:1000]}")
+    return (folder / "y.npy").read_bytes(), json.loads(report.read_text())["traffic"]
+
+
+def problems_of_access(case, access):
+    units = access.get("sectors", access.get("wavefronts"))
+    label = f"{access['operation']} of {access['memory']} memory"
+    if units != access["fewest"]:
+        yield f"{label}: {units} units, the fewest are {access['fewest']}"
+    elements = {"llvm.load": case.reads, "llvm.store": case.writes}.get(access["operation"])
+    if access["memory"] == "global" and elements and units * SECTOR != elements * case.element:
+        yield f"{label}: {units * SECTOR} bytes for {elements * case.element}"
+
+
+def problems(case, folder):
+    expected, _ = run(case.text, folder, "--numerics=reproducible", "--target=reference")
+    found, traffic = run(case.text, folder, "--numerics=reproducible", "--target=gpu-sim", "--traffic")
+    if found != expected:
+        yield "the bits are not those of the reference interpreter"
+    classes = [kernel["class"] for kernel in traffic]
+    if classes != [case.kernel]:
+        yield f"kernels are of the classes {classes}, expected {case.kernel}"
+    for access in traffic[0]["accesses"]:
+        yield from problems_of_access(case, access)
+
+
+def problems_of_product(folder):
+    _, traffic = run(PRODUCT, folder, "--numerics=fast", "--target=gpu-sim", "--traffic")
+    loads = [access for access in traffic[0]["accesses"] if access["operation"] == "nvvm.ldmatrix"]
+    if traffic[0]["class"] != "contraction" or not loads:
+        yield f"the kernel is of class {traffic[0]['class']} with {len(loads)} kinds of matrix loads"
+    for access in loads:
+        if access["wavefronts"] != access["fewest"]:
+            yield f"ldmatrix takes {access['wavefronts']} wavefronts, the fewest are {access['fewest']}"
+
+
+def main():
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        for case in CASES:
+            found += [f"{case.name}: {text}" for text in problems(case, pathlib.Path(name))]
+        found += [f"product: {text}" for text in problems_of_product(pathlib.Path(name))]
+    print("\n".join(found))
+    print(f"classes: {len(CASES) + 1} run, {len(found)} failed")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
