@@ -73,12 +73,16 @@ def measured(folder):
 
 
 def refused_without_gpu(folder):
-    """A benchmark that would be measured on a GPU says that there is none."""
+    """What would run on a GPU says that there is none."""
     (folder / "gpu.json").write_text('{"target": "cuda"}')
     if pathlib.Path("/proc/driver/nvidia/version").exists():
-        return None
-    done = subprocess.run([sys.executable, HERE.parents[1] / "benchmarks" / "gpu.py", "--from", folder], capture_output=True, text=True)
-    return None if done.returncode == 4 and "no driver of an NVIDIA GPU" in done.stderr else f"{done.returncode}: {done.stderr}"
+        return
+    commands = {"no driver of an NVIDIA GPU": [HERE.parents[1] / "benchmarks" / "gpu.py", "--from", folder],
+                "nvidia-smi finds no GPU": [HERE / "run.py", "--report", folder / "report.md"]}
+    for said, command in commands.items():
+        done = subprocess.run([sys.executable, *command], capture_output=True, text=True)
+        if done.returncode != 4 or said not in done.stderr:
+            yield f"{command[0].name}: exit code {done.returncode}, {done.stderr}"
 
 
 def main():
@@ -88,7 +92,7 @@ def main():
         ("another bit", functools.partial(named, "dot-9x17x1", change_bytes, "differs from the reference in dot.npy, sum.npy")),
         ("outside of the bound", functools.partial(named, "dot-40x72x104-tt-bf16-0-fast", change_values, "dot.npy leaves the bound")),
         ("the benchmark", measured),
-        ("the benchmark without a GPU", refused_without_gpu),
+        ("without a GPU", refused_without_gpu),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
     ])
 

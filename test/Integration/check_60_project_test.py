@@ -212,10 +212,11 @@ def left_campaign(file):
 
 
 def left_python(file, commands):
-    """Programs of Python that are neither tests by their name nor called by a test of lit; data sets have programs of their own."""
+    """Programs of Python that are neither tests by their name nor called by one beside them or of lit; data sets have their own."""
     if file.suffix != ".py" or file.name.endswith("_test.py") or {"Fuzz", "data"}.intersection(file.parts):
         return False
-    return re.search(r"^def main\(|^def test_|__main__", file.read_text(), re.M) and not named(file.name, commands)
+    beside = "".join(test.read_text() for test in file.parent.glob("*_test.py"))
+    return re.search(r"^def main\(|^def test_|__main__", file.read_text(), re.M) and not named(file.name, commands + beside)
 
 
 def left_programs(file, commands):

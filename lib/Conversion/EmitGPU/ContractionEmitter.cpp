@@ -10,11 +10,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Without asking the driver for more a block has this much shared memory.
-static constexpr int64_t kSharedBytes = 48 * 1024;
 // Tiles that keep the processors of a large chip busy.
 static constexpr int64_t kManyTiles = 128;
-static constexpr unsigned kSharedSpace = 3;
 
 static int64_t tilesOf(ArrayRef<int64_t> shape, const ContractionTile &tile) {
   int64_t count = 1;
@@ -98,7 +95,7 @@ LogicalResult ContractionEmitter::emitRoots() {
     recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
   staged[0] = stagedOf(contraction.rows, contraction.rowLoop, tile.rows);
   staged[1] = stagedOf(contraction.columns, contraction.columnLoop, tile.columns);
-  shared = sharedMemory(sharedBytes(), /*alignment=*/128);
+  shared = sharedMemory(builder, function, sharedBytes(), "shared");
   tileCount.takers = "blocks";
   tileCount.blocks = countTiles();
   return emitLoop(block, indexConstant(countTiles()), blocks, [&](Value number) {
@@ -199,23 +196,7 @@ int64_t ContractionEmitter::sharedBytes() {
   return bytes;
 }
 
-// A variable of the module, which has one place in each block. Without a size it is as large as the launch
-// says.
-Value ContractionEmitter::sharedMemory(int64_t bytes, int64_t alignment) {
-  Operation *function = this->function;
-  OpBuilder outside(function);
-  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
-  std::string name = (kernel.getSymName() + "_shared").str();
-  auto linkage = bytes == 0 ? LLVM::Linkage::External : LLVM::Linkage::Internal;
-  auto global = LLVM::GlobalOp::create(outside, loc, type, /*isConstant=*/false, linkage, name, Attribute(),
-                                       alignment, kSharedSpace);
-  return LLVM::AddressOfOp::create(builder, loc, global);
-}
-
-Value ContractionEmitter::sharedPointer(Value byte) {
-  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), byte);
-  return LLVM::GEPOp::create(builder, loc, shared.getType(), builder.getI8Type(), shared, ValueRange{offset});
-}
+Value ContractionEmitter::sharedPointer(Value byte) { return bytesBehind(builder, loc, shared, byte); }
 
 Value ContractionEmitter::isBelow(Value index, int64_t size) {
   return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, indexConstant(size));

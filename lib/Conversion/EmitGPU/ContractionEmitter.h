@@ -10,6 +10,7 @@
 
 #include "ContractionMatch.h"
 #include "GenericEmitter.h"
+#include "SharedMemory.h"
 
 namespace mlir::ad::device {
 
@@ -78,7 +79,6 @@ protected:
   Sums sumsOfBlock(int64_t firstRow, int64_t rows);
   Value sumPointer(const Sums &sums, Value row, Value column);
   Value sharedPointer(Value byte);
-  Value sharedMemory(int64_t bytes, int64_t alignment);
   void synchronizeBlock();
   int64_t sharedBytes();
 

@@ -14,16 +14,9 @@ LogicalResult ElementwiseEmitter::emitNest(const Nest &nest, Store store) {
   if (length == 1)
     return GenericEmitter::emitNest(nest, store);
   tileCount.run = length;
-  Value allowed = allowsRuns(length);
-  if (!allowed)
-    return emitRuns(nest, axis, length, store);
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(), allowed, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  if (Scope scope(*this); failed(emitRuns(nest, axis, length, store)))
-    return failure();
-  builder.setInsertionPointToStart(branch.elseBlock());
-  return GenericEmitter::emitNest(nest, store);
+  return emitWhere(
+      allowsRuns(length), [&] { return emitRuns(nest, axis, length, store); },
+      [&] { return GenericEmitter::emitNest(nest, store); });
 }
 
 LogicalResult ElementwiseEmitter::emitRuns(const Nest &nest, int64_t axis, int64_t length, Store store) {

@@ -181,3 +181,17 @@ void GenericEmitter::store(const Buffer &buffer, const Position &position, Value
   builder.setInsertionPointToStart(branch.thenBlock());
   KernelEmitter::store(buffer, position, value);
 }
+
+LogicalResult GenericEmitter::emitIf(Value condition, function_ref<LogicalResult()> then,
+                                     function_ref<LogicalResult()> otherwise) {
+  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(builder);
+  auto emitInto = [&](Block *block, function_ref<LogicalResult()> code) {
+    builder.setInsertionPointToStart(block);
+    Scope scope(*this);
+    return code();
+  };
+  if (failed(emitInto(branch.thenBlock(), then)))
+    return failure();
+  return otherwise ? emitInto(branch.elseBlock(), otherwise) : success();
+}

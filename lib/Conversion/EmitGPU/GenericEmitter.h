@@ -53,6 +53,8 @@ protected:
   Position positionOf(Value number, ValueRange sizes);
   LogicalResult hoistEverywhere(ValueRange roots, const Nest &nest);
   void synchronizeWarp();
+  LogicalResult emitIf(Value condition, function_ref<LogicalResult()> then,
+                       function_ref<LogicalResult()> otherwise = nullptr);
   /// Those who share a row: what they do before comes before what they do behind, and which one stores what
   /// all have computed.
   virtual void synchronizeTakers() { synchronizeWarp(); }

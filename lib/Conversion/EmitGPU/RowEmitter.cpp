@@ -86,16 +86,8 @@ LogicalResult RowEmitter::emitRoots() {
   if (byBlock)
     shared = sharedMemory(builder, function, kChunksTogether * sizeof(int64_t), "sums");
   Value allowed = chosen.run == 1 ? Value() : summedLengthsAllow(allowsRuns(chosen.run), chosen.run);
-  if (!allowed)
-    return emitShared(roots, chosen);
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(), allowed, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  if (Scope scope(*this); failed(emitShared(roots, chosen)))
-    return failure();
-  builder.setInsertionPointToStart(branch.elseBlock());
-  Scope scope(*this);
-  return emitShared(roots, shareFor(1));
+  return emitWhere(
+      allowed, [&] { return emitShared(roots, chosen); }, [&] { return emitShared(roots, shareFor(1)); });
 }
 
 // Sums of unknown length have whole runs too.

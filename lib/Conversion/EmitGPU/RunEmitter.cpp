@@ -51,6 +51,11 @@ int64_t RunEmitter::runLength(const Nest &nest, int64_t axis) {
   return length;
 }
 
+LogicalResult RunEmitter::emitWhere(Value allowed, function_ref<LogicalResult()> withRuns,
+                                    function_ref<LogicalResult()> without) {
+  return allowed ? emitIf(allowed, withRuns, without) : withRuns();
+}
+
 // Places of known size begin at multiples of more than any access has; those of dynamic size follow each
 // other (docs/architecture.md).
 Value RunEmitter::allowsRuns(int64_t length) {

@@ -29,6 +29,9 @@ protected:
   int64_t runLength(const Nest &nest, int64_t axis);
   /// Whether addresses and sizes that only the run knows allow such runs; null when nothing is left to ask.
   Value allowsRuns(int64_t length);
+  /// Code with runs where they are allowed, which null says of every run of the kernel, else code without.
+  LogicalResult emitWhere(Value allowed, function_ref<LogicalResult()> withRuns,
+                          function_ref<LogicalResult()> without);
 
   FailureOr<Value> compute(Value tensor, const Position &position) override;
   void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;

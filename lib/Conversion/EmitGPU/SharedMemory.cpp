@@ -8,15 +8,16 @@ using namespace mlir;
 using namespace mlir::ad;
 
 static constexpr unsigned kSharedSpace = 3;
-static constexpr int64_t kAlignment = 128;
 
-Value device::sharedMemory(OpBuilder &builder, Operation *function, int64_t bytes, StringRef suffix) {
+Value device::sharedMemory(OpBuilder &builder, Operation *function, int64_t bytes, StringRef suffix,
+                           int64_t alignment) {
   Location loc = function->getLoc();
   OpBuilder outside(function);
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
   std::string name = (SymbolTable::getSymbolName(function).getValue() + "_" + suffix).str();
-  auto global = LLVM::GlobalOp::create(outside, loc, type, /*isConstant=*/false, LLVM::Linkage::Internal,
-                                       name, Attribute(), kAlignment, kSharedSpace);
+  auto linkage = bytes == 0 ? LLVM::Linkage::External : LLVM::Linkage::Internal;
+  auto global = LLVM::GlobalOp::create(outside, loc, type, /*isConstant=*/false, linkage, name, Attribute(),
+                                       alignment, kSharedSpace);
   return LLVM::AddressOfOp::create(builder, loc, global);
 }
 

@@ -13,8 +13,10 @@ namespace mlir::ad::device {
 constexpr int64_t kSharedBytes = 48 * 1024;
 
 /// The address of a global before the function, which has one place in each block. It is called after the
-/// function, of which several globals are told apart by `suffix`.
-Value sharedMemory(OpBuilder &builder, Operation *function, int64_t bytes, StringRef suffix);
+/// function, of which several globals are told apart by `suffix`. With no bytes it is as large as the launch
+/// says.
+Value sharedMemory(OpBuilder &builder, Operation *function, int64_t bytes, StringRef suffix,
+                   int64_t alignment = 128);
 /// So many bytes behind an address.
 Value bytesBehind(OpBuilder &builder, Location loc, Value pointer, Value bytes);
 

@@ -63,18 +63,9 @@ LogicalResult TransposeEmitter::emitRoots() {
   tileCount = {"blocks", 0, static_cast<int64_t>(results.front().shape.size())};
   tileCount.run = side * side;
   Spread ofThread(*this);
-  Value allowed = allowsRuns(length);
-  int64_t readLength = longestPiece(moved.down), writeLength = longestPiece(moved.across);
-  if (!allowed)
-    return emitTiles(readLength, writeLength);
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(), allowed, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  if (Scope scope(*this); failed(emitTiles(readLength, writeLength)))
-    return failure();
-  builder.setInsertionPointToStart(branch.elseBlock());
-  Scope scope(*this);
-  return emitTiles(1, 1);
+  return emitWhere(
+      allowsRuns(length), [&] { return emitTiles(longestPiece(moved.down), longestPiece(moved.across)); },
+      [&] { return emitTiles(1, 1); });
 }
 
 Value TransposeEmitter::tilesAlong(int64_t axis) {

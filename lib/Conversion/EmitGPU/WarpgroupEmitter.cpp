@@ -26,20 +26,6 @@ Value WarpgroupEmitter::isEqual(Value index, int64_t value) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, index, indexConstant(value));
 }
 
-LogicalResult WarpgroupEmitter::emitIf(Value condition, function_ref<LogicalResult()> then,
-                                       function_ref<LogicalResult()> otherwise) {
-  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/bool(otherwise));
-  OpBuilder::InsertionGuard guard(builder);
-  auto emitInto = [&](Block *block, function_ref<LogicalResult()> code) {
-    builder.setInsertionPointToStart(block);
-    Scope scope(*this);
-    return code();
-  };
-  if (failed(emitInto(branch.thenBlock(), then)))
-    return failure();
-  return otherwise ? emitInto(branch.elseBlock(), otherwise) : success();
-}
-
 LogicalResult WarpgroupEmitter::emitRoots() {
   linalg::GenericOp op = contraction.op;
   recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
@@ -108,7 +94,7 @@ Attribute WarpgroupEmitter::mapOf(const Source &source) {
 // All threads of a warp take the number of its warpgroup from one of them, so that the compiler sees that
 // they branch together.
 void WarpgroupEmitter::emitPrologue() {
-  shared = sharedMemory(/*bytes=*/0, kTileAlignment);
+  shared = sharedMemory(builder, function, /*bytes=*/0, "shared", kTileAlignment);
   Value number = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpgroupThreads));
   number = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), number);
   number =

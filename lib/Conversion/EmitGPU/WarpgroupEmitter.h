@@ -55,8 +55,6 @@ private:
   void storeColumns(const Sums &inShared, Value chunk, Value sums);
   void storeColumns(const Sums &inShared, int64_t chunk, Value sums);
 
-  LogicalResult emitIf(Value condition, function_ref<LogicalResult()> then,
-                       function_ref<LogicalResult()> otherwise = nullptr);
   Value isEqual(Value index, int64_t value);
 
   // Shared memory: the ring's stages, the sums of each warp, the ring's mbarriers.
