@@ -5,8 +5,8 @@
 #   scripts/fuzz.sh NAME [--count N] [--seed S]
 #
 # NAME is one of the programs in test/Fuzz (without its ending). --count says how many cases to make (default 2000), --seed where
-# the random numbers start (default 1): the same seed gives the same cases. Each failing case is reduced and
-# written to a file that is named. Closes with `NAME: N run, N failed`; exit code 1 when something failed.
+# the random numbers start (default 1): the same seed gives the same cases. Failing programs are reduced and written to files
+# that are named (the first 20; --keep N). Closes with `NAME: N run, N failed`; exit code 1 when something failed.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

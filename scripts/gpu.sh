@@ -9,9 +9,10 @@
 # the rest and writes report.md. Without `pack`, it is run at once. --chip says what code may use (default: sm_90a; other
 # chips than the H100's and H200's: sm_80). Reports belong into docs/measurements.
 set -euo pipefail
+start=$PWD
 source "$(dirname "$0")/common.sh"
 
-only_pack='' folder=build/gpu chip=sm_90a
+only_pack='' folder='' chip=sm_90a
 while (($#)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -22,16 +23,19 @@ while (($#)); do
       shift
       ;;
     -*) die "unknown option '$1'; see --help" ;;
-    *) folder=$1 ;;
+    *)
+      [[ ! $folder ]] || die "expected one folder, got '$folder' and '$1'"
+      folder=$(cd "$start" && realpath -m -- "$1")
+      ;;
   esac
   shift
 done
 
+folder=${folder:-build/gpu}
+[[ ! -e $folder ]] || die "'$folder' exists; give a new folder, or remove it when nothing in it is needed"
 scripts/setup.sh
 build ad-runner adrt-run
 export ADJOINT_BIN=$BUILD/bin
-rm -rf build/gpu
-[[ ! -e $folder ]] || die "'$folder' exists; give a new folder"
 say "compiling the cases"
 "$PYTHON" test/Device/bundle.py "$folder" --target cuda --chip "$chip"
 say "compiling the benchmarks"

@@ -9,6 +9,7 @@
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
 #include "llvm/Option/Option.h"
+#include "llvm/Support/FileSystem.h"
 
 #include <thread>
 
@@ -63,6 +64,7 @@ private:
   Error checkUnknown() const;
   Error checkValues() const;
   Error checkEmit(const Options &options) const;
+  Error checkOutputs(const Options &options) const;
   Error checkCompiled(const Options &options) const;
   Error readInput(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
@@ -141,8 +143,32 @@ Error OptionsReader::checkEmit(const Options &options) const {
     if (list.hasArg(id))
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");
+  if (options.traffic)
+    return usageError("--emit runs nothing, so that --traffic would count nothing");
   if (options.target == Target::Reference)
     return usageError("--emit has no compiled code for target 'reference', expected cpu, gpu-sim or cuda");
+  return Error::success();
+}
+
+// What is written must not replace the program, nor another output.
+Error OptionsReader::checkOutputs(const Options &options) const {
+  std::vector<std::pair<OptionId, StringRef>> outputs;
+  for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized})
+    if (StringRef path = list.getLastArgValue(id); !path.empty())
+      outputs.push_back({id, path});
+  auto isSame = [](StringRef path, StringRef other) {
+    return path == other || llvm::sys::fs::equivalent(path, other);
+  };
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto [id, path] = outputs[i];
+    StringRef name = table.getOption(id).getPrefixedName();
+    if (isSame(path, options.input))
+      return usageError(name + " would replace the program '" + path + "'; name another file");
+    for (size_t other = 0; other < i; ++other)
+      if (isSame(path, outputs[other].second) && path != "/dev/null")
+        return usageError(name + " and " + table.getOption(outputs[other].first).getPrefixedName() +
+                          " would both write '" + path + "'; name two files");
+  }
   return Error::success();
 }
 
@@ -271,10 +297,15 @@ Expected<Options> OptionsReader::read() {
   options.cpu = text(OPT_cpu);
   options.cache = text(OPT_cache);
   options.emit = text(OPT_emit);
-  if (Error error = checkEmit(options))
-    return std::move(error);
   options.print = list.hasArg(OPT_print);
   options.traffic = list.hasArg(OPT_traffic);
+  if (Error error = checkEmit(options))
+    return std::move(error);
+  if (Error error = checkOutputs(options))
+    return std::move(error);
+  if (list.hasArg(OPT_chip) && (options.target == Target::Reference || options.target == Target::Cpu))
+    return usageError("--chip is about kernels on a GPU, target '" + targetName(options.target) +
+                      "' has none; add --target gpu-sim or cuda");
   if (options.traffic && options.target != Target::GpuSim)
     return usageError("--traffic is counted by the emulated GPU alone; add --target gpu-sim");
   options.checkGradients = list.hasArg(OPT_check_gradients);

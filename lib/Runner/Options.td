@@ -13,8 +13,8 @@ multiclass Value<string name, string meta, string help> {
 def RunVis : OptionVisibility;
 
 let Visibility = [DefaultVis, RunVis] in {
-defm entry : Value<"entry", "NAME", "The function to run (default: main)">;
-defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, gpu-sim, cuda; adrt-run: what the file is for">;
+defm entry : Value<"entry", "NAME", "The function to run (default: main, or the one that a compiled file has)">;
+defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, gpu-sim, cuda; a compiled file runs only where it was compiled for">;
 defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros or arange">;
 defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
 defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for a generated argument">;
@@ -24,7 +24,7 @@ defm threads : Value<"threads", "N", "Threads for kernels (default: 1; 0: all pr
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds, report the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first one that is measured">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
-defm report : Value<"report", "FILE.json", "Write the time of each stage, pass and kernel">;
+defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran">;
 def env : Switch<"env", "Print versions, the processor, the GPU with its driver and limits">;
 def version : Switch<"version", "Print the version">;
 def help : Switch<"help", "Print this text">;

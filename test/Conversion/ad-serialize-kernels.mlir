@@ -5,11 +5,13 @@
 // RUN: not ad-opt %s --ad-serialize-kernels=format=elf 2>&1 | FileCheck %s --check-prefix=FORMAT
 // RUN: env ADJOINT_PTXAS=/missing/ptxas not ad-opt %s --ad-serialize-kernels=format=bin 2>&1 | FileCheck %s --check-prefix=PTXAS
 // RUN: not ad-opt %s --ad-serialize-kernels="format=bin code-for=sm_80" 2>&1 | FileCheck %s --check-prefix=CODE-FOR
+// RUN: not ad-opt %s --ad-serialize-kernels="format=fatbin code-for=sm_80,sm_7" 2>&1 | FileCheck %s --check-prefix=CODE-FOR-CHIP
 // RUN: env ADJOINT_PTXAS=/bin/true ADJOINT_FATBINARY=/missing/fatbinary not ad-opt %s --ad-serialize-kernels=format=fatbin 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=FATBINARY
 
 // CHIP: error: unknown chip 'sm_35', expected sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100
 // FORMAT: error: unknown format 'elf', expected isa, bin or fatbin
+// CODE-FOR-CHIP: error: unknown chip 'sm_7' in code-for, expected sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100
 // CODE-FOR: error: code-for=sm_80 is for format=fatbin, but the format is bin
 // FATBINARY: error: '/missing/fatbinary' failed
 // PTXAS: ad-serialize-kernels.mlir:[[#@LINE+14]]:{{[0-9]+}}: error: '/missing/ptxas' failed

@@ -67,9 +67,9 @@ def contraction_arguments(element):
     return [f"--arg={name}={source.format(seed)}" for seed, name in enumerate("abr")]
 
 
-def bound_of_depth(depth):
+def bound_of_depth(depth, element):
     """Around a sum of that many products of normal numbers, rounded to 16 bits: one rounding, and any order of summation."""
-    return {"relative": 2.0**-7, "absolute": 2 * depth * 2.0**-24 * 4 * depth}
+    return {"relative": {"bf16": 2.0**-7, "f16": 2.0**-10}[element], "absolute": 2 * depth * 2.0**-24 * 4 * depth}
 
 
 def all_cases(folder):
@@ -85,7 +85,7 @@ def all_cases(folder):
         options = contraction_arguments(element)
         yield Case(name, file, options)
         if element in ("f16", "bf16"):
-            yield Case(f"{name}-fast", file, options, "fast", {"file": "dot.npy", "element": element, **bound_of_depth(shape[2])})
+            yield Case(f"{name}-fast", file, options, "fast", {"element": element, **bound_of_depth(shape[2], element)})
 
 
 def parse_options():

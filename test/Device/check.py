@@ -38,11 +38,15 @@ def run(command, folder):
 
 
 def outside(bound, expected, got):
-    """What of one result leaves the bound around it, or None."""
-    exact, given = (widened(np.load(folder / bound["file"]), bound["element"]) for folder in (expected, got))
-    error = np.abs(given - exact) - (bound["relative"] * np.abs(exact) + bound["absolute"])
-    if given.shape != exact.shape or not (error <= 0).all():
-        return f"{bound['file']} leaves the bound by {np.nanmax(error) if error.size else 'its shape'}"
+    """What leaves the bound around the results of a contraction, or None. `sum` is `dot` and an operand, rounded once more."""
+    exact, given = ({name: widened(np.load(folder / f"{name}.npy"), bound["element"]) for name in ("dot", "sum")} for folder in (expected, got))
+    for name, values in exact.items():
+        if given[name].shape != values.shape:
+            return f"{name}.npy has the shape {given[name].shape}, expected {values.shape}"
+        allowed = bound["relative"] * (np.abs(exact["dot"]) + np.abs(values)) + bound["absolute"]
+        error = np.abs(given[name] - values) - allowed
+        if not (error <= 0).all():
+            return f"{name}.npy leaves the bound by {np.nanmax(error)}"
     return None
 
 
@@ -66,6 +70,8 @@ def complaint(bundle, target, case, sanitizer):
             wrong = run([sanitizer, *SANITIZER, *command], folder)
             if wrong:
                 return f"under {sanitizer}: {wrong}"
+        if case["bound"] and (names := {file.name for file in out.glob("*")}) != {"dot.npy", "sum.npy"}:
+            return f"wrote {sorted(names)}, expected dot.npy and sum.npy"
         return outside(case["bound"], folder / "expected", out) if case["bound"] else different(folder / "expected", out)
 
 

@@ -51,11 +51,16 @@ def change_bytes(made):
         file.write_bytes(content)
 
 
-def change_values(made):
-    for file in made.glob("cases/*-fast/expected/dot.npy"):
+def change_values(made, name):
+    for file in made.glob(f"cases/*-fast/expected/{name}.npy"):
         array = np.load(file)
         (array.view(np.uint16) if array.dtype.itemsize == 2 else array)[...] = 0
         np.save(file, array)
+
+
+def change_shape(made):
+    for file in made.glob("cases/*-fast/expected/dot.npy"):
+        np.save(file, np.load(file)[1:])
 
 
 def truncate(made):
@@ -90,7 +95,10 @@ def main():
         ("programs", functools.partial(unchanged, "check-", 1)),
         ("contractions", functools.partial(unchanged, "dot-40x72x104", 2)),
         ("another bit", functools.partial(named, "dot-9x17x1", change_bytes, "differs from the reference in dot.npy, sum.npy")),
-        ("outside of the bound", functools.partial(named, "dot-40x72x104-tt-bf16-0-fast", change_values, "dot.npy leaves the bound")),
+        *((f"{name} outside of the bound",
+           functools.partial(named, "dot-40x72x104-tt-bf16-0-fast", functools.partial(change_values, name=name), f"{name}.npy leaves the bound"))
+          for name in ("dot", "sum")),
+        ("another shape", functools.partial(named, "dot-40x72x104-tt-bf16-0-fast", change_shape, "dot.npy has the shape")),
         ("the benchmark", measured),
         ("without a GPU", refused_without_gpu),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),

@@ -102,6 +102,8 @@ def problems(case, folder):
     classes = [kernel["class"] for kernel in traffic]
     if classes != [case.kernel]:
         yield f"kernels are of the classes {classes}, expected {case.kernel}"
+    if not traffic[0]["accesses"]:
+        yield "no access to memory is counted"
     for access in traffic[0]["accesses"]:
         yield from problems_of_access(case, access)
 

@@ -34,7 +34,8 @@ def run(folder, element, target, mode, chip="sm_90a"):
     source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
     arguments = [f"--arg={name}={source.format(seed)}" for seed, name in enumerate("abr")]
     out = folder / f"{target}-{mode}-{chip}"
-    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target", target, "--numerics", mode, "--cache=off", *arguments, f"--chip={chip}",
+    compiled = [] if target == "reference" else [f"--chip={chip}"]
+    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target", target, "--numerics", mode, "--cache=off", *arguments, *compiled,
                     f"--out-dir={out}", f"--numerics-report={out}.json"], check=True, capture_output=True, text=True)
     return out
 

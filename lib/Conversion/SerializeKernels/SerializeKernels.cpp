@@ -56,6 +56,11 @@ private:
                                     << format;
       return signalPassFailure();
     }
+    for (const std::string &other : codeFor)
+      if (!findChip(other)) {
+        module.emitError("unknown chip '") << other << "' in code-for, expected " << chipNames();
+        return signalPassFailure();
+      }
     for (auto kernels : llvm::make_early_inc_range(module.getOps<::mlir::gpu::GPUModuleOp>()))
       if (failed(serialize(kernels, *known)))
         return signalPassFailure();
