@@ -24,13 +24,13 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-static void addSetNumerics(OpPassManager &pm, const AdToCpuOptions &options) {
+static void addSetNumerics(OpPassManager &pm, const SharedOptions &options) {
   SetNumericsPassOptions numerics;
   numerics.numerics = options.numerics;
   pm.addPass(createSetNumericsPass(numerics));
 }
 
-void ad::buildAdFrontendPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
+void ad::buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options) {
   addSetNumerics(pm, options);
   pm.addPass(createDifferentiatePass());
   pm.addPass(createInlinerPass({}, [](OpPassManager &) {}));
@@ -48,13 +48,13 @@ void ad::buildAdFrontendPipeline(OpPassManager &pm, const AdToCpuOptions &option
   pm.addPass(createVerifyDifferentiatedPass());
 }
 
-void ad::buildAdReferencePipeline(OpPassManager &pm, const AdToCpuOptions &options) {
+void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &options) {
   addSetNumerics(pm, options);
   pm.addPass(createDifferentiatePass());
   addSetNumerics(pm, options);
 }
 
-void ad::buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
+void ad::buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options) {
   pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
   FusePassOptions fuse;
   fuse.policy = options.fuse;
@@ -93,13 +93,6 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   functions.addPass(createLowerGuardsPass());
   pm.addPass(createLowerToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-}
-
-// The stages that GPUs and the processor share have the options of the latter.
-static void share(const AdToGpuOptions &given, AdToCpuOptions &options) {
-  options.numerics = given.numerics;
-  options.optimize = given.optimize;
-  options.fuse = given.fuse;
 }
 
 void ad::buildAdGpuKernelPipeline(OpPassManager &pm, const AdToGpuOptions &) {
@@ -146,10 +139,8 @@ void ad::buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options
 }
 
 void ad::buildAdToGpuPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
-  AdToCpuOptions shared;
-  share(options, shared);
-  buildAdFrontendPipeline(pm, shared);
-  buildAdFusionPipeline(pm, shared);
+  buildAdFrontendPipeline(pm, options);
+  buildAdFusionPipeline(pm, options);
   buildAdGpuKernelPipeline(pm, options);
   buildGpuCodePipeline(pm, options);
   buildGpuBinaryPipeline(pm, options);

@@ -39,12 +39,16 @@ static void registerDialects(DialectRegistry &registry) {
 }
 
 // Options of a pass pipeline cannot be copied, so each pipeline fills its own.
-static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) {
+static void fill(SharedOptions &options, const runner::PipelineOptions &given) {
   options.numerics = given.numerics;
   options.optimize = given.optimize;
   options.fuse = given.fuse;
-  options.tiles = given.tiles;
   options.profile = given.profile;
+}
+
+static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) {
+  fill(static_cast<SharedOptions &>(options), given);
+  options.tiles = given.tiles;
   options.vectorBytes = given.vectorBytes;
   options.dotProducts = given.dotProducts;
 }
@@ -78,20 +82,15 @@ static void buildCpuPipeline(OpPassManager &pm, const runner::PipelineOptions &g
 }
 
 static void fill(AdToGpuOptions &options, const runner::PipelineOptions &given) {
-  options.numerics = given.numerics;
-  options.optimize = given.optimize;
-  options.fuse = given.fuse;
-  options.profile = given.profile;
+  fill(static_cast<SharedOptions &>(options), given);
   if (!given.chip.empty())
     options.chip = given.chip;
 }
 
 static void buildGpuPipeline(OpPassManager &pm, const runner::PipelineOptions &given,
                              AdToGpuOptions &options) {
-  AdToCpuOptions shared;
-  fill(shared, given);
-  buildAdFusionPipeline(pm, shared);
   fill(options, given);
+  buildAdFusionPipeline(pm, options);
   buildAdGpuKernelPipeline(pm, options);
   buildGpuCodePipeline(pm, options);
 }

@@ -10,17 +10,11 @@
 
 namespace mlir::ad {
 
-/// Options of `--ad-to-linalg` and `--ad-to-cpu`.
-struct AdToCpuOptions : PassPipelineOptions<AdToCpuOptions> {
+/// Options of the stages that all targets share.
+struct SharedOptions : virtual ::mlir::detail::PassOptions {
   Option<std::string> numerics{*this, "numerics",
                                llvm::cl::desc("MODE[,PERMISSION...]: overrides the module's ad.numerics"),
                                llvm::cl::init("")};
-  Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("Bytes of a vector register"),
-                              llvm::cl::init(64)};
-  Option<bool> dotProducts{*this, "dot-products",
-                           llvm::cl::desc("The processor multiplies and adds pairs of bf16 (AVX512_BF16)"),
-                           llvm::cl::init(false)};
-  Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
   Option<bool> optimize{
       *this, "optimize",
       llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
@@ -28,15 +22,22 @@ struct AdToCpuOptions : PassPipelineOptions<AdToCpuOptions> {
   Option<std::string> fuse{
       *this, "fuse", llvm::cl::desc("The policy of ad-fuse: grow, or single, a kernel for each operation"),
       llvm::cl::init("grow")};
+  Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
+};
+
+/// Options of `--ad-to-linalg` and `--ad-to-cpu`.
+struct AdToCpuOptions : SharedOptions, PassPipelineOptions<AdToCpuOptions> {
+  Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("Bytes of a vector register"),
+                              llvm::cl::init(64)};
+  Option<bool> dotProducts{*this, "dot-products",
+                           llvm::cl::desc("The processor multiplies and adds pairs of bf16 (AVX512_BF16)"),
+                           llvm::cl::init(false)};
   Option<std::string> tiles{*this, "tiles", llvm::cl::desc("The tile table of ad-emit-cpu: large or small"),
                             llvm::cl::init("large")};
 };
 
 /// Options of `--ad-to-gpu`.
-struct AdToGpuOptions : PassPipelineOptions<AdToGpuOptions> {
-  Option<std::string> numerics{*this, "numerics",
-                               llvm::cl::desc("MODE[,PERMISSION...]: overrides the module's ad.numerics"),
-                               llvm::cl::init("")};
+struct AdToGpuOptions : SharedOptions, PassPipelineOptions<AdToGpuOptions> {
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what code may use"),
                            llvm::cl::init("sm_80")};
@@ -48,22 +49,14 @@ struct AdToGpuOptions : PassPipelineOptions<AdToGpuOptions> {
   ListOption<std::string> codeFor{
       *this, "code-for",
       llvm::cl::desc("The chips whose code a fat binary has beside the PTX (default: the chip alone)")};
-  Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
-  Option<bool> optimize{
-      *this, "optimize",
-      llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
-      llvm::cl::init(true)};
-  Option<std::string> fuse{
-      *this, "fuse", llvm::cl::desc("The policy of ad-fuse: grow, or single, a kernel for each operation"),
-      llvm::cl::init("grow")};
 };
 
 /// Stages 0 to 3: numerics explicit, derivatives made, calls inlined, simplified, decomposed.
-void buildAdFrontendPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+void buildAdFrontendPipeline(OpPassManager &pm, const SharedOptions &options);
 /// What the reference interpreter runs: the written operations, with numerics explicit and derivatives made.
-void buildAdReferencePipeline(OpPassManager &pm, const AdToCpuOptions &options);
+void buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &options);
 /// Stage 4: run-time conditions, fusions, kernel classes.
-void buildAdFusionPipeline(OpPassManager &pm, const AdToCpuOptions &options);
+void buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options);
 /// Stage 5: linalg, kernels, memory.
 void buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// Stage 6: code for the CPU in the LLVM dialect.

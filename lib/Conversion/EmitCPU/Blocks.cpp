@@ -54,7 +54,7 @@ int64_t KernelEmitter::blockColumns(const Nest &nest) {
   int64_t depth = reducedSize(nest.roots);
   if (depth == 0)
     return 0;
-  int64_t element = memoryType(results.front().element).getIntOrFloatBitWidth() / 8;
+  int64_t element = memoryBytes(results.front().element);
   return std::max<int64_t>(1, tiles.blockBytes / (depth * element * tile)) * tile;
 }
 

@@ -64,6 +64,13 @@ struct Buffer {
 
 /// The type that an element has in memory: integers for i1 and for floats below 32 bits.
 Type memoryType(Type element);
+int64_t memoryBytes(Type element);
+
+/// The operation that produces a reduction's next accumulator.
+Operation *combiningOp(linalg::GenericOp generic);
+
+/// Whether a tensor has one element per row of the space: its shape without the last axis, or with 1 there.
+bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space);
 
 class KernelEmitter {
 public:
@@ -103,6 +110,12 @@ protected:
     Value begin, end;              // range of the outermost loop, null for all of it
   };
   Nest nestOver(const Buffer &buffer, ValueRange roots);
+  /// Results that have the shape of a space, and those with one element per row of it.
+  struct RowRoots {
+    SmallVector<Value> whole, perRow;
+    SmallVector<Buffer> wholeBuffers, perRowBuffers;
+  };
+  RowRoots splitByRow(ValueRange roots, ArrayRef<int64_t> space);
   int64_t laneAxisOf(const Nest &nest);
   virtual LogicalResult emitNest(const Nest &nest, Store store);
   LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,

@@ -17,7 +17,7 @@ Type cpu::memoryType(Type element) {
   return element;
 }
 
-static int64_t bytesOf(Type memory) { return memory.getIntOrFloatBitWidth() / 8; }
+int64_t cpu::memoryBytes(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
 
 Value KernelEmitter::splat(Value scalar, int64_t count) {
   if (isa<VectorType>(scalar.getType()))
@@ -193,7 +193,7 @@ Value KernelEmitter::load(const Buffer &buffer, const Position &position) {
   Value indices;
   Value base = linearIndex(buffer, position, step, indices);
   Type memory = memoryType(buffer.element);
-  int64_t alignment = bytesOf(memory);
+  int64_t alignment = memoryBytes(memory);
   if (!indices && (step == 0 || lanes == 1)) {
     Value value = LLVM::LoadOp::create(builder, loc, memory, pointerAt(buffer, base), alignment);
     return fromMemory(value, buffer.element);
@@ -221,7 +221,7 @@ void KernelEmitter::store(const Buffer &buffer, const Position &position, Value 
   Value indices;
   Value base = linearIndex(buffer, position, step, indices);
   value = toMemory(value);
-  int64_t alignment = bytesOf(memoryType(buffer.element));
+  int64_t alignment = memoryBytes(buffer.element);
   if (!indices && lanes == 1) {
     LLVM::StoreOp::create(builder, loc, value, pointerAt(buffer, base), alignment);
     return;

@@ -29,7 +29,7 @@ static int64_t axisOfLoop(AffineMap map, unsigned dim) {
 }
 
 static bool isLarge(const TileTable &tiles, RankedTensorType type) {
-  int64_t bytes = type.getNumElements() * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  int64_t bytes = type.getNumElements() * memoryBytes(type.getElementType());
   return bytes > tiles.straightBytes;
 }
 

@@ -17,12 +17,10 @@ static constexpr int64_t kLineBytes = 64;
 // Into which cache a line goes.
 static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;
 
-static int64_t bytesOfElement(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
-
 static bool isBeyond(Type type, int64_t bytes) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() &&
-         tensor.getNumElements() * bytesOfElement(tensor.getElementType()) > bytes;
+         tensor.getNumElements() * memoryBytes(tensor.getElementType()) > bytes;
 }
 
 static bool isLarge(Type type, ArrayRef<int64_t> space) {
@@ -56,7 +54,7 @@ void KernelEmitter::fetchLines(const Buffer &buffer, const Position &position, i
   Value indices, index = linearIndex(buffer, position, step, indices);
   Value first =
       binary<arith::AddIOp>(index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
-  int64_t bytes = bytesOfElement(buffer.element);
+  int64_t bytes = memoryBytes(buffer.element);
   for (int64_t byte = 0; byte < lanes * bytes; byte += kLineBytes) {
     Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
     LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/toWrite, kFirstLevel, /*cache=*/1);
@@ -124,7 +122,7 @@ void KernelEmitter::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVecto
   llvm::SmallDenseSet<Value> rows;
   for (const SmallVector<Index> &each : loops)
     rows.insert(each[rowLoop].base);
-  int64_t bytes = bytesOfElement(buffer.element), count = rows.size(), perLine = kLineBytes / bytes;
+  int64_t bytes = memoryBytes(buffer.element), count = rows.size(), perLine = kLineBytes / bytes;
   if (!isBeyond(left->get().getType(), tiles.straightBytes) || sizes[rowLoop] <= count ||
       !hasNarrowBlocks(sizes.back(), bytes))
     return;

@@ -14,8 +14,7 @@ static std::optional<int64_t> constantOf(Value value) {
   return getConstantIntValue(getAsOpFoldResult(value));
 }
 
-// The operation that produces the accumulator's next value.
-static Operation *combiningOp(linalg::GenericOp generic) {
+Operation *cpu::combiningOp(linalg::GenericOp generic) {
   return generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
 }
 

@@ -11,8 +11,7 @@ using namespace mlir::ad::cpu;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-// The shape without its last axis, or with 1 in its place.
-static bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
+bool cpu::isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
   if (space.empty())
     return false;
   return shape == space.drop_back() ||
@@ -65,17 +64,21 @@ int64_t KernelEmitter::rowsTogether(ValueRange roots, const Nest &space) {
   return isCheap && llvm::range_size(kernel.getBody().getOps<linalg::GenericOp>()) <= kShortCode ? 2 : 1;
 }
 
+KernelEmitter::RowRoots KernelEmitter::splitByRow(ValueRange roots, ArrayRef<int64_t> space) {
+  RowRoots split;
+  for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
+    bool full = ArrayRef<int64_t>(buffer.shape) == space;
+    (full ? split.whole : split.perRow).push_back(root);
+    (full ? split.wholeBuffers : split.perRowBuffers).push_back(buffer);
+  }
+  return split;
+}
+
 // All values of the rows are read before the first is stored, since a result may lie in the place of an
 // operand.
 LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows) {
   Scope scope(*this);
-  SmallVector<Value> whole, perRow;
-  SmallVector<Buffer> wholeBuffers, perRowBuffers;
-  for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
-    bool full = ArrayRef<int64_t>(buffer.shape) == ArrayRef<int64_t>(space.shape);
-    (full ? whole : perRow).push_back(root);
-    (full ? wholeBuffers : perRowBuffers).push_back(buffer);
-  }
+  auto [whole, perRow, wholeBuffers, perRowBuffers] = splitByRow(roots, space.shape);
   Position any(rows.front());
   any.push_back(Index::varying());
   chooseFetched(space);

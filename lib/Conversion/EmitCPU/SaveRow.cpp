@@ -72,7 +72,7 @@ void KernelEmitter::chooseSaved(ArrayRef<Value> roots, const Nest &space, const 
   for (auto &[value, count] : passes) {
     auto type = cast<RankedTensorType>(value.getType());
     auto generic = value.getDefiningOp<linalg::GenericOp>();
-    int64_t own = padded * memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+    int64_t own = padded * memoryBytes(type.getElementType());
     if (count < 2 || !generic || generic.getNumReductionLoops() > 0 || !isExpensive(generic) ||
         type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes)
       continue;
@@ -114,7 +114,7 @@ void KernelEmitter::storeSaved(Value tensor, const Position &position, Value val
   row.element = getElementTypeOrSelf(tensor.getType());
   row.pointer = found->second.pointer;
   LLVM::StoreOp::create(builder, loc, toMemory(splat(value, lanes)), pointerAt(row, position.back().base),
-                        memoryType(row.element).getIntOrFloatBitWidth() / 8);
+                        memoryBytes(row.element));
   found->second.stored = true;
 }
 

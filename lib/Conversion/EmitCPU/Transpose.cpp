@@ -77,7 +77,7 @@ LogicalResult KernelEmitter::emitTranspose(Value root, int64_t axis) {
 
 bool KernelEmitter::mayStream(Value root) {
   auto type = cast<RankedTensorType>(root.getType());
-  int64_t element = memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  int64_t element = memoryBytes(type.getElementType());
   int64_t line = transposedLanes(root) * element;
   return line == kLineBytes && type.hasStaticShape() && type.getNumElements() * element >= kStreamedBytes &&
          type.getShape().back() * element % kLineBytes == 0;

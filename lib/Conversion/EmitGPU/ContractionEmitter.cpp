@@ -68,21 +68,13 @@ ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp f
 // The sums of a large tile take more than half of the registers.
 int64_t ContractionEmitter::blocksTogether() const { return tile.rows > 64 ? 1 : 2; }
 
-void ContractionEmitter::bindRange(ValueRange arguments) {
-  using ::mlir::gpu::Dimension;
-  GenericEmitter::bindRange(arguments);
-  inBlock = ::mlir::gpu::ThreadIdOp::create(builder, loc, Dimension::x);
-  block = ::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x);
-  blocks = ::mlir::gpu::GridDimOp::create(builder, loc, Dimension::x);
-}
-
 ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsigned loop, int64_t lines) {
   linalg::GenericOp op = contraction.op;
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
   auto type = cast<RankedTensorType>(operand->get().getType());
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t bytes = cpu::memoryType(type.getElementType()).getIntOrFloatBitWidth() / 8;
+  int64_t bytes = cpu::memoryBytes(type.getElementType());
   bool inMemory = buffers.count(operand->get()) && (last == loop || last == contraction.depthLoop);
   bool whole = inMemory && sizes[last] * bytes % kChunkBytes == 0;
   return {operand, loop, sizes[loop], lines, tile.depth, last != loop, whole};
@@ -186,7 +178,7 @@ int64_t ContractionEmitter::sharedBytes() {
   int64_t forSums = bytesOf(rowsTogether), forOperands = 0;
   for (Staged &part : staged) {
     Type element = cast<RankedTensorType>(part.operand->get().getType()).getElementType();
-    int64_t bytes = cpu::memoryType(element).getIntOrFloatBitWidth() / 8;
+    int64_t bytes = cpu::memoryBytes(element);
     part.offset = forOperands;
     int64_t elements = (part.lines + (contraction.units == Units::TensorCores ? 0 : 1)) * part.count;
     forOperands += llvm::alignTo(elements * bytes * tile.stages, 128);
@@ -201,8 +193,6 @@ Value ContractionEmitter::sharedPointer(Value byte) { return bytesBehind(builder
 Value ContractionEmitter::isBelow(Value index, int64_t size) {
   return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, indexConstant(size));
 }
-
-void ContractionEmitter::synchronizeBlock() { ::mlir::gpu::BarrierOp::create(builder, loc); }
 
 // All threads of the block share some rows of the tile, which are one element longer, so that neighbours lie
 // in other banks.

@@ -65,7 +65,6 @@ protected:
 
   // --- ContractionEmitter.cpp: tiles of the result
   LogicalResult emitRoots() override;
-  void bindRange(ValueRange arguments) override;
   Place placeOf(Value number);
   std::pair<Value, Value> divide(Value number, Value by);
   std::pair<Value, Value> tileInMatrix(Value number, int64_t rows, int64_t columns);
@@ -79,15 +78,13 @@ protected:
   Sums sumsOfBlock(int64_t firstRow, int64_t rows);
   Value sumPointer(const Sums &sums, Value row, Value column);
   Value sharedPointer(Value byte);
-  void synchronizeBlock();
   int64_t sharedBytes();
 
   const Contraction contraction;
   ContractionTile tile;
   Staged staged[2]; // of rows and of columns
   int64_t rowCount, columnCount, depthCount;
-  Value inBlock, block, blocks; // thread in the block, block of the grid, blocks of the grid
-  Value shared;                 // start of shared memory
+  Value shared; // start of shared memory
 
 private:
   /// The part of a tile that a warp has.

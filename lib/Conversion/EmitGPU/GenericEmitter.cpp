@@ -14,13 +14,13 @@ GenericEmitter::GenericEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function)
 
 void GenericEmitter::bindRange(ValueRange) {
   using ::mlir::gpu::Dimension;
-  Value inBlock = ::mlir::gpu::ThreadIdOp::create(builder, loc, Dimension::x);
-  Value block = ::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x);
-  Value blockSize = ::mlir::gpu::BlockDimOp::create(builder, loc, Dimension::x);
-  Value blocks = ::mlir::gpu::GridDimOp::create(builder, loc, Dimension::x);
+  inBlock = ::mlir::gpu::ThreadIdOp::create(builder, loc, Dimension::x);
+  block = ::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x);
+  blockThreads = ::mlir::gpu::BlockDimOp::create(builder, loc, Dimension::x);
+  blocks = ::mlir::gpu::GridDimOp::create(builder, loc, Dimension::x);
   Value warpSize = indexConstant(kWarpThreads);
-  thread = binary<arith::AddIOp>(binary<arith::MulIOp>(block, blockSize), inBlock);
-  threads = binary<arith::MulIOp>(blocks, blockSize);
+  thread = binary<arith::AddIOp>(binary<arith::MulIOp>(block, blockThreads), inBlock);
+  threads = binary<arith::MulIOp>(blocks, blockThreads);
   warp = binary<arith::DivUIOp>(thread, warpSize);
   warps = binary<arith::DivUIOp>(threads, warpSize);
   lane = binary<arith::RemUIOp>(inBlock, warpSize);
@@ -128,13 +128,7 @@ LogicalResult GenericEmitter::emitSummedElements(ValueRange roots, const Nest &s
 LogicalResult GenericEmitter::emitRow(ValueRange roots, const Nest &space, const Position &row,
                                       bool spreads) {
   Scope scope(*this);
-  SmallVector<Value> whole, perRow;
-  SmallVector<Buffer> wholeBuffers, perRowBuffers;
-  for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
-    bool full = buffer.shape == space.shape;
-    (full ? whole : perRow).push_back(root);
-    (full ? wholeBuffers : perRowBuffers).push_back(buffer);
-  }
+  auto [whole, perRow, wholeBuffers, perRowBuffers] = splitByRow(roots, space.shape);
   Position along(row);
   along.push_back(Index::varying());
   Visited hoisted;
@@ -167,6 +161,8 @@ void GenericEmitter::synchronizeWarp() {
   NVVM::SyncWarpOp::create(builder, loc, all);
 }
 
+void GenericEmitter::synchronizeBlock() { ::mlir::gpu::BarrierOp::create(builder, loc); }
+
 Value GenericEmitter::isFirstTaker() {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lane, indexConstant(0));
 }
@@ -176,10 +172,10 @@ void GenericEmitter::store(const Buffer &buffer, const Position &position, Value
   if (spread)
     return KernelEmitter::store(buffer, position, value);
   synchronizeTakers();
-  auto branch = scf::IfOp::create(builder, loc, isFirstTaker());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  KernelEmitter::store(buffer, position, value);
+  (void)emitIf(isFirstTaker(), [&] {
+    KernelEmitter::store(buffer, position, value);
+    return success();
+  });
 }
 
 LogicalResult GenericEmitter::emitIf(Value condition, function_ref<LogicalResult()> then,

@@ -53,6 +53,7 @@ protected:
   Position positionOf(Value number, ValueRange sizes);
   LogicalResult hoistEverywhere(ValueRange roots, const Nest &nest);
   void synchronizeWarp();
+  void synchronizeBlock();
   LogicalResult emitIf(Value condition, function_ref<LogicalResult()> then,
                        function_ref<LogicalResult()> otherwise = nullptr);
   /// Those who share a row: what they do before comes before what they do behind, and which one stores what
@@ -72,6 +73,7 @@ protected:
                                  Value lower, Value upper, int64_t lanes);
   FailureOr<Value> laneChain(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
                              Value upper, Value lane, int64_t lanes);
+  Value keptByJoins(linalg::GenericOp generic, Value sum, Value number, Value size, int64_t lanes);
   Value reverseBits(Value number, int64_t count);
   Value shuffle(Value value, int64_t distance);
 
@@ -93,10 +95,12 @@ protected:
   };
 
   TileCount tileCount;
-  Value thread, threads; // of the grid: number and count
-  Value warp, warps;     // the same of warps
-  Value lane;            // of the thread in its warp
-  bool spread = false;   // code of a thread; otherwise all of a warp compute the same values
+  Value inBlock, blockThreads; // number of the thread in its block, and how many there are
+  Value block, blocks;         // number of the block in the grid, and how many there are
+  Value thread, threads;       // of the grid: number and count
+  Value warp, warps;           // the same of warps
+  Value lane;                  // of the thread in its warp
+  bool spread = false;         // code of a thread; otherwise all of a warp compute the same values
 };
 
 } // namespace mlir::ad::device

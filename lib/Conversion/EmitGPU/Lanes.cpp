@@ -12,10 +12,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-static Operation *combiningOp(linalg::GenericOp generic) {
-  return generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-}
-
 FailureOr<Value> GenericEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops,
                                            Value identity, Value lower, Value upper, int64_t lanes) {
   if (failed(hoistReduced(generic, loops)))
@@ -24,8 +20,7 @@ FailureOr<Value> GenericEmitter::laneChunk(linalg::GenericOp generic, SmallVecto
                 : chunkOfWarp(generic, loops, identity, lower, upper, lanes);
 }
 
-// The elements of one lane in ascending order. A lane without an element takes part in no join: it holds -0,
-// which every sum keeps. Of no elements at all the sum is what it starts from.
+// The elements of one lane in ascending order.
 FailureOr<Value> GenericEmitter::laneChain(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                            Value lower, Value upper, Value number, int64_t lanes) {
   auto loop = scf::ForOp::create(builder, loc, binary<arith::AddIOp>(lower, number), upper,
@@ -42,15 +37,21 @@ FailureOr<Value> GenericEmitter::laneChain(linalg::GenericOp generic, ArrayRef<I
       return failure();
     scf::YieldOp::create(builder, loc, values->front());
   }
-  Value sum = loop.getResult(0), size = binary<arith::SubIOp>(upper, lower);
+  return keptByJoins(generic, loop.getResult(0), number, binary<arith::SubIOp>(upper, lower), lanes);
+}
+
+// A lane without an element takes part in no join: it holds -0, which every sum keeps. Of no elements at all
+// the sum is what it starts from.
+Value GenericEmitter::keptByJoins(linalg::GenericOp generic, Value sum, Value number, Value size,
+                                  int64_t lanes) {
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(size));
   auto type = dyn_cast<FloatType>(sum.getType());
-  if (!type || !isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)) || (known && *known >= lanes))
+  if (!type || !isa<math::FmaOp, arith::AddFOp>(cpu::combiningOp(generic)) || (known && *known >= lanes))
     return sum;
   Value zero = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, -0.0));
   Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
   Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, some);
-  return Value(arith::SelectOp::create(builder, loc, present, sum, zero));
+  return arith::SelectOp::create(builder, loc, present, sum, zero);
 }
 
 FailureOr<Value> GenericEmitter::chunkOfWarp(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
@@ -66,7 +67,7 @@ FailureOr<Value> GenericEmitter::chunkOfWarp(linalg::GenericOp generic, ArrayRef
       return failure();
     sums.push_back(*sum);
   }
-  Operation *join = combiningOp(generic);
+  Operation *join = cpu::combiningOp(generic);
   for (size_t half = sums.size() / 2; half >= 1; half /= 2)
     for (size_t i = 0; i < half; ++i)
       sums[i] = joinValues(join, sums[i], sums[i + half]);
@@ -87,7 +88,7 @@ FailureOr<Value> GenericEmitter::chunkOfThread(linalg::GenericOp generic, ArrayR
       return failure();
     return SmallVector<Value>{*sum};
   };
-  auto sums = pairwiseTree(indexConstant(lanes), /*length=*/1, identity, combiningOp(generic), ofLane);
+  auto sums = pairwiseTree(indexConstant(lanes), /*length=*/1, identity, cpu::combiningOp(generic), ofLane);
   if (failed(sums))
     return failure();
   return sums->front();

@@ -15,7 +15,7 @@ static constexpr int64_t kThreadsAcross = 16, kThreadsDown = kBlockThreads / kTh
 
 Value ContractionEmitter::elementPointer(const Staged &part, Value line, Value within) {
   Type element = cast<RankedTensorType>(part.operand->get().getType()).getElementType();
-  int64_t bytes = cpu::memoryType(element).getIntOrFloatBitWidth() / 8;
+  int64_t bytes = cpu::memoryBytes(element);
   Value index = binary<arith::AddIOp>(binary<arith::MulIOp>(within, indexConstant(part.lines + 1)), line);
   Value byte = binary<arith::MulIOp>(index, indexConstant(bytes));
   return sharedPointer(binary<arith::AddIOp>(byte, indexConstant(part.offset)));

@@ -13,10 +13,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-static Operation *combiningOp(linalg::GenericOp generic) {
-  return generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-}
-
 // Of a kept row every index is one value, by which the elements are known in all passes.
 void RowEmitter::prepareKeptRuns() {
   kept.clear();
@@ -87,23 +83,14 @@ FailureOr<SmallVector<Value>> RowEmitter::chainsOfLoop(linalg::GenericOp generic
   return sums;
 }
 
-// A lane without an element takes part in no join: it holds -0, which every sum keeps. Of no elements at all
-// the sum is what it starts from.
 void RowEmitter::markAbsent(linalg::GenericOp generic, MutableArrayRef<Value> sums, Value lower,
                             Value upper) {
   Value size = binary<arith::SubIOp>(upper, lower);
-  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(size));
-  auto type = dyn_cast<FloatType>(sums.front().getType());
-  if (!type || !isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)) || (known && *known >= share.stripe()))
-    return;
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, -0.0));
-  Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
   Value first = binary<arith::MulIOp>(inGroup, indexConstant(share.run));
   for (auto [number, sum] : llvm::enumerate(sums)) {
     int64_t offset = number / share.run * share.run * share.threads + number % share.run;
     Value ofLane = binary<arith::AddIOp>(first, indexConstant(offset));
-    Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, ofLane, some);
-    sum = arith::SelectOp::create(builder, loc, present, sum, zero);
+    sum = keptByJoins(generic, sum, ofLane, size, share.stripe());
   }
 }
 
@@ -134,7 +121,7 @@ FailureOr<Value> RowEmitter::laneChunk(linalg::GenericOp generic, SmallVector<In
   if (failed(sums))
     return failure();
   markAbsent(generic, *sums, lower, upper);
-  return joinLanes(combiningOp(generic), *sums);
+  return joinLanes(cpu::combiningOp(generic), *sums);
 }
 
 // Chunks that a block sums at once are a subtree of the tree over all of them.
@@ -155,14 +142,14 @@ FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<
     return SmallVector<Value>{*sum};
   };
   int64_t length = kChunksTogether * kernel.getOrderAttr().getLength();
-  auto sums = pairwiseTree(total, length, identity, combiningOp(generic), chunks);
+  auto sums = pairwiseTree(total, length, identity, cpu::combiningOp(generic), chunks);
   if (failed(sums))
     return failure();
   return sums->front();
 }
 
 Value RowEmitter::chunkPointer(Value number, Type type) {
-  Value bytes = binary<arith::MulIOp>(number, indexConstant(bytesOf(type)));
+  Value bytes = binary<arith::MulIOp>(number, indexConstant(cpu::memoryBytes(type)));
   return bytesBehind(builder, loc, shared, bytes);
 }
 
@@ -192,15 +179,15 @@ FailureOr<Value> RowEmitter::sumChunks(linalg::GenericOp generic, ArrayRef<Index
     auto branch = scf::IfOp::create(builder, loc, binary<arith::AndIOp>(has, isFirst));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    LLVM::StoreOp::create(builder, loc, toMemory(*sum), chunkPointer(number, type), bytesOf(type));
+    LLVM::StoreOp::create(builder, loc, toMemory(*sum), chunkPointer(number, type), cpu::memoryBytes(type));
     return success();
   });
   if (failed(summed))
     return failure();
   synchronizeBlock();
-  joinChunks(combiningOp(generic), count, type);
+  joinChunks(cpu::combiningOp(generic), count, type);
   Value sum = LLVM::LoadOp::create(builder, loc, cpu::memoryType(type), chunkPointer(indexConstant(0), type),
-                                   bytesOf(type));
+                                   cpu::memoryBytes(type));
   return fromMemory(sum, type);
 }
 
@@ -208,20 +195,21 @@ FailureOr<Value> RowEmitter::sumChunks(linalg::GenericOp generic, ArrayRef<Index
 void RowEmitter::joinChunks(Operation *join, Value count, Type type) {
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(count));
   auto load = [&](Value number) {
-    Value memory =
-        LLVM::LoadOp::create(builder, loc, cpu::memoryType(type), chunkPointer(number, type), bytesOf(type));
+    Value memory = LLVM::LoadOp::create(builder, loc, cpu::memoryType(type), chunkPointer(number, type),
+                                        cpu::memoryBytes(type));
     return fromMemory(memory, type);
   };
   for (int64_t distance = 1; distance < known.value_or(kChunksTogether); distance *= 2) {
     Value apart = indexConstant(distance), pair = indexConstant(2 * distance);
     Value pairs = binary<arith::SubIOp>(binary<arith::MaxUIOp>(count, apart), apart);
-    LogicalResult joined = emitLoop(
-        binary<arith::MulIOp>(inBlock, pair), pairs, binary<arith::MulIOp>(blockThreads, pair),
-        [&](Value left) {
-          Value sum = joinValues(join, load(left), load(binary<arith::AddIOp>(left, apart)));
-          LLVM::StoreOp::create(builder, loc, toMemory(sum), chunkPointer(left, type), bytesOf(type));
-          return success();
-        });
+    LogicalResult joined =
+        emitLoop(binary<arith::MulIOp>(inBlock, pair), pairs, binary<arith::MulIOp>(blockThreads, pair),
+                 [&](Value left) {
+                   Value sum = joinValues(join, load(left), load(binary<arith::AddIOp>(left, apart)));
+                   LLVM::StoreOp::create(builder, loc, toMemory(sum), chunkPointer(left, type),
+                                         cpu::memoryBytes(type));
+                   return success();
+                 });
     assert(succeeded(joined) && "joins emit no code that can fail");
     (void)joined;
     synchronizeBlock();

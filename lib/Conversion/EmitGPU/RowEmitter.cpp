@@ -18,15 +18,6 @@ static constexpr int64_t kLongestCode = 4096;
 // With fewer rows of unknown length than this, each is taken by a block.
 static constexpr int64_t kFewRows = 128;
 
-void RowEmitter::bindRange(ValueRange arguments) {
-  using ::mlir::gpu::Dimension;
-  RunEmitter::bindRange(arguments);
-  inBlock = ::mlir::gpu::ThreadIdOp::create(builder, loc, Dimension::x);
-  block = ::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x);
-  blocks = ::mlir::gpu::GridDimOp::create(builder, loc, Dimension::x);
-  blockThreads = ::mlir::gpu::BlockDimOp::create(builder, loc, Dimension::x);
-}
-
 RowEmitter::Share RowEmitter::shareFor(int64_t run) {
   int64_t lanes = kernel.getOrderAttr().getLanes();
   run = std::min(run, lanes);
@@ -140,8 +131,6 @@ LogicalResult RowEmitter::emitRowsOfGroups(const Nest &space, Value count,
         return emitRow(binary<arith::MinUIOp>(number, last));
       });
 }
-
-void RowEmitter::synchronizeBlock() { ::mlir::gpu::BarrierOp::create(builder, loc); }
 
 void RowEmitter::synchronizeTakers() { byBlock ? synchronizeBlock() : synchronizeWarp(); }
 

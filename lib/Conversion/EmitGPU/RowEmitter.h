@@ -32,7 +32,6 @@ private:
   };
 
   // --- RowEmitter.cpp: who takes which row
-  void bindRange(ValueRange arguments) override;
   LogicalResult emitRoots() override;
   LogicalResult emitShared(ValueRange roots, const Share &chosen);
   LogicalResult emitRowsOfGroups(const Nest &space, Value count, function_ref<LogicalResult(Value)> emitRow);
@@ -62,7 +61,6 @@ private:
                              Value upper);
   void joinChunks(Operation *join, Value count, Type type);
   Value chunkPointer(Value number, Type type);
-  void synchronizeBlock();
 
   /// A run of a kept row; the last ones of a group may lie behind its end.
   struct KeptRun {
@@ -74,7 +72,6 @@ private:
   Share share{};
   bool byBlock = false;
   SmallVector<KeptRun> kept;
-  Value inBlock, block, blocks, blockThreads;
   Value inGroup, groupOfWarp;
   Value active; // the group has a row; null when it always has
   Value shared; // sums of chunks

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "RowMatch.h"
+#include "../EmitCPU/KernelEmitter.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <set>
@@ -74,15 +75,10 @@ static std::string whyNotRows(KernelOp kernel, Rows &rows) {
 
 // The result with the most axes; every other one has its shape or one element per row of it.
 static std::optional<unsigned> spaceOf(ValueRange roots) {
-  auto elementsPerRow = [](ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
-    return !space.empty() &&
-           (shape == space.drop_back() ||
-            (shape.size() == space.size() && shape.drop_back() == space.drop_back() && shape.back() == 1));
-  };
   for (unsigned number = 0; number < roots.size(); ++number) {
     ArrayRef<int64_t> space = shapeOf(roots[number]);
     if (llvm::all_of(roots, [&](Value root) {
-          return shapeOf(root) == space || elementsPerRow(shapeOf(root), space);
+          return shapeOf(root) == space || cpu::isRowShape(shapeOf(root), space);
         }))
       return number;
   }

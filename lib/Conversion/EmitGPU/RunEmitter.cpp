@@ -8,8 +8,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-int64_t device::bytesOf(Type element) { return cpu::memoryType(element).getIntOrFloatBitWidth() / 8; }
-
 int64_t device::contiguousAxis(ArrayRef<int64_t> shape) {
   int64_t axis = static_cast<int64_t>(shape.size()) - 1;
   while (axis >= 0 && shape[axis] == 1)
@@ -36,10 +34,10 @@ int64_t RunEmitter::runLength(const Nest &nest, int64_t axis) {
   auto count = [&](Type element, ArrayRef<int64_t> shape) {
     int64_t own = contiguousAxis(shape);
     if (own >= 0 && shape[own] == nest.shape[axis])
-      widest = std::max(widest, bytesOf(element));
+      widest = std::max(widest, cpu::memoryBytes(element));
   };
   for (Value root : nest.roots)
-    widest = std::max(widest, bytesOf(getElementTypeOrSelf(root.getType())));
+    widest = std::max(widest, cpu::memoryBytes(getElementTypeOrSelf(root.getType())));
   for (auto &[tensor, buffer] : buffers)
     count(buffer.element, buffer.shape);
   int64_t length = kAccessBytes / widest, size = nest.shape[axis];
@@ -132,7 +130,7 @@ void RunEmitter::storeAll(const Buffer &destination, ArrayRef<Position> position
 
 // A run of wide elements is moved in pieces.
 static int64_t pieceLength(Type element, int64_t length) {
-  return std::min(length, kAccessBytes / bytesOf(element));
+  return std::min(length, kAccessBytes / cpu::memoryBytes(element));
 }
 
 Value RunEmitter::pieceAt(const Buffer &buffer, const Position &first, int64_t offset) {
@@ -150,7 +148,7 @@ SmallVector<Value> RunEmitter::loadRun(const Buffer &buffer, const Position &fir
   SmallVector<Value> values;
   for (int64_t offset = 0; offset < length; offset += piece) {
     Value vector = LLVM::LoadOp::create(builder, loc, type, pieceAt(buffer, first, offset),
-                                        piece * bytesOf(buffer.element));
+                                        piece * cpu::memoryBytes(buffer.element));
     for (int64_t i = 0; i < piece; ++i) {
       Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
       values.push_back(
@@ -172,6 +170,6 @@ void RunEmitter::storeRun(const Buffer &buffer, const Position &first, ValueRang
       vector = LLVM::InsertElementOp::create(builder, loc, vector, toMemory(values[offset + i]), number);
     }
     LLVM::StoreOp::create(builder, loc, vector, pieceAt(buffer, first, offset),
-                          piece * bytesOf(buffer.element));
+                          piece * cpu::memoryBytes(buffer.element));
   }
 }

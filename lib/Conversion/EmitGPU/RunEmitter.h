@@ -14,7 +14,6 @@ namespace mlir::ad::device {
 /// The most that a thread reads or writes at once.
 constexpr int64_t kAccessBytes = 16;
 
-int64_t bytesOf(Type element);
 /// The last axis that is longer than one: neighbours along it are neighbours in memory.
 int64_t contiguousAxis(ArrayRef<int64_t> shape);
 

@@ -35,19 +35,10 @@ std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::st
 TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
                                    const Transposition &moved)
     : RunEmitter(kernel, function), moved(moved) {
-  bytes = bytesOf(getElementTypeOrSelf(kernel.getResultTypes().front()));
+  bytes = cpu::memoryBytes(getElementTypeOrSelf(kernel.getResultTypes().front()));
   length = kAccessBytes / bytes;
   words = std::max<int64_t>(1, kWordBytes / bytes);
   side = kChunks * length;
-}
-
-void TransposeEmitter::bindRange(ValueRange arguments) {
-  using ::mlir::gpu::Dimension;
-  RunEmitter::bindRange(arguments);
-  inBlock = ::mlir::gpu::ThreadIdOp::create(builder, loc, Dimension::x);
-  block = ::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x);
-  blocks = ::mlir::gpu::GridDimOp::create(builder, loc, Dimension::x);
-  blockThreads = ::mlir::gpu::BlockDimOp::create(builder, loc, Dimension::x);
 }
 
 // Neighbours that every line along the axis has whole numbers of.
@@ -81,10 +72,10 @@ LogicalResult TransposeEmitter::emitTiles(int64_t readLength, int64_t writeLengt
     Tile tile = tileAt(number);
     tile.readLength = readLength;
     tile.writeLength = writeLength;
-    ::mlir::gpu::BarrierOp::create(builder, loc); // the tile before has been read
+    synchronizeBlock(); // the tile before has been read
     if (failed(readTile(tile)))
       return failure();
-    ::mlir::gpu::BarrierOp::create(builder, loc);
+    synchronizeBlock();
     return writeTile(tile);
   });
 }

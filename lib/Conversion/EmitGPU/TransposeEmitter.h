@@ -31,7 +31,6 @@ private:
     int64_t readLength, writeLength;
   };
 
-  void bindRange(ValueRange arguments) override;
   LogicalResult emitRoots() override;
   LogicalResult emitTiles(int64_t readLength, int64_t writeLength);
   int64_t longestPiece(int64_t axis);
@@ -51,7 +50,6 @@ private:
   int64_t length;    // elements of a chunk
   int64_t words;     // lines of the operand whose elements make a word
   int64_t side;      // of a tile
-  Value inBlock, block, blocks, blockThreads;
   Value shared;
 };
 
