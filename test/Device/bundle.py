@@ -6,13 +6,14 @@
 
 The folder gets adrt-run, check.py, and for each case a program that was compiled ahead of time, its inputs, and what the reference
 interpreter gives for them: the same bytes in `reproducible` mode, and for contractions in `fast` mode a bound around them. Cases are
-the programs of test/Integration, some steps of the digits programs, and contractions of every class and layout.
+the programs of test/Integration, some steps of the digits programs, contractions of every class and layout, and random programs.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -24,9 +25,11 @@ sys.path.insert(0, str(ROOT / "test" / "Integration"))
 sys.path.insert(0, str(ROOT / "test" / "Support"))
 sys.dont_write_bytecode = True
 import gpu_contractions_test as contractions  # noqa: E402
+import graphs  # noqa: E402
 import targets_test as programs  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+PRINTED = re.compile(r"^(.+): tensor<(?:\d+x)*(\w+)> =", re.MULTILINE)
 
 
 class Case:
@@ -52,14 +55,15 @@ class Case:
         folder = bundle / "cases" / self.name
         folder.mkdir(parents=True)
         self.localize(folder)
-        run(folder, "ad-runner", self.file, *self.options, "--target", "reference", "--numerics", "reproducible", "--out-dir", "expected")
+        printed = run(folder, "ad-runner", self.file, *self.options, "--target", "reference", "--numerics", "reproducible", "--out-dir",
+                      "expected", "--print")
         compiled = ["--chip", chip] if target == "cuda" else []
         run(folder, "ad-runner", self.file, *self.entry(), "--target", target, *compiled, "--numerics", self.mode, "--emit", "program.adx")
-        return {"name": self.name, "options": self.options, "bound": self.bound}
+        return {"name": self.name, "options": self.options, "bound": self.bound, "elements": dict(PRINTED.findall(printed))}
 
 
 def run(folder, program, *words):
-    subprocess.run([BIN / program, *map(str, words)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return subprocess.run([BIN / program, *map(str, words)], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def contraction_arguments(element):
@@ -77,6 +81,8 @@ def all_cases(folder):
     for path, options in [*programs.programs(), *programs.digits(folder)]:
         counts[path.stem] = counts.get(path.stem, 0) + 1
         yield Case(f"{path.stem}-{counts[path.stem]}", path, options)
+    for module in graphs.modules(folder):
+        yield Case(*module)
     for shape in contractions.CASES:
         name = "dot-" + "x".join(map(str, shape[:3])) + "-" + "-".join(map(str, shape[3:]))
         file = folder / f"{name}.mlir"

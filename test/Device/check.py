@@ -4,7 +4,7 @@
 
   check.py [FOLDER] [--sanitizer compute-sanitizer] [--only TEXT]
 
-Needs Python with NumPy, and for `cuda` the driver of the GPU. With --sanitizer each case runs under it as well. Closes with
+Equal are the same bits, or NaN on both sides: its sign and payload are the processor's. Needs Python with NumPy, and for `cuda` the driver of the GPU. With --sanitizer each case runs under it as well. Closes with
 `device: N run, N failed`.
 """
 
@@ -19,6 +19,10 @@ import numpy as np
 
 SECONDS = 120  # that a case may take
 SANITIZER = ["--leak-check", "full", "--error-exitcode", "99"]
+
+
+# What only the magnitude of a NaN exceeds, as bits.
+LARGEST = {"f64": 0x7FF0000000000000, "f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80, "f8E4M3FN": 0x7E, "f8E5M2": 0x7C}
 
 
 def widened(array, element):
@@ -50,11 +54,25 @@ def outside(bound, expected, got):
     return None
 
 
-def different(expected, got):
+def equal(element, expected, got):
+    """Whether two files hold the same tensor."""
+    if expected.read_bytes() == got.read_bytes():
+        return True
+    left, right = np.load(expected), np.load(got)
+    if element not in LARGEST or left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    word = np.dtype(f"u{left.itemsize}")
+    left, right = (array.reshape(-1).view(word) for array in (left, right))
+    magnitude = word.type(np.iinfo(word).max >> 1)
+    nan = ((left & magnitude) > LARGEST[element]) & ((right & magnitude) > LARGEST[element])
+    return bool(((left == right) | nan).all())
+
+
+def different(elements, expected, got):
     """Which files differ, or None."""
     files = {file.name for folder in (expected, got) for file in folder.glob("*")}
     wrong = sorted(name for name in files if not all((folder / name).exists() for folder in (expected, got))
-                   or (expected / name).read_bytes() != (got / name).read_bytes())
+                   or not equal(elements[name.removesuffix(".npy")], expected / name, got / name))
     return f"differs from the reference in {', '.join(wrong)}" if wrong else None
 
 
@@ -72,7 +90,7 @@ def complaint(bundle, target, case, sanitizer):
                 return f"under {sanitizer}: {wrong}"
         if case["bound"] and (names := {file.name for file in out.glob("*")}) != {"dot.npy", "sum.npy"}:
             return f"wrote {sorted(names)}, expected dot.npy and sum.npy"
-        return outside(case["bound"], folder / "expected", out) if case["bound"] else different(folder / "expected", out)
+        return outside(case["bound"], folder / "expected", out) if case["bound"] else different(case["elements"], folder / "expected", out)
 
 
 def main():

@@ -1,0 +1,32 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Check 23: the random programs of test/Fuzz/gpu-sim.py as modules with their inputs, for a GPU."""
+
+import importlib
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test" / "Fuzz"))
+sys.path.insert(0, str(ROOT / "test" / "Support"))
+sys.dont_write_bytecode = True
+import batch  # noqa: E402
+import runner  # noqa: E402
+
+SEED, PROGRAMS, IN_MODULE = 23, 240, 8
+
+
+def modules(folder):
+    """(name, file, options) of each module, whose files are written to the folder."""
+    make = importlib.import_module("gpu-sim").make
+    for first in range(0, PROGRAMS, IN_MODULE):
+        name = f"graphs-{first}"
+        inputs = folder / name
+        inputs.mkdir()
+        programs = [make(SEED, number) for number in range(first, first + IN_MODULE)]
+        options = []
+        for number, program in enumerate(programs):
+            options += runner.write_arguments(inputs, program.arguments, f"p{number}_")
+            options += runner.write_feeds(inputs, program, f"p{number}")
+        file = folder / f"{name}.mlir"
+        file.write_text(batch.module(programs))
+        yield name, file, options
