@@ -2,8 +2,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The same file on every target: the programs of test/Integration give the same bytes on the reference interpreter, the processor
 and the emulated GPU, in `reproducible` mode and with the options that their own tests run them with, from the compiler and from files
-that were compiled ahead of time; so do some steps of the digits programs, gradients and updates of parameters included. Closes with `targets: N run, N failed`."""
+that were compiled ahead of time; so do some steps of the digits programs, gradients and updates of parameters included. `strict`
+gives these bytes too, and `fast` stays within the bound of docs/numerics.md. Closes with `targets: N run, N failed`."""
 
+import io
 import os
 import pathlib
 import re
@@ -11,6 +13,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -24,6 +28,7 @@ TARGETS = ["reference", "cpu", "gpu-sim"]
 LEAST_PROGRAMS = 20  # fewer, and the way in which the tests are written is no longer understood
 # Options that say what a program gets, not how a test runs it.
 KEPT = re.compile(r"--(arg|feed|dim|entry)(=|$)")
+FAST_BOUND = 2.0**-14  # of the largest element of a result
 STEPS = {"mlp": 6, "transformer": 1}
 STEPS_WRITTEN = re.compile(r"%(steps|batches) = arith\.constant \d+ : index")
 
@@ -68,29 +73,63 @@ def execute(command, out):
     return {file.name: file.read_bytes() for file in out.glob("*")}
 
 
-def outputs(path, options, target, folder):
-    """By what ran it."""
-    compiled = ["--target", target, "--numerics", "reproducible", "--cache", str(folder / "cache")]
-    yield target, execute([RUNNER, str(path), *options, *compiled], folder / target)
+def compiled(target, mode, folder):
+    return ["--target", target, "--numerics", mode, "--cache", str(folder / "cache")]
+
+
+def reproducible(path, options, target, folder):
+    """What the program gives in that mode, by what ran it."""
+    yield target, execute([RUNNER, str(path), *options, *compiled(target, "reproducible", folder)], folder / target)
     if target == "reference":
         return
     file = folder / f"{target}.adx"
     entry = [word for index, word in enumerate(options) if "--entry" in [word.split("=")[0], options[index - 1]]]
-    done = subprocess.run([RUNNER, str(path), *entry, *compiled, "--emit", str(file)], capture_output=True, text=True)
+    emit = [RUNNER, str(path), *entry, *compiled(target, "reproducible", folder), "--emit", str(file)]
+    done = subprocess.run(emit, capture_output=True, text=True)
     name = f"{file.name} (emitted with {done.returncode}: {done.stderr[:300]})"
     yield name, execute([RUN_FILE, str(file), *options], folder / f"{target}-file")
 
 
+def differences(expected, given):
+    return sorted(name for name in {*expected, *given} if expected.get(name) != given.get(name))
+
+
+def is_within(bound, expected, given):
+    """Whether two files hold the same tensor, or floats that the bound keeps beside each other."""
+    if expected is None or given is None or expected == given:
+        return expected == given
+    left, right = (np.load(io.BytesIO(content)) for content in (expected, given))
+    if left.dtype.kind != "f" or left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    return np.allclose(right, left, rtol=0, atol=bound * np.max(np.abs(left), initial=0, where=np.isfinite(left)), equal_nan=True)
+
+
+def complaint_of_modes(path, options, target, expected, folder):
+    given = {mode: execute([RUNNER, str(path), *options, *compiled(target, mode, folder)], folder / f"{target}-{mode}")
+             for mode in ("strict", "fast")}
+    for mode, files in given.items():
+        if isinstance(files, str):
+            return f"{target}, {mode}: {files}"
+    wrong = differences(expected, given["strict"])
+    if wrong:
+        return f"{target}, strict: differs from the reference in {wrong}"
+    wrong = [name for name in {*expected, *given["fast"]} if not is_within(FAST_BOUND, expected.get(name), given["fast"].get(name))]
+    return f"{target}, fast: leaves the bound around the reference in {sorted(wrong)}" if wrong else None
+
+
 def complaint(path, options, folder):
-    (_, expected), = outputs(path, options, "reference", folder)
+    (_, expected), = reproducible(path, options, "reference", folder)
     if isinstance(expected, str):
         return f"reference: {expected}"
     for target in TARGETS[1:]:
-        for name, given in outputs(path, options, target, folder):
+        for name, given in reproducible(path, options, target, folder):
             if isinstance(given, str):
                 return f"{name}: {given}"
             if given != expected:
-                return f"{name}: differs from the reference in {sorted(n for n in expected if expected[n] != given.get(n))}"
+                return f"{name}: differs from the reference in {differences(expected, given)}"
+        wrong = complaint_of_modes(path, options, target, expected, folder)
+        if wrong:
+            return wrong
     return None
 
 
