@@ -2,21 +2,27 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Trains two classifiers of hand-written digits, from a bare Debian machine on.
 #
-#   scripts/demo.sh [--seeds N]
+#   scripts/demo.sh [--seeds N] [--target NAME]
 #
 # Installs what is missing, builds ad-opt and ad-runner, and trains examples/digits/mlp.mlir and transformer.mlir on one core.
 # The loss is shown as it falls; parameters, losses and a picture of the loss curve land in build/demo. Closes with a
-# line per model. With --seeds N each model trains N times (other split, parameters and order of the digits).
+# line per model. With --seeds N each model trains N times (other split, parameters and order of the digits). --target says where
+# (default: cpu); whole trainings on gpu-sim take minutes to an hour.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
-seeds=()
+seeds=() target=cpu
 while (($#)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
     --seeds)
       [[ ${2-} =~ ^[1-9][0-9]*$ ]] || die "--seeds expects a number, got '${2-}'"
       seeds=(--seeds "$2")
+      shift 2
+      ;;
+    --target)
+      [[ ${2-} ]] || die "--target expects a name"
+      target=$2
       shift 2
       ;;
     *) die "unknown argument '$1'; see --help" ;;
@@ -34,7 +40,7 @@ train() {
   mkdir -p build/demo
   # One core, whatever the machine has, so that the time says something.
   OMP_NUM_THREADS=1 "$PYTHON" -u examples/digits/train.py "$1" --runner "$BUILD/bin/ad-runner" --out "$out" \
-    "${seeds[@]}" --threads 1 | tee "$log"
+    "${seeds[@]}" --threads 1 --target "$target" | tee "$log"
   closing+=("$(tail -n 1 "$log")")
 }
 say "step 3 of 4: training the perceptron (under a minute)"

@@ -40,6 +40,11 @@ ptxas = shutil.which("ptxas", path=os.pathsep.join([os.environ.get("PATH", ""), 
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+# Its header of the driver.
+cuda_folder = next((folder for folder in cuda_folders if folder and os.path.exists(f"{folder}/include/cuda.h")), None)
+if cuda_folder:
+    config.available_features.add("cuda-header")
+    config.substitutions.append(("%cuda", cuda_folder))
 # Only the tool's name as a word of its own: not in paths, not in option names.
 if lit_config.params.get("verify_roundtrip", "0") not in ("", "0"):
     config.available_features.add("verify-roundtrip")

@@ -237,28 +237,36 @@ Outcome CudaDevice::fill(void *target, uint8_t value, int64_t bytes) {
 static int tensorMapType(int32_t type) {
   switch (type) {
   case ADRT_F64:
-    return 8;
+    return cudaMapF64;
   case ADRT_F32:
-    return 7;
+    return cudaMapF32;
   case ADRT_F16:
-    return 6;
+    return cudaMapF16;
   case ADRT_BF16:
-    return 9;
+    return cudaMapBF16;
   case ADRT_I32:
-    return 3;
+    return cudaMapI32;
   case ADRT_I64:
-    return 5;
+    return cudaMapI64;
   default:
-    return 0; // bytes
+    return cudaMapBytes;
   }
 }
 
-// CUtensorMapSwizzle, or nothing that it has.
+// Or nothing that the driver knows.
 static int tensorMapSwizzle(uint32_t bytes) {
-  for (int mode = 0; mode < 4; ++mode)
-    if (bytes == (mode ? 16u << mode : 0u))
-      return mode;
-  return -1;
+  switch (bytes) {
+  case 0:
+    return cudaSwizzleNone;
+  case 32:
+    return cudaSwizzle32;
+  case 64:
+    return cudaSwizzle64;
+  case 128:
+    return cudaSwizzle128;
+  default:
+    return -1;
+  }
 }
 
 Outcome CudaDevice::describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
@@ -267,7 +275,6 @@ Outcome CudaDevice::describe(void *map, const adrt_tensor &tensor, const uint32_
     return Outcome::failed("the driver has no cuTensorMapEncodeTiled; a newer one is needed");
   if (!TiledTensor::canDescribe(tensor))
     return Outcome::failed("internal error: a tensor map of " + std::to_string(tensor.rank) + " axes");
-  constexpr int none = 0; // no interleaving, and zeros outside of the tensor
   TiledTensor tiled(tensor, box);
   uint32_t steps[TiledTensor::mostAxes];
   std::fill_n(steps, tiled.rank, 1);
@@ -275,8 +282,9 @@ Outcome CudaDevice::describe(void *map, const adrt_tensor &tensor, const uint32_
   // The stride of the first axis is that of an element, which the driver knows.
   return finish("cuTensorMapEncodeTiled",
                 driver.cuTensorMapEncodeTiled(map, tensorMapType(tensor.type), tiled.rank, tensor.data,
-                                              tiled.sizes, tiled.strides + 1, tiled.box, steps, none,
-                                              tensorMapSwizzle(swizzleBytes), cudaPromote256, none));
+                                              tiled.sizes, tiled.strides + 1, tiled.box, steps,
+                                              cudaInterleaveNone, tensorMapSwizzle(swizzleBytes),
+                                              cudaPromote256, cudaFillZeros));
 }
 
 Outcome CudaDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t) {

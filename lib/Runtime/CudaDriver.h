@@ -14,20 +14,33 @@ using CudaResult = int; // CUresult; 0 is success
 using CudaAddress = unsigned long long;
 using CudaDeviceNumber = int;
 
-/// Numbers of the driver's enumerations.
+/// Numbers of the driver's enumerations, with its names for them.
 enum : int {
-  cudaJitErrorLog = 5,      // CU_JIT_ERROR_LOG_BUFFER
-  cudaJitErrorLogBytes = 6, // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
-  cudaStreamNonBlocking = 1,
-  cudaEventDisableTiming = 2,
-  cudaDeviceThreadsOfBlock = 1, // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
-  cudaDeviceRegistersOfBlock = 12,
-  cudaDeviceMultiprocessors = 16,
-  cudaDeviceMajor = 75, // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-  cudaDeviceMinor = 76,
-  cudaDeviceSharedOfBlock = 97, // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-  cudaMaxDynamicShared = 8,     // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-  cudaPromote256 = 3,           // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+  cudaJitErrorLog = 5,             // CU_JIT_ERROR_LOG_BUFFER
+  cudaJitErrorLogBytes = 6,        // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
+  cudaStreamNonBlocking = 1,       // CU_STREAM_NON_BLOCKING
+  cudaEventDisableTiming = 2,      // CU_EVENT_DISABLE_TIMING
+  cudaDeviceThreadsOfBlock = 1,    // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+  cudaDeviceRegistersOfBlock = 12, // CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK
+  cudaDeviceMultiprocessors = 16,  // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+  cudaDeviceMajor = 75,            // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+  cudaDeviceMinor = 76,            // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR
+  cudaDeviceSharedOfBlock = 97,    // CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+  cudaMaxDynamicShared = 8,        // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+  cudaMapBytes = 0,                // CU_TENSOR_MAP_DATA_TYPE_UINT8
+  cudaMapI32 = 3,                  // CU_TENSOR_MAP_DATA_TYPE_INT32
+  cudaMapI64 = 5,                  // CU_TENSOR_MAP_DATA_TYPE_INT64
+  cudaMapF16 = 6,                  // CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+  cudaMapF32 = 7,                  // CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+  cudaMapF64 = 8,                  // CU_TENSOR_MAP_DATA_TYPE_FLOAT64
+  cudaMapBF16 = 9,                 // CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+  cudaInterleaveNone = 0,          // CU_TENSOR_MAP_INTERLEAVE_NONE
+  cudaSwizzleNone = 0,             // CU_TENSOR_MAP_SWIZZLE_NONE
+  cudaSwizzle32 = 1,               // CU_TENSOR_MAP_SWIZZLE_32B
+  cudaSwizzle64 = 2,               // CU_TENSOR_MAP_SWIZZLE_64B
+  cudaSwizzle128 = 3,              // CU_TENSOR_MAP_SWIZZLE_128B
+  cudaPromote256 = 3,              // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+  cudaFillZeros = 0,               // CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE
 };
 
 /// Entry points with the names that they have in the library.

@@ -3,7 +3,7 @@
 """Check 15: the loss and all gradients of the transformer encoder of 1, 2, 4 and 6 layers are those of f64.
 
 The encoder and its hand-written backward pass are those of benchmarks/encoder.py. One check per number of layers on each
-target, then `N run, N failed`.
+target, and one that all targets give the same bytes in `reproducible` mode; then `N run, N failed`.
 """
 
 import os
@@ -24,7 +24,11 @@ TOLERANCE = 1e-4  # relative to the largest element of each gradient
 RUNNER = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin")) / "ad-runner"
 
 
-def run(layers, target, folder):
+TARGETS = ["reference", "cpu", "gpu-sim"]
+LAYERS = [1, 2, 4, 6]
+
+
+def run(layers, target, folder, *options):
     """The folder that holds the loss and the gradients."""
     parameters, x, wanted = encoder.make_inputs(layers)
     (folder / "encoder.mlir").write_text(transformer_program.program(layers, steps=1))
@@ -33,7 +37,7 @@ def run(layers, target, folder):
         np.save(folder / f"{name}.npy", value)
         arguments += ["--arg", f"{name}={folder / name}.npy"]
     out = folder / "out"
-    command = [RUNNER, folder / "encoder.mlir", "--entry", "gradients", "--target", target, *arguments]
+    command = [RUNNER, folder / "encoder.mlir", "--entry", "gradients", "--target", target, *options, *arguments]
     subprocess.run([*command, "--out-dir", out, "--cache", folder / "cache"], check=True)
     return out
 
@@ -51,21 +55,37 @@ def sizes_are_right(layers):
     return len(shapes) == 21 * layers and sum(int(np.prod(shape)) for shape in shapes.values()) == 33216 * layers
 
 
-def check(layers, target):
+def check_error(layers, target, folder):
+    error = error_of(layers, run(layers, target, folder))
+    holds = error <= TOLERANCE and sizes_are_right(layers)
+    return holds, f"{layers} layers, {target}: relative error {error:.1e}, at most {TOLERANCE}"
+
+
+def check_bytes(layers, folder):
+    files = {}
+    for target in TARGETS:
+        (folder / target).mkdir()
+        out = run(layers, target, folder / target, "--numerics", "reproducible")
+        files[target] = {file.name: file.read_bytes() for file in out.glob("*.npy")}
+    expected = files["reference"]
+    return (all(given == expected for given in files.values()) and len(expected) == 1 + len(encoder.shapes(layers)),
+            f"{layers} layers: {len(expected)} tensors of the same bytes on {', '.join(TARGETS)}")
+
+
+def check(function, *case):
     """Whether the check fails."""
     with tempfile.TemporaryDirectory() as name:
         try:
-            error = error_of(layers, run(layers, target, pathlib.Path(name)))
+            holds, said = function(*case, pathlib.Path(name))
         except (subprocess.CalledProcessError, OSError) as problem:
-            print(f"FAILED: {layers} layers, {target}: {problem}")
-            return True
-    holds = error <= TOLERANCE and sizes_are_right(layers)
-    print(f"{'ok' if holds else 'FAILED'}: {layers} layers, {target}: relative error {error:.1e}, at most {TOLERANCE}")
+            holds, said = False, f"{case}: {problem}"
+    print(f"{'ok' if holds else 'FAILED'}: {said}")
     return not holds
 
 
 def main():
-    cases = [(layers, target) for target in ("reference", "cpu") for layers in (1, 2, 4, 6)]
+    cases = [(check_error, layers, target) for target in TARGETS for layers in LAYERS]
+    cases += [(check_bytes, layers) for layers in LAYERS]
     failed = sum(check(*case) for case in cases)
     print(f"{len(cases)} run, {failed} failed")
     return 1 if failed else 0
