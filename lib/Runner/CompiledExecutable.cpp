@@ -6,6 +6,7 @@
 #include "adjoint/Runner/Options.h"
 #include "adjoint/Runtime/CudaDevice.h"
 #include "adjoint/Runtime/SimDevice.h"
+#include "adjoint/Runtime/SymbolName.h"
 #include "adjoint/Runtime/Symbols.h"
 
 #include <atomic>
@@ -14,8 +15,6 @@ using namespace mlir::ad::runner;
 
 Executable::~Executable() = default;
 LoadedCode::~LoadedCode() = default;
-
-std::string mlir::ad::runner::entrySymbol(llvm::StringRef entry) { return ("adrt_entry_" + entry).str(); }
 
 namespace {
 
@@ -78,7 +77,7 @@ std::vector<adrt::SymbolTable> mlir::ad::runner::symbolsFor(const CompiledProgra
 }
 
 std::vector<std::string> mlir::ad::runner::partsOf(const CompiledProgram &program) {
-  std::vector<std::string> symbols{entrySymbol(program.signature.entry)};
+  std::vector<std::string> symbols{adrt::entrySymbol(program.signature.entry)};
   if (isEmulated(program))
     for (const std::string &kernel : program.kernels)
       symbols.push_back("adsim_code_" + kernel);

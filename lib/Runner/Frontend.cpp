@@ -7,6 +7,7 @@
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runner/ObjectCache.h"
 #include "adjoint/Runtime/CudaDevice.h"
+#include "adjoint/Runtime/SymbolName.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -43,7 +44,7 @@ private:
 
 /// A module that has gone through the pipelines before, by a dump or by hand: it holds the compiled entry.
 bool isLowered(ModuleOp module, StringRef entry) {
-  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(entrySymbol(entry));
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(adrt::entrySymbol(entry));
   return function && !function.isExternal();
 }
 
@@ -209,7 +210,8 @@ Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
       return error;
   }
   if (!isLowered(module, options.entry))
-    return exitError(ExitProgramError, "internal error: the pipeline left no " + entrySymbol(options.entry));
+    return exitError(ExitProgramError,
+                     "internal error: the pipeline left no " + adrt::entrySymbol(options.entry));
   // What remains of the source level declares the signature only.
   for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (function.isExternal())

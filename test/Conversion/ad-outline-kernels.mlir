@@ -19,3 +19,17 @@ func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %z : tensor<4xf32>
 }
+
+// Kernels get names that linkers take, one each.
+// CHECK-LABEL: func.func @named
+// CHECK: ad.launch @a$40b_(
+// CHECK: ad.kernel private @a$40b_(
+// CHECK: func.func private @a$40b(
+func.func @named(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = ad.launch @"a@b"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+ad.kernel private @"a@b"(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  ad.yield %x : tensor<4xf32>
+}
+func.func private @a$40b(tensor<4xf32>)

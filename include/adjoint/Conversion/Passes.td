@@ -87,7 +87,8 @@ def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Move each fusion into a kernel and launch it";
   let description = [{
     The host program keeps control flow, feeds and launches; the code of a fusion moves into an `ad.kernel`. Fusions with the same
-    body share a kernel. The sizes of the results become operands of `ad.launch`.
+    body share a kernel. The sizes of the results become operands of `ad.launch`. Kernels that were there before get names that linkers and
+    PTX take: a byte that is no letter, digit or underscore becomes `$` and two hexadecimal digits.
 
     Before:
     ```mlir
@@ -241,8 +242,8 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
 def LowerHostPass : Pass<"ad-lower-host", "::mlir::ModuleOp"> {
   let summary = "Turn the planned host program into calls of the runtime";
   let description = [{
-    Every public function becomes an entry of the C ABI `adrt` named `adrt_entry_<name>`: tensors become pointers into the arena
-    (`ad.buffers`), launches calls, feeds, receives and checks calls of the runtime followed by `ad.guard`. Loops ask once
+    Every public function becomes an entry of the C ABI `adrt` named `adrt_entry_<name>`, in which a byte of the name that is no letter, digit
+    or underscore is `$` and two hexadecimal digits: tensors become pointers into the arena (`ad.buffers`), launches calls, feeds, receives and checks calls of the runtime followed by `ad.guard`. Loops ask once
     per iteration whether the host wants to stop.
 
     With `device`, kernels are those of `ad-emit-gpu`, launched by number (`ad.kernel_names` of the module lists them), and tensors

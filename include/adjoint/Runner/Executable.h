@@ -42,9 +42,6 @@ struct CompiledProgram {
   std::vector<std::string> objects; ///< relocatable files that link with each other
 };
 
-/// The symbol of the compiled form of function `entry`.
-std::string entrySymbol(llvm::StringRef entry);
-
 /// All but the code, as JSON.
 llvm::json::Value toJSON(const CompiledProgram &program);
 bool fromJSON(const llvm::json::Value &value, CompiledProgram &program, llvm::json::Path path);

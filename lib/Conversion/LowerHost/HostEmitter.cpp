@@ -3,12 +3,18 @@
 // Entries of the C ABI: arguments, launches, results, and operations that name or move tensors.
 
 #include "HostEmitter.h"
+#include "adjoint/Runtime/SymbolName.h"
 #include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::ad;
+
+FunctionType ad::entryType(MLIRContext *context) {
+  Type pointer = LLVM::LLVMPointerType::get(context);
+  return FunctionType::get(context, {pointer, pointer, pointer}, IntegerType::get(context, 32));
+}
 
 HostEmitter::HostEmitter(func::FuncOp source, HostModule &shared, const HostOptions &options)
     : source(source), shared(shared), options(options), builder(source), loc(source.getLoc()) {
@@ -31,8 +37,8 @@ LogicalResult HostEmitter::emit() {
 }
 
 void HostEmitter::declareEntry() {
-  auto type = builder.getFunctionType({pointerType, pointerType, pointerType}, builder.getI32Type());
-  entry = func::FuncOp::create(builder, loc, ("adrt_entry_" + source.getSymName()).str(), type);
+  entry = func::FuncOp::create(builder, loc, adrt::entrySymbol(source.getSymName()),
+                               entryType(builder.getContext()));
   builder.setInsertionPointToStart(entry.addEntryBlock());
   context = entry.getArgument(0);
 }

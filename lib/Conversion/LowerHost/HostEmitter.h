@@ -20,6 +20,9 @@ struct HostOptions {
   bool device = false;  ///< tensors lie in the memory of a device, which runs the kernels
 };
 
+/// Of every entry: context, arguments, results; a status.
+FunctionType entryType(MLIRContext *context);
+
 /// Whether HostEmitter can lower the function: every tensor has its place and every kernel its code.
 LogicalResult verifyPlan(func::FuncOp function, const HostOptions &options);
 /// Whether the function declares a kernel that a device has the code of (ad-emit-gpu).

@@ -13,9 +13,10 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// Functions on tensors are host programs; emitted kernels work on pointers.
+// What a user may call; entries are there already when the pass runs again.
 static bool isHostProgram(func::FuncOp function) {
-  return function.isPublic() && !function.isExternal() && !function.getName().starts_with("adrt_entry_");
+  return function.isPublic() && !function.isExternal() &&
+         function.getFunctionType() != entryType(function.getContext());
 }
 
 static LogicalResult verifySignature(func::FuncOp function) {

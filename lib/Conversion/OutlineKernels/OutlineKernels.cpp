@@ -4,6 +4,7 @@
 
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Runtime/SymbolName.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,12 +53,25 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
+    for (KernelOp kernel : module.getOps<KernelOp>())
+      if (failed(makeLinkable(kernel, symbols)))
+        return signalPassFailure();
     llvm::StringMap<KernelOp> kernels;
     SmallVector<FusionOp> fusions;
     module.walk([&](FusionOp fusion) { fusions.push_back(fusion); });
     for (FusionOp fusion : fusions)
       if (failed(outline(fusion, symbols, kernels)))
         return signalPassFailure();
+  }
+
+  // Kernels that the program brings may have names that no linker and no PTX takes.
+  static LogicalResult makeLinkable(KernelOp kernel, SymbolTable &symbols) {
+    std::string name = adrt::symbolName(kernel.getSymName());
+    if (name == kernel.getSymName())
+      return success();
+    while (symbols.lookup(name))
+      name += "_";
+    return symbols.rename(kernel, name);
   }
 
   LogicalResult outline(FusionOp fusion, SymbolTable &symbols, llvm::StringMap<KernelOp> &kernels) {

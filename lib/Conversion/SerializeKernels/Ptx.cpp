@@ -5,6 +5,7 @@
 
 #include "Ptx.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -88,10 +89,24 @@ static LogicalResult optimize(llvm::Module &module, llvm::TargetMachine &machine
   return success();
 }
 
+// LLVM ends the process when it cannot write a name. Local names with dots are changed by it.
+static LogicalResult checkNames(::mlir::gpu::GPUModuleOp kernels) {
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
+    bool kernel = function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+    if (!llvm::all_of(function.getName(), [&](char c) {
+          return llvm::isAlnum(c) || c == '_' || c == '$' || (c == '.' && !kernel);
+        }))
+      return function.emitOpError("has a name that PTX cannot write, expected letters, digits, _ and $");
+  }
+  return success();
+}
+
 FailureOr<std::string> ad::emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip) {
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(chip);
   if (!machine)
     return kernels.emitError("this build of LLVM has no code generator for NVPTX");
+  if (failed(checkNames(kernels)))
+    return failure();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(kernels, context, kernels.getName());
   if (!code)
