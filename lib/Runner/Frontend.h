@@ -55,6 +55,10 @@ private:
   llvm::Expected<LoadedProgram> loadReference(const llvm::MemoryBuffer &input);
   llvm::Expected<LoadedProgram> loadCompiled(const llvm::MemoryBuffer &input);
   llvm::Expected<CompiledProgram> compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu);
+  /// Lowers the module and makes code of it; signature and reports are left to the caller.
+  llvm::Expected<CompiledProgram> generate(LoadedProgram &program, const CpuTarget &cpu);
+  llvm::Error loadCompiledGradients(LoadedProgram &program, std::unique_ptr<Executable> &entry,
+                                    std::unique_ptr<Executable> &gradient);
   llvm::Error checkTarget() const;
   llvm::Error prepareReference(mlir::ModuleOp module);
   llvm::Error lower(LoadedProgram &program, const PipelineOptions &pipeline);

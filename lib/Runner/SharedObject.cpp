@@ -50,6 +50,7 @@ private:
   Error readHead();
   Error mapSegments();
   Error readDynamic();
+  Error readSymbols(uint64_t symbolTable, uint64_t hashTable, uint64_t stringTable, uint64_t stringBytes);
   Error relocate(uint64_t table, uint64_t bytes);
   Error protect();
   Expected<uint64_t> resolve(const Elf64_Sym &symbol) const;
@@ -118,46 +119,27 @@ Error SharedObject::mapSegments() {
 }
 
 Error SharedObject::readDynamic() {
-  uint64_t symbolTable = 0, stringTable = 0, stringBytes = 0, hashTable = 0;
   const auto *entries = at<Elf64_Dyn>(dynamicTable, dynamicBytes / sizeof(Elf64_Dyn));
   if (!entries || !dynamicBytes)
     return malformed("it has no dynamic table");
+  uint64_t symbolTable = 0, stringTable = 0, stringBytes = 0, hashTable = 0;
+  const std::pair<int64_t, uint64_t *> known[] = {{DT_SYMTAB, &symbolTable}, {DT_STRTAB, &stringTable},
+                                                  {DT_STRSZ, &stringBytes},  {DT_HASH, &hashTable},
+                                                  {DT_RELA, &relocations},   {DT_RELASZ, &relocationBytes},
+                                                  {DT_JMPREL, &jumps},       {DT_PLTRELSZ, &jumpBytes}};
+  const int64_t refused[] = {DT_NEEDED, DT_INIT, DT_INIT_ARRAY, DT_REL, DT_RELR};
   for (const Elf64_Dyn &entry : llvm::ArrayRef(entries, dynamicBytes / sizeof(Elf64_Dyn))) {
-    switch (entry.d_tag) {
-    case DT_SYMTAB:
-      symbolTable = entry.d_un.d_ptr;
-      break;
-    case DT_STRTAB:
-      stringTable = entry.d_un.d_ptr;
-      break;
-    case DT_STRSZ:
-      stringBytes = entry.d_un.d_val;
-      break;
-    case DT_HASH:
-      hashTable = entry.d_un.d_ptr;
-      break;
-    case DT_RELA:
-      relocations = entry.d_un.d_ptr;
-      break;
-    case DT_RELASZ:
-      relocationBytes = entry.d_un.d_val;
-      break;
-    case DT_JMPREL:
-      jumps = entry.d_un.d_ptr;
-      break;
-    case DT_PLTRELSZ:
-      jumpBytes = entry.d_un.d_val;
-      break;
-    case DT_NEEDED:
-    case DT_INIT:
-    case DT_INIT_ARRAY:
-    case DT_REL:
-    case DT_RELR:
+    if (llvm::is_contained(refused, entry.d_tag))
       return malformed("it asks for entry " + llvm::Twine(entry.d_tag) + " of the dynamic table");
-    default:
-      break;
-    }
+    for (auto [tag, value] : known)
+      if (tag == entry.d_tag)
+        *value = entry.d_un.d_val;
   }
+  return readSymbols(symbolTable, hashTable, stringTable, stringBytes);
+}
+
+Error SharedObject::readSymbols(uint64_t symbolTable, uint64_t hashTable, uint64_t stringTable,
+                                uint64_t stringBytes) {
   // The hash table is only asked how many symbols there are.
   const auto *hash = at<uint32_t>(hashTable, 2);
   const auto *table = hash ? at<Elf64_Sym>(symbolTable, hash[1]) : nullptr;

@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Programs name functions as they like, linkers and PTX do not: to them `@`, quotes and spaces have a meaning or
-   none at all. */
+   Programs name functions as they like, linkers and PTX do not: to them `@`, quotes and spaces have a meaning
+   or none at all. */
 #ifndef ADJOINT_RUNTIME_SYMBOLNAME_H
 #define ADJOINT_RUNTIME_SYMBOLNAME_H
 

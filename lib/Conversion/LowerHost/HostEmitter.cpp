@@ -223,33 +223,41 @@ LogicalResult HostEmitter::emitOp(Operation &op) {
     return emitExtract(&op), success();
   if (auto ret = dyn_cast<func::ReturnOp>(op))
     return emitReturn(ret), success();
-  if (isa<BarrierOp, tensor::CastOp>(op)) {
-    for (auto [result, operand] : llvm::zip_equal(op.getResults(), op.getOperands())) {
-      HostTensor tensor = tensors.lookup(operand);
-      tensor.type = cast<RankedTensorType>(result.getType());
-      tensors[result] = tensor;
-    }
-    return success();
-  }
-  if (auto constant = dyn_cast<ConstantOp>(op)) {
-    auto type = cast<RankedTensorType>(constant.getType());
-    HostTensor tensor{shared.data(builder, loc, constant.getValue()), sizesOf(type, {}), type, -1};
-    if (options.device)
-      tensor.pointer = deviceConstant(tensor.pointer, tensor);
-    tensors[constant.getResult()] = tensor;
-    return success();
-  }
-  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    std::optional<int64_t> axis = dim.getConstantIndex();
-    if (!axis)
-      return op.emitOpError("asks for a size along an axis that is not a constant");
-    ArrayRef<Value> sizes = tensors.find(dim.getSource())->second.sizes;
-    if (*axis < 0 || *axis >= static_cast<int64_t>(sizes.size()))
-      return op.emitOpError("asks for dimension ") << *axis << " of rank " << sizes.size();
-    scalars.map(dim.getResult(), sizes[*axis]);
-    return success();
-  }
+  if (isa<BarrierOp, tensor::CastOp>(op))
+    return forwardOperands(op), success();
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return emitConstant(constant), success();
+  if (auto dim = dyn_cast<tensor::DimOp>(op))
+    return emitDim(dim);
   builder.clone(op, scalars); // scalar code
+  return success();
+}
+
+// The same tensors under other types.
+void HostEmitter::forwardOperands(Operation &op) {
+  for (auto [result, operand] : llvm::zip_equal(op.getResults(), op.getOperands())) {
+    HostTensor tensor = tensors.lookup(operand);
+    tensor.type = cast<RankedTensorType>(result.getType());
+    tensors[result] = tensor;
+  }
+}
+
+void HostEmitter::emitConstant(ConstantOp constant) {
+  auto type = cast<RankedTensorType>(constant.getType());
+  HostTensor tensor{shared.data(builder, loc, constant.getValue()), sizesOf(type, {}), type, -1};
+  if (options.device)
+    tensor.pointer = deviceConstant(tensor.pointer, tensor);
+  tensors[constant.getResult()] = tensor;
+}
+
+LogicalResult HostEmitter::emitDim(tensor::DimOp dim) {
+  std::optional<int64_t> axis = dim.getConstantIndex();
+  if (!axis)
+    return dim.emitOpError("asks for a size along an axis that is not a constant");
+  ArrayRef<Value> sizes = tensors.find(dim.getSource())->second.sizes;
+  if (*axis < 0 || *axis >= static_cast<int64_t>(sizes.size()))
+    return dim.emitOpError("asks for dimension ") << *axis << " of rank " << sizes.size();
+  scalars.map(dim.getResult(), sizes[*axis]);
   return success();
 }
 

@@ -9,6 +9,7 @@
 #include "../MemoryPlan.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringMap.h"
@@ -76,6 +77,9 @@ private:
   bool isDonated(int64_t argument, int64_t result);
   LogicalResult emitBlock(Block &block);
   LogicalResult emitOp(Operation &op);
+  void forwardOperands(Operation &op);
+  void emitConstant(ConstantOp constant);
+  LogicalResult emitDim(tensor::DimOp dim);
   void emitLaunch(LaunchOp launch);
   struct LaunchRange {
     Value tiles;
