@@ -58,10 +58,16 @@ StringRef asText(llvm::ArrayRef<uint8_t> bytes) {
 
 Error damaged(const llvm::Twine &what) { return usageError("the file is damaged: " + what); }
 
-/// The checks that need no checksum: they tell an old runner and half a file from a damaged one.
-Error checkHead(StringRef bytes) {
+Error checkMagic(StringRef bytes) {
   if (!bytes.starts_with(magic.substr(0, std::min(bytes.size(), magic.size()))) || bytes.empty())
     return usageError("not a compiled program: it does not begin as an .adx file does");
+  return Error::success();
+}
+
+/// The checks that need no checksum: they tell an old runner and half a file from a damaged one.
+Error checkHead(StringRef bytes) {
+  if (Error error = checkMagic(bytes))
+    return error;
   if (bytes.size() < tableOffset)
     return damaged("it ends after " + llvm::Twine(bytes.size()) + " bytes, within its head");
   const char *head = bytes.data() + magic.size();
@@ -82,6 +88,12 @@ Error checkHead(StringRef bytes) {
 }
 
 } // namespace
+
+Expected<uint64_t> mlir::ad::runner::readAdxLength(StringRef head) {
+  if (Error error = checkMagic(head))
+    return std::move(error);
+  return head.size() < headBytes ? head.size() : endian::read64le(head.data() + magic.size() + 8);
+}
 
 Expected<std::vector<AdxSection>> mlir::ad::runner::splitAdx(StringRef bytes) {
   if (bytes.size() < tableOffset)

@@ -8,6 +8,9 @@
 
 namespace mlir::ad::runner {
 
+/// The length that the first bytes of a file state, or an error when they are those of no such file.
+llvm::Expected<uint64_t> readAdxLength(llvm::StringRef head);
+
 /// The sections of a whole file; they point into `bytes`.
 llvm::Expected<std::vector<AdxSection>> openAdx(llvm::StringRef bytes);
 

@@ -100,6 +100,14 @@ Error checkDims(const Signature &signature, const Options &options) {
   return Error::success();
 }
 
+/// What is stored beside a program has its sizes; --dim may say them too.
+Expected<Tensor> takeWeight(TensorSpec spec, Weight &weight, const Options &options) {
+  spec.shape.assign(weight.value.getShape().begin(), weight.value.getShape().end());
+  if (Error error = applyDims(spec, options.dims))
+    return std::move(error);
+  return std::move(weight.value);
+}
+
 } // namespace
 
 void Bindings::rewindFeeds() {
@@ -128,8 +136,7 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
   Bindings bindings;
   for (const TensorSpec &spec : signature.arguments) {
     Weight *weight = findWeight(spec, options, weights);
-    Expected<Tensor> tensor =
-        weight ? Expected<Tensor>(std::move(weight->value)) : bindArgument(spec, options);
+    Expected<Tensor> tensor = weight ? takeWeight(spec, *weight, options) : bindArgument(spec, options);
     if (!tensor)
       return tensor.takeError();
     bindings.arguments.push_back(std::move(*tensor));

@@ -2,7 +2,7 @@
 //
 // The command line. OptTable and not cl::opt: the shared LLVM library brings hundreds of global cl::opt of
 // its own, whose names collide with ours, and unknown options must exit with 2.
-#include "adjoint/Runner/Options.h"
+#include "OptionValues.h"
 #include "adjoint/Runner/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -10,8 +10,6 @@
 #include "llvm/Option/OptTable.h"
 #include "llvm/Option/Option.h"
 #include "llvm/Support/FileSystem.h"
-
-#include <thread>
 
 using namespace llvm;
 using namespace llvm::opt;
@@ -66,11 +64,17 @@ private:
   Error checkEmit(const Options &options) const;
   Error checkOutputs(const Options &options) const;
   Error checkCompiled(const Options &options) const;
+  Error checkDevice(const Options &options) const;
   Error readInput(Options &options) const;
+  Error readTarget(Options &options) const;
+  Error readCompilation(Options &options) const;
+  Error readSources(Options &options) const;
+  Error readRuns(Options &options) const;
+  Error readOutputs(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
   Error readName(OptionId id, StringRef what, ArrayRef<StringRef> names, std::string &value) const;
-  Error readCount(OptionId id, unsigned minimum, unsigned &value) const;
+  Error readCount(OptionId id, unsigned minimum, unsigned maximum, unsigned &value) const;
   Error readSeconds(OptionId id, double &value) const;
   std::string text(OptionId id, StringRef fallback = "") const {
     return list.getLastArgValue(id, fallback).str();
@@ -80,20 +84,6 @@ private:
   const InputArgList &list;
   OptionSet set;
 };
-
-/// `, did you mean 'x'?` for the value nearest to `given`, if any is near.
-std::string suggestValue(StringRef given, ArrayRef<StringRef> known) {
-  StringRef best;
-  unsigned distance = given.size() / 2 + 1;
-  for (StringRef candidate : known) {
-    unsigned current = given.edit_distance(candidate, /*AllowReplacements=*/true, distance);
-    if (current < distance) {
-      distance = current;
-      best = candidate;
-    }
-  }
-  return best.empty() ? "" : (", did you mean '" + best + "'?").str();
-}
 
 Error OptionsReader::checkUnknown() const {
   const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN);
@@ -143,6 +133,10 @@ Error OptionsReader::checkEmit(const Options &options) const {
     if (list.hasArg(id))
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");
+  for (const DimAssignment &dim : options.dims)
+    if (none_of(options.arguments, [&](const Assignment &given) { return given.name == dim.name; }))
+      return usageError("--emit runs nothing: give --dim to adrt-run, or argument '" + dim.name +
+                        "' a source");
   if (options.traffic)
     return usageError("--emit runs nothing, so that --traffic would count nothing");
   if (options.target == Target::Reference)
@@ -204,29 +198,32 @@ Error OptionsReader::readDims(Options &options) const {
     DimAssignment dim{name.str()};
     if (name.empty() || axis.getAsInteger(10, dim.axis) || number.getAsInteger(10, dim.size) ||
         dim.axis < 0 || dim.size < 0)
-      return usageError("expected --dim NAME.AXIS=N, found '" + value + "'");
+      return usageError("expected --dim NAME.AXIS=N with numbers from 0 to 9223372036854775807, found '" +
+                        value + "'");
+    for (const DimAssignment &other : options.dims)
+      if (other.name == dim.name && other.axis == dim.axis)
+        return usageError("--dim " + dim.name + "." + Twine(dim.axis) + " is given twice");
     options.dims.push_back(std::move(dim));
   }
   return Error::success();
 }
 
-Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned &value) const {
+Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned maximum, unsigned &value) const {
   if (!list.hasArg(id))
     return Error::success();
   std::string given = text(id);
-  constexpr unsigned maximum = 1000000000;
   if (StringRef(given).getAsInteger(10, value) || value < minimum || value > maximum)
-    return usageError("expected " + table.getOption(id).getPrefixedName() + " with a number of at least " +
-                      Twine(minimum) + ", found '" + given + "'");
+    return usageError("expected " + table.getOption(id).getPrefixedName() + " with a number from " +
+                      Twine(minimum) + " to " + Twine(maximum) + ", found '" + given + "'");
   return Error::success();
 }
 
 Error OptionsReader::readSeconds(OptionId id, double &value) const {
   std::string given = text(id);
-  constexpr double maximum = 1e9;
-  if (list.hasArg(id) && (StringRef(given).getAsDouble(value) || !(value > 0 && value <= maximum)))
+  constexpr double minimum = 1e-9, maximum = 1e9;
+  if (list.hasArg(id) && (StringRef(given).getAsDouble(value) || !(value >= minimum && value <= maximum)))
     return usageError("expected " + table.getOption(id).getPrefixedName() +
-                      " with a positive number of seconds, found '" + given + "'");
+                      " with a number of seconds from 1e-9 to 1e9, found '" + given + "'");
   return Error::success();
 }
 
@@ -240,11 +237,85 @@ Error OptionsReader::readName(OptionId id, StringRef what, ArrayRef<StringRef> n
   return Error::success();
 }
 
+Error OptionsReader::readTarget(Options &options) const {
+  Expected<Target> target = parseTarget(text(OPT_target, "cpu"));
+  if (!target)
+    return target.takeError();
+  options.target = *target;
+  options.targetGiven = list.hasArg(OPT_target);
+  options.entry = text(OPT_entry, "main");
+  options.entryGiven = list.hasArg(OPT_entry);
+  return Error::success();
+}
+
+Error OptionsReader::readCompilation(Options &options) const {
+  options.optimize = !list.hasArg(OPT_O0);
+  options.cpu = text(OPT_cpu);
+  options.cache = text(OPT_cache);
+  if (list.hasArg(OPT_numerics))
+    if (Error error = parseNumerics(text(OPT_numerics), options))
+      return error;
+  if (Error error = readName(OPT_fuse, "fusion policy", {"grow", "single"}, options.fuse))
+    return error;
+  if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
+    return error;
+  if (!list.hasArg(OPT_chip))
+    return Error::success();
+  return readName(OPT_chip, "chip", {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"}, options.chip);
+}
+
+Error OptionsReader::readSources(Options &options) const {
+  if (Error error = readAssignments(OPT_arg, options.arguments))
+    return error;
+  if (Error error = readAssignments(OPT_feed, options.feeds))
+    return error;
+  return readDims(options);
+}
+
+Error OptionsReader::readRuns(Options &options) const {
+  constexpr unsigned mostRuns = 1000000000;
+  if (Error error = readCount(OPT_threads, 0, kMaxThreads, options.threads))
+    return error;
+  if (Error error = readCount(OPT_repeat, 1, mostRuns, options.repeat))
+    return error;
+  if (Error error = readCount(OPT_warmup, 0, mostRuns, options.warmup))
+    return error;
+  if (Error error = readSeconds(OPT_timeout_kernel, options.timeoutKernel))
+    return error;
+  options.checkGradients = list.hasArg(OPT_check_gradients);
+  // A compiled file says itself what it is for.
+  if (set == OptionSet::Run || isCompiled(options))
+    return Error::success();
+  return checkTimeout(options.timeoutKernel, options.target);
+}
+
+Error OptionsReader::readOutputs(Options &options) const {
+  options.outDir = text(OPT_out_dir);
+  options.report = text(OPT_report);
+  options.numericsReport = text(OPT_numerics_report);
+  options.dumpOptimized = text(OPT_dump_optimized);
+  options.emit = text(OPT_emit);
+  options.print = list.hasArg(OPT_print);
+  options.traffic = list.hasArg(OPT_traffic);
+  return Error::success();
+}
+
+Error OptionsReader::checkDevice(const Options &options) const {
+  if (list.hasArg(OPT_chip) && (options.target == Target::Reference || options.target == Target::Cpu))
+    return usageError("--chip is about kernels on a GPU, target '" + targetName(options.target) +
+                      "' has none; add --target gpu-sim or cuda");
+  if (options.traffic && options.target != Target::GpuSim)
+    return usageError("--traffic is counted by the emulated GPU alone; add --target gpu-sim");
+  return Error::success();
+}
+
 Expected<Options> OptionsReader::read() {
   Options options;
   options.showEnv = list.hasArg(OPT_env);
   options.showVersion = list.hasArg(OPT_version);
   options.showHelp = list.hasArg(OPT_help);
+  using Read = Error (OptionsReader::*)(Options &) const;
+  using Check = Error (OptionsReader::*)(const Options &) const;
   if (Error error = checkUnknown())
     return std::move(error);
   if (Error error = checkValues())
@@ -253,120 +324,17 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = checkCompiled(options))
     return std::move(error);
-  Expected<Target> target = parseTarget(text(OPT_target, "cpu"));
-  if (!target)
-    return target.takeError();
-  options.target = *target;
-  options.targetGiven = list.hasArg(OPT_target);
-  if (list.hasArg(OPT_numerics))
-    if (Error error = parseNumerics(text(OPT_numerics), options))
+  for (Read read : {&OptionsReader::readTarget, &OptionsReader::readCompilation, &OptionsReader::readSources,
+                    &OptionsReader::readRuns, &OptionsReader::readOutputs})
+    if (Error error = (this->*read)(options))
       return std::move(error);
-  if (Error error = readName(OPT_fuse, "fusion policy", {"grow", "single"}, options.fuse))
-    return std::move(error);
-  if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
-    return std::move(error);
-  if (list.hasArg(OPT_chip))
-    if (Error error = readName(OPT_chip, "chip", {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"},
-                               options.chip))
+  for (Check check : {&OptionsReader::checkEmit, &OptionsReader::checkOutputs, &OptionsReader::checkDevice})
+    if (Error error = (this->*check)(options))
       return std::move(error);
-  if (Error error = readAssignments(OPT_arg, options.arguments))
-    return std::move(error);
-  if (Error error = readAssignments(OPT_feed, options.feeds))
-    return std::move(error);
-  if (Error error = readDims(options))
-    return std::move(error);
-  if (Error error = readCount(OPT_threads, 0, options.threads))
-    return std::move(error);
-  if (options.threads > kMaxThreads)
-    return usageError("expected at most " + Twine(kMaxThreads) + " threads, found " + Twine(options.threads));
-  if (Error error = readCount(OPT_repeat, 1, options.repeat))
-    return std::move(error);
-  if (Error error = readCount(OPT_warmup, 0, options.warmup))
-    return std::move(error);
-  if (Error error = readSeconds(OPT_timeout_kernel, options.timeoutKernel))
-    return std::move(error);
-  if (set == OptionSet::Compiler && !isCompiled(options))
-    if (Error error = checkTimeout(options.timeoutKernel, options.target))
-      return std::move(error);
-  options.entry = text(OPT_entry, "main");
-  options.entryGiven = list.hasArg(OPT_entry);
-  options.outDir = text(OPT_out_dir);
-  options.report = text(OPT_report);
-  options.numericsReport = text(OPT_numerics_report);
-  options.dumpOptimized = text(OPT_dump_optimized);
-  options.cpu = text(OPT_cpu);
-  options.cache = text(OPT_cache);
-  options.emit = text(OPT_emit);
-  options.print = list.hasArg(OPT_print);
-  options.traffic = list.hasArg(OPT_traffic);
-  if (Error error = checkEmit(options))
-    return std::move(error);
-  if (Error error = checkOutputs(options))
-    return std::move(error);
-  if (list.hasArg(OPT_chip) && (options.target == Target::Reference || options.target == Target::Cpu))
-    return usageError("--chip is about kernels on a GPU, target '" + targetName(options.target) +
-                      "' has none; add --target gpu-sim or cuda");
-  if (options.traffic && options.target != Target::GpuSim)
-    return usageError("--traffic is counted by the emulated GPU alone; add --target gpu-sim");
-  options.checkGradients = list.hasArg(OPT_check_gradients);
-  options.optimize = !list.hasArg(OPT_O0);
   return options;
 }
 
 } // namespace
-
-Error mlir::ad::runner::checkTimeout(double timeoutKernel, Target target) {
-  if (timeoutKernel == 0 || target == Target::GpuSim || target == Target::Cuda)
-    return Error::success();
-  return usageError("--timeout-kernel is about kernels on a GPU, target '" + targetName(target) +
-                    "' has none");
-}
-
-StringRef mlir::ad::runner::targetName(Target target) {
-  switch (target) {
-  case Target::Reference:
-    return "reference";
-  case Target::Cpu:
-    return "cpu";
-  case Target::GpuSim:
-    return "gpu-sim";
-  case Target::Cuda:
-    return "cuda";
-  }
-  return "";
-}
-
-unsigned mlir::ad::runner::resolveThreads(unsigned asked) {
-  return asked ? asked : std::max(1u, std::thread::hardware_concurrency());
-}
-
-Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {
-  for (Target target : {Target::Reference, Target::Cpu, Target::GpuSim, Target::Cuda})
-    if (name == targetName(target))
-      return target;
-  return usageError("unknown target '" + name + "', expected reference, cpu, gpu-sim or cuda" +
-                    suggestValue(name, {"reference", "cpu", "gpu-sim", "cuda"}));
-}
-
-Error mlir::ad::runner::parseNumerics(StringRef text, Options &options) {
-  static constexpr StringRef modes[] = {"reproducible", "strict", "fast"};
-  static constexpr StringRef permissions[] = {"reorder", "algebra", "contract", "widen",
-                                              "mma",     "narrow",  "approx",   "finite"};
-  SmallVector<StringRef> words;
-  text.split(words, ',');
-  if (!is_contained(modes, words.front()))
-    return usageError("unknown numerics mode '" + words.front() + "', expected reproducible, strict or fast" +
-                      suggestValue(words.front(), modes));
-  options.numericsMode = words.front().str();
-  for (StringRef word : ArrayRef<StringRef>(words).drop_front()) {
-    if (!is_contained(permissions, word))
-      return usageError("unknown numerics permission '" + word +
-                        "', expected reorder, algebra, contract, widen, mma, narrow, approx or finite" +
-                        suggestValue(word, permissions));
-    options.numericsPermissions.push_back(word.str());
-  }
-  return Error::success();
-}
 
 StringRef mlir::ad::runner::toolName(OptionSet set) {
   return set == OptionSet::Run ? "adrt-run" : "ad-runner";

@@ -1,12 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // adrt-run: what ad-runner does behind the compiler.
+#include "AdxFile.h"
 #include "Execution.h"
+#include "InputFile.h"
 #include "Tool.h"
 #include "adjoint/Runner/Adx.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/CudaDevice.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace mlir::ad::runner;
@@ -22,11 +23,12 @@ Error inFile(const std::string &path, Error error) {
 }
 
 Expected<AdxProgram> readProgram(const Options &options) {
-  // Read, not mapped, since a mapped file that shrinks is a bus error.
-  auto input = llvm::MemoryBuffer::getFile(options.input, /*IsText=*/false, /*RequiresNullTerminator=*/false,
-                                           /*IsVolatile=*/true);
+  auto input = readInput(options.input, [&](llvm::StringRef head) -> Expected<uint64_t> {
+    Expected<uint64_t> length = readAdxLength(head);
+    return length ? std::move(length) : inFile(options.input, length.takeError());
+  });
   if (!input)
-    return usageError("cannot read '" + options.input + "': " + input.getError().message());
+    return input.takeError();
   Expected<AdxProgram> adx = readAdx((*input)->getBuffer());
   if (!adx)
     return inFile(options.input, adx.takeError());

@@ -3,6 +3,7 @@
 // Loads the program and does with it what the options ask.
 #include "Session.h"
 #include "Execution.h"
+#include "InputFile.h"
 #include "OutputFile.h"
 #include "adjoint/Runner/Adx.h"
 #include "adjoint/Runner/CheckGradients.h"
@@ -39,11 +40,9 @@ Error writeJSON(llvm::StringRef path, const llvm::json::Value &value) {
 } // namespace
 
 int Session::run() {
-  auto input =
-      llvm::MemoryBuffer::getFileOrSTDIN(options.input, /*IsText=*/false, /*RequiresNullTerminator=*/true,
-                                         /*Alignment=*/std::nullopt);
+  auto input = readInput(options.input, [](llvm::StringRef) -> Expected<uint64_t> { return 0; });
   if (!input)
-    return console.fail(usageError("cannot read '" + options.input + "': " + input.getError().message()));
+    return console.fail(input.takeError());
   ConsoleListener listener(console);
   Frontend frontend(options, hooks, report, listener, interrupted);
   if (options.checkGradients)

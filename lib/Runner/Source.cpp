@@ -5,8 +5,10 @@
 #include "adjoint/Numerics/Random.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/Elements.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 
 #include <cmath>
 #include <cstring>
@@ -20,18 +22,31 @@ using llvm::StringRef;
 
 namespace {
 
+/// A number that f64 has, neither infinite nor too small: what was not meant is not computed with.
+bool parseScale(StringRef text, std::optional<double> &scale) {
+  llvm::APFloat number(llvm::APFloat::IEEEdouble());
+  Expected<llvm::APFloat::opStatus> status =
+      number.convertFromString(text, llvm::APFloat::rmNearestTiesToEven);
+  if (!status) {
+    llvm::consumeError(status.takeError());
+    return false;
+  }
+  scale = number.convertToDouble();
+  return number.isFinite() && !(*status & llvm::APFloat::opUnderflow);
+}
+
 /// KIND:SEED[:SCALE].
 Expected<Source> parseRandom(StringRef text, Source source) {
   llvm::SmallVector<StringRef, 4> words;
   text.split(words, ':');
-  bool valid = (words.size() == 2 || words.size() == 3) && !words[1].getAsInteger(10, source.seed);
-  if (valid && words.size() == 3) {
-    double scale = 0;
-    valid = !words[2].getAsDouble(scale) && std::isfinite(scale);
-    source.scale = scale;
-  }
-  if (!valid)
-    return usageError("expected " + words[0] + ":SEED[:SCALE], found '" + text + "'");
+  std::string form = (words[0] + ":SEED[:SCALE]").str();
+  if (words.size() != 2 && words.size() != 3)
+    return usageError("expected " + form + ", found '" + text + "'");
+  if (words[1].getAsInteger(10, source.seed))
+    return usageError("expected " + form + " with a SEED from 0 to 18446744073709551615, found '" + text +
+                      "'");
+  if (words.size() == 3 && !parseScale(words[2], source.scale))
+    return usageError("expected " + form + " with a SCALE that f64 has, found '" + text + "'");
   return source;
 }
 
@@ -70,12 +85,44 @@ double randomValue(const Source &source, adrt_type type, uint64_t index) {
                                             : uniformAt(source.seed, index);
 }
 
+std::string formatNumber(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
+}
+
+/// Random integers are those below the scale.
+Error checkIntegerScale(const Source &source, adrt_type type) {
+  unsigned bits = type == ADRT_I1 ? 2 : 8 * static_cast<unsigned>(adrt::elementSize(type));
+  double largest = std::ldexp(1, static_cast<int>(bits) - 1);
+  double scale = source.scale.value_or(largest);
+  if (scale >= 1 && scale <= largest && std::floor(scale) == scale)
+    return Error::success();
+  return usageError(llvm::Twine("random values of type ") + adrt::typeName(type) +
+                    " need a SCALE from 1 to " + std::to_string(static_cast<uint64_t>(largest)) +
+                    " without a fraction");
+}
+
+/// The type has the scale, if not all of its digits.
+Error checkFloatScale(const Source &source, adrt_type type) {
+  double scale = std::fabs(source.scale.value_or(1));
+  char element[sizeof(double)];
+  adrt::storeFromDouble(type, scale, element);
+  double kept = adrt::loadAsDouble(type, element);
+  if (std::isfinite(kept) && kept >= scale / 2 && kept <= scale * 2)
+    return Error::success();
+  return usageError("a SCALE of " + formatNumber(scale) + " is too " + (scale < 1 ? "small" : "large") +
+                    " for random values of type " + adrt::typeName(type));
+}
+
 Error generateRandom(const Source &source, int64_t first, const adrt_tensor &destination, int64_t count) {
   auto type = static_cast<adrt_type>(destination.type);
   bool integer = !isFloat(type);
   if (integer && (source.kind == Source::Kind::Normal || (!source.scale && type != ADRT_I1)))
     return usageError(llvm::Twine("random values of type ") + adrt::typeName(type) +
                       " need uniform:SEED:SCALE, which gives integers from 0 to SCALE - 1");
+  if (Error error = integer ? checkIntegerScale(source, type) : checkFloatScale(source, type))
+    return error;
   double scale = source.scale.value_or(type == ADRT_I1 ? 2 : 1);
   int64_t width = adrt::elementSize(type);
   char *data = static_cast<char *>(destination.data);

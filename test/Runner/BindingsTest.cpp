@@ -59,7 +59,7 @@ TEST(options_name_the_nearest_spelling) {
 TEST(options_refuse_bad_values) {
   EXPECT_TEXT(unit::text(parse({})), "2: expected a program");
   EXPECT_TEXT(unit::text(parse({"a.mlir", "b.mlir"})), "found 'a.mlir' and 'b.mlir'");
-  EXPECT_TEXT(unit::text(parse({"p.mlir", "--repeat", "0"})), "number of at least 1, found '0'");
+  EXPECT_TEXT(unit::text(parse({"p.mlir", "--repeat", "0"})), "number from 1 to 1000000000, found '0'");
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--threads", "many"})), "found 'many'");
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--entry"})), "option '--entry' expects a value");
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--arg", "x"})), "expected --arg NAME=SOURCE, found 'x'");
@@ -80,7 +80,8 @@ TEST(bindings_need_every_source) {
               "leaves dimension 1 open, expected --dim x.1=N");
   EXPECT_TEXT(bind({"--arg", "x=zeros", "--dim", "x.0=5"}), "the program has size 2 there");
   EXPECT_TEXT(bind({"--arg", "x=zeros", "--dim", "x.7=5"}), "has rank 2");
-  EXPECT_TEXT(bind({"--arg", "x=normal:x"}), "expected normal:SEED[:SCALE], found 'normal:x'");
+  EXPECT_TEXT(bind({"--arg", "x=normal:x"}),
+              "expected normal:SEED[:SCALE] with a SEED from 0 to 18446744073709551615, found 'normal:x'");
   EXPECT_TEXT(bind({"--arg", "x=nonesuch"}), "no file 'nonesuch'");
   EXPECT_TEXT(bind({"--arg", "x=zeros", "--dim", "x.1=3", "--arg", "n=normal:1"}), "need uniform:SEED:SCALE");
   EXPECT_TEXT(bind({"--arg", "x=zeros", "--dim", "x.1=4611686018427387904", "--arg", "n=zeros"}),

@@ -19,7 +19,7 @@
 // RUN: %{exits} 2 ad-runner %s --timeout-kernel 1 2>&1 | FileCheck %s --check-prefix=CPU
 // CPU: error: --timeout-kernel is about kernels on a GPU, target 'cpu' has none
 // RUN: %{exits} 2 ad-runner %s --target gpu-sim --timeout-kernel -1 2>&1 | FileCheck %s --check-prefix=NUMBER
-// NUMBER: error: expected --timeout-kernel with a positive number of seconds, found '-1'
+// NUMBER: error: expected --timeout-kernel with a number of seconds from 1e-9 to 1e9, found '-1'
 
 // The product takes minutes on the fastest host, so that the limit is met on each.
 func.func @main(%x: tensor<2048x2048xf32> {ad.name = "x"}) -> tensor<2048x2048xf32> {

@@ -1,0 +1,77 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What options mean, on the command line and for programs that embed the runner.
+#include "OptionValues.h"
+#include "adjoint/Runner/Error.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <thread>
+
+using namespace llvm;
+using namespace mlir::ad::runner;
+
+std::string mlir::ad::runner::suggestValue(StringRef given, ArrayRef<StringRef> known) {
+  StringRef best;
+  unsigned distance = given.size() / 2 + 1;
+  for (StringRef candidate : known) {
+    unsigned current = given.edit_distance(candidate, /*AllowReplacements=*/true, distance);
+    if (current < distance) {
+      distance = current;
+      best = candidate;
+    }
+  }
+  return best.empty() ? "" : (", did you mean '" + best + "'?").str();
+}
+
+Error mlir::ad::runner::checkTimeout(double timeoutKernel, Target target) {
+  if (timeoutKernel == 0 || target == Target::GpuSim || target == Target::Cuda)
+    return Error::success();
+  return usageError("--timeout-kernel is about kernels on a GPU, target '" + targetName(target) +
+                    "' has none");
+}
+
+StringRef mlir::ad::runner::targetName(Target target) {
+  switch (target) {
+  case Target::Reference:
+    return "reference";
+  case Target::Cpu:
+    return "cpu";
+  case Target::GpuSim:
+    return "gpu-sim";
+  case Target::Cuda:
+    return "cuda";
+  }
+  return "";
+}
+
+unsigned mlir::ad::runner::resolveThreads(unsigned asked) {
+  return asked ? asked : std::max(1u, std::thread::hardware_concurrency());
+}
+
+Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {
+  for (Target target : {Target::Reference, Target::Cpu, Target::GpuSim, Target::Cuda})
+    if (name == targetName(target))
+      return target;
+  return usageError("unknown target '" + name + "', expected reference, cpu, gpu-sim or cuda" +
+                    suggestValue(name, {"reference", "cpu", "gpu-sim", "cuda"}));
+}
+
+Error mlir::ad::runner::parseNumerics(StringRef text, Options &options) {
+  static constexpr StringRef modes[] = {"reproducible", "strict", "fast"};
+  static constexpr StringRef permissions[] = {"reorder", "algebra", "contract", "widen",
+                                              "mma",     "narrow",  "approx",   "finite"};
+  SmallVector<StringRef> words;
+  text.split(words, ',');
+  if (!is_contained(modes, words.front()))
+    return usageError("unknown numerics mode '" + words.front() + "', expected reproducible, strict or fast" +
+                      suggestValue(words.front(), modes));
+  options.numericsMode = words.front().str();
+  for (StringRef word : ArrayRef<StringRef>(words).drop_front()) {
+    if (!is_contained(permissions, word))
+      return usageError("unknown numerics permission '" + word +
+                        "', expected reorder, algebra, contract, widen, mma, narrow, approx or finite" +
+                        suggestValue(word, permissions));
+    options.numericsPermissions.push_back(word.str());
+  }
+  return Error::success();
+}
