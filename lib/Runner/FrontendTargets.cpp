@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What runs a program: code from the cache or compiled, the reference interpreter, pairs of both for gradients.
+// What runs a program: code from the cache or compiled, the reference interpreter, pairs of both for
+// gradients.
 #include "Frontend.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/CudaDevice.h"

@@ -14,8 +14,8 @@ namespace mlir::ad::runner {
 using HeadCheck = llvm::function_ref<llvm::Expected<uint64_t>(llvm::StringRef head)>;
 constexpr size_t kInputHead = 64;
 
-/// A file or what comes through a pipe, `-` for standard input; devices without an end are refused. The buffer
-/// ends with a zero. It is read, not mapped: a mapped file that shrinks is a bus error.
+/// A file or what comes through a pipe, `-` for standard input; devices without an end are refused. The
+/// buffer ends with a zero. It is read, not mapped: a mapped file that shrinks is a bus error.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path, HeadCheck check);
 
 } // namespace mlir::ad::runner
