@@ -24,7 +24,7 @@ class CompiledExecutable final : public Executable {
 public:
   /// Null and the reason when there is no device to run on.
   using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(
-      unsigned threads, std::vector<adrt::KernelTraffic> *traffic, std::string &problem)>;
+      const adrt::Emulation &emulation, std::vector<adrt::KernelTraffic> *traffic, std::string &problem)>;
   /// `makeDevice` is empty when the processor runs the kernels.
   CompiledExecutable(std::unique_ptr<LoadedCode> code, adrt_entry entry, std::vector<std::string> kernels,
                      DeviceMaker makeDevice)
@@ -37,7 +37,10 @@ public:
     return context.run(entry, arguments.data(), results.data());
   }
   llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
-  void countTraffic() override { countsTraffic = true; }
+  void setEmulation(const adrt::Emulation &wanted, bool countTraffic) override {
+    emulation = wanted;
+    countsTraffic = countTraffic;
+  }
   llvm::ArrayRef<adrt::KernelTraffic> getTraffic() const override { return traffic; }
 
 private:
@@ -48,8 +51,9 @@ private:
       return "";
     std::string problem;
     std::shared_ptr<adrt::Device> device;
+    emulation.hostThreads = context.getThreads();
     if (makeDevice)
-      device = makeDevice(context.getThreads(), countsTraffic ? &traffic : nullptr, problem);
+      device = makeDevice(emulation, countsTraffic ? &traffic : nullptr, problem);
     if (device)
       device->program = number;
     context.setDevice(std::move(device));
@@ -61,6 +65,7 @@ private:
   std::vector<std::string> kernels;
   DeviceMaker makeDevice;
   const uint64_t number = ++executables;
+  adrt::Emulation emulation;
   bool countsTraffic = false;
   std::vector<adrt::KernelTraffic> traffic;
 };
@@ -98,12 +103,11 @@ mlir::ad::runner::makeExecutable(const CompiledProgram &program, std::unique_ptr
     std::vector<const adsim::KernelCode *> kernels;
     for (void *part : llvm::ArrayRef(parts).drop_front())
       kernels.push_back(static_cast<const adsim::KernelCode *>(part));
-    makeDevice = [kernels](unsigned threads, std::vector<adrt::KernelTraffic> *traffic, std::string &) {
-      return adrt::makeSimDevice(kernels, threads, traffic);
-    };
+    makeDevice = [kernels](const adrt::Emulation &emulation, std::vector<adrt::KernelTraffic> *traffic,
+                           std::string &) { return adrt::makeSimDevice(kernels, emulation, traffic); };
   } else if (!program.device.empty()) {
     makeDevice = [image = program.image, kernels = program.kernels](
-                     unsigned, std::vector<adrt::KernelTraffic> *, std::string &problem) {
+                     const adrt::Emulation &, std::vector<adrt::KernelTraffic> *, std::string &problem) {
       return adrt::makeCudaDevice(image, kernels, problem);
     };
   }

@@ -112,8 +112,7 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
   for (const Tensor &argument : bindings.arguments)
     arguments.push_back(argument.view());
 
-  if (options.traffic)
-    executable.countTraffic();
+  executable.setEmulation(options.emulation, options.traffic);
   StageScope stage(report.stages, "run");
   report.kernelNames = executable.getKernelNames();
   report.warmup = options.warmup;

@@ -23,11 +23,16 @@ std::string mlir::ad::runner::suggestValue(StringRef given, ArrayRef<StringRef> 
   return best.empty() ? "" : (", did you mean '" + best + "'?").str();
 }
 
-Error mlir::ad::runner::checkTimeout(double timeoutKernel, Target target) {
-  if (timeoutKernel == 0 || target == Target::GpuSim || target == Target::Cuda)
-    return Error::success();
-  return usageError("--timeout-kernel is about kernels on a GPU, target '" + targetName(target) +
-                    "' has none");
+Error mlir::ad::runner::checkKernelOptions(const Options &options, Target target) {
+  if (options.timeoutKernel != 0 && target != Target::GpuSim && target != Target::Cuda)
+    return usageError("--timeout-kernel is about kernels on a GPU, target '" + targetName(target) +
+                      "' has none");
+  const adrt::Emulation &emulation = options.emulation, usual;
+  if (target != Target::GpuSim &&
+      (emulation.schedule != usual.schedule || emulation.detectRaces != usual.detectRaces))
+    return usageError("--schedule and --no-race-detection are about the emulated GPU, not target '" +
+                      targetName(target) + "'");
+  return Error::success();
 }
 
 StringRef mlir::ad::runner::targetName(Target target) {

@@ -70,6 +70,7 @@ private:
   Error readCompilation(Options &options) const;
   Error readSources(Options &options) const;
   Error readRuns(Options &options) const;
+  Error readEmulation(adrt::Emulation &emulation) const;
   Error readOutputs(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
   Error readDims(Options &options) const;
@@ -129,7 +130,7 @@ Error OptionsReader::checkEmit(const Options &options) const {
   if (options.emit.empty())
     return Error::success();
   for (OptionId id : {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup,
-                      OPT_timeout_kernel, OPT_check_gradients})
+                      OPT_timeout_kernel, OPT_schedule, OPT_seed, OPT_no_race_detection, OPT_check_gradients})
     if (list.hasArg(id))
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");
@@ -282,11 +283,31 @@ Error OptionsReader::readRuns(Options &options) const {
     return error;
   if (Error error = readSeconds(OPT_timeout_kernel, options.timeoutKernel))
     return error;
+  if (Error error = readEmulation(options.emulation))
+    return error;
   options.checkGradients = list.hasArg(OPT_check_gradients);
   // A compiled file says itself what it is for.
   if (set == OptionSet::Run || isCompiled(options))
     return Error::success();
-  return checkTimeout(options.timeoutKernel, options.target);
+  return checkKernelOptions(options, options.target);
+}
+
+Error OptionsReader::readEmulation(adrt::Emulation &emulation) const {
+  // In the order of the enumeration.
+  static constexpr StringRef schedules[] = {"eager", "lazy", "shuffled"};
+  std::string schedule = schedules[0].str();
+  if (list.hasArg(OPT_schedule))
+    if (Error error = readName(OPT_schedule, "schedule", schedules, schedule))
+      return error;
+  emulation.schedule = static_cast<adsim::Schedule>(find(schedules, schedule) - std::begin(schedules));
+  unsigned seed = 0;
+  if (Error error = readCount(OPT_seed, 0, std::numeric_limits<unsigned>::max(), seed))
+    return error;
+  if (list.hasArg(OPT_seed) && emulation.schedule != adsim::Schedule::Shuffled)
+    return usageError("--seed is what --schedule shuffled draws from; add it");
+  emulation.seed = seed;
+  emulation.detectRaces = !list.hasArg(OPT_no_race_detection);
+  return Error::success();
 }
 
 Error OptionsReader::readOutputs(Options &options) const {

@@ -24,6 +24,9 @@ defm threads : Value<"threads", "N", "Threads for kernels (default: 1; 0: all pr
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds, report the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first one that is measured">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
+defm schedule : Value<"schedule", "NAME", "When copies of the emulated GPU land and its threads run: eager (default), lazy or shuffled">;
+defm seed : Value<"seed", "N", "What the shuffled schedule draws from (default: 0)">;
+def no_race_detection : Switch<"no-race-detection", "The emulated GPU looks for no races: faster, and --threads runs its blocks side by side">;
 defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran">;
 def env : Switch<"env", "Print versions, the processor, the GPU with its driver and limits">;
 def version : Switch<"version", "Print the version">;

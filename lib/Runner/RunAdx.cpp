@@ -51,7 +51,7 @@ Error checkRequest(const CompiledProgram &program, const Options &options) {
   Expected<Target> known = parseTarget(target);
   if (!known)
     return known.takeError();
-  if (Error error = checkTimeout(options.timeoutKernel, *known))
+  if (Error error = checkKernelOptions(options, *known))
     return error;
   if (*known == Target::Cuda)
     if (std::string problem = adrt::findCudaProblem(); !problem.empty())

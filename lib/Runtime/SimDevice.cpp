@@ -37,9 +37,9 @@ struct SimEvent final : Event {
 
 class SimDevice final : public Device {
 public:
-  SimDevice(std::vector<const adsim::KernelCode *> kernels, unsigned hostThreads,
+  SimDevice(std::vector<const adsim::KernelCode *> kernels, const Emulation &emulation,
             std::vector<KernelTraffic> *traffic)
-      : kernels(std::move(kernels)), hostThreads(hostThreads), traffic(traffic) {
+      : kernels(std::move(kernels)), emulation(emulation), traffic(traffic) {
     if (traffic)
       for (size_t number = traffic->size(); number < this->kernels.size(); ++number)
         traffic->push_back({this->kernels[number]->name, this->kernels[number]->kind, 0, {}});
@@ -77,7 +77,8 @@ private:
   Outcome check(const void *memory, int64_t bytes) const;
 
   std::vector<const adsim::KernelCode *> kernels;
-  unsigned hostThreads;
+  const Emulation emulation;
+  uint64_t launches = 0;
   std::vector<KernelTraffic> *traffic; // null when nobody asks
   std::map<void *, int64_t> blocks;    // by address, with the bytes that were asked for
   std::set<void *> hostBlocks;
@@ -259,7 +260,10 @@ Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *ar
   launch.block = {grid.threads[0], grid.threads[1], grid.threads[2]};
   launch.cluster = {grid.cluster[0], grid.cluster[1], grid.cluster[2]};
   launch.dynamicSharedBytes = grid.shared_bytes;
-  launch.hostThreads = hostThreads;
+  launch.schedule = emulation.schedule;
+  launch.seed = emulation.seed + launches++;
+  launch.detectRaces = emulation.detectRaces;
+  launch.hostThreads = emulation.hostThreads;
   launch.interrupted = interrupted;
   for (const auto &[memory, bytes] : blocks)
     launch.memory.push_back({memory, static_cast<uint64_t>(bytes), true});
@@ -276,6 +280,6 @@ Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *ar
 }
 
 std::unique_ptr<Device> adrt::makeSimDevice(std::vector<const adsim::KernelCode *> kernels,
-                                            unsigned hostThreads, std::vector<KernelTraffic> *traffic) {
-  return std::make_unique<SimDevice>(std::move(kernels), hostThreads, traffic);
+                                            const Emulation &emulation, std::vector<KernelTraffic> *traffic) {
+  return std::make_unique<SimDevice>(std::move(kernels), emulation, traffic);
 }

@@ -14,6 +14,17 @@
 // RUN: FileCheck %s --input-file=%t.sim
 // CHECK: last
 
+// Any order of threads and copies gives the same.
+// RUN: %{run} --print --target gpu-sim --schedule lazy > %t.lazy
+// RUN: cmp %t.cpu %t.lazy
+// RUN: %{run} --print --target gpu-sim --schedule shuffled --seed 7 > %t.shuffled
+// RUN: cmp %t.cpu %t.shuffled
+// RUN: %{run} --print --target gpu-sim --no-race-detection --threads 2 > %t.parallel
+// RUN: cmp %t.cpu %t.parallel
+// RUN: ad-runner %s --target gpu-sim --emit %t.adx
+// RUN: adrt-run %t.adx --arg x=arange --dim x.0=3 --arg p=zeros --feed f=arange --print --schedule shuffled --seed 8 > %t.file
+// RUN: cmp %t.cpu %t.file
+
 // RUN: %{run} --target gpu-sim --report %t.json
 // RUN: FileCheck %s --check-prefix=REPORT --input-file=%t.json
 // REPORT: "cache": "miss"

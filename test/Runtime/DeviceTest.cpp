@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of programs for a device, as compiled code calls the runtime, and of the emulated GPU's memory.
+#include "adjoint/Emulator/Abi.h"
 #include "adjoint/Runtime/Context.h"
 #include "adjoint/Runtime/SimDevice.h"
 
@@ -86,7 +87,7 @@ public:
   int writes = 0;
 
 private:
-  std::unique_ptr<adrt::Device> sim = adrt::makeSimDevice({}, 1);
+  std::unique_ptr<adrt::Device> sim = adrt::makeSimDevice({});
   std::set<void *> given;
 };
 
@@ -213,7 +214,7 @@ static void receivedValuesComeInOrder() {
 }
 
 static void transfersAreLate() {
-  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({}, 1);
+  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
   auto *host = static_cast<char *>(device->allocateHost(4));
   auto *memory = static_cast<char *>(device->allocate(4));
   adrt::Outcome outcome;
@@ -264,7 +265,7 @@ static void stuckKernelsAreNamed() {
         ;
     };
     adrt_context context;
-    context.setDevice(adrt::makeSimDevice({&code}, 1));
+    context.setDevice(adrt::makeSimDevice({&code}));
     context.watchKernels(std::chrono::milliseconds(50),
                          [](const std::string &kernel, const adrt_site &place) {
                            _exit(kernel == "spin" && std::strcmp(place.location, site.location) == 0 ? 5 : 6);
@@ -283,7 +284,7 @@ static void kernelsInTimeGoOn() {
   code.name = "short";
   code.entry = [](void **) {};
   adrt_context context;
-  context.setDevice(adrt::makeSimDevice({&code}, 1));
+  context.setDevice(adrt::makeSimDevice({&code}));
   std::atomic<int> expired{0};
   context.watchKernels(std::chrono::seconds(60), [&](const std::string &, const adrt_site &) { ++expired; });
   adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
@@ -305,7 +306,7 @@ static void withoutADeviceNothingRuns() {
 }
 
 static void simDescribesTiles() {
-  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({}, 1);
+  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
   alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char map[ADRT_TENSOR_MAP_BYTES];
   void *memory = device->allocate(4 * 24 * 2);
   const int64_t shape[] = {4, 24}, narrow[] = {4, 20}, many[] = {1, 1, 1, 1, 1, 8};
@@ -323,8 +324,60 @@ static void simDescribesTiles() {
   device->release(memory);
 }
 
+namespace adsim {
+struct Thread;
+} // namespace adsim
+extern "C" adsim::Thread *adsim_self();
+extern "C" void adsim_access(adsim::Thread *, const void *pointer, uint64_t bytes, uint32_t flags,
+                             uint32_t site);
+
+static std::vector<uint32_t> threadsInOrder; // in which the emulated GPU has run them
+
+/// A kernel whose threads all write to the same word.
+static adsim::KernelCode racingKernel() {
+  adsim::KernelCode code = {};
+  code.name = "racing";
+  code.kind = "";
+  code.argumentCount = 1;
+  code.entry = [](void **arguments) {
+    adsim::Thread *self = adsim_self();
+    threadsInOrder.push_back(reinterpret_cast<const uint32_t *>(self)[adsim::TidX]);
+    adsim_access(self, *static_cast<void **>(arguments[0]), 4, adsim::AccessGlobal | adsim::AccessWrite, 0);
+  };
+  return code;
+}
+
+static void simRunsAsAsked() {
+  static const adsim::KernelCode code = racingKernel();
+  auto launch = [](adrt::Device &device, void *memory) {
+    adrt_grid grid = {{1, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0};
+    void *arguments[] = {&memory};
+    threadsInOrder.clear();
+    return device.launch(0, grid, arguments, 1);
+  };
+  auto twoOrders = [&](adsim::Schedule schedule, uint64_t seed) {
+    std::unique_ptr<adrt::Device> device =
+        adrt::makeSimDevice({&code}, {schedule, seed, /*detectRaces=*/false, 1});
+    void *memory = device->allocate(4);
+    EXPECT(launch(*device, memory).ok());
+    std::vector<uint32_t> first = threadsInOrder;
+    EXPECT(launch(*device, memory).ok() && threadsInOrder.size() == 64);
+    device->release(memory);
+    return std::pair(first, threadsInOrder);
+  };
+  auto eager = twoOrders(adsim::Schedule::Eager, 0), shuffled = twoOrders(adsim::Schedule::Shuffled, 3);
+  EXPECT(std::is_sorted(eager.first.begin(), eager.first.end()) && eager.first == eager.second);
+  EXPECT(!std::is_sorted(shuffled.first.begin(), shuffled.first.end()) && shuffled.first != shuffled.second);
+  EXPECT(twoOrders(adsim::Schedule::Shuffled, 3) == shuffled);
+  EXPECT(twoOrders(adsim::Schedule::Shuffled, 30) != shuffled);
+  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({&code});
+  void *memory = device->allocate(4);
+  EXPECT(launch(*device, memory).message.find("race") == 0);
+  device->release(memory);
+}
+
 static void simMemoryHasEnds() {
-  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({}, 1);
+  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
   auto *memory = static_cast<unsigned char *>(device->allocate(10));
   unsigned char bytes[16] = {};
   EXPECT(memory && memory[0] == 0xff && memory[9] == 0xff);
@@ -340,10 +393,11 @@ static void simMemoryHasEnds() {
 }
 
 int main() {
-  void (*tests[])() = {tensorsCrossAndComeBack,   constantsAreBroughtOnce, hostSeesCopies,
-                       receivedValuesComeInOrder, transfersAreLate,        memoryRunsOutCleanly,
-                       kernelsFailAtTheirPlace,   stuckKernelsAreNamed,    kernelsInTimeGoOn,
-                       withoutADeviceNothingRuns, simMemoryHasEnds,        simDescribesTiles};
+  void (*tests[])() = {
+      tensorsCrossAndComeBack, constantsAreBroughtOnce,   hostSeesCopies,          receivedValuesComeInOrder,
+      transfersAreLate,        memoryRunsOutCleanly,      kernelsFailAtTheirPlace, stuckKernelsAreNamed,
+      kernelsInTimeGoOn,       withoutADeviceNothingRuns, simMemoryHasEnds,        simDescribesTiles,
+      simRunsAsAsked};
   int run = 0, failed = 0;
   for (void (*test)() : tests) {
     int before = failures;

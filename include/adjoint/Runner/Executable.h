@@ -24,8 +24,9 @@ public:
   /// Names of the kernels by number, if the executable counts kernels.
   virtual llvm::ArrayRef<std::string> getKernelNames() const { return {}; }
 
-  /// From the next context on, counts what kernels of the emulated GPU ask of memory.
-  virtual void countTraffic() {}
+  /// From the next context on, kernels of the emulated GPU run so, and what they ask of memory is counted
+  /// where that is wanted.
+  virtual void setEmulation(const adrt::Emulation &, bool /*countTraffic*/) {}
   /// What was counted, by number of the kernel.
   virtual llvm::ArrayRef<adrt::KernelTraffic> getTraffic() const { return {}; }
 };

@@ -4,6 +4,7 @@
 #ifndef ADJOINT_RUNNER_OPTIONS_H
 #define ADJOINT_RUNNER_OPTIONS_H
 
+#include "adjoint/Runtime/SimDevice.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -49,6 +50,7 @@ struct Options {
   double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
   std::string report, numericsReport, dumpOptimized;
   bool traffic = false; ///< counted and printed
+  adrt::Emulation emulation;
   bool checkGradients = false;
   bool optimize = true;
   std::string fuse = "grow";   ///< the policy of ad-fuse
@@ -68,8 +70,8 @@ constexpr unsigned kMaxThreads = 1024;
 
 /// The number of threads for --threads: 0 asks for one per processor.
 unsigned resolveThreads(unsigned asked);
-/// An error when kernels are to be watched on a target that has none on a device.
-llvm::Error checkTimeout(double timeoutKernel, Target target);
+/// An error when kernels are to be watched, or emulated in some way, on a target that has no such kernels.
+llvm::Error checkKernelOptions(const Options &options, Target target);
 /// The target of that name, and MODE[,PERMISSION…] into `options`; as on the command line.
 llvm::Expected<Target> parseTarget(llvm::StringRef name);
 llvm::Error parseNumerics(llvm::StringRef text, Options &options);

@@ -30,10 +30,19 @@ struct KernelTraffic {
   std::vector<AccessTraffic> accesses;
 };
 
+/// How the emulator runs kernels.
+struct Emulation {
+  adsim::Schedule schedule = adsim::Schedule::Eager;
+  uint64_t seed = 0; ///< of the shuffled schedule; each launch draws from another place behind it
+  bool detectRaces = true;
+  unsigned hostThreads = 1; ///< that run CTAs side by side where no race is looked for
+};
+
 /// A device whose kernels are compiled for the emulator, by number. They must outlive it. Its memory is
 /// filled with ones at first, so that a read of unwritten memory shows.
 /// Traffic is counted where `traffic` is given, by kernel number, and costs time; it must outlive the device.
-std::unique_ptr<Device> makeSimDevice(std::vector<const adsim::KernelCode *> kernels, unsigned hostThreads,
+std::unique_ptr<Device> makeSimDevice(std::vector<const adsim::KernelCode *> kernels,
+                                      const Emulation &emulation = {},
                                       std::vector<KernelTraffic> *traffic = nullptr);
 
 } // namespace adrt
