@@ -62,7 +62,7 @@ int32_t Frame::checkMemory(Operation *op, ElementType type, ArrayRef<int64_t> sh
       adrt::byteSize(static_cast<int32_t>(type), static_cast<int32_t>(shape.size()), shape.data());
   if (bytes >= 0 && bytes <= maxBytes)
     return ADRT_OK;
-  return run.context->fail(ADRT_HOST_ERROR, Site(op).get(),
+  return run.context->fail(ADRT_TARGET_ERROR, Site(op).get(),
                            "not enough memory for a tensor of " + (bytes < 0
                                                                        ? std::string("unrepresentable size")
                                                                        : std::to_string(bytes) + " bytes"));
@@ -104,7 +104,7 @@ int32_t Frame::runOperation(Operation *op) {
     if (int32_t status = (*semantics)(op, *this))
       return status;
   } catch (const std::bad_alloc &) {
-    return run.context->fail(ADRT_HOST_ERROR, Site(op).get(),
+    return run.context->fail(ADRT_TARGET_ERROR, Site(op).get(),
                              "not enough memory for what the operation makes");
   }
   return checkResults(op);
@@ -191,7 +191,7 @@ static int32_t handOver(adrt_context *context, ArrayRef<Tensor> values,
                              static_cast<int32_t>(value.getType()), static_cast<int32_t>(value.getRank()),
                              value.getShape().data());
     if (!data)
-      return ADRT_HOST_ERROR;
+      return ADRT_TARGET_ERROR;
     if (int64_t size = value.getNumBytes())
       std::memcpy(data, value.bytes(), size);
   }

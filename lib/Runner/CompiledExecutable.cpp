@@ -5,6 +5,7 @@
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runner/Options.h"
 #include "adjoint/Runtime/CudaDevice.h"
+#include "adjoint/Runtime/ReplayingDevice.h"
 #include "adjoint/Runtime/SimDevice.h"
 #include "adjoint/Runtime/SymbolName.h"
 #include "adjoint/Runtime/Symbols.h"
@@ -33,7 +34,7 @@ public:
   int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
               llvm::MutableArrayRef<adrt_tensor> results) override {
     if (std::string problem = prepareDevice(context); !problem.empty())
-      return context.run([&] { return context.fail(ADRT_HOST_ERROR, nullptr, problem); });
+      return context.run([&] { return context.fail(ADRT_TARGET_ERROR, nullptr, problem); });
     return context.run(entry, arguments.data(), results.data());
   }
   llvm::ArrayRef<std::string> getKernelNames() const override { return kernels; }
@@ -50,10 +51,12 @@ private:
     if (present == (makeDevice ? number : 0))
       return "";
     std::string problem;
-    std::shared_ptr<adrt::Device> device;
+    std::unique_ptr<adrt::Device> device;
     emulation.hostThreads = context.getThreads();
     if (makeDevice)
       device = makeDevice(emulation, countsTraffic ? &traffic : nullptr, problem);
+    if (device && context.replays)
+      device = adrt::makeReplayingDevice(std::move(device), context.warn);
     if (device)
       device->program = number;
     context.setDevice(std::move(device));

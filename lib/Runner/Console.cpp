@@ -37,6 +37,8 @@ ExitCode exitCodeOf(int32_t status) {
   switch (status) {
   case ADRT_CHECK_FAILED:
     return ExitCheckFailed;
+  case ADRT_TARGET_ERROR:
+    return ExitNoTarget;
   case ADRT_HOST_ERROR:
     return ExitUsage;
   case ADRT_INTERRUPTED:

@@ -69,6 +69,10 @@ void Execution::showReceived(const char *name, const adrt_tensor &value) {
 
 void Execution::connect(adrt_context &context, Bindings &bindings, Outputs &outputs) {
   context.interrupted = interrupted;
+  context.replays = options.replay;
+  context.warn = [this](const adrt_site *site, const std::string &message) {
+    console.warn((site ? std::string(site->location) + ": " : "") + message);
+  };
   context.feedsAhead = true; // they come from files and generators
   context.feed = [&](const char *name, const adrt_tensor &destination, std::string &error) {
     return bindings.feed(name, destination, error);
@@ -132,6 +136,7 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
     report.arenaBytes = context.getArenaBytes();
     report.kernels = context.getKernelTimes();
     report.traffic = executable.getTraffic().vec();
+    report.replays = context.getDevice() ? context.getDevice()->getReplays() : adrt::ReplayCounts();
     if (status != ADRT_OK)
       return console.fail(status, context.getError(), source);
   }

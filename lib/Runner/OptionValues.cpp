@@ -24,9 +24,10 @@ std::string mlir::ad::runner::suggestValue(StringRef given, ArrayRef<StringRef> 
 }
 
 Error mlir::ad::runner::checkKernelOptions(const Options &options, Target target) {
-  if (options.timeoutKernel != 0 && target != Target::GpuSim && target != Target::Cuda)
-    return usageError("--timeout-kernel is about kernels on a GPU, target '" + targetName(target) +
-                      "' has none");
+  bool onDevice = target == Target::GpuSim || target == Target::Cuda;
+  StringRef given = options.timeoutKernel != 0 ? "--timeout-kernel" : options.replay ? "" : "--no-replay";
+  if (!given.empty() && !onDevice)
+    return usageError(given + " is about kernels on a GPU, target '" + targetName(target) + "' has none");
   const adrt::Emulation &emulation = options.emulation, usual;
   if (target != Target::GpuSim &&
       (emulation.schedule != usual.schedule || emulation.detectRaces != usual.detectRaces))

@@ -130,7 +130,8 @@ Error OptionsReader::checkEmit(const Options &options) const {
   if (options.emit.empty())
     return Error::success();
   for (OptionId id : {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup,
-                      OPT_timeout_kernel, OPT_schedule, OPT_seed, OPT_no_race_detection, OPT_check_gradients})
+                      OPT_timeout_kernel, OPT_schedule, OPT_seed, OPT_no_race_detection, OPT_no_replay,
+                      OPT_check_gradients})
     if (list.hasArg(id))
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");
@@ -286,6 +287,7 @@ Error OptionsReader::readRuns(Options &options) const {
   if (Error error = readEmulation(options.emulation))
     return error;
   options.checkGradients = list.hasArg(OPT_check_gradients);
+  options.replay = !list.hasArg(OPT_no_replay);
   // A compiled file says itself what it is for.
   if (set == OptionSet::Run || isCompiled(options))
     return Error::success();
@@ -378,6 +380,6 @@ void mlir::ad::runner::printHelp(raw_ostream &os, OptionSet set) {
                              visibilityOf(set));
   os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage or a file that cannot be read or "
         "written,\n"
-        "3 a check in the program failed, 4 the target is not available, 5 a kernel took longer than "
-        "--timeout-kernel,\n130 interrupted\n";
+        "3 a check in the program failed, 4 the target is not available, has too little memory or fails,\n"
+        "5 a kernel took longer than --timeout-kernel, 130 interrupted\n";
 }

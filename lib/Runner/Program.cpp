@@ -69,10 +69,11 @@ Failure makeFailure(Error error, std::vector<Message> diagnostics) {
 
 /// What a run that ended with `status` says about it.
 Failure makeFailure(int32_t status, const adrt::ErrorRecord &error, std::vector<Message> diagnostics) {
-  Failure::Reason reason = status == ADRT_CHECK_FAILED  ? Failure::Reason::Check
-                           : status == ADRT_HOST_ERROR  ? Failure::Reason::Host
-                           : status == ADRT_INTERRUPTED ? Failure::Reason::Interrupted
-                                                        : Failure::Reason::Program;
+  Failure::Reason reason = status == ADRT_CHECK_FAILED   ? Failure::Reason::Check
+                           : status == ADRT_HOST_ERROR   ? Failure::Reason::Host
+                           : status == ADRT_TARGET_ERROR ? Failure::Reason::Host
+                           : status == ADRT_INTERRUPTED  ? Failure::Reason::Interrupted
+                                                         : Failure::Reason::Program;
   bool explained = error.status != ADRT_OK || !diagnostics.empty();
   return {reason, explained ? error.message : "the program failed without a reason", error.location,
           error.operation, std::move(diagnostics)};
@@ -186,7 +187,7 @@ bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &
   results.resize(status == ADRT_OK ? views.size() : 0);
   for (size_t index = 0; index < results.size() && status == ADRT_OK; ++index)
     if (!takeResult(*context, index, views[index], results[index])) {
-      status = ADRT_HOST_ERROR;
+      status = ADRT_TARGET_ERROR;
       failure = {Failure::Reason::Host, "not enough memory for a result", "", "", {}};
     }
   state->contexts.giveBack(std::move(context));

@@ -105,7 +105,7 @@ int32_t adrt_context::fail(int32_t status, const adrt_site *site, std::string me
 void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose) {
   void *memory = buffer.reserve(bytes);
   if (!memory)
-    fail(ADRT_HOST_ERROR, nullptr,
+    fail(ADRT_TARGET_ERROR, nullptr,
          "not enough memory for " + std::string(purpose) + " of " +
              (bytes < 0 || bytes == INT64_MAX ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
   else if (poisonMemory)
@@ -173,9 +173,12 @@ Buffer adrt_context::takeResult(size_t index) {
 }
 
 int32_t adrt_context::poll() {
-  if (transfers)
+  if (transfers) {
+    if (int32_t status = finish(getDevice()->submit(), nullptr); status != ADRT_OK)
+      return status;
     if (int32_t status = transfers->deliver(Transfers::Wait::No); status != ADRT_OK)
       return status;
+  }
   if (!interrupted || !interrupted())
     return ADRT_OK;
   return fail(ADRT_INTERRUPTED, nullptr, "interrupted");

@@ -2,7 +2,7 @@
 
    A stream for each lane. The host waits only when it reads. */
 #include "adjoint/Runtime/CudaDevice.h"
-#include "CudaDriver.h"
+#include "CudaGraph.h"
 #include "TiledTensor.h"
 
 #include <algorithm>
@@ -51,8 +51,12 @@ public:
   const char *kernelName(int32_t kernel) const override {
     return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel].name.c_str() : "";
   }
-  Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) override;
+  Outcome launch(const Launch &launch) override;
+  int32_t processors() const override { return multiprocessors; }
   Outcome synchronize() override;
+  std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override;
+  Outcome change(Graph &graph, const CommandList &commands, size_t index) override;
+  Outcome replay(Graph &graph) override;
 
 private:
   struct Kernel {
@@ -64,7 +68,11 @@ private:
   static CudaAddress address(const void *memory) { return reinterpret_cast<CudaAddress>(memory); }
   /// Calls come from any thread; the context belongs to one at a time.
   void enter() { driver.cuCtxSetCurrent(context); }
-  Outcome finish(const char *call, CudaResult result);
+  Outcome finish(const char *call, CudaResult result) const;
+  Outcome finish(const CudaAnswer &answer) const { return finish(answer.call, answer.result); }
+  /// Makes sure that the kernel can be launched so.
+  Outcome prepare(const Launch &launch);
+  CudaAnswer add(CudaGraph &graph, const CommandList &commands, size_t index) const;
   void *streamOf(Lane lane) const { return streams[static_cast<int>(lane)]; }
   static void *handle(Event &event) { return static_cast<CudaEvent &>(event).get(); }
 
@@ -73,7 +81,11 @@ private:
   void *context = nullptr, *module = nullptr;
   void *streams[3] = {}; // by lane
   std::vector<Kernel> kernels;
-  std::string lastKernel; // errors of a kernel show in a later call
+  // Errors of a kernel show in a later call: the last one that was launched, alone or as the last of several.
+  std::string lastKernel;
+  const adrt_site *lastSite = nullptr;
+  size_t lastTogether = 1;
+  int multiprocessors = 128; // of a large GPU, unless it says; results are the same
 };
 
 } // namespace
@@ -99,6 +111,9 @@ std::string CudaDevice::open(const std::string &image, const std::vector<std::st
   for (void *&each : streams)
     if (CudaResult result = driver.cuStreamCreate(&each, cudaStreamNonBlocking))
       return driver.explain("cuStreamCreate", result);
+  int answer = 0;
+  if (driver.cuDeviceGetAttribute(&answer, cudaDeviceMultiprocessors, number) == 0 && answer > 0)
+    multiprocessors = answer;
   if (names.empty())
     return "";
   std::string log(4096, '\0');
@@ -115,11 +130,17 @@ std::string CudaDevice::open(const std::string &image, const std::vector<std::st
   return "";
 }
 
-Outcome CudaDevice::finish(const char *call, CudaResult result) {
+Outcome CudaDevice::finish(const char *call, CudaResult result) const {
   if (result == 0)
     return {};
   std::string text = driver.explain(call, result);
-  return Outcome::failed(lastKernel.empty() ? text : text + ", behind kernel '" + lastKernel + "'");
+  if (!lastKernel.empty())
+    text += ", behind kernel '" + lastKernel + "'";
+  if (lastTogether > 1)
+    text += ", the last of " + std::to_string(lastTogether) + " commands that were asked for as one";
+  Outcome outcome = Outcome::failed(std::move(text));
+  outcome.behind = lastSite;
+  return outcome;
 }
 
 void *CudaDevice::allocate(int64_t bytes) {
@@ -287,25 +308,84 @@ Outcome CudaDevice::describe(void *map, const adrt_tensor &tensor, const uint32_
                                               cudaPromote256, cudaFillZeros));
 }
 
-Outcome CudaDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t) {
-  if (kernel < 0 || static_cast<size_t>(kernel) >= kernels.size())
-    return Outcome::failed("internal error: the program launches kernel " + std::to_string(kernel) + " of " +
-                           std::to_string(kernels.size()));
+Outcome CudaDevice::prepare(const Launch &launch) {
+  if (launch.kernel < 0 || static_cast<size_t>(launch.kernel) >= kernels.size())
+    return Outcome::failed("internal error: the program launches kernel " + std::to_string(launch.kernel) +
+                           " of " + std::to_string(kernels.size()));
+  const adrt_grid &grid = launch.grid;
   if (std::any_of(grid.cluster, grid.cluster + 3, [](uint32_t size) { return size > 1; }))
     return Outcome::failed("internal error: the program launches clusters, which this runtime does not");
-  Kernel &launched = kernels[kernel];
+  Kernel &launched = kernels[launch.kernel];
+  if (grid.shared_bytes <= launched.sharedBytes)
+    return {};
+  if (CudaResult result = driver.cuFuncSetAttribute(launched.function, cudaMaxDynamicShared,
+                                                    static_cast<int>(grid.shared_bytes)))
+    return finish("cuFuncSetAttribute", result);
+  launched.sharedBytes = grid.shared_bytes;
+  return {};
+}
+
+Outcome CudaDevice::launch(const Launch &launch) {
   enter();
-  lastKernel = launched.name;
-  if (grid.shared_bytes > launched.sharedBytes) {
-    if (CudaResult result = driver.cuFuncSetAttribute(launched.function, cudaMaxDynamicShared,
-                                                      static_cast<int>(grid.shared_bytes)))
-      return finish("cuFuncSetAttribute", result);
-    launched.sharedBytes = grid.shared_bytes;
+  if (Outcome outcome = prepare(launch); !outcome.ok())
+    return outcome;
+  const adrt_grid &grid = launch.grid;
+  lastKernel = kernels[launch.kernel].name;
+  lastSite = launch.site;
+  lastTogether = 1;
+  return finish("cuLaunchKernel",
+                driver.cuLaunchKernel(kernels[launch.kernel].function, grid.blocks[0], grid.blocks[1],
+                                      grid.blocks[2], grid.threads[0], grid.threads[1], grid.threads[2],
+                                      grid.shared_bytes, streamOf(Lane::Compute),
+                                      const_cast<void **>(launch.arguments), nullptr));
+}
+
+CudaAnswer CudaDevice::add(CudaGraph &graph, const CommandList &commands, size_t index) const {
+  if (const Copy *copy = commands.copyAt(index))
+    return graph.add(*copy);
+  Launch launch = commands.launchAt(index);
+  return graph.add(launch, kernels[launch.kernel].function);
+}
+
+std::unique_ptr<Graph> CudaDevice::capture(const CommandList &commands, Outcome &outcome) {
+  if (!driver.cuGraphCreate)
+    return nullptr;
+  enter();
+  auto graph = std::make_unique<CudaGraph>(driver, context);
+  for (size_t index = 0; index < commands.size() && outcome.ok(); ++index) {
+    if (!commands.copyAt(index))
+      outcome = prepare(commands.launchAt(index));
+    if (outcome.ok())
+      outcome = finish(add(*graph, commands, index));
   }
-  CudaResult result = driver.cuLaunchKernel(
-      launched.function, grid.blocks[0], grid.blocks[1], grid.blocks[2], grid.threads[0], grid.threads[1],
-      grid.threads[2], grid.shared_bytes, streamOf(Lane::Compute), const_cast<void **>(arguments), nullptr);
-  return finish("cuLaunchKernel", result);
+  if (outcome.ok())
+    outcome = finish(graph->finish());
+  if (!outcome.ok())
+    return nullptr;
+  if (const Launch *last = commands.lastLaunch()) {
+    graph->lastKernel = last->kernel;
+    graph->lastSite = last->site;
+  }
+  return graph;
+}
+
+Outcome CudaDevice::change(Graph &graph, const CommandList &commands, size_t index) {
+  enter();
+  Launch launch = commands.launchAt(index);
+  if (Outcome outcome = prepare(launch); !outcome.ok())
+    return outcome;
+  return finish(static_cast<CudaGraph &>(graph).change(index, launch, kernels[launch.kernel].function));
+}
+
+Outcome CudaDevice::replay(Graph &graph) {
+  auto &together = static_cast<CudaGraph &>(graph);
+  enter();
+  if (together.lastKernel >= 0) {
+    lastKernel = kernels[together.lastKernel].name;
+    lastSite = together.lastSite;
+    lastTogether = together.size();
+  }
+  return finish(together.run(streamOf(Lane::Compute)));
 }
 
 Outcome CudaDevice::synchronize() {
@@ -315,54 +395,6 @@ Outcome CudaDevice::synchronize() {
     if (Outcome outcome = finish("cuStreamSynchronize", driver.cuStreamSynchronize(each)); first.ok())
       first = outcome;
   return first;
-}
-
-std::string adrt::findCudaProblem() {
-  std::string problem;
-  loadCudaDriver(problem);
-  return problem;
-}
-
-std::string adrt::findCudaChip() {
-  std::string problem;
-  const CudaDriver *driver = loadCudaDriver(problem);
-  CudaDeviceNumber number = 0;
-  int major = 0, minor = 0;
-  if (!driver || driver->cuDeviceGet(&number, 0) ||
-      driver->cuDeviceGetAttribute(&major, cudaDeviceMajor, number) ||
-      driver->cuDeviceGetAttribute(&minor, cudaDeviceMinor, number))
-    return "";
-  return "sm_" + std::to_string(major) + std::to_string(minor);
-}
-
-std::string adrt::describeCuda() {
-  std::string text;
-  const CudaDriver *driver = loadCudaDriver(text);
-  if (!driver)
-    return "GPU: none: " + text + "\n";
-  int version = 0, count = 0;
-  driver->cuDriverGetVersion(&version);
-  driver->cuDeviceGetCount(&count);
-  text =
-      "GPU driver: CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + "\n";
-  for (int number = 0; number < count; ++number) {
-    auto ask = [&](int attribute) {
-      int value = 0;
-      driver->cuDeviceGetAttribute(&value, attribute, number);
-      return value;
-    };
-    char name[256] = "?";
-    size_t bytes = 0;
-    driver->cuDeviceGetName(name, sizeof name, number);
-    driver->cuDeviceTotalMem_v2(&bytes, number);
-    text += "GPU " + std::to_string(number) + ": " + name + ", sm_" + std::to_string(ask(cudaDeviceMajor)) +
-            std::to_string(ask(cudaDeviceMinor)) + ", " + std::to_string(ask(cudaDeviceMultiprocessors)) +
-            " multiprocessors, " + std::to_string(bytes >> 20) + " MiB; a block has at most " +
-            std::to_string(ask(cudaDeviceThreadsOfBlock)) + " threads, " +
-            std::to_string(ask(cudaDeviceRegistersOfBlock)) + " registers and " +
-            std::to_string(ask(cudaDeviceSharedOfBlock)) + " bytes of shared memory\n";
-  }
-  return text;
 }
 
 std::unique_ptr<Device> adrt::makeCudaDevice(const std::string &image,

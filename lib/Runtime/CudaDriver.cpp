@@ -60,6 +60,17 @@ const char *resolveAll(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuLaunchKernel);
 #undef ADJOINT_RESOLVE
   resolve(library, "cuTensorMapEncodeTiled", driver.cuTensorMapEncodeTiled);
+  bool hasGraphs =
+      resolve(library, "cuGraphCreate", driver.cuGraphCreate) &&
+      resolve(library, "cuGraphDestroy", driver.cuGraphDestroy) &&
+      resolve(library, "cuGraphAddKernelNode", driver.cuGraphAddKernelNode) &&
+      resolve(library, "cuGraphAddMemcpyNode", driver.cuGraphAddMemcpyNode) &&
+      resolve(library, "cuGraphExecKernelNodeSetParams", driver.cuGraphExecKernelNodeSetParams) &&
+      resolve(library, "cuGraphExecDestroy", driver.cuGraphExecDestroy) &&
+      resolve(library, "cuGraphLaunch", driver.cuGraphLaunch) &&
+      resolve(library, "cuGraphInstantiateWithFlags", driver.cuGraphInstantiateWithFlags);
+  if (!hasGraphs)
+    driver.cuGraphCreate = nullptr;
   return nullptr;
 }
 

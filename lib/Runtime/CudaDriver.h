@@ -41,6 +41,37 @@ enum : int {
   cudaSwizzle128 = 3,              // CU_TENSOR_MAP_SWIZZLE_128B
   cudaPromote256 = 3,              // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
   cudaFillZeros = 0,               // CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE
+  cudaMemoryOfDevice = 2,          // CU_MEMORYTYPE_DEVICE
+};
+
+/// A kernel in a graph; in the first version of this structure, which every driver with graphs takes.
+struct CudaKernelNode { // CUDA_KERNEL_NODE_PARAMS_v1
+  void *function = nullptr;
+  uint32_t blocks[3] = {};    // gridDimX
+  uint32_t threads[3] = {};   // blockDimX
+  uint32_t sharedBytes = 0;   // sharedMemBytes
+  void **arguments = nullptr; // kernelParams
+  void **extra = nullptr;     // extra
+};
+
+struct CudaCopyEnd { // begin of CUDA_MEMCPY3D
+  size_t x = 0, y = 0, z = 0, level = 0;
+  int memoryType = cudaMemoryOfDevice; // srcMemoryType
+  void *host = nullptr;                // srcHost
+  CudaAddress device = 0;              // srcDevice
+  void *array = nullptr;               // srcArray
+  void *reserved = nullptr;            // reserved0
+  size_t rowBytes = 0;                 // srcPitch
+  size_t rows = 0;                     // srcHeight
+};
+
+/// A copy in a graph: one row, so that nobody asks how far apart rows are.
+struct CudaCopyNode { // CUDA_MEMCPY3D
+  CudaCopyEnd source; // srcXInBytes
+  CudaCopyEnd target; // dstXInBytes
+  size_t bytes = 0;   // WidthInBytes
+  size_t rows = 1;    // Height
+  size_t layers = 1;  // Depth
 };
 
 /// Entry points with the names that they have in the library.
@@ -87,6 +118,18 @@ struct CudaDriver {
                                        const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
                                        const uint32_t *steps, int interleave, int swizzle, int promotion,
                                        int fill);
+
+  /// Where the driver is older than graphs, cuGraphCreate is null and the others may be.
+  CudaResult (*cuGraphCreate)(void **graph, unsigned flags);
+  CudaResult (*cuGraphDestroy)(void *graph);
+  CudaResult (*cuGraphAddKernelNode)(void **node, void *graph, void *const *behind, size_t count,
+                                     const CudaKernelNode *);
+  CudaResult (*cuGraphAddMemcpyNode)(void **node, void *graph, void *const *behind, size_t count,
+                                     const CudaCopyNode *, void *context);
+  CudaResult (*cuGraphInstantiateWithFlags)(void **executable, void *graph, unsigned long long flags);
+  CudaResult (*cuGraphExecKernelNodeSetParams)(void *executable, void *node, const CudaKernelNode *);
+  CudaResult (*cuGraphExecDestroy)(void *executable);
+  CudaResult (*cuGraphLaunch)(void *executable, void *stream);
 
   /// CALL: NAME (what it means).
   std::string explain(const char *call, CudaResult result) const;

@@ -6,6 +6,7 @@
 #ifndef ADJOINT_LIB_RUNTIME_DEVICEMEMORY_H
 #define ADJOINT_LIB_RUNTIME_DEVICEMEMORY_H
 
+#include "TensorMaps.h"
 #include "adjoint/Runtime/Device.h"
 
 #include <map>
@@ -34,6 +35,7 @@ public:
   void *resultData(int32_t number) { return results[number].data(); }
 
   int64_t getBytes() const;
+  TensorMaps &getMaps() { return maps; }
 
 private:
   /// Memory that keeps its size when it is asked for less.
@@ -58,6 +60,7 @@ private:
   size_t arenasUsed = 0;
   std::map<int32_t, Block> buffers, results, arguments;
   std::map<const void *, Block> constants;
+  TensorMaps maps;
 };
 
 } // namespace adrt

@@ -27,7 +27,6 @@ void adrt_context::beginDeviceRun() {
   deviceMemory->beginRun();
   deviceMemory->getDevice().interrupted = interrupted;
   writtenResults.clear();
-  lastLaunch = nullptr;
 }
 
 int32_t adrt_context::endDeviceRun(int32_t status) {
@@ -47,8 +46,10 @@ int32_t adrt_context::endDeviceRun(int32_t status) {
 int32_t adrt_context::finish(const Outcome &outcome, const adrt_site *site) {
   if (outcome.ok())
     return ADRT_OK;
-  if (!site && outcome.status == ADRT_HOST_ERROR)
-    site = lastLaunch;
+  if (outcome.site)
+    site = outcome.site;
+  else if (!site)
+    site = outcome.behind;
   adrt_site precise = {outcome.location.c_str(), site ? site->operation : ""};
   return fail(outcome.status, outcome.location.empty() ? site : &precise, outcome.message);
 }
@@ -56,7 +57,7 @@ int32_t adrt_context::finish(const Outcome &outcome, const adrt_site *site) {
 void *adrt_context::requireMemory(void *memory, int64_t bytes, const char *purpose) {
   arenaPeak = std::max(arenaPeak, deviceMemory->getBytes());
   if (!memory) {
-    fail(ADRT_HOST_ERROR, nullptr,
+    fail(ADRT_TARGET_ERROR, nullptr,
          "the device has not enough memory for " + std::string(purpose) + " of " +
              (bytes < 0 || bytes == INT64_MAX ? "unrepresentable size" : std::to_string(bytes) + " bytes"));
     return nullptr;
@@ -69,7 +70,7 @@ void *adrt_context::requireMemory(void *memory, int64_t bytes, const char *purpo
 bool adrt_context::requireDevice() {
   if (deviceMemory)
     return true;
-  fail(ADRT_HOST_ERROR, nullptr, "the program was compiled for a device, and there is none");
+  fail(ADRT_TARGET_ERROR, nullptr, "the program was compiled for a device, and there is none");
   return false;
 }
 
@@ -94,20 +95,30 @@ void *adrt_context::placeConstant(const void *data, int64_t bytes) {
   return memory && finish(getDevice()->write(memory, data, bytes), nullptr) == ADRT_OK ? memory : nullptr;
 }
 
-int32_t adrt_context::launch(const adrt_site *site, int32_t kernel, const adrt_grid &grid,
-                             void *const *arguments, int32_t count) {
+int32_t adrt_context::launch(const Launch &launch) {
   Device &device = *getDevice();
-  lastLaunch = site;
   if (!watchdog)
-    return finish(device.launch(kernel, grid, arguments, count), site);
+    return finish(device.launch(launch), launch.site);
   // Nothing is left to be handed over when the process ends.
   if (int32_t status = transfers->deliver(Transfers::Wait::Yes); status != ADRT_OK)
     return status;
-  watchdog->begin(device.kernelName(kernel), site);
-  Outcome outcome = device.launch(kernel, grid, arguments, count);
+  watchdog->begin(device.kernelName(launch.kernel), launch.site);
+  Outcome outcome = device.launch(launch);
   if (outcome.ok())
     outcome = device.synchronize();
   watchdog->end();
+  return finish(outcome, launch.site);
+}
+
+int32_t adrt_context::describe(const adrt_site *site, void *map, const adrt_tensor &tensor,
+                               const uint32_t *box, uint32_t swizzleBytes) {
+  TensorMaps &maps = deviceMemory->getMaps();
+  TensorMaps::Key key = TensorMaps::keyOf(tensor, box, swizzleBytes);
+  if (maps.find(key, map))
+    return ADRT_OK;
+  Outcome outcome = getDevice()->describe(map, tensor, box, swizzleBytes);
+  if (outcome.ok())
+    maps.add(std::move(key), map);
   return finish(outcome, site);
 }
 
@@ -119,7 +130,7 @@ int32_t HostCopy::open() {
     return ADRT_OK;
   visible.data = memory.reserve(bytes());
   if (!visible.data)
-    return context.fail(ADRT_HOST_ERROR, site, "not enough memory for a copy of a tensor");
+    return context.fail(ADRT_TARGET_ERROR, site, "not enough memory for a copy of a tensor");
   return context.finish(device->read(visible.data, original.data, bytes()), site);
 }
 
@@ -149,13 +160,17 @@ int32_t adrt_tensor_map(adrt_context *context, const adrt_site *site, void *map,
                         const uint32_t *box, int32_t swizzleBytes) {
   if (!context->requireDevice())
     return context->getError().status;
-  return context->finish(
-      context->getDevice()->describe(map, *tensor, box, static_cast<uint32_t>(swizzleBytes)), site);
+  return context->describe(site, map, *tensor, box, static_cast<uint32_t>(swizzleBytes));
 }
 
 int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel, const adrt_grid *grid,
-                    void *const *arguments, int32_t count) {
+                    void *const *arguments, const int32_t *bytes, int32_t count) {
   if (!context->requireDevice())
     return context->getError().status;
-  return context->launch(site, kernel, *grid, arguments, count);
+  return context->launch({site, kernel, *grid, arguments, bytes, count});
+}
+
+int32_t adrt_processors(adrt_context *context) {
+  Device *device = context->getDevice();
+  return device ? device->processors() : 1;
 }

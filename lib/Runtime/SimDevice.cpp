@@ -5,6 +5,7 @@
    the host. Only launches and the functions of the device reach it; a kernel that leaves a block, or a copy
    that does, is an error of this program. */
 #include "adjoint/Runtime/SimDevice.h"
+#include "CommandList.h"
 #include "TiledTensor.h"
 
 #include <algorithm>
@@ -19,6 +20,8 @@ using namespace adrt;
 namespace {
 
 constexpr int64_t alignment = 256;
+/// As many as the chip has whose instructions it knows.
+constexpr int32_t simProcessors = 132;
 
 /// A lane for transfers, and how far it has come.
 struct TransferLane {
@@ -33,6 +36,11 @@ struct TransferLane {
 struct SimEvent final : Event {
   TransferLane *lane = nullptr;
   uint64_t transfers = 0;
+};
+
+/// A copy of the commands: what it is asked for shows when they are not what the program asks for.
+struct SimGraph final : Graph {
+  CommandList commands;
 };
 
 class SimDevice final : public Device {
@@ -70,8 +78,12 @@ public:
   const char *kernelName(int32_t kernel) const override {
     return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel]->name : "";
   }
-  Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) override;
+  Outcome launch(const Launch &launch) override;
+  int32_t processors() const override { return simProcessors; }
   Outcome synchronize() override;
+  std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override;
+  Outcome change(Graph &graph, const CommandList &commands, size_t index) override;
+  Outcome replay(Graph &graph) override;
 
 private:
   Outcome check(const void *memory, int64_t bytes) const;
@@ -246,15 +258,35 @@ static void addTraffic(KernelTraffic &kernel, const adsim::Statistics &statistic
   }
 }
 
-Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) {
-  if (kernel < 0 || static_cast<size_t>(kernel) >= kernels.size())
-    return Outcome::failed("internal error: the program launches kernel " + std::to_string(kernel) + " of " +
-                           std::to_string(kernels.size()));
-  const adsim::KernelCode &code = *kernels[kernel];
-  if (static_cast<uint32_t>(count) != code.argumentCount)
+std::unique_ptr<Graph> SimDevice::capture(const CommandList &commands, Outcome &) {
+  auto graph = std::make_unique<SimGraph>();
+  graph->commands = commands;
+  return graph;
+}
+
+Outcome SimDevice::change(Graph &graph, const CommandList &commands, size_t index) {
+  static_cast<SimGraph &>(graph).commands.changeAt(index, commands);
+  return {};
+}
+
+Outcome SimDevice::replay(Graph &graph) {
+  const CommandList &commands = static_cast<SimGraph &>(graph).commands;
+  for (size_t index = 0; index < commands.size(); ++index)
+    if (Outcome outcome = commands.issue(*this, index); !outcome.ok())
+      return outcome;
+  return {};
+}
+
+Outcome SimDevice::launch(const Launch &asked) {
+  if (asked.kernel < 0 || static_cast<size_t>(asked.kernel) >= kernels.size())
+    return Outcome::failed("internal error: the program launches kernel " + std::to_string(asked.kernel) +
+                           " of " + std::to_string(kernels.size()));
+  const adsim::KernelCode &code = *kernels[asked.kernel];
+  if (static_cast<uint32_t>(asked.count) != code.argumentCount)
     return Outcome::failed("internal error: kernel '" + std::string(code.name) + "' takes " +
                            std::to_string(code.argumentCount) + " arguments, but gets " +
-                           std::to_string(count));
+                           std::to_string(asked.count));
+  const adrt_grid &grid = asked.grid;
   adsim::Launch launch;
   launch.grid = {grid.blocks[0], grid.blocks[1], grid.blocks[2]};
   launch.block = {grid.threads[0], grid.threads[1], grid.threads[2]};
@@ -269,9 +301,9 @@ Outcome SimDevice::launch(int32_t kernel, const adrt_grid &grid, void *const *ar
     launch.memory.push_back({memory, static_cast<uint64_t>(bytes), true});
   launch.countTraffic = traffic != nullptr;
   adsim::Statistics statistics;
-  adsim::Result result = adsim::launch(code, const_cast<void **>(arguments), launch, &statistics);
+  adsim::Result result = adsim::launch(code, const_cast<void **>(asked.arguments), launch, &statistics);
   if (traffic)
-    addTraffic((*traffic)[static_cast<size_t>(kernel)], statistics);
+    addTraffic((*traffic)[static_cast<size_t>(asked.kernel)], statistics);
   if (result.ok())
     return {};
   if (result.failure == adsim::Failure::Interrupted)

@@ -41,6 +41,7 @@ SymbolTable adrt::getSymbols() {
       {"adrt_read", address(adrt_read)},
       {"adrt_tensor_map", address(adrt_tensor_map)},
       {"adrt_launch", address(adrt_launch)},
+      {"adrt_processors", address(adrt_processors)},
       {"adrt_kernel_begin", address(adrt_kernel_begin)},
       {"adrt_kernel_end", address(adrt_kernel_end)},
       {"memcpy", address<MemoryCopy>(std::memcpy)},

@@ -5,13 +5,15 @@
 // Arguments and constants are brought to the device, launches go by number with their operands in memory, carries are copied there,
 // and the element that decides is read back. Nothing reads a tensor directly.
 // CHECK: ad.kernel_names = ["k"]
+// CHECK: llvm.mlir.global internal constant @[[$BYTES:.+]](dense<8> : tensor<2xi32>)
 // CHECK-NOT: func.func private @k
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK: %[[X:.+]] = llvm.call @adrt_argument(
 // CHECK: ad.guard
 // CHECK: llvm.call @adrt_constant(
 // CHECK: ad.guard
-// CHECK: %[[STATUS:.+]] = llvm.call @adrt_launch(%{{.+}}, %{{.+}}, %{{.+}}, %[[GRID:.+]], %[[OPERANDS:.+]], %{{.+}})
+// CHECK: %[[WIDTHS:.+]] = llvm.mlir.addressof @[[$BYTES]]
+// CHECK: %[[STATUS:.+]] = llvm.call @adrt_launch(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[GRID:[^,]+]], %[[OPERANDS:[^,]+]], %[[WIDTHS]], %{{[^,]+}})
 // CHECK: ad.guard %[[STATUS]]
 // CHECK: llvm.call @adrt_read(%{{.+}}, %[[SLOT:.+]], %{{.+}}, %{{.+}})
 // CHECK: ad.guard
@@ -113,10 +115,18 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 
 // -----
 
-// A thread has four elements: a quarter of the threads, in blocks of one warp, so that they spread over the chip.
+// A thread has four elements: a quarter of the threads, in whole warps, so that each processor has its share.
 // CHECK-LABEL: func.func @adrt_entry_runs
-// CHECK: arith.index_cast %{{c32.*}} : index to i32
-// CHECK: arith.index_cast %{{c32.*}} : index to i32
+// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
+// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
+// CHECK: %[[SHARE:.+]] = arith.ceildivui %[[THREADS:c1024.*]], %[[PROCESSORS]]
+// CHECK: %[[WARPS:.+]] = arith.ceildivui %[[SHARE]], %{{c32.*}}
+// CHECK: %[[WHOLE:.+]] = arith.muli %[[WARPS]], %{{c32.*}}
+// CHECK: %[[BLOCK:.+]] = arith.minui %[[WHOLE]], %{{c256.*}}
+// CHECK: %[[BLOCKS:.+]] = arith.ceildivui %[[THREADS]], %[[BLOCK]]
+// CHECK: %[[MOST:.+]] = arith.minui %[[BLOCKS]], %{{c65535.*}}
+// CHECK: arith.index_cast %[[MOST]] : index to i32
+// CHECK: arith.index_cast %[[BLOCK]] : index to i32
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.run = 4 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
 func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
@@ -127,14 +137,40 @@ func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
 
 // -----
 
-// Sixteen threads share a row, and a block has sixteen rows.
+// Sixteen threads share a row.
 // CHECK-LABEL: func.func @adrt_entry_groups
-// CHECK: arith.index_cast %{{c4096.*}} : index to i32
-// CHECK: arith.index_cast %{{c256.*}} : index to i32
+// CHECK: arith.ceildivui %{{c1048576.*}}, %{{.+}}
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.group = 16 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
 func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32>
     attributes {ad.arena_bytes = 262144 : i64, ad.buffers = array<i64: 0, 0, 0, 262144>} {
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<65536xf32>) -> tensor<65536xf32>
   return %y : tensor<65536xf32>
+}
+
+// -----
+
+// Blocks that stay: two for each processor, and no more than there are tiles.
+// CHECK-LABEL: func.func @adrt_entry_resident
+// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
+// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
+// CHECK: %[[ROOM:.+]] = arith.muli %[[PROCESSORS]], %{{c2.*}}
+// CHECK: %[[BLOCKS:.+]] = arith.minui %[[ROOM]], %{{c1000.*}}
+// CHECK: arith.index_cast %[[BLOCKS]] : index to i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr)
+    attributes {ad.blocks = 1000 : i64, ad.resident = 2 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr)
+    attributes {ad.blocks = 1000 : i64, ad.resident = 0 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.resident is not positive}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
 }

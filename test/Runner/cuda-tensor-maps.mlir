@@ -32,7 +32,7 @@
 // RUN: adrt-run %t.sim.adx --arg a=normal:1 --arg b=normal:2 --print > %t.sim
 // RUN: cmp %t.expected %t.sim
 
-// RUN: %{fake} AD_FAKE_CUDA=cuTensorMapEncodeTiled %{exits} 2 %{run} 2>&1 | FileCheck %s --check-prefix=FAILS
+// RUN: %{fake} AD_FAKE_CUDA=cuTensorMapEncodeTiled %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: cuda-tensor-maps.mlir:[[#@LINE+4]]:8: error: {{.*}}cuTensorMapEncodeTiled: CUDA_ERROR_FAKE (as the test wants it)
 
 func.func @main(%a: tensor<3x40x72xbf16> {ad.name = "a"}, %b: tensor<72x48xbf16> {ad.name = "b"})

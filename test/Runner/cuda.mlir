@@ -25,13 +25,13 @@
 // RUN: %{fake} AD_FAKE_CUDA=cuDeviceGetCount %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=COUNT
 // COUNT: error: target 'cuda' is not available: the driver finds no GPU; targets are
 
-// RUN: %{fake} AD_FAKE_CUDA=cuModuleLoadDataEx %{exits} 2 %{run} 2>&1 | FileCheck %s --check-prefix=LOAD
+// RUN: %{fake} AD_FAKE_CUDA=cuModuleLoadDataEx %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=LOAD
 // LOAD: error: cuModuleLoadDataEx: CUDA_ERROR_FAKE (as the test wants it): line 1: no
 
-// RUN: %{fake} AD_FAKE_CUDA=cuLaunchKernel %{exits} 2 %{run} 2>&1 | FileCheck %s --check-prefix=LAUNCH
+// RUN: %{fake} AD_FAKE_CUDA=cuLaunchKernel %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=LAUNCH
 // LAUNCH: cuda.mlir:[[#@LINE+13]]:8: error: {{.*}}cuLaunchKernel: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
 
-// RUN: %{fake} AD_FAKE_CUDA=cuStreamSynchronize %{exits} 2 %{run} 2>&1 | FileCheck %s --check-prefix=LATER
+// RUN: %{fake} AD_FAKE_CUDA=cuStreamSynchronize %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=LATER
 // LATER: cuda.mlir:[[#@LINE+10]]:8: error: 'ad.launch' op cuStreamSynchronize: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
 
 // RUN: %{fake} ad-runner --env | FileCheck %s --check-prefix=ENV

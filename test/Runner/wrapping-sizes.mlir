@@ -12,7 +12,7 @@ func.func @window(%x: tensor<5xf32> {ad.name = "x"}) -> tensor<2xf32> {
 
 // The last element would be element 2^64 + 1. The reference finds no memory for so many.
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry strided --cache=off --arg x=arange --dim x.0=5 2>&1 | FileCheck %s --check-prefix=STRIDED
-// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry strided --cache=off --arg x=arange --dim x.0=5 --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry strided --cache=off --arg x=arange --dim x.0=5 --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
 // STRIDED: wrapping-sizes.mlir:[[#@LINE+8]]:{{[0-9]+}}: error: 'ad.slice' op dimension 0: index 9223372036854775807 is outside of size 5
 // MEMORY: wrapping-sizes.mlir:{{[0-9]+:[0-9]+}}: error: 'ad.{{[a-z]+}}' op not enough memory for a tensor of unrepresentable size
 func.func @strided(%x: tensor<?xf32> {ad.name = "x"}) -> tensor<f32> {
@@ -59,8 +59,8 @@ func.func @reshape(%x: tensor<?xf32> {ad.name = "x"}) -> tensor<f32> {
 }
 
 // Memory of (2^62 + 1) * 4 bytes, of which 64 bits hold 4.
-// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry memory --cache=off --arg x=arange 2>&1 | FileCheck %s --check-prefix=BUFFER
-// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry memory --cache=off --arg x=arange --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry memory --cache=off --arg x=arange 2>&1 | FileCheck %s --check-prefix=BUFFER
+// RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry memory --cache=off --arg x=arange --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
 // BUFFER: error: not enough memory for a buffer of unrepresentable size
 func.func @memory(%x: tensor<f32> {ad.name = "x"}) -> tensor<f32> {
   %c1 = arith.constant 1 : index
@@ -76,8 +76,8 @@ func.func @memory(%x: tensor<f32> {ad.name = "x"}) -> tensor<f32> {
 
 // Operands without elements make a product that nobody has memory for.
 // RUN: %python -c "import numpy as np; np.save('%t.x.npy', np.zeros((2**31, 0), 'f4')); np.save('%t.y.npy', np.zeros((0, 2**31), 'f4'))"
-// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry product --cache=off --arg x=%t.x.npy --arg y=%t.y.npy 2>&1 | FileCheck %s --check-prefix=BUFFER
-// RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry product --cache=off --arg x=%t.x.npy --arg y=%t.y.npy --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry product --cache=off --arg x=%t.x.npy --arg y=%t.y.npy 2>&1 | FileCheck %s --check-prefix=BUFFER
+// RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry product --cache=off --arg x=%t.x.npy --arg y=%t.y.npy --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
 func.func @product(%x: tensor<?x?xf32> {ad.name = "x"}, %y: tensor<?x?xf32> {ad.name = "y"}) -> tensor<f32> {
   %0 = ad.dot %x, %y : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   %1 = ad.barrier %0 : tensor<?x?xf32>

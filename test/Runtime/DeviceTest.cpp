@@ -56,6 +56,7 @@ public:
   }
   adrt::Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
                          uint32_t swizzleBytes) override {
+    ++descriptions;
     return sim->describe(map, tensor, box, swizzleBytes);
   }
   adrt::Outcome bring(void *target, const void *source, int64_t bytes) override {
@@ -78,13 +79,14 @@ public:
   adrt::Outcome order(adrt::Lane lane, adrt::Event &event) override { return sim->order(lane, event); }
   adrt::Outcome wait(adrt::Event &event) override { return sim->wait(event); }
   bool reached(adrt::Event &event) override { return sim->reached(event); }
-  adrt::Outcome launch(int32_t kernel, const adrt_grid &, void *const *, int32_t) override {
-    return {ADRT_PROGRAM_ERROR, "kernel " + std::to_string(kernel) + " fails", "k.mlir:1:2"};
+  adrt::Outcome launch(const adrt::Launch &launch) override {
+    return {ADRT_PROGRAM_ERROR, "kernel " + std::to_string(launch.kernel) + " fails", "k.mlir:1:2"};
   }
+  int32_t processors() const override { return 7; }
   adrt::Outcome synchronize() override { return {}; }
 
   int64_t limit = INT64_MAX;
-  int writes = 0;
+  int writes = 0, descriptions = 0;
 
 private:
   std::unique_ptr<adrt::Device> sim = adrt::makeSimDevice({});
@@ -241,15 +243,15 @@ static void memoryRunsOutCleanly() {
     EXPECT(adrt_buffer(&f.context, 1, 101) == nullptr);
     return f.context.getError().status;
   });
-  EXPECT(status == ADRT_HOST_ERROR &&
+  EXPECT(status == ADRT_TARGET_ERROR &&
          f.context.getError().message == "the device has not enough memory for a buffer of 101 bytes");
 }
 
 static void kernelsFailAtTheirPlace() {
   Fixture f;
   adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
-  int32_t status =
-      f.context.run([&] { return adrt_launch(&f.context, &site, 7, &grid, /*arguments=*/nullptr, 0); });
+  int32_t status = f.context.run(
+      [&] { return adrt_launch(&f.context, &site, 7, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0); });
   EXPECT(status == ADRT_PROGRAM_ERROR && f.context.getError().message == "kernel 7 fails" &&
          f.context.getError().location == "k.mlir:1:2");
 }
@@ -271,7 +273,8 @@ static void stuckKernelsAreNamed() {
                            _exit(kernel == "spin" && std::strcmp(place.location, site.location) == 0 ? 5 : 6);
                          });
     adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
-    context.run([&] { return adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, 0); });
+    context.run(
+        [&] { return adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0); });
     _exit(7);
   }
   int status = 0;
@@ -291,7 +294,7 @@ static void kernelsInTimeGoOn() {
   int32_t status = context.run([&] {
     int32_t last = ADRT_OK;
     for (int turn = 0; turn < 100 && last == ADRT_OK; ++turn)
-      last = adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, 0);
+      last = adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0);
     return last;
   });
   EXPECT(status == ADRT_OK && expired == 0);
@@ -301,7 +304,8 @@ static void withoutADeviceNothingRuns() {
   adrt_context context;
   char bytes[4];
   EXPECT(adrt_constant(&context, bytes, 4) == nullptr);
-  EXPECT(adrt_read(&context, bytes, bytes, 4) == ADRT_HOST_ERROR);
+  EXPECT(adrt_read(&context, bytes, bytes, 4) == ADRT_TARGET_ERROR);
+  EXPECT(adrt_processors(&context) == 1);
   EXPECT(context.getError().message == "the program was compiled for a device, and there is none");
 }
 
@@ -376,6 +380,40 @@ static void simRunsAsAsked() {
   device->release(memory);
 }
 
+static void tilesAreDescribedOnce() {
+  Fixture f;
+  alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char first[ADRT_TENSOR_MAP_BYTES], again[ADRT_TENSOR_MAP_BYTES];
+  const int64_t shape[] = {4, 24}, shorter[] = {3, 24};
+  const uint32_t box[] = {2, 8}, lower[] = {1, 8};
+  f.context.run([&] {
+    EXPECT(adrt_processors(&f.context) == 7);
+    auto *memory = static_cast<char *>(adrt_arena(&f.context, 4096));
+    adrt_tensor tensor = {memory, shape, 2, ADRT_BF16};
+    auto describe = [&](void *map, const uint32_t *tile, int32_t swizzle) {
+      EXPECT(adrt_tensor_map(&f.context, &site, map, &tensor, tile, swizzle) == ADRT_OK);
+    };
+    describe(first, box, 32);
+    describe(again, box, 32);
+    EXPECT(f.device->descriptions == 1 && std::memcmp(first, again, sizeof first) == 0);
+    // All that it depends on makes it another one.
+    describe(again, lower, 32);
+    describe(again, box, 0);
+    tensor.shape = shorter;
+    describe(again, box, 32);
+    tensor.data = memory + 1024;
+    describe(again, box, 32);
+    tensor.type = ADRT_F16;
+    describe(again, box, 32);
+    EXPECT(f.device->descriptions == 6);
+    // One that cannot be made is not kept.
+    tensor.data = memory + 8;
+    for (int turn = 0; turn < 2; ++turn)
+      EXPECT(adrt_tensor_map(&f.context, &site, again, &tensor, box, 32) == ADRT_TARGET_ERROR);
+    EXPECT(f.device->descriptions == 8);
+    return ADRT_OK;
+  });
+}
+
 static void simMemoryHasEnds() {
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
   auto *memory = static_cast<unsigned char *>(device->allocate(10));
@@ -386,7 +424,7 @@ static void simMemoryHasEnds() {
   EXPECT(!device->copy(memory, bytes, 4).ok() && !device->fill(bytes, 0, 4).ok());
   EXPECT(device->copy(memory, bytes, 0).ok());
   adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
-  EXPECT(!device->launch(0, grid, nullptr, 0).ok());
+  EXPECT(!device->launch({&site, 0, grid}).ok());
   device->release(memory);
   EXPECT(!device->read(bytes, memory, 1).ok());
   EXPECT(device->allocate(-1) == nullptr);
@@ -397,7 +435,7 @@ int main() {
       tensorsCrossAndComeBack, constantsAreBroughtOnce,   hostSeesCopies,          receivedValuesComeInOrder,
       transfersAreLate,        memoryRunsOutCleanly,      kernelsFailAtTheirPlace, stuckKernelsAreNamed,
       kernelsInTimeGoOn,       withoutADeviceNothingRuns, simMemoryHasEnds,        simDescribesTiles,
-      simRunsAsAsked};
+      simRunsAsAsked,          tilesAreDescribedOnce};
   int run = 0, failed = 0;
   for (void (*test)() : tests) {
     int before = failures;

@@ -3,11 +3,14 @@
    A library in the place of the CUDA driver, for tests of what we ask of one. Its memory is the host's, its
    kernels are not executed, and all else is done at once. $AD_FAKE_CUDA names one call that fails. Each call
    is printed; what was made and not given back is counted when the context is released. */
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
+#include <vector>
 
 using Address = unsigned long long;
 
@@ -40,6 +43,54 @@ static int drop(const char *call, void *thing) {
   else
     std::free(thing);
   return fails(call);
+}
+
+/// What a node of a graph copies; nothing for a kernel.
+struct NodeCopy {
+  Address target = 0, source = 0;
+  size_t bytes = 0;
+};
+struct Node {
+  void *handle;
+  NodeCopy copy;
+};
+
+/// CUDA_KERNEL_NODE_PARAMS
+struct KernelNode {
+  void *function;
+  unsigned blocks[3], threads[3], shared;
+  void **arguments;
+};
+
+// By graph, also by executable ones.
+static std::map<void *, std::vector<Node>> &graphs() {
+  static std::map<void *, std::vector<Node>> known;
+  return known;
+}
+
+// One behind the other, or it says so.
+static void *addNode(void *graph, void *const *behind, size_t count, NodeCopy copy) {
+  static uintptr_t handles = 0;
+  std::vector<Node> &nodes = graphs()[graph];
+  bool isNext = nodes.empty() ? count == 0 : count == 1 && behind[0] == nodes.back().handle;
+  if (!isNext)
+    std::fprintf(stderr, "fake: nodes that are no chain\n");
+  nodes.push_back({reinterpret_cast<void *>(++handles), copy});
+  return nodes.back().handle;
+}
+
+// A kernel that takes arguments is given some, and those of a test have one of 8 bytes at least.
+static std::string describeGrid(unsigned blocks, unsigned threads, unsigned shared, void **arguments) {
+  std::string text = std::to_string(blocks) + " x " + std::to_string(threads);
+  if (shared)
+    text += ", " + std::to_string(shared) + " bytes";
+  if (!arguments || !arguments[0])
+    text += " without arguments";
+  return text;
+}
+
+static std::string describeNode(const KernelNode &node) {
+  return describeGrid(node.blocks[0], node.threads[0], node.shared, node.arguments);
 }
 
 static const std::string &nameOf(void *thing) { return living()[thing]; }
@@ -138,9 +189,57 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *, const uns
   return std::memset(map, 0, 128), fails("cuTensorMapEncodeTiled", text);
 }
 int cuLaunchKernel(void *, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
-                   unsigned shared, void *, void **, void **) {
-  char grid[64];
-  std::snprintf(grid, sizeof grid, shared ? "%u x %u, %u bytes" : "%u x %u", blocks, threads, shared);
-  return fails("cuLaunchKernel", grid);
+                   unsigned shared, void *, void **arguments, void **) {
+  return fails("cuLaunchKernel", describeGrid(blocks, threads, shared, arguments));
 }
+
+#ifndef AD_FAKE_WITHOUT_GRAPHS
+//===- Graphs -------------------------------------------------------------===//
+
+int cuGraphCreate(void **graph, unsigned) {
+  int failed = make("cuGraphCreate", graph, "graph");
+  if (!failed)
+    graphs()[*graph];
+  return failed;
+}
+int cuGraphDestroy(void *graph) {
+  graphs().erase(graph);
+  return drop("cuGraphDestroy", graph);
+}
+int cuGraphAddKernelNode(void **node, void *graph, void *const *behind, size_t count,
+                         const KernelNode *kernel) {
+  *node = addNode(graph, behind, count, {});
+  return fails("cuGraphAddKernelNode", describeNode(*kernel));
+}
+int cuGraphAddMemcpyNode(void **node, void *graph, void *const *behind, size_t count, const size_t *copy,
+                         void *) {
+  // CUDA_MEMCPY3D in words: addresses of the device's memory (kind 2) and the bytes of a single row.
+  bool isRow = copy[4] == 2 && copy[15] == 2 && copy[23] == 1 && copy[24] == 1;
+  *node = addNode(graph, behind, count, {copy[17], copy[6], isRow ? copy[22] : 0});
+  return fails("cuGraphAddMemcpyNode", isRow ? std::to_string(copy[22]) + " bytes" : "astray");
+}
+int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) {
+  int failed = make("cuGraphInstantiateWithFlags", executable, "executable graph");
+  if (!failed)
+    graphs()[*executable] = graphs()[graph];
+  return failed;
+}
+int cuGraphExecDestroy(void *executable) {
+  graphs().erase(executable);
+  return drop("cuGraphExecDestroy", executable);
+}
+int cuGraphExecKernelNodeSetParams(void *executable, void *node, const KernelNode *kernel) {
+  const std::vector<Node> &nodes = graphs()[executable];
+  bool known = std::any_of(nodes.begin(), nodes.end(), [&](const Node &n) { return n.handle == node; });
+  return fails("cuGraphExecKernelNodeSetParams", known ? describeNode(*kernel) : "astray");
+}
+int cuGraphLaunch(void *executable, void *stream) {
+  const std::vector<Node> &nodes = graphs()[executable];
+  for (const Node &node : nodes)
+    if (node.copy.bytes > 0)
+      std::memcpy(reinterpret_cast<void *>(node.copy.target), reinterpret_cast<void *>(node.copy.source),
+                  node.copy.bytes);
+  return fails("cuGraphLaunch", std::to_string(nodes.size()) + " nodes, " + nameOf(stream));
+}
+#endif
 }

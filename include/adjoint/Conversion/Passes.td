@@ -213,7 +213,8 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     it too.
 
     `ad.tiles` of the declaration says who takes a tile (`threads`, `warps` or `blocks`), `ad.space` how many there are: the
-    product of that many leading axes of that result; or `ad.blocks` says their number. `ad.run` is how many tiles one taker has at
+    product of that many leading axes of that result; or `ad.blocks` says their number. Of blocks that stay with a
+    processor of the device and take one tile after another, each has `ad.resident`. `ad.run` is how many tiles one taker has at
     once, `ad.group` how many threads share a tile. `ad.threads` and `ad.shared_bytes` say what
     each block gets, where it is not 256 threads and no shared memory beside that of the kernel; `ad.tensor_maps` what the last
     arguments of the kernel are.

@@ -16,8 +16,8 @@ enum ExitCode : int {
   ExitProgramError = 1, // the program is wrong, at compile or run time
   ExitUsage = 2,        // options, arguments, files: what the user can repair on the command line
   ExitCheckFailed = 3,
-  ExitNoTarget = 4,
-  ExitStuck = 5, // a kernel took longer than it may
+  ExitNoTarget = 4, // there is none, or it has too little memory or fails
+  ExitStuck = 5,    // a kernel took longer than it may
   ExitInterrupted = 130
 };
 

@@ -48,6 +48,7 @@ struct Options {
   unsigned threads = 1;
   unsigned repeat = 1, warmup = 0;
   double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
+  bool replay = true;       ///< a GPU is asked as one for what it was asked for before
   std::string report, numericsReport, dumpOptimized;
   bool traffic = false; ///< counted and printed
   adrt::Emulation emulation;
@@ -70,7 +71,8 @@ constexpr unsigned kMaxThreads = 1024;
 
 /// The number of threads for --threads: 0 asks for one per processor.
 unsigned resolveThreads(unsigned asked);
-/// An error when kernels are to be watched, or emulated in some way, on a target that has no such kernels.
+/// An error when kernels are to be watched, emulated in some way or not replayed, on a target that has no such
+/// kernels.
 llvm::Error checkKernelOptions(const Options &options, Target target);
 /// The target of that name, and MODE[,PERMISSION…] into `options`; as on the command line.
 llvm::Expected<Target> parseTarget(llvm::StringRef name);

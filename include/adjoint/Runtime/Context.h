@@ -83,6 +83,10 @@ struct adrt_context {
   /// What the host feeds does not depend on what it has received. On a device a feed may then be asked for
   /// before values are handed over that the program sent earlier, while they are still being computed.
   bool feedsAhead = false;
+  /// What a device is asked for again is asked for as one. Decided when a program first runs here.
+  bool replays = true;
+  /// Told what does not keep a program from running; `site` may be null. May be empty.
+  std::function<void(const adrt_site *site, const std::string &message)> warn;
   /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.
   bool poisonMemory = false;
 
@@ -125,8 +129,9 @@ struct adrt_context {
   bool requireDevice();
   void *placeArgument(const adrt_tensor &argument, int32_t index);
   void *placeConstant(const void *data, int64_t bytes);
-  int32_t launch(const adrt_site *site, int32_t kernel, const adrt_grid &grid, void *const *arguments,
-                 int32_t count);
+  int32_t launch(const adrt::Launch &launch);
+  int32_t describe(const adrt_site *site, void *map, const adrt_tensor &tensor, const uint32_t *box,
+                   uint32_t swizzleBytes);
   /// Records how a request to the device failed, if it did; returns its status.
   int32_t finish(const adrt::Outcome &outcome, const adrt_site *site);
   int32_t poll();
@@ -159,7 +164,6 @@ private:
   std::unique_ptr<adrt::Transfers> transfers;       // the same; goes before the device
   // Results of this run that the device has, by number: where the host gets them, and their bytes.
   std::map<int32_t, std::pair<void *, int64_t>> writtenResults;
-  const adrt_site *lastLaunch = nullptr;    // errors of a kernel show in a later request
   std::unique_ptr<adrt::Watchdog> watchdog; // null unless kernels are watched
 };
 

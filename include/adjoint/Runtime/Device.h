@@ -15,15 +15,20 @@
 
 namespace adrt {
 
+class CommandList;
+
 /// How a request to a device ended; what was asked for before may show here.
 struct Outcome {
   int32_t status = ADRT_OK;
-  std::string message;  ///< lower case, without a final period
-  std::string location; ///< FILE:LINE:COLUMN of the instruction, where the device knows it
+  std::string message;             ///< lower case, without a final period
+  std::string location;            ///< FILE:LINE:COLUMN of the instruction, where the device knows it
+  const adrt_site *site = nullptr; ///< of what failed, when that was asked for before
+  /// Of the last launch before, which may be at fault.
+  const adrt_site *behind = nullptr;
 
   bool ok() const { return status == ADRT_OK; }
   static Outcome failed(std::string message, std::string location = "") {
-    return {ADRT_HOST_ERROR, std::move(message), std::move(location)};
+    return {ADRT_TARGET_ERROR, std::move(message), std::move(location)};
   }
 };
 
@@ -35,6 +40,29 @@ enum class Lane { Compute, Bring, Fetch };
 class Event {
 public:
   virtual ~Event() = default;
+};
+
+/// A kernel by the number in which the device was given it, and the values of its arguments, by address.
+struct Launch {
+  const adrt_site *site = nullptr;
+  int32_t kernel = 0;
+  adrt_grid grid = {};
+  void *const *arguments = nullptr;
+  const int32_t *bytes = nullptr; ///< of each argument's value
+  int32_t count = 0;
+};
+
+/// Launches and copies that a device has got ready to be asked for as one, of its own making.
+class Graph {
+public:
+  virtual ~Graph() = default;
+};
+
+/// How often a device asked for several commands as one.
+struct ReplayCounts {
+  uint64_t recorded = 0; ///< graphs made
+  uint64_t replayed = 0; ///< graphs asked for
+  uint64_t changed = 0;  ///< launches in them that had other arguments, or another grid
 };
 
 /// One per context: not for several threads at a time.
@@ -77,11 +105,22 @@ public:
   virtual Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
                            uint32_t swizzleBytes) = 0;
 
-  /// Kernels have the numbers in which the device was given them.
   virtual const char *kernelName(int32_t kernel) const { return ""; }
-  virtual Outcome launch(int32_t kernel, const adrt_grid &grid, void *const *arguments, int32_t count) = 0;
+  virtual Outcome launch(const Launch &launch) = 0;
+  /// How many blocks run at the same time, if each takes a processor.
+  virtual int32_t processors() const = 0;
   /// Waits for everything, on all lanes.
   virtual Outcome synchronize() = 0;
+
+  /// What was asked for since the last time is done now, if the device puts off what it is asked for.
+  virtual Outcome submit() { return {}; }
+  virtual ReplayCounts getReplays() const { return {}; }
+  /// Gets the commands ready. Null when the device cannot, with the reason in `outcome` if it failed to.
+  virtual std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) { return nullptr; }
+  /// From now on, command `index` of the graph is the one of `commands`, a launch of the same kernel.
+  virtual Outcome change(Graph &graph, const CommandList &commands, size_t index) { return {}; }
+  /// All commands of the graph, on the lane that computes.
+  virtual Outcome replay(Graph &graph) { return {}; }
 
   /// Asked now and then during long work, which ends when the answer is true. May be empty.
   std::function<bool()> interrupted;

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a signature below changes. */
-#define ADRT_ABI_VERSION 3
+#define ADRT_ABI_VERSION 4
 
 /* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
 typedef enum adrt_type {
@@ -37,7 +37,8 @@ typedef enum adrt_status {
   ADRT_OK = 0,
   ADRT_PROGRAM_ERROR = 1, /* the program is wrong: shapes, bounds, trip counts */
   ADRT_CHECK_FAILED = 3,  /* a check.* operation failed */
-  ADRT_HOST_ERROR = 5,    /* memory, a file, or a callback of the host */
+  ADRT_TARGET_ERROR = 4,  /* what runs the program has too little memory, or its driver refused a request */
+  ADRT_HOST_ERROR = 5,    /* a file, or a callback of the host */
   ADRT_INTERRUPTED = 130  /* the host asked to stop */
 } adrt_status;
 
@@ -112,8 +113,8 @@ typedef enum adrt_check_kind {
 int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, double tolerance,
                    int32_t relative, const adrt_tensor *actual, const adrt_tensor *expected);
 
-/* ADRT_INTERRUPTED once the host has asked to stop, else ADRT_OK. Compiled loops call it once per iteration.
- */
+/* ADRT_INTERRUPTED once the host has asked to stop, else ADRT_OK. Compiled loops call it once per iteration:
+   what was asked of a device since is one turn, which may be asked of it as a whole the next time. */
 int32_t adrt_poll(adrt_context *context);
 
 /* Runs body(closure, begin, end) over disjoint ranges that cover [0, tiles), on the threads of the context;
@@ -158,9 +159,14 @@ typedef struct adrt_grid {
   uint32_t shared_bytes;
 } adrt_grid;
 
-/* Launches kernel number `kernel`; `arguments` has the address of each argument's value. */
+/* Launches kernel number `kernel`; `arguments` has the address of each argument's value and `bytes` its size.
+ */
 int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel, const adrt_grid *grid,
-                    void *const *arguments, int32_t count);
+                    void *const *arguments, const int32_t *bytes, int32_t count);
+
+/* Processors of the device, each of which runs blocks of its own; 1 without a device. No result may depend on
+   it. */
+int32_t adrt_processors(adrt_context *context);
 
 /* Time of kernels: the compiled program brackets kernel number `kernel` when it was built with profiling. */
 void adrt_kernel_begin(adrt_context *context, int32_t kernel);

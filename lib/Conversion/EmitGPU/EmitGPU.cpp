@@ -164,6 +164,8 @@ private:
     declaration->setAttr("ad.space", builder.getDenseI64ArrayAttr({tiles.result, tiles.axes}));
     if (tiles.blocks > 0)
       declaration->setAttr("ad.blocks", builder.getI64IntegerAttr(tiles.blocks));
+    if (tiles.resident > 0)
+      declaration->setAttr("ad.resident", builder.getI64IntegerAttr(tiles.resident));
     if (tiles.blockThreads != device::kBlockThreads)
       declaration->setAttr("ad.threads", builder.getI64IntegerAttr(tiles.blockThreads));
     if (tiles.sharedBytes > 0)

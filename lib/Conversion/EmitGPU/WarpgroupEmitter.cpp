@@ -10,9 +10,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// What a block may have of shared memory, and the processors of the chip, which stay with their blocks.
+// What a block may have of shared memory.
 [[maybe_unused]] static constexpr int64_t kMostSharedBytes = 227 * 1024;
-static constexpr int64_t kProcessors = 132;
 // Registers of a thread where two warpgroups multiply: what the one that copies does not need goes to them.
 static constexpr int64_t kLaunchRegisters = 168, kCopyRegisters = 40, kMultiplyRegisters = 232;
 static_assert(kCopyRegisters + 2 * kMultiplyRegisters <= 3 * kLaunchRegisters, "a block has no more");
@@ -32,7 +31,8 @@ LogicalResult WarpgroupEmitter::emitRoots() {
   if (failed(addSources()))
     return failure();
   tileCount.takers = "blocks";
-  tileCount.blocks = std::min(countTiles(), kProcessors * blocksTogether());
+  tileCount.blocks = countTiles();
+  tileCount.resident = blocksTogether();
   tileCount.blockThreads = (tile.warpgroups + 1) * kWarpgroupThreads;
   tileCount.sharedBytes = barriersStart() + Ring::barrierBytes(tile.stages);
   assert(blocksTogether() * tileCount.sharedBytes <= kMostSharedBytes && "tiles fit into shared memory");

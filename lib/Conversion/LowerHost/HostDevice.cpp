@@ -13,8 +13,6 @@ using namespace mlir::ad::device;
 
 // Of a launch: kernels give the same bits for any grid.
 static constexpr int64_t kMostBlocks = 65535;
-// Short work is spread over the processors of a chip before blocks grow.
-static constexpr int64_t kLeastBlocks = 128;
 
 Value HostEmitter::deviceArgument(unsigned number) {
   Value described = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
@@ -28,6 +26,13 @@ Value HostEmitter::deviceConstant(Value data, const HostTensor &described) {
   Value memory = call("adrt_constant", pointerType, {context, data, byteCount(described)});
   guardNotNull(memory);
   return memory;
+}
+
+// Asked for once: nothing that a program computes depends on it.
+void HostEmitter::bindDevice() {
+  if (options.device)
+    processors = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                            call("adrt_processors", builder.getI32Type(), context));
 }
 
 void HostEmitter::readFromDevice(Value target, Value source, Value bytes) {
@@ -71,7 +76,8 @@ std::pair<Value, Value> HostEmitter::blocksFor(func::FuncOp kernel, Value thread
   Value block = indexConstant(numberOf(kernel, "ad.threads", kBlockThreads)),
         warp = indexConstant(kWarpThreads);
   if (kernel->getAttrOfType<StringAttr>("ad.tiles").getValue() != "blocks") {
-    Value share = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, indexConstant(kLeastBlocks));
+    // Short work is spread over the processors before blocks grow.
+    Value share = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, processors);
     Value warps = builder.createOrFold<arith::CeilDivUIOp>(loc, share, warp);
     block = builder.createOrFold<arith::MinUIOp>(loc, block,
                                                  builder.createOrFold<arith::MulIOp>(loc, warps, warp));
@@ -84,9 +90,15 @@ std::pair<Value, Value> HostEmitter::blocksFor(func::FuncOp kernel, Value thread
 Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
   int64_t most = numberOf(kernel, "ad.threads", kBlockThreads);
   int64_t sharedBytes = numberOf(kernel, "ad.shared_bytes", 0);
-  if (auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks"))
-    return gridOf(indexConstant(std::clamp<int64_t>(blocks.getInt(), 1, kMostBlocks)), indexConstant(most),
-                  sharedBytes);
+  if (auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks")) {
+    Value count = indexConstant(std::clamp<int64_t>(blocks.getInt(), 1, kMostBlocks));
+    // Blocks that stay with their processor are no more than those have room for.
+    if (auto resident = kernel->getAttrOfType<IntegerAttr>("ad.resident")) {
+      Value room = builder.createOrFold<arith::MulIOp>(loc, processors, indexConstant(resident.getInt()));
+      count = builder.createOrFold<arith::MinUIOp>(loc, count, room);
+    }
+    return gridOf(count, indexConstant(most), sharedBytes);
+  }
   Value threads = tileCount(launch, kernel);
   if (int64_t each = threadsOfTile(kernel); each > 1)
     threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(each));
@@ -135,15 +147,25 @@ SmallVector<Value> HostEmitter::tensorMapsFor(LaunchOp launch, func::FuncOp kern
   return places;
 }
 
+// Of an argument: pointers and sizes take 64 bits.
+static int32_t bytesInMemory(Type type) {
+  return type.isIntOrFloat() ? std::max<int32_t>(1, type.getIntOrFloatBitWidth() / 8) : 8;
+}
+
 // The kernel takes the operands by the addresses of their values, and then its tensor maps.
 void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
   Value closure = closureOf(operands);
   auto type = closureType(operands);
   SmallVector<Value> arguments;
-  for (int32_t i = 0, count = operands.size(); i < count; ++i)
+  SmallVector<int32_t> bytes;
+  for (int32_t i = 0, count = operands.size(); i < count; ++i) {
     arguments.push_back(
         LLVM::GEPOp::create(builder, loc, pointerType, type, closure, ArrayRef<LLVM::GEPArg>{0, i}));
+    bytes.push_back(bytesInMemory(operands[i].getType()));
+  }
   arguments.append(tensorMapsFor(launch, kernel));
+  bytes.resize(arguments.size(), kTensorMapBytes);
+  auto bytesType = RankedTensorType::get({int64_t(bytes.size())}, builder.getI32Type());
   Value pointers = stackSlot(pointerType, arguments.size());
   for (auto [i, argument] : llvm::enumerate(arguments)) {
     Value slot = LLVM::GEPOp::create(builder, loc, pointerType, pointerType, pointers,
@@ -153,5 +175,6 @@ void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<
   Value number = i32(shared.kernelNumber(kernel.getSymName()));
   guard(call("adrt_launch", builder.getI32Type(),
              {context, shared.site(builder, loc, "ad.launch"), number, gridFor(launch, kernel), pointers,
+              shared.data(builder, loc, DenseElementsAttr::get(bytesType, ArrayRef(bytes))),
               i32(arguments.size())}));
 }

@@ -28,6 +28,7 @@ LogicalResult HostEmitter::emit() {
   declareEntry();
   arena = call("adrt_arena", pointerType, {context, i64(plan.pools.front())});
   guardNotNull(arena);
+  bindDevice();
   bindArguments();
   bindResults();
   if (failed(emitBlock(source.getBody().front())))
@@ -66,11 +67,11 @@ Value HostEmitter::call(StringRef name, Type result, ValueRange operands) {
 
 void HostEmitter::guard(Value status) { GuardOp::create(builder, loc, status); }
 
-// A service that returns no memory has recorded why.
+// A service that returns no memory has recorded why: mostly, that there is too little.
 void HostEmitter::guardNotNull(Value pointer) {
   Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
   Value isNull = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, pointer, null);
-  guard(arith::SelectOp::create(builder, loc, isNull, i32(ADRT_HOST_ERROR), i32(ADRT_OK)));
+  guard(arith::SelectOp::create(builder, loc, isNull, i32(ADRT_TARGET_ERROR), i32(ADRT_OK)));
 }
 
 // Memory of one call frame. In the entry block, so that loops do not grow the stack.

@@ -93,6 +93,7 @@ private:
   Value closureOf(ArrayRef<Value> operands);
 
   // --- HostDevice.cpp: tensors in the memory of a device
+  void bindDevice();
   Value deviceArgument(unsigned number);
   Value deviceConstant(Value data, const HostTensor &described);
   void readFromDevice(Value target, Value source, Value bytes);
@@ -155,7 +156,7 @@ private:
   OpBuilder builder;
   Location loc;
   Type pointerType, tensorType;
-  Value context, arena;
+  Value context, arena, processors;
   IRMapping scalars;
   DenseMap<Value, HostTensor> tensors;
   MemoryPlan plan;

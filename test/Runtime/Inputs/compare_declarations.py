@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """compare_declarations.py CudaDriver.h CUDA_FOLDER: whether our declarations of the CUDA driver are those of its own header: how many
-parameters each function has, which of them are pointers, and how large all of them and what they point to are; and the numbers of
-enumerations, named in the comments behind ours. Closes with `declarations: N functions and N numbers compared`."""
+parameters each function has, which of them are pointers, and how large all of them and what they point to are; the numbers of
+enumerations and where the fields of structures lie, named in the comments behind ours. Closes with
+`declarations: N functions, N numbers and N fields compared`."""
 
 import pathlib
 import re
@@ -11,6 +12,7 @@ import sys
 COMPARE = """
 #include <cuda.h>
 #include "HEADER"
+#include <cstddef>
 #include <type_traits>
 
 template <class T> constexpr bool isOpaque = std::is_void_v<T> || std::is_function_v<T> || std::is_class_v<T>;
@@ -37,8 +39,21 @@ template <class R, class... A, class S, class... B> struct Compare<R (*)(A...), 
   }
 };
 #define FUNCTION(name) static_assert(Compare<decltype(adrt::CudaDriver::name), decltype(::name)>::alike(), #name);
+#define STRUCTURE(ours, theirs) static_assert(sizeof(adrt::ours) == sizeof(::theirs), #ours);
+#define FIELD(structure, ours, theirStructure, theirs) \\
+  static_assert(offsetof(adrt::structure, ours) == offsetof(::theirStructure, theirs), #structure "." #ours);
 #define NUMBER(ours, theirs) static_assert(int(adrt::ours) == int(::theirs), #ours);
 """
+
+
+def layouts(text):
+    """Lines that compare structures, and those that compare fields. Of one that is but the begin of theirs the size may differ."""
+    structures, fields = [], []
+    for ours, part, theirs, body in re.findall(r"^struct (\w+) \{ // (begin of )?(CUDA_\w+)$(.*?)^\};", text, re.MULTILINE | re.DOTALL):
+        if not part:
+            structures.append(f"STRUCTURE({ours}, {theirs})\n")
+        fields += [f"FIELD({ours}, {field}, {theirs}, {their})\n" for field, their in re.findall(r"(\w+)(?:\[3\])?(?: = [^;]+)?;\s+// (\w+)$", body, re.MULTILINE)]
+    return structures, fields
 
 
 def main():
@@ -49,12 +64,14 @@ def main():
     unnamed = [line.strip() for line in re.findall(r"^\s+cuda\w+ = \d+.*$", text, re.MULTILINE) if "// CU_" not in line]
     source = COMPARE.replace("HEADER", str(header))
     source += "".join(f"FUNCTION({name})\n" for name in functions) + "".join(f"NUMBER({ours}, {theirs})\n" for ours, theirs in numbers)
+    structures, fields = layouts(text)
+    source += "".join(structures + fields)
     command = ["clang++", "-std=c++17", "-fsyntax-only", "-x", "c++", f"-I{folder}/include", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True)
     for problem in unnamed:
         print(f"WRONG: '{problem}' does not name the driver's number")
     print(done.stderr, end="")
-    print(f"declarations: {len(functions)} functions and {len(numbers)} numbers compared")
+    print(f"declarations: {len(functions)} functions, {len(numbers)} numbers and {len(fields)} fields compared")
     return bool(done.returncode or unnamed)
 
 
