@@ -129,9 +129,9 @@ Error OptionsReader::readInput(Options &options) const {
 Error OptionsReader::checkEmit(const Options &options) const {
   if (options.emit.empty())
     return Error::success();
-  for (OptionId id : {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup,
-                      OPT_timeout_kernel, OPT_schedule, OPT_seed, OPT_no_race_detection, OPT_no_replay,
-                      OPT_check_gradients})
+  for (OptionId id :
+       {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_timeout_kernel,
+        OPT_schedule, OPT_seed, OPT_no_race_detection, OPT_no_replay, OPT_check_gradients})
     if (list.hasArg(id))
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");

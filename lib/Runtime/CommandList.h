@@ -65,8 +65,8 @@ private:
 
   std::vector<Command> commands;
   std::vector<Chunk> values;
-  std::vector<size_t> offsets;  // of each argument among the values of its launch
-  std::vector<int32_t> widths;  // bytes of each argument
+  std::vector<size_t> offsets;           // of each argument among the values of its launch
+  std::vector<int32_t> widths;           // bytes of each argument
   mutable std::vector<void *> addresses; // of the launch that was asked for last
 };
 

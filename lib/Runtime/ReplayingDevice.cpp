@@ -110,7 +110,7 @@ private:
   /// The recording that has become the pending commands; null when there is none.
   Recording *prepare();
   Outcome make(Recording &recording);
-  Outcome change(Recording &recording);
+  Outcome bringUpToDate(Recording &recording);
   bool isPending(const Recording &recording) const;
   void makeRoom();
 
@@ -157,7 +157,8 @@ bool ReplayingDevice::isPending(const Recording &recording) const {
   return true;
 }
 
-// What comes once, such as the work before a loop, is not worth a graph: the first time a shape is only noted.
+// What comes once, such as the work before a loop, is not worth a graph: the first time a shape is only
+// noted.
 Recording *ReplayingDevice::prepare() {
   auto [place, isNew] = shapes.try_emplace(pending.hashShape());
   Recordings &known = place->second;
@@ -169,12 +170,12 @@ Recording *ReplayingDevice::prepare() {
   Recording &first = known.each[0], &second = known.each[1];
   if (first.graph && !first.commands.hasShapeOf(pending))
     return nullptr; // two shapes with one hash
-  Recording *chosen = isPending(first)    ? &first
-                      : isPending(second) ? &second
+  Recording *chosen = isPending(first)            ? &first
+                      : isPending(second)         ? &second
                       : first.used <= second.used ? &first
                                                   : &second;
   chosen->used = clock;
-  Outcome outcome = chosen->graph ? change(*chosen) : make(*chosen);
+  Outcome outcome = chosen->graph ? bringUpToDate(*chosen) : make(*chosen);
   if (chosen->graph && outcome.ok())
     return chosen;
   givenUp = true;
@@ -193,7 +194,7 @@ Outcome ReplayingDevice::make(Recording &recording) {
   return outcome;
 }
 
-Outcome ReplayingDevice::change(Recording &recording) {
+Outcome ReplayingDevice::bringUpToDate(Recording &recording) {
   for (size_t index = 0; index < pending.size(); ++index) {
     if (recording.commands.isSameAt(index, pending))
       continue;
@@ -209,9 +210,8 @@ Outcome ReplayingDevice::change(Recording &recording) {
 void ReplayingDevice::makeRoom() {
   if (shapes.size() <= mostShapes)
     return;
-  shapes.erase(std::min_element(shapes.begin(), shapes.end(), [](const auto &a, const auto &b) {
-    return a.second.used < b.second.used;
-  }));
+  shapes.erase(std::min_element(shapes.begin(), shapes.end(),
+                                [](const auto &a, const auto &b) { return a.second.used < b.second.used; }));
 }
 
 std::unique_ptr<Device> adrt::makeReplayingDevice(std::unique_ptr<Device> device, ReplayWarning warn) {

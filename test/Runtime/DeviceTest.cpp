@@ -357,7 +357,7 @@ static void simRunsAsAsked() {
     adrt_grid grid = {{1, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0};
     void *arguments[] = {&memory};
     threadsInOrder.clear();
-    return device.launch(0, grid, arguments, 1);
+    return device.launch({&site, 0, grid, arguments, /*bytes=*/nullptr, 1});
   };
   auto twoOrders = [&](adsim::Schedule schedule, uint64_t seed) {
     std::unique_ptr<adrt::Device> device =

@@ -62,6 +62,7 @@ struct KernelNode {
   void **arguments;
 };
 
+#ifndef AD_FAKE_WITHOUT_GRAPHS
 // By graph, also by executable ones.
 static std::map<void *, std::vector<Node>> &graphs() {
   static std::map<void *, std::vector<Node>> known;
@@ -79,6 +80,8 @@ static void *addNode(void *graph, void *const *behind, size_t count, NodeCopy co
   return nodes.back().handle;
 }
 
+#endif
+
 // A kernel that takes arguments is given some, and those of a test have one of 8 bytes at least.
 static std::string describeGrid(unsigned blocks, unsigned threads, unsigned shared, void **arguments) {
   std::string text = std::to_string(blocks) + " x " + std::to_string(threads);
@@ -89,9 +92,11 @@ static std::string describeGrid(unsigned blocks, unsigned threads, unsigned shar
   return text;
 }
 
+#ifndef AD_FAKE_WITHOUT_GRAPHS
 static std::string describeNode(const KernelNode &node) {
   return describeGrid(node.blocks[0], node.threads[0], node.shared, node.arguments);
 }
+#endif
 
 static const std::string &nameOf(void *thing) { return living()[thing]; }
 

@@ -71,8 +71,8 @@ constexpr unsigned kMaxThreads = 1024;
 
 /// The number of threads for --threads: 0 asks for one per processor.
 unsigned resolveThreads(unsigned asked);
-/// An error when kernels are to be watched, emulated in some way or not replayed, on a target that has no such
-/// kernels.
+/// An error when kernels are to be watched, emulated in some way or not replayed, on a target that has no
+/// such kernels.
 llvm::Error checkKernelOptions(const Options &options, Target target);
 /// The target of that name, and MODE[,PERMISSION…] into `options`; as on the command line.
 llvm::Expected<Target> parseTarget(llvm::StringRef name);

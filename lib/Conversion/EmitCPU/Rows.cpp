@@ -78,33 +78,33 @@ KernelEmitter::RowRoots KernelEmitter::splitByRow(ValueRange roots, ArrayRef<int
 // operand.
 LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows) {
   Scope scope(*this);
-  auto [whole, perRow, wholeBuffers, perRowBuffers] = splitByRow(roots, space.shape);
+  RowRoots split = splitByRow(roots, space.shape);
   Position any(rows.front());
   any.push_back(Index::varying());
   chooseFetched(space);
   if (rows.size() == 1)
-    chooseSaved(whole, space, any);
+    chooseSaved(split.whole, space, any);
   for (const Position &row : rows) {
     Position along(row);
     along.push_back(Index::varying());
     Visited hoisted;
-    for (Value root : whole)
+    for (Value root : split.whole)
       if (failed(hoist(root, along, hoisted)))
         return failure();
   }
-  if (failed(storePerRow(perRow, perRowBuffers, rows)))
+  if (failed(storePerRow(split.perRow, split.perRowBuffers, rows)))
     return failure();
   Nest along = space;
-  along.roots = whole;
+  along.roots = split.whole;
   along.vectors = 4 / rows.size();
   SmallVector<Position> starts(rows);
   int64_t last = space.shape.size() - 1;
   Visited searched;
-  along.vectorize = llvm::none_of(whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
+  along.vectorize = llvm::none_of(split.whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
   LogicalResult stored =
       emitLoops(along, last, along.vectorize ? last : -1, starts, [&](ArrayRef<Position> positions) {
         fetchNextRow(positions);
-        return storeRoots(whole, wholeBuffers, positions);
+        return storeRoots(split.whole, split.wholeBuffers, positions);
       });
   saved.clear();
   return stored;

@@ -128,21 +128,21 @@ LogicalResult GenericEmitter::emitSummedElements(ValueRange roots, const Nest &s
 LogicalResult GenericEmitter::emitRow(ValueRange roots, const Nest &space, const Position &row,
                                       bool spreads) {
   Scope scope(*this);
-  auto [whole, perRow, wholeBuffers, perRowBuffers] = splitByRow(roots, space.shape);
+  RowRoots split = splitByRow(roots, space.shape);
   Position along(row);
   along.push_back(Index::varying());
   Visited hoisted;
-  for (Value root : whole)
+  for (Value root : split.whole)
     if (failed(hoist(root, along, hoisted)))
       return failure();
-  if (failed(storePerRow(perRow, perRowBuffers, row)))
+  if (failed(storePerRow(split.perRow, split.perRowBuffers, row)))
     return failure();
   synchronizeTakers();
   auto storeAt = [&](ArrayRef<Value> indices) {
     SmallVector<Position> positions(indices.size(), row);
     for (auto [position, index] : llvm::zip_equal(positions, indices))
       position.push_back({index, 0, nullptr});
-    return storeRoots(whole, wholeBuffers, positions);
+    return storeRoots(split.whole, split.wholeBuffers, positions);
   };
   Value length = space.sizes.back();
   if (!spreads)
