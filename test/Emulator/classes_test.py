@@ -52,7 +52,10 @@ CASES = [
     # The two rows of a warp share what is read of the scale.
     Case("layer_norm f32", "row", rows_of("f32", NORM), 4, CELLS + CELLS // 2, CELLS),
     Case("sum f32", "row", rows_of("f32", SUM, result="tensor<6xf32>"), 4, CELLS, None),
-    Case("long rows", "row", rows_of("f32", SOFTMAX, 2, 12288), 4, None, 2 * 12288),
+    # Rows that are brought to shared memory, in pieces of 16 and of 8 bytes, and what is read in one pass alone.
+    Case("long rows", "row", rows_of("f32", SOFTMAX, 2, 12288), 4, 2 * 12288, 2 * 12288),
+    Case("long rows bf16", "row", rows_of("bf16", SOFTMAX, 2, 9008), 2, 2 * 9008, 2 * 9008),
+    Case("sums of long rows", "row", rows_of("f32", SUM.replace("tensor<6x", "tensor<2x"), 2, 12288, "tensor<2xf32>"), 4, 2 * 12288, None),
     Case("gelu f32", "elementwise", rows_of("f32", GELU), 4, CELLS, CELLS),
     Case("bias bf16", "elementwise", rows_of("bf16", BIAS), 2, 2 * CELLS, CELLS),
     Case("bias i8", "elementwise", rows_of("i8", BIAS), 1, 2 * CELLS, CELLS),
@@ -89,7 +92,7 @@ def problems_of_access(case, access):
     label = f"{access['operation']} of {access['memory']} memory"
     if units != access["fewest"]:
         yield f"{label}: {units} units, the fewest are {access['fewest']}"
-    elements = {"llvm.load": case.reads, "llvm.store": case.writes}.get(access["operation"])
+    elements = {"llvm.store": case.writes}.get(access["operation"], case.reads)
     if access["memory"] == "global" and elements and units * SECTOR != elements * case.element:
         yield f"{label}: {units * SECTOR} bytes for {elements * case.element}"
 

@@ -205,7 +205,7 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
 
     In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of threads takes a
     row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes, and what waits between two passes
-    stays in registers where the row is short enough. Transpositions go through tiles in shared memory, whose places are permuted.
+    stays in registers where the row is short enough, or else a block brings it to shared memory, if it fits. Transpositions go through tiles in shared memory, whose places are permuted.
     Where sizes or addresses that only the run knows decide about accesses of 16 bytes, there is code for both cases.
     The generic class covers every kernel: threads take elements, or warps take rows when the kernel sums over lanes.
     But for tensor cores, any grid and every class compute the same bits, those of the written order.

@@ -86,7 +86,7 @@ private:
     if (kernel.getKernelClass() == KernelClass::row)
       if (std::optional<device::Rows> rows = device::matchRows(kernel, reason)) {
         reportClass(kernel, function);
-        return std::make_unique<device::RowEmitter>(kernel, function, *rows);
+        return std::make_unique<device::RowEmitter>(kernel, function, *rows, findChip(chip)->sharedBytes);
       }
     if (kernel.getKernelClass() == KernelClass::transposition)
       if (std::optional<device::Transposition> moved = device::matchTransposition(kernel, reason)) {

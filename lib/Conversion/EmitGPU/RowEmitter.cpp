@@ -24,10 +24,10 @@ RowEmitter::Share RowEmitter::shareFor(int64_t run) {
   if (!ShapedType::isDynamic(rows.length) && rows.length < lanes) {
     int64_t runs = std::max<int64_t>(1, llvm::divideCeil(rows.length, run));
     int64_t threads = std::min<int64_t>(kWarpThreads, llvm::bit_ceil<uint64_t>(runs));
-    return {run, threads, int64_t(llvm::bit_ceil<uint64_t>(llvm::divideCeil(runs, threads))), false};
+    return {run, threads, int64_t(llvm::bit_ceil<uint64_t>(llvm::divideCeil(runs, threads))), false, false};
   }
   int64_t threads = std::min(kWarpThreads, lanes / run);
-  return {run, threads, lanes / (run * threads), false};
+  return {run, threads, lanes / (run * threads), false, false};
 }
 
 // Whether what a thread keeps of the row fits into its registers, and the code for each of its elements into
@@ -72,11 +72,16 @@ LogicalResult RowEmitter::emitRoots() {
                 ? !ShapedType::isDynamicShape(counted) && ShapedType::getNumElements(counted) <= kFewRows
                 : rows.length > kernel.getOrderAttr().getLength();
   Share chosen = chooseShare(roots);
+  chosen.brings = !chosen.keeps && chooseBrought();
+  byBlock |= chosen.brings;
   tileCount = {byBlock ? "blocks" : "threads", rows.space, axes};
   tileCount.group = byBlock ? 1 : chosen.threads;
+  if (chosen.brings)
+    layOutBrought();
   if (byBlock)
     shared = sharedMemory(builder, function, kChunksTogether * sizeof(int64_t), "sums");
-  Value allowed = chosen.run == 1 ? Value() : summedLengthsAllow(allowsRuns(chosen.run), chosen.run);
+  bool everywhere = chosen.run == 1 && !chosen.brings;
+  Value allowed = everywhere ? Value() : summedLengthsAllow(allowsRuns(chosen.run), chosen.run);
   return emitWhere(
       allowed, [&] { return emitShared(roots, chosen); }, [&] { return emitShared(roots, shareFor(1)); });
 }
@@ -104,7 +109,9 @@ LogicalResult RowEmitter::emitShared(ValueRange roots, const Share &chosen) {
   Nest space = nestOver(results[rows.space], {});
   SmallVector<Value> sizes(ArrayRef(space.sizes).take_front(tileCount.axes));
   auto emitOne = [&](Value number) {
-    Position row = positionOf(number, sizes);
+    row = positionOf(number, sizes);
+    if (share.brings)
+      bringRow();
     return rows.ofElements ? storeRoots(roots, results, ArrayRef<Position>(row))
                            : emitRow(roots, space, row, !rows.sumsAlong);
   };

@@ -3,7 +3,8 @@
 // Rows on a GPU: reductions, norms and their derivatives. A group of threads takes a row, several groups a
 // warp; long rows are taken by whole blocks, whose groups have a chunk of the sum each. A thread has runs of
 // neighbouring lanes of the order, so that it reads 16 bytes at once and sums each lane as it is written.
-// Rows that fit into the registers of a group are read once.
+// Rows that fit into the registers of a group are read once, and so are those that fit into shared memory,
+// of which a block takes one.
 
 #ifndef ADJOINT_LIB_CONVERSION_EMITGPU_ROWEMITTER_H
 #define ADJOINT_LIB_CONVERSION_EMITGPU_ROWEMITTER_H
@@ -18,8 +19,10 @@ constexpr int64_t kChunksTogether = 256;
 
 class RowEmitter : public RunEmitter {
 public:
-  RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows)
-      : RunEmitter(kernel, function), rows(rows) {}
+  RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows, int64_t sharedBytes)
+      : RunEmitter(kernel, function), rows(rows), mostShared(sharedBytes) {}
+
+  int64_t blocksTogether() const override;
 
 private:
   /// How threads share a row.
@@ -28,6 +31,7 @@ private:
     int64_t threads; // of a group
     int64_t runs;    // of a thread, until the group has been at every lane
     bool keeps;      // all of the row in registers
+    bool brings;     // what several passes read of it to shared memory
     int64_t stripe() const { return run * threads * runs; }
   };
 
@@ -43,6 +47,14 @@ private:
   Value isFirstTaker() override;
   LogicalResult emitAlong(Value length, StoreAt storeAt) override;
   LogicalResult storeKept(StoreAt storeAt);
+
+  // --- RowShared.cpp: rows in shared memory
+  bool chooseBrought();
+  bool canBring(const Buffer &buffer);
+  void layOutBrought();
+  void bringRow();
+  void bringLine(const Buffer &source, const Buffer &line);
+  FailureOr<Value> compute(Value tensor, const Position &position) override;
 
   // --- RowChains.cpp: sums
   FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity) override;
@@ -75,6 +87,10 @@ private:
   Value inGroup, groupOfWarp;
   Value active; // the group has a row; null when it always has
   Value shared; // sums of chunks
+
+  const int64_t mostShared;               // bytes of a block
+  llvm::MapVector<Value, Buffer> brought; // the lines in shared memory of what is brought
+  Position row;                           // that is there
 };
 
 } // namespace mlir::ad::device

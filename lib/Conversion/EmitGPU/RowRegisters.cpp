@@ -18,11 +18,15 @@ public:
   void addPass(ValueRange starts) {
     for (Value start : starts)
       sumBefore(start);
-    for (Value start : starts)
+    llvm::SmallDenseSet<Value> seen;
+    for (Value start : starts) {
       visit(start);
+      countReads(start, seen);
+    }
     ++count;
   }
   int64_t mostWords() const;
+  SmallVector<Value> argumentsReadAgain() const;
 
 private:
   struct Life {
@@ -31,10 +35,12 @@ private:
   static SmallVector<Value> inputsOf(Value value);
   void sumBefore(Value value);
   void visit(Value value);
+  void countReads(Value value, llvm::SmallDenseSet<Value> &seen);
   bool isLong(Value value) const;
 
   int64_t length, count = 0;
   llvm::MapVector<Value, Life> lives;
+  llvm::MapVector<Value, int64_t> reads; // passes that read an argument
   llvm::SmallDenseSet<Value> searched;
 };
 } // namespace
@@ -80,6 +86,25 @@ void Passes::visit(Value value) {
     lives[value] = {count, count};
 }
 
+// Where nothing waits in registers, a pass goes back to the arguments.
+void Passes::countReads(Value value, llvm::SmallDenseSet<Value> &seen) {
+  auto generic = value.getDefiningOp<linalg::GenericOp>();
+  if (!seen.insert(value).second || (generic && generic.getNumReductionLoops() > 0))
+    return;
+  if (isa<BlockArgument>(value) && isLong(value))
+    ++reads[value];
+  for (Value input : inputsOf(value))
+    countReads(input, seen);
+}
+
+SmallVector<Value> Passes::argumentsReadAgain() const {
+  SmallVector<Value> again;
+  for (auto [argument, passes] : reads)
+    if (passes > 1)
+      again.push_back(argument);
+  return again;
+}
+
 int64_t Passes::mostWords() const {
   int64_t most = 0;
   for (int64_t pass = 0; pass < count; ++pass) {
@@ -92,8 +117,16 @@ int64_t Passes::mostWords() const {
   return most;
 }
 
-int64_t device::keptWordsPerElement(KernelOp kernel, int64_t length) {
+static Passes passesOf(KernelOp kernel, int64_t length) {
   Passes passes(length);
   passes.addPass(kernel.getBody().front().getTerminator()->getOperands());
-  return passes.mostWords();
+  return passes;
+}
+
+int64_t device::keptWordsPerElement(KernelOp kernel, int64_t length) {
+  return passesOf(kernel, length).mostWords();
+}
+
+SmallVector<Value> device::argumentsReadAgain(KernelOp kernel, int64_t length) {
+  return passesOf(kernel, length).argumentsReadAgain();
 }

@@ -13,6 +13,9 @@ namespace mlir::ad::device {
 /// kernel's passes: every sum is one, and the results are the last.
 int64_t keptWordsPerElement(KernelOp kernel, int64_t length);
 
+/// The arguments with rows of that length that more than one pass reads.
+SmallVector<Value> argumentsReadAgain(KernelOp kernel, int64_t length);
+
 } // namespace mlir::ad::device
 
 #endif // ADJOINT_LIB_CONVERSION_EMITGPU_ROWREGISTERS_H

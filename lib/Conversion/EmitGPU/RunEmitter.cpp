@@ -102,19 +102,25 @@ std::optional<int64_t> RunEmitter::runAxis(const Buffer &buffer, const Position 
 
 FailureOr<Value> RunEmitter::compute(Value tensor, const Position &position) {
   auto buffer = buffers.find(tensor);
-  std::optional<int64_t> axis;
-  if (buffer != buffers.end())
-    axis = runAxis(buffer->second, position);
-  if (!axis)
+  if (buffer == buffers.end())
     return GenericEmitter::compute(tensor, position);
-  Member member = members.lookup(position[*axis].base);
-  Position at(position);
+  return readFrom(buffer->second, 0, tensor, position);
+}
+
+// All of a run at once; the others find their elements.
+Value RunEmitter::readFrom(const Buffer &buffer, int64_t first, Value tensor, const Position &position) {
+  Position at(ArrayRef<Index>(position).drop_front(first));
+  std::optional<int64_t> axis = runAxis(buffer, at);
+  if (!axis)
+    return load(buffer, at);
+  Member member = members.lookup(at[*axis].base);
   ArrayRef<Value> run = runs[member.run];
   at[*axis].base = run.front();
-  SmallVector<Value> values = loadRun(buffer->second, at, run.size());
+  SmallVector<Value> values = loadRun(buffer, at, run.size());
+  Position known(position);
   for (auto [index, value] : llvm::zip_equal(run, values)) {
-    at[*axis].base = index;
-    remember(tensor, at, value);
+    known[first + *axis].base = index;
+    remember(tensor, known, value);
   }
   return values[member.place];
 }

@@ -34,6 +34,8 @@ protected:
 
   FailureOr<Value> compute(Value tensor, const Position &position) override;
   void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;
+  /// The same from a buffer that has the axes of the tensor from `first` on.
+  Value readFrom(const Buffer &buffer, int64_t first, Value tensor, const Position &position);
 
   /// A run from its first position on, which is one piece of memory.
   SmallVector<Value> loadRun(const Buffer &buffer, const Position &first, int64_t length);

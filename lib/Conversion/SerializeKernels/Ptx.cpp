@@ -32,8 +32,12 @@ static constexpr llvm::StringLiteral
                  "loop-mssa(licm),early-cse<memssa>)");
 
 // The oldest version of PTX that has the chip and what our kernels use, so that old drivers take it.
-static constexpr Chip chips[] = {{"sm_80", "ptx74"}, {"sm_86", "ptx74"},  {"sm_89", "ptx78"},
-                                 {"sm_90", "ptx80"}, {"sm_90a", "ptx80"}, {"sm_100", "ptx86"}};
+// Later chips run it too, and some have less shared memory; only code with instructions of one chip stays
+// there.
+static constexpr int64_t kLeastShared = 99 * 1024;
+static constexpr Chip chips[] = {{"sm_80", "ptx74", kLeastShared}, {"sm_86", "ptx74", kLeastShared},
+                                 {"sm_89", "ptx78", kLeastShared}, {"sm_90", "ptx80", kLeastShared},
+                                 {"sm_90a", "ptx80", 227 * 1024},  {"sm_100", "ptx86", kLeastShared}};
 
 std::optional<Chip> ad::findChip(StringRef name) {
   const auto *found = llvm::find_if(chips, [&](const Chip &chip) { return chip.name == name; });

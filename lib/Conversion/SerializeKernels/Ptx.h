@@ -12,6 +12,7 @@ namespace mlir::ad {
 /// A chip and the version of PTX that knows it.
 struct Chip {
   StringLiteral name, ptx;
+  int64_t sharedBytes; ///< that a block may have on every GPU that runs the code
 };
 /// The chips that code is generated for, and their names in a sentence.
 std::optional<Chip> findChip(StringRef name);

@@ -84,9 +84,19 @@ def of_integers(element):
 def of_classes(element):
     """Rows that fit into registers, short, long and of unknown length, backwards too; transpositions; runs of elements."""
     r, w, s, l, d, v = (f"tensor<{shape}{element}>" for shape in ("8x1024x", "1024x", "8x10x", "4x8192x", "?x?x", "1024x8x"))
+    h, k = (f"tensor<{shape}{element}>" for shape in ("4x10244x", "10244x"))
     return f"""func.func private @norm(%x: {r}, %w: {w}) -> {r} {{
   %y = ad.layer_norm %x, %w, %w epsilon 1.0e-3 : {r}, {w}
   return %y : {r}
+}}
+func.func private @norm_long(%x: {h}, %w: {k}) -> {h} {{
+  %y = ad.layer_norm %x, %w, %w epsilon 1.0e-3 : {h}, {k}
+  return %y : {h}
+}}
+func.func @long(%x: {h}, %w: {k}) -> ({h}, {h}, {k}) {{
+  %p = ad.log_softmax %x axis 1 : {h}
+  %y, %dx, %dw = ad.vjp @norm_long(%x, %w) cotangents(%p) wrt [0, 1] : ({h}, {k}, {h}) -> ({h}, {h}, {k})
+  return %p, %dx, %dw : {h}, {h}, {k}
 }}
 func.func @main(%x: {r}, %w: {w}, %s: {s}, %l: {l}, %d: {d}) -> ({r}, {r}, {w}, {s}, {l}, {d}, {v}, {d}, {r}, tensor<{element}>) {{
   %p = ad.softmax %x axis 1 : {r}

@@ -1,0 +1,110 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Rows in shared memory, on the emulated GPU: rows that are too long for the registers of a group are brought once, by copies of every
+width, and give in every schedule the bits of the reference interpreter, with no finding of the checks. Blocks that take several rows
+use the memory again. What does not fit is read again."""
+
+import functools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
+STAGES = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels"]
+SCHEDULES = [["eager"], ["lazy"], ["shuffled", "--seed", "1"], ["shuffled", "--seed", "2"]]
+SOFTMAX = "%y = ad.softmax %x axis {axis} : {t}"
+BOTH = "%0 = ad.mul %x, %w : {t}\n  %1 = ad.softmax %0 axis {axis} : {t}\n  %y = ad.sub %1, %w : {t}"
+VARIANCE = """%0 = ad.reduce_mean %x axes [{axis}] : {t} -> {r}
+  %1 = ad.reshape %0 : {r} -> {u}
+  %2 = ad.sub %x, %1 : {t}, {u}
+  %3 = ad.mul %2, %2 : {t}
+  %y = ad.reduce_sum %3 axes [{axis}] : {t} -> {r}"""
+# Text, operands, element type, shape, chip, and what of the operands is brought. A row has one chunk or several, whole lanes or not, and
+# consists of pieces of 16, 8 or 4 bytes; or of fewer, and of more than a block has room for.
+CASES = [
+    (SOFTMAX, "x", "f32", (3, 4096), "sm_90a", "x"), (SOFTMAX, "x", "f32", (5, 2049), "sm_80", "x"),
+    (SOFTMAX, "x", "f32", (3, 9002), "sm_90a", "x"), (SOFTMAX, "x", "f32", (1, 5000), "sm_80", "x"),
+    (SOFTMAX, "x", "f32", (2, 2, 4100), "sm_80", "x"), (SOFTMAX, "x", "f32", (4500,), "sm_90a", "x"),
+    (SOFTMAX, "x", "f16", (3, 5002), "sm_80", "x"), (SOFTMAX, "x", "f16", (2, 5001), "sm_90a", ""),
+    (SOFTMAX, "x", "f64", (2, 4099), "sm_90a", "x"), (SOFTMAX, "x", "f32", (2, 30000), "sm_90a", "x"),
+    (SOFTMAX, "x", "f32", (2, 30000), "sm_80", ""), (BOTH, "xw", "f32", (3, 6001), "sm_80", "xw"),
+    (BOTH, "xw", "f32", (2, 14000), "sm_86", "x"), (VARIANCE, "x", "f32", (3, 6000), "sm_80", "x"),
+]
+
+
+def tensor(shape, element):
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
+def program(text, operands, element, shape):
+    kinds = {"t": tensor(shape, element), "r": tensor(shape[:-1], element), "u": tensor((*shape[:-1], 1), element)}
+    result = kinds["r" if text == VARIANCE else "t"]
+    arguments = ", ".join(f'%{name}: {kinds["t"]} {{ad.name = "{name}"}}' for name in operands)
+    return f"""func.func @main({arguments}) -> ({result} {{ad.name = "y"}}) {{
+  {text.format(axis=len(shape) - 1, **kinds)}
+  return %y : {result}
+}}
+"""
+
+
+class Kernel:
+    """The one kernel of a program, as the emulator takes it, and what its launch has."""
+
+    def __init__(self, file, chip):
+        head = self.optimize(file, f"--ad-emit-gpu=chip={chip}")
+        numbers = {name: int(value) for name, value in re.findall(r"ad\.(shared_bytes|threads) = (\d+)", head)}
+        self.shared, self.threads = numbers.get("shared_bytes", 0), numbers.get("threads", 256)
+        code = self.optimize(file, f"--ad-to-gpu-code=chip={chip}")
+        self.text = re.search(r"^  gpu\.module .*?^  }$", code, re.S | re.M)[0]
+
+    @staticmethod
+    def optimize(file, option):
+        return subprocess.run([BIN / "ad-opt", file, *STAGES, option], capture_output=True, text=True, check=True).stdout
+
+    def run(self, folder, arguments, blocks, schedule):
+        module = folder / "kernel.mlir"
+        module.write_text(self.text)
+        command = [BIN / "ad-gpu-emulate", module, "--grid", blocks, "--block", self.threads, "--shared", self.shared,
+                   *(word for argument in arguments for word in ("--arg", argument)), "--out", folder / "found.npy", "--schedule", *schedule]
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+
+def wrong(case, folder):
+    text, operands, element, shape, chip, brought = case
+    file = folder / "program.mlir"
+    file.write_text(program(text, operands, element, shape))
+    random, kind = np.random.default_rng(shape[-1]), np.dtype({"f16": "f2", "f32": "f4", "f64": "f8"}[element])
+    for name in operands:
+        np.save(folder / f"{name}.npy", random.standard_normal(shape).astype(kind))
+    files = [f"{name}={folder / name}.npy" for name in operands]
+    subprocess.run([BIN / "ad-runner", file, "--numerics=reproducible", "--target=reference", f"--out-dir={folder}",
+                    *(f"--arg={pair}" for pair in files)], check=True, capture_output=True)
+    expected = np.load(folder / "y.npy")
+    kernel = Kernel(file, chip)
+    row = -(-shape[-1] * kind.itemsize // 16) * 16
+    if kernel.shared != len(brought) * row:
+        return f"the launch has {kernel.shared} bytes of shared memory, expected {len(brought)} rows of {row}"
+    arguments = [*(folder / f"{name}.npy" for name in operands), f"out:{element}:{'x'.join(map(str, expected.shape))}"]
+    for blocks in 1, 2:
+        for schedule in SCHEDULES[:1] if blocks == 1 else SCHEDULES:
+            done = kernel.run(folder, arguments, blocks, schedule)
+            if done.returncode:
+                return f"{blocks} blocks, {' '.join(schedule)}: exit {done.returncode}: {done.stderr.strip()}"
+            if np.load(folder / "found.npy").tobytes() != expected.tobytes():
+                return f"{blocks} blocks, {' '.join(schedule)}: other bits than those of the reference interpreter"
+    return None
+
+
+def main():
+    return checks.run_checks("gpu-rows", [(case[1:], functools.partial(wrong, case)) for case in CASES])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
