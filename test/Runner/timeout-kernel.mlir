@@ -2,17 +2,17 @@
 //
 // A kernel that takes longer than it may ends the process: it is named with its place, and what was received before is written.
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
-// DEFINE: %{values} = --arg x=normal:1 --timeout-kernel 1.5
+// DEFINE: %{values} = --arg x=normal:1 --timeout-kernel 3
 
 // RUN: %{exits} 5 ad-runner %s --target gpu-sim %{values} --out-dir %t.out 2>&1 | FileCheck %s
-// CHECK: timeout-kernel.mlir:[[#@LINE+28]]:8: error: {{.*}}kernel 'dot_{{[0-9]+}}' has not ended after 1.5 seconds, the process ends
+// CHECK: timeout-kernel.mlir:[[#@LINE+27]]:8: error: {{.*}}kernel 'dot_{{[0-9]+}}' has not ended after 3 seconds, the process ends
 // CHECK-NEXT: %s = ad.dot
 // RUN: %python -c "import numpy; print(numpy.load('%t.out/scale.npy').tolist())" | FileCheck %s --check-prefix=KEPT
 // KEPT: {{^}}[2.0, 4.0, 8.0]{{$}}
 
 // RUN: ad-runner %s --target gpu-sim --emit %t.adx
 // RUN: %{exits} 5 adrt-run %t.adx %{values} 2>&1 | FileCheck %s --check-prefix=FILE
-// FILE: timeout-kernel.mlir:[[#@LINE+21]]:8: error: {{.*}}kernel 'dot_{{[0-9]+}}' has not ended after 1.5 seconds
+// FILE: timeout-kernel.mlir:[[#@LINE+20]]:8: error: {{.*}}kernel 'dot_{{[0-9]+}}' has not ended after 3 seconds
 // RUN: ad-runner %s --entry small --target gpu-sim --timeout-kernel 100 --print | FileCheck %s --check-prefix=SMALL
 // SMALL: res0: tensor<f32> = 8.
 
@@ -32,9 +32,9 @@ func.func @main(%x: tensor<2048x2048xf32> {ad.name = "x"}) -> tensor<2048x2048xf
     ad.receive "scale"(%twice) : tensor<f32>
     scf.yield %twice : tensor<f32>
   }
-  %y = ad.mul %x, %scale : tensor<2048x2048xf32>, tensor<f32>
-  %s = ad.dot %y, %x : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
-  return %s : tensor<2048x2048xf32>
+  %s = ad.dot %x, %x : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  %y = ad.mul %s, %scale : tensor<2048x2048xf32>, tensor<f32>
+  return %y : tensor<2048x2048xf32>
 }
 
 func.func @small() -> tensor<f32> {
