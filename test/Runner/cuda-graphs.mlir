@@ -87,7 +87,7 @@
 // RUN: %{fake} AD_FAKE_CUDA=cuGraphLaunch %{exits} 4 %{run} --entry straight 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: cuda-graphs.mlir:[[#@LINE+18]]:10: error: 'ad.launch' op cuGraphLaunch: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_{{[0-9_]+}}', the last of 3 commands that were asked for as one
 
-// RUN: %{exits} 2 ad-runner %s --entry straight --target gpu-sim --emit %t.adx --no-replay 2>&1 | FileCheck %s --check-prefix=EMIT
+// RUN: %{exits} 2 ad-runner %s --entry straight --target cuda --emit %t.adx --no-replay 2>&1 | FileCheck %s --check-prefix=EMIT
 // EMIT: error: --emit runs nothing: give --no-replay to adrt-run
 // RUN: %{exits} 2 ad-runner %s --entry straight --no-replay 2>&1 | FileCheck %s --check-prefix=CPU
 // CPU: error: --no-replay is about kernels on a GPU, target 'cpu' has none

@@ -1,0 +1,340 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tests of what a device is asked for again: the device behind writes down what it does, and that must be what the program asks for.
+#include "../../lib/Runtime/CommandList.h"
+#include "adjoint/Runtime/ReplayingDevice.h"
+
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <utility>
+
+using namespace adrt;
+
+static int failures = 0;
+
+static void expect(bool condition, const char *text, int line) {
+  if (condition)
+    return;
+  ++failures;
+  std::fprintf(stderr, "ReplayTest.cpp:%d: %s\n", line, text);
+}
+
+#define EXPECT(CONDITION) expect(CONDITION, #CONDITION, __LINE__)
+
+namespace {
+
+const adrt_site sites[] = {{"p.mlir:1:1", "ad.launch"}, {"p.mlir:2:1", "ad.launch"}, {"p.mlir:3:1", "ad.launch"}};
+
+struct LoggedGraph final : Graph {
+  CommandList commands;
+};
+
+/// What a device did: `k1(5)x3` is kernel 1 with argument 5 and three blocks, `c8` a copy of 8 bytes.
+class LoggingDevice final : public Device {
+public:
+  struct Log {
+    std::string done;
+    bool hasGraphs = true, refusesGraphs = false, refusesChanges = false;
+    int failingKernel = -1;
+  };
+  explicit LoggingDevice(Log &log) : log(log) {}
+
+  Outcome launch(const Launch &launch) override {
+    if (launch.kernel == log.failingKernel)
+      return Outcome::failed("kernel " + std::to_string(launch.kernel) + " fails");
+    log.done += "k" + std::to_string(launch.kernel) + "(";
+    for (int32_t number = 0; number < launch.count; ++number) {
+      int64_t value = 0;
+      std::memcpy(&value, launch.arguments[number], std::min<size_t>(launch.bytes[number], sizeof value));
+      log.done += (number ? "," : "") + std::to_string(value);
+      bool isMap = launch.bytes[number] == ADRT_TENSOR_MAP_BYTES;
+      EXPECT(!isMap || reinterpret_cast<uintptr_t>(launch.arguments[number]) % ADRT_TENSOR_MAP_ALIGNMENT == 0);
+    }
+    log.done += ")x" + std::to_string(launch.grid.blocks[0]) + " ";
+    return {};
+  }
+  Outcome copy(void *, const void *, int64_t bytes) override {
+    log.done += "c" + std::to_string(bytes) + " ";
+    return {};
+  }
+  std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override {
+    if (log.refusesGraphs)
+      outcome = Outcome::failed("no graphs today");
+    if (log.refusesGraphs || !log.hasGraphs)
+      return nullptr;
+    auto graph = std::make_unique<LoggedGraph>();
+    graph->commands = commands;
+    return graph;
+  }
+  Outcome change(Graph &graph, const CommandList &commands, size_t index) override {
+    if (log.refusesChanges)
+      return Outcome::failed("no changes today");
+    static_cast<LoggedGraph &>(graph).commands.changeAt(index, commands);
+    return {};
+  }
+  Outcome replay(Graph &graph) override {
+    const CommandList &commands = static_cast<LoggedGraph &>(graph).commands;
+    for (size_t index = 0; index < commands.size(); ++index)
+      if (Outcome outcome = commands.issue(*this, index); !outcome.ok())
+        return outcome;
+    return {};
+  }
+
+  void *allocate(int64_t) override { return nullptr; }
+  void release(void *) override { log.done += "release "; }
+  Outcome write(void *, const void *, int64_t) override { return say("write "); }
+  Outcome read(void *, const void *, int64_t) override { return say("read "); }
+  Outcome bring(void *, const void *, int64_t) override { return say("bring "); }
+  Outcome fetch(void *, const void *, int64_t) override { return say("fetch "); }
+  void *allocateHost(int64_t) override { return nullptr; }
+  void releaseHost(void *) override {}
+  std::unique_ptr<Event> makeEvent(Outcome &) override { return std::make_unique<Event>(); }
+  Outcome record(Event &, Lane) override { return say("record "); }
+  Outcome order(Lane, Event &) override { return say("order "); }
+  Outcome wait(Event &) override { return say("wait "); }
+  bool reached(Event &) override { return true; }
+  Outcome fill(void *, uint8_t, int64_t) override { return say("fill "); }
+  Outcome describe(void *, const adrt_tensor &, const uint32_t *, uint32_t) override { return {}; }
+  int32_t processors() const override { return 3; }
+  Outcome synchronize() override { return say("synchronize "); }
+
+private:
+  Outcome say(const char *text) {
+    log.done += text;
+    return {};
+  }
+
+  Log &log;
+};
+
+struct Fixture {
+  LoggingDevice::Log log;
+  std::string warnings;
+  std::unique_ptr<Device> device =
+      makeReplayingDevice(std::make_unique<LoggingDevice>(log), [this](const adrt_site *site, const std::string &message) {
+        warnings += std::string(site ? site->location : "?") + ": " + message + "\n";
+      });
+
+  Outcome launch(int32_t kernel, int64_t argument, uint32_t blocks = 1) {
+    void *arguments[] = {&argument};
+    const int32_t bytes[] = {sizeof argument};
+    return device->launch({&sites[kernel % 3], kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1});
+  }
+  /// What was done since the last call.
+  std::string done() { return std::exchange(log.done, ""); }
+  bool has(uint64_t recorded, uint64_t replayed, uint64_t changed) const {
+    ReplayCounts counts = device->getReplays();
+    return counts.recorded == recorded && counts.replayed == replayed && counts.changed == changed;
+  }
+};
+
+} // namespace
+
+static void turnsAreReplayed() {
+  Fixture f;
+  for (int turn = 0; turn < 5; ++turn) {
+    EXPECT(f.launch(0, 7).ok() && f.device->copy(nullptr, nullptr, 8).ok() && f.launch(1, 8).ok());
+    EXPECT(f.done().empty() && f.device->submit().ok());
+    EXPECT(f.done() == "k0(7)x1 c8 k1(8)x1 ");
+  }
+  EXPECT(f.has(1, 4, 0) && f.warnings.empty());
+}
+
+static void placesAlternate() {
+  Fixture f;
+  for (int turn = 0; turn < 6; ++turn) {
+    f.launch(0, turn % 2);
+    f.launch(1, 5);
+    EXPECT(f.device->submit().ok());
+    EXPECT(f.done() == "k0(" + std::to_string(turn % 2) + ")x1 k1(5)x1 ");
+  }
+  EXPECT(f.has(2, 5, 0));
+}
+
+static void argumentsAndGridsChange() {
+  Fixture f;
+  for (int turn = 0; turn < 6; ++turn) {
+    f.launch(0, turn, static_cast<uint32_t>(turn + 1));
+    f.launch(1, 5);
+    EXPECT(f.device->submit().ok());
+    EXPECT(f.done() == "k0(" + std::to_string(turn) + ")x" + std::to_string(turn + 1) + " k1(5)x1 ");
+  }
+  EXPECT(f.has(2, 5, 3));
+}
+
+static void singleCommandsAndNoneAreNoGraphs() {
+  Fixture f;
+  for (int turn = 0; turn < 3; ++turn) {
+    f.launch(0, 1);
+    EXPECT(f.device->submit().ok() && f.done() == "k0(1)x1 ");
+    EXPECT(f.device->submit().ok() && f.device->copy(nullptr, nullptr, 0).ok() && f.device->submit().ok() &&
+           f.done().empty());
+  }
+  EXPECT(f.has(0, 0, 0));
+}
+
+// Copies are never changed: they are part of the shape.
+static void otherCopiesAreOtherShapes() {
+  Fixture f;
+  for (int64_t bytes : {8, 8, 16, 16, 8})
+    for (bool isEnd : {false, true})
+      EXPECT(isEnd ? f.device->submit().ok() : f.launch(0, 1).ok() && f.device->copy(nullptr, nullptr, bytes).ok());
+  EXPECT(f.done() == "k0(1)x1 c8 k0(1)x1 c8 k0(1)x1 c16 k0(1)x1 c16 k0(1)x1 c8 ");
+  EXPECT(f.has(2, 3, 0));
+}
+
+// Everything that needs what was put off comes behind it.
+static void requestsComeBehind() {
+  Outcome outcome;
+  Fixture f;
+  std::unique_ptr<Event> event = f.device->makeEvent(outcome);
+  std::function<void()> requests[] = {[&] { f.device->write(nullptr, nullptr, 1); },
+                                      [&] { f.device->read(nullptr, nullptr, 1); },
+                                      [&] { f.device->fill(nullptr, 0, 1); },
+                                      [&] { f.device->record(*event, Lane::Compute); },
+                                      [&] { f.device->order(Lane::Compute, *event); },
+                                      [&] { f.device->release(nullptr); },
+                                      [&] { f.device->synchronize(); }};
+  const char *names[] = {"write ", "read ", "fill ", "record ", "order ", "release ", "synchronize "};
+  for (size_t index = 0; index < std::size(names); ++index) {
+    f.launch(0, 1);
+    requests[index]();
+    EXPECT(f.done() == std::string("k0(1)x1 ") + names[index]);
+  }
+}
+
+static void refusalsAreToldOnce() {
+  for (bool refusesGraphs : {true, false}) {
+    Fixture f;
+    f.log.refusesGraphs = refusesGraphs;
+    f.log.refusesChanges = !refusesGraphs;
+    std::string expected;
+    for (int turn = 0; turn < 6; ++turn) {
+      f.launch(0, turn);
+      f.launch(1, 5);
+      EXPECT(f.device->submit().ok());
+      expected += "k0(" + std::to_string(turn) + ")x1 k1(5)x1 ";
+    }
+    EXPECT(f.done() == expected);
+    EXPECT(f.warnings == std::string("p.mlir:2:1: kernels are launched one by one: no ") +
+                             (refusesGraphs ? "graphs" : "changes") + " today\n");
+  }
+}
+
+static void devicesMayHaveNoGraphs() {
+  Fixture f;
+  f.log.hasGraphs = false;
+  for (int turn = 0; turn < 3; ++turn) {
+    f.launch(0, 1);
+    f.launch(1, 2);
+    EXPECT(f.device->submit().ok() && f.done() == "k0(1)x1 k1(2)x1 ");
+  }
+  EXPECT(f.has(0, 0, 0) && f.warnings.empty());
+}
+
+// An error names the launch and not what made the device start; nothing is done behind it.
+static void errorsKnowTheirPlace() {
+  Fixture f;
+  for (int turn = 0; turn < 3; ++turn) {
+    f.log.failingKernel = turn == 1 ? -1 : 1;
+    f.launch(0, 1);
+    f.launch(1, 2);
+    f.launch(2, 3);
+    Outcome outcome = f.device->read(nullptr, nullptr, 1);
+    if (turn == 1) {
+      EXPECT(outcome.ok() && f.done() == "k0(1)x1 k1(2)x1 k2(3)x1 read ");
+      continue;
+    }
+    EXPECT(outcome.message == "kernel 1 fails" && outcome.site == &sites[1] && f.done() == "k0(1)x1 ");
+    EXPECT(f.device->submit().ok() && f.done().empty());
+  }
+  EXPECT(f.has(1, 2, 0));
+  // Giving memory back cannot fail: the next request says it.
+  f.launch(1, 2);
+  f.device->release(nullptr);
+  EXPECT(f.device->synchronize().site == &sites[1]);
+}
+
+static void tensorMapsKeepTheirAlignment() {
+  Fixture f;
+  alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char map[ADRT_TENSOR_MAP_BYTES] = {9};
+  int8_t small = 3;
+  int64_t size = 4;
+  void *arguments[] = {&small, map, &size, map};
+  const int32_t bytes[] = {1, sizeof map, sizeof size, sizeof map};
+  for (int turn = 0; turn < 3; ++turn) {
+    map[127] = static_cast<unsigned char>(turn); // the last byte counts
+    for (int32_t kernel : {0, 1})
+      f.device->launch({&sites[0], kernel, {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 4});
+    EXPECT(f.device->submit().ok() && f.done() == "k0(3,9,4,9)x1 k1(3,9,4,9)x1 ");
+  }
+  EXPECT(f.has(2, 2, 0));
+}
+
+/// Turns of a program that nobody has written, drawn from `seed`; the same with and without replays.
+static std::string run(Device &device, LoggingDevice::Log &log, unsigned seed) {
+  std::mt19937 draw(seed);
+  auto below = [&](unsigned bound) { return static_cast<int64_t>(draw() % bound); };
+  for (int turn = 0; turn < 400; ++turn) {
+    std::mt19937 kernels(static_cast<unsigned>(below(90))); // more shapes than are kept
+    for (int64_t left = below(2) ? 6 : 2; left > 0; --left) {
+      auto kernel = static_cast<int32_t>(kernels() % 3);
+      int64_t argument = below(4) ? 1 : below(3);
+      void *arguments[] = {&argument};
+      const int32_t bytes[] = {sizeof argument};
+      uint32_t blocks = below(8) ? 1 : 2;
+      Outcome done =
+          kernels() % 4 ? device.launch({&sites[0], kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1})
+                        : device.copy(nullptr, nullptr, 8 * (1 + below(2)));
+      EXPECT(done.ok());
+    }
+    EXPECT((below(3) ? device.submit() : device.read(nullptr, nullptr, 1)).ok());
+  }
+  EXPECT(device.synchronize().ok());
+  return std::exchange(log.done, "");
+}
+
+static void replaysAreWhatWasAskedFor() {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Fixture f;
+    LoggingDevice::Log log;
+    LoggingDevice direct(log);
+    EXPECT(run(*f.device, f.log, seed) == run(direct, log, seed));
+    ReplayCounts counts = f.device->getReplays();
+    EXPECT(counts.recorded > 40 && counts.replayed > counts.recorded && counts.changed > 20);
+  }
+}
+
+static void longStretchesAreNotHeldBack() {
+  Fixture f;
+  for (int number = 0; number < 1023; ++number)
+    f.launch(0, 1);
+  EXPECT(f.done().empty());
+  f.launch(0, 1);
+  EXPECT(f.done().size() == 1024 * std::strlen("k0(1)x1 "));
+}
+
+int main() {
+  void (*tests[])() = {turnsAreReplayed,
+                       placesAlternate,
+                       argumentsAndGridsChange,
+                       singleCommandsAndNoneAreNoGraphs,
+                       otherCopiesAreOtherShapes,
+                       requestsComeBehind,
+                       refusalsAreToldOnce,
+                       devicesMayHaveNoGraphs,
+                       errorsKnowTheirPlace,
+                       tensorMapsKeepTheirAlignment,
+                       replaysAreWhatWasAskedFor,
+                       longStretchesAreNotHeldBack};
+  int run = 0, failed = 0;
+  for (void (*test)() : tests) {
+    int before = failures;
+    test();
+    ++run;
+    failed += failures != before;
+  }
+  std::printf("adrt-replay-unit: %d run, %d failed\n", run, failed);
+  return failed ? 1 : 0;
+}
