@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of what a device is asked for again: the device behind writes down what it does, and that must be what the program asks for.
+// Tests of what a device is asked for again: the device behind writes down what it does, and that must be
+// what the program asks for.
 #include "../../lib/Runtime/CommandList.h"
 #include "adjoint/Runtime/ReplayingDevice.h"
 
@@ -24,7 +25,8 @@ static void expect(bool condition, const char *text, int line) {
 
 namespace {
 
-const adrt_site sites[] = {{"p.mlir:1:1", "ad.launch"}, {"p.mlir:2:1", "ad.launch"}, {"p.mlir:3:1", "ad.launch"}};
+const adrt_site sites[] = {
+    {"p.mlir:1:1", "ad.launch"}, {"p.mlir:2:1", "ad.launch"}, {"p.mlir:3:1", "ad.launch"}};
 
 struct LoggedGraph final : Graph {
   CommandList commands;
@@ -49,7 +51,8 @@ public:
       std::memcpy(&value, launch.arguments[number], std::min<size_t>(launch.bytes[number], sizeof value));
       log.done += (number ? "," : "") + std::to_string(value);
       bool isMap = launch.bytes[number] == ADRT_TENSOR_MAP_BYTES;
-      EXPECT(!isMap || reinterpret_cast<uintptr_t>(launch.arguments[number]) % ADRT_TENSOR_MAP_ALIGNMENT == 0);
+      EXPECT(!isMap ||
+             reinterpret_cast<uintptr_t>(launch.arguments[number]) % ADRT_TENSOR_MAP_ALIGNMENT == 0);
     }
     log.done += ")x" + std::to_string(launch.grid.blocks[0]) + " ";
     return {};
@@ -111,15 +114,16 @@ private:
 struct Fixture {
   LoggingDevice::Log log;
   std::string warnings;
-  std::unique_ptr<Device> device =
-      makeReplayingDevice(std::make_unique<LoggingDevice>(log), [this](const adrt_site *site, const std::string &message) {
+  std::unique_ptr<Device> device = makeReplayingDevice(
+      std::make_unique<LoggingDevice>(log), [this](const adrt_site *site, const std::string &message) {
         warnings += std::string(site ? site->location : "?") + ": " + message + "\n";
       });
 
   Outcome launch(int32_t kernel, int64_t argument, uint32_t blocks = 1) {
     void *arguments[] = {&argument};
     const int32_t bytes[] = {sizeof argument};
-    return device->launch({&sites[kernel % 3], kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1});
+    return device->launch(
+        {&sites[kernel % 3], kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1});
   }
   /// What was done since the last call.
   std::string done() { return std::exchange(log.done, ""); }
@@ -179,7 +183,8 @@ static void otherCopiesAreOtherShapes() {
   Fixture f;
   for (int64_t bytes : {8, 8, 16, 16, 8})
     for (bool isEnd : {false, true})
-      EXPECT(isEnd ? f.device->submit().ok() : f.launch(0, 1).ok() && f.device->copy(nullptr, nullptr, bytes).ok());
+      EXPECT(isEnd ? f.device->submit().ok()
+                   : f.launch(0, 1).ok() && f.device->copy(nullptr, nullptr, bytes).ok());
   EXPECT(f.done() == "k0(1)x1 c8 k0(1)x1 c8 k0(1)x1 c16 k0(1)x1 c16 k0(1)x1 c8 ");
   EXPECT(f.has(2, 3, 0));
 }
@@ -285,8 +290,10 @@ static std::string run(Device &device, LoggingDevice::Log &log, unsigned seed) {
       const int32_t bytes[] = {sizeof argument};
       uint32_t blocks = below(8) ? 1 : 2;
       Outcome done =
-          kernels() % 4 ? device.launch({&sites[0], kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1})
-                        : device.copy(nullptr, nullptr, 8 * (1 + below(2)));
+          kernels() % 4
+              ? device.launch(
+                    {&sites[0], kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1})
+              : device.copy(nullptr, nullptr, 8 * (1 + below(2)));
       EXPECT(done.ok());
     }
     EXPECT((below(3) ? device.submit() : device.read(nullptr, nullptr, 1)).ok());
@@ -316,18 +323,12 @@ static void longStretchesAreNotHeldBack() {
 }
 
 int main() {
-  void (*tests[])() = {turnsAreReplayed,
-                       placesAlternate,
-                       argumentsAndGridsChange,
-                       singleCommandsAndNoneAreNoGraphs,
-                       otherCopiesAreOtherShapes,
-                       requestsComeBehind,
-                       refusalsAreToldOnce,
-                       devicesMayHaveNoGraphs,
-                       errorsKnowTheirPlace,
-                       tensorMapsKeepTheirAlignment,
-                       replaysAreWhatWasAskedFor,
-                       longStretchesAreNotHeldBack};
+  void (*tests[])() = {turnsAreReplayed,          placesAlternate,
+                       argumentsAndGridsChange,   singleCommandsAndNoneAreNoGraphs,
+                       otherCopiesAreOtherShapes, requestsComeBehind,
+                       refusalsAreToldOnce,       devicesMayHaveNoGraphs,
+                       errorsKnowTheirPlace,      tensorMapsKeepTheirAlignment,
+                       replaysAreWhatWasAskedFor, longStretchesAreNotHeldBack};
   int run = 0, failed = 0;
   for (void (*test)() : tests) {
     int before = failures;
