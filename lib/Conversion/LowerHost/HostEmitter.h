@@ -105,6 +105,8 @@ private:
   SmallVector<Value> tensorMapsFor(LaunchOp launch, func::FuncOp kernel);
   void launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
 
+  /// Says in a remark whether turns of the loop wait for the host.
+  void reportTurns(Operation *loop);
   LogicalResult emitFor(scf::ForOp loop);
   LogicalResult emitIf(scf::IfOp branch);
   /// Moves what a side of a branch yields into the places of the results; returns what the lowered side

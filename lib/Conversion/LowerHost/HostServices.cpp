@@ -154,6 +154,7 @@ static SmallVector<Value> nonTensors(ValueRange values) {
 }
 
 LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
+  reportTurns(loop);
   auto mapped = [&](Value value) { return scalars.lookupOrDefault(value); };
   SmallVector<int64_t> swaps(loop->getAttrOfType<DenseI64ArrayAttr>("ad.swap").asArrayRef());
   SmallVector<HostTensor> carries;
@@ -195,6 +196,7 @@ LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
 }
 
 LogicalResult HostEmitter::emitWhile(scf::WhileOp loop) {
+  reportTurns(loop);
   auto mapped = [&](Value value) { return scalars.lookupOrDefault(value); };
   auto beforeBuffers = loop->getAttrOfType<DenseI64ArrayAttr>("ad.buffer_before");
   SmallVector<HostTensor> arguments, results;
