@@ -36,10 +36,12 @@ TRANSPOSE = "%y = ad.transpose %x [1, 0] : {t}"
 
 
 class Case:
-    """A program whose one kernel is of a class. `reads` and `writes` say how many elements it loads and stores, each once."""
+    """A program whose one kernel is of a class. `reads` and `writes` say how many elements it loads and stores, each once; `most` how
+    many sectors or wavefronts it takes for each of the fewest that its requests need."""
 
-    def __init__(self, name, kernel, text, element=4, reads=None, writes=None):
+    def __init__(self, name, kernel, text, element=4, reads=None, writes=None, most=1.0):
         self.name, self.kernel, self.text, self.element, self.reads, self.writes = name, kernel, text, element, reads, writes
+        self.most = most
 
 
 CELLS = ROWS * 1024
@@ -63,6 +65,14 @@ CASES = [
     Case("transpose f16", "transposition", rows_of("f16", TRANSPOSE, 64, result="tensor<1024x64xf16>"), 2, 65536, 65536),
     Case("transpose i8", "transposition", rows_of("i8", TRANSPOSE, 128, 256, "tensor<256x128xi8>"), 1, 32768, 32768),
     Case("transpose f64", "transposition", rows_of("f64", TRANSPOSE, 64, 96, "tensor<96x64xf64>"), 8, 6144, 6144),
+    # Lines that begin anywhere: a piece of a line, which a warp touches at once, lies in a sector more than it fills.
+    Case("transpose odd f32", "transposition", rows_of("f32", TRANSPOSE, 129, 1001, "tensor<1001x129xf32>"), most=1.3),
+    Case("transpose even f32", "transposition", rows_of("f32", TRANSPOSE, 126, 1022, "tensor<1022x126xf32>"), most=1.3),
+    Case("transpose odd f64", "transposition", rows_of("f64", TRANSPOSE, 65, 501, "tensor<501x65xf64>"), 8, most=1.3),
+    Case("transpose odd f16", "transposition", rows_of("f16", TRANSPOSE, 129, 1001, "tensor<1001x129xf16>"), 2, most=2),
+    Case("transpose half odd f16", "transposition", rows_of("f16", TRANSPOSE, 1001, 128, "tensor<128x1001xf16>"), 2, most=2),
+    Case("transpose odd i8", "transposition", rows_of("i8", TRANSPOSE, 129, 1001, "tensor<1001x129xi8>"), 1, most=2),
+    Case("transpose even i8", "transposition", rows_of("i8", TRANSPOSE, 258, 1002, "tensor<1002x258xi8>"), 1, most=2),
 ]
 
 PRODUCT = """func.func @main(%a: tensor<128x64xbf16> {ad.name = "x"}, %b: tensor<64x128xbf16> {ad.name = "v"}) -> (tensor<128x128xbf16> {ad.name = "y"}) {
@@ -90,7 +100,7 @@ def run(text, folder, *options):
 def problems_of_access(case, access):
     units = access.get("sectors", access.get("wavefronts"))
     label = f"{access['operation']} of {access['memory']} memory"
-    if units != access["fewest"]:
+    if units > access["fewest"] * (case.most if access["memory"] == "global" else 1):
         yield f"{label}: {units} units, the fewest are {access['fewest']}"
     elements = {"llvm.store": case.writes}.get(access["operation"], case.reads)
     if access["memory"] == "global" and elements and units * SECTOR != elements * case.element:

@@ -7,8 +7,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Of a line of a tile in shared memory: as many as one access of all banks serves.
-static constexpr int64_t kChunks = 8, kLineBytes = kChunks * kAccessBytes;
+// Of a line of a tile in shared memory: what one access of all banks serves.
+static constexpr int64_t kLineBytes = 128;
 // What a bank holds.
 static constexpr int64_t kWordBytes = 4;
 
@@ -37,8 +37,8 @@ TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp funct
     : RunEmitter(kernel, function), moved(moved) {
   bytes = cpu::memoryBytes(getElementTypeOrSelf(kernel.getResultTypes().front()));
   length = kAccessBytes / bytes;
-  words = std::max<int64_t>(1, kWordBytes / bytes);
-  side = kChunks * length;
+  wordBytes = std::max(bytes, kWordBytes);
+  side = kLineBytes / bytes;
 }
 
 // Neighbours that every line along the axis has whole numbers of.
@@ -119,108 +119,123 @@ Value TransposeEmitter::isInside(const Position &position) {
 }
 
 // Neighbours of a line of the operand, as integers; nothing reads what stands for those outside.
-SmallVector<Value> TransposeEmitter::loadChunk(const Tile &tile, Value line, Value first) {
+SmallVector<Value> TransposeEmitter::loadPiece(const Tile &tile, Value line, Value first) {
   linalg::GenericOp op = moved.op;
   const Buffer &source = buffers.find(op.getDpsInputs()[0])->second;
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
   Type memory = cpu::memoryType(source.element);
-  SmallVector<Value> values;
-  for (int64_t offset = 0; offset < length; offset += tile.readLength) {
-    Position position = inside(tile, binary<arith::AddIOp>(first, indexConstant(offset)), line);
-    auto load = [&] {
-      return llvm::map_to_vector(loadRun(source, apply(map, position), tile.readLength),
-                                 [&](Value value) { return toMemory(value); });
-    };
-    Value within = isInside(position);
-    if (!within) {
-      llvm::append_range(values, load());
-      continue;
-    }
-    SmallVector<Type> types(tile.readLength, memory);
-    auto branch = scf::IfOp::create(builder, loc, types, within, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(builder, loc, load());
-    builder.setInsertionPointToStart(branch.elseBlock());
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(memory));
-    scf::YieldOp::create(builder, loc, SmallVector<Value>(tile.readLength, zero));
-    llvm::append_range(values, branch.getResults());
-  }
-  return values;
+  Position position = inside(tile, first, line);
+  auto load = [&] {
+    return llvm::map_to_vector(loadRun(source, apply(map, position), tile.readLength),
+                               [&](Value value) { return toMemory(value); });
+  };
+  Value within = isInside(position);
+  if (!within)
+    return load();
+  SmallVector<Type> types(tile.readLength, memory);
+  auto branch = scf::IfOp::create(builder, loc, types, within, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, load());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(memory));
+  scf::YieldOp::create(builder, loc, SmallVector<Value>(tile.readLength, zero));
+  return SmallVector<Value>(branch.getResults());
 }
 
-// The chunk of a line moves by the number of the chunk that the line's number lies in.
-Value TransposeEmitter::placeOf(Value line, Value chunk, Value byte) {
-  Value shift =
-      binary<arith::RemUIOp>(binary<arith::DivUIOp>(line, indexConstant(length)), indexConstant(kChunks));
-  Value place = binary<arith::MulIOp>(binary<arith::XOrIOp>(chunk, shift), indexConstant(kAccessBytes));
+// Where a warp has pieces of several lines of the operand, it writes so many neighbouring words of a line of
+// the tile.
+int64_t TransposeEmitter::wordsTogether(const Tile &tile) {
+  int64_t pieces = side / tile.readLength;
+  return std::max<int64_t>(1, kLineBytes / wordBytes / pieces);
+}
+
+// The words of a line move by the number of the piece that the line's number lies in, as many together as a
+// warp has beside each other: those that it writes at once are in different banks.
+Value TransposeEmitter::placeOf(const Tile &tile, Value line, Value byte) {
+  Value piece = binary<arith::DivUIOp>(line, indexConstant(tile.readLength));
+  Value shift = binary<arith::RemUIOp>(binary<arith::MulIOp>(piece, indexConstant(wordsTogether(tile))),
+                                       indexConstant(kLineBytes / wordBytes));
+  Value each = indexConstant(wordBytes);
+  Value word = binary<arith::XOrIOp>(binary<arith::DivUIOp>(byte, each), shift);
+  Value place = binary<arith::AddIOp>(binary<arith::MulIOp>(word, each), binary<arith::RemUIOp>(byte, each));
   Value start = binary<arith::MulIOp>(line, indexConstant(kLineBytes));
-  return bytesBehind(builder, loc, shared, binary<arith::AddIOp>(binary<arith::AddIOp>(start, place), byte));
+  return bytesBehind(builder, loc, shared, binary<arith::AddIOp>(start, place));
 }
 
-// Lines of the tile run along the result: each element of the operand's chunk goes to a line of its own, with
+// Lines of the tile run along the result: each element of the operand's piece goes to a line of its own, with
 // those of the lines beside it in one word.
-void TransposeEmitter::packWords(Value line, Value chunk, ArrayRef<SmallVector<Value>> lines) {
-  Value target = binary<arith::DivUIOp>(line, indexConstant(length));
-  Value byte =
-      binary<arith::MulIOp>(binary<arith::RemUIOp>(line, indexConstant(length)), indexConstant(bytes));
-  Value first = binary<arith::MulIOp>(chunk, indexConstant(length));
-  for (int64_t i = 0; i < length; ++i) {
+void TransposeEmitter::packWords(const Tile &tile, Value line, Value first,
+                                 ArrayRef<SmallVector<Value>> lines) {
+  Value byte = binary<arith::MulIOp>(line, indexConstant(bytes));
+  for (int64_t i = 0; i < tile.readLength; ++i) {
     Value word = lines.front()[i];
-    if (words > 1) {
+    if (lines.size() > 1) {
       Type type = builder.getI32Type();
       word = arith::ExtUIOp::create(builder, loc, type, word);
-      for (int64_t part = 1; part < words; ++part) {
+      for (size_t part = 1; part < lines.size(); ++part) {
         Value next = arith::ExtUIOp::create(builder, loc, type, lines[part][i]);
         Value bits = arith::ConstantIntOp::create(builder, loc, type, 8 * bytes * part);
         word = arith::OrIOp::create(builder, loc, word, arith::ShLIOp::create(builder, loc, next, bits));
       }
     }
-    Value place = placeOf(binary<arith::AddIOp>(first, indexConstant(i)), target, byte);
-    LLVM::StoreOp::create(builder, loc, word, place, std::max(bytes, kWordBytes));
+    Value place = placeOf(tile, binary<arith::AddIOp>(first, indexConstant(i)), byte);
+    LLVM::StoreOp::create(builder, loc, word, place, wordBytes);
   }
 }
 
-LogicalResult TransposeEmitter::readTile(const Tile &tile) {
-  Value chunks = indexConstant(kChunks);
-  return emitLoop(inBlock, indexConstant(side / words * kChunks), blockThreads, [&](Value number) {
-    Value chunk = binary<arith::RemUIOp>(number, chunks);
-    Value line = binary<arith::MulIOp>(binary<arith::DivUIOp>(number, chunks), indexConstant(words));
-    Value first = binary<arith::MulIOp>(chunk, indexConstant(length));
-    SmallVector<SmallVector<Value>> lines;
-    for (int64_t part = 0; part < words; ++part)
-      lines.push_back(loadChunk(tile, binary<arith::AddIOp>(line, indexConstant(part)), first));
-    packWords(line, chunk, lines);
+// Neighbouring threads have neighbouring pieces: a warp touches whole sectors, however short the pieces are.
+LogicalResult TransposeEmitter::forPieces(int64_t length, int64_t lines, PieceCode code) {
+  Value pieces = indexConstant(side / length);
+  return emitLoop(inBlock, indexConstant(side / lines * (side / length)), blockThreads, [&](Value number) {
+    Value line = binary<arith::MulIOp>(binary<arith::DivUIOp>(number, pieces), indexConstant(lines));
+    code(line, binary<arith::MulIOp>(binary<arith::RemUIOp>(number, pieces), indexConstant(length)));
     return success();
   });
 }
 
-void TransposeEmitter::storeChunk(const Tile &tile, Value line, Value first, ValueRange values) {
-  for (int64_t offset = 0; offset < length; offset += tile.writeLength) {
-    Position position = inside(tile, line, binary<arith::AddIOp>(first, indexConstant(offset)));
-    OpBuilder::InsertionGuard guard(builder);
-    if (Value within = isInside(position)) {
-      auto branch = scf::IfOp::create(builder, loc, within);
-      builder.setInsertionPointToStart(branch.thenBlock());
-    }
-    storeRun(results.front(), position, values.slice(offset, tile.writeLength));
-  }
+LogicalResult TransposeEmitter::readTile(const Tile &tile) {
+  int64_t together = wordBytes / bytes;
+  return forPieces(tile.readLength, together, [&](Value line, Value first) {
+    SmallVector<SmallVector<Value>> lines;
+    for (int64_t part = 0; part < together; ++part)
+      lines.push_back(loadPiece(tile, binary<arith::AddIOp>(line, indexConstant(part)), first));
+    packWords(tile, line, first, lines);
+  });
 }
 
-LogicalResult TransposeEmitter::writeTile(const Tile &tile) {
-  Value chunks = indexConstant(kChunks);
+// As much at once as lies together in the tile.
+SmallVector<Value> TransposeEmitter::loadPacked(const Tile &tile, Value line, Value first) {
   Type element = results.front().element;
-  auto type = VectorType::get(length, cpu::memoryType(element));
-  return emitLoop(inBlock, indexConstant(side * kChunks), blockThreads, [&](Value number) {
-    Value line = binary<arith::DivUIOp>(number, chunks), chunk = binary<arith::RemUIOp>(number, chunks);
-    Value vector =
-        LLVM::LoadOp::create(builder, loc, type, placeOf(line, chunk, indexConstant(0)), kAccessBytes);
-    SmallVector<Value> values;
-    for (int64_t i = 0; i < length; ++i) {
+  int64_t grain = std::min(tile.writeLength, wordsTogether(tile) * wordBytes / bytes);
+  auto type = VectorType::get(grain, cpu::memoryType(element));
+  SmallVector<Value> values;
+  for (int64_t offset = 0; offset < tile.writeLength; offset += grain) {
+    Value start = binary<arith::AddIOp>(first, indexConstant(offset));
+    Value place = placeOf(tile, line, binary<arith::MulIOp>(start, indexConstant(bytes)));
+    if (grain == 1) {
+      Value loaded = LLVM::LoadOp::create(builder, loc, type.getElementType(), place, bytes);
+      values.push_back(fromMemory(loaded, element));
+      continue;
+    }
+    Value vector = LLVM::LoadOp::create(builder, loc, type, place, grain * bytes);
+    for (int64_t i = 0; i < grain; ++i) {
       Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
       values.push_back(fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, index), element));
     }
-    storeChunk(tile, line, binary<arith::MulIOp>(chunk, indexConstant(length)), values);
-    return success();
+  }
+  return values;
+}
+
+LogicalResult TransposeEmitter::writeTile(const Tile &tile) {
+  return forPieces(tile.writeLength, 1, [&](Value line, Value first) {
+    SmallVector<Value> values = loadPacked(tile, line, first);
+    Position position = inside(tile, line, first);
+    auto store = [&] {
+      storeRun(results.front(), position, values);
+      return success();
+    };
+    Value within = isInside(position);
+    (void)(within ? emitIf(within, store) : store());
   });
 }

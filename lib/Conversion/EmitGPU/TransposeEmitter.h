@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Transpositions on a GPU. Tiles go through shared memory, so that both the operand and the result are
-// touched in pieces of 16 bytes along their own contiguous axes. A tile has lines of 128 bytes in eight
-// chunks, whose places are permuted from line to line: neither writing nor reading it meets a bank twice.
+// touched along their own contiguous axes, in pieces of 16 bytes or of what every line has whole numbers of.
+// A tile has lines of 128 bytes, whose words are permuted from line to line: writing it meets no bank twice.
 
 #ifndef ADJOINT_LIB_CONVERSION_EMITGPU_TRANSPOSEEMITTER_H
 #define ADJOINT_LIB_CONVERSION_EMITGPU_TRANSPOSEEMITTER_H
@@ -38,17 +38,20 @@ private:
   Tile tileAt(Value number);
   LogicalResult readTile(const Tile &tile);
   LogicalResult writeTile(const Tile &tile);
-  SmallVector<Value> loadChunk(const Tile &tile, Value line, Value first);
-  void storeChunk(const Tile &tile, Value line, Value first, ValueRange values);
+  using PieceCode = function_ref<void(Value line, Value first)>;
+  LogicalResult forPieces(int64_t length, int64_t lines, PieceCode code);
+  SmallVector<Value> loadPiece(const Tile &tile, Value line, Value first);
+  SmallVector<Value> loadPacked(const Tile &tile, Value line, Value first);
+  void packWords(const Tile &tile, Value line, Value first, ArrayRef<SmallVector<Value>> lines);
   Position inside(const Tile &tile, Value down, Value across);
   Value isInside(const Position &position);
-  void packWords(Value line, Value chunk, ArrayRef<SmallVector<Value>> lines);
-  Value placeOf(Value line, Value chunk, Value byte);
+  int64_t wordsTogether(const Tile &tile);
+  Value placeOf(const Tile &tile, Value line, Value byte);
 
   const Transposition moved;
   int64_t bytes = 0; // of an element
-  int64_t length;    // elements of a chunk
-  int64_t words;     // lines of the operand whose elements make a word
+  int64_t length;    // elements of the longest piece
+  int64_t wordBytes; // of an element, or of those of several lines that go to a bank together
   int64_t side;      // of a tile
   Value shared;
 };
