@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What turns of a loop cost the host where a device runs the kernels. The runtime replays whatever repeats; nothing here decides
-// about that, but whoever writes a program learns which loops wait for the host in each turn, and why.
+// What turns of a loop cost the host where a device runs the kernels. The runtime replays whatever repeats;
+// nothing here decides about that, but whoever writes a program learns which loops wait for the host in each
+// turn, and why.
 
 #include "HostEmitter.h"
 #include "adjoint/Support/LocationText.h"
@@ -36,6 +37,7 @@ void HostEmitter::reportTurns(Operation *loop) {
     return;
   }
   remark::missed(loop->getLoc(), remark::RemarkOpts::name("turns-wait").category("ad-host"))
-      << remark::metric("reason", reasonToWait(waiting)) << remark::metric("operation", waiting->getName().getStringRef())
+      << remark::metric("reason", reasonToWait(waiting))
+      << remark::metric("operation", waiting->getName().getStringRef())
       << remark::metric("at", locationText(waiting->getLoc()));
 }
