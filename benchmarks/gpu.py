@@ -5,7 +5,8 @@
 A machine with a GPU often has no compiler of ours, so making and measuring can be apart: --make FOLDER compiles everything ahead of
 time and puts what is needed beside it; gpu.py --from FOLDER measures there. Without either both happen here. A kernel is applied to
 its own result again and again: the time of many steps less that of a few, so that no upload and no start of a process stands in it.
-Contractions are `fast`, so that tensor cores may sum; all else is `strict`.
+Contractions are `fast`, so that tensor cores may sum; all else is `strict`. Training, of the encoder and of the digits, runs once more
+with kernels launched one by one (`ours-one-by-one`): what replaying turns of the loop is worth.
 """
 
 import argparse
@@ -31,7 +32,9 @@ FLOPS, BANDWIDTH = 600e12, 3.5e12  # guesses, only to find the number of steps
 LAYERS = [1, 2, 4, 6]
 TRAINING_STEPS = 1000
 NO_DEVICE = 4
-BESIDE = ["gpu.py", "measure.py", "encoder.py", "torch_encoder.py", "jax_encoder.py", "transformer_program.py"]
+BESIDE = ["gpu.py", "measure.py", "encoder.py", "torch_encoder.py", "jax_encoder.py", "transformer_program.py", "torch_digits.py", "jax_digits.py"]
+DIGITS = measure.ROOT / "examples" / "digits"
+ONE_BY_ONE = "--no-replay"
 
 
 class Kernel:
@@ -98,8 +101,8 @@ def every_kernel(extent):
 
 
 LARGE = {"sizes": [1024, 2048, 4096, 8192], "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": LAYERS,
-         "training_steps": TRAINING_STEPS, "most_steps": 5000}
-SMALL = {"sizes": [64], "shapes": [(32, 64), (64, 64)], "layers": [1], "training_steps": 2, "most_steps": 3}  # for tests of this program
+         "training_steps": TRAINING_STEPS, "digit_steps": 880, "most_steps": 5000}
+SMALL = {"sizes": [64], "shapes": [(32, 64), (64, 64)], "layers": [1], "training_steps": 2, "digit_steps": 2, "most_steps": 3}  # for tests of this program
 
 
 #===- Making ---------------------------------------------------------------===#
@@ -111,6 +114,18 @@ def emit(runner, folder, name, text, target, chip, mode):
     command = [runner, folder / f"{name}.mlir", "--target", target, *chips, "--numerics", mode, "--emit", folder / f"{name}.adx"]
     if subprocess.run(command).returncode:
         sys.exit(f"{NAME}: '{' '.join(map(str, command))}' failed")
+
+
+def make_digits(runner, folder, target, chip, steps):
+    """The demo's perceptron, for a few steps and for these more, and its inputs."""
+    sys.path.insert(0, str(DIGITS))
+    import prepare
+    text = (DIGITS / "mlp.mlir").read_text()
+    parameters, streams = prepare.make_inputs("mlp", seed=0)
+    for count in (FEW, FEW + steps):
+        shorter = text.replace(f"%steps = arith.constant {len(streams['images'])} : index", f"%steps = arith.constant {count} : index")
+        emit(runner, folder, f"digits-{count}", shorter, target, chip, "strict")
+    np.savez(folder / "digits.npz", **parameters, **streams)
 
 
 def make(folder, target, chip, extent):
@@ -127,6 +142,7 @@ def make(folder, target, chip, extent):
         emit(binaries / "ad-runner", folder, f"encoder{layers}", text, target, chip, "strict")
         parameters, x, goal = encoder.make_inputs(layers)
         np.savez(folder / f"encoder{layers}.npz", **parameters, x=x, target=goal)
+    make_digits(binaries / "ad-runner", folder, target, chip, extent["digit_steps"])
     shutil.copy(binaries / "adrt-run", folder)
     for name in BESIDE:
         shutil.copy(measure.HERE / name, folder)
@@ -235,7 +251,8 @@ def training_contenders(folder, layers, steps, device):
     for name, value in inputs.items():
         np.save(folder / f"{name}.npy", value)
         arguments.append(f"--arg={name}={folder / name}.npy")
-    contenders = {"ours": lambda: seconds_of(folder, f"encoder{layers}", arguments) / steps}
+    contenders = {name: lambda more=more: seconds_of(folder, f"encoder{layers}", [*arguments, *more]) / steps
+                  for name, more in {"ours": [], "ours-one-by-one": [ONE_BY_ONE]}.items()}
     x, goal = inputs.pop("x"), inputs.pop("target")
     forms = {"torch_encoder": {"torch-compile": "time_compiled", "torch-eager": "time_eager"},
              "jax_encoder": {"jax-jit": "time_jit", "jax-fori-loop": "time_loop"}}
@@ -246,6 +263,35 @@ def training_contenders(folder, layers, steps, device):
             continue  # load_peers has said so
         more = {"device": device} if module == "torch_encoder" else {}
         trainer = peer.Trainer(inputs, x, goal, layers, 0.01, steps, **more)
+        for name, method in methods.items():
+            contenders[name] = lambda run=getattr(trainer, method): run()[0] / steps
+    return contenders
+
+
+def digit_contenders(folder, steps, device):
+    """Seconds of a step, batch and loss on their way included."""
+    inputs = dict(np.load(folder / "digits.npz"))
+    arguments = []
+    for name, value in inputs.items():
+        is_stream = value.ndim > 1 and name.endswith(("images", "labels"))
+        np.save(folder / f"{name}.npy", value)
+        arguments.append(f"--feed={name}={folder / name}.npy,cycle" if is_stream else f"--arg={name}={folder / name}.npy")
+
+    def ours(more):
+        few, every = (seconds_of(folder, f"digits-{count}", [*arguments, *more]) for count in (FEW, FEW + steps))
+        return max(every - few, 1e-9) / steps
+
+    contenders = {"ours": lambda: ours([]), "ours-one-by-one": lambda: ours([ONE_BY_ONE])}
+    images, labels = (inputs.pop(name)[:steps] for name in ("images", "labels"))
+    parameters = {name: value for name, value in inputs.items() if not name.startswith("test_")}
+    forms = {"torch_digits": {"torch-compile": "time_compiled", "torch-compile-graphs": "time_graphs", "torch-eager": "time_eager"},
+             "jax_digits": {"jax-jit": "time_jit", "jax-scan": "time_loop"}}
+    for module, methods in forms.items():
+        try:
+            peer = importlib.import_module(module)
+        except ImportError:
+            continue  # load_peers has said so
+        trainer = peer.Trainer(parameters, images, labels, **({"device": device} if module == "torch_digits" else {}))
         for name, method in methods.items():
             contenders[name] = lambda run=getattr(trainer, method): run()[0] / steps
     return contenders
@@ -285,6 +331,10 @@ def measure_all(folder, options):
             contenders = training_contenders(folder, layers, plan["training_steps"], device)
             rows.append({"case": case, "seconds": measure.take_turns(contenders, options.rounds)})
             show(rows[-1])
+    if options.only in "digits, a step":
+        contenders = digit_contenders(folder, plan["digit_steps"], device)
+        rows.append({"case": "digits, a step", "seconds": measure.take_turns(contenders, options.rounds)})
+        show(rows[-1])
     close(rows)
     measure.write_json(options, rows)
 

@@ -83,12 +83,16 @@ def truncate(made):
 
 
 def measured(folder):
-    """What the benchmark for GPUs says of one kernel on the emulated one, where no peer has to be installed."""
-    command = [sys.executable, HERE.parents[1] / "benchmarks" / "gpu.py", "--target", "gpu-sim", "--rounds", "1",
-               "--only", "softmax f32 32x64", "--json", folder / "rows.json"]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    rows = json.loads((folder / "rows.json").read_text())
-    return None if len(rows) == 1 and rows[0]["seconds"]["ours"] > 0 else f"expected one time, got {rows}"
+    """What the benchmark for GPUs says of a kernel, a training step and the digits on the emulated one, where no peer has to be
+    installed."""
+    gpu = [sys.executable, HERE.parents[1] / "benchmarks" / "gpu.py"]
+    subprocess.run([*gpu, "--target", "gpu-sim", "--make", folder / "made"], check=True)
+    for case, ours in {"softmax f32 32x64": ["ours"], "training step, 1": ["ours", "ours-one-by-one"], "digits": ["ours", "ours-one-by-one"]}.items():
+        command = [*gpu, "--from", folder / "made", "--rounds", "1", "--only", case, "--json", folder / "rows.json"]
+        subprocess.run(command, check=True, capture_output=True, text=True)
+        rows = json.loads((folder / "rows.json").read_text())
+        if len(rows) != 1 or not all(rows[0]["seconds"].get(name, 0) > 0 for name in ours):
+            yield f"expected times of {case} for {ours}, got {rows}"
 
 
 def refused_without_gpu(folder):
