@@ -69,6 +69,14 @@ def seconds(program, tool, *target):
         yield expect(f"{time} seconds", run(tool, program, *target, "--arg", "x=zeros", *SMALL, "--timeout-kernel", time), *DONE)
 
 
+def seeds(program, tool, *target):
+    shuffled = [*target, "--arg", "x=zeros", *SMALL, "--schedule", "shuffled", "--seed"]
+    for seed in "-1", "4294967296", HUGE, "1e3", "nan":
+        yield expect(f"--seed {seed}", run(tool, program, *shuffled, seed), 2, "expected --seed with a number from 0 to 4294967295, found")
+    for seed in "0", "4294967295":
+        yield expect(f"--seed {seed}", run(tool, program, *shuffled, seed), *DONE)
+
+
 def random_floats(program, tool):
     cases = {"normal:" + HUGE: SEED, "normal:-1": SEED, "normal:18446744073709551616": SEED, "normal:1e3": SEED, "normal:": SEED,
              "normal:1:inf": SCALE, "normal:1:nan": SCALE, "uniform:1:1e400": SCALE, "normal:1:1e-400": SCALE, "normal:1:": SCALE,
@@ -139,7 +147,7 @@ def cases(folder):
     for tool, floats, integers, emulated in (
             ("ad-runner", programs["f32"], programs["i32"], (programs["f32"], "ad-runner", "--target", "gpu-sim")),
             ("adrt-run", programs["f32", "cpu"], programs["i32", "cpu"], (programs["f32", "gpu-sim"], "adrt-run"))):
-        for group in sizes(floats, tool), counts(floats, tool), seconds(*emulated), random_floats(floats, tool), \
+        for group in sizes(floats, tool), counts(floats, tool), seconds(*emulated), seeds(*emulated), random_floats(floats, tool), \
                 random_integers(integers, tool), devices(tool):
             for name, wrong in group:
                 yield f"{tool}: {name}", wrong
