@@ -2,6 +2,7 @@
 //
 // Tests of the runtime through its C ABI, as compiled code uses it.
 #include "adjoint/Runtime/Context.h"
+#include "Unit.h"
 #include "adjoint/Runtime/Elements.h"
 #include "adjoint/Runtime/FloatingPointState.h"
 #include "adjoint/Runtime/Symbols.h"
@@ -13,21 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int failures = 0;
-
-static void expect(bool condition, const char *text, int line) {
-  if (condition)
-    return;
-  ++failures;
-  std::fprintf(stderr, "ContextTest.cpp:%d: %s\n", line, text);
-}
-
 static void expectText(const std::string &got, const std::string &expected, int line) {
-  expect(got.find(expected) != std::string::npos, ("got '" + got + "', expected '" + expected + "'").c_str(),
-         line);
+  unit::expect(got.find(expected) != std::string::npos, "got '" + got + "', expected '" + expected + "'",
+               __FILE__, line);
 }
 
-#define EXPECT(CONDITION) expect(CONDITION, #CONDITION, __LINE__)
 #define EXPECT_TEXT(GOT, EXPECTED) expectText(GOT, EXPECTED, __LINE__)
 
 static const adrt_site site = {"p.mlir:3:8", "ad.add"};
@@ -334,20 +325,10 @@ static void everyServiceIsASymbol() {
 }
 
 int main() {
-  void (*tests[])() = {
-      failuresReadWell,          theFirstErrorStays,         memoryIsAlignedAndReused,
-      memoryRunsOutCleanly,      buffersAreReusedByNumber,   resultsKeepTheirShape,
-      checksFindDifferences,     checksSeeAllBitsOfIntegers, smallFloatsRoundTrip,
-      everyTileRunsOnce,         threadsKeepSubnormals,      aForkedProcessStartsThreadsAgain,
-      hostCallbacksReportErrors, resultsCanBeTaken,          pollSeesTheInterrupt,
-      kernelsAreTimed,           everyServiceIsASymbol};
-  int run = 0, failed = 0;
-  for (void (*test)() : tests) {
-    int before = failures;
-    test();
-    ++run;
-    failed += failures != before;
-  }
-  std::printf("adrt-unit: %d run, %d failed\n", run, failed);
-  return failed ? 1 : 0;
+  return unit::runTests("adrt-unit",
+                        {failuresReadWell, theFirstErrorStays, memoryIsAlignedAndReused, memoryRunsOutCleanly,
+                         buffersAreReusedByNumber, resultsKeepTheirShape, checksFindDifferences,
+                         checksSeeAllBitsOfIntegers, smallFloatsRoundTrip, everyTileRunsOnce,
+                         threadsKeepSubnormals, aForkedProcessStartsThreadsAgain, hostCallbacksReportErrors,
+                         resultsCanBeTaken, pollSeesTheInterrupt, kernelsAreTimed, everyServiceIsASymbol});
 }

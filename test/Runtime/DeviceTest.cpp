@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of programs for a device, as compiled code calls the runtime, and of the emulated GPU's memory.
+#include "Unit.h"
 #include "adjoint/Emulator/Abi.h"
 #include "adjoint/Runtime/Context.h"
 #include "adjoint/Runtime/SimDevice.h"
@@ -12,17 +13,6 @@
 #include <set>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static int failures = 0;
-
-static void expect(bool condition, const char *text, int line) {
-  if (condition)
-    return;
-  ++failures;
-  std::fprintf(stderr, "DeviceTest.cpp:%d: %s\n", line, text);
-}
-
-#define EXPECT(CONDITION) expect(CONDITION, #CONDITION, __LINE__)
 
 namespace {
 
@@ -431,18 +421,10 @@ static void simMemoryHasEnds() {
 }
 
 int main() {
-  void (*tests[])() = {
-      tensorsCrossAndComeBack, constantsAreBroughtOnce,   hostSeesCopies,          receivedValuesComeInOrder,
-      transfersAreLate,        memoryRunsOutCleanly,      kernelsFailAtTheirPlace, stuckKernelsAreNamed,
-      kernelsInTimeGoOn,       withoutADeviceNothingRuns, simMemoryHasEnds,        simDescribesTiles,
-      simRunsAsAsked,          tilesAreDescribedOnce};
-  int run = 0, failed = 0;
-  for (void (*test)() : tests) {
-    int before = failures;
-    test();
-    ++run;
-    failed += failures != before;
-  }
-  std::printf("adrt-device-unit: %d run, %d failed\n", run, failed);
-  return failed ? 1 : 0;
+  return unit::runTests("adrt-device-unit",
+                        {tensorsCrossAndComeBack, constantsAreBroughtOnce, hostSeesCopies,
+                         receivedValuesComeInOrder, transfersAreLate, memoryRunsOutCleanly,
+                         kernelsFailAtTheirPlace, stuckKernelsAreNamed, kernelsInTimeGoOn,
+                         withoutADeviceNothingRuns, simMemoryHasEnds, simDescribesTiles, simRunsAsAsked,
+                         tilesAreDescribedOnce});
 }

@@ -3,6 +3,7 @@
 // Tests of what a device is asked for again: the device behind writes down what it does, and that must be
 // what the program asks for.
 #include "../../lib/Runtime/CommandList.h"
+#include "Unit.h"
 #include "adjoint/Runtime/ReplayingDevice.h"
 
 #include <cstdio>
@@ -11,17 +12,6 @@
 #include <utility>
 
 using namespace adrt;
-
-static int failures = 0;
-
-static void expect(bool condition, const char *text, int line) {
-  if (condition)
-    return;
-  ++failures;
-  std::fprintf(stderr, "ReplayTest.cpp:%d: %s\n", line, text);
-}
-
-#define EXPECT(CONDITION) expect(CONDITION, #CONDITION, __LINE__)
 
 namespace {
 
@@ -323,19 +313,9 @@ static void longStretchesAreNotHeldBack() {
 }
 
 int main() {
-  void (*tests[])() = {turnsAreReplayed,          placesAlternate,
-                       argumentsAndGridsChange,   singleCommandsAndNoneAreNoGraphs,
-                       otherCopiesAreOtherShapes, requestsComeBehind,
-                       refusalsAreToldOnce,       devicesMayHaveNoGraphs,
-                       errorsKnowTheirPlace,      tensorMapsKeepTheirAlignment,
-                       replaysAreWhatWasAskedFor, longStretchesAreNotHeldBack};
-  int run = 0, failed = 0;
-  for (void (*test)() : tests) {
-    int before = failures;
-    test();
-    ++run;
-    failed += failures != before;
-  }
-  std::printf("adrt-replay-unit: %d run, %d failed\n", run, failed);
-  return failed ? 1 : 0;
+  return unit::runTests("adrt-replay-unit", {turnsAreReplayed, placesAlternate, argumentsAndGridsChange,
+                                             singleCommandsAndNoneAreNoGraphs, otherCopiesAreOtherShapes,
+                                             requestsComeBehind, refusalsAreToldOnce, devicesMayHaveNoGraphs,
+                                             errorsKnowTheirPlace, tensorMapsKeepTheirAlignment,
+                                             replaysAreWhatWasAskedFor, longStretchesAreNotHeldBack});
 }
