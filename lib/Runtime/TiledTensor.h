@@ -6,6 +6,8 @@
 
 #include "adjoint/Runtime/Context.h"
 
+#include <algorithm>
+
 namespace adrt {
 
 /// Axes from the one that is contiguous, strides in bytes.
@@ -16,11 +18,12 @@ struct TiledTensor {
   uint64_t sizes[mostAxes] = {}, strides[mostAxes] = {};
   uint32_t box[mostAxes] = {};
 
-  /// The tensor must have 1 to `mostAxes` axes.
+  /// The tensor must have 1 to `mostAxes` axes. Axes without elements, of which nothing is ever copied, count
+  /// as having one: maps have no others.
   TiledTensor(const adrt_tensor &tensor, const uint32_t *tile) : rank(static_cast<uint32_t>(tensor.rank)) {
     auto stride = static_cast<uint64_t>(elementSize(tensor.type));
     for (uint32_t axis = 0; axis < rank; ++axis) {
-      sizes[axis] = static_cast<uint64_t>(tensor.shape[rank - 1 - axis]);
+      sizes[axis] = std::max<uint64_t>(1, static_cast<uint64_t>(tensor.shape[rank - 1 - axis]));
       box[axis] = tile[rank - 1 - axis];
       strides[axis] = stride;
       stride *= sizes[axis];

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RUN: ad-opt %s --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.fast | FileCheck %s --check-prefixes=CHECK,FAST
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.fast | FileCheck %s --check-prefixes=CHECK,FAST
 // RUN: FileCheck %s --check-prefix=TENSOR < %t.fast
-// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,STRICT
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,STRICT
 // RUN: FileCheck %s --check-prefix=MULTIPLY < %t.strict
 
 // Tensor cores need a permission that strict lacks; a product that is read in another order has the class that covers all.
@@ -44,4 +44,24 @@ func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128
   %0 = ad.dot %a, %b : (tensor<100x96xbf16>, tensor<96x128xbf16>) -> tensor<100x128xbf16>
   %1 = ad.add %0, %r : tensor<100x128xbf16>, tensor<128xbf16>
   return %1 : tensor<100x128xbf16>
+}
+
+// -----
+
+// Of sizes that only the run knows the host counts the tiles of the leading axes; where chunks of 16 bytes lie, the length of rows says.
+// TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// CHECK: func.func private @dot_0({{.*}}) attributes {ad.space = array<i64: 0, 3>, ad.tile = array<i64: 64, 64>, ad.tiles = "blocks"}
+// CHECK: gpu.func @dot_0(%{{[^:]+}}: !llvm.ptr, %[[DEPTH:[^:]+]]: index, %[[RIGHT:[^:]+]]: !llvm.ptr
+// FAST: %[[REST:.+]] = arith.remui %[[DEPTH]], %{{.+}} : index
+// FAST: %[[WHOLE:.+]] = arith.cmpi eq, %[[REST]]
+// FAST: scf.if %[[WHOLE]]
+// FAST: nvvm.cp.async.shared.global
+// FAST: } else {
+// FAST: llvm.store
+// The depth of one operand says how many places sums of blocks need, the type of neither.
+// STRICT: %[[LEVELS:.+]] = llvm.mlir.constant(32 : i64)
+// STRICT: llvm.alloca %[[LEVELS]] x f32
+func.func @main(%a: tensor<2x48x?xbf16>, %b: tensor<2x?x?xbf16>) -> tensor<2x48x?xbf16> {
+  %0 = ad.dot %a, %b batch [0] x [0] contract [2] x [1] : (tensor<2x48x?xbf16>, tensor<2x?x?xbf16>) -> tensor<2x48x?xbf16>
+  return %0 : tensor<2x48x?xbf16>
 }

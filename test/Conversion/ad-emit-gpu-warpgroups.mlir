@@ -108,3 +108,23 @@ func.func @batch_last(%a: tensor<64x64x8xbf16>, %b: tensor<8x64x64xbf16>) -> ten
   %0 = ad.dot %a, %b batch [2] x [0] contract [1] x [1] : (tensor<64x64x8xbf16>, tensor<8x64x64xbf16>) -> tensor<8x64x64xbf16>
   return %0 : tensor<8x64x64xbf16>
 }
+
+// -----
+
+// Tensor maps take sizes from the launch, but rows have to be known; the host counts the parts of the result.
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
+// CHECK: ad.resident = 2 : i64, ad.shared_bytes = {{[0-9]+}} : i64, ad.space = array<i64: 0, 2>
+// CHECK-SAME: ad.tile = array<i64: 64, 64>
+func.func @unknown_rows(%a: tensor<?x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<?x64xbf16> {
+  %0 = ad.dot %a, %b : (tensor<?x64xbf16>, tensor<64x64xbf16>) -> tensor<?x64xbf16>
+  return %0 : tensor<?x64xbf16>
+}
+
+// -----
+
+// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="only the run knows how long the rows of an operand are"
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+func.func @unknown_depth(%a: tensor<64x?xbf16>, %b: tensor<?x64xbf16>) -> tensor<64x64xbf16> {
+  %0 = ad.dot %a, %b : (tensor<64x?xbf16>, tensor<?x64xbf16>) -> tensor<64x64xbf16>
+  return %0 : tensor<64x64xbf16>
+}

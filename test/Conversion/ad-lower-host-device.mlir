@@ -174,3 +174,41 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// Of a result whose size only the run knows the host counts the tiles.
+// CHECK-LABEL: func.func @adrt_entry_tiles
+// CHECK: %[[ROWS:.+]] = arith.ceildivui %{{.+}}, %{{c64.*}} : index
+// CHECK: %[[TILES:.+]] = arith.muli %[[ROWS]], %{{c3.*}} : index
+// CHECK: %[[MOST:.+]] = arith.minui %[[TILES]], %{{c65535.*}} : index
+// CHECK: %[[BLOCKS:.+]] = arith.maxui %[[MOST]], %{{c1.*}} : index
+// CHECK: arith.index_cast %[[BLOCKS]] : index to i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {
+  ad.space = array<i64: 0, 2>, ad.tile = array<i64: 64, 128>, ad.tiles = "blocks"}
+func.func @tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32>
+    attributes {ad.arena_bytes = 0 : i64, ad.buffers = array<i64: 0, 1, 0, 1200>, ad.pool_bytes = array<i64: 1200>} {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x300xf32>
+  %y = ad.launch @k(%x) sizes(%n) {ad.buffer = array<i64: 0>} : (tensor<?x300xf32>) -> tensor<?x300xf32>
+  return %y : tensor<?x300xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tile = array<i64: 64, 64>, ad.tiles = "blocks"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tile is no tile of the axes that ad.space names}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tile = array<i64: 0>, ad.tiles = "blocks"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tile is no tile of the axes that ad.space names}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

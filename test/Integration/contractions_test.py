@@ -42,6 +42,7 @@ def tensor(shape, element):
 
 
 def program(rows, columns, depth, layout, element, batch):
+    """The product, and the product and a row; sizes that are text stand there as they are."""
     outer = [batch] if batch else []
     a = tensor(outer + ([rows, depth] if layout[0] == "n" else [depth, rows]), element)
     b = tensor(outer + ([depth, columns] if layout[1] == "n" else [columns, depth]), element)

@@ -17,8 +17,9 @@ import checks  # noqa: E402
 from contractions_test import program, widened  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
-# Rows, columns, depth, layout (t: transposed operand), element type, batch. Whole tiles and rests, pieces of the depth and
-# rests, operands in chunks of 16 bytes and not, several blocks of the reduced axis, tiles of both sizes, sizes of zero.
+# Rows, columns, depth, layout (t: transposed operand), element type, batch, and which of these sizes only the run knows. Whole tiles and
+# rests, pieces of the depth and rests, operands in chunks of 16 bytes and not, several blocks of the reduced axis, tiles of both sizes, sizes
+# of zero.
 CASES = [
     (64, 64, 64, "nn", "bf16", 0), (64, 128, 96, "nt", "bf16", 0), (128, 64, 32, "tn", "f16", 0), (40, 72, 104, "tt", "bf16", 0),
     (65, 130, 200, "nn", "bf16", 0), (33, 47, 53, "nt", "f16", 0), (33, 50, 8, "tn", "bf16", 2), (1, 3, 1, "nn", "f16", 0),
@@ -26,13 +27,29 @@ CASES = [
     (65, 130, 200, "nn", "f32", 0), (33, 47, 53, "tt", "f64", 0), (19, 33, 1066, "nt", "f32", 2), (9, 17, 1, "tn", "f32", 0),
     (0, 5, 7, "nn", "f32", 0), (5, 0, 7, "nn", "bf16", 0), (5, 7, 0, "nn", "f32", 0), (5, 7, 0, "nt", "bf16", 0),
     (35, 33, 60, "nt", "i8", 0), (17, 40, 64, "nt", "f8E5M2", 2), (1536, 1408, 9, "nn", "f32", 0),
+    (65, 130, 200, "nn", "bf16", 0, "rcd"), (64, 128, 96, "nt", "f16", 0, "rcd"), (40, 72, 104, "tt", "bf16", 2, "rcdb"),
+    (33, 50, 8, "tn", "bf16", 2, "b"), (600, 130, 64, "nt", "bf16", 0, "r"), (33, 47, 53, "tn", "f16", 0, "d"), (72, 47, 72, "tn", "f16", 0, "r"),
+    (19, 33, 1066, "nt", "f32", 2, "rcdb"), (65, 130, 600, "nn", "f64", 0, "rd"), (35, 33, 60, "nt", "i8", 0, "c"), (40, 72, 520, "tn", "bf16", 3, "d"),
+    (0, 5, 7, "nn", "bf16", 0, "rcd"), (5, 0, 7, "nn", "f32", 0, "rcd"), (5, 7, 0, "nt", "bf16", 0, "rcd"), (5, 7, 0, "nn", "f32", 0, "rcd"),
+    (0, 64, 64, "nn", "bf16", 0, "r"), (64, 64, 0, "tn", "bf16", 0, "d"),
 ]
 LARGE = 1 << 20  # elements of a result, from which one run has to do
 
 
-def run(folder, element, target, mode, chip="sm_90a"):
+def unknown_sizes(case):
+    """The case as its program has it, and what the runner is told about the sizes that are left open."""
+    rows, columns, depth, layout, element, batch, *unknown = case
+    sizes = {"r": rows, "c": columns, "d": depth, "b": batch}
+    written = {name: "?" if name in (unknown or [""])[0] else size for name, size in sizes.items()}
+    outer = "b" if batch else ""
+    axes = {"a": outer + ("rd" if layout[0] == "n" else "dr"), "b": outer + ("dc" if layout[1] == "n" else "cd"), "r": "c"}
+    told = [f"--dim={name}.{axis}={sizes[size]}" for name, sizes_of in axes.items() for axis, size in enumerate(sizes_of) if written[size] == "?"]
+    return (written["r"], written["c"], written["d"], layout, element, written["b"]), told
+
+
+def run(folder, element, target, mode, told, chip="sm_90a"):
     source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
-    arguments = [f"--arg={name}={source.format(seed)}" for seed, name in enumerate("abr")]
+    arguments = [f"--arg={name}={source.format(seed)}" for seed, name in enumerate("abr")] + told
     out = folder / f"{target}-{mode}-{chip}"
     compiled = [] if target == "reference" else [f"--chip={chip}"]
     subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target", target, "--numerics", mode, "--cache=off", *arguments, *compiled,
@@ -51,14 +68,15 @@ def values(file, element):
 
 
 def wrong(case, folder):
-    rows, columns, depth, _, element, _ = case
-    (folder / "program.mlir").write_text(program(*case))
+    rows, columns, depth, _, element, *_ = case
+    written, told = unknown_sizes(case)
+    (folder / "program.mlir").write_text(program(*written))
     if not is_of_class(folder / "program.mlir"):
         return "has no kernel of the class"
     short = element in ("f16", "bf16")
-    expected = run(folder, element, "reference", "reproducible")
+    expected = run(folder, element, "reference", "reproducible", told)
     if not short or rows * columns < LARGE:
-        got = run(folder, element, "gpu-sim", "reproducible")
+        got = run(folder, element, "gpu-sim", "reproducible", told)
         if any((expected / f"{name}.npy").read_bytes() != (got / f"{name}.npy").read_bytes() for name in ("dot", "sum")):
             return "differs from the reference"
     if not short:
@@ -66,7 +84,7 @@ def wrong(case, folder):
     exact = values(expected / "dot.npy", element)
     bound = 2.0**-7 * np.abs(exact) + 2 * depth * 2.0**-24 * 4 * depth
     for chip in ("sm_80", "sm_90a"):
-        out = run(folder, element, "gpu-sim", "fast", chip)
+        out = run(folder, element, "gpu-sim", "fast", told, chip)
         if "tensor-cores" not in pathlib.Path(f"{out}.json").read_text():
             return f"{chip}: tensor cores are not reported"
         if not (np.abs(values(out / "dot.npy", element) - exact) <= bound).all():

@@ -197,11 +197,12 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
   let description = [{
     Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels`, and a declaration of the same name in its place, which says how
     the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Four classes of kernels have code of
-    their own, beside the generic one. A contraction of known sizes, whose results all read it element by element, shares tiles of the result among blocks of
-    threads, with the operands in shared memory: f16 and bf16 with the permissions `mma` and `contract` go to tensor cores
-    (`mma.sync`, operands copied ahead by `cp.async`), which the report of permissions names; on sm_90a, where the operands are
-    arguments whose rows are multiples of 16 bytes, to those of warpgroups (`wgmma`): one warpgroup has tiles brought by tensor
-    maps, ahead through a ring, the others multiply. Everything else is summed by multiply-adds in the written order.
+    their own, beside the generic one. A contraction whose results all read it element by element shares tiles of the result among
+    blocks of threads, with the operands in shared memory. With the permissions `mma` and `contract` f16 and bf16 go to tensor cores
+    (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions names both. On
+    sm_90a f16 and bf16, where the operands are arguments whose rows are multiples of 16 bytes, go to the tensor cores of warpgroups
+    (`wgmma`): one warpgroup has tiles brought by tensor maps, ahead through a ring, the others multiply. Sums of i8 are the same
+    in any order, and go to tensor cores without a permission. Everything else is summed by multiply-adds in the written order.
 
     In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of threads takes a
     row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes, and what waits between two passes
@@ -213,8 +214,9 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     it too.
 
     `ad.tiles` of the declaration says who takes a tile (`threads`, `warps` or `blocks`), `ad.space` how many there are: the
-    product of that many leading axes of that result; or `ad.blocks` says their number. Of blocks that stay with a
-    processor of the device and take one tile after another, each has `ad.resident`. `ad.run` is how many tiles one taker has at
+    product of that many leading axes of that result, the last of them divided by the extents of `ad.tile` where it is there; or
+    `ad.blocks` says the number of blocks. Of blocks that stay with a processor of the device and take one tile after another, each
+    has `ad.resident`. `ad.run` is how many tiles one taker has at
     once, `ad.group` how many threads share a tile. `ad.threads` and `ad.shared_bytes` say what
     each block gets, where it is not 256 threads and no shared memory beside that of the kernel; `ad.tensor_maps` what the last
     arguments of the kernel are.
@@ -230,12 +232,13 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
       gpu.func @k(%a: !llvm.ptr, %y: !llvm.ptr) kernel attributes {nvvm.maxntid = array<i32: 256>} { … }
     }
     ```
-    Refuses kernel bodies that are not linalg on tensors, and modules that hold something named `ad_kernels` already.
+    Refuses kernel bodies that are not linalg on tensors, modules that hold something named `ad_kernels` already, and a tile that
+    the units of a contraction do not have.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
                         "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: whose instructions kernels may use">,
                  Option<"tile", "tile", "std::string", "\"\"",
-                        "ROWSxCOLUMNS of a contraction's result that a block takes, where there is such a tile; for tests">];
+                        "ROWSxCOLUMNS of a contraction's result that a block takes, one of the table's; for tests">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::NVVM::NVVMDialect", "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect"];
 }

@@ -267,6 +267,8 @@ protected:
   class WaitingResults;
   FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
                                              Operation *join, BlockCode block);
+  /// Of those whose length only the run knows: what waits for its neighbour has a place for each doubling.
+  virtual int64_t longestReduction() const { return std::numeric_limits<int64_t>::max(); }
   void setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);
   Value joinValues(Operation *join, Value lhs, Value rhs);
   Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join);

@@ -100,9 +100,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t l
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(total));
   if (known && *known <= length)
     return block(zero, total);
-  constexpr int64_t kLevels = 64; // there are fewer than 2^63 blocks
-  WaitingResults waiting(*this, identities, join,
-                         known ? 1 + llvm::Log2_64_Ceil(llvm::divideCeil(*known, length)) : kLevels);
+  uint64_t blocks = llvm::divideCeil(known.value_or(longestReduction()), length);
+  WaitingResults waiting(*this, identities, join, 1 + llvm::Log2_64_Ceil(blocks));
   waiting.push(zero, identities);
   auto loop = scf::ForOp::create(builder, loc, zero, total, indexConstant(length), ValueRange{zero, zero});
   {

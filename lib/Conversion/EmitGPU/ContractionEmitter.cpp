@@ -5,6 +5,7 @@
 #include "ContractionEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -13,12 +14,14 @@ using namespace mlir::ad::device;
 // Tiles that keep the processors of a large chip busy.
 static constexpr int64_t kManyTiles = 128;
 
+// Of a size that only the run knows there is one.
 static int64_t tilesOf(ArrayRef<int64_t> shape, const ContractionTile &tile) {
   int64_t count = 1;
-  for (int64_t size : shape.drop_back(2))
-    count *= size;
-  return count * int64_t(llvm::divideCeil(shape[shape.size() - 2], tile.rows)) *
-         int64_t(llvm::divideCeil(shape.back(), tile.columns));
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    int64_t each = axis + 1 == shape.size() ? tile.columns : axis + 2 == shape.size() ? tile.rows : 1;
+    count *= ShapedType::isDynamic(size) ? 1 : int64_t(llvm::divideCeil(size, each));
+  }
+  return count;
 }
 
 // The tiles of each kind, from large to small. Those of warpgroups have 64 rows for each of them.
@@ -56,28 +59,29 @@ static ContractionTile chooseTile(ArrayRef<int64_t> shape, const Contraction &co
 
 ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
                                        const Contraction &contraction, StringRef wanted)
-    : GenericEmitter(kernel, function), contraction(contraction) {
+    : RunEmitter(kernel, function), contraction(contraction) {
   linalg::GenericOp op = this->contraction.op;
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  rowCount = sizes[contraction.rowLoop];
-  columnCount = sizes[contraction.columnLoop];
-  depthCount = sizes[contraction.depthLoop];
   tile = chooseTile(cast<RankedTensorType>(op.getResult(0).getType()).getShape(), contraction, wanted);
 }
 
 // The sums of a large tile take more than half of the registers.
 int64_t ContractionEmitter::blocksTogether() const { return tile.rows > 64 ? 1 : 2; }
 
+// Every tensor begins at a multiple of 64 bytes, so the length of its rows says where its chunks do.
 ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsigned loop, int64_t lines) {
   linalg::GenericOp op = contraction.op;
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
-  auto type = cast<RankedTensorType>(operand->get().getType());
-  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
-  int64_t bytes = cpu::memoryBytes(type.getElementType());
-  bool inMemory = buffers.count(operand->get()) && (last == loop || last == contraction.depthLoop);
-  bool whole = inMemory && sizes[last] * bytes % kChunkBytes == 0;
-  return {operand, loop, sizes[loop], lines, tile.depth, last != loop, whole};
+  Staged part{operand, loop, loopSize(op, loop), lines, tile.depth, last != loop, false, nullptr};
+  if (!buffers.count(operand->get()) || (last != loop && last != contraction.depthLoop))
+    return part;
+  int64_t elements = kChunkBytes / cpu::memoryBytes(getElementTypeOrSelf(operand->get().getType()));
+  Value rest = binary<arith::RemUIOp>(loopSize(op, last), indexConstant(elements));
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rest));
+  part.whole = !known || *known == 0;
+  if (!known)
+    part.aligned = isEqual(rest, 0);
+  return part;
 }
 
 LogicalResult ContractionEmitter::emitRoots() {
@@ -85,57 +89,90 @@ LogicalResult ContractionEmitter::emitRoots() {
   bool tensorCores = contraction.units == Units::TensorCores;
   if (tensorCores)
     recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
+  bindSizes();
   staged[0] = stagedOf(contraction.rows, contraction.rowLoop, tile.rows);
   staged[1] = stagedOf(contraction.columns, contraction.columnLoop, tile.columns);
   shared = sharedMemory(builder, function, sharedBytes(), "shared");
-  tileCount.takers = "blocks";
-  tileCount.blocks = countTiles();
-  return emitLoop(block, indexConstant(countTiles()), blocks, [&](Value number) {
+  shareTiles();
+  return emitLoop(block, countTiles(), blocks, [&](Value number) {
     Place place = placeOf(number);
     return tensorCores ? emitTensorCores(place) : emitMultiplyAdds(place);
   });
 }
 
-int64_t ContractionEmitter::countTiles() const { return tilesOf(results.front().shape, tile); }
+void ContractionEmitter::bindSizes() {
+  linalg::GenericOp op = contraction.op;
+  rowCount = loopSize(op, contraction.rowLoop);
+  columnCount = loopSize(op, contraction.columnLoop);
+  depthCount = loopSize(op, contraction.depthLoop);
+}
 
-// By a number that is not constant; of 64 bits it would be a function that ptxas calls.
+// The depth of an operand that lies in the memory of a GPU, of which none has a terabyte. Every thread has
+// places for as many sums of blocks as that has doublings.
+int64_t ContractionEmitter::longestReduction() const {
+  bool inMemory = buffers.count(contraction.rows->get()) || buffers.count(contraction.columns->get());
+  return inMemory ? int64_t(1) << 40 : RunEmitter::longestReduction();
+}
+
+// The host counts the tiles of a result whose size only the run knows.
+void ContractionEmitter::shareTiles() {
+  ArrayRef<int64_t> shape = results.front().shape;
+  tileCount.takers = "blocks";
+  if (!ShapedType::isDynamicShape(shape)) {
+    tileCount.blocks = tilesOf(shape, tile);
+    return;
+  }
+  tileCount.axes = shape.size();
+  tileCount.tile = {tile.rows, tile.columns};
+}
+
+Value ContractionEmitter::divideUp(Value size, int64_t by) {
+  return binary<arith::DivUIOp>(binary<arith::AddIOp>(size, indexConstant(by - 1)), indexConstant(by));
+}
+
+Value ContractionEmitter::countTiles() {
+  Value count = binary<arith::MulIOp>(divideUp(rowCount, tile.rows), divideUp(columnCount, tile.columns));
+  for (Value size : ArrayRef(results.front().sizes).drop_back(2))
+    count = binary<arith::MulIOp>(count, size);
+  return count;
+}
+
+// Quotient and rest.
 std::pair<Value, Value> ContractionEmitter::divide(Value number, Value by) {
-  Type word = builder.getI32Type(), index = builder.getIndexType();
-  Value left = builder.createOrFold<arith::IndexCastOp>(loc, word, number);
-  Value right = builder.createOrFold<arith::IndexCastOp>(loc, word, by);
-  Value quotient = binary<arith::DivUIOp>(left, right), rest = binary<arith::RemUIOp>(left, right);
-  return {builder.createOrFold<arith::IndexCastOp>(loc, index, quotient),
-          builder.createOrFold<arith::IndexCastOp>(loc, index, rest)};
+  return {binary<arith::DivUIOp>(number, by), binary<arith::RemUIOp>(number, by)};
 }
 
 // Tiles that share operands follow each other: down a column of some tiles, then across. A matrix that has no
 // whole number of such strips ends in a lower one.
-std::pair<Value, Value> ContractionEmitter::tileInMatrix(Value number, int64_t rows, int64_t columns) {
-  constexpr int64_t together = 8;
-  Value size = indexConstant(together * columns), strip = binary<arith::DivUIOp>(number, size);
-  Value inStrip = binary<arith::RemUIOp>(number, size);
-  Value first = binary<arith::MulIOp>(strip, indexConstant(together)), height = indexConstant(together);
-  if (rows < together)
-    height = indexConstant(rows);
-  else if (rows % together != 0)
-    height = binary<arith::MinUIOp>(binary<arith::SubIOp>(indexConstant(rows), first), height);
-  auto [column, row] = divide(inStrip, height);
+static constexpr int64_t kStripRows = 8;
+
+Value ContractionEmitter::stripHeight(Value rows, Value first) {
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rows));
+  if (known && (*known < kStripRows || *known % kStripRows == 0))
+    return indexConstant(std::min(*known, kStripRows));
+  return binary<arith::MinUIOp>(binary<arith::SubIOp>(rows, first), indexConstant(kStripRows));
+}
+
+std::pair<Value, Value> ContractionEmitter::tileInMatrix(Value number, Value rows, Value columns) {
+  Value height = indexConstant(kStripRows);
+  auto [strip, inStrip] = divide(number, binary<arith::MulIOp>(height, columns));
+  Value first = binary<arith::MulIOp>(strip, height);
+  auto [column, row] = divide(inStrip, stripHeight(rows, first));
   return {binary<arith::AddIOp>(first, row), column};
 }
 
 ContractionEmitter::Place ContractionEmitter::placeOf(Value number) {
-  auto next = [&](int64_t count) -> Value {
-    Value size = indexConstant(count), index = binary<arith::RemUIOp>(number, size);
-    number = binary<arith::DivUIOp>(number, size);
-    return index;
-  };
-  int64_t rows = llvm::divideCeil(rowCount, tile.rows), columns = llvm::divideCeil(columnCount, tile.columns);
-  auto [row, column] = tileInMatrix(next(rows * columns), rows, columns);
-  ArrayRef<int64_t> outer = ArrayRef<int64_t>(results.front().shape).drop_back(2);
+  Value rows = divideUp(rowCount, tile.rows), columns = divideUp(columnCount, tile.columns);
+  auto [rest, inMatrix] = divide(number, binary<arith::MulIOp>(rows, columns));
+  auto [row, column] = tileInMatrix(inMatrix, rows, columns);
+  ArrayRef<Value> outer = ArrayRef(results.front().sizes).drop_back(2);
   Place place{Position(outer.size()), binary<arith::MulIOp>(row, indexConstant(tile.rows)),
               binary<arith::MulIOp>(column, indexConstant(tile.columns))};
-  for (int64_t axis = int64_t(outer.size()) - 1; axis >= 0; --axis)
-    place.position[axis] = {next(outer[axis]), 0, nullptr};
+  for (int64_t axis = int64_t(outer.size()) - 1; axis >= 0; --axis) {
+    auto [left, index] = divide(rest, outer[axis]);
+    place.position[axis] = {index, 0, nullptr};
+    rest = left;
+  }
   return place;
 }
 
@@ -159,8 +196,9 @@ SmallVector<cpu::Index> ContractionEmitter::loopsAt(const Place &place, Value ro
 FailureOr<Value> ContractionEmitter::nearestElement(const Staged &part, const Place &place, Value index,
                                                     Value depth) {
   linalg::GenericOp op = contraction.op;
-  index = binary<arith::MinUIOp>(index, indexConstant(part.size - 1));
-  depth = binary<arith::MinUIOp>(depth, indexConstant(depthCount - 1));
+  Value one = indexConstant(1);
+  index = binary<arith::MinUIOp>(index, binary<arith::SubIOp>(part.size, one));
+  depth = binary<arith::MinUIOp>(depth, binary<arith::SubIOp>(depthCount, one));
   Spread ofThread(*this);
   AffineMap map = op.getMatchingIndexingMap(part.operand);
   return evaluateOne(part.operand->get(), apply(map, loopsAt(place, index, index, depth)));
@@ -190,8 +228,20 @@ int64_t ContractionEmitter::sharedBytes() {
 
 Value ContractionEmitter::sharedPointer(Value byte) { return bytesBehind(builder, loc, shared, byte); }
 
-Value ContractionEmitter::isBelow(Value index, int64_t size) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, indexConstant(size));
+Value ContractionEmitter::isBelow(Value index, Value size) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, size);
+}
+
+Value ContractionEmitter::isEqual(Value index, int64_t value) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, index, indexConstant(value));
+}
+
+// A condition that is known leaves no branch.
+LogicalResult ContractionEmitter::emitWhen(Value condition, function_ref<LogicalResult()> code) {
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(condition));
+  if (known)
+    return *known ? code() : success();
+  return emitIf(condition, code);
 }
 
 // All threads of the block share some rows of the tile, which are one element longer, so that neighbours lie
@@ -221,14 +271,12 @@ LogicalResult ContractionEmitter::emitResults(const Place &place, const Sums &su
   return emitLoop(first, indexConstant(sums.rows), together, [&](Value inRow) {
     Value row = binary<arith::AddIOp>(binary<arith::AddIOp>(place.row, sums.row), inRow);
     Value inside = binary<arith::AndIOp>(isBelow(row, rowCount), isBelow(column, columnCount));
-    auto branch = scf::IfOp::create(builder, loc, inside);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    Scope scope(*this);
-    Spread ofThread(*this);
-    Position position = positionAt(place, row, column);
-    remember(op.getResult(0), position,
-             LLVM::LoadOp::create(builder, loc, element, sumPointer(sums, inRow, inColumn)));
-    return storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, position);
+    return emitIf(inside, [&] {
+      Spread ofThread(*this);
+      Position position = positionAt(place, row, column);
+      remember(op.getResult(0), position,
+               LLVM::LoadOp::create(builder, loc, element, sumPointer(sums, inRow, inColumn)));
+      return storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, position);
+    });
   });
 }

@@ -9,7 +9,7 @@
 #define ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONEMITTER_H
 
 #include "ContractionMatch.h"
-#include "GenericEmitter.h"
+#include "RunEmitter.h"
 #include "SharedMemory.h"
 
 namespace mlir::ad::device {
@@ -26,7 +26,7 @@ struct ContractionTile {
   int64_t warpgroups;             // that multiply, beside the one that copies
 };
 
-class ContractionEmitter : public GenericEmitter {
+class ContractionEmitter : public RunEmitter {
 public:
   /// `wanted` names a tile, as ROWSxCOLUMNS, that is taken if the units have it; empty: the shape decides.
   ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Contraction &contraction,
@@ -40,10 +40,11 @@ protected:
   struct Staged {
     OpOperand *operand;
     unsigned lineLoop;    // of the result that the operand has
-    int64_t size;         // of that loop
+    Value size;           // of that loop
     int64_t lines, count; // of the tile: how many along lineLoop, and along the depth
     bool alongDepth;      // what a line runs along
-    bool whole;           // chunks of 16 bytes of the operand lie in memory as they do in the tile
+    bool whole;           // chunks of 16 bytes of the operand lie in memory as they do in the tile,
+    Value aligned;        // where this holds, if only the run knows it
     int64_t offset = 0;   // bytes from the start of shared memory
     int64_t lineLength() const { return alongDepth ? count : lines; }
     int64_t lineCount() const { return alongDepth ? lines : count; }
@@ -65,15 +66,22 @@ protected:
 
   // --- ContractionEmitter.cpp: tiles of the result
   LogicalResult emitRoots() override;
+  int64_t longestReduction() const override;
+  void bindSizes();
   Place placeOf(Value number);
   std::pair<Value, Value> divide(Value number, Value by);
-  std::pair<Value, Value> tileInMatrix(Value number, int64_t rows, int64_t columns);
+  Value stripHeight(Value rows, Value first);
+  std::pair<Value, Value> tileInMatrix(Value number, Value rows, Value columns);
   Staged stagedOf(OpOperand *operand, unsigned loop, int64_t lines);
   Position positionAt(const Place &place, Value row, Value column);
   SmallVector<Index> loopsAt(const Place &place, Value row, Value column, Value depth);
   FailureOr<Value> nearestElement(const Staged &part, const Place &place, Value index, Value depth);
-  int64_t countTiles() const;
-  Value isBelow(Value index, int64_t size);
+  void shareTiles();
+  Value countTiles();
+  Value divideUp(Value size, int64_t by);
+  Value isBelow(Value index, Value size);
+  Value isEqual(Value index, int64_t value);
+  LogicalResult emitWhen(Value condition, function_ref<LogicalResult()> code);
   LogicalResult emitResults(const Place &place, const Sums &sums);
   Sums sumsOfBlock(int64_t firstRow, int64_t rows);
   Value sumPointer(const Sums &sums, Value row, Value column);
@@ -83,7 +91,7 @@ protected:
   const Contraction contraction;
   ContractionTile tile;
   Staged staged[2]; // of rows and of columns
-  int64_t rowCount, columnCount, depthCount;
+  Value rowCount, columnCount, depthCount;
   Value shared; // start of shared memory
 
 private:

@@ -87,9 +87,8 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
   }
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (type.getRank() < 2 || ShapedType::isDynamicShape(op.getStaticLoopRanges()) ||
-      !out.isProjectedPermutation()) {
-    reason = "its result is no matrix of known size";
+  if (type.getRank() < 2 || !out.isProjectedPermutation()) {
+    reason = "its result is no matrix";
     return std::nullopt;
   }
   SmallVector<unsigned> reduced;
@@ -140,17 +139,21 @@ static std::string whyNoTensorMap(const Contraction &contraction, OpOperand *ope
   auto type = cast<RankedTensorType>(operand->get().getType());
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
-  int64_t row = type.getShape().back() * type.getElementTypeBitWidth() / 8;
   if (!isa<BlockArgument>(operand->get()))
     return "an operand is computed by the kernel";
   if (type.getRank() > mostAxes)
     return "an operand has more than five axes";
   if (last != loop && last != contraction.depthLoop)
     return "an operand is contiguous along neither a side of the result nor the depth";
-  if (row % alignment != 0)
+  if (type.isDynamicDim(type.getRank() - 1))
+    return "only the run knows how long the rows of an operand are";
+  if (int64_t row = type.getShape().back() * type.getElementTypeBitWidth() / 8; row % alignment != 0)
     return "the rows of an operand have " + std::to_string(row) + " bytes, which is no multiple of 16";
-  if (llvm::any_of(type.getShape(), [&](int64_t size) { return size == 0 || size >= mostElements; }) ||
-      type.getNumElements() >= mostElements)
+  int64_t elements = 1;
+  for (int64_t size : type.getShape()) // what only the run knows is checked there
+    elements =
+        std::min(elements * (ShapedType::isDynamic(size) ? 1 : std::min(size, mostElements)), mostElements);
+  if (elements == 0 || elements >= mostElements)
     return "an operand has no elements, or 2^31 of them or more";
   return "";
 }

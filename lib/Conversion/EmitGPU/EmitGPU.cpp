@@ -166,6 +166,8 @@ private:
       declaration->setAttr("ad.blocks", builder.getI64IntegerAttr(tiles.blocks));
     if (tiles.resident > 0)
       declaration->setAttr("ad.resident", builder.getI64IntegerAttr(tiles.resident));
+    if (!tiles.tile.empty())
+      declaration->setAttr("ad.tile", builder.getDenseI64ArrayAttr(tiles.tile));
     if (tiles.blockThreads != device::kBlockThreads)
       declaration->setAttr("ad.threads", builder.getI64IntegerAttr(tiles.blockThreads));
     if (tiles.sharedBytes > 0)

@@ -14,18 +14,19 @@
 
 namespace mlir::ad::device {
 
-/// How the tiles of a kernel are counted: those of the leading axes of a result, taken by threads or by
-/// warps, or a number of tiles that blocks of threads take.
+/// How the tiles of a kernel are counted: those of the leading axes of a result, taken by threads, by warps
+/// or by blocks of threads, or a number of tiles that blocks take.
 struct TileCount {
   StringRef takers = "threads";
   int64_t result = 0, axes = 0;
   int64_t blocks = 0;
   int64_t resident = 0; // blocks that stay with a processor and take tiles in turn; 0 if they do not
   int64_t blockThreads = kBlockThreads;
-  int64_t sharedBytes = 0; // that the launch gives each block
-  ArrayAttr tensorMaps;    // what the last arguments of the function are, or null
-  int64_t run = 1;         // tiles that a taker has at once
-  int64_t group = 1;       // threads that take a tile together, of takers that are threads
+  int64_t sharedBytes = 0;        // that the launch gives each block
+  ArrayAttr tensorMaps;           // what the last arguments of the function are, or null
+  int64_t run = 1;                // tiles that a taker has at once
+  int64_t group = 1;              // threads that take a tile together, of takers that are threads
+  SmallVector<int64_t> tile = {}; // elements of a tile along the last of the axes
 };
 
 class GenericEmitter : public cpu::KernelEmitter {

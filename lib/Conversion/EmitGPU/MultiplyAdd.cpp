@@ -123,12 +123,11 @@ LogicalResult ContractionEmitter::emitMultiplyAdds(const Place &place) {
         return failure();
       start.push_back(*identity);
     }
+  auto block = [&](Value lower, Value upper) { return sumPieces(place, loops, start, lower, upper); };
   OrderAttr order = kernel.getOrderAttr();
-  int64_t length = order ? order.getLength() : depthCount;
   Operation *join = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  auto sums = pairwiseTree(indexConstant(depthCount), length, start, join, [&](Value lower, Value upper) {
-    return sumPieces(place, loops, start, lower, upper);
-  });
+  auto sums = order ? pairwiseTree(depthCount, order.getLength(), start, join, block)
+                    : block(indexConstant(0), depthCount);
   if (failed(sums))
     return failure();
   return storeSums(place, *sums, down, across);

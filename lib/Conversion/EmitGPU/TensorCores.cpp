@@ -91,9 +91,12 @@ LogicalResult ContractionEmitter::copyPiece(const Place &place, Value piece) {
   Value stage = binary<arith::RemUIOp>(piece, indexConstant(tile.stages));
   Value depth = binary<arith::MulIOp>(piece, indexConstant(tile.depth));
   for (const Staged &part : staged) {
-    if (part.whole)
+    auto fill = [&] { return fillElements(part, place, depth, stage); };
+    auto copy = [&] {
       copyChunks(part, place, depth, stage);
-    else if (failed(fillElements(part, place, depth, stage)))
+      return success();
+    };
+    if (failed(part.whole ? emitWhere(part.aligned, copy, fill) : fill()))
       return failure();
   }
   return success();
@@ -189,17 +192,17 @@ SmallVector<Value> ContractionEmitter::multiplyPiece(Value stage, ValueRange sum
 // While a piece is multiplied the next ones are on their way. The barrier says two things: that all threads
 // have what they wait for, and that nobody reads the piece whose place the next one takes.
 LogicalResult ContractionEmitter::emitTensorCores(const Place &place) {
-  int64_t pieces = llvm::divideCeil(depthCount, tile.depth);
+  Value pieces = divideUp(depthCount, tile.depth);
   for (int64_t piece = 0; piece + 1 < tile.stages; ++piece) {
-    if (piece < pieces && failed(copyPiece(place, indexConstant(piece))))
+    Value number = indexConstant(piece);
+    if (failed(emitWhen(isBelow(number, pieces), [&] { return copyPiece(place, number); })))
       return failure();
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
   }
   WarpTile part = warpTile();
   Value zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
   SmallVector<Value> start(part.rows * part.columns / kWarpThreads, zero);
-  auto loop =
-      scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(pieces), indexConstant(1), start);
+  auto loop = scf::ForOp::create(builder, loc, indexConstant(0), pieces, indexConstant(1), start);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -208,14 +211,8 @@ LogicalResult ContractionEmitter::emitTensorCores(const Place &place) {
     NVVM::CpAsyncWaitGroupOp::create(builder, loc, tile.stages - 2);
     synchronizeBlock();
     Value next = binary<arith::AddIOp>(piece, indexConstant(tile.stages - 1));
-    auto branch = scf::IfOp::create(builder, loc, isBelow(next, pieces));
-    {
-      OpBuilder::InsertionGuard inBranch(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      Scope branchScope(*this);
-      if (failed(copyPiece(place, next)))
-        return failure();
-    }
+    if (failed(emitIf(isBelow(next, pieces), [&] { return copyPiece(place, next); })))
+      return failure();
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
     Value stage = binary<arith::RemUIOp>(piece, indexConstant(tile.stages));
     scf::YieldOp::create(builder, loc, multiplyPiece(stage, loop.getRegionIterArgs()));

@@ -19,19 +19,15 @@ static constexpr unsigned kClusterSpace = 7;
 
 int64_t WarpgroupEmitter::blocksTogether() const { return tile.warpgroups > 1 ? 1 : 2; }
 
-int64_t WarpgroupEmitter::pieceCount() const { return llvm::divideCeil(depthCount, tile.depth); }
-
-Value WarpgroupEmitter::isEqual(Value index, int64_t value) {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, index, indexConstant(value));
-}
+Value WarpgroupEmitter::pieceCount() { return divideUp(depthCount, tile.depth); }
 
 LogicalResult WarpgroupEmitter::emitRoots() {
   linalg::GenericOp op = contraction.op;
   recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
+  bindSizes();
   if (failed(addSources()))
     return failure();
-  tileCount.takers = "blocks";
-  tileCount.blocks = countTiles();
+  shareTiles();
   tileCount.resident = blocksTogether();
   tileCount.blockThreads = (tile.warpgroups + 1) * kWarpgroupThreads;
   tileCount.sharedBytes = barriersStart() + Ring::barrierBytes(tile.stages);
@@ -110,14 +106,14 @@ void WarpgroupEmitter::emitPrologue() {
 
 // All warpgroups go through the same parts of the result, and count the pieces of the ring alike.
 LogicalResult WarpgroupEmitter::forTiles(TileCode code) {
-  auto loop = scf::ForOp::create(builder, loc, block, indexConstant(countTiles()), blocks, indexConstant(0));
+  auto loop = scf::ForOp::create(builder, loc, block, countTiles(), blocks, indexConstant(0));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Scope scope(*this);
   Value before = loop.getRegionIterArg(0);
   if (failed(code(placeOf(loop.getInductionVar()), before)))
     return failure();
-  Value after = binary<arith::AddIOp>(before, indexConstant(pieceCount()));
+  Value after = binary<arith::AddIOp>(before, pieceCount());
   scf::YieldOp::create(builder, loc, after);
   return success();
 }
@@ -131,7 +127,7 @@ void WarpgroupEmitter::limitRegisters(bool copies) {
 
 LogicalResult WarpgroupEmitter::emitCopies() {
   return forTiles([&](const Place &place, Value before) {
-    return emitLoop(indexConstant(0), indexConstant(pieceCount()), indexConstant(1), [&](Value number) {
+    return emitLoop(indexConstant(0), pieceCount(), indexConstant(1), [&](Value number) {
       copyPiece(place, binary<arith::AddIOp>(before, number),
                 binary<arith::MulIOp>(number, indexConstant(tile.depth)));
       return success();

@@ -55,8 +55,6 @@ private:
   void storeColumns(const Sums &inShared, Value chunk, Value sums);
   void storeColumns(const Sums &inShared, int64_t chunk, Value sums);
 
-  Value isEqual(Value index, int64_t value);
-
   // Shared memory: the ring's stages, the sums of each warp, the ring's mbarriers.
   int64_t stageBytes() const { return (tile.rows + tile.columns) * tile.depth * kShortBytes; }
   int64_t warpCount() const { return tile.warpgroups * kWarpgroupThreads / kWarpThreads; }
@@ -65,7 +63,7 @@ private:
   Ring ring() {
     return {builder, loc, shared, {tile.stages, stageBytes(), tile.warpgroups, barriersStart()}};
   }
-  int64_t pieceCount() const;
+  Value pieceCount();
 
   SmallVector<Source, 2> sources; // the rows' operand, and the columns'
   Value warpgroup;                // of the thread, in its block; the first one copies

@@ -21,7 +21,7 @@ LogicalResult WarpgroupEmitter::emitProducts() {
 // A piece is multiplied while the one before it still is; then that one is given back.
 Value WarpgroupEmitter::multiplyPieces(Value before) {
   Value first = isEqual(binary<arith::RemUIOp>(inBlock, indexConstant(kWarpgroupThreads)), 0);
-  Value one = indexConstant(1), count = indexConstant(pieceCount());
+  Value one = indexConstant(1), count = pieceCount();
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), count, one,
                                  ValueRange{zeroSums(builder, loc, tile.columns)});
   {

@@ -51,9 +51,14 @@ void HostEmitter::returnDonated(Value argument, const HostTensor &tensor) {
 Value HostEmitter::tileCount(LaunchOp launch, func::FuncOp kernel) {
   auto space = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.space");
   const HostTensor result = tensors.lookup(launch.getResult(space[0]));
+  SmallVector<int64_t> tile(space[1], 1);
+  if (auto extents = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.tile"))
+    llvm::copy(extents.asArrayRef(), tile.end() - extents.size());
   Value count = indexConstant(1);
-  for (Value size : ArrayRef(result.sizes).take_front(space[1]))
-    count = builder.createOrFold<arith::MulIOp>(loc, count, size);
+  for (auto [size, each] : llvm::zip_first(tile, result.sizes)) {
+    Value tiles = builder.createOrFold<arith::CeilDivUIOp>(loc, each, indexConstant(size));
+    count = builder.createOrFold<arith::MulIOp>(loc, count, tiles);
+  }
   if (auto run = kernel->getAttrOfType<IntegerAttr>("ad.run"))
     count = builder.createOrFold<arith::CeilDivUIOp>(loc, count, indexConstant(run.getInt()));
   return count;
@@ -90,12 +95,18 @@ std::pair<Value, Value> HostEmitter::blocksFor(func::FuncOp kernel, Value thread
 Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
   int64_t most = numberOf(kernel, "ad.threads", kBlockThreads);
   int64_t sharedBytes = numberOf(kernel, "ad.shared_bytes", 0);
-  if (auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks")) {
-    Value count = indexConstant(std::clamp<int64_t>(blocks.getInt(), 1, kMostBlocks));
+  bool counts = kernel->hasAttr("ad.tile"); // here, what only the run knows
+  if (counts || kernel->hasAttr("ad.blocks")) {
+    int64_t known = std::clamp<int64_t>(numberOf(kernel, "ad.blocks", 1), 1, kMostBlocks);
+    Value count = counts ? tileCount(launch, kernel) : indexConstant(known);
     // Blocks that stay with their processor are no more than those have room for.
     if (auto resident = kernel->getAttrOfType<IntegerAttr>("ad.resident")) {
       Value room = builder.createOrFold<arith::MulIOp>(loc, processors, indexConstant(resident.getInt()));
       count = builder.createOrFold<arith::MinUIOp>(loc, count, room);
+    }
+    if (counts) {
+      count = builder.createOrFold<arith::MinUIOp>(loc, count, indexConstant(kMostBlocks));
+      count = builder.createOrFold<arith::MaxUIOp>(loc, count, indexConstant(1));
     }
     return gridOf(count, indexConstant(most), sharedBytes);
   }

@@ -65,6 +65,9 @@ LogicalResult PlanVerifier::verifySpace(LaunchOp launch, func::FuncOp kernel) {
   if (space.size() != 2 || space[0] < 0 || space[0] >= results || space[1] < 0 ||
       space[1] > cast<RankedTensorType>(launch.getResult(space[0]).getType()).getRank())
     return launch.emitOpError("launches a kernel whose ad.space names no axes of its results");
+  auto tile = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.tile");
+  if (tile && (tile.size() > space[1] || llvm::any_of(tile.asArrayRef(), [](int64_t n) { return n < 1; })))
+    return launch.emitOpError("launches a kernel whose ad.tile is no tile of the axes that ad.space names");
   for (StringRef count : {"ad.run", "ad.group", "ad.resident"})
     if (auto number = kernel->getAttrOfType<IntegerAttr>(count); number && number.getInt() < 1)
       return launch.emitOpError("launches a kernel whose ") << count << " is not positive";

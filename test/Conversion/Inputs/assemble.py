@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-CHIPS = ["sm_80", "sm_86", "sm_89", "sm_90a", "sm_100"]
+CHIPS = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"]
 ENDS = ["sm_80", "sm_100"]  # for the programs of other tests
 REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
 OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile of the result
@@ -45,7 +45,7 @@ def of_floats(element):
 
 
 # What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their code holds.
-PRODUCTS = [(2048, 4096, 200), (2048, 1152, 200), (1160, 264, 72)]
+PRODUCTS = [(2048, 4096, 200), (2048, 1152, 200), (1160, 264, 72), ("?", 264, 72)]
 OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait"]
 OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
 
