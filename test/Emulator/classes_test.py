@@ -75,10 +75,24 @@ CASES = [
     Case("transpose even i8", "transposition", rows_of("i8", TRANSPOSE, 258, 1002, "tensor<1002x258xi8>"), 1, most=2),
 ]
 
-PRODUCT = """func.func @main(%a: tensor<128x64xbf16> {ad.name = "x"}, %b: tensor<64x128xbf16> {ad.name = "v"}) -> (tensor<128x128xbf16> {ad.name = "y"}) {
-  %y = ad.dot %a, %b : (tensor<128x64xbf16>, tensor<64x128xbf16>) -> tensor<128x128xbf16>
-  return %y : tensor<128x128xbf16>
-}
+# Contractions: the operands' type, the result's, the mode, the chip, and what has to be there beside loads and stores.
+PRODUCTS = [
+    ("bf16", "bf16", "fast", "sm_80", "nvvm.ldmatrix"), ("f16", "f32", "fast", "sm_80", "nvvm.ldmatrix"),
+    ("bf16", "bf16", "fast", "sm_90a", None), ("bf16", "f32", "fast", "sm_90a", None),
+    ("f32", "f32", "reproducible", "sm_80", None), ("f64", "f64", "reproducible", "sm_80", None), ("bf16", "bf16", "reproducible", "sm_80", None),
+]
+LAYOUTS = ["nn", "nt", "tn"]  # t: transposed
+SIDE, DEPTH = 128, 64
+
+
+def product_of(element, result, layout):
+    shapes = [(SIDE, DEPTH) if layout[0] == "n" else (DEPTH, SIDE), (DEPTH, SIDE) if layout[1] == "n" else (SIDE, DEPTH)]
+    a, b = (f"tensor<{rows}x{columns}x{element}>" for rows, columns in shapes)
+    y = f"tensor<{SIDE}x{SIDE}x{result}>"
+    return f"""func.func @main(%a: {a} {{ad.name = "x"}}, %b: {b} {{ad.name = "v"}}) -> ({y} {{ad.name = "y"}}) {{
+  %y = ad.dot %a, %b batch [] x [] contract [{int(layout[0] == "n")}] x [{int(layout[1] == "t")}] : ({a}, {b}) -> {y}
+  return %y : {y}
+}}
 """
 
 
@@ -121,15 +135,21 @@ def problems(case, folder):
         yield from problems_of_access(case, access)
 
 
-def problems_of_product(folder):
-    # Later chips have another kernel for it.
-    _, traffic = run(PRODUCT, folder, "--numerics=fast", "--target=gpu-sim", "--chip=sm_80", "--traffic")
-    loads = [access for access in traffic[0]["accesses"] if access["operation"] == "nvvm.ldmatrix"]
-    if traffic[0]["class"] != "contraction" or not loads:
-        yield f"the kernel is of class {traffic[0]['class']} with {len(loads)} kinds of matrix loads"
-    for access in loads:
-        if access["wavefronts"] != access["fewest"]:
-            yield f"ldmatrix takes {access['wavefronts']} wavefronts, the fewest are {access['fewest']}"
+def problems_of_product(folder, element, result, mode, chip, instruction, layout):
+    text = product_of(element, result, layout)
+    _, traffic = run(text, folder, f"--numerics={mode}", "--target=gpu-sim", f"--chip={chip}", "--traffic")
+    accesses = traffic[0]["accesses"]
+    if traffic[0]["class"] != "contraction":
+        yield f"the kernel is of class {traffic[0]['class']}"
+    if instruction and instruction not in [access["operation"] for access in accesses]:
+        yield f"nothing is counted for {instruction}"
+    result_bytes = SIDE * SIDE * {"f64": 8, "f32": 4}.get(result, 2)
+    case = Case("", "", text, 1, None, result_bytes)
+    for access in accesses:
+        yield from problems_of_access(case, access)
+        stored = access["operation"] == "llvm.store" and access["memory"] == "global"
+        if stored and access["requests"] * 32 * 16 != result_bytes:
+            yield f"{access['requests']} requests store {result_bytes} bytes, expected 16 for each thread of a warp"
 
 
 def main():
@@ -137,9 +157,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for case in CASES:
             found += [f"{case.name}: {text}" for text in problems(case, pathlib.Path(name))]
-        found += [f"product: {text}" for text in problems_of_product(pathlib.Path(name))]
+        products = [(*case, layout) for case in PRODUCTS for layout in LAYOUTS]
+        for case in products:
+            found += [f"product {case}: {text}" for text in problems_of_product(pathlib.Path(name), *case)]
     print("\n".join(found))
-    print(f"classes: {len(CASES) + 1} run, {len(found)} failed")
+    print(f"classes: {len(CASES) + len(products)} run, {len(found)} failed")
     return bool(found)
 
 

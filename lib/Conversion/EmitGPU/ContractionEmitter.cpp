@@ -67,6 +67,11 @@ ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp f
 // The sums of a large tile take more than half of the registers.
 int64_t ContractionEmitter::blocksTogether() const { return tile.rows > 64 ? 1 : 2; }
 
+// Left alone, ptxas computes the elements of a run side by side, in all registers that there are.
+int64_t ContractionEmitter::mostRegisters() const {
+  return contraction.units == Units::TensorCores && tile.rows > 64 ? 192 : 0;
+}
+
 // Every tensor begins at a multiple of 64 bytes, so the length of its rows says where its chunks do.
 ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsigned loop, int64_t lines) {
   linalg::GenericOp op = contraction.op;
@@ -204,24 +209,22 @@ FailureOr<Value> ContractionEmitter::nearestElement(const Staged &part, const Pl
   return evaluateOne(part.operand->get(), apply(map, loopsAt(place, index, index, depth)));
 }
 
+// Sums lie where the operands did, as many rows at a time as there is place for.
 int64_t ContractionEmitter::sharedBytes() {
-  linalg::GenericOp op = contraction.op;
-  int64_t sums = cast<RankedTensorType>(op.getResult(0).getType()).getElementTypeBitWidth() / 8;
-  auto bytesOf = [&](int64_t rows) { return rows * (tile.columns + 1) * sums; };
+  int64_t forOperands = 0;
+  for (Staged &part : staged) {
+    bool tensorCores = contraction.units == Units::TensorCores;
+    int64_t elements = (tensorCores ? part.lines : distanceInDepth(part)) * part.count;
+    part.offset = forOperands;
+    forOperands += llvm::alignTo(elements * part.elementBytes() * tile.stages, 128);
+  }
   rowsTogether = tile.rows;
   if (contraction.units == Units::TensorCores)
     rowsTogether = tile.rows / tile.warpsDown;
-  else if (bytesOf(rowsTogether) > kSharedBytes)
+  int64_t rowBytes = tile.columns * cpu::memoryBytes(sumType());
+  while (rowsTogether * rowBytes > kSharedBytes)
     rowsTogether /= 2;
-  int64_t forSums = bytesOf(rowsTogether), forOperands = 0;
-  for (Staged &part : staged) {
-    Type element = cast<RankedTensorType>(part.operand->get().getType()).getElementType();
-    int64_t bytes = cpu::memoryBytes(element);
-    part.offset = forOperands;
-    int64_t elements = (part.lines + (contraction.units == Units::TensorCores ? 0 : 1)) * part.count;
-    forOperands += llvm::alignTo(elements * bytes * tile.stages, 128);
-  }
-  int64_t bytes = std::max(forSums, forOperands);
+  int64_t bytes = std::max(rowsTogether * rowBytes, forOperands);
   assert(bytes <= kSharedBytes && "tiles fit into shared memory");
   return bytes;
 }
@@ -244,39 +247,8 @@ LogicalResult ContractionEmitter::emitWhen(Value condition, function_ref<Logical
   return emitIf(condition, code);
 }
 
-// All threads of the block share some rows of the tile, which are one element longer, so that neighbours lie
-// in other banks.
+// All threads of the block share some rows of the tile.
 ContractionEmitter::Sums ContractionEmitter::sumsOfBlock(int64_t firstRow, int64_t rows) {
   Value zero = indexConstant(0);
-  return {indexConstant(firstRow), zero, rows, tile.columns, zero, tile.columns + 1, inBlock, kBlockThreads};
-}
-
-Value ContractionEmitter::sumPointer(const Sums &sums, Value row, Value column) {
-  linalg::GenericOp op = contraction.op;
-  int64_t bytes = cast<RankedTensorType>(op.getResult(0).getType()).getElementTypeBitWidth() / 8;
-  Value index = binary<arith::AddIOp>(binary<arith::MulIOp>(row, indexConstant(sums.rowLength)), column);
-  Value byte = binary<arith::MulIOp>(index, indexConstant(bytes));
-  return sharedPointer(binary<arith::AddIOp>(byte, sums.offset));
-}
-
-// Neighbouring threads take neighbouring elements of a row, and stay in their column.
-LogicalResult ContractionEmitter::emitResults(const Place &place, const Sums &sums) {
-  linalg::GenericOp op = contraction.op;
-  Type element = cast<RankedTensorType>(op.getResult(0).getType()).getElementType();
-  assert(sums.threads % sums.columns == 0 && "a row is shared by some of the threads");
-  Value width = indexConstant(sums.columns), inColumn = binary<arith::RemUIOp>(sums.thread, width);
-  Value column = binary<arith::AddIOp>(binary<arith::AddIOp>(place.column, sums.column), inColumn);
-  Value first = binary<arith::DivUIOp>(sums.thread, width);
-  Value together = indexConstant(sums.threads / sums.columns);
-  return emitLoop(first, indexConstant(sums.rows), together, [&](Value inRow) {
-    Value row = binary<arith::AddIOp>(binary<arith::AddIOp>(place.row, sums.row), inRow);
-    Value inside = binary<arith::AndIOp>(isBelow(row, rowCount), isBelow(column, columnCount));
-    return emitIf(inside, [&] {
-      Spread ofThread(*this);
-      Position position = positionAt(place, row, column);
-      remember(op.getResult(0), position,
-               LLVM::LoadOp::create(builder, loc, element, sumPointer(sums, inRow, inColumn)));
-      return storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, position);
-    });
-  });
+  return {indexConstant(firstRow), zero, rows, tile.columns, zero, inBlock, kBlockThreads};
 }

@@ -33,6 +33,7 @@ public:
                      StringRef wanted);
 
   int64_t blocksTogether() const override;
+  int64_t mostRegisters() const override;
 
 protected:
   /// An operand's part of a tile in shared memory: lines of `length` elements, along the axis in which the
@@ -46,6 +47,7 @@ protected:
     bool whole;           // chunks of 16 bytes of the operand lie in memory as they do in the tile,
     Value aligned;        // where this holds, if only the run knows it
     int64_t offset = 0;   // bytes from the start of shared memory
+    int64_t elementBytes() const { return cpu::memoryBytes(getElementTypeOrSelf(operand->get().getType())); }
     int64_t lineLength() const { return alongDepth ? count : lines; }
     int64_t lineCount() const { return alongDepth ? lines : count; }
   };
@@ -59,9 +61,10 @@ protected:
     Value row, column;     // in the tile, of the first
     int64_t rows, columns; // how many
     Value offset;          // bytes from the start of shared memory
-    int64_t rowLength;     // elements from a row to the next
     Value thread;          // number among those threads
     int64_t threads;
+    // So many rows follow each other in the tile, and then others after a distance.
+    int64_t groupRows = rows, groupDistance = rows;
   };
 
   // --- ContractionEmitter.cpp: tiles of the result
@@ -82,11 +85,19 @@ protected:
   Value isBelow(Value index, Value size);
   Value isEqual(Value index, int64_t value);
   LogicalResult emitWhen(Value condition, function_ref<LogicalResult()> code);
-  LogicalResult emitResults(const Place &place, const Sums &sums);
   Sums sumsOfBlock(int64_t firstRow, int64_t rows);
-  Value sumPointer(const Sums &sums, Value row, Value column);
-  Value sharedPointer(Value byte);
   int64_t sharedBytes();
+
+  // --- Results.cpp: from sums in shared memory to results
+  LogicalResult emitResults(const Place &place, const Sums &sums);
+  LogicalResult emitRuns(const Place &place, const Sums &sums, int64_t length);
+  int64_t resultRun();
+  Value rowInTile(const Sums &sums, Value row);
+  Type sumType();
+  Value sumPointer(const Sums &sums, Value row, Value column);
+  void storePair(const Sums &sums, Value row, Value column, Value left, Value right);
+  SmallVector<Value> loadSums(const Sums &sums, Value row, Value column, int64_t count);
+  Value sharedPointer(Value byte);
 
   const Contraction contraction;
   ContractionTile tile;
@@ -99,6 +110,7 @@ private:
   struct WarpTile {
     int64_t rows, columns; // how many
     Value row, column;     // the first
+    Value down;            // how many warps are above
   };
 
   // --- MultiplyAdd.cpp: sums in the order of the kernel
@@ -109,6 +121,7 @@ private:
                                             Value within);
   LogicalResult copyElements(const Staged &part, const Place &place, Value depth);
   LogicalResult storeSums(const Place &place, ValueRange sums, int64_t down, int64_t across);
+  int64_t distanceInDepth(const Staged &part);
   Value elementPointer(const Staged &part, Value line, Value within);
   Value threadRow(int64_t number);
   Value threadColumn(int64_t number);
@@ -123,6 +136,7 @@ private:
   WarpTile warpTile();
   SmallVector<Value> multiplyPiece(Value stage, ValueRange sums);
   LogicalResult storeFragments(const Place &place, ValueRange sums);
+  void storePairs(const Sums &inShared, const WarpTile &part, ValueRange sums);
 
   int64_t rowsTogether = 0; // whose sums lie in shared memory at once
 };

@@ -58,9 +58,13 @@ private:
       return failure();
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
-    // Left alone, ptxas may save registers for more blocks and spill others for it.
-    function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                      atEnd.getI32IntegerAttr(emitter->blocksTogether()));
+    // Left alone, ptxas may save registers for more blocks and spill others for it, or take all that there
+    // are.
+    if (int64_t most = emitter->mostRegisters())
+      function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), atEnd.getI32IntegerAttr(most));
+    else
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                        atEnd.getI32IntegerAttr(emitter->blocksTogether()));
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                       atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(emitter->getTiles().blockThreads)}));
     if (ArrayAttr maps = emitter->getTiles().tensorMaps)

@@ -36,6 +36,8 @@ public:
   const TileCount &getTiles() const { return tileCount; }
   /// How many blocks should have registers beside each other.
   virtual int64_t blocksTogether() const { return 2; }
+  /// How many registers a thread may have; 0: as many as that leaves.
+  virtual int64_t mostRegisters() const { return 0; }
 
 protected:
   using Index = cpu::Index;

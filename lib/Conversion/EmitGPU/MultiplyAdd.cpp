@@ -13,11 +13,17 @@ using namespace mlir::ad::device;
 // Threads along a row and along a column of a tile: neighbours read neighbouring columns.
 static constexpr int64_t kThreadsAcross = 16, kThreadsDown = kBlockThreads / kThreadsAcross;
 
+// Between neighbours along the depth: a little more than the tile has lines, so that what a warp stores along
+// the depth lies in different banks.
+int64_t ContractionEmitter::distanceInDepth(const Staged &part) {
+  constexpr int64_t bankBytes = 128;
+  return part.lines + std::max<int64_t>(1, bankBytes / (part.count * part.elementBytes()));
+}
+
 Value ContractionEmitter::elementPointer(const Staged &part, Value line, Value within) {
-  Type element = cast<RankedTensorType>(part.operand->get().getType()).getElementType();
-  int64_t bytes = cpu::memoryBytes(element);
-  Value index = binary<arith::AddIOp>(binary<arith::MulIOp>(within, indexConstant(part.lines + 1)), line);
-  Value byte = binary<arith::MulIOp>(index, indexConstant(bytes));
+  Value start = binary<arith::MulIOp>(within, indexConstant(distanceInDepth(part)));
+  Value index = binary<arith::AddIOp>(start, line);
+  Value byte = binary<arith::MulIOp>(index, indexConstant(part.elementBytes()));
   return sharedPointer(binary<arith::AddIOp>(byte, indexConstant(part.offset)));
 }
 

@@ -156,8 +156,9 @@ static Value multiply(OpBuilder &builder, Location loc, Type element, ValueRange
 ContractionEmitter::WarpTile ContractionEmitter::warpTile() {
   Value number = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads)),
         across = indexConstant(tile.warpsAcross);
-  WarpTile part{tile.rows / tile.warpsDown, tile.columns / tile.warpsAcross, {}, {}};
-  part.row = binary<arith::MulIOp>(binary<arith::DivUIOp>(number, across), indexConstant(part.rows));
+  WarpTile part{tile.rows / tile.warpsDown, tile.columns / tile.warpsAcross, {}, {}, {}};
+  part.down = binary<arith::DivUIOp>(number, across);
+  part.row = binary<arith::MulIOp>(part.down, indexConstant(part.rows));
   part.column = binary<arith::MulIOp>(binary<arith::RemUIOp>(number, across), indexConstant(part.columns));
   return part;
 }
@@ -221,35 +222,36 @@ LogicalResult ContractionEmitter::emitTensorCores(const Place &place) {
   return storeFragments(place, loop.getResults());
 }
 
-// The rows of one line of warps after the other go through shared memory.
+// Some rows of every warp at a time go through shared memory, so that fewer and fewer sums wait in registers.
 LogicalResult ContractionEmitter::storeFragments(const Place &place, ValueRange sums) {
   WarpTile part = warpTile();
-  Value four = indexConstant(4), two = indexConstant(2);
-  Value laneRow = binary<arith::DivUIOp>(lane, four);
-  Value laneColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
-  for (int64_t first = 0; first < tile.rows; first += part.rows) {
-    Sums inShared = sumsOfBlock(first, part.rows);
+  int64_t rows = rowsTogether / tile.warpsDown, count = rows * part.columns / kWarpThreads;
+  for (int64_t first = 0; first < part.rows; first += rows, sums = sums.drop_front(count)) {
+    Sums inShared = sumsOfBlock(first, rowsTogether);
+    inShared.groupRows = rows;
+    inShared.groupDistance = part.rows;
     synchronizeBlock();
-    Value mine =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, part.row, indexConstant(first));
-    auto branch = scf::IfOp::create(builder, loc, mine);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(branch.thenBlock());
-      ValueRange rest = sums;
-      for (int64_t row = 0; row < part.rows; row += kFragmentRows)
-        for (int64_t column = 0; column < part.columns; column += kFragmentColumns, rest = rest.drop_front(4))
-          for (int64_t i = 0; i < 4; ++i) {
-            Value r = binary<arith::AddIOp>(laneRow, indexConstant(row + i / 2 * 8));
-            Value c = binary<arith::AddIOp>(laneColumn, indexConstant(column + i % 2));
-            Value pointer = sumPointer(inShared, r, binary<arith::AddIOp>(part.column, c));
-            LLVM::StoreOp::create(builder, loc, rest[i], pointer);
-          }
-    }
+    storePairs(inShared, part, sums.take_front(count));
     synchronizeBlock();
     if (failed(emitResults(place, inShared)))
       return failure();
   }
   synchronizeBlock();
   return success();
+}
+
+// By the tables of the PTX ISA a thread has two neighbours of a row, and two of the row eight below.
+void ContractionEmitter::storePairs(const Sums &inShared, const WarpTile &part, ValueRange sums) {
+  Value four = indexConstant(4), two = indexConstant(2);
+  Value firstRow = binary<arith::MulIOp>(part.down, indexConstant(inShared.groupRows));
+  Value laneRow = binary<arith::AddIOp>(firstRow, binary<arith::DivUIOp>(lane, four));
+  Value laneColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
+  laneColumn = binary<arith::AddIOp>(part.column, laneColumn);
+  for (int64_t row = 0; row < inShared.groupRows; row += kFragmentRows)
+    for (int64_t column = 0; column < part.columns; column += kFragmentColumns)
+      for (int64_t half = 0; half < 2; ++half, sums = sums.drop_front(2)) {
+        Value inRow = binary<arith::AddIOp>(laneRow, indexConstant(row + half * 8));
+        Value inColumn = binary<arith::AddIOp>(laneColumn, indexConstant(column));
+        storePair(inShared, inRow, inColumn, sums[0], sums[1]);
+      }
 }

@@ -30,10 +30,8 @@ private:
   /// A part of the result that the block computes, and how many pieces went through the ring before.
   using TileCode = function_ref<LogicalResult(const Place &place, Value before)>;
 
-  /// The sums of a warp on their way to results: its 16 rows by some columns. Rows are eight words longer, so
-  /// that the pairs which half a warp stores lie in different banks.
-  static constexpr int64_t kSumRows = 16, kSumColumns = 32, kSumRowLength = kSumColumns + 8;
-  static constexpr int64_t kSumBytes = kSumRows * kSumRowLength * 4;
+  /// The sums of a warp on their way to results: its 16 rows by some columns.
+  static constexpr int64_t kSumRows = 16, kSumColumns = 32, kSumBytes = kSumRows * kSumColumns * 4;
 
   // --- WarpgroupEmitter.cpp: the kernel as a whole, and the warpgroup that copies
   LogicalResult emitRoots() override;

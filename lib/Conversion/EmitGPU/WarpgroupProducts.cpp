@@ -74,15 +74,15 @@ LogicalResult WarpgroupEmitter::emitResultsOf(const Place &place, Value sums) {
   Value row = binary<arith::MulIOp>(number, indexConstant(kSumRows));
   Value offset = binary<arith::AddIOp>(binary<arith::MulIOp>(number, indexConstant(kSumBytes)),
                                        indexConstant(sumsStart()));
-  return emitLoop(
-      indexConstant(0), indexConstant(tile.columns / kSumColumns), indexConstant(1), [&](Value chunk) {
-        Value column = binary<arith::MulIOp>(chunk, indexConstant(kSumColumns));
-        Sums inShared{row, column, kSumRows, kSumColumns, offset, kSumRowLength, lane, kWarpThreads};
-        synchronizeWarp();
-        storeColumns(inShared, chunk, sums);
-        synchronizeWarp();
-        return emitResults(place, inShared);
-      });
+  return emitLoop(indexConstant(0), indexConstant(tile.columns / kSumColumns), indexConstant(1),
+                  [&](Value chunk) {
+                    Value column = binary<arith::MulIOp>(chunk, indexConstant(kSumColumns));
+                    Sums inShared{row, column, kSumRows, kSumColumns, offset, lane, kWarpThreads};
+                    synchronizeWarp();
+                    storeColumns(inShared, chunk, sums);
+                    synchronizeWarp();
+                    return emitResults(place, inShared);
+                  });
 }
 
 // Registers have no address: the chunk decides which ones are stored.
@@ -106,19 +106,14 @@ void WarpgroupEmitter::storeColumns(const Sums &inShared, int64_t chunk, Value s
   Value four = indexConstant(4), two = indexConstant(2);
   Value inRow = binary<arith::DivUIOp>(lane, four);
   Value inColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
-  Type pair = VectorType::get(2, builder.getF32Type());
   int64_t groups = kSumColumns / kSumGroup;
   for (int64_t group = 0; group < groups; ++group)
     for (int64_t half = 0; half < 2; ++half) {
-      Value stored = LLVM::UndefOp::create(builder, loc, pair);
-      for (int64_t i = 0; i < 2; ++i) {
-        int64_t number = (chunk * groups + group) * kSumsOfGroup + half * 2 + i;
-        Value sum = LLVM::ExtractValueOp::create(builder, loc, sums, number);
-        Value at = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
-        stored = LLVM::InsertElementOp::create(builder, loc, stored, sum, at);
-      }
+      int64_t number = (chunk * groups + group) * kSumsOfGroup + half * 2;
+      Value left = LLVM::ExtractValueOp::create(builder, loc, sums, number);
+      Value right = LLVM::ExtractValueOp::create(builder, loc, sums, number + 1);
       Value row = binary<arith::AddIOp>(inRow, indexConstant(half * 8));
       Value column = binary<arith::AddIOp>(inColumn, indexConstant(group * kSumGroup));
-      LLVM::StoreOp::create(builder, loc, stored, sumPointer(inShared, row, column), /*alignment=*/8);
+      storePair(inShared, row, column, left, right);
     }
 }
