@@ -11,7 +11,7 @@
 // CHECK: fake: cuTensorMapEncodeTiled type 9 swizzle 3 promotion 3 rest 0, map aligned, 72 by 64 step 1 40 by 64 step 1 3 by 1 step 1, strides 144 5760
 // CHECK: fake: cuTensorMapEncodeTiled type 9 swizzle 3 promotion 3 rest 0, map aligned, 48 by 64 step 1 72 by 64 step 1, strides 96
 // CHECK: fake: cuFuncSetAttribute
-// CHECK: fake: cuLaunchKernel 3 x 256, 75840 bytes
+// CHECK: fake: cuLaunchKernel 3 x 256, 73792 bytes
 
 // The kernels of a chip of which none is known are for the oldest one, and --chip decides otherwise.
 // RUN: %{fake} AD_FAKE_CUDA=cuDeviceGetAttribute %{run} 2>&1 | FileCheck %s --check-prefix=OLDEST

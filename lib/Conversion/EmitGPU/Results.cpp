@@ -15,9 +15,9 @@ Type ContractionEmitter::sumType() {
 }
 
 // Rows follow each other without gaps, and chunks of 16 bytes change places in them, so that all that a warp
-// moves at once lies in different banks: pairs of sums in four or eight rows, single ones in two, and one, two
-// or four chunks to a thread. Four rows have four permutations of eight chunks; every eight chunks have one
-// more.
+// moves at once lies in different banks: pairs of sums in four or eight rows, single ones in two, and one,
+// two or four chunks to a thread. Four rows have four permutations of eight chunks; every eight chunks have
+// one more.
 Value ContractionEmitter::sumPointer(const Sums &sums, Value row, Value column) {
   int64_t bytes = cpu::memoryBytes(sumType()), inChunk = kChunkBytes / bytes;
   Value one = indexConstant(1), three = indexConstant(3);
@@ -48,7 +48,8 @@ SmallVector<Value> ContractionEmitter::loadSums(const Sums &sums, Value row, Val
   SmallVector<Value> loaded;
   for (int64_t first = 0; first < count; first += piece) {
     Value pointer = sumPointer(sums, row, binary<arith::AddIOp>(column, indexConstant(first)));
-    Value vector = LLVM::LoadOp::create(builder, loc, VectorType::get(piece, sumType()), pointer, piece * bytes);
+    Value vector =
+        LLVM::LoadOp::create(builder, loc, VectorType::get(piece, sumType()), pointer, piece * bytes);
     for (int64_t i = 0; i < piece; ++i) {
       Value at = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
       loaded.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, at));
