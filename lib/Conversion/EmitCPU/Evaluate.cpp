@@ -34,60 +34,73 @@ void KernelEmitter::remember(Value tensor, const Position &position, Value value
   caches.back()[keyOf(tensor, position)] = value;
 }
 
+// Null where nothing was remembered.
+Value KernelEmitter::known(Value tensor, const Position &position) {
+  Key key = keyOf(tensor, position);
+  for (auto &cache : llvm::reverse(caches))
+    if (auto it = cache.find(key); it != cache.end())
+      return it->second;
+  return {};
+}
+
 FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Position> positions) {
   if (lanes > 1 && isUniform(positions)) {
     WithLanes scalarCode(*this, 1, nullptr);
     return evaluate(tensor, positions);
   }
-  auto find = [&](const Position &position) -> Value {
-    Key key = keyOf(tensor, position);
-    for (auto &cache : llvm::reverse(caches))
-      if (auto it = cache.find(key); it != cache.end())
-        return it->second;
-    return {};
-  };
-  SmallVector<Value> values;
   SmallVector<Position> missing;
   for (const Position &position : positions)
-    if (!find(position))
+    if (!known(tensor, position))
       missing.push_back(position);
+  if (!missing.empty() && failed(evaluateMissing(tensor, missing)))
+    return failure();
+  SmallVector<Value> values;
+  for (const Position &position : positions)
+    values.push_back(known(tensor, position));
+  return values;
+}
+
+LogicalResult KernelEmitter::evaluateMissing(Value tensor, ArrayRef<Position> missing) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (!missing.empty() && generic && isReduction(generic)) {
+  if (generic && isReduction(generic)) {
     // All positions share one loop over the reduced axes.
     auto reduced = reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
     if (failed(reduced))
       return failure();
     for (auto [position, value] : llvm::zip_equal(missing, *reduced))
       remember(tensor, position, value);
-  } else if (!missing.empty()) {
-    if (generic && missing.size() > 1)
-      for (OpOperand *input : generic.getDpsInputOperands()) {
-        if (!input->get().getDefiningOp<linalg::GenericOp>())
-          continue;
-        SmallVector<Position> inner;
-        AffineMap map = generic.getMatchingIndexingMap(input);
-        for (const Position &position : missing)
-          inner.push_back(apply(
-              map, loopsFromOutput(generic, generic.getMatchingIndexingMap(generic.getDpsInitOperand(0)),
-                                   position)));
-        if (failed(evaluate(input->get(), inner)))
-          return failure();
-      }
-    for (const Position &position : missing) {
-      if (find(position))
-        continue;
-      FailureOr<Value> value = loadSaved(tensor, position);
-      if (!*value)
-        value = compute(tensor, position);
-      if (failed(value))
-        return failure();
-      storeSaved(tensor, position, *value);
-      remember(tensor, position, *value);
-    }
+    return success();
   }
-  for (const Position &position : positions)
-    values.push_back(find(position));
-  return values;
+  if (generic && missing.size() > 1 && failed(evaluateInputs(generic, missing)))
+    return failure();
+  for (const Position &position : missing) {
+    if (known(tensor, position))
+      continue;
+    FailureOr<Value> value = loadSaved(tensor, position);
+    if (!*value)
+      value = compute(tensor, position);
+    if (failed(value))
+      return failure();
+    storeSaved(tensor, position, *value);
+    remember(tensor, position, *value);
+  }
+  return success();
+}
+
+// Sums among them have one loop for all positions then.
+LogicalResult KernelEmitter::evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions) {
+  AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+  for (OpOperand *input : generic.getDpsInputOperands()) {
+    if (!input->get().getDefiningOp<linalg::GenericOp>())
+      continue;
+    SmallVector<Position> inner;
+    AffineMap map = generic.getMatchingIndexingMap(input);
+    for (const Position &position : positions)
+      inner.push_back(apply(map, loopsFromOutput(generic, out, position)));
+    if (failed(evaluate(input->get(), inner)))
+      return failure();
+  }
+  return success();
 }
 
 FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) {

@@ -237,6 +237,9 @@ protected:
   // --- Evaluate.cpp: values at positions
   FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions);
   FailureOr<Value> evaluateOne(Value tensor, const Position &position);
+  Value known(Value tensor, const Position &position);
+  LogicalResult evaluateMissing(Value tensor, ArrayRef<Position> missing);
+  LogicalResult evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions);
   Key keyOf(Value tensor, const Position &position);
   /// From here on, in this block, the tensor has the value at the position.
   void remember(Value tensor, const Position &position, Value value);

@@ -83,6 +83,8 @@ protected:
 
   // --- Insert.cpp: slices inserted into a tensor, element by element
   FailureOr<Value> compute(Value tensor, const Position &position) override;
+  /// The place in the slice, and whether that has it.
+  std::pair<Position, Value> placeInSlice(tensor::InsertSliceOp insert, const Position &position);
   FailureOr<Value> computeInserted(tensor::InsertSliceOp insert, const Position &position);
 
   /// The code of single threads for a while, in which those of a warp work on different elements.

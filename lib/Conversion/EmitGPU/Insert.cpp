@@ -20,9 +20,8 @@ FailureOr<Value> GenericEmitter::compute(Value tensor, const Position &position)
   return KernelEmitter::compute(tensor, position);
 }
 
-FailureOr<Value> GenericEmitter::computeInserted(tensor::InsertSliceOp insert, const Position &position) {
-  if (insert.getSourceType().getRank() != insert.getDestType().getRank())
-    return insert.emitOpError("changes the rank; the GPU emitter expects equal ranks");
+std::pair<cpu::Position, Value> GenericEmitter::placeInSlice(tensor::InsertSliceOp insert,
+                                                             const Position &position) {
   auto valueOf = [&](OpFoldResult number) -> Value {
     if (auto attr = dyn_cast<Attribute>(number))
       return indexConstant(cast<IntegerAttr>(attr).getInt());
@@ -46,8 +45,16 @@ FailureOr<Value> GenericEmitter::computeInserted(tensor::InsertSliceOp insert, c
         isInside, compare(arith::CmpIPredicate::ult, at, sizeOf(insert.getSource(), axis)));
     inside.push_back({at, 0, nullptr});
   }
+  return {inside, isInside};
+}
+
+FailureOr<Value> GenericEmitter::computeInserted(tensor::InsertSliceOp insert, const Position &position) {
+  if (insert.getSourceType().getRank() != insert.getDestType().getRank())
+    return insert.emitOpError("changes the rank; the GPU emitter expects equal ranks");
+  auto place = placeInSlice(insert, position);
   Type element = insert.getSourceType().getElementType();
-  auto branch = scf::IfOp::create(builder, loc, cpu::memoryType(element), isInside, /*withElseRegion=*/true);
+  auto branch =
+      scf::IfOp::create(builder, loc, cpu::memoryType(element), place.second, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   auto yieldAt = [&](Block *block, Value tensor, const Position &where) -> LogicalResult {
     builder.setInsertionPointToStart(block);
@@ -59,7 +66,7 @@ FailureOr<Value> GenericEmitter::computeInserted(tensor::InsertSliceOp insert, c
     scf::YieldOp::create(builder, loc, toMemory(*value));
     return success();
   };
-  if (failed(yieldAt(branch.thenBlock(), insert.getSource(), inside)) ||
+  if (failed(yieldAt(branch.thenBlock(), insert.getSource(), place.first)) ||
       failed(yieldAt(branch.elseBlock(), insert.getDest(), position)))
     return failure();
   builder.setInsertionPointAfter(branch);

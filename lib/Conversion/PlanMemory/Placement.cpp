@@ -139,53 +139,75 @@ Layout Placer::place(const Strategy &strategy) {
   return layout;
 }
 
+namespace {
+/// Free places between buffers, found by offset and by size.
+class Gaps {
+public:
+  void add(int64_t offset, int64_t bytes);
+  /// Takes the bytes from the smallest gap that has them; -1 when none has.
+  int64_t take(int64_t bytes);
+  /// Of the gap that ends there, or 0.
+  int64_t bytesBefore(int64_t end) const;
+
+private:
+  std::map<int64_t, int64_t> gaps;              // offset, bytes
+  std::set<std::pair<int64_t, int64_t>> bySize; // bytes, offset
+};
+} // namespace
+
+void Gaps::add(int64_t offset, int64_t bytes) {
+  auto next = gaps.lower_bound(offset);
+  if (next != gaps.end() && next->first == offset + bytes) {
+    bytes += next->second;
+    bySize.erase({next->second, next->first});
+    next = gaps.erase(next);
+  }
+  if (next != gaps.begin())
+    if (auto before = std::prev(next); before->first + before->second == offset) {
+      offset = before->first;
+      bytes += before->second;
+      bySize.erase({before->second, before->first});
+      gaps.erase(before);
+    }
+  gaps[offset] = bytes;
+  bySize.insert({bytes, offset});
+}
+
+int64_t Gaps::take(int64_t bytes) {
+  auto gap = bySize.lower_bound({bytes, 0});
+  if (gap == bySize.end())
+    return -1;
+  auto [size, offset] = *gap;
+  bySize.erase(gap);
+  gaps.erase(offset);
+  if (size > bytes)
+    add(offset + bytes, size - bytes);
+  return offset;
+}
+
+int64_t Gaps::bytesBefore(int64_t end) const {
+  bool endsThere = !gaps.empty() && gaps.rbegin()->first + gaps.rbegin()->second == end;
+  return endsThere ? gaps.rbegin()->second : 0;
+}
+
 // In the order of the program, each buffer into the smallest gap that is free when it starts.
 Layout Placer::scan() {
   Layout layout;
   layout.offsets.assign(items.size(), -1);
-  std::map<int64_t, int64_t> gaps;              // offset, bytes
-  std::set<std::pair<int64_t, int64_t>> bySize; // bytes, offset
-  std::multimap<int64_t, unsigned> ends;        // last, item
-  auto add = [&](int64_t offset, int64_t bytes) {
-    auto next = gaps.lower_bound(offset);
-    if (next != gaps.end() && next->first == offset + bytes) {
-      bytes += next->second;
-      bySize.erase({next->second, next->first});
-      next = gaps.erase(next);
-    }
-    if (next != gaps.begin())
-      if (auto before = std::prev(next); before->first + before->second == offset) {
-        offset = before->first;
-        bytes += before->second;
-        bySize.erase({before->second, before->first});
-        gaps.erase(before);
-      }
-    gaps[offset] = bytes;
-    bySize.insert({bytes, offset});
-  };
-  auto take = [&](std::set<std::pair<int64_t, int64_t>>::iterator gap, int64_t bytes) {
-    auto [size, offset] = *gap;
-    bySize.erase(gap);
-    gaps.erase(offset);
-    if (size > bytes)
-      add(offset + bytes, size - bytes);
-    return offset;
-  };
+  Gaps gaps;
+  std::multimap<int64_t, unsigned> ends; // last, item
   for (unsigned item : byStart) {
     for (; !ends.empty() && ends.begin()->first < items[item].first; ends.erase(ends.begin()))
-      add(layout.offsets[ends.begin()->second], items[ends.begin()->second].bytes);
-    int64_t bytes = items[item].bytes;
-    auto gap = bySize.lower_bound({bytes, 0});
-    if (gap == bySize.end()) {
+      gaps.add(layout.offsets[ends.begin()->second], items[ends.begin()->second].bytes);
+    int64_t bytes = items[item].bytes, offset = gaps.take(bytes);
+    if (offset < 0) {
       // The gap at the end grows.
-      int64_t free = !gaps.empty() && gaps.rbegin()->first + gaps.rbegin()->second == layout.bytes
-                         ? gaps.rbegin()->second
-                         : 0;
-      add(layout.bytes, bytes - free);
-      layout.bytes += bytes - free;
-      gap = bySize.lower_bound({bytes, 0});
+      int64_t more = bytes - gaps.bytesBefore(layout.bytes);
+      gaps.add(layout.bytes, more);
+      layout.bytes += more;
+      offset = gaps.take(bytes);
     }
-    layout.offsets[item] = take(gap, bytes);
+    layout.offsets[item] = offset;
     ends.emplace(items[item].last, item);
   }
   return layout;

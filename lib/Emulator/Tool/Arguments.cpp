@@ -109,6 +109,28 @@ llvm::Error Arguments::addScalar(StringRef type, StringRef text, Value &value) {
   return llvm::Error::success();
 }
 
+// Of a tensor map: box=SHAPE, with axes in the order of the array's, or swizzle=BYTES.
+static llvm::Error readMapSetting(StringRef setting, adsim::TensorMapSpec &spec) {
+  if (setting.consume_front("swizzle=")) {
+    llvm::Expected<uint64_t> bytes = parseNumber(setting, "a swizzle", 128);
+    if (!bytes)
+      return bytes.takeError();
+    spec.swizzleBytes = static_cast<uint32_t>(*bytes);
+    return llvm::Error::success();
+  }
+  if (!setting.consume_front("box="))
+    return usageError("unknown setting '" + setting +
+                      "' of a tensor map, expected box=SHAPE or swizzle=BYTES");
+  llvm::Expected<runner::Shape> box = parseShape(setting);
+  if (!box)
+    return box.takeError();
+  if (box->size() != spec.rank)
+    return usageError("the box '" + setting + "' does not have the array's axes");
+  for (uint32_t axis = 0; axis < spec.rank; ++axis)
+    spec.box[axis] = static_cast<uint32_t>((*box)[spec.rank - 1 - axis]);
+  return llvm::Error::success();
+}
+
 // Axes in the order of the shape, the contiguous one last; the hardware counts from the other end.
 llvm::Error Arguments::addMap(StringRef text, Value &value) {
   auto [settings, source] = text.split(':');
@@ -127,25 +149,9 @@ llvm::Error Arguments::addMap(StringRef text, Value &value) {
     return usageError("tensor maps have one to five axes, '" + source + "' has " + llvm::Twine(shape.size()));
   llvm::SmallVector<StringRef> parts;
   settings.split(parts, ',');
-  for (StringRef part : parts) {
-    if (part.consume_front("swizzle=")) {
-      llvm::Expected<uint64_t> bytes = parseNumber(part, "a swizzle", 128);
-      if (!bytes)
-        return bytes.takeError();
-      spec.swizzleBytes = static_cast<uint32_t>(*bytes);
-    } else if (part.consume_front("box=")) {
-      llvm::Expected<runner::Shape> box = parseShape(part);
-      if (!box)
-        return box.takeError();
-      if (box->size() != shape.size())
-        return usageError("the box of 'map:" + text + "' does not have the array's axes");
-      for (uint32_t axis = 0; axis < spec.rank; ++axis)
-        spec.box[axis] = static_cast<uint32_t>((*box)[spec.rank - 1 - axis]);
-    } else {
-      return usageError("unknown setting '" + part +
-                        "' of a tensor map, expected box=SHAPE or swizzle=BYTES");
-    }
-  }
+  for (StringRef part : parts)
+    if (llvm::Error error = readMapSetting(part, spec))
+      return error;
   uint64_t stride = spec.elementBytes;
   for (uint32_t axis = 0; axis < spec.rank; ++axis) {
     spec.sizes[axis] = static_cast<uint64_t>(shape[spec.rank - 1 - axis]);
