@@ -30,9 +30,11 @@ Error mlir::ad::runner::checkKernelOptions(const Options &options, Target target
     return usageError(given + " is about kernels on a GPU, target '" + targetName(target) + "' has none");
   const adrt::Emulation &emulation = options.emulation, usual;
   if (target != Target::GpuSim &&
-      (emulation.schedule != usual.schedule || emulation.detectRaces != usual.detectRaces))
-    return usageError("--schedule and --no-race-detection are about the emulated GPU, not target '" +
-                      targetName(target) + "'");
+      (emulation.schedule != usual.schedule || emulation.detectRaces != usual.detectRaces ||
+       emulation.processors != usual.processors))
+    return usageError(
+        "--schedule, --processors and --no-race-detection are about the emulated GPU, not target '" +
+        targetName(target) + "'");
   return Error::success();
 }
 

@@ -131,7 +131,7 @@ Error OptionsReader::checkEmit(const Options &options) const {
     return Error::success();
   for (OptionId id :
        {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_timeout_kernel,
-        OPT_schedule, OPT_seed, OPT_no_race_detection, OPT_no_replay, OPT_check_gradients})
+        OPT_schedule, OPT_seed, OPT_processors, OPT_no_race_detection, OPT_no_replay, OPT_check_gradients})
     if (list.hasArg(id))
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");
@@ -308,6 +308,9 @@ Error OptionsReader::readEmulation(adrt::Emulation &emulation) const {
   if (list.hasArg(OPT_seed) && emulation.schedule != adsim::Schedule::Shuffled)
     return usageError("--seed is what --schedule shuffled draws from; add it");
   emulation.seed = seed;
+  constexpr unsigned mostProcessors = 65535;
+  if (Error error = readCount(OPT_processors, 1, mostProcessors, emulation.processors))
+    return error;
   emulation.detectRaces = !list.hasArg(OPT_no_race_detection);
   return Error::success();
 }

@@ -25,6 +25,7 @@ defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feed
 defm warmup : Value<"warmup", "N", "Runs before the first one that is measured">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
 defm schedule : Value<"schedule", "NAME", "When copies of the emulated GPU land and its threads run: eager (default), lazy or shuffled">;
+defm processors : Value<"processors", "N", "How many the emulated GPU says that it has (default: 132); results are the same">;
 defm seed : Value<"seed", "N", "What the shuffled schedule draws from (default: 0)">;
 def no_race_detection : Switch<"no-race-detection", "The emulated GPU looks for no races: faster, and --threads runs its blocks side by side">;
 def no_replay : Switch<"no-replay", "Launch kernels on a GPU one by one, also those that a loop has launched before">;

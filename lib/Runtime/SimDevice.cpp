@@ -20,8 +20,6 @@ using namespace adrt;
 namespace {
 
 constexpr int64_t alignment = 256;
-/// As many as the chip has whose instructions it knows.
-constexpr int32_t simProcessors = 132;
 
 /// A lane for transfers, and how far it has come.
 struct TransferLane {
@@ -79,7 +77,7 @@ public:
     return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel]->name : "";
   }
   Outcome launch(const Launch &launch) override;
-  int32_t processors() const override { return simProcessors; }
+  int32_t processors() const override { return static_cast<int32_t>(emulation.processors); }
   Outcome synchronize() override;
   std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override;
   Outcome change(Graph &graph, const CommandList &commands, size_t index) override;

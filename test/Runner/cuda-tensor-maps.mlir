@@ -32,6 +32,26 @@
 // RUN: adrt-run %t.sim.adx --arg a=normal:1 --arg b=normal:2 --print > %t.sim
 // RUN: cmp %t.expected %t.sim
 
+// The emulated GPU may say that it has another number of processors: blocks that stay take more tiles in turn, or one takes all. The bits
+// are the same.
+// RUN: ad-runner %s --target gpu-sim --numerics fast --arg a=normal:1 --arg b=normal:2 --print --processors 1 > %t.one
+// RUN: cmp %t.expected %t.one
+// RUN: adrt-run %t.sim.adx --arg a=normal:1 --arg b=normal:2 --print --processors 2 > %t.two
+// RUN: cmp %t.expected %t.two
+// RUN: ad-runner %s --entry rows --target gpu-sim --arg x=normal:1 --print > %t.expected
+// RUN: ad-runner %s --entry rows --target gpu-sim --arg x=normal:1 --print --processors 3 > %t.three
+// RUN: cmp %t.expected %t.three
+
+// A chip of 16 processors, with one block of large tiles on each, which stay.
+// RUN: %{fake} ad-runner %s --entry large --target cuda --numerics fast --cache off --arg a=zeros --arg b=zeros 2>&1 | FileCheck %s --check-prefix=LARGE
+// LARGE: fake: cuLaunchKernel 16 x 384
+
+// In a loop each tensor in its place is described once: the one that is carried and the operand that stays.
+// RUN: %{fake} ad-runner %s --entry steps --target cuda --numerics fast --cache off --arg a=normal:1 --arg b=normal:2 2>&1 | FileCheck %s --check-prefix=STEPS
+// STEPS-COUNT-2: fake: cuTensorMapEncodeTiled
+// STEPS-NOT: cuTensorMapEncodeTiled
+// STEPS: fake: cuDevicePrimaryCtxRelease 0 left
+
 // RUN: %{fake} AD_FAKE_CUDA=cuTensorMapEncodeTiled %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: cuda-tensor-maps.mlir:[[#@LINE+4]]:8: error: {{.*}}cuTensorMapEncodeTiled: CUDA_ERROR_FAKE (as the test wants it)
 
@@ -39,4 +59,26 @@ func.func @main(%a: tensor<3x40x72xbf16> {ad.name = "a"}, %b: tensor<72x48xbf16>
     -> (tensor<3x40x48xbf16> {ad.name = "y"}) {
   %y = ad.dot %a, %b batch [] x [] contract [2] x [0] : (tensor<3x40x72xbf16>, tensor<72x48xbf16>) -> tensor<3x40x48xbf16>
   return %y : tensor<3x40x48xbf16>
+}
+
+func.func @large(%a: tensor<2048x64xbf16> {ad.name = "a"}, %b: tensor<64x4096xbf16> {ad.name = "b"}) -> tensor<2048x4096xbf16> {
+  %y = ad.dot %a, %b : (tensor<2048x64xbf16>, tensor<64x4096xbf16>) -> tensor<2048x4096xbf16>
+  return %y : tensor<2048x4096xbf16>
+}
+
+func.func @steps(%a: tensor<64x64xbf16> {ad.name = "a"}, %b: tensor<64x64xbf16> {ad.name = "b"}) -> tensor<64x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%v = %a) -> tensor<64x64xbf16> {
+    %y = ad.dot %v, %b : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xbf16>
+    scf.yield %y : tensor<64x64xbf16>
+  }
+  return %r : tensor<64x64xbf16>
+}
+
+func.func @rows(%x: tensor<40x3000xf32> {ad.name = "x"}) -> (tensor<40x3000xf32>, tensor<3000x40xf32>) {
+  %s = ad.softmax %x axis 1 : tensor<40x3000xf32>
+  %t = ad.transpose %s [1, 0] : tensor<40x3000xf32>
+  return %s, %t : tensor<40x3000xf32>, tensor<3000x40xf32>
 }

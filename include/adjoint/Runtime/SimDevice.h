@@ -35,7 +35,8 @@ struct Emulation {
   adsim::Schedule schedule = adsim::Schedule::Eager;
   uint64_t seed = 0; ///< of the shuffled schedule; each launch draws from another place behind it
   bool detectRaces = true;
-  unsigned hostThreads = 1; ///< that run CTAs side by side where no race is looked for
+  unsigned processors = 132; ///< that programs find: as many as the chip has whose instructions it knows
+  unsigned hostThreads = 1;  ///< that run CTAs side by side where no race is looked for
 };
 
 /// A device whose kernels are compiled for the emulator, by number. They must outlive it. Its memory is
