@@ -4,6 +4,8 @@
 // RUN: FileCheck %s --check-prefix=TENSOR < %t.fast
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,STRICT
 // RUN: FileCheck %s --check-prefix=MULTIPLY < %t.strict
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast,narrow --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.narrow | FileCheck %s --check-prefix=TF32
+// RUN: FileCheck %s --check-prefix=NARROW < %t.narrow
 
 // Tensor cores need a permission that strict lacks; a product that is read in another order has the class that covers all.
 // TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
@@ -50,7 +52,7 @@ func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128
 
 // Of sizes that only the run knows the host counts the tiles of the leading axes; where chunks of 16 bytes lie, the length of rows says.
 // TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
-// CHECK: func.func private @dot_0({{.*}}) attributes {ad.space = array<i64: 0, 3>, ad.tile = array<i64: 64, 64>, ad.tiles = "blocks"}
+// CHECK-LABEL: func.func private @dot_0({{.*}}) attributes {ad.space = array<i64: 0, 3>, ad.tile = array<i64: 64, 64>, ad.tiles = "blocks"}
 // CHECK: gpu.func @dot_0(%{{[^:]+}}: !llvm.ptr, %[[DEPTH:[^:]+]]: index, %[[RIGHT:[^:]+]]: !llvm.ptr
 // FAST: %[[REST:.+]] = arith.remui %[[DEPTH]], %{{.+}} : index
 // FAST: %[[WHOLE:.+]] = arith.cmpi eq, %[[REST]]
@@ -64,4 +66,37 @@ func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128
 func.func @main(%a: tensor<2x48x?xbf16>, %b: tensor<2x?x?xbf16>) -> tensor<2x48x?xbf16> {
   %0 = ad.dot %a, %b batch [0] x [0] contract [2] x [1] : (tensor<2x48x?xbf16>, tensor<2x?x?xbf16>) -> tensor<2x48x?xbf16>
   return %0 : tensor<2x48x?xbf16>
+}
+
+// -----
+
+// Sums of i8 are the same in any order, so that tensor cores compute them in every mode. They take what lies along the depth: the left operand
+// in chunks, the right one element by element.
+// TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// MULTIPLY-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// CHECK-LABEL: func.func private @dot_0
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: llvm.store {{.+}} : i8, !llvm.ptr<3>
+// CHECK: scf.for
+// CHECK-NOT: nvvm.ldmatrix {{.+}}<col>
+// CHECK: nvvm.ldmatrix {{.+}}layout = #nvvm.mma_layout<row>
+// CHECK: nvvm.mma.sync {{.+}}intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>{{.+}}shape = #nvvm.shape<m = 16, n = 8, k = 32>
+func.func @bytes(%a: tensor<96x128xi8>, %b: tensor<128x64xi8>) -> tensor<96x64xi32> {
+  %0 = ad.dot %a, %b : (tensor<96x128xi8>, tensor<128x64xi8>) -> tensor<96x64xi32>
+  return %0 : tensor<96x64xi32>
+}
+
+// -----
+
+// Floats of 32 bits become shorter by name alone: words are read across the depth where an operand lies so, and rounded to nearest.
+// CHECK-LABEL: func.func private @dot_0
+// CHECK-NOT: nvvm.mma.sync
+// NARROW: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// TF32: nvvm.ldmatrix {{.+}}layout = #nvvm.mma_layout<row>
+// TF32: nvvm.convert.float.to.tf32 {{.+}}rnd = #nvvm.fp_rnd_mode<rna>
+// TF32: llvm.load {{.+}} : !llvm.ptr<3> -> i32
+// TF32: nvvm.mma.sync {{.+}}multiplicandAPtxType = #nvvm.mma_type<tf32>{{.+}}shape = #nvvm.shape<m = 16, n = 8, k = 8>
+func.func @narrow(%a: tensor<96x128xf32>, %b: tensor<128x64xf32>) -> tensor<96x64xf32> {
+  %0 = ad.dot %a, %b : (tensor<96x128xf32>, tensor<128x64xf32>) -> tensor<96x64xf32>
+  return %0 : tensor<96x64xf32>
 }

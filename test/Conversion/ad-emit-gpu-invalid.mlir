@@ -2,6 +2,7 @@
 //
 // RUN: ad-opt %s --ad-emit-gpu --split-input-file --verify-diagnostics
 // RUN: not ad-opt %s --ad-emit-gpu=chip=sm_99 --split-input-file 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not ad-opt %s --ad-emit-gpu=tile=32x32 --split-input-file 2>&1 | FileCheck %s --check-prefix=TILE
 // CHIP: error: unknown chip 'sm_99', expected sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100
 
 // expected-error @+1 {{'func.func' op has the name 'ad_kernels', which the module of the GPU's kernels gets; rename it}}
@@ -27,4 +28,20 @@ ad.kernel private @k(%a: tensor<4xf32>) -> tensor<2x4xf32> attributes {kernel_cl
   // expected-error @+1 {{'tensor.insert_slice' op changes the rank; the GPU emitter expects equal ranks}}
   %r = tensor.insert_slice %a into %e[0, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<2x4xf32>
   ad.yield %r : tensor<2x4xf32>
+}
+
+// -----
+
+// TILE: error: 'ad.kernel' op unknown tile '32x32' of multiply-adds, expected 128x128 or 64x64
+ad.kernel private @dot(%a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf32> attributes {kernel_class = #ad<kernel_class contraction>} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<4x6xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>, affine_map<(i, j, k) -> (i, j)>],
+      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<4x5xf32>, tensor<5x6xf32>) outs(%start : tensor<4x6xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<4x6xf32>
+  ad.yield %r : tensor<4x6xf32>
 }

@@ -78,7 +78,7 @@ CASES = [
 # Contractions: the operands' type, the result's, the mode, the chip, and what has to be there beside loads and stores.
 PRODUCTS = [
     ("bf16", "bf16", "fast", "sm_80", "nvvm.ldmatrix"), ("f16", "f32", "fast", "sm_80", "nvvm.ldmatrix"),
-    ("bf16", "bf16", "fast", "sm_90a", None), ("bf16", "f32", "fast", "sm_90a", None),
+    ("f32", "f32", "fast,narrow", "sm_80", None), ("bf16", "bf16", "fast", "sm_90a", None), ("bf16", "f32", "fast", "sm_90a", None),
     ("f32", "f32", "reproducible", "sm_80", None), ("f64", "f64", "reproducible", "sm_80", None), ("bf16", "bf16", "reproducible", "sm_80", None),
 ]
 LAYOUTS = ["nn", "nt", "tn"]  # t: transposed

@@ -33,6 +33,11 @@ CASES = [
     (0, 5, 7, "nn", "bf16", 0, "rcd"), (5, 0, 7, "nn", "f32", 0, "rcd"), (5, 7, 0, "nt", "bf16", 0, "rcd"), (5, 7, 0, "nn", "f32", 0, "rcd"),
     (0, 64, 64, "nn", "bf16", 0, "r"), (64, 64, 0, "tn", "bf16", 0, "d"),
 ]
+# Of i8, whose sums tensor cores compute in every mode: along the depth in memory and across it, in chunks and element by element.
+CASES += [(128, 64, 96, "nt", "i8", 0), (65, 130, 200, "nn", "i8", 0), (40, 72, 104, "tt", "i8", 2), (80, 64, 64, "tn", "i8", 0, "rcd"),
+          (1536, 1408, 64, "nt", "i8", 0)]
+# Of f32 as tf32, where that is permitted.
+NARROW = [(65, 132, 200, "nn"), (64, 64, 64, "nt"), (40, 72, 104, "tt"), (33, 47, 53, "tn"), (1536, 1408, 24, "nn"), (5, 7, 0, "nn")]
 LARGE = 1 << 20  # elements of a result, from which one run has to do
 
 
@@ -92,8 +97,41 @@ def wrong(case, folder):
     return None
 
 
+def to_tf32(values):
+    """f32 numbers rounded to 10 bits behind the point, to nearest, ties away from zero."""
+    return ((values.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
+
+
+def wrong_as_tf32(case, folder):
+    """The bits of sums in ascending order of rounded operands, which lie within the bound of docs/numerics.md."""
+    rows, columns, depth, layout = case
+    (folder / "program.mlir").write_text(program(rows, columns, depth, layout, "f32", 0))
+    random = np.random.default_rng(depth)
+    a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
+    np.save(folder / "a.npy", a if layout[0] == "n" else np.ascontiguousarray(a.T))
+    np.save(folder / "b.npy", b if layout[1] == "n" else np.ascontiguousarray(b.T))
+    arguments = [f"--arg=a={folder}/a.npy", f"--arg=b={folder}/b.npy", "--arg=r=zeros", "--numerics=fast,narrow", "--cache=off"]
+    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", "--chip=sm_80", *arguments, f"--out-dir={folder}",
+                    f"--numerics-report={folder}/report.json"], check=True, capture_output=True, text=True)
+    if '"tf32"' not in (folder / "report.json").read_text():
+        return "tf32 is not reported"
+    left, right, sums = to_tf32(a), to_tf32(b), np.zeros((rows, columns), np.float32)
+    for k in range(depth):  # products of such numbers are exact in f32
+        sums += left[:, k, None] * right[None, k, :]
+    got = np.load(folder / "dot.npy")
+    if not np.array_equal(got, sums):
+        return "other bits than those of sums in ascending order of rounded operands"
+    magnitudes = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64)
+    bound = (2.0**-10 + 2.0**-22 + 2 * depth * 2.0**-24) * magnitudes
+    if not (np.abs(got - a.astype(np.float64) @ b.astype(np.float64)) <= bound).all():
+        return "leaves the bound"
+    return None
+
+
 def main():
-    return checks.run_checks("gpu-contractions", [(case, functools.partial(wrong, case)) for case in CASES])
+    found = [(case, functools.partial(wrong, case)) for case in CASES]
+    found += [(("tf32", *case), functools.partial(wrong_as_tf32, case)) for case in NARROW]
+    return checks.run_checks("gpu-contractions", found)
 
 
 if __name__ == "__main__":

@@ -11,58 +11,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Tiles that keep the processors of a large chip busy.
-static constexpr int64_t kManyTiles = 128;
-
-// Of a size that only the run knows there is one.
-static int64_t tilesOf(ArrayRef<int64_t> shape, const ContractionTile &tile) {
-  int64_t count = 1;
-  for (auto [axis, size] : llvm::enumerate(shape)) {
-    int64_t each = axis + 1 == shape.size() ? tile.columns : axis + 2 == shape.size() ? tile.rows : 1;
-    count *= ShapedType::isDynamic(size) ? 1 : int64_t(llvm::divideCeil(size, each));
-  }
-  return count;
-}
-
-// The tiles of each kind, from large to small. Those of warpgroups have 64 rows for each of them.
-static ArrayRef<ContractionTile> tilesFor(Units units) {
-  static constexpr ContractionTile forMultiplyAdds[] = {{128, 128, 8, 0, 0, 1, 0}, {64, 64, 16, 0, 0, 1, 0}};
-  static constexpr ContractionTile forTensorCores[] = {{128, 128, 32, 2, 4, 3, 0}, {64, 64, 32, 2, 4, 3, 0}};
-  static constexpr ContractionTile forWarpgroups[] = {
-      {128, 256, 64, 0, 0, 4, 2}, {128, 128, 64, 0, 0, 4, 2}, {64, 64, 64, 0, 0, 4, 1}};
-  switch (units) {
-  case Units::MultiplyAdds:
-    return forMultiplyAdds;
-  case Units::TensorCores:
-    return forTensorCores;
-  case Units::Warpgroups:
-    return forWarpgroups;
-  }
-  llvm_unreachable("all units have tiles");
-}
-
-// The largest tile of which there are enough, and which is no larger than the result.
-static ContractionTile chooseTile(ArrayRef<int64_t> shape, const Contraction &contraction, StringRef wanted) {
-  constexpr int64_t smallest = 64;
-  ArrayRef<ContractionTile> table = tilesFor(contraction.units);
-  linalg::GenericOp op = contraction.op;
-  bool wide = cast<RankedTensorType>(op.getResult(0).getType()).getElementTypeBitWidth() > 32;
-  for (const ContractionTile &tile : table)
-    if (wanted == std::to_string(tile.rows) + "x" + std::to_string(tile.columns))
-      return tile;
-  for (const ContractionTile &tile : table.drop_back())
-    if (!wide && tilesOf(shape, tile) >= kManyTiles &&
-        tile.columns <= int64_t(llvm::alignTo(shape.back(), smallest)))
-      return tile;
-  return table.back();
-}
-
 ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
-                                       const Contraction &contraction, StringRef wanted)
-    : RunEmitter(kernel, function), contraction(contraction) {
-  linalg::GenericOp op = this->contraction.op;
-  tile = chooseTile(cast<RankedTensorType>(op.getResult(0).getType()).getShape(), contraction, wanted);
-}
+                                       const Contraction &contraction, const ContractionTile &tile)
+    : RunEmitter(kernel, function), contraction(contraction), tile(tile) {}
 
 // The sums of a large tile take more than half of the registers.
 int64_t ContractionEmitter::blocksTogether() const { return tile.rows > 64 ? 1 : 2; }
@@ -72,16 +23,20 @@ int64_t ContractionEmitter::mostRegisters() const {
   return contraction.units == Units::TensorCores && tile.rows > 64 ? 192 : 0;
 }
 
-// Every tensor begins at a multiple of 64 bytes, so the length of its rows says where its chunks do.
+// Every tensor begins at a multiple of 64 bytes, so the length of its rows says where its chunks do. Tensor
+// cores take bytes along the depth alone.
 ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsigned loop, int64_t lines) {
   linalg::GenericOp op = contraction.op;
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
-  Staged part{operand, loop, loopSize(op, loop), lines, tile.depth, last != loop, false, nullptr};
-  if (!buffers.count(operand->get()) || (last != loop && last != contraction.depthLoop))
+  Staged part{operand, loop,   loopSize(op, loop), lines, tile.depth, last != loop, last != loop,
+              false,   nullptr};
+  if (contraction.units == Units::TensorCores && part.elementBytes() == 1)
+    part.alongDepth = true;
+  if (!buffers.count(operand->get()) || (last != loop && last != contraction.depthLoop) ||
+      part.alongDepth != part.memoryAlongDepth)
     return part;
-  int64_t elements = kChunkBytes / cpu::memoryBytes(getElementTypeOrSelf(operand->get().getType()));
-  Value rest = binary<arith::RemUIOp>(loopSize(op, last), indexConstant(elements));
+  Value rest = binary<arith::RemUIOp>(loopSize(op, last), indexConstant(kChunkBytes / part.elementBytes()));
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rest));
   part.whole = !known || *known == 0;
   if (!known)
@@ -89,11 +44,20 @@ ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsi
   return part;
 }
 
-LogicalResult ContractionEmitter::emitRoots() {
+// Integers have the same sums in any order, which need no permission.
+void ContractionEmitter::recordUse() {
   linalg::GenericOp op = contraction.op;
+  Type element = getElementTypeOrSelf(contraction.rows->get().getType());
+  if (element.isF32())
+    recordNumericsUse(op.getLoc(), "tf32", Permissions::narrow);
+  else if (isa<FloatType>(element))
+    recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
+}
+
+LogicalResult ContractionEmitter::emitRoots() {
   bool tensorCores = contraction.units == Units::TensorCores;
   if (tensorCores)
-    recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
+    recordUse();
   bindSizes();
   staged[0] = stagedOf(contraction.rows, contraction.rowLoop, tile.rows);
   staged[1] = stagedOf(contraction.columns, contraction.columnLoop, tile.columns);

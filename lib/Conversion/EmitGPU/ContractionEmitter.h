@@ -1,14 +1,14 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Contractions on a GPU: the threads of a block share a tile of the result, whose operands go through shared
-// memory. Where the permission `mma` lets them, tensor cores multiply tiles of f16 and bf16; everything else
-// is summed by multiply-adds in exactly the order of the kernel, as by the generic class. The sums then go
-// through shared memory too, and what the kernel computes of them is emitted once, for elements in a row.
+// memory. Tensor cores multiply tiles of i8, and where permissions let them of f16, bf16 and f32; everything
+// else is summed by multiply-adds in exactly the order of the kernel, as by the generic class. The sums then
+// go through shared memory too, and what the kernel computes of them is emitted once, for elements in a row.
 
 #ifndef ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONEMITTER_H
 #define ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONEMITTER_H
 
-#include "ContractionMatch.h"
+#include "ContractionTiles.h"
 #include "RunEmitter.h"
 #include "SharedMemory.h"
 
@@ -17,20 +17,10 @@ namespace mlir::ad::device {
 /// What an asynchronous copy moves at once.
 constexpr int64_t kChunkBytes = 16;
 
-/// How the warps of a block share a tile.
-struct ContractionTile {
-  int64_t rows, columns;          // of the result
-  int64_t depth;                  // of what lies in shared memory at once
-  int64_t warpsDown, warpsAcross; // of tensor cores
-  int64_t stages;                 // pieces of that depth that are copied ahead
-  int64_t warpgroups;             // that multiply, beside the one that copies
-};
-
 class ContractionEmitter : public RunEmitter {
 public:
-  /// `wanted` names a tile, as ROWSxCOLUMNS, that is taken if the units have it; empty: the shape decides.
   ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Contraction &contraction,
-                     StringRef wanted);
+                     const ContractionTile &tile);
 
   int64_t blocksTogether() const override;
   int64_t mostRegisters() const override;
@@ -40,13 +30,14 @@ protected:
   /// operand is contiguous.
   struct Staged {
     OpOperand *operand;
-    unsigned lineLoop;    // of the result that the operand has
-    Value size;           // of that loop
-    int64_t lines, count; // of the tile: how many along lineLoop, and along the depth
-    bool alongDepth;      // what a line runs along
-    bool whole;           // chunks of 16 bytes of the operand lie in memory as they do in the tile,
-    Value aligned;        // where this holds, if only the run knows it
-    int64_t offset = 0;   // bytes from the start of shared memory
+    unsigned lineLoop;     // of the result that the operand has
+    Value size;            // of that loop
+    int64_t lines, count;  // of the tile: how many along lineLoop, and along the depth
+    bool alongDepth;       // what a line runs along
+    bool memoryAlongDepth; // the same of the operand itself
+    bool whole;            // chunks of 16 bytes of the operand lie in memory as they do in the tile,
+    Value aligned;         // where this holds, if only the run knows it
+    int64_t offset = 0;    // bytes from the start of shared memory
     int64_t elementBytes() const { return cpu::memoryBytes(getElementTypeOrSelf(operand->get().getType())); }
     int64_t lineLength() const { return alongDepth ? count : lines; }
     int64_t lineCount() const { return alongDepth ? lines : count; }
@@ -71,6 +62,7 @@ protected:
   LogicalResult emitRoots() override;
   int64_t longestReduction() const override;
   void bindSizes();
+  void recordUse();
   Place placeOf(Value number);
   std::pair<Value, Value> divide(Value number, Value by);
   Value stripHeight(Value rows, Value first);
@@ -100,7 +92,7 @@ protected:
   Value sharedPointer(Value byte);
 
   const Contraction contraction;
-  ContractionTile tile;
+  const ContractionTile tile;
   Staged staged[2]; // of rows and of columns
   Value rowCount, columnCount, depthCount;
   Value shared; // start of shared memory
@@ -126,13 +118,16 @@ private:
   Value threadRow(int64_t number);
   Value threadColumn(int64_t number);
 
-  // --- TensorCores.cpp: tiles of f16 and bf16
+  // --- TensorCores.cpp: tiles of i8, f16, bf16, and of f32 as tf32
   LogicalResult emitTensorCores(const Place &place);
   LogicalResult copyPiece(const Place &place, Value piece);
   void copyChunks(const Staged &part, const Place &place, Value depth, Value stage);
   LogicalResult fillElements(const Staged &part, const Place &place, Value depth, Value stage);
   Value swizzled(const Staged &part, Value stage, Value line, Value chunk);
   SmallVector<Value> loadFragment(const Staged &part, Value stage, Value first, int64_t depth);
+  SmallVector<Value> loadMatrices(const Staged &part, Value stage, Value first, int64_t depth);
+  SmallVector<Value> loadWords(const Staged &part, Value stage, Value first, int64_t depth);
+  SmallVector<Value> multiply(ValueRange rows, ValueRange columns, ValueRange sums);
   WarpTile warpTile();
   SmallVector<Value> multiplyPiece(Value stage, ValueRange sums);
   LogicalResult storeFragments(const Place &place, ValueRange sums);

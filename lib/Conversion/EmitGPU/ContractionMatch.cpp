@@ -45,17 +45,48 @@ static bool multipliesShort(linalg::GenericOp op) {
          widens(fma.getB(), 1) && fma.getC() == body->getArgument(2);
 }
 
-// A strict program computes the same fused and unfused; but a fusion that reads the product in another order
-// is of another class, which multiplies and adds. So tensor cores need a permission beside `mma` that strict
-// lacks.
-static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
-  PermissionsAttr allow = kernel.getAllowAttr();
-  return op->hasAttr(kMmaAttr) && allow && bitEnumContainsAll(allow.getValue(), Permissions::contract);
+// i32 += i32(a) * i32(b), which wraps: the same in any order.
+static bool multipliesBytes(linalg::GenericOp op) {
+  Block *body = op.getBlock();
+  auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
+  auto product = sum ? sum.getRhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  auto widens = [&](Value value, unsigned argument) {
+    auto widening = value.getDefiningOp<ConvertOp>();
+    return widening && widening.getInput() == body->getArgument(argument) &&
+           widening.getInput().getType().isInteger(8);
+  };
+  return product && sum.getType().isInteger(32) && sum.getLhs() == body->getArgument(2) &&
+         widens(product.getLhs(), 0) && widens(product.getRhs(), 1);
+}
+
+// f32 += a * b of f32.
+static bool multipliesFloats(linalg::GenericOp op) {
+  Block *body = op.getBlock();
+  auto fma = body->getTerminator()->getOperand(0).getDefiningOp<math::FmaOp>();
+  return fma && fma.getType().isF32() && fma.getA() == body->getArgument(0) &&
+         fma.getB() == body->getArgument(1) && fma.getC() == body->getArgument(2);
 }
 
 static bool startsAtZero(linalg::GenericOp op) {
   auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
-  return fill && matchPattern(fill.getInputs()[0], m_PosZeroFloat());
+  return fill &&
+         (matchPattern(fill.getInputs()[0], m_PosZeroFloat()) || matchPattern(fill.getInputs()[0], m_Zero()));
+}
+
+// A strict program computes the same fused and unfused; but a fusion that reads the product in another order
+// is of another class, which multiplies and adds. So tensor cores need a permission beside `mma` or `narrow`
+// that strict lacks; but for integers, whose sums are the same.
+static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
+  if (!startsAtZero(op))
+    return false;
+  if (multipliesBytes(op))
+    return true;
+  PermissionsAttr attribute = kernel.getAllowAttr();
+  Permissions allow = attribute ? attribute.getValue() : Permissions::none;
+  if (!bitEnumContainsAll(allow, Permissions::contract))
+    return false;
+  return multipliesFloats(op) ? bitEnumContainsAll(allow, Permissions::narrow)
+                              : op->hasAttr(kMmaAttr) && multipliesShort(op);
 }
 
 // Whether the value has the contraction's result in it only at its own position.
@@ -77,6 +108,15 @@ static bool readsInPlace(Value value, linalg::GenericOp contraction) {
   });
 }
 
+// Each operand has one side of the result, and both have the depth.
+static bool isIndexedBySides(const Contraction &found) {
+  linalg::GenericOp op = found.op;
+  AffineMap rows = op.getMatchingIndexingMap(found.rows), columns = op.getMatchingIndexingMap(found.columns);
+  return rows.isProjectedPermutation() && columns.isProjectedPermutation() && !uses(rows, found.columnLoop) &&
+         !uses(columns, found.rowLoop) && uses(rows, found.rowLoop) && uses(columns, found.columnLoop) &&
+         uses(rows, found.depthLoop) && uses(columns, found.depthLoop);
+}
+
 std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string &reason) {
   linalg::GenericOp op = onlyReduction(kernel, reason);
   if (!op)
@@ -87,26 +127,24 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
   }
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (type.getRank() < 2 || !out.isProjectedPermutation()) {
+  int64_t rank = type.getRank();
+  if (rank < 2 || !out.isProjectedPermutation()) {
     reason = "its result is no matrix";
     return std::nullopt;
   }
   SmallVector<unsigned> reduced;
   op.getReductionDims(reduced);
-  int64_t rank = type.getRank();
+  Units units = mayUseTensorCores(kernel, op) ? Units::TensorCores : Units::MultiplyAdds;
   Contraction found{op,
                     op.getDpsInputOperand(0),
                     op.getDpsInputOperand(1),
                     out.getDimPosition(rank - 2),
                     out.getDimPosition(rank - 1),
                     reduced.front(),
-                    Units::MultiplyAdds};
+                    units};
   if (uses(op.getMatchingIndexingMap(found.rows), found.columnLoop))
     std::swap(found.rows, found.columns);
-  AffineMap rows = op.getMatchingIndexingMap(found.rows), columns = op.getMatchingIndexingMap(found.columns);
-  if (!rows.isProjectedPermutation() || !columns.isProjectedPermutation() || uses(rows, found.columnLoop) ||
-      uses(columns, found.rowLoop) || !uses(rows, found.rowLoop) || !uses(columns, found.columnLoop) ||
-      !uses(rows, found.depthLoop) || !uses(columns, found.depthLoop)) {
+  if (!isIndexedBySides(found)) {
     reason = "its operands are not indexed by a row and a column of the result";
     return std::nullopt;
   }
@@ -115,8 +153,6 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
       reason = "a result of it reads the product in another order";
       return std::nullopt;
     }
-  if (mayUseTensorCores(kernel, op) && multipliesShort(op) && startsAtZero(op))
-    found.units = Units::TensorCores;
   return found;
 }
 
@@ -158,7 +194,9 @@ static std::string whyNoTensorMap(const Contraction &contraction, OpOperand *ope
   return "";
 }
 
-std::string device::whyNoTensorMaps(const Contraction &contraction) {
+std::string device::whyNoWarpgroups(const Contraction &contraction) {
+  if (getElementTypeOrSelf(contraction.rows->get().getType()).getIntOrFloatBitWidth() != 16)
+    return "its operands are neither f16 nor bf16";
   std::string reason = whyNoTensorMap(contraction, contraction.rows, contraction.rowLoop);
   return reason.empty() ? whyNoTensorMap(contraction, contraction.columns, contraction.columnLoop) : reason;
 }

@@ -21,15 +21,16 @@ struct Contraction {
   linalg::GenericOp op;
   OpOperand *rows, *columns;
   unsigned rowLoop, columnLoop, depthLoop;
-  Units units; // more than multiply-adds for f16 and bf16 that the permission `mma` lets tensor cores sum
+  Units units; // tensor cores for i8, and for the floats that permissions let them sum
 };
 
-/// The one contraction of the kernel, when its sizes are static, each result of the kernel has its shape and
+/// The one contraction of the kernel, when each result of the kernel has its shape and
 /// reads it element by element; otherwise `reason` says what is in the way.
 std::optional<Contraction> matchContraction(KernelOp kernel, std::string &reason);
 
-/// Why tensor maps cannot bring the operands as they lie in memory; empty when they can.
-std::string whyNoTensorMaps(const Contraction &contraction);
+/// Why warpgroups cannot multiply what tensor cores may: mostly since tensor maps cannot bring the operands
+/// as they lie in memory. Empty when they can.
+std::string whyNoWarpgroups(const Contraction &contraction);
 
 } // namespace mlir::ad::device
 

@@ -12,6 +12,7 @@
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_EMITGPUPASS
@@ -54,7 +55,7 @@ private:
   LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
     GPUFuncOp function = defineIn(gpuModule, kernel);
     std::unique_ptr<device::GenericEmitter> emitter = emitterFor(kernel, function);
-    if (failed(emitter->emit()))
+    if (!emitter || failed(emitter->emit()))
       return failure();
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
@@ -74,7 +75,7 @@ private:
     return success();
   }
 
-  // The emitter of the kernel's class, or the one that covers every kernel.
+  // The emitter of the kernel's class, or the one that covers every kernel; null after a diagnostic.
   std::unique_ptr<device::GenericEmitter> emitterFor(KernelOp kernel, GPUFuncOp function) {
     StringRef wanted = stringifyKernelClass(kernel.getKernelClass());
     std::string reason = ("the GPU has no emitter for class " + wanted).str();
@@ -105,7 +106,7 @@ private:
                                                              device::Contraction contraction) {
     // Instructions of warpgroups are those of this chip alone, not of later ones.
     if (contraction.units == device::Units::TensorCores && chip == "sm_90a") {
-      std::string reason = device::whyNoTensorMaps(contraction);
+      std::string reason = device::whyNoWarpgroups(contraction);
       if (reason.empty())
         contraction.units = device::Units::Warpgroups;
       else
@@ -113,9 +114,22 @@ private:
             << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
     }
     reportClass(kernel, function) << remark::metric("units", device::nameOf(contraction.units));
+    std::optional<device::ContractionTile> found = device::chooseTile(contraction, tile);
+    if (!found) {
+      refuseTile(kernel, contraction);
+      return nullptr;
+    }
     if (contraction.units == device::Units::Warpgroups)
-      return std::make_unique<device::WarpgroupEmitter>(kernel, function, contraction, tile);
-    return std::make_unique<device::ContractionEmitter>(kernel, function, contraction, tile);
+      return std::make_unique<device::WarpgroupEmitter>(kernel, function, contraction, *found);
+    return std::make_unique<device::ContractionEmitter>(kernel, function, contraction, *found);
+  }
+
+  void refuseTile(KernelOp kernel, const device::Contraction &contraction) {
+    SmallVector<std::string> names;
+    for (const device::ContractionTile &known : device::tilesFor(contraction))
+      names.push_back(known.name());
+    kernel.emitOpError("unknown tile '")
+        << tile << "' of " << device::nameOf(contraction.units) << ", expected " << llvm::join(names, " or ");
   }
 
   // Names the class on the kernel too, for figures that are counted when it runs.

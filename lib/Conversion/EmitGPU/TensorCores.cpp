@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions of f16 and bf16 on tensor cores. Pieces of the operands are copied ahead into a ring in shared
+// Contractions on the tensor cores of warps. Pieces of the operands are copied ahead into a ring in shared
 // memory, asynchronously where chunks of 16 bytes lie there as they do in memory. The chunks of a line change
 // places by the number of the line, so that the eight lines that `ldmatrix` reads at once lie in different
-// banks. Fragments follow the tables of the PTX ISA for ldmatrix and mma.m16n8k16.
+// banks. Fragments follow the tables of the PTX ISA for ldmatrix, and for mma of m16n8 and 32 bytes of depth.
 
 #include "ContractionEmitter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -12,14 +12,19 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-static constexpr int64_t kElementBytes = 2, kChunk = kChunkBytes / kElementBytes;
-static constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepth = 16;
+static constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepthBytes = 32;
+static constexpr int64_t kMatrixLines = 8, kWordBytes = 4;
 static constexpr unsigned kGlobalSpace = 1;
 
-// Eight lines at one chunk lie in 32 different banks: lines of 64 bytes share them in pairs.
+// Eight lines at one chunk lie in 32 different banks: lines of 64 bytes share them in pairs. So do four lines
+// at two neighbouring chunks, where words are read across the depth.
 Value ContractionEmitter::swizzled(const Staged &part, Value stage, Value line, Value chunk) {
-  int64_t lineBytes = part.lineLength() * kElementBytes;
-  Value turn = lineBytes == 64 ? binary<arith::ShRUIOp>(line, indexConstant(1)) : line;
+  int64_t lineBytes = part.lineLength() * part.elementBytes();
+  Value one = indexConstant(1), turn = line;
+  if (lineBytes == 64)
+    turn = binary<arith::ShRUIOp>(line, one);
+  else if (!part.alongDepth && part.elementBytes() == kWordBytes)
+    turn = binary<arith::ShLIOp>(line, one);
   int64_t chunks = std::min<int64_t>(lineBytes / kChunkBytes, 8);
   Value place = binary<arith::XOrIOp>(chunk, binary<arith::AndIOp>(turn, indexConstant(chunks - 1)));
   Value byte = binary<arith::MulIOp>(stage, indexConstant(part.lineCount() * lineBytes));
@@ -32,12 +37,12 @@ Value ContractionEmitter::swizzled(const Staged &part, Value stage, Value line, 
 void ContractionEmitter::copyChunks(const Staged &part, const Place &place, Value depth, Value stage) {
   linalg::GenericOp op = contraction.op;
   bool rows = part.lineLoop == contraction.rowLoop;
-  int64_t perLine = part.lineLength() / kChunk;
+  int64_t inChunk = kChunkBytes / part.elementBytes(), perLine = part.lineLength() / inChunk;
   (void)emitLoop(
       inBlock, indexConstant(part.lineCount() * perLine), indexConstant(kBlockThreads), [&](Value number) {
         Value line = binary<arith::DivUIOp>(number, indexConstant(perLine));
         Value chunk = binary<arith::RemUIOp>(number, indexConstant(perLine));
-        Value along = binary<arith::MulIOp>(chunk, indexConstant(kChunk));
+        Value along = binary<arith::MulIOp>(chunk, indexConstant(inChunk));
         Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : along);
         Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? along : line);
         Value inside = binary<arith::AndIOp>(isBelow(index, part.size), isBelow(deep, depthCount));
@@ -68,9 +73,13 @@ void ContractionEmitter::copyChunks(const Staged &part, const Place &place, Valu
 LogicalResult ContractionEmitter::fillElements(const Staged &part, const Place &place, Value depth,
                                                Value stage) {
   bool rows = part.lineLoop == contraction.rowLoop;
-  Value length = indexConstant(part.lineLength()), all = indexConstant(part.lines * part.count);
+  bool turned = part.alongDepth != part.memoryAlongDepth; // neighbours in memory are in different lines
+  int64_t fast = turned ? part.lineCount() : part.lineLength(), inChunk = kChunkBytes / part.elementBytes();
+  Value all = indexConstant(part.lines * part.count);
   return emitLoop(inBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
-    Value line = binary<arith::DivUIOp>(number, length), within = binary<arith::RemUIOp>(number, length);
+    auto [line, within] = divide(number, indexConstant(fast));
+    if (turned)
+      std::swap(line, within);
     Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : within);
     Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? within : line);
     FailureOr<Value> value = nearestElement(part, place, index, deep);
@@ -79,9 +88,9 @@ LogicalResult ContractionEmitter::fillElements(const Staged &part, const Place &
     Value bits = toMemory(*value);
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
     bits = arith::SelectOp::create(builder, loc, isBelow(deep, depthCount), bits, zero);
-    Value byte = swizzled(part, stage, line, binary<arith::DivUIOp>(within, indexConstant(kChunk)));
-    Value rest = binary<arith::RemUIOp>(within, indexConstant(kChunk));
-    byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(rest, indexConstant(kElementBytes)));
+    auto [chunk, rest] = divide(within, indexConstant(inChunk));
+    Value byte = swizzled(part, stage, line, chunk);
+    byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(rest, indexConstant(part.elementBytes())));
     LLVM::StoreOp::create(builder, loc, bits, sharedPointer(byte));
     return success();
   });
@@ -102,28 +111,46 @@ LogicalResult ContractionEmitter::copyPiece(const Place &place, Value piece) {
   return success();
 }
 
-// The fragments of 16 lines along the rows or columns of the result, 16 deep: four registers each. Eight
-// threads name the lines of each of the four matrices of 8x8.
+// The fragments of 16 lines along the rows or columns of the result, 32 bytes deep: four registers each,
+// first down the rows of the left operand, but first along the depth of the right one.
 SmallVector<Value> ContractionEmitter::loadFragment(const Staged &part, Value stage, Value first,
                                                     int64_t depth) {
-  bool rows = part.lineLoop == contraction.rowLoop;
-  Value eight = indexConstant(8), two = indexConstant(2);
-  Value inMatrix = binary<arith::RemUIOp>(lane, eight), matrix = binary<arith::DivUIOp>(lane, eight);
-  Value low = binary<arith::RemUIOp>(matrix, two), high = binary<arith::DivUIOp>(matrix, two);
-  // Registers go first down the rows of the left operand, but first along the depth of the right one.
-  auto [alongLines, alongDepth] = rows ? std::pair(low, high) : std::pair(high, low);
-  auto extended = [&](Value base, Value eights, Value rest) {
-    return binary<arith::AddIOp>(base, binary<arith::AddIOp>(binary<arith::MulIOp>(eights, eight), rest));
-  };
-  Value zero = indexConstant(0), deep = indexConstant(depth), line, start;
-  if (part.alongDepth) {
-    line = extended(first, alongLines, inMatrix);
-    start = extended(deep, alongDepth, zero);
-  } else {
-    line = extended(deep, alongDepth, inMatrix);
-    start = extended(first, alongLines, zero);
+  Type element = getElementTypeOrSelf(part.operand->get().getType()), word = builder.getI32Type();
+  bool byWords = !part.alongDepth && part.elementBytes() == kWordBytes;
+  SmallVector<Value> registers =
+      byWords ? loadWords(part, stage, first, depth) : loadMatrices(part, stage, first, depth);
+  for (Value &bits : registers) {
+    if (element.isF16())
+      bits = LLVM::BitcastOp::create(builder, loc, VectorType::get(2, element), bits);
+    if (!element.isF32())
+      continue;
+    bits = LLVM::BitcastOp::create(builder, loc, element, bits);
+    auto nearest = NVVM::FPRoundingModeAttr::get(builder.getContext(), NVVM::FPRoundingMode::RNA);
+    bits = NVVM::ConvertFloatToTF32Op::create(builder, loc, word, bits, nearest);
   }
-  Value pointer = sharedPointer(swizzled(part, stage, line, binary<arith::DivUIOp>(start, eight)));
+  return registers;
+}
+
+// Eight threads name the lines of each of the four matrices of eight lines by 16 bytes.
+SmallVector<Value> ContractionEmitter::loadMatrices(const Staged &part, Value stage, Value first,
+                                                    int64_t depth) {
+  bool rows = part.lineLoop == contraction.rowLoop;
+  Value eight = indexConstant(kMatrixLines), deep = indexConstant(depth);
+  auto [matrix, inMatrix] = divide(lane, eight);
+  auto [high, low] = divide(matrix, indexConstant(2));
+  auto [alongLines, alongDepth] = rows ? std::pair(low, high) : std::pair(high, low);
+  auto extended = [&](Value base, Value eights) {
+    return binary<arith::AddIOp>(base, binary<arith::MulIOp>(eights, eight));
+  };
+  Value line, chunk;
+  if (part.alongDepth) {
+    line = extended(first, alongLines);
+    chunk = binary<arith::AddIOp>(indexConstant(depth * part.elementBytes() / kChunkBytes), alongDepth);
+  } else {
+    line = extended(deep, alongDepth);
+    chunk = binary<arith::DivUIOp>(extended(first, alongLines), eight);
+  }
+  Value pointer = sharedPointer(swizzled(part, stage, binary<arith::AddIOp>(line, inMatrix), chunk));
   Type word = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, word));
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
@@ -131,25 +158,52 @@ SmallVector<Value> ContractionEmitter::loadFragment(const Staged &part, Value st
                                           part.alongDepth ? NVVM::MMALayout::row : NVVM::MMALayout::col,
                                           shape, NVVM::LdStMatrixEltType::B16);
   SmallVector<Value> registers;
-  Type element = cast<RankedTensorType>(part.operand->get().getType()).getElementType();
+  for (int64_t i = 0; i < 4; ++i)
+    registers.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, i));
+  return registers;
+}
+
+// Words that lie across the depth: a thread has its own of each matrix, in one of eight lines of the result
+// and one of four along the depth.
+SmallVector<Value> ContractionEmitter::loadWords(const Staged &part, Value stage, Value first,
+                                                 int64_t depth) {
+  bool rows = part.lineLoop == contraction.rowLoop;
+  auto [inLines, inDepth] = divide(lane, indexConstant(4));
+  SmallVector<Value> registers;
   for (int64_t i = 0; i < 4; ++i) {
-    Value bits = LLVM::ExtractValueOp::create(builder, loc, loaded, i);
-    if (element.isF16())
-      bits = LLVM::BitcastOp::create(builder, loc, VectorType::get(2, element), bits);
-    registers.push_back(bits);
+    auto [lines, deep] = rows ? std::pair(i % 2, i / 2) : std::pair(i / 2, i % 2);
+    Value line = binary<arith::AddIOp>(inDepth, indexConstant(depth + deep * kChunkBytes / kWordBytes));
+    Value within = binary<arith::AddIOp>(first, indexConstant(lines * kMatrixLines));
+    auto [chunk, rest] =
+        divide(binary<arith::AddIOp>(within, inLines), indexConstant(kChunkBytes / kWordBytes));
+    Value byte = binary<arith::MulIOp>(rest, indexConstant(kWordBytes));
+    byte = binary<arith::AddIOp>(byte, swizzled(part, stage, line, chunk));
+    registers.push_back(LLVM::LoadOp::create(builder, loc, builder.getI32Type(), sharedPointer(byte)));
   }
   return registers;
 }
 
-static Value multiply(OpBuilder &builder, Location loc, Type element, ValueRange rows, ValueRange columns,
-                      ValueRange sums) {
-  auto type = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-  auto result =
-      LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, builder.getF32Type()));
-  return NVVM::MmaOp::create(builder, loc, result, rows, columns, sums,
-                             ArrayRef<int64_t>{kFragmentRows, kFragmentColumns, kFragmentDepth}, std::nullopt,
-                             std::nullopt, std::array{type, type},
-                             std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+static NVVM::MMATypes instructionType(Type element) {
+  if (element.isInteger(8))
+    return NVVM::MMATypes::s8;
+  if (element.isF32())
+    return NVVM::MMATypes::tf32;
+  return element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+}
+
+SmallVector<Value> ContractionEmitter::multiply(ValueRange rows, ValueRange columns, ValueRange sums) {
+  Type element = getElementTypeOrSelf(contraction.rows->get().getType());
+  NVVM::MMATypes type = instructionType(element);
+  auto overflow = element.isInteger() ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt;
+  auto result = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, sumType()));
+  int64_t depth = kFragmentDepthBytes / cpu::memoryBytes(element);
+  Value next = NVVM::MmaOp::create(
+      builder, loc, result, rows, columns, sums, ArrayRef<int64_t>{kFragmentRows, kFragmentColumns, depth},
+      std::nullopt, overflow, std::array{type, type}, std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < 4; ++i)
+    values.push_back(LLVM::ExtractValueOp::create(builder, loc, next, i));
+  return values;
 }
 
 // The part of the tile that the thread's warp has: rows, columns, and where they start.
@@ -165,9 +219,9 @@ ContractionEmitter::WarpTile ContractionEmitter::warpTile() {
 
 SmallVector<Value> ContractionEmitter::multiplyPiece(Value stage, ValueRange sums) {
   WarpTile part = warpTile();
-  Type element = cast<RankedTensorType>(staged[0].operand->get().getType()).getElementType();
+  int64_t fragmentDepth = kFragmentDepthBytes / staged[0].elementBytes();
   SmallVector<Value> next(sums);
-  for (int64_t depth = 0; depth < tile.depth; depth += kFragmentDepth) {
+  for (int64_t depth = 0; depth < tile.depth; depth += fragmentDepth) {
     auto fragments = [&](const Staged &operand, Value first, int64_t size) {
       SmallVector<SmallVector<Value>> loaded;
       for (int64_t i = 0; i < size; i += kFragmentRows)
@@ -181,9 +235,7 @@ SmallVector<Value> ContractionEmitter::multiplyPiece(Value stage, ValueRange sum
       for (int64_t column = 0; column < part.columns; column += kFragmentColumns) {
         ArrayRef<Value> pair = columns[column / kFragmentRows];
         ArrayRef<Value> right = pair.slice(column % kFragmentRows / kFragmentColumns * 2, 2);
-        Value result = multiply(builder, loc, element, left, right, rest.take_front(4));
-        for (int64_t i = 0; i < 4; ++i)
-          rest[i] = LLVM::ExtractValueOp::create(builder, loc, result, i);
+        llvm::copy(multiply(left, right, rest.take_front(4)), rest.begin());
         rest = rest.drop_front(4);
       }
   }
@@ -201,7 +253,7 @@ LogicalResult ContractionEmitter::emitTensorCores(const Place &place) {
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
   }
   WarpTile part = warpTile();
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(sumType()));
   SmallVector<Value> start(part.rows * part.columns / kWarpThreads, zero);
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), pieces, indexConstant(1), start);
   {

@@ -1,0 +1,33 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The tiles in which contractions on GPUs go through their results, as data.
+
+#ifndef ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONTILES_H
+#define ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONTILES_H
+
+#include "ContractionMatch.h"
+
+namespace mlir::ad::device {
+
+/// How the warps of a block share a tile.
+struct ContractionTile {
+  int64_t rows, columns;          // of the result
+  int64_t depth;                  // of what lies in shared memory at once
+  int64_t warpsDown, warpsAcross; // of tensor cores
+  int64_t stages;                 // pieces of that depth that are copied ahead
+  int64_t warpgroups;             // that multiply, beside the one that copies
+  std::string name() const { return std::to_string(rows) + "x" + std::to_string(columns); }
+};
+
+/// Those that the contraction's units have for its operands' type, from large to small.
+SmallVector<ContractionTile> tilesFor(const Contraction &contraction);
+
+/// The tile of that name, or without a name the largest one of which the result has enough.
+std::optional<ContractionTile> chooseTile(const Contraction &contraction, StringRef name);
+
+/// How many tiles a result has; of a size that only the run knows there is one.
+int64_t tilesOf(ArrayRef<int64_t> shape, const ContractionTile &tile);
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CONVERSION_EMITGPU_CONTRACTIONTILES_H
