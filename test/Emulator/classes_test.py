@@ -54,7 +54,7 @@ CASES = [
     # The two rows of a warp share what is read of the scale.
     Case("layer_norm f32", "row", rows_of("f32", NORM), 4, CELLS + CELLS // 2, CELLS),
     Case("sum f32", "row", rows_of("f32", SUM, result="tensor<6xf32>"), 4, CELLS, None),
-    # Rows that are brought to shared memory, in pieces of 16 and of 8 bytes, and what is read in one pass alone.
+    # Rows that are brought to shared memory and exponentials that are computed there, and what is read in one pass alone.
     Case("long rows", "row", rows_of("f32", SOFTMAX, 2, 12288), 4, 2 * 12288, 2 * 12288),
     Case("long rows bf16", "row", rows_of("bf16", SOFTMAX, 2, 9008), 2, 2 * 9008, 2 * 9008),
     Case("sums of long rows", "row", rows_of("f32", SUM.replace("tensor<6x", "tensor<2x"), 2, 12288, "tensor<2xf32>"), 4, 2 * 12288, None),

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Rows in shared memory, on the emulated GPU: rows that are too long for the registers of a group are brought once, by copies of every
-width, and give in every schedule the bits of the reference interpreter, with no finding of the checks. Blocks that take several rows
+width, exponentials are computed there once, and both give in every schedule the bits of the reference interpreter, with no finding of the checks. Blocks that take several rows
 use the memory again. What does not fit is read again."""
 
 import functools
@@ -26,16 +26,18 @@ VARIANCE = """%0 = ad.reduce_mean %x axes [{axis}] : {t} -> {r}
   %2 = ad.sub %x, %1 : {t}, {u}
   %3 = ad.mul %2, %2 : {t}
   %y = ad.reduce_sum %3 axes [{axis}] : {t} -> {r}"""
-# Text, operands, element type, shape, chip, and what of the operands is brought. A row has one chunk or several, whole lanes or not, and
-# consists of pieces of 16, 8 or 4 bytes; or of fewer, and of more than a block has room for.
+# Text, operands, element type, shape, chip, and what a block has of a row: bytes of an element of each operand that is brought, then of
+# each exponential that is computed there. A row has one chunk or several, whole lanes or not, and consists of pieces of 16, 8 or 4
+# bytes; or of fewer, and of more than a block has room for.
 CASES = [
-    (SOFTMAX, "x", "f32", (3, 4096), "sm_90a", "x"), (SOFTMAX, "x", "f32", (5, 2049), "sm_80", "x"),
-    (SOFTMAX, "x", "f32", (3, 9002), "sm_90a", "x"), (SOFTMAX, "x", "f32", (1, 5000), "sm_80", "x"),
-    (SOFTMAX, "x", "f32", (2, 2, 4100), "sm_80", "x"), (SOFTMAX, "x", "f32", (4500,), "sm_90a", "x"),
-    (SOFTMAX, "x", "f16", (3, 5002), "sm_80", "x"), (SOFTMAX, "x", "f16", (2, 5001), "sm_90a", ""),
-    (SOFTMAX, "x", "f64", (2, 4099), "sm_90a", "x"), (SOFTMAX, "x", "f32", (2, 30000), "sm_90a", "x"),
-    (SOFTMAX, "x", "f32", (2, 30000), "sm_80", ""), (BOTH, "xw", "f32", (3, 6001), "sm_80", "xw"),
-    (BOTH, "xw", "f32", (2, 14000), "sm_86", "x"), (VARIANCE, "x", "f32", (3, 6000), "sm_80", "x"),
+    (SOFTMAX, "x", "f32", (3, 4096), "sm_90a", [4, 4]), (SOFTMAX, "x", "f32", (5, 2049), "sm_80", [4, 4]),
+    (SOFTMAX, "x", "f32", (3, 9002), "sm_90a", [4, 4]), (SOFTMAX, "x", "f32", (1, 5000), "sm_80", [4, 4]),
+    (SOFTMAX, "x", "f32", (2, 2, 4100), "sm_80", [4, 4]), (SOFTMAX, "x", "f32", (4500,), "sm_90a", [4, 4]),
+    (SOFTMAX, "x", "f16", (3, 5002), "sm_80", [2, 4]), (SOFTMAX, "x", "f16", (2, 5001), "sm_90a", []),
+    (SOFTMAX, "x", "bf16", (3, 9004), "sm_80", [2, 4]), (SOFTMAX, "x", "f64", (2, 4099), "sm_90a", [8, 8]),
+    (SOFTMAX, "x", "f32", (2, 30000), "sm_90a", [4]), (SOFTMAX, "x", "f32", (2, 30000), "sm_80", []),
+    (BOTH, "xw", "f32", (3, 6001), "sm_80", [4, 4, 4]), (BOTH, "xw", "f32", (2, 14000), "sm_86", [4]),
+    (VARIANCE, "x", "f32", (3, 6000), "sm_80", [4]),
 ]
 
 
@@ -77,21 +79,22 @@ class Kernel:
 
 
 def wrong(case, folder):
-    text, operands, element, shape, chip, brought = case
+    text, operands, element, shape, chip, lines = case
     file = folder / "program.mlir"
     file.write_text(program(text, operands, element, shape))
-    random, kind = np.random.default_rng(shape[-1]), np.dtype({"f16": "f2", "f32": "f4", "f64": "f8"}[element])
+    random, kind = np.random.default_rng(shape[-1]), {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8"}[element]
     for name in operands:
-        np.save(folder / f"{name}.npy", random.standard_normal(shape).astype(kind))
+        values = random.standard_normal(shape).astype(kind)
+        np.save(folder / f"{name}.npy", (values.view(np.uint32) >> 16).astype(np.uint16).view("V2") if element == "bf16" else values)
     files = [f"{name}={folder / name}.npy" for name in operands]
     subprocess.run([BIN / "ad-runner", file, "--numerics=reproducible", "--target=reference", f"--out-dir={folder}",
                     *(f"--arg={pair}" for pair in files)], check=True, capture_output=True)
     expected = np.load(folder / "y.npy")
     kernel = Kernel(file, chip)
-    row = -(-shape[-1] * kind.itemsize // 16) * 16
-    if kernel.shared != len(brought) * row:
-        return f"the launch has {kernel.shared} bytes of shared memory, expected {len(brought)} rows of {row}"
-    arguments = [*(folder / f"{name}.npy" for name in operands), f"out:{element}:{'x'.join(map(str, expected.shape))}"]
+    expected_bytes = sum(-(-shape[-1] * size // 16) * 16 for size in lines)
+    if kernel.shared != expected_bytes:
+        return f"the launch has {kernel.shared} bytes of shared memory, expected {expected_bytes}"
+    arguments = [*(f"{element}:{folder / name}.npy" for name in operands), f"out:{element}:{'x'.join(map(str, expected.shape))}"]
     for blocks in 1, 2:
         for schedule in SCHEDULES[:1] if blocks == 1 else SCHEDULES:
             done = kernel.run(folder, arguments, blocks, schedule)

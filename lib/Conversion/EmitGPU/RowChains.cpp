@@ -130,7 +130,7 @@ FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<
   if (!byBlock || spread)
     return RunEmitter::reduceLanes(generic, loops, identity);
   // Where the groups go different ways, no sum of the whole block may begin.
-  if (failed(hoistReduced(generic, loops)))
+  if (failed(hoistReduced(generic, loops)) || (share.brings && failed(fillLines(generic))))
     return failure();
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);

@@ -72,12 +72,14 @@ LogicalResult RowEmitter::emitRoots() {
                 ? !ShapedType::isDynamicShape(counted) && ShapedType::getNumElements(counted) <= kFewRows
                 : rows.length > kernel.getOrderAttr().getLength();
   Share chosen = chooseShare(roots);
-  chosen.brings = !chosen.keeps && chooseBrought();
-  byBlock |= chosen.brings;
+  if (!chosen.keeps && chooseLines()) {
+    chosen = shareFor(std::min(chosen.run, runOfLines()));
+    chosen.brings = byBlock = true;
+  }
   tileCount = {byBlock ? "blocks" : "threads", rows.space, axes};
   tileCount.group = byBlock ? 1 : chosen.threads;
   if (chosen.brings)
-    layOutBrought();
+    layOutLines();
   if (byBlock)
     shared = sharedMemory(builder, function, kChunksTogether * sizeof(int64_t), "sums");
   bool everywhere = chosen.run == 1 && !chosen.brings;

@@ -31,7 +31,7 @@ private:
     int64_t threads; // of a group
     int64_t runs;    // of a thread, until the group has been at every lane
     bool keeps;      // all of the row in registers
-    bool brings;     // what several passes read of it to shared memory
+    bool brings;     // what several passes need of it to shared memory
     int64_t stripe() const { return run * threads * runs; }
   };
 
@@ -49,11 +49,14 @@ private:
   LogicalResult storeKept(StoreAt storeAt);
 
   // --- RowShared.cpp: rows in shared memory
-  bool chooseBrought();
-  bool canBring(const Buffer &buffer);
-  void layOutBrought();
+  bool chooseLines();
+  bool hasCountedRows(Value tensor);
+  static SmallVector<Value> firstOnWay(linalg::GenericOp sum, function_ref<bool(Value)> isWanted);
+  int64_t runOfLines() const;
+  void layOutLines();
   void bringRow();
   void bringLine(const Buffer &source, const Buffer &line);
+  LogicalResult fillLines(linalg::GenericOp sum);
   FailureOr<Value> compute(Value tensor, const Position &position) override;
 
   // --- RowChains.cpp: sums
@@ -88,9 +91,14 @@ private:
   Value active; // the group has a row; null when it always has
   Value shared; // sums of chunks
 
-  const int64_t mostShared;               // bytes of a block
-  llvm::MapVector<Value, Buffer> brought; // the lines in shared memory of what is brought
-  Position row;                           // that is there
+  /// What shared memory has of a tensor, when the code that fills it has run.
+  struct Line {
+    Buffer buffer;
+    bool filled = false;
+  };
+  const int64_t mostShared; // bytes of a block
+  llvm::MapVector<Value, Line> lines;
+  Position row; // that is there
 };
 
 } // namespace mlir::ad::device
