@@ -69,3 +69,13 @@ func.func @dynamic_slice(%x: tensor<8xf32>, %i: index) -> tensor<3xf32> {
   %y = ad.dynamic_slice %x[%i] : tensor<8xf32> -> tensor<3xf32>
   return %y : tensor<3xf32>
 }
+
+// What a cast claims beyond what is known; a cast that forgets a size claims nothing.
+// CHECK-LABEL: func.func @cast
+func.func @cast(%x: tensor<?x4x?xf32>) -> tensor<3x?x?xf32> {
+  // CHECK: %[[SIZE:.*]] = tensor.dim %{{.+}}, %{{.+}} : tensor<?x4x?xf32>
+  // CHECK-COUNT-1: ad.require 1 %{{.+}}(%{{.+}}, %{{.+}}, %[[SIZE]]) "tensor.cast"
+  // CHECK-NEXT: tensor.cast
+  %y = tensor.cast %x : tensor<?x4x?xf32> to tensor<3x?x?xf32>
+  return %y : tensor<3x?x?xf32>
+}

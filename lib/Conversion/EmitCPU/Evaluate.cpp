@@ -121,6 +121,10 @@ FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) 
       return failure();
     return (*values)[result];
   }
+  // Code for the elements of a tensor that has none never runs.
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (type.hasStaticShape() && type.getNumElements() == 0)
+    return Value(arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType())));
   return kernel.emitOpError("holds a value that the CPU emitter cannot compute in place: ") << tensor;
 }
 

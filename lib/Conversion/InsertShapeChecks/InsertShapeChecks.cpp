@@ -150,6 +150,20 @@ public:
           same(concat.getInputs().front(), i, input, i);
   }
 
+  // A cast may claim a size that only run time knows.
+  void claimedSizes(tensor::CastOp cast) {
+    auto from = dyn_cast<RankedTensorType>(cast.getSource().getType());
+    auto to = dyn_cast<RankedTensorType>(cast.getType());
+    if (!from || !to)
+      return;
+    for (int64_t i = 0; i < to.getRank(); ++i) {
+      if (!from.isDynamicDim(i) || to.isDynamicDim(i))
+        continue;
+      Value claimed = constant(to.getDimSize(i)), have = size(cast.getSource(), i);
+      require(ADRT_FAIL_SAME_SIZE, equal(claimed, have), {constant(i), claimed, have});
+    }
+  }
+
   void nonEmptyAxis(Value tensor, int64_t axis) {
     if (!type(tensor).isDynamicDim(axis))
       return;
@@ -257,6 +271,7 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](DynamicSliceOp o) { checks.dynamicSlice(o); })
           .Case([&](DynamicUpdateSliceOp o) { checks.dynamicUpdateSlice(o); })
           .Case([&](ConcatOp o) { checks.concat(o); })
+          .Case([&](tensor::CastOp o) { checks.claimedSizes(o); })
           .Case([&](ArgmaxOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
           .Case([&](ArgminOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
           .Case<FullOp, IotaOp, FeedOp>([&](auto o) { checks.nonNegative(o.getSizes()); });
