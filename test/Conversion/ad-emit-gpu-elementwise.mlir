@@ -109,9 +109,10 @@ ad.kernel private @mixed(%a: tensor<8xi8>) -> tensor<8xf32> attributes {kernel_c
   ad.yield %r : tensor<8xf32>
 }
 
-// What only the run knows is asked there: whether the addresses, and rows of this length, are multiples.
+// What only the run knows is asked there: whether rows are whole numbers of runs.
 // CHECK-LABEL: gpu.func @open
-// CHECK: llvm.ptrtoint
+// CHECK-NOT: llvm.ptrtoint
+// CHECK: arith.remui %arg2, %
 // CHECK: scf.if
 // CHECK: llvm.load %{{.+}} -> vector<2xf64>
 // CHECK: llvm.store %{{.+}} : vector<2xf64>

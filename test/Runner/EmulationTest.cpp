@@ -44,7 +44,8 @@ public:
     kernel.entry = writeSameWord;
   }
   llvm::Expected<void *> find(const std::string &symbol) override {
-    return symbol == "adsim_code_racing" ? static_cast<void *>(&kernel) : reinterpret_cast<void *>(launchOnce);
+    return symbol == "adsim_code_racing" ? static_cast<void *>(&kernel)
+                                         : reinterpret_cast<void *>(launchOnce);
   }
 
 private:

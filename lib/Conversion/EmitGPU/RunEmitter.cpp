@@ -54,33 +54,23 @@ LogicalResult RunEmitter::emitWhere(Value allowed, function_ref<LogicalResult()>
   return allowed ? emitIf(allowed, withRuns, without) : withRuns();
 }
 
-// Places of known size begin at multiples of more than any access has; those of dynamic size follow each
-// other (docs/architecture.md).
+// Every place begins at a multiple of more than any access has (docs/architecture.md); rows may not.
 Value RunEmitter::allowsRuns(int64_t length) {
-  Value all;
-  Type wide = builder.getI64Type();
-  auto require = [&](Value number, int64_t divisor) {
-    Value mask = arith::ConstantIntOp::create(builder, loc, wide, divisor - 1);
-    Value rest = binary<arith::AndIOp>(number, mask);
-    all = all ? binary<arith::OrIOp>(all, rest) : rest;
-  };
+  Value rests;
   auto requireOf = [&](const Buffer &buffer) {
     int64_t axis = contiguousAxis(buffer.shape);
-    if (axis < 0 || !ShapedType::isDynamicShape(buffer.shape))
+    if (flat || axis < 0 || !ShapedType::isDynamic(buffer.shape[axis]))
       return;
-    require(LLVM::PtrToIntOp::create(builder, loc, wide, buffer.pointer), kAccessBytes);
-    if (!flat && ShapedType::isDynamic(buffer.shape[axis]))
-      require(arith::IndexCastOp::create(builder, loc, wide, buffer.sizes[axis]), length);
+    Value rest = binary<arith::RemUIOp>(buffer.sizes[axis], indexConstant(length));
+    rests = rests ? binary<arith::OrIOp>(rests, rest) : rest;
   };
   for (BlockArgument argument : kernel.getBody().getArguments())
     if (auto buffer = buffers.find(argument); buffer != buffers.end())
       requireOf(buffer->second);
   for (const Buffer &result : results)
     requireOf(result);
-  if (!all)
-    return {};
-  Value zero = arith::ConstantIntOp::create(builder, loc, wide, 0);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, all, zero);
+  return rests ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rests, indexConstant(0))
+               : Value();
 }
 
 // The axis of the position along which a run lies in one piece of the buffer.
