@@ -8,18 +8,18 @@
 
 // RUN: %{fake} %{run} --entry straight 2>&1 | FileCheck %s --check-prefix=STRAIGHT --implicit-check-not=warning
 // STRAIGHT: fake: cuMemcpyDtoDAsync
-// STRAIGHT-NEXT: fake: cuLaunchKernel 3 x 32
-// STRAIGHT-NEXT: fake: cuLaunchKernel 3 x 32
-// STRAIGHT-NEXT: fake: cuLaunchKernel 3 x 32
+// STRAIGHT-NEXT: fake: cuLaunchKernel [[EXP:3 x 32 elementwise_.*]]
+// STRAIGHT-NEXT: fake: cuLaunchKernel [[NEG:3 x 32 elementwise_.*]]
+// STRAIGHT-NEXT: fake: cuLaunchKernel [[TANH:3 x 32 elementwise_.*]]
 // STRAIGHT-NEXT: fake: cuGraphCreate
 // STRAIGHT-NEXT: fake: cuGraphAddKernelNode 3 x 32
 // STRAIGHT-NEXT: fake: cuGraphAddKernelNode 3 x 32
 // STRAIGHT-NEXT: fake: cuGraphAddKernelNode 3 x 32
 // STRAIGHT-NEXT: fake: cuGraphInstantiateWithFlags
-// STRAIGHT-NEXT: fake: cuGraphLaunch 3 nodes, stream 1
-// STRAIGHT-NEXT: fake: cuGraphLaunch 3 nodes, stream 1
-// STRAIGHT-NEXT: fake: cuGraphLaunch 3 nodes, stream 1
-// STRAIGHT-NEXT: fake: cuGraphLaunch 3 nodes, stream 1
+// STRAIGHT-NEXT: fake: cuGraphLaunch 3 nodes, stream 1: [[EXP]]; [[NEG]]; [[TANH]]{{$}}
+// STRAIGHT-NEXT: fake: cuGraphLaunch 3 nodes, stream 1: [[EXP]]; [[NEG]]; [[TANH]]{{$}}
+// STRAIGHT-NEXT: fake: cuGraphLaunch 3 nodes, stream 1: [[EXP]]; [[NEG]]; [[TANH]]{{$}}
+// STRAIGHT-NEXT: fake: cuGraphLaunch 3 nodes, stream 1: [[EXP]]; [[NEG]]; [[TANH]]{{$}}
 // STRAIGHT-NEXT: fake: cuMemcpyDtoHAsync
 // STRAIGHT: fake: cuGraphExecDestroy
 // STRAIGHT-NEXT: fake: cuGraphDestroy
@@ -35,14 +35,17 @@
 // The number of the turn is an argument of a kernel: places that alternate would have two graphs, so the third turn is the first one
 // for which a graph is changed.
 // RUN: %{fake} %{run} --entry numbered 2>&1 | FileCheck %s --check-prefix=NUMBERED --implicit-check-not=warning
-// NUMBERED-COUNT-3: fake: cuLaunchKernel
-// NUMBERED-COUNT-2: fake: cuGraphCreate
+// NUMBERED: fake: cuLaunchKernel 10 x 32 [[SLICE:[a-z_0-9]+\(m[0-9]+\+0]], 0, [[ROW:.*]]
+// NUMBERED-NEXT: fake: cuLaunchKernel [[ADD:.*]]
+// NUMBERED-NEXT: fake: cuLaunchKernel [[TANH:.*]]
+// NUMBERED: fake: cuGraphLaunch 3 nodes, stream 1: 10 x 32 [[SLICE]], 1, [[ROW]]; [[ADD]]; [[TANH]]{{$}}
+// NUMBERED: fake: cuGraphCreate
 // NUMBERED: fake: cuGraphInstantiateWithFlags
-// NUMBERED-NEXT: fake: cuGraphLaunch
+// NUMBERED-NEXT: fake: cuGraphLaunch 3 nodes, stream 1: 10 x 32 [[SLICE]], 2, [[ROW]]; [[ADD]]; [[TANH]]{{$}}
 // NUMBERED-NEXT: fake: cuGraphExecKernelNodeSetParams 10 x 32
-// NUMBERED-NEXT: fake: cuGraphLaunch
+// NUMBERED-NEXT: fake: cuGraphLaunch 3 nodes, stream 1: 10 x 32 [[SLICE]], 3, [[ROW]]; [[ADD]]; [[TANH]]{{$}}
 // NUMBERED-NEXT: fake: cuGraphExecKernelNodeSetParams 10 x 32
-// NUMBERED-NEXT: fake: cuGraphLaunch
+// NUMBERED-NEXT: fake: cuGraphLaunch 3 nodes, stream 1: 10 x 32 [[SLICE]], 4, [[ROW]]; [[ADD]]; [[TANH]]{{$}}
 // NUMBERED-NEXT: fake: cuMemcpyDtoHAsync
 // NUMBERED: fake: cuDevicePrimaryCtxRelease 0 left
 
@@ -67,13 +70,31 @@
 // SENDS-COUNT-4: fake: cuLaunchKernel
 // SENDS-NOT: Synchronize
 // SENDS: fake: cuEventSynchronize
-// SENDS-COUNT-2: fake: cuGraphCreate
+// SENDS: fake: cuGraphCreate
+// SENDS: fake: cuGraphAddMemcpyNode 1200 bytes
+// SENDS: fake: cuGraphCreate
 // SENDS: fake: cuGraphLaunch 3 nodes
 // SENDS: fake: cuGraphLaunch 3 nodes
 // SENDS-NOT: cuStreamSynchronize
 // SENDS: fake: cuMemcpyDtoHAsync stream 3
 // SENDS-NOT: cuLaunchKernel
 // SENDS: fake: cuDevicePrimaryCtxRelease 0 left
+
+// Kernels and copies with the values of all arguments are the same in the same order, whether they are asked for one by one or as graphs,
+// also where an argument changes that is not of the first kernel.
+// DEFINE: %{asked} = grep -oE '[0-9]+ x [0-9]+ [a-z0-9_]+\([^)]*\)|copy\([^)]*\)'
+// RUN: %{fake} %{run} --entry straight --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
+// RUN: %{fake} %{run} --entry straight --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
+// RUN: %{fake} %{run} --entry numbered --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
+// RUN: %{fake} %{run} --entry numbered --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
+// RUN: %{fake} %{run} --entry late --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
+// RUN: %{fake} %{run} --entry late --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
+// RUN: %{fake} %{run} --entry nested --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
+// RUN: %{fake} %{run} --entry nested --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
+// RUN: %{fake} %{run} --entry sends --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
+// RUN: %{fake} %{run} --entry sends --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
+// RUN: FileCheck %s --input-file %t.single --check-prefix=ASKED
+// ASKED-COUNT-6: copy(m{{[0-9]+\+[0-9]+, m[0-9]+\+[0-9]+}}, 1200)
 
 // A driver that refuses graphs: a warning that says why, and launches. One that is too old for them has none.
 // RUN: %{fake} AD_FAKE_CUDA=cuGraphInstantiateWithFlags %{run} --entry straight 2>&1 | FileCheck %s --check-prefix=REFUSED --implicit-check-not=cuGraphLaunch
@@ -120,6 +141,21 @@ func.func @numbered(%x: tensor<5x300xf32> {ad.name = "x"}) -> tensor<300xf32> {
     %sum = ad.add %v, %flat : tensor<300xf32>
     %next = ad.tanh %sum : tensor<300xf32>
     scf.yield %next : tensor<300xf32>
+  }
+  return %r : tensor<300xf32>
+}
+
+func.func @late(%x: tensor<5x300xf32> {ad.name = "x"}) -> tensor<300xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %zero = ad.constant dense<0.0> : tensor<300xf32>
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%v = %zero) -> tensor<300xf32> {
+    %tanh = ad.tanh %v : tensor<300xf32>
+    %row = ad.dynamic_slice %x[%i, %c0] : tensor<5x300xf32> -> tensor<1x300xf32>
+    %flat = ad.reshape %row : tensor<1x300xf32> -> tensor<300xf32>
+    %sum = ad.add %tanh, %flat : tensor<300xf32>
+    scf.yield %sum : tensor<300xf32>
   }
   return %r : tensor<300xf32>
 }

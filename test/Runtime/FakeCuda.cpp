@@ -2,13 +2,15 @@
 
    A library in the place of the CUDA driver, for tests of what we ask of one. Its memory is the host's, its
    kernels are not executed, and all else is done at once. $AD_FAKE_CUDA names one call that fails. Each call
-   is printed; what was made and not given back is counted when the context is released. */
+   is printed, launches with the arguments that a kernel would see; what was made and not given back is
+   counted when the context is released. */
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -45,14 +47,86 @@ static int drop(const char *call, void *thing) {
   return fails(call);
 }
 
+//===- Kernels ------------------------------------------------------------===//
+
+/// From the image, as a driver knows them.
+struct Kernel {
+  std::string name;
+  std::vector<size_t> widths; // bytes of each argument
+};
+static std::map<std::string, Kernel> &kernels() {
+  static std::map<std::string, Kernel> known;
+  return known;
+}
+
+static void readKernels(const std::string &image) {
+  static const std::regex parameter(R"(\.param (?:\.align \d+ )?\.[a-z]+(\d+)[^,\[]*(?:\[(\d+)\])?)");
+  static const std::string entry = ".entry ";
+  for (size_t at = image.find(entry); at != std::string::npos; at = image.find(entry, at)) {
+    size_t name = at + entry.size(), open = image.find('(', name);
+    at = image.find(')', open);
+    std::string list = image.substr(open, at - open);
+    Kernel kernel{image.substr(name, open - name), {}};
+    for (std::sregex_iterator each(list.begin(), list.end(), parameter), end; each != end; ++each)
+      kernel.widths.push_back(std::stoul((*each)[1]) / 8 * ((*each)[2].matched ? std::stoul((*each)[2]) : 1));
+    kernels()[kernel.name] = kernel;
+  }
+}
+
+/// Memory of the device by its address, numbered: addresses differ from run to run.
+struct Block {
+  size_t number, bytes;
+};
+static std::map<Address, Block> &blocks() {
+  static std::map<Address, Block> known;
+  return known;
+}
+
+// `m2+8` in the memory that was allocated second; other numbers as they are, and more bytes as a hash.
+static std::string describeValue(const unsigned char *value, size_t bytes) {
+  Address word = 0;
+  if (bytes > sizeof word) {
+    for (size_t at = 0; at < bytes; ++at)
+      word = (word ^ value[at]) * 0x100000001b3;
+    return std::to_string(bytes) + " bytes #" + std::to_string(word % 10007);
+  }
+  std::memcpy(&word, value, bytes);
+  auto after = blocks().upper_bound(word);
+  if (bytes < sizeof word || after == blocks().begin())
+    return std::to_string(word);
+  const auto &[start, block] = *std::prev(after);
+  if (word - start >= block.bytes)
+    return std::to_string(word);
+  return "m" + std::to_string(block.number) + "+" + std::to_string(word - start);
+}
+
+// Looks at the arguments now: they are the caller's again on return.
+static std::string describeCall(void *function, void **arguments) {
+  const Kernel &kernel = *static_cast<Kernel *>(function);
+  std::string text = kernel.name + "(";
+  for (size_t number = 0; number < kernel.widths.size(); ++number)
+    text += (number ? ", " : "") +
+            describeValue(static_cast<unsigned char *>(arguments[number]), kernel.widths[number]);
+  return text + ")";
+}
+
+//===- Nodes of graphs ----------------------------------------------------===//
+
 /// What a node of a graph copies; nothing for a kernel.
 struct NodeCopy {
   Address target = 0, source = 0;
   size_t bytes = 0;
 };
+static std::string describeCopy(const NodeCopy &copy) {
+  auto name = [](Address memory) {
+    return describeValue(reinterpret_cast<const unsigned char *>(&memory), sizeof memory);
+  };
+  return "copy(" + name(copy.target) + ", " + name(copy.source) + ", " + std::to_string(copy.bytes) + ")";
+}
 struct Node {
   void *handle;
   NodeCopy copy;
+  std::string work; // in words
 };
 
 /// CUDA_KERNEL_NODE_PARAMS
@@ -70,31 +144,30 @@ static std::map<void *, std::vector<Node>> &graphs() {
 }
 
 // One behind the other, or it says so.
-static void *addNode(void *graph, void *const *behind, size_t count, NodeCopy copy) {
+static void *addNode(void *graph, void *const *behind, size_t count, const NodeCopy &copy,
+                     const std::string &work) {
   static uintptr_t handles = 0;
   std::vector<Node> &nodes = graphs()[graph];
   bool isNext = nodes.empty() ? count == 0 : count == 1 && behind[0] == nodes.back().handle;
   if (!isNext)
     std::fprintf(stderr, "fake: nodes that are no chain\n");
-  nodes.push_back({reinterpret_cast<void *>(++handles), copy});
+  nodes.push_back({reinterpret_cast<void *>(++handles), copy, work});
   return nodes.back().handle;
 }
 
 #endif
 
-// A kernel that takes arguments is given some, and those of a test have one of 8 bytes at least.
-static std::string describeGrid(unsigned blocks, unsigned threads, unsigned shared, void **arguments) {
-  std::string text = std::to_string(blocks) + " x " + std::to_string(threads);
-  if (shared)
-    text += ", " + std::to_string(shared) + " bytes";
-  if (!arguments || !arguments[0])
-    text += " without arguments";
-  return text;
+static std::string describeGrid(unsigned blocks, unsigned threads, unsigned shared) {
+  return std::to_string(blocks) + " x " + std::to_string(threads) +
+         (shared ? ", " + std::to_string(shared) + " bytes" : "");
 }
 
 #ifndef AD_FAKE_WITHOUT_GRAPHS
 static std::string describeNode(const KernelNode &node) {
-  return describeGrid(node.blocks[0], node.threads[0], node.shared, node.arguments);
+  return describeGrid(node.blocks[0], node.threads[0], node.shared);
+}
+static std::string describeLaunch(const KernelNode &node) {
+  return describeNode(node) + " " + describeCall(node.function, node.arguments);
 }
 #endif
 
@@ -135,6 +208,7 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *na
                std::strstr(text, ".target sm_90a")  ? "sm_90a"
                : std::strstr(text, ".target sm_80") ? "sm_80"
                                                     : "?");
+  readKernels(text);
   int failed = make("cuModuleLoadDataEx", module, "module");
   for (unsigned i = 0; failed && i < count; ++i)
     if (names[i] == 5) // the log of errors
@@ -142,8 +216,8 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *na
   return failed;
 }
 int cuModuleUnload(void *module) { return drop("cuModuleUnload", module); }
-int cuModuleGetFunction(void **function, void *module, const char *name) {
-  return *function = module, fails("cuModuleGetFunction", name);
+int cuModuleGetFunction(void **function, void *, const char *name) {
+  return *function = &kernels()[name], fails("cuModuleGetFunction", name);
 }
 int cuFuncSetAttribute(void *, int, int) { return fails("cuFuncSetAttribute"); }
 int cuStreamCreate(void **stream, unsigned) {
@@ -162,8 +236,17 @@ int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   return make("cuMemHostAlloc", memory, "host memory", bytes);
 }
 int cuMemFreeHost(void *memory) { return drop("cuMemFreeHost", memory); }
-int cuMemAlloc_v2(Address *memory, size_t bytes) { return make("cuMemAlloc", memory, "memory", bytes); }
-int cuMemFree_v2(Address memory) { return drop("cuMemFree", reinterpret_cast<void *>(memory)); }
+int cuMemAlloc_v2(Address *memory, size_t bytes) {
+  static size_t count = 0;
+  int failed = make("cuMemAlloc", memory, "memory", bytes);
+  if (!failed)
+    blocks()[*memory] = {++count, bytes};
+  return failed;
+}
+int cuMemFree_v2(Address memory) {
+  blocks().erase(memory);
+  return drop("cuMemFree", reinterpret_cast<void *>(memory));
+}
 int cuMemcpyHtoDAsync_v2(Address target, const void *source, size_t bytes, void *stream) {
   std::memcpy(reinterpret_cast<void *>(target), source, bytes);
   return fails("cuMemcpyHtoDAsync", nameOf(stream));
@@ -174,7 +257,7 @@ int cuMemcpyDtoHAsync_v2(void *target, Address source, size_t bytes, void *strea
 }
 int cuMemcpyDtoDAsync_v2(Address target, Address source, size_t bytes, void *) {
   std::memcpy(reinterpret_cast<void *>(target), reinterpret_cast<void *>(source), bytes);
-  return fails("cuMemcpyDtoDAsync");
+  return fails("cuMemcpyDtoDAsync", describeCopy({target, source, bytes}));
 }
 int cuMemsetD8Async(Address memory, unsigned char value, size_t bytes, void *) {
   return std::memset(reinterpret_cast<void *>(memory), value, bytes), fails("cuMemsetD8Async");
@@ -191,11 +274,15 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *, const uns
                         steps[axis], axis + 1 < rank ? "" : ", strides");
   for (unsigned axis = 0; axis + 1 < rank; ++axis)
     at += std::snprintf(text + at, sizeof text - at, " %lu", strides[axis]);
-  return std::memset(map, 0, 128), fails("cuTensorMapEncodeTiled", text);
+  static uint64_t count = 0; // so that no map is like another
+  std::memset(map, 0, 128);
+  std::memcpy(map, &++count, sizeof count);
+  return fails("cuTensorMapEncodeTiled", text);
 }
-int cuLaunchKernel(void *, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+int cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned shared, void *, void **arguments, void **) {
-  return fails("cuLaunchKernel", describeGrid(blocks, threads, shared, arguments));
+  return fails("cuLaunchKernel",
+               describeGrid(blocks, threads, shared) + " " + describeCall(function, arguments));
 }
 
 #ifndef AD_FAKE_WITHOUT_GRAPHS
@@ -213,14 +300,17 @@ int cuGraphDestroy(void *graph) {
 }
 int cuGraphAddKernelNode(void **node, void *graph, void *const *behind, size_t count,
                          const KernelNode *kernel) {
-  *node = addNode(graph, behind, count, {});
+  *node = addNode(graph, behind, count, {}, describeLaunch(*kernel));
   return fails("cuGraphAddKernelNode", describeNode(*kernel));
 }
 int cuGraphAddMemcpyNode(void **node, void *graph, void *const *behind, size_t count, const size_t *copy,
                          void *) {
   // CUDA_MEMCPY3D in words: addresses of the device's memory (kind 2) and the bytes of a single row.
-  bool isRow = copy[4] == 2 && copy[15] == 2 && copy[23] == 1 && copy[24] == 1;
-  *node = addNode(graph, behind, count, {copy[17], copy[6], isRow ? copy[22] : 0});
+  // Kinds are halves of a word, and nobody writes the other half.
+  auto kindAt = [&](size_t word) { return static_cast<uint32_t>(copy[word]); };
+  bool isRow = kindAt(4) == 2 && kindAt(15) == 2 && copy[23] == 1 && copy[24] == 1;
+  NodeCopy row{copy[17], copy[6], isRow ? copy[22] : 0};
+  *node = addNode(graph, behind, count, row, describeCopy(row));
   return fails("cuGraphAddMemcpyNode", isRow ? std::to_string(copy[22]) + " bytes" : "astray");
 }
 int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) {
@@ -233,18 +323,24 @@ int cuGraphExecDestroy(void *executable) {
   graphs().erase(executable);
   return drop("cuGraphExecDestroy", executable);
 }
-int cuGraphExecKernelNodeSetParams(void *executable, void *node, const KernelNode *kernel) {
-  const std::vector<Node> &nodes = graphs()[executable];
-  bool known = std::any_of(nodes.begin(), nodes.end(), [&](const Node &n) { return n.handle == node; });
-  return fails("cuGraphExecKernelNodeSetParams", known ? describeNode(*kernel) : "astray");
+int cuGraphExecKernelNodeSetParams(void *executable, void *handle, const KernelNode *kernel) {
+  for (Node &node : graphs()[executable])
+    if (node.handle == handle) {
+      node.work = describeLaunch(*kernel);
+      return fails("cuGraphExecKernelNodeSetParams", describeNode(*kernel));
+    }
+  return fails("cuGraphExecKernelNodeSetParams", "astray");
 }
 int cuGraphLaunch(void *executable, void *stream) {
   const std::vector<Node> &nodes = graphs()[executable];
-  for (const Node &node : nodes)
+  std::string works;
+  for (const Node &node : nodes) {
     if (node.copy.bytes > 0)
       std::memcpy(reinterpret_cast<void *>(node.copy.target), reinterpret_cast<void *>(node.copy.source),
                   node.copy.bytes);
-  return fails("cuGraphLaunch", std::to_string(nodes.size()) + " nodes, " + nameOf(stream));
+    works += (works.empty() ? "" : "; ") + node.work;
+  }
+  return fails("cuGraphLaunch", std::to_string(nodes.size()) + " nodes, " + nameOf(stream) + ": " + works);
 }
 #endif
 }
