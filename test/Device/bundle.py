@@ -86,9 +86,10 @@ def all_cases(folder):
     for shape in contractions.CASES:
         name = "dot-" + "x".join(map(str, shape[:3])) + "-" + "-".join(map(str, shape[3:]))
         file = folder / f"{name}.mlir"
-        file.write_text(contractions.program(*shape))
+        written, told = contractions.unknown_sizes(shape)
+        file.write_text(contractions.program(*written))
         element = shape[4]
-        options = contraction_arguments(element)
+        options = [*contraction_arguments(element), *told]
         yield Case(name, file, options)
         if element in ("f16", "bf16"):
             yield Case(f"{name}-fast", file, options, "fast", {"element": element, **bound_of_depth(shape[2], element)})
