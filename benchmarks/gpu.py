@@ -35,6 +35,7 @@ NO_DEVICE = 4
 BESIDE = ["gpu.py", "measure.py", "encoder.py", "torch_encoder.py", "jax_encoder.py", "transformer_program.py", "torch_digits.py", "jax_digits.py"]
 DIGITS = measure.ROOT / "examples" / "digits"
 ONE_BY_ONE = "--no-replay"
+CPU = "x86-64-v3"  # whose instructions the host code may use when measuring is apart from making
 
 
 class Kernel:
@@ -110,8 +111,8 @@ SMALL = {"sizes": [64], "shapes": [(32, 64), (64, 64)], "layers": [1], "training
 
 def emit(runner, folder, name, text, target, chip, mode):
     (folder / f"{name}.mlir").write_text(text)
-    chips = ["--chip", chip] if target == "cuda" else []
-    command = [runner, folder / f"{name}.mlir", "--target", target, *chips, "--numerics", mode, "--emit", folder / f"{name}.adx"]
+    machine = ["--chip", chip, "--cpu", CPU] if target == "cuda" else []
+    command = [runner, folder / f"{name}.mlir", "--target", target, *machine, "--numerics", mode, "--emit", folder / f"{name}.adx"]
     if subprocess.run(command).returncode:
         sys.exit(f"{NAME}: '{' '.join(map(str, command))}' failed")
 

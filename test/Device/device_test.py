@@ -1,26 +1,35 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The bundle for machines with a GPU, made for the emulated one: its check passes, and names a result that differs, one that leaves
-its bound, and a program that does not run. The benchmark measures a small case."""
+its bound, and a program that does not run. The benchmark measures a small case. What is made for a GPU needs no newer processor."""
 
 import functools
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "Support"))
+sys.path.insert(0, str(ROOT / "benchmarks"))
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
+import gpu  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+# What x86-64-v3 has, by LLVM's names.
+FEATURES = set("64bit avx avx2 bmi bmi2 cmov crc32 cx16 cx8 f16c fma fxsr lzcnt mmx movbe popcnt sahf sse sse2 sse3 sse4.1 sse4.2 ssse3 "
+               "x87 xsave".split())
 
 
-def bundle(folder, only):
+def bundle(folder, only, target="gpu-sim"):
     made = folder / "bundle"
-    subprocess.run([sys.executable, HERE / "bundle.py", made, "--target", "gpu-sim", "--only", only], check=True, capture_output=True)
+    subprocess.run([sys.executable, HERE / "bundle.py", made, "--target", target, "--only", only], check=True, capture_output=True)
     return made
 
 
@@ -82,10 +91,33 @@ def truncate(made):
         file.write_bytes(file.read_bytes()[:-1])
 
 
+def description(file):
+    """The section of that name in a compiled program (docs/adx.md)."""
+    content = file.read_bytes()
+    for number in range(struct.unpack_from("<Q", content, 24)[0]):
+        name, offset, length = struct.unpack_from("<16sQQ", content, 64 + 32 * number)
+        if name.rstrip(b"\0") == b"description":
+            return json.loads(content[offset:offset + length])
+    raise RuntimeError(f"{file} has no description")
+
+
+def made_for_other_processors(folder):
+    """What is packed for a GPU runs on the processors beside it, too."""
+    made = bundle(folder, "dot-9x17x1", "cuda")
+    kernel = next(gpu.kernels(gpu.SMALL))
+    gpu.emit(BIN / "ad-runner", made, "kernel", kernel.program(gpu.FEW), "cuda", "sm_90a", kernel.mode)
+    files = sorted(made.glob("**/*.adx"))
+    if len(files) != 2:
+        yield f"expected a case and a kernel, got {files}"
+    for file in files:
+        if unexpected := set(description(file)["features"]) - FEATURES:
+            yield f"{file.name} needs {', '.join(sorted(unexpected))}"
+
+
 def measured(folder):
     """What the benchmark for GPUs says of a kernel, a training step and the digits on the emulated one, where no peer has to be
     installed."""
-    gpu = [sys.executable, HERE.parents[1] / "benchmarks" / "gpu.py"]
+    gpu = [sys.executable, ROOT / "benchmarks" / "gpu.py"]
     subprocess.run([*gpu, "--target", "gpu-sim", "--make", folder / "made"], check=True)
     for case, ours in {"softmax f32 32x64": ["ours"], "training step, 1": ["ours", "ours-one-by-one"], "digits": ["ours", "ours-one-by-one"]}.items():
         command = [*gpu, "--from", folder / "made", "--rounds", "1", "--only", case, "--json", folder / "rows.json"]
@@ -100,7 +132,7 @@ def refused_without_gpu(folder):
     (folder / "gpu.json").write_text('{"target": "cuda"}')
     if pathlib.Path("/proc/driver/nvidia/version").exists():
         return
-    commands = {"no driver of an NVIDIA GPU": [HERE.parents[1] / "benchmarks" / "gpu.py", "--from", folder],
+    commands = {"no driver of an NVIDIA GPU": [ROOT / "benchmarks" / "gpu.py", "--from", folder],
                 "nvidia-smi finds no GPU": [HERE / "run.py", "--report", folder / "report.md"]}
     for said, command in commands.items():
         done = subprocess.run([sys.executable, *command], capture_output=True, text=True)
@@ -119,6 +151,7 @@ def main():
            functools.partial(named, "dot-40x72x104-tt-bf16-0-fast", functools.partial(change_values, name=name), f"{name}.npy leaves the bound"))
           for name in ("dot", "sum")),
         ("another shape", functools.partial(named, "dot-40x72x104-tt-bf16-0-fast", change_shape, "dot.npy has the shape")),
+        ("other processors", made_for_other_processors),
         ("the benchmark", measured),
         ("without a GPU", refused_without_gpu),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
