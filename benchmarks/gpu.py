@@ -10,6 +10,7 @@ with kernels launched one by one (`ours-one-by-one`): what replaying turns of th
 """
 
 import argparse
+import functools
 import importlib
 import json
 import os
@@ -32,6 +33,7 @@ FLOPS, BANDWIDTH = 600e12, 3.5e12  # guesses, only to find the number of steps
 LAYERS = [1, 2, 4, 6]
 TRAINING_STEPS = 1000
 NO_DEVICE = 4
+REPEATS = [3, 9, 27]  # runs whose median counts: more where noise hides the difference of two
 BESIDE = ["gpu.py", "measure.py", "encoder.py", "torch_encoder.py", "jax_encoder.py", "transformer_program.py", "torch_digits.py", "jax_digits.py"]
 DIGITS = measure.ROOT / "examples" / "digits"
 ONE_BY_ONE = "--no-replay"
@@ -153,18 +155,34 @@ def make(folder, target, chip, extent):
 #===- Measuring ------------------------------------------------------------===#
 
 
-def seconds_of(folder, program, arguments):
+class Failed(Exception):
+    """What is wrong with a case; the others are measured all the same."""
+
+
+def seconds_of(folder, program, arguments, repeat=REPEATS[0]):
     """The median time of a run."""
     report = folder / f"{program}.report.json"
-    command = [folder / "adrt-run", folder / f"{program}.adx", *arguments, "--warmup", "1", "--repeat", "3", "--report", report]
-    if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
-        sys.exit(f"{NAME}: '{' '.join(map(str, command))}' failed")
+    command = [folder / "adrt-run", folder / f"{program}.adx", *arguments, "--warmup", "1", "--repeat", repeat, "--report", report]
+    command = [str(word) for word in command]
+    if code := subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
+        raise Failed(f"'{' '.join(command)}' failed with exit code {code}")
     return json.loads(report.read_text())["median_seconds"]
 
 
+def seconds_of_step(time, steps):
+    """A step's share of what FEW + `steps` steps take longer than FEW. `time` measures a number of steps, as a median of some runs."""
+    for repeat in REPEATS:
+        few, every = (time(count, repeat) for count in (FEW, FEW + steps))
+        if every > few:
+            return (every - few) / steps
+    raise Failed(f"{FEW + steps} steps ({every} s) take no longer than {FEW} ({few} s)")
+
+
 def our_time(folder, number, kernel):
-    few, all_steps = (seconds_of(folder, f"kernel{number}-{steps}", kernel.arguments()) for steps in (FEW, FEW + kernel.steps))
-    return max(all_steps - few, 1e-9) / kernel.steps
+    def time(count, repeat):
+        return seconds_of(folder, f"kernel{number}-{count}", kernel.arguments(), repeat)
+
+    return seconds_of_step(time, kernel.steps)
 
 
 class Torch:
@@ -239,11 +257,11 @@ def load_peers(device):
     return peers
 
 
-def measure_kernel(folder, number, kernel, peers, rounds):
+def kernel_contenders(folder, number, kernel, peers):
     contenders = {"ours": lambda: our_time(folder, number, kernel)}
     for peer in peers:
         contenders.update(peer.contenders(kernel))
-    return {"case": str(kernel), "flops": kernel.flops, "bytes": kernel.bytes, "seconds": measure.take_turns(contenders, rounds)}
+    return contenders
 
 
 def training_contenders(folder, layers, steps, device):
@@ -279,8 +297,7 @@ def digit_contenders(folder, steps, device):
         arguments.append(f"--feed={name}={folder / name}.npy,cycle" if is_stream else f"--arg={name}={folder / name}.npy")
 
     def ours(more):
-        few, every = (seconds_of(folder, f"digits-{count}", [*arguments, *more]) for count in (FEW, FEW + steps))
-        return max(every - few, 1e-9) / steps
+        return seconds_of_step(lambda count, repeat: seconds_of(folder, f"digits-{count}", [*arguments, *more], repeat), steps)
 
     contenders = {"ours": lambda: ours([]), "ours-one-by-one": lambda: ours([ONE_BY_ONE])}
     images, labels = (inputs.pop(name)[:steps] for name in ("images", "labels"))
@@ -313,7 +330,18 @@ def close(rows):
                 measure.close(NAME, value / row["seconds"]["ours"], name, row["case"])
 
 
+def cases(folder, plan, peers, device):
+    """Each case's name, what is known of it beside, and a function that gives its contenders."""
+    for number, kernel in enumerate(kernels(plan)):
+        yield str(kernel), {"flops": kernel.flops, "bytes": kernel.bytes}, functools.partial(kernel_contenders, folder, number, kernel, peers)
+    for layers in plan["layers"]:
+        contenders = functools.partial(training_contenders, folder, layers, plan["training_steps"], device)
+        yield f"training step, {layers} layers", {}, contenders
+    yield "digits, a step", {}, functools.partial(digit_contenders, folder, plan["digit_steps"], device)
+
+
 def measure_all(folder, options):
+    """Whether a case failed. What has been measured is written after each."""
     plan = json.loads((folder / "gpu.json").read_text())
     device = "cuda" if plan["target"] == "cuda" else "cpu"
     if device == "cuda" and not pathlib.Path("/proc/driver/nvidia/version").exists():
@@ -321,23 +349,19 @@ def measure_all(folder, options):
         sys.exit(NO_DEVICE)
     peers = load_peers(device)
     print(f"{', '.join(peer.version for peer in peers)}; median of {options.rounds} interleaved rounds")
-    rows = []
-    for number, kernel in enumerate(kernels(plan)):
-        if options.only in str(kernel):
-            rows.append(measure_kernel(folder, number, kernel, peers, options.rounds))
+    rows, failed = [], 0
+    for case, known, contenders in cases(folder, plan, peers, device):
+        if options.only not in case:
+            continue
+        try:
+            rows.append({"case": case, **known, "seconds": measure.take_turns(contenders(), options.rounds)})
             show(rows[-1])
-    for layers in plan["layers"]:
-        case = f"training step, {layers} layers"
-        if options.only in case:
-            contenders = training_contenders(folder, layers, plan["training_steps"], device)
-            rows.append({"case": case, "seconds": measure.take_turns(contenders, options.rounds)})
-            show(rows[-1])
-    if options.only in "digits, a step":
-        contenders = digit_contenders(folder, plan["digit_steps"], device)
-        rows.append({"case": "digits, a step", "seconds": measure.take_turns(contenders, options.rounds)})
-        show(rows[-1])
+        except Exception as error:  # of any kind: peers raise what they like
+            failed += 1
+            print(f"FAILED: {case}: {type(error).__name__}: {error}", flush=True)
+        measure.write_json(options, rows)
     close(rows)
-    measure.write_json(options, rows)
+    return failed > 0
 
 
 def main():
@@ -353,14 +377,14 @@ def main():
     extent = LARGE if options.target == "cuda" else SMALL
     if options.make:
         make(options.make.resolve(), options.target, options.chip, extent)
-    elif options.made:
-        measure_all(options.made.resolve(), options)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            made = pathlib.Path(folder) / "made"
-            make(made, options.target, options.chip, extent)
-            measure_all(made, options)
+        return 0
+    if options.made:
+        return measure_all(options.made.resolve(), options)
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder) / "made"
+        make(made, options.target, options.chip, extent)
+        return measure_all(made, options)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

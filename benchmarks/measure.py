@@ -142,5 +142,9 @@ def close_with_mean(name, ratios, peer):
 
 
 def write_json(options, rows):
+    """Whole or not at all, so that it can be written again after each case."""
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
+        file = pathlib.Path(options.json).resolve()
+        unfinished = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+        unfinished.write_text(json.dumps(rows, indent=1))
+        os.replace(unfinished, file)

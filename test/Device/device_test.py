@@ -127,6 +127,26 @@ def measured(folder):
             yield f"expected times of {case} for {ours}, got {rows}"
 
 
+def failing_benchmark(folder):
+    """A case that fails is named, the others are measured and written; a difference that noise hides fails too."""
+    command = [sys.executable, ROOT / "benchmarks" / "gpu.py"]
+    subprocess.run([*command, "--target", "gpu-sim", "--make", folder / "made"], check=True)
+    (folder / "made" / f"kernel1-{gpu.FEW}.adx").write_bytes(b"")
+    done = subprocess.run([*command, "--from", folder / "made", "--rounds", "1", "--only", "32x64", "--json", folder / "rows.json"],
+                          capture_output=True, text=True)
+    rows = [row["case"] for row in json.loads((folder / "rows.json").read_text())]
+    if done.returncode != 1 or "FAILED: softmax f32 32x64: " not in done.stdout:
+        yield f"exit code {done.returncode}: {done.stdout}{done.stderr}"
+    if rows != ["layer_norm f32 32x64", "gelu f32 32x64"]:
+        yield f"wrote {rows}"
+    if gpu.seconds_of_step(lambda count, repeat: count if repeat > 3 else 0, 8) != 1:
+        yield "expected a second for a step"
+    try:
+        yield f"expected no difference, got {gpu.seconds_of_step(lambda count, repeat: 1 / count, 8)}"
+    except gpu.Failed:
+        pass
+
+
 def refused_without_gpu(folder):
     """What would run on a GPU says that there is none."""
     (folder / "gpu.json").write_text('{"target": "cuda"}')
@@ -153,6 +173,7 @@ def main():
         ("another shape", functools.partial(named, "dot-40x72x104-tt-bf16-0-fast", change_shape, "dot.npy has the shape")),
         ("other processors", made_for_other_processors),
         ("the benchmark", measured),
+        ("a failing benchmark", failing_benchmark),
         ("without a GPU", refused_without_gpu),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
     ])
