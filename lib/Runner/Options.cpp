@@ -233,10 +233,10 @@ Error OptionsReader::readSeconds(OptionId id, double &value) const {
 Error OptionsReader::readName(OptionId id, StringRef what, ArrayRef<StringRef> names,
                               std::string &value) const {
   value = text(id, value);
-  if (!is_contained(names, value))
-    return usageError("unknown " + what + " '" + value + "', expected " + llvm::join(names, " or ") +
-                      suggestValue(value, names));
-  return Error::success();
+  if (is_contained(names, value))
+    return Error::success();
+  std::string expected = llvm::join(names.drop_back(), ", ") + " or " + names.back().str();
+  return usageError("unknown " + what + " '" + value + "', expected " + expected + suggestValue(value, names));
 }
 
 Error OptionsReader::readTarget(Options &options) const {
