@@ -18,6 +18,7 @@ import tempfile
 import numpy as np
 
 SECONDS = 120  # that a case may take
+SLOWER = 10  # times, under compute-sanitizer
 SANITIZER = ["--leak-check", "full", "--error-exitcode", "99"]
 
 
@@ -32,12 +33,12 @@ def widened(array, element):
     return array.astype(np.float64)
 
 
-def run(command, folder):
+def run(command, folder, seconds=SECONDS):
     """What is wrong with the run of a command, or None."""
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
     except subprocess.TimeoutExpired:
-        return f"ran longer than {SECONDS} seconds"
+        return f"ran longer than {seconds} seconds"
     return f"exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-2000:]}" if done.returncode else None
 
 
@@ -85,7 +86,7 @@ def complaint(bundle, target, case, sanitizer):
         if wrong:
             return wrong
         if sanitizer:
-            wrong = run([sanitizer, *SANITIZER, *command], folder)
+            wrong = run([sanitizer, *SANITIZER, *command], folder, SLOWER * SECONDS)
             if wrong:
                 return f"under {sanitizer}: {wrong}"
         if case["bound"] and (names := {file.name for file in out.glob("*")}) != {"dot.npy", "sum.npy"}:

@@ -3,10 +3,13 @@
 """The bundle for machines with a GPU, made for the emulated one: its check passes, and names a result that differs, one that leaves
 its bound, and a program that does not run. The benchmark measures a small case. What is made for a GPU needs no newer processor."""
 
+import contextlib
 import functools
 import json
 import os
 import pathlib
+import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -20,6 +23,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
 import gpu  # noqa: E402
+import run as packed  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 # What x86-64-v3 has, by LLVM's names.
@@ -147,6 +151,40 @@ def failing_benchmark(folder):
         pass
 
 
+def start(folder, check, *options):
+    """run.py beside a check.py of that text, where nvidia-smi finds a GPU."""
+    shutil.copy(HERE / "run.py", folder)
+    (folder / "check.py").write_text(check)
+    (folder / "nvidia-smi").write_text("#!/bin/sh\necho A GPU, 1, 2, 3, 4\n")
+    (folder / "nvidia-smi").chmod(0o755)
+    return subprocess.Popen([sys.executable, folder / "run.py", *options], stdout=subprocess.PIPE, text=True,
+                            env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+
+
+def reported(folder):
+    """The report is there when a part is over: done, interrupted or late. Each case of the benchmark belongs to one part."""
+    process = start(folder, "print('checked')", "--no-benchmark")
+    process.communicate()
+    if process.returncode or "checked" not in (folder / "report.md").read_text():
+        yield f"exit code {process.returncode}, {(folder / 'report.md').read_text()}"
+    process = start(folder, "import time; print('begun', flush=True); time.sleep(60)")
+    while process.stdout.readline() not in ("begun\n", ""):
+        pass
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    said = (folder / "report.md").read_text()
+    if process.returncode != packed.INTERRUPTED or "begun\ninterrupted\n" not in said:
+        yield f"exit code {process.returncode}, {said}"
+    report = packed.Report(folder / "late.md", "A report")
+    with contextlib.redirect_stdout(None):
+        code = packed.run("late", ["-c", "import time; time.sleep(60)"], report, 0.01)
+    if not code or "FAILED: ran longer than 0.01 minutes" not in (folder / "late.md").read_text():
+        yield f"exit code {code}, {(folder / 'late.md').read_text()}"
+    for name, *_ in gpu.cases(folder, gpu.LARGE, [], "cuda"):
+        if sum(part in name for part in packed.BENCHMARKS) != 1:
+            yield f"'{name}' is not in one part"
+
+
 def refused_without_gpu(folder):
     """What would run on a GPU says that there is none."""
     (folder / "gpu.json").write_text('{"target": "cuda"}')
@@ -174,6 +212,7 @@ def main():
         ("other processors", made_for_other_processors),
         ("the benchmark", measured),
         ("a failing benchmark", failing_benchmark),
+        ("the report", reported),
         ("without a GPU", refused_without_gpu),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
     ])
