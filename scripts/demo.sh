@@ -29,6 +29,14 @@ while (($#)); do
   esac
 done
 
+# The times of the two models, where they are known.
+case $target in
+  cpu) times=(' (under a minute)' ' (under a minute)') ;;
+  gpu-sim) times=(' (two minutes)' ' (hours)') ;;
+  reference | cuda) times=('' '') ;;
+  *) die "unknown target '$target', expected reference, cpu, gpu-sim or cuda" ;;
+esac
+
 say "step 1 of 4: packages, Python environment, configuration (2 minutes on a bare machine, else a second)"
 scripts/setup.sh
 say "step 2 of 4: building ad-opt and ad-runner (10 minutes on two cores, seconds when nothing changed)"
@@ -43,9 +51,9 @@ train() {
     "${seeds[@]}" --threads 1 --target "$target" | tee "$log"
   closing+=("$(tail -n 1 "$log")")
 }
-say "step 3 of 4: training the perceptron (under a minute)"
+say "step 3 of 4: training the perceptron${times[0]}"
 train mlp
-say "step 4 of 4: training the transformer (under a minute)"
+say "step 4 of 4: training the transformer${times[1]}"
 train transformer
 
 echo
