@@ -13,6 +13,7 @@ start=$PWD
 source "$(dirname "$0")/common.sh"
 
 only_pack='' folder='' chip=sm_90a
+chips=(sm_80 sm_86 sm_89 sm_90 sm_90a sm_100) # as ad-runner has them
 while (($#)); do
   case $1 in
     -h | --help) usage; exit 0 ;;
@@ -31,15 +32,21 @@ while (($#)); do
   shift
 done
 
+if [[ " ${chips[*]} " != *" $chip "* ]]; then
+  others=$(printf '%s, ' "${chips[@]::${#chips[@]}-1}")
+  die "unknown chip '$chip', expected ${others%, } or ${chips[-1]}"
+fi
 folder=${folder:-build/gpu}
 [[ ! -e $folder ]] || die "'$folder' exists; give a new folder, or remove it when nothing in it is needed"
 scripts/setup.sh
 build ad-runner adrt-run
 export ADJOINT_BIN=$BUILD/bin
+trap 'rm -rf -- "$folder"' EXIT # until it is whole
 say "compiling the cases"
 "$PYTHON" test/Device/bundle.py "$folder" --target cuda --chip "$chip"
 say "compiling the benchmarks"
 "$PYTHON" benchmarks/gpu.py --make "$folder/benchmark" --chip "$chip"
+trap - EXIT
 if [[ $only_pack ]]; then
   say "packed: run '$folder/run.py' on a machine with a GPU"
 else

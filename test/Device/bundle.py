@@ -64,7 +64,11 @@ class Case:
 
 
 def run(folder, program, *words):
-    return subprocess.run([BIN / program, *map(str, words)], cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    command = [str(word) for word in (BIN / program, *words)]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"bundle: '{' '.join(command)}' failed")
+    return done.stdout
 
 
 def contraction_arguments(element):

@@ -185,6 +185,25 @@ def reported(folder):
             yield f"'{name}' is not in one part"
 
 
+def refused_packs(folder):
+    """A pack for an unknown chip is refused at once, in the words of ad-runner; one that fails leaves nothing."""
+    pack = ["bash", ROOT / "scripts" / "gpu.sh", "pack", folder / "pack"]
+    done = subprocess.run([*pack, "--chip", "sm_99"], capture_output=True, text=True)
+    by_runner = subprocess.run([BIN / "ad-runner", "none.mlir", "--target=gpu-sim", "--chip=sm_99"], capture_output=True, text=True).stderr
+    said = done.stderr.removeprefix("gpu.sh: ").strip()
+    if not done.returncode or done.stdout or not said or not by_runner.startswith(f"ad-runner: error: {said}"):
+        yield f"exit code {done.returncode}: {done.stdout}{done.stderr}, by ad-runner: {by_runner}"
+    if (folder / "pack").exists():
+        yield "a pack that is refused leaves its folder"
+    # The same script with commands in place of those that set up, build and compile.
+    shutil.copytree(ROOT / "scripts", folder / "scripts")
+    (folder / "scripts" / "setup.sh").write_text("#!/bin/sh\n")
+    (folder / "scripts" / "common.sh").open("a").write("build() { :; }\nPYTHON=fail\nfail() { mkdir -p \"$folder/cases\"; return 1; }\n")
+    done = subprocess.run(["bash", folder / "scripts" / "gpu.sh", *pack[2:]], capture_output=True, text=True)
+    if not done.returncode or "compiling the cases" not in done.stdout or (folder / "pack").exists():
+        yield f"a pack that fails leaves its folder, or is not begun: {done.stdout}{done.stderr}"
+
+
 def refused_without_gpu(folder):
     """What would run on a GPU says that there is none."""
     (folder / "gpu.json").write_text('{"target": "cuda"}')
@@ -213,6 +232,7 @@ def main():
         ("the benchmark", measured),
         ("a failing benchmark", failing_benchmark),
         ("the report", reported),
+        ("packs that fail", refused_packs),
         ("without a GPU", refused_without_gpu),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
     ])
