@@ -236,7 +236,8 @@ Error OptionsReader::readName(OptionId id, StringRef what, ArrayRef<StringRef> n
   if (is_contained(names, value))
     return Error::success();
   std::string expected = llvm::join(names.drop_back(), ", ") + " or " + names.back().str();
-  return usageError("unknown " + what + " '" + value + "', expected " + expected + suggestValue(value, names));
+  return usageError("unknown " + what + " '" + value + "', expected " + expected +
+                    suggestValue(value, names));
 }
 
 Error OptionsReader::readTarget(Options &options) const {
