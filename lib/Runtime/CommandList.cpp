@@ -117,6 +117,11 @@ bool CommandList::isSameAt(size_t index, const CommandList &other) const {
          (mine.bytes == 0 || std::memcmp(valuesOf(mine), other.valuesOf(theirs), mine.bytes) == 0);
 }
 
+void CommandList::takeSites(const CommandList &other) {
+  for (size_t index = 0; index < commands.size(); ++index)
+    commands[index].launch.site = other.commands[index].launch.site;
+}
+
 void CommandList::changeAt(size_t index, const CommandList &other) {
   Command &mine = commands[index];
   const Command &theirs = other.commands[index];

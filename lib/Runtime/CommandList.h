@@ -39,12 +39,14 @@ public:
   /// The launch, whose arguments are valid until the next call.
   Launch launchAt(size_t index) const;
 
-  /// The same kernels and copies in the same order; grids and arguments of kernels may differ.
+  /// The same kernels and copies in the same order; grids, arguments and places of kernels may differ.
   bool hasShapeOf(const CommandList &other) const;
   /// Equal for lists of one shape, and hardly ever for others.
   uint64_t hashShape() const;
-  /// Whether a command is the same to the last argument; the lists have one shape.
+  /// Whether a command does the same to the last argument, wherever it comes from; the lists have one shape.
   bool isSameAt(size_t index, const CommandList &other) const;
+  /// Takes over where each launch comes from; the lists have one shape.
+  void takeSites(const CommandList &other);
   /// Takes over the grid and the arguments of a launch; the lists have one shape.
   void changeAt(size_t index, const CommandList &other);
 

@@ -56,7 +56,7 @@ public:
   Outcome synchronize() override;
   std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override;
   Outcome change(Graph &graph, const CommandList &commands, size_t index) override;
-  Outcome replay(Graph &graph) override;
+  Outcome replay(Graph &graph, const CommandList &commands) override;
 
 private:
   struct Kernel {
@@ -362,10 +362,6 @@ std::unique_ptr<Graph> CudaDevice::capture(const CommandList &commands, Outcome 
     outcome = finish(graph->finish());
   if (!outcome.ok())
     return nullptr;
-  if (const Launch *last = commands.lastLaunch()) {
-    graph->lastKernel = last->kernel;
-    graph->lastSite = last->site;
-  }
   return graph;
 }
 
@@ -377,15 +373,14 @@ Outcome CudaDevice::change(Graph &graph, const CommandList &commands, size_t ind
   return finish(static_cast<CudaGraph &>(graph).change(index, launch, kernels[launch.kernel].function));
 }
 
-Outcome CudaDevice::replay(Graph &graph) {
-  auto &together = static_cast<CudaGraph &>(graph);
+Outcome CudaDevice::replay(Graph &graph, const CommandList &commands) {
   enter();
-  if (together.lastKernel >= 0) {
-    lastKernel = kernels[together.lastKernel].name;
-    lastSite = together.lastSite;
-    lastTogether = together.size();
+  if (const Launch *last = commands.lastLaunch()) {
+    lastKernel = kernels[last->kernel].name;
+    lastSite = last->site;
+    lastTogether = commands.size();
   }
-  return finish(together.run(streamOf(Lane::Compute)));
+  return finish(static_cast<CudaGraph &>(graph).run(streamOf(Lane::Compute)));
 }
 
 Outcome CudaDevice::synchronize() {

@@ -30,11 +30,6 @@ public:
   /// Other arguments and another grid for command `index`, which is a launch, from the next run on.
   CudaAnswer change(size_t index, const Launch &launch, void *function);
   CudaAnswer run(void *stream);
-  size_t size() const { return nodes.size(); }
-
-  // Of the last launch among the commands; no kernel when all are copies.
-  int32_t lastKernel = -1;
-  const adrt_site *lastSite = nullptr;
 
 private:
   CudaAnswer open();

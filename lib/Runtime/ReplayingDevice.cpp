@@ -134,7 +134,7 @@ Outcome ReplayingDevice::submit() {
   if (pending.empty())
     return {};
   Recording *recording = pending.size() < leastReplayed || givenUp ? nullptr : prepare();
-  Outcome outcome = recording ? device->replay(*recording->graph) : issue();
+  Outcome outcome = recording ? device->replay(*recording->graph, pending) : issue();
   counts.replayed += recording != nullptr;
   pending.clear();
   return outcome;

@@ -81,7 +81,7 @@ public:
   Outcome synchronize() override;
   std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override;
   Outcome change(Graph &graph, const CommandList &commands, size_t index) override;
-  Outcome replay(Graph &graph) override;
+  Outcome replay(Graph &graph, const CommandList &asked) override;
 
 private:
   Outcome check(const void *memory, int64_t bytes) const;
@@ -267,8 +267,9 @@ Outcome SimDevice::change(Graph &graph, const CommandList &commands, size_t inde
   return {};
 }
 
-Outcome SimDevice::replay(Graph &graph) {
-  const CommandList &commands = static_cast<SimGraph &>(graph).commands;
+Outcome SimDevice::replay(Graph &graph, const CommandList &asked) {
+  CommandList &commands = static_cast<SimGraph &>(graph).commands;
+  commands.takeSites(asked);
   for (size_t index = 0; index < commands.size(); ++index)
     if (Outcome outcome = commands.issue(*this, index); !outcome.ok())
       return outcome;

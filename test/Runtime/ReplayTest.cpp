@@ -66,8 +66,9 @@ public:
     static_cast<LoggedGraph &>(graph).commands.changeAt(index, commands);
     return {};
   }
-  Outcome replay(Graph &graph) override {
-    const CommandList &commands = static_cast<LoggedGraph &>(graph).commands;
+  Outcome replay(Graph &graph, const CommandList &asked) override {
+    CommandList &commands = static_cast<LoggedGraph &>(graph).commands;
+    commands.takeSites(asked);
     for (size_t index = 0; index < commands.size(); ++index)
       if (Outcome outcome = commands.issue(*this, index); !outcome.ok())
         return outcome;
@@ -110,10 +111,12 @@ struct Fixture {
       });
 
   Outcome launch(int32_t kernel, int64_t argument, uint32_t blocks = 1) {
+    return launchFrom(sites[kernel % 3], kernel, argument, blocks);
+  }
+  Outcome launchFrom(const adrt_site &site, int32_t kernel, int64_t argument, uint32_t blocks = 1) {
     void *arguments[] = {&argument};
     const int32_t bytes[] = {sizeof argument};
-    return device->launch(
-        {&sites[kernel % 3], kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1});
+    return device->launch({&site, kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1});
   }
   /// What was done since the last call.
   std::string done() { return std::exchange(log.done, ""); }
@@ -251,6 +254,19 @@ static void errorsKnowTheirPlace() {
   EXPECT(f.device->synchronize().site == &sites[1]);
 }
 
+// Another loop that asks for the same has the graph of the first one, and errors of its own.
+static void errorsNameWhoAsksThisTime() {
+  Fixture f;
+  for (int turn = 0; turn < 4; ++turn) {
+    const adrt_site &site = sites[turn < 3 ? 0 : 2];
+    f.log.failingKernel = turn < 3 ? -1 : 1;
+    EXPECT(f.launchFrom(site, 0, 1).ok() && f.launchFrom(site, 1, 2).ok());
+    Outcome outcome = f.device->submit();
+    EXPECT(turn < 3 ? outcome.ok() : outcome.site && !std::strcmp(outcome.site->location, "p.mlir:3:1"));
+  }
+  EXPECT(f.has(1, 3, 0));
+}
+
 static void tensorMapsKeepTheirAlignment() {
   Fixture f;
   alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char map[ADRT_TENSOR_MAP_BYTES] = {9};
@@ -313,9 +329,10 @@ static void longStretchesAreNotHeldBack() {
 }
 
 int main() {
-  return unit::runTests("adrt-replay-unit", {turnsAreReplayed, placesAlternate, argumentsAndGridsChange,
-                                             singleCommandsAndNoneAreNoGraphs, otherCopiesAreOtherShapes,
-                                             requestsComeBehind, refusalsAreToldOnce, devicesMayHaveNoGraphs,
-                                             errorsKnowTheirPlace, tensorMapsKeepTheirAlignment,
-                                             replaysAreWhatWasAskedFor, longStretchesAreNotHeldBack});
+  return unit::runTests("adrt-replay-unit",
+                        {turnsAreReplayed, placesAlternate, argumentsAndGridsChange,
+                         singleCommandsAndNoneAreNoGraphs, otherCopiesAreOtherShapes, requestsComeBehind,
+                         refusalsAreToldOnce, devicesMayHaveNoGraphs, errorsKnowTheirPlace,
+                         errorsNameWhoAsksThisTime, tensorMapsKeepTheirAlignment, replaysAreWhatWasAskedFor,
+                         longStretchesAreNotHeldBack});
 }

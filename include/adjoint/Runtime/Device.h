@@ -119,8 +119,9 @@ public:
   virtual std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) { return nullptr; }
   /// From now on, command `index` of the graph is the one of `commands`, a launch of the same kernel.
   virtual Outcome change(Graph &graph, const CommandList &commands, size_t index) { return {}; }
-  /// All commands of the graph, on the lane that computes.
-  virtual Outcome replay(Graph &graph) { return {}; }
+  /// All commands of the graph, on the lane that computes. They are those of `commands`, which may come from
+  /// other places of the program: errors name these.
+  virtual Outcome replay(Graph &graph, const CommandList &commands) { return {}; }
 
   /// Asked now and then during long work, which ends when the answer is true. May be empty.
   std::function<bool()> interrupted;
