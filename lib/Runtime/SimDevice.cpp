@@ -276,6 +276,14 @@ Outcome SimDevice::replay(Graph &graph, const CommandList &asked) {
   return {};
 }
 
+/// The step of splitmix64: launches under neighbouring seeds would draw the same numbers otherwise.
+static uint64_t mix(uint64_t word) {
+  word += 0x9e3779b97f4a7c15;
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+  return word ^ (word >> 31);
+}
+
 Outcome SimDevice::launch(const Launch &asked) {
   if (asked.kernel < 0 || static_cast<size_t>(asked.kernel) >= kernels.size())
     return Outcome::failed("internal error: the program launches kernel " + std::to_string(asked.kernel) +
@@ -292,7 +300,7 @@ Outcome SimDevice::launch(const Launch &asked) {
   launch.cluster = {grid.cluster[0], grid.cluster[1], grid.cluster[2]};
   launch.dynamicSharedBytes = grid.shared_bytes;
   launch.schedule = emulation.schedule;
-  launch.seed = emulation.seed + launches++;
+  launch.seed = mix(mix(emulation.seed) + launches++);
   launch.detectRaces = emulation.detectRaces;
   launch.hostThreads = emulation.hostThreads;
   launch.interrupted = interrupted;

@@ -364,6 +364,8 @@ static void simRunsAsAsked() {
   EXPECT(!std::is_sorted(shuffled.first.begin(), shuffled.first.end()) && shuffled.first != shuffled.second);
   EXPECT(twoOrders(adsim::Schedule::Shuffled, 3) == shuffled);
   EXPECT(twoOrders(adsim::Schedule::Shuffled, 30) != shuffled);
+  // A neighbouring seed is not the same one launch later.
+  EXPECT(twoOrders(adsim::Schedule::Shuffled, 4).first != shuffled.second);
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({&code});
   void *memory = device->allocate(4);
   EXPECT(launch(*device, memory).message.find("race") == 0);
