@@ -74,6 +74,12 @@ struct CudaCopyNode { // CUDA_MEMCPY3D
   size_t layers = 1;  // Depth
 };
 
+/// What the driver said to a call.
+struct CudaAnswer {
+  const char *call;
+  CudaResult result;
+};
+
 /// Entry points with the names that they have in the library.
 struct CudaDriver {
   CudaResult (*cuInit)(unsigned flags);

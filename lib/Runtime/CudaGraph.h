@@ -10,12 +10,6 @@
 
 namespace adrt {
 
-/// What the driver said to a call.
-struct CudaAnswer {
-  const char *call;
-  CudaResult result;
-};
-
 class CudaGraph final : public Graph {
 public:
   CudaGraph(const CudaDriver &driver, void *context) : driver(driver), context(context) {}

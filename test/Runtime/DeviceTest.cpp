@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of programs for a device, as compiled code calls the runtime, and of the emulated GPU's memory.
+// Tests of programs for a device, as compiled code calls the runtime.
 #include "Unit.h"
 #include "adjoint/Emulator/Abi.h"
 #include "adjoint/Runtime/Context.h"
@@ -205,26 +205,6 @@ static void receivedValuesComeInOrder() {
   EXPECT(echo(/*feedsAhead=*/true, 4, /*failingReceive=*/0) == "f0 f1 f2 5 receive 'x': no more");
 }
 
-static void transfersAreLate() {
-  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
-  auto *host = static_cast<char *>(device->allocateHost(4));
-  auto *memory = static_cast<char *>(device->allocate(4));
-  adrt::Outcome outcome;
-  std::unique_ptr<adrt::Event> brought = device->makeEvent(outcome);
-  std::memset(host, 7, 4);
-  EXPECT(device->bring(memory, host, 4).ok() && device->record(*brought, adrt::Lane::Bring).ok());
-  char seen[4];
-  // Too early.
-  EXPECT(!device->reached(*brought) && device->read(seen, memory, 4).ok() && seen[0] == char(0xff));
-  EXPECT(device->order(adrt::Lane::Compute, *brought).ok() && device->reached(*brought));
-  EXPECT(device->read(seen, memory, 4).ok() && seen[3] == 7);
-  // A transfer that leaves the memory shows where it is waited for.
-  EXPECT(device->fetch(host, memory, 5).ok() && device->record(*brought, adrt::Lane::Fetch).ok());
-  EXPECT(!device->wait(*brought).ok());
-  device->release(memory);
-  device->releaseHost(host);
-}
-
 static void memoryRunsOutCleanly() {
   Fixture f;
   f.device->limit = 100;
@@ -299,79 +279,6 @@ static void withoutADeviceNothingRuns() {
   EXPECT(context.getError().message == "the program was compiled for a device, and there is none");
 }
 
-static void simDescribesTiles() {
-  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
-  alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char map[ADRT_TENSOR_MAP_BYTES];
-  void *memory = device->allocate(4 * 24 * 2);
-  const int64_t shape[] = {4, 24}, narrow[] = {4, 20}, many[] = {1, 1, 1, 1, 1, 8};
-  const uint32_t box[] = {2, 8, 1, 1, 1, 8}, wide[] = {2, 128};
-  adrt_tensor tensor = {memory, shape, 2, ADRT_BF16};
-  EXPECT(device->describe(map, tensor, box, 32).ok());
-  EXPECT(device->describe(map, tensor, wide, 128).message ==
-         "internal error: no tensor map: rows of the box have 256 bytes, more than the swizzle of 128");
-  tensor.shape = narrow;
-  EXPECT(
-      device->describe(map, tensor, box, 0).message ==
-      "internal error: no tensor map: axis 1 has a stride of 40 bytes, expected a multiple of 16 below 2^40");
-  tensor = {memory, many, 6, ADRT_BF16};
-  EXPECT(device->describe(map, tensor, box, 0).message == "internal error: a tensor map of 6 axes");
-  device->release(memory);
-}
-
-namespace adsim {
-struct Thread;
-} // namespace adsim
-extern "C" adsim::Thread *adsim_self();
-extern "C" void adsim_access(adsim::Thread *, const void *pointer, uint64_t bytes, uint32_t flags,
-                             uint32_t site);
-
-static std::vector<uint32_t> threadsInOrder; // in which the emulated GPU has run them
-
-/// A kernel whose threads all write to the same word.
-static adsim::KernelCode racingKernel() {
-  adsim::KernelCode code = {};
-  code.name = "racing";
-  code.kind = "";
-  code.argumentCount = 1;
-  code.entry = [](void **arguments) {
-    adsim::Thread *self = adsim_self();
-    threadsInOrder.push_back(reinterpret_cast<const uint32_t *>(self)[adsim::TidX]);
-    adsim_access(self, *static_cast<void **>(arguments[0]), 4, adsim::AccessGlobal | adsim::AccessWrite, 0);
-  };
-  return code;
-}
-
-static void simRunsAsAsked() {
-  static const adsim::KernelCode code = racingKernel();
-  auto launch = [](adrt::Device &device, void *memory) {
-    adrt_grid grid = {{1, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0};
-    void *arguments[] = {&memory};
-    threadsInOrder.clear();
-    return device.launch({&site, 0, grid, arguments, /*bytes=*/nullptr, 1});
-  };
-  auto twoOrders = [&](adsim::Schedule schedule, uint64_t seed) {
-    std::unique_ptr<adrt::Device> device =
-        adrt::makeSimDevice({&code}, {schedule, seed, /*detectRaces=*/false, 1});
-    void *memory = device->allocate(4);
-    EXPECT(launch(*device, memory).ok());
-    std::vector<uint32_t> first = threadsInOrder;
-    EXPECT(launch(*device, memory).ok() && threadsInOrder.size() == 64);
-    device->release(memory);
-    return std::pair(first, threadsInOrder);
-  };
-  auto eager = twoOrders(adsim::Schedule::Eager, 0), shuffled = twoOrders(adsim::Schedule::Shuffled, 3);
-  EXPECT(std::is_sorted(eager.first.begin(), eager.first.end()) && eager.first == eager.second);
-  EXPECT(!std::is_sorted(shuffled.first.begin(), shuffled.first.end()) && shuffled.first != shuffled.second);
-  EXPECT(twoOrders(adsim::Schedule::Shuffled, 3) == shuffled);
-  EXPECT(twoOrders(adsim::Schedule::Shuffled, 30) != shuffled);
-  // A neighbouring seed is not the same one launch later.
-  EXPECT(twoOrders(adsim::Schedule::Shuffled, 4).first != shuffled.second);
-  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({&code});
-  void *memory = device->allocate(4);
-  EXPECT(launch(*device, memory).message.find("race") == 0);
-  device->release(memory);
-}
-
 static void tilesAreDescribedOnce() {
   Fixture f;
   alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char first[ADRT_TENSOR_MAP_BYTES], again[ADRT_TENSOR_MAP_BYTES];
@@ -406,27 +313,9 @@ static void tilesAreDescribedOnce() {
   });
 }
 
-static void simMemoryHasEnds() {
-  std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
-  auto *memory = static_cast<unsigned char *>(device->allocate(10));
-  unsigned char bytes[16] = {};
-  EXPECT(memory && memory[0] == 0xff && memory[9] == 0xff);
-  EXPECT(device->write(memory, bytes, 10).ok() && device->read(bytes, memory + 4, 6).ok());
-  EXPECT(!device->write(memory, bytes, 11).ok() && !device->read(bytes, memory + 5, 6).ok());
-  EXPECT(!device->copy(memory, bytes, 4).ok() && !device->fill(bytes, 0, 4).ok());
-  EXPECT(device->copy(memory, bytes, 0).ok());
-  adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
-  EXPECT(!device->launch({&site, 0, grid}).ok());
-  device->release(memory);
-  EXPECT(!device->read(bytes, memory, 1).ok());
-  EXPECT(device->allocate(-1) == nullptr);
-}
-
 int main() {
-  return unit::runTests("adrt-device-unit",
-                        {tensorsCrossAndComeBack, constantsAreBroughtOnce, hostSeesCopies,
-                         receivedValuesComeInOrder, transfersAreLate, memoryRunsOutCleanly,
-                         kernelsFailAtTheirPlace, stuckKernelsAreNamed, kernelsInTimeGoOn,
-                         withoutADeviceNothingRuns, simMemoryHasEnds, simDescribesTiles, simRunsAsAsked,
-                         tilesAreDescribedOnce});
+  return unit::runTests("adrt-device-unit", {tensorsCrossAndComeBack, constantsAreBroughtOnce, hostSeesCopies,
+                                             receivedValuesComeInOrder, memoryRunsOutCleanly,
+                                             kernelsFailAtTheirPlace, stuckKernelsAreNamed, kernelsInTimeGoOn,
+                                             withoutADeviceNothingRuns, tilesAreDescribedOnce});
 }

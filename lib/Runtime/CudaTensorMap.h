@@ -1,0 +1,19 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   Tensors of the runtime in the words of the CUDA driver, which describes them for the hardware. Internal to
+   the runtime. */
+#ifndef ADJOINT_LIB_RUNTIME_CUDATENSORMAP_H
+#define ADJOINT_LIB_RUNTIME_CUDATENSORMAP_H
+
+#include "CudaDriver.h"
+#include "adjoint/Runtime/adrt.h"
+
+namespace adrt {
+
+/// Fills `map`. The driver must have tensor maps, and they must be able to describe the tensor.
+CudaAnswer encodeTensorMap(const CudaDriver &driver, void *map, const adrt_tensor &tensor,
+                           const uint32_t *box, uint32_t swizzleBytes);
+
+} // namespace adrt
+
+#endif // ADJOINT_LIB_RUNTIME_CUDATENSORMAP_H
