@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which loops wait for the host in each turn, and why. Loops without kernels are not worth a word, and neither is one on the processor.
+// Which loops wait for the host, in each turn or in some, and why. Loops without kernels are not worth a word, and neither is one on the processor.
 // RUN: ad-opt %s --ad-to-gpu --remarks-filter=ad-host -o /dev/null 2>&1 | FileCheck %s --implicit-check-not=remark:
 // RUN: ad-opt %s --ad-to-cpu --remarks-filter=ad-host -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU --allow-empty
 // CPU-NOT: ad-host
@@ -21,7 +21,7 @@ func.func @feeds(%x: tensor<300xf32>) -> tensor<300xf32> {
 }
 
 // The inner loop waits, and with it the outer one.
-// CHECK: ad-lower-host-loops.mlir:[[#@LINE+6]]:8: remark: [Missed] turns-wait | Category:ad-host | at={{.*}}ad-lower-host-loops.mlir:[[#@LINE+11]]:5, operation=check.expect_finite, reason="the host compares values"
+// CHECK: ad-lower-host-loops.mlir:[[#@LINE+6]]:8: remark: [Missed] turns-wait | Category:ad-host | at={{.*}}ad-lower-host-loops.mlir:[[#@LINE+11]]:5, operation=check.expect_finite, reason="the host compares values", turns=each
 // CHECK: ad-lower-host-loops.mlir:[[#@LINE+6]]:14: remark: [Passed] turns-without-waits | Category:ad-host | launches=1
 func.func @nested(%x: tensor<300xf32>) -> tensor<300xf32> {
   %c0 = arith.constant 0 : index
@@ -39,7 +39,7 @@ func.func @nested(%x: tensor<300xf32>) -> tensor<300xf32> {
 }
 
 // A condition that the device computes.
-// CHECK: ad-lower-host-loops.mlir:[[#@LINE+3]]:8: remark: [Missed] turns-wait | Category:ad-host | at={{.*}}ad-lower-host-loops.mlir:[[#@LINE+5]]:10, operation=tensor.extract, reason="the host reads an element"
+// CHECK: ad-lower-host-loops.mlir:[[#@LINE+3]]:8: remark: [Missed] turns-wait | Category:ad-host | at={{.*}}ad-lower-host-loops.mlir:[[#@LINE+5]]:10, operation=tensor.extract, reason="the host reads an element", turns=each
 func.func @decides(%x: tensor<300xf32>) -> tensor<300xf32> {
   %small = arith.constant 0.1 : f32
   %r = scf.while (%v = %x) : (tensor<300xf32>) -> tensor<300xf32> {
@@ -53,6 +53,33 @@ func.func @decides(%x: tensor<300xf32>) -> tensor<300xf32> {
     scf.yield %n : tensor<300xf32>
   }
   return %r : tensor<300xf32>
+}
+
+// What stands in a branch is in the way of some turns, and what stands outside comes first.
+// CHECK: ad-lower-host-loops.mlir:[[#@LINE+6]]:8: remark: [Missed] turns-wait | Category:ad-host | at={{.*}}ad-lower-host-loops.mlir:[[#@LINE+10]]:7, operation=check.expect_finite, reason="the host compares values", turns=some
+// CHECK: ad-lower-host-loops.mlir:[[#@LINE+13]]:8: remark: [Missed] turns-wait | Category:ad-host | at={{.*}}ad-lower-host-loops.mlir:[[#@LINE+19]]:5, operation=check.expect_finite, reason="the host compares values", turns=each
+func.func @branches(%x: tensor<300xf32>) -> tensor<300xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%v = %x) -> tensor<300xf32> {
+    %n = ad.tanh %v : tensor<300xf32>
+    %isFirst = arith.cmpi eq, %i, %c0 : index
+    scf.if %isFirst {
+      check.expect_finite(%n) : tensor<300xf32>
+    }
+    scf.yield %n : tensor<300xf32>
+  }
+  %s = scf.for %i = %c0 to %c5 step %c1 iter_args(%v = %r) -> tensor<300xf32> {
+    %n = ad.exp %v : tensor<300xf32>
+    %isFirst = arith.cmpi eq, %i, %c0 : index
+    scf.if %isFirst {
+      check.expect_finite(%v) : tensor<300xf32>
+    }
+    check.expect_finite(%n) : tensor<300xf32>
+    scf.yield %n : tensor<300xf32>
+  }
+  return %s : tensor<300xf32>
 }
 
 func.func @empty(%x: tensor<300xf32>) -> tensor<300xf32> {

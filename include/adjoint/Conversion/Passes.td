@@ -253,7 +253,8 @@ def LowerHostPass : Pass<"ad-lower-host", "::mlir::ModuleOp"> {
     With `device`, kernels are those of `ad-emit-gpu`, launched by number (`ad.kernel_names` of the module lists them), and tensors
     lie in the memory of a device: arguments and constants are brought there, single elements that the host needs are read back.
     Remarks of the category ad-host name each loop with launches: `turns-without-waits`, whose turns the host only asks for, or
-    `turns-wait`, in which it needs a value of the device in each turn, with the first operation that does.
+    `turns-wait`, in which it needs a value of the device, with the first operation that does, and `turns=each`, or `turns=some` where
+    all such operations stand in branches.
 
     Before:
     ```mlir
