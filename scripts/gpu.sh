@@ -5,8 +5,8 @@
 #   scripts/gpu.sh [pack] [FOLDER] [--chip NAME]
 #
 # Compiles all cases and benchmarks ahead of time into a new FOLDER (default: build/gpu), which needs neither LLVM nor this
-# project: on any machine with the driver of an NVIDIA GPU, Python and NumPy (for the peers PyTorch and JAX) `run.py` in it does
-# the rest and writes report.md. Without `pack`, it is run at once. --chip says what code may use (default: sm_90a; other
+# project: on any x86-64 machine (with AVX2: x86-64-v3) with glibc 2.36 (Debian 12) or newer, the driver of an NVIDIA GPU, Python
+# and NumPy (for the peers PyTorch and JAX) `run.py` in it does the rest and writes report.md. Without `pack`, it is run at once. --chip says what code may use (default: sm_90a; other
 # chips than the H100's and H200's: sm_80). Reports belong into docs/measurements.
 set -euo pipefail
 start=$PWD

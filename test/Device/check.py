@@ -5,7 +5,7 @@
   check.py [FOLDER] [--sanitizer compute-sanitizer] [--only TEXT]
 
 Equal are the same bits, or NaN on both sides: its sign and payload are the processor's. Needs Python with NumPy, and for `cuda` the driver of the GPU. With --sanitizer each case runs under it as well. Closes with
-`device: N run, N failed`.
+`device: N run, N failed`. The exit code is 1 when a case failed, 4 when adrt-run does not start.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import numpy as np
 
 SECONDS = 120  # that a case may take
 SLOWER = 10  # times, under compute-sanitizer
+NO_DEVICE = 4
 SANITIZER = ["--leak-check", "full", "--error-exitcode", "99"]
 
 
@@ -40,6 +41,14 @@ def run(command, folder, seconds=SECONDS):
     except subprocess.TimeoutExpired:
         return f"ran longer than {seconds} seconds"
     return f"exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-2000:]}" if done.returncode else None
+
+
+def does_not_start(bundle):
+    """Why adrt-run does not start here, or None."""
+    try:
+        return run([bundle / "adrt-run", "--version"], bundle)
+    except OSError as error:
+        return str(error)
 
 
 def outside(bound, expected, got):
@@ -103,6 +112,9 @@ def main():
     bundle = options.folder.resolve()
     manifest = json.loads((bundle / "manifest.json").read_text())
     cases = [case for case in manifest["cases"] if options.only in case["name"]]
+    if wrong := does_not_start(bundle):
+        print(f"check.py: adrt-run does not start here ({wrong}); it needs x86-64 Linux with glibc 2.36 or newer", file=sys.stderr)
+        return NO_DEVICE
     failed = 0
     for case in cases:
         wrong = complaint(bundle, manifest["target"], case, options.sanitizer)

@@ -52,11 +52,11 @@ def unchanged(only, least, folder, damage=lambda made: None):
     return None
 
 
-def named(only, damage, expected, folder):
+def named(only, damage, expected, folder, expected_code=1):
     made = bundle(folder, only)
     damage(made)
     code, said = check(made)
-    return None if code == 1 and expected in said else f"exit code {code}, expected '{expected}': {said}"
+    return None if code == expected_code and expected in said else f"exit code {code}, expected '{expected}': {said}"
 
 
 def change_bytes(made):
@@ -93,6 +93,11 @@ def change_shape(made):
 def truncate(made):
     for file in made.glob("cases/*/program.adx"):
         file.write_bytes(file.read_bytes()[:-1])
+
+
+def refuse_to_start(made, text):
+    """What the loader of an older system does, or the kernel of one for another processor."""
+    (made / "adrt-run").write_text(text)
 
 
 def description(file):
@@ -162,11 +167,15 @@ def start(folder, check, *options):
 
 
 def reported(folder):
-    """The report is there when a part is over: done, interrupted or late. Each case of the benchmark belongs to one part."""
+    """The report is there when a part is over: done, interrupted or late; nothing follows when adrt-run does not start. Each case of the benchmark belongs to one part."""
     process = start(folder, "print('checked')", "--no-benchmark")
     process.communicate()
     if process.returncode or "checked" not in (folder / "report.md").read_text():
         yield f"exit code {process.returncode}, {(folder / 'report.md').read_text()}"
+    process = start(folder, "import sys; sys.exit(4)")
+    said, _ = process.communicate()
+    if process.returncode != packed.NO_DEVICE or "benchmarks" in said:
+        yield f"exit code {process.returncode}, {said}"
     process = start(folder, "import time; print('begun', flush=True); time.sleep(60)")
     while process.stdout.readline() not in ("begun\n", ""):
         pass
@@ -234,6 +243,9 @@ def main():
         ("the report", reported),
         ("packs that fail", refused_packs),
         ("without a GPU", refused_without_gpu),
+        *((f"adrt-run that does not start: {said}",
+           functools.partial(named, "dot-9x17x1", functools.partial(refuse_to_start, text=text), said, expected_code=packed.NO_DEVICE))
+          for said, text in {"GLIBC_2.36 not found": "#!/bin/sh\necho GLIBC_2.36 not found >&2; exit 1\n", "Exec format error": "\x7fELF"}.items()),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
     ])
 

@@ -6,8 +6,8 @@
 
 Every case against the reference interpreter, once more under compute-sanitizer where it is installed, then the benchmarks beside the
 peers, one part after the other. Writes what was found, with chip, driver and date, to --report (default: report.md beside this file),
-and the measurements to measurements.json, both after each part. The exit code is 1 when a case failed, 4 when there is no GPU, 130
-when interrupted.
+and the measurements to measurements.json, both after each part. The exit code is 1 when a case failed, 4 when there is no GPU or
+adrt-run does not start, 130 when interrupted.
 """
 
 import argparse
@@ -72,8 +72,8 @@ def run(title, command, report, minutes=None):
         timer.start()
     try:
         for line in process.stdout:
-            print(line, end="", flush=True)
             report.add(line.rstrip())
+            print(line, end="", flush=True)
         code = process.wait()
         if late.is_set():
             report.add(f"FAILED: ran longer than {minutes} minutes")
