@@ -1,30 +1,17 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From the command line to the emulated GPU: how its kernels are to run. The kernel here is one whose threads
-// all write to the same word, and which writes down who has run when.
+// From the command line to the emulated GPU: how its kernels are to run. The kernel here is one that races.
 #include "../../lib/Runner/CompiledExecutable.h"
 #include "../../lib/Runner/Execution.h"
+#include "../Runtime/RacingKernel.h"
 #include "Unit.h"
-#include "adjoint/Emulator/Abi.h"
 #include "adjoint/Runner/Options.h"
-#include "adjoint/Runtime/SymbolName.h"
+
+#include <algorithm>
 
 using namespace mlir::ad::runner;
 
-namespace adsim {
-struct Thread;
-} // namespace adsim
-extern "C" adsim::Thread *adsim_self();
-extern "C" void adsim_access(adsim::Thread *, const void *pointer, uint64_t bytes, uint32_t flags,
-                             uint32_t site);
-
-static std::vector<uint32_t> order; // of threads
-
-static void writeSameWord(void **arguments) {
-  adsim::Thread *self = adsim_self();
-  order.push_back(reinterpret_cast<const uint32_t *>(self)[adsim::TidX]);
-  adsim_access(self, *static_cast<void **>(arguments[0]), 4, adsim::AccessGlobal | adsim::AccessWrite, 0);
-}
+using unit::threadsInOrder;
 
 static int32_t launchOnce(adrt_context *context, const adrt_tensor *, adrt_tensor *) {
   static constexpr adrt_site site = {"racing.mlir:1:1", "ad.launch"};
@@ -38,21 +25,16 @@ static int32_t launchOnce(adrt_context *context, const adrt_tensor *, adrt_tenso
 /// The kernel and its host program, as if they had been compiled.
 class RacingCode final : public LoadedCode {
 public:
-  RacingCode() {
-    kernel.name = kernel.kind = "racing";
-    kernel.argumentCount = 1;
-    kernel.entry = writeSameWord;
-  }
   llvm::Expected<void *> find(const std::string &symbol) override {
     return symbol == "adsim_code_racing" ? static_cast<void *>(&kernel)
                                          : reinterpret_cast<void *>(launchOnce);
   }
 
 private:
-  adsim::KernelCode kernel = {};
+  adsim::KernelCode kernel = unit::racingKernel();
 };
 
-/// The exit code of the program under the options; `order` holds what ran.
+/// The exit code of the program under the options; `threadsInOrder` holds what ran.
 static int runWith(std::vector<const char *> given) {
   given.insert(given.begin(), {"racing.mlir", "--target", "gpu-sim"});
   Options options = llvm::cantFail(parseOptions(given));
@@ -63,21 +45,22 @@ static int runWith(std::vector<const char *> given) {
   auto executable = llvm::cantFail(makeExecutable(program, std::make_unique<RacingCode>()));
   Report report;
   Console console("ad-runner");
-  order.clear();
+  threadsInOrder.clear();
   return Execution(options, report, console, nullptr, Clock::now())
       .run(*executable, program.signature, {}, llvm::MemoryBufferRef());
 }
 
 TEST(racesAreLookedForUnlessToldOtherwise) {
   EXPECT(runWith({}) == 1);
-  EXPECT(runWith({"--no-race-detection"}) == 0 && order.size() == 64);
+  EXPECT(runWith({"--no-race-detection"}) == 0 && threadsInOrder.size() == 64);
 }
 
 TEST(schedulesAndSeedsReachTheKernels) {
-  EXPECT(runWith({"--no-race-detection"}) == 0 && std::is_sorted(order.begin(), order.end()));
+  EXPECT(runWith({"--no-race-detection"}) == 0 &&
+         std::is_sorted(threadsInOrder.begin(), threadsInOrder.end()));
   auto shuffled = [](const char *seed) {
     EXPECT(runWith({"--no-race-detection", "--schedule", "shuffled", "--seed", seed}) == 0);
-    return order;
+    return threadsInOrder;
   };
   std::vector<uint32_t> first = shuffled("1");
   EXPECT(!std::is_sorted(first.begin(), first.end()));

@@ -2,8 +2,8 @@
 //
 // Tests of the emulated GPU as a device of the runtime: its memory, its lanes and the order of its threads.
 #include "adjoint/Runtime/SimDevice.h"
+#include "RacingKernel.h"
 #include "Unit.h"
-#include "adjoint/Emulator/Abi.h"
 
 #include <algorithm>
 #include <cstring>
@@ -67,46 +67,26 @@ static void simDescribesTiles() {
   device->release(memory);
 }
 
-namespace adsim {
-struct Thread;
-} // namespace adsim
-extern "C" adsim::Thread *adsim_self();
-extern "C" void adsim_access(adsim::Thread *, const void *pointer, uint64_t bytes, uint32_t flags,
-                             uint32_t site);
-
-static std::vector<uint32_t> threadsInOrder; // in which the emulated GPU has run them
-
-/// A kernel whose threads all write to the same word.
-static adsim::KernelCode racingKernel() {
-  adsim::KernelCode code = {};
-  code.name = "racing";
-  code.kind = "";
-  code.argumentCount = 1;
-  code.entry = [](void **arguments) {
-    adsim::Thread *self = adsim_self();
-    threadsInOrder.push_back(reinterpret_cast<const uint32_t *>(self)[adsim::TidX]);
-    adsim_access(self, *static_cast<void **>(arguments[0]), 4, adsim::AccessGlobal | adsim::AccessWrite, 0);
-  };
-  return code;
-}
-
 static void simRunsAsAsked() {
-  static const adsim::KernelCode code = racingKernel();
+  static const adsim::KernelCode code = unit::racingKernel();
   auto launch = [](adrt::Device &device, void *memory) {
     adrt_grid grid = {{1, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0};
     void *arguments[] = {&memory};
-    threadsInOrder.clear();
+    unit::threadsInOrder.clear();
     return device.launch({&site, 0, grid, arguments, /*bytes=*/nullptr, 1});
   };
   auto twoOrders = [&](adsim::Schedule schedule, uint64_t seed) {
-    std::unique_ptr<adrt::Device> device =
-        adrt::makeSimDevice({&code}, {schedule, seed, /*detectRaces=*/false, 1});
+    adrt::Emulation emulation;
+    emulation.schedule = schedule;
+    emulation.seed = seed;
+    emulation.detectRaces = false;
+    std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({&code}, emulation);
     void *memory = device->allocate(4);
     EXPECT(launch(*device, memory).ok());
-    std::vector<uint32_t> first = threadsInOrder;
-    EXPECT(launch(*device, memory).ok() && threadsInOrder.size() == 64);
+    std::vector<uint32_t> first = unit::threadsInOrder;
+    EXPECT(launch(*device, memory).ok() && unit::threadsInOrder.size() == 64);
     device->release(memory);
-    return std::pair(first, threadsInOrder);
+    return std::pair(first, unit::threadsInOrder);
   };
   auto eager = twoOrders(adsim::Schedule::Eager, 0), shuffled = twoOrders(adsim::Schedule::Shuffled, 3);
   EXPECT(std::is_sorted(eager.first.begin(), eager.first.end()) && eager.first == eager.second);

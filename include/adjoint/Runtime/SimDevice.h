@@ -33,7 +33,7 @@ struct KernelTraffic {
 /// How the emulator runs kernels.
 struct Emulation {
   adsim::Schedule schedule = adsim::Schedule::Eager;
-  uint64_t seed = 0; ///< of the shuffled schedule; each launch draws from another place behind it
+  uint64_t seed = 0; ///< of the shuffled schedule, mixed with the number of each launch
   bool detectRaces = true;
   unsigned processors = 132; ///< that programs find: as many as the chip has whose instructions it knows
   unsigned hostThreads = 1;  ///< that run CTAs side by side where no race is looked for

@@ -157,15 +157,9 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
 }
 
 StringRef device::nameOf(Units units) {
-  switch (units) {
-  case Units::MultiplyAdds:
+  if (units == Units::MultiplyAdds)
     return "multiply-adds";
-  case Units::TensorCores:
-    return "tensor cores";
-  case Units::Warpgroups:
-    return "warpgroups";
-  }
-  llvm_unreachable("all units have a name");
+  return units == Units::TensorCores ? "tensor cores" : "warpgroups";
 }
 
 // The limits of a tensor map: axes, elements of an axis, and what distances in memory are a multiple of.
