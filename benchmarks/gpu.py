@@ -264,6 +264,20 @@ def kernel_contenders(folder, number, kernel, peers):
     return contenders
 
 
+def peer_contenders(forms, steps, device, *arguments):
+    """Seconds of a step of the installed peers among {module: {contender: method of its Trainer}}."""
+    contenders = {}
+    for module, methods in forms.items():
+        try:
+            peer = importlib.import_module(module)
+        except ImportError:
+            continue  # load_peers has said so
+        trainer = peer.Trainer(*arguments, **({"device": device} if module.startswith("torch_") else {}))
+        for name, method in methods.items():
+            contenders[name] = lambda run=getattr(trainer, method): run()[0] / steps
+    return contenders
+
+
 def training_contenders(folder, layers, steps, device):
     inputs = dict(np.load(folder / f"encoder{layers}.npz"))
     arguments = []
@@ -275,16 +289,7 @@ def training_contenders(folder, layers, steps, device):
     x, goal = inputs.pop("x"), inputs.pop("target")
     forms = {"torch_encoder": {"torch-compile": "time_compiled", "torch-eager": "time_eager"},
              "jax_encoder": {"jax-jit": "time_jit", "jax-fori-loop": "time_loop"}}
-    for module, methods in forms.items():
-        try:
-            peer = importlib.import_module(module)
-        except ImportError:
-            continue  # load_peers has said so
-        more = {"device": device} if module == "torch_encoder" else {}
-        trainer = peer.Trainer(inputs, x, goal, layers, 0.01, steps, **more)
-        for name, method in methods.items():
-            contenders[name] = lambda run=getattr(trainer, method): run()[0] / steps
-    return contenders
+    return {**contenders, **peer_contenders(forms, steps, device, inputs, x, goal, layers, 0.01, steps)}
 
 
 def digit_contenders(folder, steps, device):
@@ -304,15 +309,7 @@ def digit_contenders(folder, steps, device):
     parameters = {name: value for name, value in inputs.items() if not name.startswith("test_")}
     forms = {"torch_digits": {"torch-compile": "time_compiled", "torch-compile-graphs": "time_graphs", "torch-eager": "time_eager"},
              "jax_digits": {"jax-jit": "time_jit", "jax-scan": "time_loop"}}
-    for module, methods in forms.items():
-        try:
-            peer = importlib.import_module(module)
-        except ImportError:
-            continue  # load_peers has said so
-        trainer = peer.Trainer(parameters, images, labels, **({"device": device} if module == "torch_digits" else {}))
-        for name, method in methods.items():
-            contenders[name] = lambda run=getattr(trainer, method): run()[0] / steps
-    return contenders
+    return {**contenders, **peer_contenders(forms, steps, device, parameters, images, labels)}
 
 
 def show(row):

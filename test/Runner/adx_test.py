@@ -3,7 +3,6 @@
 """Files of ad-runner --emit as docs/adx.md describes them: what is truncated, damaged, of another version or for another machine is
 refused, and adrt-run stands alone, in a folder that has nothing but it and the C library. Closes with `adx: N run, N failed`."""
 
-import contextlib
 import hashlib
 import json
 import os
@@ -13,7 +12,10 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", HERE.parents[1] / "build/release/bin"))
@@ -192,15 +194,7 @@ def cases(folder):
 
 
 def main():
-    count = failed = 0
-    with tempfile.TemporaryDirectory() as name, contextlib.closing(cases(pathlib.Path(name))) as all_cases:
-        for case, wrong in all_cases:
-            count += 1
-            if wrong:
-                failed += 1
-                print(f"{case}: {wrong}", flush=True)
-    print(f"adx: {count} run, {failed} failed")
-    return failed != 0
+    return checks.run_cases("adx", cases)
 
 
 if __name__ == "__main__":

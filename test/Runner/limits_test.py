@@ -7,7 +7,10 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", HERE.parents[1] / "build/release/bin"))
@@ -156,15 +159,7 @@ def cases(folder):
 
 
 def main():
-    count = failed = 0
-    with tempfile.TemporaryDirectory() as name:
-        for case, wrong in cases(pathlib.Path(name)):
-            count += 1
-            if wrong:
-                failed += 1
-                print(f"{case}: {wrong}", flush=True)
-    print(f"limits: {count} run, {failed} failed")
-    return failed != 0
+    return checks.run_cases("limits", cases)
 
 
 if __name__ == "__main__":

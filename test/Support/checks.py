@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The frame of a test that is a list of checks."""
+"""The frames of tests that are a list of checks, and of those that find their cases as they go."""
 
+import contextlib
 import pathlib
 import subprocess
 import tempfile
@@ -23,3 +24,17 @@ def run_checks(name, checks):
         failed += bool(problems)
     print(f"{name}: {len(checks)} run, {failed} failed")
     return 1 if failed else 0
+
+
+def run_cases(name, cases):
+    """Runs a generator of (case, what is wrong with it or nothing) that takes an empty folder; it may clean up behind itself. Names
+    what is wrong, closes with `NAME: N run, N failed` and returns the exit code."""
+    count = failed = 0
+    with tempfile.TemporaryDirectory() as folder, contextlib.closing(cases(pathlib.Path(folder))) as found:
+        for case, wrong in found:
+            count += 1
+            if wrong:
+                failed += 1
+                print(f"{case}: {wrong}", flush=True)
+    print(f"{name}: {count} run, {failed} failed")
+    return 1 if failed or not count else 0
