@@ -7,7 +7,8 @@
 // - 2: Calls are inlined: the host program of an entry is one function, which is what memory is planned for.
 // - 3: Simplification, then decomposition into operations with a lowering, then the contract once more for
 //   what is new.
-// - 4: Conditions on sizes come before fusion moves operations; then fusions and their kernel classes.
+// - 4: For GPUs, deep contractions are split. Conditions on sizes come before fusion moves operations; then
+// fusions and their kernel classes.
 // - 5: linalg inside fusions, kernels outside the host program, a place in memory for every tensor.
 // - 6: Code of kernels before the host program, which asks each kernel for the shape of its range; then LLVM.
 // - 7: For GPUs only: code of a chip from the module of kernels.
@@ -61,6 +62,12 @@ void ad::buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options) 
   pm.addPass(createFusePass(fuse));
   pm.addPass(createSelectKernelsPass());
   pm.addPass(createVerifyFusedPass());
+}
+
+void ad::buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &options) {
+  if (options.optimize)
+    pm.addPass(createSplitContractionsPass());
+  buildAdFusionPipeline(pm, options);
 }
 
 void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options) {
@@ -140,7 +147,7 @@ void ad::buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options
 
 void ad::buildAdToGpuPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
   buildAdFrontendPipeline(pm, options);
-  buildAdFusionPipeline(pm, options);
+  buildAdGpuFusionPipeline(pm, options);
   buildAdGpuKernelPipeline(pm, options);
   buildGpuCodePipeline(pm, options);
   buildGpuBinaryPipeline(pm, options);
@@ -174,9 +181,11 @@ void ad::registerPipelines() {
   using GpuRegistration = PassPipelineRegistration<AdToGpuOptions>;
   GpuRegistration("ad-to-gpu", "From the ad dialect to code of a GPU and a host program in the LLVM dialect",
                   buildAdToGpuPipeline);
-  GpuRegistration("ad-to-gpu-kernels",
-                  "Stage 5 of ad-to-gpu: linalg, kernels, memory; stages 0 to 4 are "
-                  "those of ad-to-cpu",
+  GpuRegistration("ad-to-gpu-fusion",
+                  "Stage 4 of ad-to-gpu: contractions split, conditions, fusions, kernel classes; "
+                  "stages 0 to 3 are those of ad-to-cpu",
+                  buildAdGpuFusionPipeline);
+  GpuRegistration("ad-to-gpu-kernels", "Stage 5 of ad-to-gpu: linalg, kernels, memory",
                   buildAdGpuKernelPipeline);
   GpuRegistration("ad-to-gpu-code", "Stage 6 of ad-to-gpu: the LLVM and NVVM dialects", buildGpuCodePipeline);
   GpuRegistration("ad-to-gpu-binary", "Stage 7 of ad-to-gpu: code of a chip", buildGpuBinaryPipeline);

@@ -90,7 +90,7 @@ static void fill(AdToGpuOptions &options, const runner::PipelineOptions &given) 
 static void buildGpuPipeline(OpPassManager &pm, const runner::PipelineOptions &given,
                              AdToGpuOptions &options) {
   fill(options, given);
-  buildAdFusionPipeline(pm, options);
+  buildAdGpuFusionPipeline(pm, options);
   buildAdGpuKernelPipeline(pm, options);
   buildGpuCodePipeline(pm, options);
 }

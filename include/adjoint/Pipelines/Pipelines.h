@@ -62,6 +62,8 @@ void buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options);
 /// Stage 6: code for the CPU in the LLVM dialect.
 void buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options);
 
+/// Stage 4 for GPUs: before, contractions with small results are split.
+void buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &options);
 /// Stage 5 for GPUs, where no operand is packed before its kernel.
 void buildAdGpuKernelPipeline(OpPassManager &pm, const AdToGpuOptions &options);
 /// Stage 6 for GPUs: kernels in the LLVM and NVVM dialects inside a `gpu.module`, around them the host

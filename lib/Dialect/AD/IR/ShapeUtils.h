@@ -49,10 +49,6 @@ SmallVector<OpFoldResult> normalizeSizes(OpBuilder &builder, Location loc, Ranke
 /// Sizes of a result that has the sizes of `tensor`'s dimensions `source`, in that order.
 SmallVector<OpFoldResult> selectSizes(OpBuilder &builder, Location loc, Value tensor,
                                       ArrayRef<int64_t> source);
-
-/// Index arithmetic that folds constants.
-OpFoldResult addSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs);
-OpFoldResult mulSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs);
 } // namespace mlir::ad
 
 #endif // ADJOINT_LIB_DIALECT_AD_IR_SHAPEUTILS_H

@@ -38,6 +38,7 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
     RewritePatternSet set(context);
     populateDecomposeNNPatterns(set);
     populateDecomposeReductionPatterns(set);
+    populateDecomposeContractionPatterns(set);
     SmallVector<StringRef> known = decomposable(set);
     for (const std::string &name : ops)
       if (!llvm::is_contained(known, name))

@@ -49,6 +49,10 @@ std::string describeBroadcastConflict(ArrayRef<ArrayRef<int64_t>> shapes, int64_
 /// `tensor.dim` of the earliest tensor known to have that size.
 OpFoldResult sizeOf(OpBuilder &builder, Location loc, Value tensor, int64_t dimension);
 
+/// Index arithmetic that folds constants.
+OpFoldResult addSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs);
+OpFoldResult mulSizes(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs);
+
 /// Whether two dimensions have the same size at run time for sure, judged from types and from where sizes
 /// come from.
 bool haveSameSize(Value lhs, int64_t lhsDimension, Value rhs, int64_t rhsDimension);

@@ -179,7 +179,7 @@ def SimplifyPass : Pass<"ad-simplify"> {
 }
 
 def DecomposePass : Pass<"ad-decompose"> {
-  let summary = "Write nn operations and reductions over several axes with simpler operations";
+  let summary = "Write nn operations, and reductions and contractions over several axes, with simpler operations";
   let description = [{
     Why: the written decomposition is the meaning of an nn operation: the reference executes it, and the lowering needs to
     know elementwise operations, single-axis reductions and contractions only.
@@ -188,7 +188,8 @@ def DecomposePass : Pass<"ad-decompose"> {
     labels that only run time knows become conditions (`ad.require`). Reductions go over one axis at a time, from the last
     to the first, in the accumulator's type, with one cast at the end. A mean is a sum divided by the number of elements.
     ad.clamp becomes max and min. ad.sum_to_shape becomes reductions; an axis of which only run time knows whether it is
-    summed is split in two for that. Broadcasts are written explicitly. New operations take `allow` from the one they
+    summed is split in two for that. An ad.dot over axes that lie beside each other in both operands goes over one axis of their
+    product's size, in the same order. Broadcasts are written explicitly. New operations take `allow` from the one they
     replace.
 
     Before:
@@ -216,6 +217,38 @@ def DecomposePass : Pass<"ad-decompose"> {
 }
 
 //===- Fusion -===//
+
+def SplitContractionsPass : Pass<"ad-split-contractions"> {
+  let summary = "Split the depth of contractions with small results, so that all processors have work";
+  let description = [{
+    Why: a block of threads of a GPU goes through the whole depth of its tile of the result. A result of few tiles leaves most
+    processors idle; the gradient of a weight, which sums over all rows of a batch, is of that kind.
+
+    The depth is cut into equal parts, which become a batch axis in front, in the accumulator's type; their sum over that
+    axis is rounded to the result's type. There are as many parts as give `blocks` blocks a tile of 64 by 64 each, but none less
+    deep than 128 (512 where tensor cores multiply), and each is a multiple of 16 deep. Only sizes that are known are
+    split. Sums of integers wrap and are split in every mode; those of floats need `reorder` and `contract`, which `strict`
+    does not have: on GPUs it keeps the bits of `reproducible`.
+
+    Before:
+    ```mlir
+    %w = ad.dot %x, %g contract [0] x [0] : (tensor<4096x64xbf16>, tensor<4096x64xbf16>) -> tensor<64x64xbf16>
+    ```
+    After:
+    ```mlir
+    %0 = ad.reshape %x : tensor<4096x64xbf16> -> tensor<8x512x64xbf16>
+    %1 = ad.reshape %g : tensor<4096x64xbf16> -> tensor<8x512x64xbf16>
+    %2 = ad.dot %0, %1 batch [0] x [0] contract [1] x [1]
+       : (tensor<8x512x64xbf16>, tensor<8x512x64xbf16>) -> tensor<8x64x64xf32>
+    %3 = ad.reduce_sum %2 axes [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
+    %w = ad.cast %3 : tensor<64x64xf32> -> tensor<64x64xbf16>
+    ```
+    Refuses: contractions without the permissions; each use of them is a row of the numerics report.
+  }];
+  let options = [Option<"blocks", "blocks", "int64_t", "128",
+                        "Blocks of threads that keep the processors of a GPU busy">];
+  let dependentDialects = ["::mlir::ad::ADDialect"];
+}
 
 def FusePass : Pass<"ad-fuse"> {
   let summary = "Group operations into fusions, one for each kernel";

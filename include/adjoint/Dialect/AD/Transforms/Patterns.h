@@ -19,6 +19,9 @@ void populateDecomposeReductionPatterns(RewritePatternSet &patterns);
 /// Part of the above: ad.sum_to_shape, whose axes may be known only at run time.
 void populateDecomposeSumToShapePatterns(RewritePatternSet &patterns);
 
+/// Contractions over several axes by contractions over one.
+void populateDecomposeContractionPatterns(RewritePatternSet &patterns);
+
 /// Bit-exact: transposes that ad.dot takes into its axes, and movement that cancels.
 void populateMovementPatterns(RewritePatternSet &patterns);
 

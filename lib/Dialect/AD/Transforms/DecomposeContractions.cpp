@@ -1,0 +1,84 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions over axes that lie beside each other as contractions over one. Bit-exact: an ad.dot counts its
+// contracted axes as one, the last listed fastest, which is the order of the elements in memory.
+
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
+#include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Whether the product of the sizes is known only at run time, or a number.
+static bool canMultiply(int64_t a, int64_t b) {
+  int64_t product;
+  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || !llvm::MulOverflow(a, b, product);
+}
+
+// The number of a pair of contracted axes that the next pair follows in both operands. Sizes that only the
+// run knows have to be the same for sure: of merged axes the check at run time sees the product alone.
+static std::optional<size_t> firstPairToMerge(DotOp op) {
+  ArrayRef<int64_t> left = op.getLhsContract(), right = op.getRhsContract();
+  auto same = [&](size_t pair) {
+    return haveSameSize(op.getLhs(), left[pair], op.getRhs(), right[pair]);
+  };
+  for (size_t pair = 0; pair + 1 < left.size(); ++pair)
+    if (left[pair] + 1 == left[pair + 1] && right[pair] + 1 == right[pair + 1] && same(pair) &&
+        same(pair + 1) &&
+        canMultiply(op.getLhs().getType().getDimSize(left[pair]),
+                    op.getLhs().getType().getDimSize(left[pair + 1])))
+      return pair;
+  return std::nullopt;
+}
+
+// The tensor with the axis and the one behind it as one.
+static Value mergeAxes(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    sizes.push_back(sizeOf(builder, loc, tensor, i));
+  sizes[axis] = mulSizes(builder, loc, sizes[axis], sizes[axis + 1]);
+  sizes.erase(sizes.begin() + axis + 1);
+  auto [shape, unknown] = decomposeMixedValues(sizes);
+  return ReshapeOp::create(builder, loc, type.clone(shape), tensor, unknown, PermissionsAttr());
+}
+
+// Axes of an operand in which `axis` and the one behind it are one.
+static SmallVector<int64_t> withMergedAxes(ArrayRef<int64_t> axes, int64_t axis) {
+  SmallVector<int64_t> merged;
+  for (int64_t other : axes)
+    if (other != axis + 1)
+      merged.push_back(other > axis ? other - 1 : other);
+  return merged;
+}
+
+namespace {
+struct MergeContractedAxes : NumericsPattern<DotOp> {
+  explicit MergeContractedAxes(MLIRContext *context) : NumericsPattern(context, "merge-contracted-axes") {}
+
+  LogicalResult match(DotOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
+    if (!firstPairToMerge(op))
+      return rewriter.notifyMatchFailure(op, "expected contracted axes that follow each other in both operands");
+    return success();
+  }
+
+  void rewrite(DotOp op, PatternRewriter &rewriter) const override {
+    size_t pair = *firstPairToMerge(op);
+    int64_t left = op.getLhsContract()[pair], right = op.getRhsContract()[pair];
+    Value lhs = mergeAxes(rewriter, op.getLoc(), op.getLhs(), left);
+    Value rhs = mergeAxes(rewriter, op.getLoc(), op.getRhs(), right);
+    rewriter.replaceOpWithNewOp<DotOp>(
+        op, op.getType(), lhs, rhs, withMergedAxes(op.getLhsBatch(), left),
+        withMergedAxes(op.getRhsBatch(), right), withMergedAxes(op.getLhsContract(), left),
+        withMergedAxes(op.getRhsContract(), right), op.getOrderAttr(), op.getAllowAttr());
+  }
+};
+} // namespace
+
+void ad::populateDecomposeContractionPatterns(RewritePatternSet &patterns) {
+  patterns.add<MergeContractedAxes>(patterns.getContext());
+}

@@ -1,0 +1,61 @@
+// RUN: ad-opt %s --ad-decompose | FileCheck %s
+
+// CHECK-LABEL: @neighbours
+func.func @neighbours(%x: tensor<2x3x4xf32>, %g: tensor<2x3x5xf32>) -> tensor<4x5xf32> {
+  // CHECK: %[[X:.+]] = ad.reshape %{{.+}} : tensor<2x3x4xf32> -> tensor<6x4xf32>
+  // CHECK: %[[G:.+]] = ad.reshape %{{.+}} : tensor<2x3x5xf32> -> tensor<6x5xf32>
+  // CHECK: ad.dot %[[X]], %[[G]] contract [0] x [0] : (tensor<6x4xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>
+  %y = ad.dot %x, %g contract [0, 1] x [0, 1] : (tensor<2x3x4xf32>, tensor<2x3x5xf32>) -> tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
+}
+
+// Batch axes behind move along, the order stays as it is written.
+// CHECK-LABEL: @three_beside_a_batch_axis
+func.func @three_beside_a_batch_axis(%x: tensor<2x3x4x7xf32>, %g: tensor<7x2x3x4x5xf32>) -> tensor<7x5xf32> {
+  // CHECK: ad.dot %{{.+}}, %{{.+}} batch [1] x [0] contract [0] x [1] {order = #ad.order<block = 8>} : (tensor<24x7xf32>, tensor<7x24x5xf32>) -> tensor<7x5xf32>
+  %y = ad.dot %x, %g batch [3] x [0] contract [0, 1, 2] x [1, 2, 3] {order = #ad.order<block = 8>} : (tensor<2x3x4x7xf32>, tensor<7x2x3x4x5xf32>) -> tensor<7x5xf32>
+  return %y : tensor<7x5xf32>
+}
+
+// Of three axes two lie beside each other.
+// CHECK-LABEL: @some_of_them
+func.func @some_of_them(%x: tensor<2x3x4xf32>, %g: tensor<2x5x3x4xf32>) -> tensor<5xf32> {
+  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0, 1] x [0, 2] : (tensor<2x12xf32>, tensor<2x5x12xf32>) -> tensor<5xf32>
+  %y = ad.dot %x, %g batch [] x [] contract [0, 1, 2] x [0, 2, 3] : (tensor<2x3x4xf32>, tensor<2x5x3x4xf32>) -> tensor<5xf32>
+  return %y : tensor<5xf32>
+}
+
+// The last listed axis is the fastest: listed the other way round, the order would be another one.
+// CHECK-LABEL: @other_order
+func.func @other_order(%x: tensor<2x3x4xf32>, %g: tensor<2x3x5xf32>) -> tensor<4x5xf32> {
+  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [1, 0] x [1, 0]
+  %y = ad.dot %x, %g contract [1, 0] x [1, 0] : (tensor<2x3x4xf32>, tensor<2x3x5xf32>) -> tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
+}
+
+// Sizes that come from one value are merged at run time.
+// CHECK-LABEL: @same_unknown_size
+func.func @same_unknown_size(%x: tensor<?x3x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: %[[N:.+]] = tensor.dim
+  // CHECK: %[[ALL:.+]] = arith.muli %[[N]]
+  // CHECK: ad.reshape %{{.+}}(%[[ALL]]) : tensor<?x3x4xf32> -> tensor<?x4xf32>
+  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0] x [0] : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<4x4xf32>
+  %y = ad.dot %x, %x contract [0, 1] x [0, 1] : (tensor<?x3x4xf32>, tensor<?x3x4xf32>) -> tensor<4x4xf32>
+  return %y : tensor<4x4xf32>
+}
+
+// 2 x 6 and 3 x 4 have as many elements, and are an error all the same.
+// CHECK-LABEL: @perhaps_other_sizes
+func.func @perhaps_other_sizes(%x: tensor<?x?x4xf32>, %g: tensor<?x?x5xf32>) -> tensor<4x5xf32> {
+  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0, 1] x [0, 1]
+  %y = ad.dot %x, %g contract [0, 1] x [0, 1] : (tensor<?x?x4xf32>, tensor<?x?x5xf32>) -> tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
+}
+
+// No number has 64 bits enough for the product.
+// CHECK-LABEL: @huge
+func.func @huge(%x: tensor<8589934592x8589934592x0xf32>, %g: tensor<8589934592x8589934592x0xf32>) -> tensor<0x0xf32> {
+  // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0, 1] x [0, 1]
+  %y = ad.dot %x, %g contract [0, 1] x [0, 1] : (tensor<8589934592x8589934592x0xf32>, tensor<8589934592x8589934592x0xf32>) -> tensor<0x0xf32>
+  return %y : tensor<0x0xf32>
+}
