@@ -30,12 +30,18 @@
 // FAST: nvvm.mma.sync {{.+}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
 // FAST: nvvm.cp.async.wait.group 0
 
-// Pieces lie between two barriers; each thread continues sixteen chains.
+// So it is where threads multiply and add: each one continues sixteen chains through all sixteen steps of a piece, with lines of both
+// operands that it reads by four. The elements of the left operand are brought one by one, as they are too short for asynchronous copies.
+// STRICT-COUNT-2: nvvm.cp.async.commit.group
 // STRICT: scf.for
-// STRICT: gpu.barrier
-// STRICT: gpu.barrier
-// STRICT: scf.for
-// STRICT-COUNT-16: math.fma
+// STRICT: nvvm.cp.async.wait.group 1
+// STRICT-NEXT: gpu.barrier
+// STRICT: scf.if
+// STRICT: llvm.store
+// STRICT: nvvm.cp.async.shared.global
+// STRICT: nvvm.cp.async.commit.group
+// STRICT-COUNT-2: llvm.load {{.+}} -> vector<4xi16>
+// STRICT-COUNT-256: math.fma
 // STRICT-NOT: math.fma
 
 // What the kernel makes of a sum stands there once.

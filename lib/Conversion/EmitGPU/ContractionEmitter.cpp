@@ -173,6 +173,54 @@ FailureOr<Value> ContractionEmitter::nearestElement(const Staged &part, const Pl
   return evaluateOne(part.operand->get(), apply(map, loopsAt(place, index, index, depth)));
 }
 
+// Neighbouring threads take neighbours. Without a branch between its shares, what a thread computes of places
+// does not have to be computed again for each piece.
+LogicalResult ContractionEmitter::shareAmongThreads(int64_t count, function_ref<LogicalResult(Value)> code) {
+  constexpr int64_t mostShares = 16;
+  if (count % kBlockThreads != 0 || count > mostShares * kBlockThreads)
+    return emitLoop(inBlock, indexConstant(count), indexConstant(kBlockThreads), code);
+  for (int64_t first = 0; first < count; first += kBlockThreads)
+    if (failed(code(binary<arith::AddIOp>(inBlock, indexConstant(first)))))
+      return failure();
+  return success();
+}
+
+// Known of sizes that are whole numbers of tiles.
+Value ContractionEmitter::isInside(Value index, Value size, int64_t tileSize) {
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(size));
+  if (known && *known % tileSize == 0)
+    return arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
+  return isBelow(index, size);
+}
+
+// What lies outside of the operand becomes zero. Less than a chunk goes through the first-level cache, as the
+// hardware has it.
+void ContractionEmitter::copyAsync(const Staged &part, const Place &place, Value index, Value depth,
+                                   Value target, int64_t bytes) {
+  constexpr unsigned globalSpace = 1;
+  linalg::GenericOp op = contraction.op;
+  Value inside =
+      binary<arith::AndIOp>(isInside(index, part.size, part.lines), isInside(depth, depthCount, tile.depth));
+  auto orFirst = [&](Value number) {
+    return builder.createOrFold<arith::SelectOp>(loc, inside, number, indexConstant(0));
+  };
+  index = orFirst(index);
+  Position position =
+      apply(op.getMatchingIndexingMap(part.operand), loopsAt(place, index, index, orFirst(depth)));
+  const Buffer &buffer = buffers.find(part.operand->get())->second;
+  int64_t step;
+  Value vector;
+  Value source = pointerAt(buffer, linearIndex(buffer, position, step, vector));
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
+  source = LLVM::AddrSpaceCastOp::create(builder, loc, global, source);
+  auto number = [&](int64_t count) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), count);
+  };
+  Value size = builder.createOrFold<arith::SelectOp>(loc, inside, number(bytes), number(0));
+  auto cache = bytes == kChunkBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  NVVM::CpAsyncOp::create(builder, loc, target, source, bytes, cache, size);
+}
+
 // Sums lie where the operands did, as many rows at a time as there is place for.
 int64_t ContractionEmitter::sharedBytes() {
   int64_t forOperands = 0;

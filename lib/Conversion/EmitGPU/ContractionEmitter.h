@@ -16,6 +16,8 @@ namespace mlir::ad::device {
 
 /// What an asynchronous copy moves at once.
 constexpr int64_t kChunkBytes = 16;
+/// Neighbouring rows or columns of a thread that multiplies and adds.
+constexpr int64_t kLineGroup = 4;
 
 class ContractionEmitter : public RunEmitter {
 public:
@@ -71,10 +73,14 @@ protected:
   Position positionAt(const Place &place, Value row, Value column);
   SmallVector<Index> loopsAt(const Place &place, Value row, Value column, Value depth);
   FailureOr<Value> nearestElement(const Staged &part, const Place &place, Value index, Value depth);
+  LogicalResult shareAmongThreads(int64_t count, function_ref<LogicalResult(Value number)> code);
+  void copyAsync(const Staged &part, const Place &place, Value index, Value depth, Value target,
+                 int64_t bytes);
   void shareTiles();
   Value countTiles();
   Value divideUp(Value size, int64_t by);
   Value isBelow(Value index, Value size);
+  Value isInside(Value index, Value size, int64_t tileSize);
   Value isEqual(Value index, int64_t value);
   LogicalResult emitWhen(Value condition, function_ref<LogicalResult()> code);
   Sums sumsOfBlock(int64_t firstRow, int64_t rows);
@@ -87,6 +93,7 @@ protected:
   Value rowInTile(const Sums &sums, Value row);
   Type sumType();
   Value sumPointer(const Sums &sums, Value row, Value column);
+  void storeNeighbours(const Sums &sums, Value row, Value column, ValueRange values);
   void storePair(const Sums &sums, Value row, Value column, Value left, Value right);
   SmallVector<Value> loadSums(const Sums &sums, Value row, Value column, int64_t count);
   Value sharedPointer(Value byte);
@@ -109,14 +116,27 @@ private:
   LogicalResult emitMultiplyAdds(const Place &place);
   FailureOr<SmallVector<Value>> sumPieces(const Place &place, ArrayRef<SmallVector<Index>> loops,
                                           ArrayRef<Value> start, Value lower, Value upper);
+  FailureOr<SmallVector<Value>> sumPiece(ArrayRef<SmallVector<Index>> loops, ValueRange sums, Value depth,
+                                         Value count, Value stage);
+  FailureOr<SmallVector<Value>> sumRest(ArrayRef<SmallVector<Index>> loops, ValueRange sums, Value depth,
+                                        Value count, Value stage);
   FailureOr<SmallVector<Value>> addProducts(ArrayRef<SmallVector<Index>> loops, ValueRange sums, Value depth,
-                                            Value within);
-  LogicalResult copyElements(const Staged &part, const Place &place, Value depth);
+                                            Value within, Value stage);
+  void loadLines(const Staged &part, ArrayRef<SmallVector<Index>> loops, Value depth, Value within,
+                 Value stage);
   LogicalResult storeSums(const Place &place, ValueRange sums, int64_t down, int64_t across);
-  int64_t distanceInDepth(const Staged &part);
-  Value elementPointer(const Staged &part, Value line, Value within);
+  bool hasWholePieces();
   Value threadRow(int64_t number);
   Value threadColumn(int64_t number);
+
+  // --- Lines.cpp: pieces of the operands for them
+  LogicalResult bringPiece(const Place &place, Value depth, Value stage);
+  LogicalResult bringLines(const Staged &part, const Place &place, Value depth, Value stage);
+  void bringChunks(const Staged &part, const Place &place, Value depth, Value stage);
+  LogicalResult bringElements(const Staged &part, const Place &place, Value depth, Value stage);
+  std::pair<Value, Value> lineAndDepth(const Staged &part, Value number);
+  int64_t distanceInDepth(const Staged &part);
+  Value elementPointer(const Staged &part, Value stage, Value line, Value within);
 
   // --- TensorCores.cpp: tiles of i8, f16, bf16, and of f32 as tf32
   LogicalResult emitTensorCores(const Place &place);

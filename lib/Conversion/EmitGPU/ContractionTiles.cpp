@@ -7,7 +7,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 namespace {
-/// A tile of some units, for operands whose elements have so many bytes; 0: any number.
+/// A tile of some units, for operands whose elements have so many bytes.
 struct TileOfUnits {
   Units units;
   int64_t elementBytes;
@@ -18,12 +18,14 @@ struct TileOfUnits {
 // Warps copy lines of 64 bytes along the depth, warpgroups have 64 rows each. Chips differ in the units that
 // they have (EmitGPU.cpp), not in their tiles: all of these fit into what every one has.
 static constexpr TileOfUnits kTiles[] = {
-    {Units::MultiplyAdds, 0, {128, 128, 8, 0, 0, 1, 0}}, {Units::MultiplyAdds, 0, {64, 64, 16, 0, 0, 1, 0}},
-    {Units::TensorCores, 1, {128, 128, 64, 2, 4, 3, 0}}, {Units::TensorCores, 1, {64, 64, 64, 2, 4, 3, 0}},
-    {Units::TensorCores, 2, {128, 128, 32, 2, 4, 3, 0}}, {Units::TensorCores, 2, {64, 64, 32, 2, 4, 3, 0}},
-    {Units::TensorCores, 4, {128, 128, 16, 2, 4, 3, 0}}, {Units::TensorCores, 4, {64, 64, 16, 2, 4, 3, 0}},
-    {Units::Warpgroups, 2, {128, 256, 64, 0, 0, 4, 2}},  {Units::Warpgroups, 2, {128, 128, 64, 0, 0, 4, 2}},
-    {Units::Warpgroups, 2, {64, 64, 64, 0, 0, 4, 1}},
+    {Units::MultiplyAdds, 1, {128, 128, 16, 0, 0, 4, 0}}, {Units::MultiplyAdds, 1, {64, 64, 16, 0, 0, 3, 0}},
+    {Units::MultiplyAdds, 2, {128, 128, 16, 0, 0, 4, 0}}, {Units::MultiplyAdds, 2, {64, 64, 16, 0, 0, 3, 0}},
+    {Units::MultiplyAdds, 4, {128, 128, 8, 0, 0, 4, 0}},  {Units::MultiplyAdds, 4, {64, 64, 16, 0, 0, 3, 0}},
+    {Units::MultiplyAdds, 8, {64, 64, 8, 0, 0, 3, 0}},    {Units::TensorCores, 1, {128, 128, 64, 2, 4, 3, 0}},
+    {Units::TensorCores, 1, {64, 64, 64, 2, 4, 3, 0}},    {Units::TensorCores, 2, {128, 128, 32, 2, 4, 3, 0}},
+    {Units::TensorCores, 2, {64, 64, 32, 2, 4, 3, 0}},    {Units::TensorCores, 4, {128, 128, 16, 2, 4, 3, 0}},
+    {Units::TensorCores, 4, {64, 64, 16, 2, 4, 3, 0}},    {Units::Warpgroups, 2, {128, 256, 64, 0, 0, 4, 2}},
+    {Units::Warpgroups, 2, {128, 128, 64, 0, 0, 4, 2}},   {Units::Warpgroups, 2, {64, 64, 64, 0, 0, 4, 1}},
 };
 // Tiles that keep the processors of a large chip busy.
 static constexpr int64_t kManyTiles = 128;
@@ -32,7 +34,7 @@ SmallVector<ContractionTile> device::tilesFor(const Contraction &contraction) {
   int64_t bytes = getElementTypeOrSelf(contraction.rows->get().getType()).getIntOrFloatBitWidth() / 8;
   SmallVector<ContractionTile> tiles;
   for (const TileOfUnits &row : kTiles)
-    if (row.units == contraction.units && (row.elementBytes == 0 || row.elementBytes == bytes))
+    if (row.units == contraction.units && row.elementBytes == bytes)
       tiles.push_back(row.tile);
   return tiles;
 }

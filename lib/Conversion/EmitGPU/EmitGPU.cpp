@@ -66,8 +66,10 @@ private:
     else
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                         atEnd.getI32IntegerAttr(emitter->blocksTogether()));
+    int64_t threads = emitter->getTiles().blockThreads;
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                      atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(emitter->getTiles().blockThreads)}));
+                      atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
+    function.walk([&](::mlir::gpu::ThreadIdOp id) { id.setUpperBoundAttr(atEnd.getIndexAttr(threads)); });
     if (ArrayAttr maps = emitter->getTiles().tensorMaps)
       function->setAttr(device::kTensorMapsAttr, maps);
     declare(kernel, function, emitter->getTiles());

@@ -34,13 +34,20 @@ Value ContractionEmitter::sumPointer(const Sums &sums, Value row, Value column) 
   return sharedPointer(binary<arith::AddIOp>(byte, binary<arith::MulIOp>(place, indexConstant(kChunkBytes))));
 }
 
-void ContractionEmitter::storePair(const Sums &sums, Value row, Value column, Value left, Value right) {
-  Value pair = LLVM::UndefOp::create(builder, loc, VectorType::get(2, sumType()));
-  for (auto [number, sum] : llvm::enumerate(std::array{left, right})) {
+// As many as a chunk has at most, beginning at a multiple of their number.
+void ContractionEmitter::storeNeighbours(const Sums &sums, Value row, Value column, ValueRange values) {
+  auto count = static_cast<int64_t>(values.size());
+  Value vector = LLVM::UndefOp::create(builder, loc, VectorType::get(count, sumType()));
+  for (auto [number, sum] : llvm::enumerate(values)) {
     Value at = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), number);
-    pair = LLVM::InsertElementOp::create(builder, loc, pair, sum, at);
+    vector = LLVM::InsertElementOp::create(builder, loc, vector, sum, at);
   }
-  LLVM::StoreOp::create(builder, loc, pair, sumPointer(sums, row, column), 2 * cpu::memoryBytes(sumType()));
+  LLVM::StoreOp::create(builder, loc, vector, sumPointer(sums, row, column),
+                        count * cpu::memoryBytes(sumType()));
+}
+
+void ContractionEmitter::storePair(const Sums &sums, Value row, Value column, Value left, Value right) {
+  storeNeighbours(sums, row, column, {left, right});
 }
 
 SmallVector<Value> ContractionEmitter::loadSums(const Sums &sums, Value row, Value column, int64_t count) {

@@ -14,7 +14,6 @@ using namespace mlir::ad::device;
 
 static constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8, kFragmentDepthBytes = 32;
 static constexpr int64_t kMatrixLines = 8, kWordBytes = 4;
-static constexpr unsigned kGlobalSpace = 1;
 
 // Eight lines at one chunk lie in 32 different banks: lines of 64 bytes share them in pairs. So do four lines
 // at two neighbouring chunks, where words are read across the depth.
@@ -33,40 +32,17 @@ Value ContractionEmitter::swizzled(const Staged &part, Value stage, Value line, 
   return binary<arith::AddIOp>(byte, indexConstant(part.offset));
 }
 
-// What lies outside of the operand becomes zero, which adds nothing.
 void ContractionEmitter::copyChunks(const Staged &part, const Place &place, Value depth, Value stage) {
-  linalg::GenericOp op = contraction.op;
   bool rows = part.lineLoop == contraction.rowLoop;
   int64_t inChunk = kChunkBytes / part.elementBytes(), perLine = part.lineLength() / inChunk;
-  (void)emitLoop(
-      inBlock, indexConstant(part.lineCount() * perLine), indexConstant(kBlockThreads), [&](Value number) {
-        Value line = binary<arith::DivUIOp>(number, indexConstant(perLine));
-        Value chunk = binary<arith::RemUIOp>(number, indexConstant(perLine));
-        Value along = binary<arith::MulIOp>(chunk, indexConstant(inChunk));
-        Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : along);
-        Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? along : line);
-        Value inside = binary<arith::AndIOp>(isBelow(index, part.size), isBelow(deep, depthCount));
-        auto orFirst = [&](Value number) {
-          return builder.createOrFold<arith::SelectOp>(loc, inside, number, indexConstant(0));
-        };
-        index = orFirst(index);
-        SmallVector<Index> loops = loopsAt(place, index, index, orFirst(deep));
-        const Buffer &buffer = buffers.find(part.operand->get())->second;
-        int64_t step;
-        Value vector;
-        Value source = pointerAt(
-            buffer, linearIndex(buffer, apply(op.getMatchingIndexingMap(part.operand), loops), step, vector));
-        Type global = LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace),
-             word = builder.getI32Type();
-        source = LLVM::AddrSpaceCastOp::create(builder, loc, global, source);
-        auto bytes = [&](int64_t count) -> Value {
-          return arith::ConstantIntOp::create(builder, loc, word, count);
-        };
-        Value size = arith::SelectOp::create(builder, loc, inside, bytes(kChunkBytes), bytes(0));
-        NVVM::CpAsyncOp::create(builder, loc, sharedPointer(swizzled(part, stage, line, chunk)), source,
-                                kChunkBytes, NVVM::LoadCacheModifierKind::CG, size);
-        return success();
-      });
+  (void)shareAmongThreads(part.lineCount() * perLine, [&](Value number) {
+    auto [line, chunk] = divide(number, indexConstant(perLine));
+    Value along = binary<arith::MulIOp>(chunk, indexConstant(inChunk));
+    Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : along);
+    Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? along : line);
+    copyAsync(part, place, index, deep, sharedPointer(swizzled(part, stage, line, chunk)), kChunkBytes);
+    return success();
+  });
 }
 
 // Element by element, for operands that the kernel computes or whose lines do not begin with a chunk.

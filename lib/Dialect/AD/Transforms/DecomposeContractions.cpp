@@ -23,9 +23,7 @@ static bool canMultiply(int64_t a, int64_t b) {
 // run knows have to be the same for sure: of merged axes the check at run time sees the product alone.
 static std::optional<size_t> firstPairToMerge(DotOp op) {
   ArrayRef<int64_t> left = op.getLhsContract(), right = op.getRhsContract();
-  auto same = [&](size_t pair) {
-    return haveSameSize(op.getLhs(), left[pair], op.getRhs(), right[pair]);
-  };
+  auto same = [&](size_t pair) { return haveSameSize(op.getLhs(), left[pair], op.getRhs(), right[pair]); };
   for (size_t pair = 0; pair + 1 < left.size(); ++pair)
     if (left[pair] + 1 == left[pair + 1] && right[pair] + 1 == right[pair + 1] && same(pair) &&
         same(pair + 1) &&
@@ -62,7 +60,8 @@ struct MergeContractedAxes : NumericsPattern<DotOp> {
 
   LogicalResult match(DotOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
     if (!firstPairToMerge(op))
-      return rewriter.notifyMatchFailure(op, "expected contracted axes that follow each other in both operands");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected contracted axes that follow each other in both operands");
     return success();
   }
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions that are deep and have small results, as sums of contractions of parts of their depth (split-K).
-// A part is an element of a new batch axis, so every later pass sees a contraction like any other.
+// Contractions that are deep and have small results, as sums of contractions of parts of their depth
+// (split-K). A part is an element of a new batch axis, so every later pass sees a contraction like any other.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
@@ -82,11 +82,17 @@ struct Product {
   static std::optional<Product> of(DotOp op) {
     if (op.getLhsContract().size() != 1)
       return std::nullopt;
-    return Product{op.getLhs(),      op.getRhs(),           op.getLhsBatch(),       op.getRhsBatch(),
-                   op.getLhsContract()[0], op.getRhsContract()[0], op.getType(), op.getOrderAttr()};
+    return Product{op.getLhs(),
+                   op.getRhs(),
+                   op.getLhsBatch(),
+                   op.getRhsBatch(),
+                   op.getLhsContract()[0],
+                   op.getRhsContract()[0],
+                   op.getType(),
+                   op.getOrderAttr()};
   }
   static std::optional<Product> of(GemmOp op) {
-    return Product{op.getLhs(), op.getRhs(), {}, {}, op.getTransA() ? 0 : 1, op.getTransB() ? 1 : 0,
+    return Product{op.getLhs(),  op.getRhs(),      {}, {}, op.getTransA() ? 0 : 1, op.getTransB() ? 1 : 0,
                    op.getType(), op.getOrderAttr()};
   }
   int64_t depth() const { return cast<RankedTensorType>(lhs.getType()).getDimSize(lhsAxis); }
@@ -104,16 +110,16 @@ Value sumOfParts(OpBuilder &builder, Location loc, const Product &product, int64
   Type element = accumulatorType(product.result.getElementType());
   SmallVector<int64_t> shape = {parts};
   llvm::append_range(shape, product.result.getShape());
-  Value each = DotOp::create(builder, loc, RankedTensorType::get(shape, element),
-                             cutAxis(builder, loc, product.lhs, product.lhsAxis, parts),
-                             cutAxis(builder, loc, product.rhs, product.rhsAxis, parts),
-                             batchAxes(product.lhsBatch, product.lhsAxis),
-                             batchAxes(product.rhsBatch, product.rhsAxis),
-                             ArrayRef<int64_t>{product.lhsAxis + 1}, ArrayRef<int64_t>{product.rhsAxis + 1},
-                             product.order, PermissionsAttr());
-  return ReduceSumOp::create(builder, loc, RankedTensorType::get(product.result.getShape(), element), each, ArrayRef<int64_t>{0},
-                             /*keepDims=*/false, OrderAttr::canonicalBlocks(builder.getContext()),
-                             PermissionsAttr());
+  Value each =
+      DotOp::create(builder, loc, RankedTensorType::get(shape, element),
+                    cutAxis(builder, loc, product.lhs, product.lhsAxis, parts),
+                    cutAxis(builder, loc, product.rhs, product.rhsAxis, parts),
+                    batchAxes(product.lhsBatch, product.lhsAxis),
+                    batchAxes(product.rhsBatch, product.rhsAxis), ArrayRef<int64_t>{product.lhsAxis + 1},
+                    ArrayRef<int64_t>{product.rhsAxis + 1}, product.order, PermissionsAttr());
+  return ReduceSumOp::create(
+      builder, loc, RankedTensorType::get(product.result.getShape(), element), each, ArrayRef<int64_t>{0},
+      /*keepDims=*/false, OrderAttr::canonicalBlocks(builder.getContext()), PermissionsAttr());
 }
 
 // What an ad.dot and an ad.gemm make of their sum.
