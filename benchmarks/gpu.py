@@ -29,7 +29,7 @@ NAME = "gpu"
 ROUNDS = 5
 FEW = 2  # steps whose time is taken off
 BURST = 0.05  # seconds that the other steps take, about
-FLOPS, BANDWIDTH = 600e12, 3.5e12  # guesses, only to find the number of steps
+FLOPS, BANDWIDTH = {"bf16": 600e12, "f32": 40e12}, 3.5e12  # guesses, only to find the number of steps
 LAYERS = [1, 2, 4, 6]
 TRAINING_STEPS = 1000
 NO_DEVICE = 4
@@ -47,7 +47,7 @@ class Kernel:
         self.name, self.text, self.element, self.shape, self.mode = name, text, element, (rows, columns), mode
         self.operands, self.flops = list(operands), flops
         self.bytes = 2 * rows * columns * {"f32": 4, "bf16": 2}[element]
-        self.steps = measure.calls_for(BURST, flops / FLOPS if flops else self.bytes / BANDWIDTH)
+        self.steps = measure.calls_for(BURST, flops / FLOPS[element] if flops else self.bytes / BANDWIDTH)
 
     def __str__(self):
         return f"{self.name} {self.element} {self.shape[0]}x{self.shape[1]}"
@@ -76,9 +76,17 @@ class Kernel:
         return [f"--arg={name}={source}" for name, source in [("x", "normal:1"), *((n, s) for n, _, s in self.operands)]]
 
 
-def product(size):
+def product(size, element="bf16", mode="fast"):
     operand = ("b", (size, size), f"normal:2:{size ** -0.5}")
-    return Kernel("dot", "%y = ad.dot %v, %b : ({t}, {tb}) -> {t}", "bf16", size, size, "fast", [operand], 2 * size**3)
+    return Kernel("dot", "%y = ad.dot %v, %b : ({t}, {tb}) -> {t}", element, size, size, mode, [operand], 2 * size**3)
+
+
+def gradient(size, rows):
+    """A layer of many rows and the gradient of its weight: a small result, whose depth processors share."""
+    operands = [("b", (size, rows), f"normal:2:{size ** -0.5}"), ("c", (rows, size), f"normal:3:{rows ** -0.5}")]
+    text = """%p = ad.dot %b, %v contract [0] x [0] : ({tb}, {t}) -> {tc}
+    %y = ad.dot %c, %p contract [0] x [0] : ({tc}, {tc}) -> {t}"""
+    return Kernel("gradient", text, "bf16", size, size, "fast", operands, 2 * 2 * rows * size**2)
 
 
 def layer_norm(rows, columns):
@@ -95,6 +103,9 @@ def kernels(extent):
 
 def every_kernel(extent):
     yield from map(product, extent["sizes"])
+    for size in extent["f32_sizes"]:
+        yield product(size, "f32", "strict")
+    yield from (gradient(*sizes) for sizes in extent["gradients"])
     for rows, columns in extent["shapes"]:
         yield Kernel("softmax", "%y = ad.softmax %v axis 1 : {t}", "f32", rows, columns, "strict")
         yield layer_norm(rows, columns)
@@ -103,9 +114,11 @@ def every_kernel(extent):
             yield Kernel("transpose", "%y = ad.transpose %v [1, 0] : {t}", "f32", rows, columns, "strict")
 
 
-LARGE = {"sizes": [1024, 2048, 4096, 8192], "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": LAYERS,
+LARGE = {"sizes": [1024, 2048, 4096, 8192], "f32_sizes": [1024, 4096], "gradients": [(256, 65536)],
+         "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": LAYERS,
          "training_steps": TRAINING_STEPS, "digit_steps": 880, "most_steps": 5000}
-SMALL = {"sizes": [64], "shapes": [(32, 64), (64, 64)], "layers": [1], "training_steps": 2, "digit_steps": 2, "most_steps": 3}  # for tests of this program
+SMALL = {"sizes": [64], "f32_sizes": [64], "gradients": [(64, 1024)], "shapes": [(32, 64), (64, 64)], "layers": [1],  # for tests of this program
+         "training_steps": 2, "digit_steps": 2, "most_steps": 3}
 
 
 #===- Making ---------------------------------------------------------------===#
@@ -198,7 +211,8 @@ class Torch:
         kind = {"f32": torch.float32, "bf16": torch.bfloat16}[kernel.element]
         x = torch.randn(kernel.shape, device=self.device, dtype=kind)
         rest = [torch.randn(shape, device=self.device, dtype=kind) * shape[0] ** -0.5 for _, shape, _ in kernel.operands]
-        eager = {"dot": lambda v: v @ rest[0], "softmax": lambda v: torch.softmax(v, -1), "gelu": torch.nn.functional.gelu,
+        eager = {"dot": lambda v: v @ rest[0], "gradient": lambda v: rest[1].T @ (rest[0].T @ v),
+                 "softmax": lambda v: torch.softmax(v, -1), "gelu": torch.nn.functional.gelu,
                  "layer_norm": lambda v: torch.nn.functional.layer_norm(v, v.shape[-1:], *rest),
                  "transpose": lambda v: v.T.contiguous()}[kernel.name]
         compiled = torch.compile(eager, mode="max-autotune-no-cudagraphs")
@@ -222,6 +236,7 @@ class Jax:
 
     def __init__(self, _device):
         import jax
+        jax.config.update("jax_default_matmul_precision", "highest")  # f32 as f32, not as tf32
         self.jax, self.version = jax, f"jax {jax.__version__}"
 
     def contenders(self, kernel):
@@ -235,7 +250,7 @@ class Jax:
             centred = v - v.mean(-1, keepdims=True)
             return centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) * scale + bias
 
-        step = {"dot": lambda v, b: v @ b, "softmax": lambda v: jax.nn.softmax(v, -1), "layer_norm": norm,
+        step = {"dot": lambda v, b: v @ b, "gradient": lambda v, b, c: c.T @ (b.T @ v), "softmax": lambda v: jax.nn.softmax(v, -1), "layer_norm": norm,
                 "gelu": lambda v: jax.nn.gelu(v, approximate=False), "transpose": lambda v: v.T}[kernel.name]
         loop = jax.jit(lambda v, rest: jax.lax.fori_loop(0, kernel.steps, lambda _, w: step(w, *rest), v))
 

@@ -128,7 +128,7 @@ def measured(folder):
     installed."""
     gpu = [sys.executable, ROOT / "benchmarks" / "gpu.py"]
     subprocess.run([*gpu, "--target", "gpu-sim", "--make", folder / "made"], check=True)
-    for case, ours in {"softmax f32 32x64": ["ours"], "training step, 1": ["ours", "ours-one-by-one"], "digits": ["ours", "ours-one-by-one"]}.items():
+    for case, ours in {"softmax f32 32x64": ["ours"], "gradient bf16 64x64": ["ours"], "training step, 1": ["ours", "ours-one-by-one"], "digits": ["ours", "ours-one-by-one"]}.items():
         command = [*gpu, "--from", folder / "made", "--rounds", "1", "--only", case, "--json", folder / "rows.json"]
         subprocess.run(command, check=True, capture_output=True, text=True)
         rows = json.loads((folder / "rows.json").read_text())
@@ -140,7 +140,8 @@ def failing_benchmark(folder):
     """A case that fails is named, the others are measured and written; a difference that noise hides fails too."""
     command = [sys.executable, ROOT / "benchmarks" / "gpu.py"]
     subprocess.run([*command, "--target", "gpu-sim", "--make", folder / "made"], check=True)
-    (folder / "made" / f"kernel1-{gpu.FEW}.adx").write_bytes(b"")
+    number = [str(kernel) for kernel in gpu.kernels(gpu.SMALL)].index("softmax f32 32x64")
+    (folder / "made" / f"kernel{number}-{gpu.FEW}.adx").write_bytes(b"")
     done = subprocess.run([*command, "--from", folder / "made", "--rounds", "1", "--only", "32x64", "--json", folder / "rows.json"],
                           capture_output=True, text=True)
     rows = [row["case"] for row in json.loads((folder / "rows.json").read_text())]

@@ -26,7 +26,7 @@ import threading
 HERE = pathlib.Path(__file__).resolve().parent
 NO_DEVICE = 4
 INTERRUPTED = 130
-BENCHMARKS = ["dot", "softmax", "layer_norm", "gelu", "transpose", "training step", "digits"]  # parts, by what names of cases contain
+BENCHMARKS = ["dot", "gradient", "softmax", "layer_norm", "gelu", "transpose", "training step", "digits"]  # parts, by what names of cases contain
 SANITIZERS = ["compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer"]
 
 
