@@ -83,6 +83,10 @@ def types_and_layouts(bench):
     for width in (32, 64, 128):
         case(bench, f"bf16-mn-{width}", "bf16", width, transposed=True, pack=bf16)
     case(bench, "tf32-128", "tf32", 128, pack=lambda v: v.astype(np.float32))
+    # The 13 bits that tf32 does not have are not read.
+    noise = lambda v: v.astype(np.float32).view(np.uint32) | np.random.default_rng(1).integers(0, 1 << 13, v.shape, np.uint32)  # noqa: E731
+    case(bench, "tf32-noise-128", "tf32", 128, pack=noise)
+    case(bench, "s8-128", "s8", 128, sums="i32", pack=lambda v: v.astype(np.int8))
     case(bench, "s8-64", "s8", 64, sums="i32", pack=lambda v: v.astype(np.int8))
     case(bench, "u8-128", "u8", 128, sums="i32", pack=lambda v: v.astype(np.uint8))
 

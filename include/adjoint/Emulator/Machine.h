@@ -152,6 +152,7 @@ struct TensorMapSpec {
   uint64_t strides[5] = {}; ///< in bytes; of axis 0: ignored
   uint32_t box[5] = {};
   uint32_t swizzleBytes = 0; ///< 0, 32, 64 or 128
+  bool tf32 = false;         ///< f32 that loads round to tf32, to nearest even
 };
 
 constexpr uint32_t tensorMapBytes = 128;

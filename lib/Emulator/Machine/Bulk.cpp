@@ -6,6 +6,7 @@
 #include "Access.h"
 #include "Functions.h"
 #include "MBarriers.h"
+#include "Numbers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -48,6 +49,15 @@ template <typename Visit> bool forRows(const BulkCopy &copy, const Visit &visit)
   return true;
 }
 
+void roundToTF32(char *words, uint32_t bytes) {
+  for (uint32_t at = 0; at < bytes; at += sizeof(uint32_t)) {
+    uint32_t bits;
+    std::memcpy(&bits, words + at, sizeof(bits));
+    bits = toTF32(bits);
+    std::memcpy(words + at, &bits, sizeof(bits));
+  }
+}
+
 /// Moves bytes between a row in global memory and its swizzled place in shared memory.
 void moveRow(const BulkCopy &copy, const Row &row) {
   constexpr uint32_t piece = 16;
@@ -59,6 +69,8 @@ void moveRow(const BulkCopy &copy, const Row &row) {
       std::memcpy(row.global + done, shared, step);
     else
       std::memcpy(shared, row.global + done, step);
+    if (copy.map.tf32)
+      roundToTF32(shared, step);
     done += step;
   }
 }
@@ -269,7 +281,9 @@ static void tensorStore(Thread &self, const void *map, char *shared, const int32
                         uint32_t rank, uint32_t site) {
   constexpr uint64_t tileAlignment = 128;
   TensorMap read;
-  if (!readMap(self, map, rank, site, read) || !requireAligned(self, shared, tileAlignment, site, "the tile"))
+  if (!readMap(self, map, rank, site, read) ||
+      !requireAligned(self, shared, tileAlignment, site, "the tile") ||
+      !require(self, !read.tf32, site, "a store by a tensor map of tf32, which the emulator does not have"))
     return;
   std::shared_ptr<BulkCopy> copy = makeCopy(self, shared, read.boxBytes(), site);
   if (!copy)

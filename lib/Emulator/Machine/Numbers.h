@@ -52,6 +52,12 @@ inline uint16_t toF16(float value) {
 /// What the multiplier sees of an f32: the lowest 13 bits are ignored.
 inline float asTF32(uint32_t bits) { return floatFromBits(bits & 0xffffe000); }
 
+/// The tf32 next to an f32, ties to even. Infinities and NaN stay as they are.
+inline uint32_t toTF32(uint32_t bits) {
+  bool special = (bits & 0x7f800000) == 0x7f800000;
+  return special ? bits : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+}
+
 inline uint32_t elementBits(ElementKind kind) {
   switch (kind) {
   case ElementKind::F16:

@@ -25,6 +25,8 @@ static std::string check(const TensorMapSpec &spec) {
     return "rank " + std::to_string(spec.rank) + ", expected 1 to 5";
   if (spec.elementBytes != 1 && spec.elementBytes != 2 && spec.elementBytes != 4 && spec.elementBytes != 8)
     return "elements of " + std::to_string(spec.elementBytes) + " bytes, expected 1, 2, 4 or 8";
+  if (spec.tf32 && spec.elementBytes != 4)
+    return "elements of " + std::to_string(spec.elementBytes) + " bytes, which are no tf32";
   if (reinterpret_cast<uint64_t>(spec.base) % 16)
     return "the tensor is not aligned to 16 bytes";
   for (uint32_t axis = 0; axis < spec.rank; ++axis)
@@ -51,6 +53,7 @@ std::string adsim::encodeTensorMap(void *map, const TensorMapSpec &spec) {
   encoded.rank = static_cast<uint8_t>(spec.rank);
   encoded.elementBytes = static_cast<uint16_t>(spec.elementBytes);
   encoded.swizzleBytes = static_cast<uint8_t>(spec.swizzleBytes);
+  encoded.tf32 = spec.tf32;
   for (uint32_t axis = 0; axis < spec.rank; ++axis) {
     encoded.sizes[axis] = spec.sizes[axis];
     encoded.strides[axis] = axis ? spec.strides[axis] : spec.elementBytes;

@@ -16,6 +16,7 @@ struct TensorMap {
   uint16_t box[5] = {};
   uint16_t elementBytes = 0;
   uint8_t rank = 0, swizzleBytes = 0;
+  bool tf32 = false;
 
   uint32_t boxBytes() const {
     uint32_t bytes = elementBytes;

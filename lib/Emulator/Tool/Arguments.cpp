@@ -109,7 +109,7 @@ llvm::Error Arguments::addScalar(StringRef type, StringRef text, Value &value) {
   return llvm::Error::success();
 }
 
-// Of a tensor map: box=SHAPE, with axes in the order of the array's, or swizzle=BYTES.
+// Of a tensor map: box=SHAPE, with axes in the order of the array's, swizzle=BYTES, or tf32.
 static llvm::Error readMapSetting(StringRef setting, adsim::TensorMapSpec &spec) {
   if (setting.consume_front("swizzle=")) {
     llvm::Expected<uint64_t> bytes = parseNumber(setting, "a swizzle", 128);
@@ -118,9 +118,13 @@ static llvm::Error readMapSetting(StringRef setting, adsim::TensorMapSpec &spec)
     spec.swizzleBytes = static_cast<uint32_t>(*bytes);
     return llvm::Error::success();
   }
+  if (setting == "tf32") {
+    spec.tf32 = true;
+    return llvm::Error::success();
+  }
   if (!setting.consume_front("box="))
     return usageError("unknown setting '" + setting +
-                      "' of a tensor map, expected box=SHAPE or swizzle=BYTES");
+                      "' of a tensor map, expected box=SHAPE, swizzle=BYTES or tf32");
   llvm::Expected<runner::Shape> box = parseShape(setting);
   if (!box)
     return box.takeError();
