@@ -48,7 +48,7 @@ public:
   Outcome wait(Event &event) override;
   bool reached(Event &event) override;
   Outcome fill(void *target, uint8_t value, int64_t bytes) override;
-  Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box, uint32_t swizzleBytes) override;
+  Outcome describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) override;
   const char *kernelName(int32_t kernel) const override {
     return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel].name.c_str() : "";
   }
@@ -255,14 +255,13 @@ Outcome CudaDevice::fill(void *target, uint8_t value, int64_t bytes) {
                                                           streamOf(Lane::Compute)));
 }
 
-Outcome CudaDevice::describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
-                             uint32_t swizzleBytes) {
+Outcome CudaDevice::describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) {
   if (!driver.cuTensorMapEncodeTiled)
     return Outcome::failed("the driver has no cuTensorMapEncodeTiled; a newer one is needed");
   if (!TiledTensor::canDescribe(tensor))
     return Outcome::failed("internal error: a tensor map of " + std::to_string(tensor.rank) + " axes");
   enter();
-  return finish(encodeTensorMap(driver, map, tensor, box, swizzleBytes));
+  return finish(encodeTensorMap(driver, map, tensor, tiles));
 }
 
 Outcome CudaDevice::prepare(const Launch &launch) {

@@ -34,6 +34,7 @@ enum : int {
   cudaMapF32 = 7,                  // CU_TENSOR_MAP_DATA_TYPE_FLOAT32
   cudaMapF64 = 8,                  // CU_TENSOR_MAP_DATA_TYPE_FLOAT64
   cudaMapBF16 = 9,                 // CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+  cudaMapTF32 = 11,                // CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
   cudaInterleaveNone = 0,          // CU_TENSOR_MAP_INTERLEAVE_NONE
   cudaSwizzleNone = 0,             // CU_TENSOR_MAP_SWIZZLE_NONE
   cudaSwizzle32 = 1,               // CU_TENSOR_MAP_SWIZZLE_32B

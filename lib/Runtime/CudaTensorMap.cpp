@@ -43,13 +43,14 @@ static int tensorMapSwizzle(uint32_t bytes) {
 }
 
 CudaAnswer adrt::encodeTensorMap(const CudaDriver &driver, void *map, const adrt_tensor &tensor,
-                                 const uint32_t *box, uint32_t swizzleBytes) {
-  TiledTensor tiled(tensor, box);
+                                 const Tiles &tiles) {
+  TiledTensor tiled(tensor, tiles.box);
   uint32_t steps[TiledTensor::mostAxes];
   std::fill_n(steps, tiled.rank, 1);
+  int type = tiles.tf32 ? cudaMapTF32 : tensorMapType(tensor.type);
   // The stride of the first axis is that of an element, which the driver knows.
   return {"cuTensorMapEncodeTiled",
-          driver.cuTensorMapEncodeTiled(map, tensorMapType(tensor.type), tiled.rank, tensor.data, tiled.sizes,
-                                        tiled.strides + 1, tiled.box, steps, cudaInterleaveNone,
-                                        tensorMapSwizzle(swizzleBytes), cudaPromote256, cudaFillZeros)};
+          driver.cuTensorMapEncodeTiled(map, type, tiled.rank, tensor.data, tiled.sizes, tiled.strides + 1,
+                                        tiled.box, steps, cudaInterleaveNone,
+                                        tensorMapSwizzle(tiles.swizzleBytes), cudaPromote256, cudaFillZeros)};
 }

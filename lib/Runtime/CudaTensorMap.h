@@ -6,13 +6,13 @@
 #define ADJOINT_LIB_RUNTIME_CUDATENSORMAP_H
 
 #include "CudaDriver.h"
-#include "adjoint/Runtime/adrt.h"
+#include "adjoint/Runtime/Device.h"
 
 namespace adrt {
 
 /// Fills `map`. The driver must have tensor maps, and they must be able to describe the tensor.
 CudaAnswer encodeTensorMap(const CudaDriver &driver, void *map, const adrt_tensor &tensor,
-                           const uint32_t *box, uint32_t swizzleBytes);
+                           const Tiles &tiles);
 
 } // namespace adrt
 

@@ -111,12 +111,12 @@ int32_t adrt_context::launch(const Launch &launch) {
 }
 
 int32_t adrt_context::describe(const adrt_site *site, void *map, const adrt_tensor &tensor,
-                               const uint32_t *box, uint32_t swizzleBytes) {
+                               const Tiles &tiles) {
   TensorMaps &maps = deviceMemory->getMaps();
-  TensorMaps::Key key = TensorMaps::keyOf(tensor, box, swizzleBytes);
+  TensorMaps::Key key = TensorMaps::keyOf(tensor, tiles);
   if (maps.find(key, map))
     return ADRT_OK;
-  Outcome outcome = getDevice()->describe(map, tensor, box, swizzleBytes);
+  Outcome outcome = getDevice()->describe(map, tensor, tiles);
   if (outcome.ok())
     maps.add(std::move(key), map);
   return finish(outcome, site);
@@ -157,10 +157,10 @@ int32_t adrt_read(adrt_context *context, void *target, const void *source, int64
 }
 
 int32_t adrt_tensor_map(adrt_context *context, const adrt_site *site, void *map, const adrt_tensor *tensor,
-                        const uint32_t *box, int32_t swizzleBytes) {
+                        const uint32_t *box, int32_t swizzleBytes, int32_t tf32) {
   if (!context->requireDevice())
     return context->getError().status;
-  return context->describe(site, map, *tensor, box, static_cast<uint32_t>(swizzleBytes));
+  return context->describe(site, map, *tensor, {box, static_cast<uint32_t>(swizzleBytes), tf32 != 0});
 }
 
 int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel, const adrt_grid *grid,

@@ -94,9 +94,8 @@ public:
   std::unique_ptr<Event> makeEvent(Outcome &outcome) override { return device->makeEvent(outcome); }
   Outcome wait(Event &event) override { return device->wait(event); }
   bool reached(Event &event) override { return device->reached(event); }
-  Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
-                   uint32_t swizzleBytes) override {
-    return device->describe(map, tensor, box, swizzleBytes);
+  Outcome describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) override {
+    return device->describe(map, tensor, tiles);
   }
   const char *kernelName(int32_t kernel) const override { return device->kernelName(kernel); }
   int32_t processors() const override { return device->processors(); }

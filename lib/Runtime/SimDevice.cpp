@@ -72,7 +72,7 @@ public:
   Outcome wait(Event &event) override;
   bool reached(Event &event) override;
   Outcome fill(void *target, uint8_t value, int64_t bytes) override;
-  Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box, uint32_t swizzleBytes) override;
+  Outcome describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) override;
   const char *kernelName(int32_t kernel) const override {
     return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel]->name : "";
   }
@@ -223,12 +223,11 @@ Outcome SimDevice::fill(void *target, uint8_t value, int64_t bytes) {
   return outcome;
 }
 
-Outcome SimDevice::describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
-                            uint32_t swizzleBytes) {
+Outcome SimDevice::describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) {
   static_assert(ADRT_TENSOR_MAP_BYTES == adsim::tensorMapBytes, "the emulator's tensor maps have this size");
   if (!TiledTensor::canDescribe(tensor))
     return Outcome::failed("internal error: a tensor map of " + std::to_string(tensor.rank) + " axes");
-  TiledTensor tiled(tensor, box);
+  TiledTensor tiled(tensor, tiles.box);
   adsim::TensorMapSpec spec;
   spec.base = tensor.data;
   spec.elementBytes = static_cast<uint32_t>(elementSize(tensor.type));
@@ -236,7 +235,8 @@ Outcome SimDevice::describe(void *map, const adrt_tensor &tensor, const uint32_t
   std::copy_n(tiled.sizes, tiled.rank, spec.sizes);
   std::copy_n(tiled.strides, tiled.rank, spec.strides);
   std::copy_n(tiled.box, tiled.rank, spec.box);
-  spec.swizzleBytes = swizzleBytes;
+  spec.swizzleBytes = tiles.swizzleBytes;
+  spec.tf32 = tiles.tf32;
   std::string problem = adsim::encodeTensorMap(map, spec);
   return problem.empty() ? Outcome() : Outcome::failed("internal error: no tensor map: " + problem);
 }

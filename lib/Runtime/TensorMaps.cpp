@@ -8,11 +8,12 @@ using namespace adrt;
 // Sizes that change from turn to turn would make ever more of them.
 static constexpr size_t mostMaps = 4096;
 
-TensorMaps::Key TensorMaps::keyOf(const adrt_tensor &tensor, const uint32_t *box, uint32_t swizzleBytes) {
-  Key key = {reinterpret_cast<uintptr_t>(tensor.data), static_cast<uint64_t>(tensor.type), swizzleBytes};
+TensorMaps::Key TensorMaps::keyOf(const adrt_tensor &tensor, const Tiles &tiles) {
+  Key key = {reinterpret_cast<uintptr_t>(tensor.data), static_cast<uint64_t>(tensor.type), tiles.swizzleBytes,
+             tiles.tf32};
   for (int32_t axis = 0; axis < tensor.rank; ++axis) {
     key.push_back(static_cast<uint64_t>(tensor.shape[axis]));
-    key.push_back(box[axis]);
+    key.push_back(tiles.box[axis]);
   }
   return key;
 }

@@ -5,7 +5,7 @@
 #ifndef ADJOINT_LIB_RUNTIME_TENSORMAPS_H
 #define ADJOINT_LIB_RUNTIME_TENSORMAPS_H
 
-#include "adjoint/Runtime/adrt.h"
+#include "adjoint/Runtime/Device.h"
 
 #include <array>
 #include <map>
@@ -18,7 +18,7 @@ public:
   /// All that a description depends on.
   using Key = std::vector<uint64_t>;
 
-  static Key keyOf(const adrt_tensor &tensor, const uint32_t *box, uint32_t swizzleBytes);
+  static Key keyOf(const adrt_tensor &tensor, const Tiles &tiles);
   /// Fills `map` and returns true when the key is known.
   bool find(const Key &key, void *map) const;
   void add(Key key, const void *map);

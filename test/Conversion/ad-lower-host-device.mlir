@@ -43,7 +43,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 // CHECK-NEXT: llvm.store %[[C8]]
 // CHECK: %[[C64:.+]] = arith.constant 64 : i32
 // CHECK-NEXT: llvm.store %[[C64]]
-// CHECK: %[[STATUS:.+]] = llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %[[MAP]], %{{.+}}, %{{.+}}, %{{.+}})
+// CHECK: %[[SWIZZLE:.+]] = arith.constant 128 : i32
+// CHECK: %[[AS_IS:.+]] = arith.constant 0 : i32
+// CHECK: %[[STATUS:.+]] = llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %[[MAP]], %{{.+}}, %{{.+}}, %[[SWIZZLE]], %[[AS_IS]])
 // CHECK: ad.guard %[[STATUS]]
 // CHECK: llvm.store %[[MAP]]
 // CHECK: arith.constant 384 : index
@@ -54,6 +56,31 @@ func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
   ad.tensor_maps = [{box = array<i64: 8, 64>, operand = 0 : i64, swizzle = 128 : i64}]}
 func.func @main(%x: tensor<40x72xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xbf16>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// One that rounds says so.
+// CHECK-LABEL: func.func @adrt_entry_main
+// CHECK: %[[SWIZZLE:.+]] = arith.constant 128 : i32
+// CHECK: %[[ROUNDED:.+]] = arith.constant 1 : i32
+// CHECK: llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[SWIZZLE]], %[[ROUNDED]])
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
+  ad.blocks = 3 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks", ad.threads = 384 : i64,
+  ad.tensor_maps = [{box = array<i64: 8, 32>, operand = 0 : i64, swizzle = 128 : i64, tf32}]}
+func.func @main(%x: tensor<40x72xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Other elements are no tf32.
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads", ad.tensor_maps = [{box = array<i64: 8, 8>, operand = 0 : i64, swizzle = 128 : i64, tf32}]}
+func.func @main(%x: tensor<4x8xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tensor_maps describe no tiles of its operands}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xbf16>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 

@@ -44,10 +44,9 @@ public:
   adrt::Outcome fill(void *target, uint8_t value, int64_t bytes) override {
     return sim->fill(target, value, bytes);
   }
-  adrt::Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
-                         uint32_t swizzleBytes) override {
+  adrt::Outcome describe(void *map, const adrt_tensor &tensor, const adrt::Tiles &tiles) override {
     ++descriptions;
-    return sim->describe(map, tensor, box, swizzleBytes);
+    return sim->describe(map, tensor, tiles);
   }
   adrt::Outcome bring(void *target, const void *source, int64_t bytes) override {
     return sim->bring(target, source, bytes);
@@ -288,8 +287,8 @@ static void tilesAreDescribedOnce() {
     EXPECT(adrt_processors(&f.context) == 7);
     auto *memory = static_cast<char *>(adrt_arena(&f.context, 4096));
     adrt_tensor tensor = {memory, shape, 2, ADRT_BF16};
-    auto describe = [&](void *map, const uint32_t *tile, int32_t swizzle) {
-      EXPECT(adrt_tensor_map(&f.context, &site, map, &tensor, tile, swizzle) == ADRT_OK);
+    auto describe = [&](void *map, const uint32_t *tile, int32_t swizzle, int32_t tf32 = 0) {
+      EXPECT(adrt_tensor_map(&f.context, &site, map, &tensor, tile, swizzle, tf32) == ADRT_OK);
     };
     describe(first, box, 32);
     describe(again, box, 32);
@@ -303,12 +302,15 @@ static void tilesAreDescribedOnce() {
     describe(again, box, 32);
     tensor.type = ADRT_F16;
     describe(again, box, 32);
-    EXPECT(f.device->descriptions == 6);
+    tensor.type = ADRT_F32;
+    describe(first, box, 32);
+    describe(again, box, 32, /*tf32=*/1);
+    EXPECT(f.device->descriptions == 8 && std::memcmp(first, again, sizeof first) != 0);
     // One that cannot be made is not kept.
     tensor.data = memory + 8;
     for (int turn = 0; turn < 2; ++turn)
-      EXPECT(adrt_tensor_map(&f.context, &site, again, &tensor, box, 32) == ADRT_TARGET_ERROR);
-    EXPECT(f.device->descriptions == 8);
+      EXPECT(adrt_tensor_map(&f.context, &site, again, &tensor, box, 32, /*tf32=*/0) == ADRT_TARGET_ERROR);
+    EXPECT(f.device->descriptions == 10);
     return ADRT_OK;
   });
 }

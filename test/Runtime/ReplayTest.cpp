@@ -89,7 +89,7 @@ public:
   Outcome wait(Event &) override { return say("wait "); }
   bool reached(Event &) override { return true; }
   Outcome fill(void *, uint8_t, int64_t) override { return say("fill "); }
-  Outcome describe(void *, const adrt_tensor &, const uint32_t *, uint32_t) override { return {}; }
+  Outcome describe(void *, const adrt_tensor &, const Tiles &) override { return {}; }
   int32_t processors() const override { return 3; }
   Outcome synchronize() override { return say("synchronize "); }
 

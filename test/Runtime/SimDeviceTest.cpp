@@ -55,15 +55,17 @@ static void simDescribesTiles() {
   const int64_t shape[] = {4, 24}, narrow[] = {4, 20}, many[] = {1, 1, 1, 1, 1, 8};
   const uint32_t box[] = {2, 8, 1, 1, 1, 8}, wide[] = {2, 128};
   adrt_tensor tensor = {memory, shape, 2, ADRT_BF16};
-  EXPECT(device->describe(map, tensor, box, 32).ok());
-  EXPECT(device->describe(map, tensor, wide, 128).message ==
+  EXPECT(device->describe(map, tensor, {box, 32}).ok());
+  EXPECT(device->describe(map, tensor, {wide, 128}).message ==
          "internal error: no tensor map: rows of the box have 256 bytes, more than the swizzle of 128");
+  EXPECT(device->describe(map, tensor, {box, 32, /*tf32=*/true}).message ==
+         "internal error: no tensor map: elements of 2 bytes, which are no tf32");
   tensor.shape = narrow;
   EXPECT(
-      device->describe(map, tensor, box, 0).message ==
+      device->describe(map, tensor, {box, 0}).message ==
       "internal error: no tensor map: axis 1 has a stride of 40 bytes, expected a multiple of 16 below 2^40");
   tensor = {memory, many, 6, ADRT_BF16};
-  EXPECT(device->describe(map, tensor, box, 0).message == "internal error: a tensor map of 6 axes");
+  EXPECT(device->describe(map, tensor, {box, 0}).message == "internal error: a tensor map of 6 axes");
   device->release(memory);
 }
 

@@ -130,8 +130,7 @@ struct adrt_context {
   void *placeArgument(const adrt_tensor &argument, int32_t index);
   void *placeConstant(const void *data, int64_t bytes);
   int32_t launch(const adrt::Launch &launch);
-  int32_t describe(const adrt_site *site, void *map, const adrt_tensor &tensor, const uint32_t *box,
-                   uint32_t swizzleBytes);
+  int32_t describe(const adrt_site *site, void *map, const adrt_tensor &tensor, const adrt::Tiles &tiles);
   /// Records how a request to the device failed, if it did; returns its status.
   int32_t finish(const adrt::Outcome &outcome, const adrt_site *site);
   int32_t poll();

@@ -58,6 +58,13 @@ public:
   virtual ~Graph() = default;
 };
 
+/// Tiles of a tensor that kernels have brought, as adrt_tensor_map says.
+struct Tiles {
+  const uint32_t *box;
+  uint32_t swizzleBytes;
+  bool tf32 = false;
+};
+
 /// How often a device asked for several commands as one.
 struct ReplayCounts {
   uint64_t recorded = 0; ///< graphs made
@@ -101,9 +108,8 @@ public:
   /// Sets every byte.
   virtual Outcome fill(void *target, uint8_t value, int64_t bytes) = 0;
 
-  /// Fills `map` for kernels that have tiles of a tensor brought, as adrt_tensor_map says.
-  virtual Outcome describe(void *map, const adrt_tensor &tensor, const uint32_t *box,
-                           uint32_t swizzleBytes) = 0;
+  /// Fills `map` for kernels that have tiles of a tensor brought.
+  virtual Outcome describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) = 0;
 
   virtual const char *kernelName(int32_t kernel) const { return ""; }
   virtual Outcome launch(const Launch &launch) = 0;

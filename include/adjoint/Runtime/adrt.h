@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a signature below changes. */
-#define ADRT_ABI_VERSION 4
+#define ADRT_ABI_VERSION 5
 
 /* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
 typedef enum adrt_type {
@@ -146,9 +146,10 @@ enum { ADRT_TENSOR_MAP_BYTES = 128, ADRT_TENSOR_MAP_ALIGNMENT = 64 };
 
 /* Describes a tensor of the device's memory to kernels that have tiles of it brought: `box` has the elements
    of a tile along each axis, 1 to 256, and `swizzle_bytes` says in lines of how many bytes (0, 32, 64 or 128)
-   chunks of 16 bytes are exchanged. Fills `map`. */
+   chunks of 16 bytes are exchanged. With `tf32` other than 0, elements, which must be f32, are rounded to
+   tf32 on their way, to nearest even. Fills `map`. */
 int32_t adrt_tensor_map(adrt_context *context, const adrt_site *site, void *map, const adrt_tensor *tensor,
-                        const uint32_t *box, int32_t swizzle_bytes);
+                        const uint32_t *box, int32_t swizzle_bytes, int32_t tf32);
 
 /* The shape of a launch: blocks of the grid, threads of a block, blocks of a cluster, each along x, y and z,
    and the bytes of a block's dynamic shared memory. */

@@ -151,9 +151,10 @@ SmallVector<Value> HostEmitter::tensorMapsFor(LaunchOp launch, func::FuncOp kern
       LLVM::StoreOp::create(builder, loc, i32(size), address);
     }
     places.push_back(stackSlot(bytes, 1, kTensorMapAlignment));
-    guard(call("adrt_tensor_map", builder.getI32Type(),
-               {context, shared.site(builder, loc, "ad.launch"), places.back(),
-                describe(tensors.lookup(input)), sizes, i32(map.getAs<IntegerAttr>("swizzle").getInt())}));
+    guard(
+        call("adrt_tensor_map", builder.getI32Type(),
+             {context, shared.site(builder, loc, "ad.launch"), places.back(), describe(tensors.lookup(input)),
+              sizes, i32(map.getAs<IntegerAttr>("swizzle").getInt()), i32(map.contains("tf32"))}));
   }
   return places;
 }

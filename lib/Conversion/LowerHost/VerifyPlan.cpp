@@ -84,7 +84,7 @@ LogicalResult PlanVerifier::verifyMaps(LaunchOp launch, func::FuncOp kernel) {
         operand.getInt() >= static_cast<int64_t>(launch.getInputs().size()))
       return false;
     auto type = dyn_cast<RankedTensorType>(launch.getInputs()[operand.getInt()].getType());
-    return type && type.getRank() == box.size();
+    return type && type.getRank() == box.size() && (!map.contains("tf32") || type.getElementType().isF32());
   };
   auto maps = kernel->getAttrOfType<ArrayAttr>(device::kTensorMapsAttr);
   if (maps && !llvm::all_of(maps, isMap))
