@@ -128,12 +128,3 @@ func.func @unknown_depth(%a: tensor<64x?xbf16>, %b: tensor<?x64xbf16>) -> tensor
   %0 = ad.dot %a, %b : (tensor<64x?xbf16>, tensor<?x64xbf16>) -> tensor<64x64xbf16>
   return %0 : tensor<64x64xbf16>
 }
-
-// -----
-
-// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="its operands are neither f16 nor bf16"
-// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
-func.func @bytes(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi32> {
-  %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<64x64xi8>, tensor<64x64xi8>) -> tensor<64x64xi32>
-  return %0 : tensor<64x64xi32>
-}

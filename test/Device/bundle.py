@@ -77,8 +77,24 @@ def contraction_arguments(element):
 
 
 def bound_of_depth(depth, element):
-    """Around a sum of that many products of normal numbers, rounded to 16 bits: one rounding, and any order of summation."""
-    return {"relative": {"bf16": 2.0**-7, "f16": 2.0**-10}[element], "absolute": 2 * depth * 2.0**-24 * 4 * depth}
+    """Around a sum of that many products of normal numbers: one rounding to 16 bits, or two of each product as tf32, and any order of
+    summation."""
+    relative, of_product = {"bf16": (2.0**-7, 0), "f16": (2.0**-10, 0), "f32": (0, 2.0**-10 + 2.0**-22)}[element]
+    return {"relative": relative, "absolute": (of_product + 2 * depth * 2.0**-24) * 4 * depth}
+
+
+def contraction(folder, shape):
+    name = "dot-" + "x".join(map(str, shape[:3])) + "-" + "-".join(map(str, shape[3:]))
+    file = folder / f"{name}.mlir"
+    written, told = contractions.unknown_sizes(shape)
+    file.write_text(contractions.program(*written))
+    return Case(name, file, [*contraction_arguments(shape[4]), *told])
+
+
+def within_bound(case, shape, mode):
+    """The contraction on tensor cores."""
+    bound = {"element": shape[4], **bound_of_depth(shape[2], shape[4])}
+    return Case(f"{case.name}-{mode.replace(',', '-')}", case.file, case.options, mode, bound)
 
 
 def all_cases(folder):
@@ -89,15 +105,13 @@ def all_cases(folder):
     for module in graphs.modules(folder):
         yield Case(*module)
     for shape in contractions.CASES:
-        name = "dot-" + "x".join(map(str, shape[:3])) + "-" + "-".join(map(str, shape[3:]))
-        file = folder / f"{name}.mlir"
-        written, told = contractions.unknown_sizes(shape)
-        file.write_text(contractions.program(*written))
-        element = shape[4]
-        options = [*contraction_arguments(element), *told]
-        yield Case(name, file, options)
-        if element in ("f16", "bf16"):
-            yield Case(f"{name}-fast", file, options, "fast", {"element": element, **bound_of_depth(shape[2], element)})
+        case = contraction(folder, shape)
+        yield case
+        if shape[4] in ("f16", "bf16"):
+            yield within_bound(case, shape, "fast")
+    for rows, columns, depth, layout, *rest in contractions.NARROW:
+        shape = (rows, columns, depth, layout, "f32", *(rest or [0]))
+        yield within_bound(contraction(folder, shape), shape, "fast,narrow")
 
 
 def parse_options():

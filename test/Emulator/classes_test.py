@@ -79,9 +79,12 @@ CASES = [
 PRODUCTS = [
     ("bf16", "bf16", "fast", "sm_80", "nvvm.ldmatrix"), ("f16", "f32", "fast", "sm_80", "nvvm.ldmatrix"),
     ("f32", "f32", "fast,narrow", "sm_80", None), ("bf16", "bf16", "fast", "sm_90a", None), ("bf16", "f32", "fast", "sm_90a", None),
+    ("f32", "f32", "fast,narrow", "sm_90a", None),
     ("f32", "f32", "reproducible", "sm_80", None), ("f64", "f64", "reproducible", "sm_80", None), ("bf16", "bf16", "reproducible", "sm_80", None),
 ]
 LAYOUTS = ["nn", "nt", "tn"]  # t: transposed
+# Of bytes only what lies along the depth is brought by chunks.
+BYTES = [("i8", "i32", "reproducible", "sm_80", "nvvm.ldmatrix", "nt"), ("i8", "i32", "reproducible", "sm_90a", None, "nt")]
 SIDE, DEPTH = 128, 64
 
 
@@ -143,7 +146,7 @@ def problems_of_product(folder, element, result, mode, chip, instruction, layout
         yield f"the kernel is of class {traffic[0]['class']}"
     if instruction and instruction not in [access["operation"] for access in accesses]:
         yield f"nothing is counted for {instruction}"
-    result_bytes = SIDE * SIDE * {"f64": 8, "f32": 4}.get(result, 2)
+    result_bytes = SIDE * SIDE * {"f64": 8, "f32": 4, "i32": 4}.get(result, 2)
     case = Case("", "", text, 1, None, result_bytes)
     for access in accesses:
         yield from problems_of_access(case, access)
@@ -157,7 +160,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for case in CASES:
             found += [f"{case.name}: {text}" for text in problems(case, pathlib.Path(name))]
-        products = [(*case, layout) for case in PRODUCTS for layout in LAYOUTS]
+        products = [(*case, layout) for case in PRODUCTS for layout in LAYOUTS] + BYTES
         for case in products:
             found += [f"product {case}: {text}" for text in problems_of_product(pathlib.Path(name), *case)]
     print("\n".join(found))

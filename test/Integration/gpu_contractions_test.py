@@ -36,8 +36,13 @@ CASES = [
 # Of i8, whose sums tensor cores compute in every mode: along the depth in memory and across it, in chunks and element by element.
 CASES += [(128, 64, 96, "nt", "i8", 0), (65, 130, 200, "nn", "i8", 0), (40, 72, 104, "tt", "i8", 2), (80, 64, 64, "tn", "i8", 0, "rcd"),
           (1536, 1408, 64, "nt", "i8", 0)]
+# Along the depth in memory, in rows of multiples of 16 bytes, warpgroups multiply them: less than a piece of the depth and several, rests,
+# batches, sizes that only the run knows, and rows that it does.
+CASES += [(200, 264, 400, "nt", "i8", 2), (80, 64, 48, "nt", "i8", 2, "rcb"), (5, 130, 1040, "nt", "i8", 0, "r"), (64, 64, 64, "nt", "i8", 0, "d"),
+          (0, 64, 64, "nt", "i8", 0, "r"), (64, 64, 0, "nt", "i8", 0)]
 # Of f32 as tf32, where that is permitted.
-NARROW = [(65, 132, 200, "nn"), (64, 64, 64, "nt"), (40, 72, 104, "tt"), (33, 47, 53, "tn"), (1536, 1408, 24, "nn"), (5, 7, 0, "nn")]
+NARROW = [(65, 132, 200, "nn"), (64, 64, 64, "nt"), (40, 72, 104, "tt"), (33, 47, 53, "tn"), (1536, 1408, 24, "nn"), (5, 7, 0, "nn"),
+          (200, 264, 100, "nt"), (33, 47, 53, "nt"), (5, 130, 260, "nt", 0, "r"), (40, 72, 36, "nt", 2, "rcb"), (1536, 1408, 24, "nt"), (64, 64, 0, "nt")]
 LARGE = 1 << 20  # elements of a result, from which one run has to do
 
 
@@ -97,27 +102,43 @@ def wrong(case, folder):
     return None
 
 
-def to_tf32(values):
-    """f32 numbers rounded to 10 bits behind the point, to nearest, ties away from zero."""
-    return ((values.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
+def to_tf32(values, ties_to_even):
+    """f32 numbers rounded to 10 bits behind the point, to nearest, ties away from zero if not to even."""
+    bits = values.view(np.uint32)
+    up = np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1)) if ties_to_even else np.uint32(0x1000)
+    return (bits + up & np.uint32(0xFFFFE000)).view(np.float32)
 
 
-def wrong_as_tf32(case, folder):
+def with_ties(random, shape):
+    """Normal numbers, of which every third lies between two of tf32."""
+    bits = random.standard_normal(shape).astype(np.float32).view(np.uint32)
+    return np.where(random.integers(0, 3, shape) == 0, bits & np.uint32(0xFFFFE000) | np.uint32(0x1000), bits).view(np.float32)
+
+
+def by_warpgroups(case):
+    """Whether tensor maps can bring the operands, in rows along the depth, of which maps have none of length 0."""
+    _, _, depth, layout, *unknown = case
+    return layout == "nt" and depth > 0 and depth % 4 == 0 and "d" not in (unknown[1] if unknown else "")
+
+
+def wrong_as_tf32(case, chip, folder):
     """The bits of sums in ascending order of rounded operands, which lie within the bound of docs/numerics.md."""
-    rows, columns, depth, layout = case
-    (folder / "program.mlir").write_text(program(rows, columns, depth, layout, "f32", 0))
-    random = np.random.default_rng(depth)
-    a, b = (random.standard_normal(shape).astype(np.float32) for shape in ((rows, depth), (depth, columns)))
-    np.save(folder / "a.npy", a if layout[0] == "n" else np.ascontiguousarray(a.T))
-    np.save(folder / "b.npy", b if layout[1] == "n" else np.ascontiguousarray(b.T))
-    arguments = [f"--arg=a={folder}/a.npy", f"--arg=b={folder}/b.npy", "--arg=r=zeros", "--numerics=fast,narrow", "--cache=off"]
-    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", "--chip=sm_80", *arguments, f"--out-dir={folder}",
+    rows, columns, depth, layout, batch, *unknown = case if len(case) > 4 else (*case, 0)
+    written, told = unknown_sizes((rows, columns, depth, layout, "f32", batch, *unknown))
+    (folder / "program.mlir").write_text(program(*written))
+    random, outer = np.random.default_rng(depth), [batch] if batch else []
+    a, b = (with_ties(random, outer + shape) for shape in ([rows, depth], [depth, columns]))
+    for name, values, kept in (("a", a, layout[0] == "n"), ("b", b, layout[1] == "n")):
+        np.save(folder / f"{name}.npy", values if kept else np.ascontiguousarray(np.swapaxes(values, -1, -2)))
+    arguments = [f"--arg=a={folder}/a.npy", f"--arg=b={folder}/b.npy", "--arg=r=zeros", *told, "--numerics=fast,narrow", "--cache=off"]
+    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", f"--chip={chip}", *arguments, f"--out-dir={folder}",
                     f"--numerics-report={folder}/report.json"], check=True, capture_output=True, text=True)
     if '"tf32"' not in (folder / "report.json").read_text():
         return "tf32 is not reported"
-    left, right, sums = to_tf32(a), to_tf32(b), np.zeros((rows, columns), np.float32)
+    ties_to_even = chip == "sm_90a" and by_warpgroups(case)
+    left, right, sums = to_tf32(a, ties_to_even), to_tf32(b, ties_to_even), np.zeros((*outer, rows, columns), np.float32)
     for k in range(depth):  # products of such numbers are exact in f32
-        sums += left[:, k, None] * right[None, k, :]
+        sums += left[..., :, k, None] * right[..., None, k, :]
     got = np.load(folder / "dot.npy")
     if not np.array_equal(got, sums):
         return "other bits than those of sums in ascending order of rounded operands"
@@ -128,9 +149,27 @@ def wrong_as_tf32(case, folder):
     return None
 
 
+def wrong_past_the_largest(depth, chip, folder):
+    """Sums of i8 that pass 2^31 go on from -2^31."""
+    types = f"(tensor<3x{depth}xi8>, tensor<5x{depth}xi8>) -> tensor<3x5xi32>"
+    (folder / "program.mlir").write_text(f"""func.func @main(%a: tensor<3x{depth}xi8> {{ad.name = "a"}}, %b: tensor<5x{depth}xi8> {{ad.name = "b"}})
+    -> (tensor<3x5xi32> {{ad.name = "dot"}}) {{
+  %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : {types}
+  return %0 : tensor<3x5xi32>
+}}
+""")
+    np.save(folder / "a.npy", np.full((3, depth), -128, np.int8))
+    np.save(folder / "b.npy", np.full((5, depth), -128, np.int8))
+    arguments = [f"--arg=a={folder}/a.npy", f"--arg=b={folder}/b.npy", "--cache=off", f"--out-dir={folder}"]
+    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", f"--chip={chip}", *arguments], check=True, capture_output=True, text=True)
+    expected = (depth * 2**14 + 2**31) % 2**32 - 2**31
+    return None if (np.load(folder / "dot.npy") == expected).all() else f"expected {expected}"
+
+
 def main():
     found = [(case, functools.partial(wrong, case)) for case in CASES]
-    found += [(("tf32", *case), functools.partial(wrong_as_tf32, case)) for case in NARROW]
+    found += [(("tf32", *case, chip), functools.partial(wrong_as_tf32, case, chip)) for case in NARROW for chip in ("sm_80", "sm_90a")]
+    found += [(("wraps", chip), functools.partial(wrong_past_the_largest, 2**17 + 16, chip)) for chip in ("sm_80", "sm_90a")]
     return checks.run_checks("gpu-contractions", found)
 
 

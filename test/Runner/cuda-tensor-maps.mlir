@@ -52,6 +52,13 @@
 // STEPS-NOT: cuTensorMapEncodeTiled
 // STEPS: fake: cuDevicePrimaryCtxRelease 0 left
 
+// Bytes are moved as they are (0), f32 that become tf32 are rounded (11).
+// RUN: %{fake} ad-runner %s --entry bytes --target cuda --cache off --arg a=zeros --arg b=zeros 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: fake: cuTensorMapEncodeTiled type 0 swizzle 3 promotion 3 rest 0, map aligned, 144 by 128 step 1 40 by 64 step 1, strides 144
+// BYTES: fake: cuTensorMapEncodeTiled type 0 swizzle 3 promotion 3 rest 0, map aligned, 144 by 128 step 1 48 by 64 step 1, strides 144
+// RUN: %{fake} ad-runner %s --entry words --target cuda --numerics fast,narrow --cache off --arg a=zeros --arg b=zeros 2>&1 | FileCheck %s --check-prefix=WORDS
+// WORDS-COUNT-2: fake: cuTensorMapEncodeTiled type 11 swizzle 3 promotion 3 rest 0, map aligned, 72 by 32 step 1 40 by 64 step 1, strides 288
+
 // RUN: %{fake} AD_FAKE_CUDA=cuTensorMapEncodeTiled %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: cuda-tensor-maps.mlir:[[#@LINE+4]]:8: error: {{.*}}cuTensorMapEncodeTiled: CUDA_ERROR_FAKE (as the test wants it)
 
@@ -75,6 +82,16 @@ func.func @steps(%a: tensor<64x64xbf16> {ad.name = "a"}, %b: tensor<64x64xbf16> 
     scf.yield %y : tensor<64x64xbf16>
   }
   return %r : tensor<64x64xbf16>
+}
+
+func.func @bytes(%a: tensor<40x144xi8> {ad.name = "a"}, %b: tensor<48x144xi8> {ad.name = "b"}) -> tensor<40x48xi32> {
+  %y = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<40x144xi8>, tensor<48x144xi8>) -> tensor<40x48xi32>
+  return %y : tensor<40x48xi32>
+}
+
+func.func @words(%a: tensor<40x72xf32> {ad.name = "a"}, %b: tensor<40x72xf32> {ad.name = "b"}) -> tensor<40x40xf32> {
+  %y = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<40x72xf32>, tensor<40x72xf32>) -> tensor<40x40xf32>
+  return %y : tensor<40x40xf32>
 }
 
 func.func @rows(%x: tensor<40x3000xf32> {ad.name = "x"}) -> (tensor<40x3000xf32>, tensor<3000x40xf32>) {

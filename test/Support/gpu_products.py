@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions of warpgroups as kernels of their own: max(0, a b + bias), rounded to the type of the operands, as the emulator takes it
-from ad-opt, and what it should give."""
+"""Contractions of warpgroups as kernels of their own: max(0, a b + bias) rounded to the type of the operands, of bytes -(a b + bias) in i32,
+as the emulator takes it from ad-opt, and what it should give."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import numpy as np
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
 SCHEDULES = [["eager"], ["lazy"], *(["shuffled", "--seed", str(seed)] for seed in (1, 2))]
-STAGES = ["--ad-to-cpu-frontend=numerics=fast", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels"]
+STAGES = ["--ad-to-cpu-frontend=numerics=fast,narrow", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels"]
 
 
 def tensor(shape, element):
@@ -28,11 +28,18 @@ def to_bf16(values):
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
 
 
+def to_tf32(values):
+    """f32 numbers rounded to 10 bits behind the point, to nearest even."""
+    bits = values.view(np.uint32).astype(np.uint64)
+    return (bits + 0xFFF + (bits >> 13 & 1) & 0xFFFFE000).astype(np.uint32).view(np.float32)
+
+
 class Product:
     """One contraction: operands in the layout (t: transposed) with random values, and its kernel with blocks of a size."""
 
     def __init__(self, folder, rows, columns, depth, layout, element, batch, tile):
         self.folder, self.element, outer = folder, element, [batch] if batch else []
+        self.sum, self.out = ("i32", "i32") if element == "i8" else ("f32", element)
         self.a_shape = outer + ([rows, depth] if layout[0] == "n" else [depth, rows])
         self.b_shape = outer + ([depth, columns] if layout[1] == "n" else [columns, depth])
         self.layout, self.shape = layout, outer + [rows, columns]
@@ -41,19 +48,28 @@ class Product:
         self.compile(tile)
 
     def write_program(self):
-        a, b, y = (tensor(shape, self.element) for shape in (self.a_shape, self.b_shape, self.shape))
-        sums, bias = tensor(self.shape, "f32"), tensor(self.shape[-1:], "f32")
+        a, b = (tensor(shape, self.element) for shape in (self.a_shape, self.b_shape))
+        y, sums, bias = tensor(self.shape, self.out), tensor(self.shape, self.sum), tensor(self.shape[-1:], self.sum)
+        shortened = y != sums
         first = len(self.shape) - 2
         axes = f"contract [{first + (self.layout[0] == 'n')}] x [{first + (self.layout[1] == 't')}]"
         batches = "batch [0] x [0]" if first else "batch [] x []"
         (self.folder / "program.mlir").write_text(f"""func.func @main(%a: {a}, %b: {b}, %r: {bias}) -> {y} {{
   %0 = ad.dot %a, %b {batches} {axes} : ({a}, {b}) -> {sums}
   %1 = ad.add %0, %r : {sums}, {bias}
-  %2 = ad.relu %1 : {sums}
-  %3 = ad.cast %2 : {sums} -> {y}
-  return %3 : {y}
+  %2 = ad.{"neg" if self.element == "i8" else "relu"} %1 : {sums}
+  {f"%3 = ad.cast %2 : {sums} -> {y}" if shortened else ""}
+  return {"%3" if shortened else "%2"} : {y}
 }}
 """)
+
+    def random(self, random, shape):
+        """What an operand holds, and the numbers that are multiplied."""
+        if self.element == "i8":
+            values = random.integers(-128, 128, shape, np.int8)
+            return values, values.astype(np.int32)
+        values = random.standard_normal(shape).astype(np.float32)
+        return (values, to_tf32(values)) if self.element == "f32" else self.short(values)
 
     def short(self, values):
         """The bits that stand for the values, and the values of the bits."""
@@ -64,16 +80,23 @@ class Product:
 
     def write_arrays(self):
         random = np.random.default_rng(sum(self.shape))
-        a_bits, a = self.short(random.standard_normal(self.a_shape))
-        b_bits, b = self.short(random.standard_normal(self.b_shape))
-        bias = random.standard_normal(self.shape[-1]).astype(np.float32)
+        a_bits, a = self.random(random, self.a_shape)
+        b_bits, b = self.random(random, self.b_shape)
+        if self.sum == "i32":
+            bias = random.integers(-1 << 31, 1 << 31, self.shape[-1]).astype(np.int32)
+        else:
+            bias = random.standard_normal(self.shape[-1]).astype(np.float32)
         for name, array in (("a", a_bits), ("b", b_bits), ("r", bias)):
             np.save(self.folder / f"{name}.npy", array)
         a, b = (v if kept else np.swapaxes(v, -1, -2) for v, kept in ((a, self.layout[0] == "n"), (b, self.layout[1] == "n")))
-        sums = np.zeros(self.shape, np.float32)
-        for k in range(a.shape[-1]):  # in ascending order; products of 16-bit floats are exact in f32
+        sums = np.zeros(self.shape, bias.dtype)
+        for k in range(a.shape[-1]):  # in ascending order; products of 16-bit floats and tf32 are exact in f32
             sums += a[..., :, k, None] * b[..., None, k, :]
-        self.expected = self.short(np.maximum(sums + bias, np.float32(0)))[0]
+        if self.sum == "i32":
+            self.expected = -(sums + bias)
+        else:
+            result = np.maximum(sums + bias, np.float32(0))
+            self.expected = result if self.element == "f32" else self.short(result)[0]
 
     def compile(self, tile):
         file = self.folder / "program.mlir"
@@ -81,8 +104,8 @@ class Product:
         head = optimize(file, f"--ad-emit-gpu={option}")
         numbers = {name: int(value) for name, value in re.findall(r"ad\.(blocks|shared_bytes|threads) = (\d+)", head)}
         self.blocks, self.shared, self.threads = numbers["blocks"], numbers["shared_bytes"], numbers.get("threads", 256)
-        boxes = re.findall(r"box = array<i64: ([\d, ]+)>, operand = (\d)", head.split("gpu.module")[0])
-        self.maps = [("abr"[int(operand)], box.replace(", ", "x")) for box, operand in boxes]
+        maps = re.findall(r"box = array<i64: ([\d, ]+)>, operand = (\d) : i64, swizzle = 128 : i64(?:, (tf32))?}", head.split("gpu.module")[0])
+        self.maps = [(f"box={box.replace(', ', 'x')},swizzle=128{rounds and ','}{rounds}", "abr"[int(operand)]) for box, operand, rounds in maps]
         self.text = re.search(r"^  gpu\.module .*?^  }$", optimize(file, f"--ad-to-gpu-code={option}"), re.S | re.M)[0]
 
     def run(self, schedule, blocks=None, text=None, out="y.npy"):
@@ -90,8 +113,8 @@ class Product:
         module = self.folder / "kernel.mlir"
         module.write_text(text or self.text)
         path = lambda name: f"{self.element}:{self.folder / name}.npy"  # noqa: E731
-        arguments = [path("a"), path("b"), str(self.folder / "r.npy"), f"out:{self.element}:{'x'.join(map(str, self.shape))}"]
-        arguments += [f"map:box={box},swizzle=128:{path(name)}" for name, box in self.maps]
+        arguments = [path("a"), path("b"), str(self.folder / "r.npy"), f"out:{self.out}:{'x'.join(map(str, self.shape))}"]
+        arguments += [f"map:{tiles}:{path(name)}" for tiles, name in self.maps]
         command = [BIN / "ad-gpu-emulate", module, "--grid", blocks or self.blocks, "--block", self.threads, "--shared", self.shared,
                    *(word for argument in arguments for word in ("--arg", argument)), "--out", self.folder / out, "--schedule", *schedule]
         return subprocess.run(list(map(str, command)), capture_output=True, text=True)

@@ -199,10 +199,10 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Four classes of kernels have code of
     their own, beside the generic one. A contraction whose results all read it element by element shares tiles of the result among
     blocks of threads, with the operands in shared memory. With the permissions `mma` and `contract` f16 and bf16 go to tensor cores
-    (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions names both. On
-    sm_90a f16 and bf16, where the operands are arguments whose rows are multiples of 16 bytes, go to the tensor cores of warpgroups
-    (`wgmma`): one warpgroup has tiles brought by tensor maps, ahead through a ring, the others multiply. Sums of i8 are the same
-    in any order, and go to tensor cores without a permission. Everything else is summed by multiply-adds in the written order.
+    (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions names both. Sums of i8 are the same
+    in any order, and go to tensor cores without a permission. On sm_90a those of warpgroups multiply (`wgmma`), where the operands are
+    arguments whose rows are multiples of 16 bytes, and run along the depth if they are not f16 or bf16: one warpgroup has tiles
+    brought by tensor maps, ahead through a ring, the others multiply. Everything else is summed by multiply-adds in the written order.
 
     In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of threads takes a
     row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes, and what waits between two passes
@@ -219,7 +219,7 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     has `ad.resident`. `ad.run` is how many tiles one taker has at
     once, `ad.group` how many threads share a tile. `ad.threads` and `ad.shared_bytes` say what
     each block gets, where it is not 256 threads and no shared memory beside that of the kernel; `ad.tensor_maps` what the last
-    arguments of the kernel are.
+    arguments of the kernel are: the operand, the elements of a tile along each axis, the swizzle, and `tf32` where f32 are rounded on the way.
 
     Before:
     ```mlir

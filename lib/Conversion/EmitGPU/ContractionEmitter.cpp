@@ -47,7 +47,7 @@ ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsi
 // Integers have the same sums in any order, which need no permission.
 void ContractionEmitter::recordUse() {
   linalg::GenericOp op = contraction.op;
-  Type element = getElementTypeOrSelf(contraction.rows->get().getType());
+  Type element = operandType();
   if (element.isF32())
     recordNumericsUse(op.getLoc(), "tf32", Permissions::narrow);
   else if (isa<FloatType>(element))

@@ -92,6 +92,7 @@ protected:
   int64_t resultRun();
   Value rowInTile(const Sums &sums, Value row);
   Type sumType();
+  Type operandType() const { return getElementTypeOrSelf(contraction.rows->get().getType()); }
   Value sumPointer(const Sums &sums, Value row, Value column);
   void storeNeighbours(const Sums &sums, Value row, Value column, ValueRange values);
   void storePair(const Sums &sums, Value row, Value column, Value left, Value right);

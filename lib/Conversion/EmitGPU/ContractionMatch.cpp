@@ -188,9 +188,20 @@ static std::string whyNoTensorMap(const Contraction &contraction, OpOperand *ope
   return "";
 }
 
+// Instructions of warpgroups turn elements of 16 bits alone.
+static std::string whyNotAsItLies(const Contraction &contraction, OpOperand *operand, unsigned loop) {
+  std::string reason = whyNoTensorMap(contraction, operand, loop);
+  linalg::GenericOp op = contraction.op;
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  Type element = getElementTypeOrSelf(operand->get().getType());
+  if (!reason.empty() || element.getIntOrFloatBitWidth() == 16 ||
+      map.getDimPosition(map.getNumResults() - 1) == contraction.depthLoop)
+    return reason;
+  llvm::raw_string_ostream(reason) << "warpgroups take " << element << " along the depth alone";
+  return reason;
+}
+
 std::string device::whyNoWarpgroups(const Contraction &contraction) {
-  if (getElementTypeOrSelf(contraction.rows->get().getType()).getIntOrFloatBitWidth() != 16)
-    return "its operands are neither f16 nor bf16";
-  std::string reason = whyNoTensorMap(contraction, contraction.rows, contraction.rowLoop);
-  return reason.empty() ? whyNoTensorMap(contraction, contraction.columns, contraction.columnLoop) : reason;
+  std::string reason = whyNotAsItLies(contraction, contraction.rows, contraction.rowLoop);
+  return reason.empty() ? whyNotAsItLies(contraction, contraction.columns, contraction.columnLoop) : reason;
 }

@@ -15,17 +15,31 @@ struct TileOfUnits {
 };
 } // namespace
 
-// Warps copy lines of 64 bytes along the depth, warpgroups have 64 rows each. Chips differ in the units that
-// they have (EmitGPU.cpp), not in their tiles: all of these fit into what every one has.
+// Warps copy lines of 64 bytes along the depth, warpgroups lines of 128, and have 64 rows each. Chips differ
+// in the units that they have (EmitGPU.cpp), not in their tiles: all of these fit into what every one has.
 static constexpr TileOfUnits kTiles[] = {
-    {Units::MultiplyAdds, 1, {128, 128, 16, 0, 0, 4, 0}}, {Units::MultiplyAdds, 1, {64, 64, 16, 0, 0, 3, 0}},
-    {Units::MultiplyAdds, 2, {128, 128, 16, 0, 0, 4, 0}}, {Units::MultiplyAdds, 2, {64, 64, 16, 0, 0, 3, 0}},
-    {Units::MultiplyAdds, 4, {128, 128, 8, 0, 0, 4, 0}},  {Units::MultiplyAdds, 4, {64, 64, 16, 0, 0, 3, 0}},
-    {Units::MultiplyAdds, 8, {64, 64, 8, 0, 0, 3, 0}},    {Units::TensorCores, 1, {128, 128, 64, 2, 4, 3, 0}},
-    {Units::TensorCores, 1, {64, 64, 64, 2, 4, 3, 0}},    {Units::TensorCores, 2, {128, 128, 32, 2, 4, 3, 0}},
-    {Units::TensorCores, 2, {64, 64, 32, 2, 4, 3, 0}},    {Units::TensorCores, 4, {128, 128, 16, 2, 4, 3, 0}},
-    {Units::TensorCores, 4, {64, 64, 16, 2, 4, 3, 0}},    {Units::Warpgroups, 2, {128, 256, 64, 0, 0, 4, 2}},
-    {Units::Warpgroups, 2, {128, 128, 64, 0, 0, 4, 2}},   {Units::Warpgroups, 2, {64, 64, 64, 0, 0, 4, 1}},
+    {Units::MultiplyAdds, 1, {128, 128, 16, 0, 0, 4, 0}},
+    {Units::MultiplyAdds, 1, {64, 64, 16, 0, 0, 3, 0}},
+    {Units::MultiplyAdds, 2, {128, 128, 16, 0, 0, 4, 0}},
+    {Units::MultiplyAdds, 2, {64, 64, 16, 0, 0, 3, 0}},
+    {Units::MultiplyAdds, 4, {128, 128, 8, 0, 0, 4, 0}},
+    {Units::MultiplyAdds, 4, {64, 64, 16, 0, 0, 3, 0}},
+    {Units::MultiplyAdds, 8, {64, 64, 8, 0, 0, 3, 0}},
+    {Units::TensorCores, 1, {128, 128, 64, 2, 4, 3, 0}},
+    {Units::TensorCores, 1, {64, 64, 64, 2, 4, 3, 0}},
+    {Units::TensorCores, 2, {128, 128, 32, 2, 4, 3, 0}},
+    {Units::TensorCores, 2, {64, 64, 32, 2, 4, 3, 0}},
+    {Units::TensorCores, 4, {128, 128, 16, 2, 4, 3, 0}},
+    {Units::TensorCores, 4, {64, 64, 16, 2, 4, 3, 0}},
+    {Units::Warpgroups, 1, {128, 256, 128, 0, 0, 4, 2}},
+    {Units::Warpgroups, 1, {128, 128, 128, 0, 0, 4, 2}},
+    {Units::Warpgroups, 1, {64, 64, 128, 0, 0, 4, 1}},
+    {Units::Warpgroups, 2, {128, 256, 64, 0, 0, 4, 2}},
+    {Units::Warpgroups, 2, {128, 128, 64, 0, 0, 4, 2}},
+    {Units::Warpgroups, 2, {64, 64, 64, 0, 0, 4, 1}},
+    {Units::Warpgroups, 4, {128, 256, 32, 0, 0, 4, 2}},
+    {Units::Warpgroups, 4, {128, 128, 32, 0, 0, 4, 2}},
+    {Units::Warpgroups, 4, {64, 64, 32, 0, 0, 4, 1}},
 };
 // Tiles that keep the processors of a large chip busy.
 static constexpr int64_t kManyTiles = 128;

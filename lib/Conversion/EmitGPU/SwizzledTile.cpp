@@ -21,8 +21,8 @@ static Value constant(OpBuilder &builder, Location loc, int64_t value) {
 }
 
 int64_t SwizzledTile::offsetOf(int64_t row, int64_t deep) const {
-  return alongDepth ? row * kSwizzleBytes + deep * kShortBytes
-                    : row / kLineElements * slabBytes() + deep * kSwizzleBytes;
+  return alongDepth ? row * kSwizzleBytes + deep * elementBytes
+                    : row / lineElements() * slabBytes() + deep * kSwizzleBytes;
 }
 
 // The stride leads from one group of eight lines to the next; the leading distance from one slab to the next,
@@ -41,20 +41,31 @@ Value SwizzledTile::advance(OpBuilder &builder, Location loc, Value descriptor, 
   return builder.createOrFold<arith::AddIOp>(loc, descriptor, constant(builder, loc, bytes >> kUnitShift));
 }
 
+static NVVM::WGMMATypes instructionType(Type element) {
+  if (element.isInteger(8))
+    return NVVM::WGMMATypes::s8;
+  if (element.isF32())
+    return NVVM::WGMMATypes::tf32;
+  return element.isF16() ? NVVM::WGMMATypes::f16 : NVVM::WGMMATypes::bf16;
+}
+
+// Sums of integers wrap, unless the instruction is told to saturate.
 Value device::multiplyInWarpgroup(OpBuilder &builder, Location loc, Type element, Value rows,
                                   bool rowsAlongDepth, Value columns, bool columnsAlongDepth, Value sums) {
   int64_t count = 2 * cast<LLVM::LLVMStructType>(sums.getType()).getBody().size();
-  auto type = element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
-  auto shape = NVVM::MMAShapeAttr::get(builder.getContext(), kWarpgroupRows, count, kWarpgroupDepth);
+  NVVM::WGMMATypes type = instructionType(element),
+                   sumType = element.isInteger() ? NVVM::WGMMATypes::s32 : NVVM::WGMMATypes::f32;
+  auto shape = NVVM::MMAShapeAttr::get(builder.getContext(), kWarpgroupRows, count,
+                                       kStepBytes * 8 / element.getIntOrFloatBitWidth());
   return NVVM::WgmmaMmaAsyncOp::create(
-      builder, loc, sums.getType(), sums, rows, columns, shape, type, type, NVVM::WGMMATypes::f32,
-      NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+      builder, loc, sums.getType(), sums, rows, columns, shape, type, type, sumType, NVVM::WGMMAScaleOut::one,
+      NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
       rowsAlongDepth ? NVVM::MMALayout::row : NVVM::MMALayout::col,
       columnsAlongDepth ? NVVM::MMALayout::col : NVVM::MMALayout::row, NVVM::MMAIntOverflowAttr());
 }
 
-Value device::zeroSums(OpBuilder &builder, Location loc, int64_t columns) {
-  SmallVector<Type> words(columns / 2, builder.getF32Type());
-  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(), words);
-  return LLVM::ZeroOp::create(builder, loc, type);
+Value device::zeroSums(OpBuilder &builder, Location loc, Type type, int64_t columns) {
+  SmallVector<Type> words(columns / 2, type);
+  Type sums = LLVM::LLVMStructType::getLiteral(builder.getContext(), words);
+  return LLVM::ZeroOp::create(builder, loc, sums);
 }

@@ -168,7 +168,7 @@ static NVVM::MMATypes instructionType(Type element) {
 }
 
 SmallVector<Value> ContractionEmitter::multiply(ValueRange rows, ValueRange columns, ValueRange sums) {
-  Type element = getElementTypeOrSelf(contraction.rows->get().getType());
+  Type element = operandType();
   NVVM::MMATypes type = instructionType(element);
   auto overflow = element.isInteger() ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt;
   auto result = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, sumType()));

@@ -3,7 +3,6 @@
 // The kernel as a whole, and the warpgroup that copies.
 
 #include "WarpgroupEmitter.h"
-#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -22,8 +21,7 @@ int64_t WarpgroupEmitter::blocksTogether() const { return tile.warpgroups > 1 ? 
 Value WarpgroupEmitter::pieceCount() { return divideUp(depthCount, tile.depth); }
 
 LogicalResult WarpgroupEmitter::emitRoots() {
-  linalg::GenericOp op = contraction.op;
-  recordNumericsUse(op.getLoc(), "tensor-cores", Permissions::mma);
+  recordUse();
   bindSizes();
   if (failed(addSources()))
     return failure();
@@ -50,7 +48,7 @@ LogicalResult WarpgroupEmitter::addSources() {
   int64_t offset = 0;
   auto add = [&](OpOperand *operand, unsigned loop, int64_t extent) -> LogicalResult {
     Staged part = stagedOf(operand, loop, extent);
-    SwizzledTile swizzled{extent, tile.depth, part.alongDepth};
+    SwizzledTile swizzled{extent, tile.depth, part.alongDepth, elementBytes()};
     unsigned number = function.getNumArguments();
     if (failed(function.insertArgument(number, LLVM::LLVMPointerType::get(builder.getContext()),
                                        builder.getDictionaryAttr({}), loc)))
@@ -60,7 +58,7 @@ LogicalResult WarpgroupEmitter::addSources() {
     offset += swizzled.bytes();
     return success();
   };
-  assert(tile.depth == kLineElements && "a line of an operand along the depth is a piece deep");
+  assert(tile.depth * elementBytes() == kSwizzleBytes && "a line along the depth is a piece deep");
   if (failed(add(contraction.rows, contraction.rowLoop, tile.rows)) ||
       failed(add(contraction.columns, contraction.columnLoop, tile.columns)))
     return failure();
@@ -68,7 +66,8 @@ LogicalResult WarpgroupEmitter::addSources() {
   return success();
 }
 
-// The operand by its number, and what a copy takes along each of its axes.
+// The operand by its number, and what a copy takes along each of its axes. The copy rounds f32, of which the
+// instructions would only cut off what they do not read.
 Attribute WarpgroupEmitter::mapOf(const Source &source) {
   linalg::GenericOp op = contraction.op;
   AffineMap map = op.getMatchingIndexingMap(source.part.operand);
@@ -80,10 +79,12 @@ Attribute WarpgroupEmitter::mapOf(const Source &source) {
                                                  : 1);
   }
   auto argument = cast<BlockArgument>(source.part.operand->get());
-  NamedAttribute fields[] = {
+  SmallVector<NamedAttribute> fields = {
       builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(box)),
       builder.getNamedAttr("operand", builder.getI64IntegerAttr(argument.getArgNumber())),
       builder.getNamedAttr("swizzle", builder.getI64IntegerAttr(kSwizzleBytes))};
+  if (operandType().isF32())
+    fields.push_back(builder.getNamedAttr("tf32", builder.getUnitAttr()));
   return builder.getDictionaryAttr(fields);
 }
 

@@ -53,8 +53,10 @@ private:
   void storeColumns(const Sums &inShared, Value chunk, Value sums);
   void storeColumns(const Sums &inShared, int64_t chunk, Value sums);
 
+  int64_t elementBytes() const { return cpu::memoryBytes(operandType()); }
+
   // Shared memory: the ring's stages, the sums of each warp, the ring's mbarriers.
-  int64_t stageBytes() const { return (tile.rows + tile.columns) * tile.depth * kShortBytes; }
+  int64_t stageBytes() const { return (tile.rows + tile.columns) * tile.depth * elementBytes(); }
   int64_t warpCount() const { return tile.warpgroups * kWarpgroupThreads / kWarpThreads; }
   int64_t sumsStart() const { return tile.stages * stageBytes(); }
   int64_t barriersStart() const { return sumsStart() + warpCount() * kSumBytes; }

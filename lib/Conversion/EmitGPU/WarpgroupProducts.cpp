@@ -23,7 +23,7 @@ Value WarpgroupEmitter::multiplyPieces(Value before) {
   Value first = isEqual(binary<arith::RemUIOp>(inBlock, indexConstant(kWarpgroupThreads)), 0);
   Value one = indexConstant(1), count = pieceCount();
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), count, one,
-                                 ValueRange{zeroSums(builder, loc, tile.columns)});
+                                 ValueRange{zeroSums(builder, loc, sumType(), tile.columns)});
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -54,14 +54,13 @@ Value WarpgroupEmitter::operandOf(const Source &source, Value piece, Value byte)
 
 Value WarpgroupEmitter::multiplyPiece(Value piece, Value sums) {
   auto [rows, columns] = std::tie(sources[0].tile, sources[1].tile);
-  Type element = cast<RankedTensorType>(contraction.rows->get().getType()).getElementType();
   Value number = binary<arith::SubIOp>(warpgroup, indexConstant(1));
   Value own = binary<arith::MulIOp>(number, indexConstant(rows.offsetOf(kWarpgroupRows, 0)));
   Value left = operandOf(sources[0], piece, own), right = operandOf(sources[1], piece, indexConstant(0));
   NVVM::WgmmaFenceAlignedOp::create(builder, loc);
-  for (int64_t depth = 0; depth < tile.depth; depth += kWarpgroupDepth)
+  for (int64_t depth = 0; depth < tile.depth; depth += kStepBytes / elementBytes())
     sums = multiplyInWarpgroup(
-        builder, loc, element, SwizzledTile::advance(builder, loc, left, rows.offsetOf(0, depth)),
+        builder, loc, operandType(), SwizzledTile::advance(builder, loc, left, rows.offsetOf(0, depth)),
         rows.alongDepth, SwizzledTile::advance(builder, loc, right, columns.offsetOf(0, depth)),
         columns.alongDepth, sums);
   NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);

@@ -124,6 +124,28 @@ def ptx_of(path, chip):
     return re.sub(r"\\([0-9A-F]{2}|.)", unescape, found[1]) if found else None
 
 
+# How many kernels of a program warpgroups have: rows of unknown length have no tensor maps, and what is no float of 16 bits has to lie along
+# the depth, as one of four orders has it.
+BY_WARPGROUPS = {"products-bf16": 1, "products-f16": 1, "products-f32": 1 / 4, "products-i8": 1 / 4, "products-unknown": 0}
+
+
+def instructions_missed(stem, chip, kernels, by_warpgroups):
+    """What is wrong with the units of a program's kernels."""
+    share = BY_WARPGROUPS[stem] if chip == "sm_90a" else 0
+    if len(by_warpgroups) != share * len(kernels):
+        yield f"{len(by_warpgroups)} kernels of {len(kernels)} with {OF_WARPGROUPS[0]}"
+    # Only chunks that tensor cores take as they lie in memory are copied ahead and read as matrices.
+    copied = {}
+    for name, kernel in kernels.items():
+        expected, others = (OF_WARPGROUPS, OF_WARPS) if name in by_warpgroups else (OF_WARPS, OF_WARPGROUPS)
+        needed = expected if name in by_warpgroups or stem not in ("products-f32", "products-i8") else expected[:1]
+        yield from (f"{name} without {text}" for text in needed if text not in kernel)
+        yield from (f"{name} with {text}" for text in others if text in kernel)
+        copied.update({text: True for text in expected if text in kernel})
+    if len(by_warpgroups) != len(kernels):
+        yield from (f"no kernel with {text}" for text in OF_WARPS if text not in copied)
+
+
 def complaints(ptxas, path, chip):
     """What is wrong with the program's kernels, and the most registers and bytes of stack that one has."""
     ptx = ptx_of(path, chip)
@@ -140,20 +162,13 @@ def complaints(ptxas, path, chip):
     stack = [int(n) for n in re.findall(r"(\d+) bytes stack frame", text)]
     if done.returncode and not wrong:
         wrong.append(f"exit code {done.returncode}: {text[:500]}")
+    kernels = {text.split("(")[0]: text for text in ptx.split(".entry ")[1:]}
+    by_warpgroups = {name for name, text in kernels.items() if OF_WARPGROUPS[0] in text}
     if path.stem.startswith("products"):
-        # Rows of unknown length have no tensor maps, and warpgroups multiply floats of 16 bits.
-        by_warpgroups = chip == "sm_90a" and path.stem in ("products-bf16", "products-f16")
-        expected, others = (OF_WARPGROUPS, OF_WARPS) if by_warpgroups else (OF_WARPS, OF_WARPGROUPS)
-        kernels = ptx.split(".entry ")[1:]
-        # Only chunks that tensor cores take as they lie in memory are copied ahead and read as matrices.
-        counts = all if path.stem in ("products-bf16", "products-f16", "products-unknown") else any
-        wrong += [f"a kernel without {text}" for text in expected if not counts(text in kernel for kernel in kernels)]
-        if not all(expected[0] in kernel for kernel in kernels):
-            wrong.append(f"a kernel without {expected[0]}")
-        wrong += [f"a kernel with {text}" for text in others if text in ptx]
+        wrong += instructions_missed(path.stem, chip, kernels, by_warpgroups)
     for kernel, n in used:
         most = OF_LARGE_TILES if kernel.startswith("dot") else REGISTERS
-        if path.stem.startswith("products") and not by_warpgroups:
+        if path.stem.startswith("products") and kernel not in by_warpgroups:
             most = OF_WARP_TILES
         if int(n) > most:
             wrong.append(f"{n} registers of {kernel}, expected at most {most}")

@@ -1,0 +1,72 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Warpgroups multiply bytes in every mode, and f32 as tf32 where that is permitted, if both operands lie along the depth.
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast,narrow --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a --remarks-filter=ad-gpu 2> %t.remarks | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=reproducible --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s --check-prefix=EXACT
+
+// A line of 128 bytes is 128 deep, a step 32; sums of i32 wrap.
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
+// CHECK: func.func private @dot_0
+// CHECK-SAME: ad.shared_bytes = 213056 : i64
+// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 128, 128>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 256, 128>, operand = 1 : i64, swizzle = 128 : i64}], ad.threads = 384
+// CHECK: %[[BYTES:.+]] = arith.constant 49152 : i32
+// CHECK: nvvm.mbarrier.arrive.expect_tx %{{.+}}, %[[BYTES]]
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
+// CHECK-NOT: nvvm.cp.async.bulk
+// CHECK-COUNT-4: nvvm.wgmma.mma_async {{.+}}m = 64, n = 256, k = 32>, D[<s32>, <one>], A[<s8>, <one>, <row>], B[<s8>, <one>, <col>] : !llvm.struct<(i32,
+// CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
+// EXACT: func.func @bytes
+// EXACT: nvvm.wgmma.mma_async {{.+}}A[<s8>
+func.func @bytes(%a: tensor<2048x1008xi8>, %b: tensor<4096x1008xi8>) -> tensor<2048x4096xi32> {
+  %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<2048x1008xi8>, tensor<4096x1008xi8>) -> tensor<2048x4096xi32>
+  return %0 : tensor<2048x4096xi32>
+}
+
+// -----
+
+// The same line is 32 deep, a step 8; the copies round.
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
+// CHECK: func.func private @dot_0
+// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 1, 64, 32>, operand = 0 : i64, swizzle = 128 : i64, tf32}, {box = array<i64: 1, 64, 32>, operand = 1 : i64, swizzle = 128 : i64, tf32}]
+// CHECK-COUNT-4: nvvm.wgmma.mma_async {{.+}}m = 64, n = 64, k = 8>, D[<f32>, <one>], A[<tf32>, <one>, <row>], B[<tf32>, <one>, <col>] : !llvm.struct<(f32,
+// CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
+// EXACT: func.func @words
+// EXACT-NOT: wgmma
+func.func @words(%a: tensor<3x104x72xf32>, %b: tensor<3x90x72xf32>) -> tensor<3x104x90xf32> {
+  %0 = ad.dot %a, %b batch [0] x [0] contract [2] x [2] : (tensor<3x104x72xf32>, tensor<3x90x72xf32>) -> tensor<3x104x90xf32>
+  return %0 : tensor<3x104x90xf32>
+}
+
+// -----
+
+// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="warpgroups take i8 along the depth alone"
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// CHECK: func.func @turned_bytes
+// CHECK-NOT: wgmma
+// CHECK: nvvm.mma.sync
+func.func @turned_bytes(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi32> {
+  %0 = ad.dot %a, %b : (tensor<64x64xi8>, tensor<64x64xi8>) -> tensor<64x64xi32>
+  return %0 : tensor<64x64xi32>
+}
+
+// -----
+
+// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="warpgroups take f32 along the depth alone"
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// CHECK: func.func @turned_words
+// CHECK-NOT: wgmma
+// CHECK: nvvm.mma.sync
+func.func @turned_words(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = ad.dot %a, %b batch [] x [] contract [0] x [1] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+
+// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have 72 bytes, which is no multiple of 16"
+// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+func.func @ragged(%a: tensor<64x72xi8>, %b: tensor<64x72xi8>) -> tensor<64x64xi32> {
+  %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<64x72xi8>, tensor<64x72xi8>) -> tensor<64x64xi32>
+  return %0 : tensor<64x64xi32>
+}
