@@ -5,7 +5,7 @@
 A machine with a GPU often has no compiler of ours, so making and measuring can be apart: --make FOLDER compiles everything ahead of
 time and puts what is needed beside it; gpu.py --from FOLDER measures there. Without either both happen here. A kernel is applied to
 its own result again and again: the time of many steps less that of a few, so that no upload and no start of a process stands in it.
-Contractions are `fast`, so that tensor cores may sum; all else is `strict`. Training, of the encoder and of the digits, runs once more
+Contractions are `fast`, so that tensor cores may sum, those of f32 with `narrow`, as tf32; all else is `strict`. Training, of the encoder and of the digits, runs once more
 with kernels launched one by one (`ours-one-by-one`): what replaying turns of the loop is worth.
 """
 
@@ -89,6 +89,13 @@ def gradient(size, rows):
     return Kernel("gradient", text, "bf16", size, size, "fast", operands, 2 * 2 * rows * size**2)
 
 
+def product_as_tf32(size):
+    """Both operands along the depth, as warpgroups take them."""
+    operand = ("b", (size, size), f"normal:2:{size ** -0.5}")
+    text = "%y = ad.dot %v, %b batch [] x [] contract [1] x [1] : ({t}, {tb}) -> {t}"
+    return Kernel("dot_nt", text, "f32", size, size, "fast,narrow", [operand], 2 * size**3)
+
+
 def layer_norm(rows, columns):
     operands = [("scale", (columns,), "uniform:2"), ("bias", (columns,), "normal:3")]
     text = "%y = ad.layer_norm %v, %scale, %bias epsilon 1.0e-5 : {t}, {tscale}"
@@ -112,6 +119,7 @@ def every_kernel(extent):
         yield Kernel("gelu", "%y = ad.gelu %v : {t}", "f32", rows, columns, "strict")
         if rows == columns:
             yield Kernel("transpose", "%y = ad.transpose %v [1, 0] : {t}", "f32", rows, columns, "strict")
+    yield from map(product_as_tf32, extent["sizes"])
 
 
 LARGE = {"sizes": [1024, 2048, 4096, 8192], "f32_sizes": [1024, 4096], "gradients": [(256, 65536)],
@@ -211,24 +219,27 @@ class Torch:
         kind = {"f32": torch.float32, "bf16": torch.bfloat16}[kernel.element]
         x = torch.randn(kernel.shape, device=self.device, dtype=kind)
         rest = [torch.randn(shape, device=self.device, dtype=kind) * shape[0] ** -0.5 for _, shape, _ in kernel.operands]
-        eager = {"dot": lambda v: v @ rest[0], "gradient": lambda v: rest[1].T @ (rest[0].T @ v),
+        eager = {"dot": lambda v: v @ rest[0], "dot_nt": lambda v: v @ rest[0].T, "gradient": lambda v: rest[1].T @ (rest[0].T @ v),
                  "softmax": lambda v: torch.softmax(v, -1), "gelu": torch.nn.functional.gelu,
                  "layer_norm": lambda v: torch.nn.functional.layer_norm(v, v.shape[-1:], *rest),
                  "transpose": lambda v: v.T.contiguous()}[kernel.name]
         compiled = torch.compile(eager, mode="max-autotune-no-cudagraphs")
         copy = torch.empty_like(x)
         named = {"cublas" if kernel.flops else "torch-eager": eager, "torch-compile": compiled, "copy": lambda v: copy.copy_(v)}
-        return {name: lambda step=step: self.time(step, x, kernel.steps) for name, step in named.items()}
+        return {name: lambda step=step: self.time(step, x, kernel) for name, step in named.items()}
 
-    def time(self, step, x, steps):
+    def time(self, step, x, kernel):
+        products = self.torch.backends.cuda.matmul
+        products.allow_tf32 = "narrow" in kernel.mode
         with self.torch.no_grad():
             value = step(step(x))
             self.wait()
             start = time.perf_counter()
-            for _ in range(steps):
+            for _ in range(kernel.steps):
                 value = step(value)
             self.wait()
-        return (time.perf_counter() - start) / steps
+        products.allow_tf32 = False  # as it is for training
+        return (time.perf_counter() - start) / kernel.steps
 
 
 class Jax:
@@ -250,7 +261,11 @@ class Jax:
             centred = v - v.mean(-1, keepdims=True)
             return centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) * scale + bias
 
-        step = {"dot": lambda v, b: v @ b, "gradient": lambda v, b, c: c.T @ (b.T @ v), "softmax": lambda v: jax.nn.softmax(v, -1), "layer_norm": norm,
+        def product_as_tf32(v, b):
+            return jnp.matmul(v, b.T, precision="tensorfloat32")
+
+        step = {"dot": lambda v, b: v @ b, "dot_nt": product_as_tf32, "gradient": lambda v, b, c: c.T @ (b.T @ v),
+                "softmax": lambda v: jax.nn.softmax(v, -1), "layer_norm": norm,
                 "gelu": lambda v: jax.nn.gelu(v, approximate=False), "transpose": lambda v: v.T}[kernel.name]
         loop = jax.jit(lambda v, rest: jax.lax.fori_loop(0, kernel.steps, lambda _, w: step(w, *rest), v))
 
