@@ -40,6 +40,23 @@ def clusters(bench):
                 finding="invalid instruction")
 
 
+def remote_arrivals(bench):
+    """Each CTA arrives at an mbarrier of the other one, which has to be there before and afterwards."""
+    fence, relaxed = "    nvvm.fence.mbarrier.init\n", MEET.replace("arrive", "arrive.relaxed")
+    body = ("    %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32\n" + constants(0, 1, 7) +
+            '    %other = llvm.xor %rank, %c1 : i32\n    %first = llvm.icmp "eq" %lane, %c0 : i32\n    llvm.cond_br %first, ^init, ^met\n  ^init:\n'
+            "    nvvm.mbarrier.init %memory, %c1 : !llvm.ptr<3>, i32\n" + fence + "    llvm.br ^met\n  ^met:\n" + MEET +
+            "    llvm.cond_br %first, ^arrive, ^end\n  ^arrive:\n    %far = nvvm.mapa %memory, %other : !llvm.ptr<3> -> !llvm.ptr<7>\n"
+            "    nvvm.mbarrier.arrive %far {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>\n"
+            + store("%c7", "i32", "%rank") + "    llvm.br ^end\n  ^end:\n" + MEET)
+    expected = np.array([7, 7], np.int32)
+    bench.check("remote-arrival", body, LANES, "i32", expected, launch=PAIR)
+    bench.check("relaxed-behind-a-fence", body.replace(MEET, relaxed, 1), LANES, "i32", expected, launch=PAIR)
+    bench.check("relaxed-without-a-fence", body.replace(MEET, relaxed, 1).replace(fence, ""), LANES, "i32", expected, launch=PAIR, finding="race")
+    bench.check("initialised-without-order", body.replace(MEET, "    nvvm.barrier0\n", 1), LANES, "i32", expected, launch=PAIR, finding="race")
+    bench.check("arrival-after-the-end", "".join(body.rsplit(MEET, 1)), LANES, "i32", expected, launch=PAIR, finding="out of bounds")
+
+
 def bulk_copies(bench):
     """128 bytes to shared memory for one CTA, and by multicast for two; then back by a bulk store."""
     def body(multicast):
@@ -84,4 +101,4 @@ def ordered_atomics(bench):
 
 
 if __name__ == "__main__":
-    sys.exit(run_families("cooperation", named_barriers, clusters, bulk_copies, ordered_atomics))
+    sys.exit(run_families("cooperation", named_barriers, clusters, remote_arrivals, bulk_copies, ordered_atomics))

@@ -242,11 +242,19 @@ void adsim::completeGlobal(Worker &worker, const void *pointer, uint64_t bytes, 
   });
 }
 
+bool adsim::requireRunning(Thread &self, const Cta &cta, const char *what, uint32_t site) {
+  if (!cta.live)
+    self.worker->fail(Failure::OutOfBounds, self, site,
+                      std::string(what) + " is in shared memory of rank " + std::to_string(cta.rank) +
+                          " of the cluster, whose threads have left the kernel");
+  return cta.live != 0;
+}
+
 Cta *adsim::requireShared(Thread &self, const void *pointer, const char *what, uint32_t site,
                           bool wholeCluster) {
   Cta *cta = ctaOf(*self.worker, pointer);
   if (cta && (wholeCluster || cta == self.cta))
-    return cta;
+    return requireRunning(self, *cta, what, site) ? cta : nullptr;
   self.worker->fail(Failure::OutOfBounds, self, site,
                     std::string(what) + " is not in shared memory of the " +
                         (wholeCluster ? "cluster" : "CTA"));

@@ -39,6 +39,9 @@ Record makeRecord(const Accessor &by);
 Cta *requireShared(Thread &self, const void *pointer, const char *what, uint32_t site,
                    bool wholeCluster = false);
 
+/// Shared memory goes with the CTA's last thread. False after a failure.
+bool requireRunning(Thread &self, const Cta &cta, const char *what, uint32_t site);
+
 /// Knowledge passes from one thread to others.
 void release(Thread &self);
 void acquire(Thread &self, const Clock &seen, const Clock &fenced, const Foreign &foreign);

@@ -202,6 +202,8 @@ void adsim_cluster_arrive(Thread *self, uint32_t relaxed, uint32_t site) {
   if (worker.races) {
     if (!relaxed)
       contribute(barrier, *self);
+    else if (self->released) // a fence before makes up for it
+      barrier.seen.add(self->releaseSeen);
     release(*self);
   }
   // All that arrive learn from the others; those that already wait are woken.

@@ -219,11 +219,29 @@ std::shared_ptr<BulkCopy> makeCopy(Thread &self, char *shared, uint32_t bytes, u
   return copy->target ? copy : nullptr;
 }
 
+/// The sectors of global memory that a copy touches, beside the fewest that hold its bytes. What a load brings
+/// to several CTAs it reads once.
+void countTraffic(Worker &worker, const BulkCopy &copy) {
+  constexpr uint64_t sectorBytes = 32;
+  if (!worker.traffic.isEnabled() || copy.from)
+    return;
+  uint64_t sectors = 0, bytes = 0;
+  forRows(copy, [&](const Row &row) {
+    auto first = reinterpret_cast<uint64_t>(row.global);
+    sectors += row.bytes ? (first + row.bytes - 1) / sectorBytes - first / sectorBytes + 1 : 0;
+    bytes += row.bytes;
+    return true;
+  });
+  worker.traffic.addRequest(copy.site, /*shared=*/false, static_cast<uint32_t>(sectors),
+                            static_cast<uint32_t>((bytes + sectorBytes - 1) / sectorBytes));
+}
+
 /// Starts a load into one CTA, or with a mask into the same place of several.
 void submitLoad(Thread &self, const BulkCopy &pattern, const char *mbarrier, uint32_t mask) {
   Worker &worker = *self.worker;
   uint64_t shared = offsetIn(*pattern.target, pattern.shared);
   uint32_t ranks = mask ? mask : 1u << pattern.target->rank;
+  countTraffic(worker, pattern);
   for (uint32_t rank = 0; ranks && !worker.failed; ++rank, ranks >>= 1) {
     if (!(ranks & 1))
       continue;
@@ -232,6 +250,8 @@ void submitLoad(Thread &self, const BulkCopy &pattern, const char *mbarrier, uin
       return;
     auto copy = std::make_shared<BulkCopy>(pattern);
     copy->target = &worker.ctas[rank];
+    if (!requireRunning(self, *copy->target, "the tile", pattern.site))
+      return;
     copy->shared = copy->target->shared + shared;
     const char *at = mask ? copy->target->shared + offsetIn(*self.cta, mbarrier) : mbarrier;
     copy->barrier = findMBarrier(self, at, "reports to", pattern.site);
@@ -291,6 +311,7 @@ static void tensorStore(Thread &self, const void *map, char *shared, const int32
   copy->map = read;
   copy->tiled = copy->toGlobal = true;
   std::copy_n(coordinates, rank, copy->coordinates);
+  countTraffic(*self.worker, *copy);
   submit(self, copy);
 }
 
@@ -317,9 +338,9 @@ static void bulkRow(Thread &self, char *shared, char *other, const char *mbarrie
   (fromShared ? copy->from : copy->global) = other;
   copy->toGlobal = !mbarrier;
   if (mbarrier)
-    submitLoad(self, *copy, mbarrier, mask);
-  else
-    submit(self, copy);
+    return submitLoad(self, *copy, mbarrier, mask);
+  countTraffic(*self.worker, *copy);
+  submit(self, copy);
 }
 
 void adsim_bulk_load(Thread *self, char *shared, char *global, const char *mbarrier, uint32_t bytes,

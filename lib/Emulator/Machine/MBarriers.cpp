@@ -55,6 +55,17 @@ bool expect(Thread &self, MBarrier &barrier, int64_t bytes, uint32_t site) {
                 &barrier);
 }
 
+/// Whether the initialisation happened before what this thread does.
+bool isInitializedFor(Thread &self, const MBarrier &barrier, const char *what, uint32_t site) {
+  Worker &worker = *self.worker;
+  if (!worker.races || self.seen.covers(self.slot, barrier.initSlot, barrier.initTick))
+    return true;
+  worker.fail(Failure::Race, self, site,
+              what + (" " + barrierText(barrier)) + ", which is not ordered after its initialisation",
+              barrier.initSite, "it was initialised");
+  return false;
+}
+
 } // namespace
 
 MBarrier *adsim::findMBarrier(Thread &self, const void *pointer, const char *what, uint32_t site) {
@@ -65,7 +76,7 @@ MBarrier *adsim::findMBarrier(Thread &self, const void *pointer, const char *wha
   auto offset = static_cast<uint32_t>(static_cast<const char *>(pointer) - cta->shared);
   for (MBarrier &barrier : cta->mbarriers)
     if (barrier.offset == offset && barrier.valid)
-      return &barrier;
+      return isInitializedFor(self, barrier, what, site) ? &barrier : nullptr;
   if (offset % alignment)
     misuse(self, site,
            std::string(what) + " an mbarrier at " + std::to_string(offset) + ", expected a multiple of 8");
@@ -134,6 +145,8 @@ void adsim_mbarrier_init(Thread *self, const void *pointer, uint32_t count, uint
   *slot = MBarrier();
   slot->offset = offset;
   slot->initSite = site;
+  slot->initSlot = self->slot;
+  slot->initTick = self->seen.own;
   slot->slot = worker.nextSlot++;
   slot->count = count;
   slot->pending = count;

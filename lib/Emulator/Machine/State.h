@@ -91,7 +91,8 @@ struct Barrier {
 };
 
 struct MBarrier {
-  uint32_t offset = 0, slot = 0, initSite = noSite;
+  uint32_t offset = 0, slot = 0;
+  uint32_t initSite = noSite, initSlot = 0, initTick = 0; ///< where, and by whom when
   uint32_t count = 0;
   int64_t pending = 0, transactions = 0;
   uint32_t phase = 0;
