@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Faults put into the kernel that ad-emit-gpu makes for warpgroups: each is found and named, with the place of the instruction. One block
-takes three parts of the result, six pieces each, by a ring of four stages."""
+takes three parts of the result, six pieces each, by a ring of four stages; two that share an operand take two parts each."""
 
 import functools
 import pathlib
@@ -13,6 +13,7 @@ import checks  # noqa: E402
 from gpu_products import SCHEDULES, Product  # noqa: E402
 
 SHAPE = (264, 128, 384, "nn", "bf16", 0, "128x128")
+PAIR = (*SHAPE[:-1], "2x128x128")
 WAIT = "nvvm.wgmma.wait.group.sync.aligned"
 RELEASE = r"( *nvvm\.mbarrier\.arrive %\d+ : !llvm\.ptr<3>\n)"
 EXPECT = r"( *nvvm\.mbarrier\.arrive\.expect_tx (%\d+), %\d+ : !llvm\.ptr<3>, i32\n)"
@@ -35,6 +36,23 @@ FAULTS = {
     "removed barrier before sums are written": ("eager", f"{SYNC}(?= *%\\d+ = llvm.trunc)", "", 1, "race", ""),
     "a row too many": ("eager", r'"ult" (%\d+), (%\d+) : i64(?=\n.*"ult")', r'"ule" \1, \2 : i64', 1, "out of bounds", ""),
 }
+# The same of two blocks, which tell each other what they have read.
+REMOTE = r"( *)(%(\d+) = nvvm\.mapa %\d+, )%\d+(?= : )"
+ARRIVE = r" *nvvm\.mbarrier\.arrive %\d+ {scope = #nvvm\.mem_scope<cluster>} : !llvm\.ptr<7>\n"
+READS = r'( *)(%\d+) = llvm\.icmp "ult" (%\d+), %\d+ : i64(?=\n.*\n *llvm\.br )'
+MEET = r"nvvm\.cluster\.arrive\n *nvvm\.cluster\.wait\n"
+FOR_PAIRS = ("wait count off by one", "removed wait", "early stage release", "missing announcement", "double arrive", "wrong swizzle", "a row too many")
+OF_PAIRS = {name: FAULTS[name] for name in FOR_PAIRS} | {
+    "missing arrive": ("eager", ARRIVE, "", 2, "deadlock", "lacks 4 of 4 arrivals"),
+    "missing remote arrive": ("eager", READS, r'\1%one = llvm.mlir.constant(1 : i64) : i64\n\1\2 = llvm.icmp "ult" \3, %one : i64', 1, "deadlock",
+                              "lacks 4 of 4 arrivals and 0 bytes) (first: rank 1"),
+    "all arrivals at one block": ("eager", REMOTE, r"\1%zero\3 = llvm.mlir.constant(0 : i32) : i32\n\1\2%zero\3", 2, "deadlock", "lacks 4 of 4 arrivals"),
+    "readers of one block are enough": ("eager", r"constant\(4 : i32\)(?= : i32\n *nvvm\.mbarrier\.init)", "constant(2 : i32)", 1, "deadlock", "lacks 2 of 2 arrivals"),
+    "half of the multicast missing": ("eager", r"multicast_mask = %\d+ ", "", 1, "deadlock", "lacks 0 of 1 arrivals and 8192 bytes"),
+    "too few bytes announced": ("lazy", r"constant\(32768 : i32\)(?= : i32\n *nvvm\.mbarrier\.arrive)", "constant(24576 : i32)", 1, "race", ""),
+    "no barrier of the cluster behind the initialisation": ("eager", f"{MEET}(?=.*\n.*llvm.cond_br)", "nvvm.barrier0\n", 1, "race", "not ordered after its initialisation"),
+    "no barrier of the cluster before the end": ("lazy", f"{MEET}(?= *llvm.return)", "nvvm.barrier0\n", 1, "out of bounds", "whose threads have left the kernel"),
+}
 
 
 def mutated(text, old, new, count):
@@ -43,12 +61,12 @@ def mutated(text, old, new, count):
     return changed if found == count else None
 
 
-def wrong(product, fault, _):
+def wrong(product, fault, blocks):
     schedule, old, new, count, failure, says = fault
     text = mutated(product.text, old, new, count)
     if text is None:
         return f"the kernel does not hold {old!r} {count} times"
-    done = product.run([schedule], blocks=1, text=text)
+    done = product.run([schedule], blocks=blocks, text=text)
     if done.returncode != 1:
         return f"exit {done.returncode}, expected 1: {done.stderr.strip()}"
     if f"error: {failure} in kernel '" not in done.stderr or says not in done.stderr or "kernel.mlir:" not in done.stderr:
@@ -56,22 +74,25 @@ def wrong(product, fault, _):
     return None
 
 
-def clean(product, _):
+def clean(product, blocks):
     for schedule in SCHEDULES:
-        done = product.run(schedule, blocks=1)
+        done = product.run(schedule, blocks=blocks)
         if done.returncode:
             return f"the kernel itself: {' '.join(schedule)}: {done.stderr.strip()}"
     return None
 
 
-def with_product(check, folder):
-    return check(Product(folder, *SHAPE), folder)
+def with_product(check, shape, blocks, folder):
+    return check(Product(folder, *shape), blocks)
 
 
 def main():
-    tests = [("no fault", functools.partial(with_product, clean))]
-    for name, fault in FAULTS.items():
-        tests.append((name, functools.partial(with_product, lambda product, folder, fault=fault: wrong(product, fault, folder))))
+    tests = []
+    for label, shape, faults, blocks in (("", SHAPE, FAULTS, 1), ("pair: ", PAIR, OF_PAIRS, 2)):
+        tests.append((f"{label}no fault", functools.partial(with_product, clean, shape, blocks)))
+        for name, fault in faults.items():
+            check = lambda product, blocks, fault=fault: wrong(product, fault, blocks)  # noqa: E731
+            tests.append((label + name, functools.partial(with_product, check, shape, blocks)))
     return checks.run_checks("warpgroup-faults", tests)
 
 

@@ -35,21 +35,24 @@ def to_tf32(values):
 
 
 class Product:
-    """One contraction: operands in the layout (t: transposed) with random values, and its kernel with blocks of a size."""
+    """One contraction: operands in the layout (t: transposed) with random values, and its kernel with tiles of that name. Where a
+    question mark follows the layout, only the run knows how many rows there are."""
 
     def __init__(self, folder, rows, columns, depth, layout, element, batch, tile):
         self.folder, self.element, outer = folder, element, [batch] if batch else []
         self.sum, self.out = ("i32", "i32") if element == "i8" else ("f32", element)
         self.a_shape = outer + ([rows, depth] if layout[0] == "n" else [depth, rows])
         self.b_shape = outer + ([depth, columns] if layout[1] == "n" else [columns, depth])
-        self.layout, self.shape = layout, outer + [rows, columns]
+        self.layout, self.shape, self.unknown = layout, outer + [rows, columns], layout.endswith("?")
         self.write_program()
         self.write_arrays()
         self.compile(tile)
 
     def write_program(self):
-        a, b = (tensor(shape, self.element) for shape in (self.a_shape, self.b_shape))
-        y, sums, bias = tensor(self.shape, self.out), tensor(self.shape, self.sum), tensor(self.shape[-1:], self.sum)
+        written = [["?" if self.unknown and shape is not self.b_shape and axis == len(shape) - 2 else size for axis, size in enumerate(shape)]
+                   for shape in (self.a_shape, self.b_shape, self.shape)]
+        a, b = (tensor(shape, self.element) for shape in written[:2])
+        y, sums, bias = tensor(written[2], self.out), tensor(written[2], self.sum), tensor(self.shape[-1:], self.sum)
         shortened = y != sums
         first = len(self.shape) - 2
         axes = f"contract [{first + (self.layout[0] == 'n')}] x [{first + (self.layout[1] == 't')}]"
@@ -103,20 +106,22 @@ class Product:
         option = f"chip=sm_90a tile={tile}"
         head = optimize(file, f"--ad-emit-gpu={option}")
         numbers = {name: int(value) for name, value in re.findall(r"ad\.(blocks|shared_bytes|threads) = (\d+)", head)}
-        self.blocks, self.shared, self.threads = numbers["blocks"], numbers["shared_bytes"], numbers.get("threads", 256)
+        self.blocks, self.shared, self.threads = numbers.get("blocks"), numbers["shared_bytes"], numbers.get("threads", 256)
         maps = re.findall(r"box = array<i64: ([\d, ]+)>, operand = (\d) : i64, swizzle = 128 : i64(?:, (tf32))?}", head.split("gpu.module")[0])
         self.maps = [(f"box={box.replace(', ', 'x')},swizzle=128{rounds and ','}{rounds}", "abr"[int(operand)]) for box, operand, rounds in maps]
         self.text = re.search(r"^  gpu\.module .*?^  }$", optimize(file, f"--ad-to-gpu-code={option}"), re.S | re.M)[0]
 
-    def run(self, schedule, blocks=None, text=None, out="y.npy"):
+    def run(self, schedule, blocks=None, text=None, out="y.npy", more=()):
         """One run of the kernel, or of a changed text of it."""
         module = self.folder / "kernel.mlir"
         module.write_text(text or self.text)
         path = lambda name: f"{self.element}:{self.folder / name}.npy"  # noqa: E731
-        arguments = [path("a"), path("b"), str(self.folder / "r.npy"), f"out:{self.out}:{'x'.join(map(str, self.shape))}"]
+        size = [f"i64:{self.shape[-2]}"] if self.unknown else []
+        result = f"out:{self.out}:{'x'.join(map(str, self.shape))}"
+        arguments = [path("a"), *size, path("b"), str(self.folder / "r.npy"), *size, result, *size]
         arguments += [f"map:{tiles}:{path(name)}" for tiles, name in self.maps]
         command = [BIN / "ad-gpu-emulate", module, "--grid", blocks or self.blocks, "--block", self.threads, "--shared", self.shared,
-                   *(word for argument in arguments for word in ("--arg", argument)), "--out", self.folder / out, "--schedule", *schedule]
+                   *(word for argument in arguments for word in ("--arg", argument)), "--out", self.folder / out, *more, "--schedule", *schedule]
         return subprocess.run(list(map(str, command)), capture_output=True, text=True)
 
     def result(self, out="y.npy"):

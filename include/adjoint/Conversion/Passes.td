@@ -202,7 +202,8 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions names both. Sums of i8 are the same
     in any order, and go to tensor cores without a permission. On sm_90a those of warpgroups multiply (`wgmma`), where the operands are
     arguments whose rows are multiples of 16 bytes, and run along the depth if they are not f16 or bf16: one warpgroup has tiles
-    brought by tensor maps, ahead through a ring, the others multiply. Everything else is summed by multiply-adds in the written order.
+    brought by tensor maps, ahead through a ring, the others multiply. Where the result has many tiles below each other, two blocks are
+    a cluster and bring each other half of the columns that both need. Everything else is summed by multiply-adds in the written order.
 
     In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of threads takes a
     row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes, and what waits between two passes
@@ -216,7 +217,8 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     `ad.tiles` of the declaration says who takes a tile (`threads`, `warps` or `blocks`), `ad.space` how many there are: the
     product of that many leading axes of that result, the last of them divided by the extents of `ad.tile` where it is there; or
     `ad.blocks` says the number of blocks. Of blocks that stay with a processor of the device and take one tile after another, each
-    has `ad.resident`. `ad.run` is how many tiles one taker has at
+    has `ad.resident`. With `ad.cluster` so many blocks take a tile of `ad.tile` together, and a grid consists of whole clusters.
+    `ad.run` is how many tiles one taker has at
     once, `ad.group` how many threads share a tile. `ad.threads` and `ad.shared_bytes` say what
     each block gets, where it is not 256 threads and no shared memory beside that of the kernel; `ad.tensor_maps` what the last
     arguments of the kernel are: the operand, the elements of a tile along each axis, the swizzle, and `tf32` where f32 are rounded on the way.

@@ -151,8 +151,8 @@ enum { ADRT_TENSOR_MAP_BYTES = 128, ADRT_TENSOR_MAP_ALIGNMENT = 64 };
 int32_t adrt_tensor_map(adrt_context *context, const adrt_site *site, void *map, const adrt_tensor *tensor,
                         const uint32_t *box, int32_t swizzle_bytes, int32_t tf32);
 
-/* The shape of a launch: blocks of the grid, threads of a block, blocks of a cluster, each along x, y and z,
-   and the bytes of a block's dynamic shared memory. */
+/* The shape of a launch: blocks of the grid, threads of a block, blocks of a cluster (1 where the kernel
+   itself says how many), each along x, y and z, and the bytes of a block's dynamic shared memory. */
 typedef struct adrt_grid {
   uint32_t blocks[3];
   uint32_t threads[3];

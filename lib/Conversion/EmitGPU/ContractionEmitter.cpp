@@ -87,12 +87,13 @@ int64_t ContractionEmitter::longestReduction() const {
 void ContractionEmitter::shareTiles() {
   ArrayRef<int64_t> shape = results.front().shape;
   tileCount.takers = "blocks";
+  tileCount.cluster = tile.cluster;
   if (!ShapedType::isDynamicShape(shape)) {
     tileCount.blocks = tilesOf(shape, tile);
     return;
   }
   tileCount.axes = shape.size();
-  tileCount.tile = {tile.rows, tile.columns};
+  tileCount.tile = {tile.clusterRows(), tile.columns};
 }
 
 Value ContractionEmitter::divideUp(Value size, int64_t by) {
@@ -100,7 +101,8 @@ Value ContractionEmitter::divideUp(Value size, int64_t by) {
 }
 
 Value ContractionEmitter::countTiles() {
-  Value count = binary<arith::MulIOp>(divideUp(rowCount, tile.rows), divideUp(columnCount, tile.columns));
+  Value count =
+      binary<arith::MulIOp>(divideUp(rowCount, tile.clusterRows()), divideUp(columnCount, tile.columns));
   for (Value size : ArrayRef(results.front().sizes).drop_back(2))
     count = binary<arith::MulIOp>(count, size);
   return count;
@@ -117,13 +119,14 @@ static constexpr int64_t kStripRows = 8;
 
 Value ContractionEmitter::stripHeight(Value rows, Value first) {
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rows));
-  if (known && (*known < kStripRows || *known % kStripRows == 0))
-    return indexConstant(std::min(*known, kStripRows));
-  return binary<arith::MinUIOp>(binary<arith::SubIOp>(rows, first), indexConstant(kStripRows));
+  int64_t most = kStripRows / tile.cluster;
+  if (known && (*known < most || *known % most == 0))
+    return indexConstant(std::min(*known, most));
+  return binary<arith::MinUIOp>(binary<arith::SubIOp>(rows, first), indexConstant(most));
 }
 
 std::pair<Value, Value> ContractionEmitter::tileInMatrix(Value number, Value rows, Value columns) {
-  Value height = indexConstant(kStripRows);
+  Value height = indexConstant(kStripRows / tile.cluster);
   auto [strip, inStrip] = divide(number, binary<arith::MulIOp>(height, columns));
   Value first = binary<arith::MulIOp>(strip, height);
   auto [column, row] = divide(inStrip, stripHeight(rows, first));
@@ -131,11 +134,11 @@ std::pair<Value, Value> ContractionEmitter::tileInMatrix(Value number, Value row
 }
 
 ContractionEmitter::Place ContractionEmitter::placeOf(Value number) {
-  Value rows = divideUp(rowCount, tile.rows), columns = divideUp(columnCount, tile.columns);
+  Value rows = divideUp(rowCount, tile.clusterRows()), columns = divideUp(columnCount, tile.columns);
   auto [rest, inMatrix] = divide(number, binary<arith::MulIOp>(rows, columns));
   auto [row, column] = tileInMatrix(inMatrix, rows, columns);
   ArrayRef<Value> outer = ArrayRef(results.front().sizes).drop_back(2);
-  Place place{Position(outer.size()), binary<arith::MulIOp>(row, indexConstant(tile.rows)),
+  Place place{Position(outer.size()), binary<arith::MulIOp>(row, indexConstant(tile.clusterRows())),
               binary<arith::MulIOp>(column, indexConstant(tile.columns))};
   for (int64_t axis = int64_t(outer.size()) - 1; axis >= 0; --axis) {
     auto [left, index] = divide(rest, outer[axis]);

@@ -31,18 +31,31 @@ static constexpr TileOfUnits kTiles[] = {
     {Units::TensorCores, 2, {64, 64, 32, 2, 4, 3, 0}},
     {Units::TensorCores, 4, {128, 128, 16, 2, 4, 3, 0}},
     {Units::TensorCores, 4, {64, 64, 16, 2, 4, 3, 0}},
+    {Units::Warpgroups, 1, {128, 256, 128, 0, 0, 4, 2, 2}},
     {Units::Warpgroups, 1, {128, 256, 128, 0, 0, 4, 2}},
+    {Units::Warpgroups, 1, {128, 128, 128, 0, 0, 4, 2, 2}},
     {Units::Warpgroups, 1, {128, 128, 128, 0, 0, 4, 2}},
     {Units::Warpgroups, 1, {64, 64, 128, 0, 0, 4, 1}},
+    {Units::Warpgroups, 2, {128, 256, 64, 0, 0, 4, 2, 2}},
     {Units::Warpgroups, 2, {128, 256, 64, 0, 0, 4, 2}},
+    {Units::Warpgroups, 2, {128, 128, 64, 0, 0, 4, 2, 2}},
     {Units::Warpgroups, 2, {128, 128, 64, 0, 0, 4, 2}},
     {Units::Warpgroups, 2, {64, 64, 64, 0, 0, 4, 1}},
+    {Units::Warpgroups, 4, {128, 256, 32, 0, 0, 4, 2, 2}},
     {Units::Warpgroups, 4, {128, 256, 32, 0, 0, 4, 2}},
+    {Units::Warpgroups, 4, {128, 128, 32, 0, 0, 4, 2, 2}},
     {Units::Warpgroups, 4, {128, 128, 32, 0, 0, 4, 2}},
     {Units::Warpgroups, 4, {64, 64, 32, 0, 0, 4, 1}},
 };
 // Tiles that keep the processors of a large chip busy.
 static constexpr int64_t kManyTiles = 128;
+// Tiles of the result for each one outside of it that the last clusters may take.
+static constexpr int64_t kTilesForOneOutside = 8;
+
+std::string ContractionTile::name() const {
+  std::string size = std::to_string(rows) + "x" + std::to_string(columns);
+  return cluster > 1 ? std::to_string(cluster) + "x" + size : size;
+}
 
 SmallVector<ContractionTile> device::tilesFor(const Contraction &contraction) {
   int64_t bytes = getElementTypeOrSelf(contraction.rows->get().getType()).getIntOrFloatBitWidth() / 8;
@@ -54,12 +67,22 @@ SmallVector<ContractionTile> device::tilesFor(const Contraction &contraction) {
 }
 
 int64_t device::tilesOf(ArrayRef<int64_t> shape, const ContractionTile &tile) {
-  int64_t count = 1;
+  int64_t count = tile.cluster;
   for (auto [axis, size] : llvm::enumerate(shape)) {
-    int64_t each = axis + 1 == shape.size() ? tile.columns : axis + 2 == shape.size() ? tile.rows : 1;
+    int64_t each = axis + 1 == shape.size()   ? tile.columns
+                   : axis + 2 == shape.size() ? tile.clusterRows()
+                                              : 1;
     count *= ShapedType::isDynamic(size) ? 1 : int64_t(llvm::divideCeil(size, each));
   }
   return count;
+}
+
+// Blocks of a cluster that find no tile left only bring what the others need.
+static bool fillsClusters(ArrayRef<int64_t> shape, const ContractionTile &tile) {
+  ContractionTile alone = tile;
+  alone.cluster = 1;
+  int64_t inside = tilesOf(shape, alone);
+  return (tilesOf(shape, tile) - inside) * kTilesForOneOutside <= inside;
 }
 
 // No tile is wider than the result, in tiles of the smallest width; a size that only the run knows counts as
@@ -79,7 +102,8 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
   bool small =
       result.getElementTypeBitWidth() > 32 || (unknownDepth && contraction.units == Units::MultiplyAdds);
   for (const ContractionTile &tile : ArrayRef(tiles).drop_back())
-    if (!small && tilesOf(result.getShape(), tile) >= kManyTiles && tile.columns <= width)
+    if (!small && tilesOf(result.getShape(), tile) >= kManyTiles && tile.columns <= width &&
+        fillsClusters(result.getShape(), tile))
       return tile;
   return tiles.back();
 }

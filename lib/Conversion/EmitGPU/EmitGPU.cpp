@@ -70,6 +70,8 @@ private:
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                       atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
     function.walk([&](::mlir::gpu::ThreadIdOp id) { id.setUpperBoundAttr(atEnd.getIndexAttr(threads)); });
+    if (auto size = static_cast<int32_t>(emitter->getTiles().cluster); size > 1)
+      function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), atEnd.getDenseI32ArrayAttr({size, 1, 1}));
     if (ArrayAttr maps = emitter->getTiles().tensorMaps)
       function->setAttr(device::kTensorMapsAttr, maps);
     declare(kernel, function, emitter->getTiles());
@@ -186,6 +188,8 @@ private:
       declaration->setAttr("ad.blocks", builder.getI64IntegerAttr(tiles.blocks));
     if (tiles.resident > 0)
       declaration->setAttr("ad.resident", builder.getI64IntegerAttr(tiles.resident));
+    if (tiles.cluster > 1)
+      declaration->setAttr("ad.cluster", builder.getI64IntegerAttr(tiles.cluster));
     if (!tiles.tile.empty())
       declaration->setAttr("ad.tile", builder.getDenseI64ArrayAttr(tiles.tile));
     if (tiles.blockThreads != device::kBlockThreads)

@@ -21,6 +21,7 @@ struct TileCount {
   int64_t result = 0, axes = 0;
   int64_t blocks = 0;
   int64_t resident = 0; // blocks that stay with a processor and take tiles in turn; 0 if they do not
+  int64_t cluster = 1;  // blocks that take a tile together
   int64_t blockThreads = kBlockThreads;
   int64_t sharedBytes = 0;        // that the launch gives each block
   ArrayAttr tensorMaps;           // what the last arguments of the function are, or null

@@ -13,6 +13,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 static constexpr int64_t kBarrierBytes = 8;
+static constexpr unsigned kClusterSpace = 7;
 
 int64_t Ring::barrierBytes(int64_t stages) { return 2 * stages * kBarrierBytes; }
 
@@ -51,18 +52,24 @@ void Ring::initialize() {
   };
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
     NVVM::MBarrierInitOp::create(builder, loc, barrierOf(index(stage), 0), count(1), Value());
-    NVVM::MBarrierInitOp::create(builder, loc, barrierOf(index(stage), shape.stages), count(shape.readers),
-                                 Value());
+    NVVM::MBarrierInitOp::create(builder, loc, barrierOf(index(stage), shape.stages),
+                                 count(shape.readers * shape.cluster), Value());
   }
   // What copies bytes is to see them too.
   NVVM::FenceMbarrierInitOp::create(builder, loc);
+}
+
+// Whoever waits learns what threads of all blocks have done that arrive.
+static NVVM::MemScopeKind scopeOf(const Ring::Shape &shape) {
+  return shape.cluster > 1 ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
 }
 
 void Ring::wait(Value barrier, Value parity) {
   auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
-  Value done = NVVM::MBarrierTryWaitOp::create(builder, loc, builder.getI1Type(), barrier, parity, Value());
+  Value done = NVVM::MBarrierTryWaitOp::create(builder, loc, builder.getI1Type(), barrier, parity, Value(),
+                                               scopeOf(shape));
   Value yes = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
   Value again = arith::XOrIOp::create(builder, loc, done, yes);
   scf::ConditionOp::create(builder, loc, again, ValueRange());
@@ -81,6 +88,12 @@ Value Ring::startFilling(Value piece) {
 
 void Ring::awaitFull(Value piece) { wait(barrierOf(piece, 0), roundOf(piece, 0)); }
 
-void Ring::release(Value piece) {
-  NVVM::MBarrierArriveOp::create(builder, loc, Type(), barrierOf(piece, shape.stages), Value());
+void Ring::release(Value piece, Value block) {
+  Value barrier = barrierOf(piece, shape.stages);
+  if (shape.cluster > 1) {
+    Value rank = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), block);
+    Type inCluster = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
+    barrier = NVVM::MapaOp::create(builder, loc, inCluster, barrier, rank);
+  }
+  NVVM::MBarrierArriveOp::create(builder, loc, Type(), barrier, Value(), scopeOf(shape));
 }

@@ -12,7 +12,8 @@ namespace mlir::ad::device {
 
 /// Stages of shared memory through which pieces go in order: piece n lies in stage n modulo their number. A
 /// stage is filled again when every reader has released it. For each stage an mbarrier says that it is full,
-/// and another one that it is empty.
+/// and another one that it is empty. Blocks of a cluster that fill stages of each other have rings of the
+/// same shape and pieces: a stage is then empty when it is in all of them.
 class Ring {
 public:
   struct Shape {
@@ -20,6 +21,7 @@ public:
     int64_t bytes;    // of a stage
     int64_t readers;  // warpgroups
     int64_t barriers; // bytes from the first stage to the mbarriers
+    int64_t cluster;  // blocks
   };
   /// Code goes where `builder` is; `memory` points to the first stage.
   Ring(OpBuilder &builder, Location loc, Value memory, const Shape &shape)
@@ -37,8 +39,9 @@ public:
   Value startFilling(Value piece);
   /// Waits until the piece is there.
   void awaitFull(Value piece);
-  /// By one thread of each reader, when nothing of it reads the piece any more.
-  void release(Value piece);
+  /// By one thread of each reader for each block of the cluster, whose number is `block`, when nothing of the
+  /// reader reads the piece any more.
+  void release(Value piece, Value block);
 
 private:
   Value index(int64_t value);

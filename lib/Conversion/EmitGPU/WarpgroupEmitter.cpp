@@ -35,32 +35,45 @@ LogicalResult WarpgroupEmitter::emitRoots() {
     limitRegisters(/*copies=*/true);
     return emitIf(isEqual(inBlock, 0), [&] { return emitCopies(); });
   };
-  return emitIf(isEqual(warpgroup, 0), copy, [&] {
+  auto multiply = [&] {
     limitRegisters(/*copies=*/false);
     return emitProducts();
-  });
+  };
+  if (failed(emitIf(isEqual(warpgroup, 0), copy, multiply)))
+    return failure();
+  // The other block may still arrive at mbarriers of this one.
+  if (tile.cluster > 1)
+    synchronizeCluster();
+  return success();
+}
+
+// Threads of a warp may come one by one.
+void WarpgroupEmitter::synchronizeCluster() {
+  NVVM::ClusterArriveOp::create(builder, loc, /*aligned=*/nullptr);
+  NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/nullptr);
 }
 
 // Tensor maps are passed by value, as arguments behind all others: the driver then keeps a copy for each
-// launch, and neither it nor the emulator needs memory of its own for them.
+// launch, and neither it nor the emulator needs memory of its own for them. Blocks of a cluster have the same
+// columns.
 LogicalResult WarpgroupEmitter::addSources() {
   SmallVector<Attribute> maps;
   int64_t offset = 0;
-  auto add = [&](OpOperand *operand, unsigned loop, int64_t extent) -> LogicalResult {
+  auto add = [&](OpOperand *operand, unsigned loop, int64_t extent, int64_t sharers) -> LogicalResult {
     Staged part = stagedOf(operand, loop, extent);
     SwizzledTile swizzled{extent, tile.depth, part.alongDepth, elementBytes()};
     unsigned number = function.getNumArguments();
     if (failed(function.insertArgument(number, LLVM::LLVMPointerType::get(builder.getContext()),
                                        builder.getDictionaryAttr({}), loc)))
       return function.emitOpError("takes no further argument");
-    sources.push_back({part, swizzled, function.getArgument(number), offset});
+    sources.push_back({part, swizzled, sharers, function.getArgument(number), offset});
     maps.push_back(mapOf(sources.back()));
     offset += swizzled.bytes();
     return success();
   };
   assert(tile.depth * elementBytes() == kSwizzleBytes && "a line along the depth is a piece deep");
-  if (failed(add(contraction.rows, contraction.rowLoop, tile.rows)) ||
-      failed(add(contraction.columns, contraction.columnLoop, tile.columns)))
+  if (failed(add(contraction.rows, contraction.rowLoop, tile.rows, /*sharers=*/1)) ||
+      failed(add(contraction.columns, contraction.columnLoop, tile.columns, tile.cluster)))
     return failure();
   tileCount.tensorMaps = builder.getArrayAttr(maps);
   return success();
@@ -75,7 +88,7 @@ Attribute WarpgroupEmitter::mapOf(const Source &source) {
   for (unsigned axis = 0; axis < map.getNumResults(); ++axis) {
     unsigned loop = map.getDimPosition(axis);
     box.push_back(loop == contraction.depthLoop  ? source.tile.depth
-                  : loop == source.part.lineLoop ? source.tile.slabExtent()
+                  : loop == source.part.lineLoop ? source.share().slabExtent()
                                                  : 1);
   }
   auto argument = cast<BlockArgument>(source.part.operand->get());
@@ -102,17 +115,26 @@ void WarpgroupEmitter::emitPrologue() {
     ring().initialize();
     return success();
   });
-  synchronizeBlock();
+  inCluster = binary<arith::RemUIOp>(block, indexConstant(tile.cluster));
+  if (tile.cluster > 1)
+    synchronizeCluster();
+  else
+    synchronizeBlock();
 }
 
-// All warpgroups go through the same parts of the result, and count the pieces of the ring alike.
+// All warpgroups of a cluster go through the same parts of the result, and count the pieces of the ring
+// alike.
 LogicalResult WarpgroupEmitter::forTiles(TileCode code) {
-  auto loop = scf::ForOp::create(builder, loc, block, countTiles(), blocks, indexConstant(0));
+  Value size = indexConstant(tile.cluster);
+  Value cluster = binary<arith::DivUIOp>(block, size), clusters = binary<arith::DivUIOp>(blocks, size);
+  auto loop = scf::ForOp::create(builder, loc, cluster, countTiles(), clusters, indexConstant(0));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Scope scope(*this);
   Value before = loop.getRegionIterArg(0);
-  if (failed(code(placeOf(loop.getInductionVar()), before)))
+  Place place = placeOf(loop.getInductionVar());
+  place.row = binary<arith::AddIOp>(place.row, binary<arith::MulIOp>(inCluster, indexConstant(tile.rows)));
+  if (failed(code(place, before)))
     return failure();
   Value after = binary<arith::AddIOp>(before, pieceCount());
   scf::YieldOp::create(builder, loc, after);
@@ -136,26 +158,37 @@ LogicalResult WarpgroupEmitter::emitCopies() {
   });
 }
 
-// What lies outside of an operand becomes zero, which adds nothing.
 void WarpgroupEmitter::copyPiece(const Place &place, Value piece, Value depth) {
-  linalg::GenericOp op = contraction.op;
-  Type cluster = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
   Value full = ring().startFilling(piece);
-  for (const Source &source : sources) {
-    bool rows = source.part.lineLoop == contraction.rowLoop;
-    AffineMap map = op.getMatchingIndexingMap(source.part.operand);
-    for (int64_t slab = 0; slab < source.tile.slabCount(); ++slab) {
-      Value line = binary<arith::AddIOp>(rows ? place.row : place.column,
-                                         indexConstant(slab * source.tile.slabExtent()));
-      SmallVector<Value> coordinates; // from the axis that is contiguous
-      for (const Index &index : llvm::reverse(apply(map, loopsAt(place, line, line, depth))))
-        coordinates.push_back(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index.base));
-      Value byte = indexConstant(source.offset + slab * source.tile.slabBytes());
-      Value target = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, ring().pointerTo(piece, byte));
-      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-          builder, loc, target, source.map, coordinates, full, /*im2colOffsets=*/ValueRange(),
-          /*multicastMask=*/Value(), /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-          NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
-    }
+  for (const Source &source : sources)
+    copyShare(source, place, piece, depth, full);
+}
+
+// What lies outside of an operand becomes zero, which adds nothing. A share lies at the same place in each
+// block, and is reported to the mbarrier of each.
+void WarpgroupEmitter::copyShare(const Source &source, const Place &place, Value piece, Value depth,
+                                 Value full) {
+  linalg::GenericOp op = contraction.op;
+  AffineMap map = op.getMatchingIndexingMap(source.part.operand);
+  Type cluster = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
+  SwizzledTile share = source.share();
+  Value start = source.part.lineLoop == contraction.rowLoop ? place.row : place.column;
+  Value byte = indexConstant(source.offset), mask;
+  if (source.sharers > 1) {
+    start = binary<arith::AddIOp>(start, binary<arith::MulIOp>(inCluster, indexConstant(share.extent)));
+    byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(inCluster, indexConstant(share.bytes())));
+    mask = arith::ConstantIntOp::create(builder, loc, builder.getI16Type(), (1 << source.sharers) - 1);
+  }
+  for (int64_t slab = 0; slab < share.slabCount(); ++slab) {
+    Value line = binary<arith::AddIOp>(start, indexConstant(slab * share.slabExtent()));
+    SmallVector<Value> coordinates; // from the axis that is contiguous
+    for (const Index &index : llvm::reverse(apply(map, loopsAt(place, line, line, depth))))
+      coordinates.push_back(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index.base));
+    Value at = binary<arith::AddIOp>(byte, indexConstant(slab * share.slabBytes()));
+    Value target = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, ring().pointerTo(piece, at));
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        builder, loc, target, source.map, coordinates, full, /*im2colOffsets=*/ValueRange(), mask,
+        /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
+        /*predicate=*/Value());
   }
 }

@@ -20,12 +20,15 @@ public:
   int64_t blocksTogether() const override;
 
 private:
-  /// An operand: its tiles in a stage of the ring, and the argument that is its tensor map.
+  /// An operand: its tiles in a stage of the ring, what of them the block brings, and the argument that is
+  /// its tensor map.
   struct Source {
     Staged part;
     SwizzledTile tile;
+    int64_t sharers; // blocks that bring equal parts of a tile to each other
     Value map;
     int64_t offset; // bytes from the start of a stage
+    SwizzledTile share() const { return {tile.extent / sharers, tile.depth, tile.alongDepth, tile.elementBytes}; }
   };
   /// A part of the result that the block computes, and how many pieces went through the ring before.
   using TileCode = function_ref<LogicalResult(const Place &place, Value before)>;
@@ -42,13 +45,15 @@ private:
   void limitRegisters(bool copies);
   LogicalResult emitCopies();
   void copyPiece(const Place &place, Value piece, Value depth);
+  void copyShare(const Source &source, const Place &place, Value piece, Value depth, Value full);
+  void synchronizeCluster();
 
   // --- WarpgroupProducts.cpp: the warpgroups that multiply
   LogicalResult emitProducts();
   Value multiplyPieces(Value before);
   Value multiplyPiece(Value piece, Value sums);
   Value operandOf(const Source &source, Value piece, Value byte);
-  void releasePiece(Value piece, Value condition);
+  void releasePiece(Value piece, Value block, Value condition);
   LogicalResult emitResultsOf(const Place &place, Value sums);
   void storeColumns(const Sums &inShared, Value chunk, Value sums);
   void storeColumns(const Sums &inShared, int64_t chunk, Value sums);
@@ -61,12 +66,14 @@ private:
   int64_t sumsStart() const { return tile.stages * stageBytes(); }
   int64_t barriersStart() const { return sumsStart() + warpCount() * kSumBytes; }
   Ring ring() {
-    return {builder, loc, shared, {tile.stages, stageBytes(), tile.warpgroups, barriersStart()}};
+    return {
+        builder, loc, shared, {tile.stages, stageBytes(), tile.warpgroups, barriersStart(), tile.cluster}};
   }
   Value pieceCount();
 
   SmallVector<Source, 2> sources; // the rows' operand, and the columns'
   Value warpgroup;                // of the thread, in its block; the first one copies
+  Value inCluster;                // number of the block
 };
 
 } // namespace mlir::ad::device

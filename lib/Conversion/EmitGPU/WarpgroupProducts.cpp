@@ -20,7 +20,8 @@ LogicalResult WarpgroupEmitter::emitProducts() {
 
 // A piece is multiplied while the one before it still is; then that one is given back.
 Value WarpgroupEmitter::multiplyPieces(Value before) {
-  Value first = isEqual(binary<arith::RemUIOp>(inBlock, indexConstant(kWarpgroupThreads)), 0);
+  Value inWarpgroup = binary<arith::RemUIOp>(inBlock, indexConstant(kWarpgroupThreads));
+  Value releases = isBelow(inWarpgroup, indexConstant(tile.cluster));
   Value one = indexConstant(1), count = pieceCount();
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), count, one,
                                  ValueRange{zeroSums(builder, loc, sumType(), tile.columns)});
@@ -32,17 +33,18 @@ Value WarpgroupEmitter::multiplyPieces(Value before) {
     Value sums = multiplyPiece(piece, loop.getRegionIterArg(0));
     NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 1);
     Value later = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, number, indexConstant(0));
-    releasePiece(binary<arith::SubIOp>(piece, one), binary<arith::AndIOp>(first, later));
+    releasePiece(binary<arith::SubIOp>(piece, one), inWarpgroup, binary<arith::AndIOp>(releases, later));
     scf::YieldOp::create(builder, loc, sums);
   }
   NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, 0);
-  releasePiece(binary<arith::SubIOp>(binary<arith::AddIOp>(before, count), one), first);
+  releasePiece(binary<arith::SubIOp>(binary<arith::AddIOp>(before, count), one), inWarpgroup, releases);
   return loop.getResult(0);
 }
 
-void WarpgroupEmitter::releasePiece(Value piece, Value condition) {
+// A thread of the warpgroup for each block.
+void WarpgroupEmitter::releasePiece(Value piece, Value block, Value condition) {
   (void)emitIf(condition, [&] {
-    ring().release(piece);
+    ring().release(piece, block);
     return success();
   });
 }

@@ -91,25 +91,36 @@ std::pair<Value, Value> HostEmitter::blocksFor(func::FuncOp kernel, Value thread
   return {builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMostBlocks)), block};
 }
 
+// Blocks that stay with their processor are no more than those have room for, but one cluster always is.
+Value HostEmitter::roomFor(int64_t resident, int64_t cluster) {
+  Value room = builder.createOrFold<arith::MulIOp>(loc, processors, indexConstant(resident));
+  if (cluster == 1)
+    return room;
+  room = builder.createOrFold<arith::DivUIOp>(loc, room, indexConstant(cluster));
+  return builder.createOrFold<arith::MaxUIOp>(loc, room, indexConstant(1));
+}
+
+// Counted in clusters, so that the grid consists of whole ones.
+Value HostEmitter::countedBlocks(LaunchOp launch, func::FuncOp kernel) {
+  bool counts = kernel->hasAttr("ad.tile"); // here, what only the run knows
+  int64_t cluster = numberOf(kernel, "ad.cluster", 1), most = kMostBlocks / cluster;
+  int64_t known = std::clamp<int64_t>(numberOf(kernel, "ad.blocks", cluster) / cluster, 1, most);
+  Value count = counts ? tileCount(launch, kernel) : indexConstant(known);
+  if (int64_t resident = numberOf(kernel, "ad.resident", 0))
+    count = builder.createOrFold<arith::MinUIOp>(loc, count, roomFor(resident, cluster));
+  if (counts) {
+    count = builder.createOrFold<arith::MinUIOp>(loc, count, indexConstant(most));
+    count = builder.createOrFold<arith::MaxUIOp>(loc, count, indexConstant(1));
+  }
+  return builder.createOrFold<arith::MulIOp>(loc, count, indexConstant(cluster));
+}
+
 // Blocks that the kernel counts, or as many as its tiles take.
 Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
   int64_t most = numberOf(kernel, "ad.threads", kBlockThreads);
   int64_t sharedBytes = numberOf(kernel, "ad.shared_bytes", 0);
-  bool counts = kernel->hasAttr("ad.tile"); // here, what only the run knows
-  if (counts || kernel->hasAttr("ad.blocks")) {
-    int64_t known = std::clamp<int64_t>(numberOf(kernel, "ad.blocks", 1), 1, kMostBlocks);
-    Value count = counts ? tileCount(launch, kernel) : indexConstant(known);
-    // Blocks that stay with their processor are no more than those have room for.
-    if (auto resident = kernel->getAttrOfType<IntegerAttr>("ad.resident")) {
-      Value room = builder.createOrFold<arith::MulIOp>(loc, processors, indexConstant(resident.getInt()));
-      count = builder.createOrFold<arith::MinUIOp>(loc, count, room);
-    }
-    if (counts) {
-      count = builder.createOrFold<arith::MinUIOp>(loc, count, indexConstant(kMostBlocks));
-      count = builder.createOrFold<arith::MaxUIOp>(loc, count, indexConstant(1));
-    }
-    return gridOf(count, indexConstant(most), sharedBytes);
-  }
+  if (kernel->hasAttr("ad.tile") || kernel->hasAttr("ad.blocks"))
+    return gridOf(countedBlocks(launch, kernel), indexConstant(most), sharedBytes);
   Value threads = tileCount(launch, kernel);
   if (int64_t each = threadsOfTile(kernel); each > 1)
     threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(each));
@@ -118,7 +129,8 @@ Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
   return gridOf(blocks, block, sharedBytes);
 }
 
-// adrt_grid: blocks and threads of a block along x, and 1 along every other axis.
+// adrt_grid: blocks and threads of a block along x, and 1 along every other axis. Kernels say themselves how
+// many blocks their clusters have.
 Value HostEmitter::gridOf(Value blocks, Value threads, int64_t sharedBytes) {
   constexpr int64_t numbers = 10; // three triples and the bytes of shared memory
   auto type = LLVM::LLVMArrayType::get(builder.getI32Type(), numbers);

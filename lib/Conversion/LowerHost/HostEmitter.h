@@ -100,6 +100,8 @@ private:
   void returnDonated(Value argument, const HostTensor &tensor);
   Value tileCount(LaunchOp launch, func::FuncOp kernel);
   std::pair<Value, Value> blocksFor(func::FuncOp kernel, Value threads);
+  Value roomFor(int64_t resident, int64_t cluster);
+  Value countedBlocks(LaunchOp launch, func::FuncOp kernel);
   Value gridFor(LaunchOp launch, func::FuncOp kernel);
   Value gridOf(Value blocks, Value threads, int64_t sharedBytes);
   SmallVector<Value> tensorMapsFor(LaunchOp launch, func::FuncOp kernel);

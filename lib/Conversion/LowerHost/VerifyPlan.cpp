@@ -22,6 +22,7 @@ private:
   LogicalResult verifyKernel(LaunchOp launch);
   LogicalResult verifySpace(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyMaps(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyClusters(LaunchOp launch, func::FuncOp kernel);
   bool hasPlan(Operation *op, StringRef name, ValueRange values, bool optional = false) const;
 
   func::FuncOp function;
@@ -68,10 +69,21 @@ LogicalResult PlanVerifier::verifySpace(LaunchOp launch, func::FuncOp kernel) {
   auto tile = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.tile");
   if (tile && (tile.size() > space[1] || llvm::any_of(tile.asArrayRef(), [](int64_t n) { return n < 1; })))
     return launch.emitOpError("launches a kernel whose ad.tile is no tile of the axes that ad.space names");
-  for (StringRef count : {"ad.run", "ad.group", "ad.resident"})
+  for (StringRef count : {"ad.run", "ad.group", "ad.resident", "ad.cluster"})
     if (auto number = kernel->getAttrOfType<IntegerAttr>(count); number && number.getInt() < 1)
       return launch.emitOpError("launches a kernel whose ") << count << " is not positive";
-  return verifyMaps(launch, kernel);
+  return failed(verifyClusters(launch, kernel)) ? failure() : verifyMaps(launch, kernel);
+}
+
+// The host counts whole ones.
+LogicalResult PlanVerifier::verifyClusters(LaunchOp launch, func::FuncOp kernel) {
+  auto cluster = kernel->getAttrOfType<IntegerAttr>("ad.cluster");
+  auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks");
+  if (cluster && !blocks && !kernel->hasAttr("ad.tile"))
+    return launch.emitOpError("launches a kernel that has ad.cluster, but neither ad.blocks nor ad.tile");
+  if (cluster && blocks && blocks.getInt() % cluster.getInt() != 0)
+    return launch.emitOpError("launches a kernel whose ad.blocks is no multiple of its ad.cluster");
+  return success();
 }
 
 // Of an operand, with a size for each of its axes.

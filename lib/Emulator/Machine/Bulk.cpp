@@ -219,8 +219,8 @@ std::shared_ptr<BulkCopy> makeCopy(Thread &self, char *shared, uint32_t bytes, u
   return copy->target ? copy : nullptr;
 }
 
-/// The sectors of global memory that a copy touches, beside the fewest that hold its bytes. What a load brings
-/// to several CTAs it reads once.
+/// The sectors of global memory that a copy touches, beside the fewest that hold its bytes. What a load
+/// brings to several CTAs it reads once.
 void countTraffic(Worker &worker, const BulkCopy &copy) {
   constexpr uint64_t sectorBytes = 32;
   if (!worker.traffic.isEnabled() || copy.from)

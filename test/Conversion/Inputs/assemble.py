@@ -44,10 +44,14 @@ def of_floats(element):
 """
 
 
-# What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their code holds.
-PRODUCTS = [(2048, 4096, 208), (2048, 1152, 208), (1160, 264, 80)]
+# What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their code holds. Blocks
+# of the first ones on warpgroups are clusters.
+PRODUCTS = [(2048, 4096, 208), (2048, 1152, 208), (1160, 264, 80), (384, 16384, 208), (384, 5504, 208)]
+CLUSTERS = 2
 OF_UNKNOWN_SIZES = [("?", "?", "?")]
 OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait"]
+OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster", "mbarrier.arrive.release.cluster.shared::cluster",
+               "barrier.cluster.arrive", "barrier.cluster.wait"]
 OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
 
 
@@ -144,6 +148,10 @@ def instructions_missed(stem, chip, kernels, by_warpgroups):
         copied.update({text: True for text in expected if text in kernel})
     if len(by_warpgroups) != len(kernels):
         yield from (f"no kernel with {text}" for text in OF_WARPS if text not in copied)
+    of_clusters = len(by_warpgroups) * CLUSTERS // len(PRODUCTS)
+    for text in OF_CLUSTERS:
+        if (found := sum(text in kernel for kernel in kernels.values())) != of_clusters:
+            yield f"{found} kernels with {text}, expected {of_clusters}"
 
 
 def complaints(ptxas, path, chip):

@@ -1,0 +1,80 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s
+
+// Two blocks take tiles below each other. Each brings its rows and half of the columns; the launch has whole
+// clusters.
+// CHECK: func.func private @dot_0({{.*}}) attributes {ad.blocks = 256 : i64, ad.cluster = 2 : i64, ad.resident = 1 : i64
+// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 128, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 64, 64>, operand = 1
+// CHECK: gpu.func @dot_0({{.*}}%[[LEFT:[^ ,]+]]: !llvm.ptr, %[[RIGHT:[^ ,]+]]: !llvm.ptr) kernel
+// CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+
+// The stages of both blocks are empty when four warpgroups have released them. No block uses mbarriers of the other one before they are there.
+// CHECK: %[[READERS:.+]] = arith.constant 4 : i32
+// CHECK-NEXT: nvvm.mbarrier.init %{{.+}}, %[[READERS]]
+// CHECK: nvvm.fence.mbarrier.init
+// CHECK: nvvm.cluster.arrive
+// CHECK-NEXT: nvvm.cluster.wait
+
+// A block announces what both bring to it: its rows, and two slabs of columns of the four.
+// CHECK: nvvm.mbarrier.try_wait {{.+}}scope = #nvvm.mem_scope<cluster>
+// CHECK: %[[BYTES:.+]] = arith.constant 49152 : i32
+// CHECK: nvvm.mbarrier.arrive.expect_tx %{{.+}}, %[[BYTES]]
+// CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %[[LEFT]]
+// CHECK-NOT: multicast_mask
+// CHECK: %[[BOTH:.+]] = arith.constant 3 : i16
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %[[RIGHT]], {{.+}} multicast_mask = %[[BOTH]]
+// CHECK-NOT: nvvm.cp.async.bulk
+
+// One thread of a warpgroup for each block tells it that a stage has been read.
+// CHECK: arith.cmpi ult
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: %[[BARRIER:.+]] = nvvm.mapa %{{.+}}, %{{.+}} : !llvm.ptr<3> -> !llvm.ptr<7>
+// CHECK-NEXT: nvvm.mbarrier.arrive %[[BARRIER]] {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 0
+// CHECK: nvvm.mapa
+
+// A block stays until the other one has arrived at its mbarriers for the last time.
+// CHECK: nvvm.cluster.arrive
+// CHECK-NEXT: nvvm.cluster.wait
+// CHECK-NEXT: gpu.return
+func.func @large(%a: tensor<2048x1000xbf16>, %b: tensor<1000x4096xbf16>) -> tensor<2048x4096xbf16> {
+  %0 = ad.dot %a, %b : (tensor<2048x1000xbf16>, tensor<1000x4096xbf16>) -> tensor<2048x4096xbf16>
+  return %0 : tensor<2048x4096xbf16>
+}
+
+// -----
+
+// Lines of columns along the depth: one copy brings half of them. Nine rows of tiles are taken by five clusters each.
+// CHECK: ad.blocks = 160 : i64, ad.cluster = 2 : i64
+// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 128, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 64, 64>, operand = 1
+// CHECK: multicast_mask
+// CHECK-NOT: multicast_mask
+// CHECK: gpu.return
+func.func @odd(%a: tensor<1100x256xf16>, %b: tensor<2000x256xf16>) -> tensor<1100x2000xf16> {
+  %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<1100x256xf16>, tensor<2000x256xf16>) -> tensor<1100x2000xf16>
+  return %0 : tensor<1100x2000xf16>
+}
+
+// -----
+
+// Where a cluster would often find only one tile, blocks are alone: one row of tiles, three, and one per matrix of a batch.
+// CHECK-NOT: ad.cluster
+// CHECK-NOT: nvvm.cluster
+func.func @one_row(%a: tensor<128x64xbf16>, %b: tensor<64x32768xbf16>) -> tensor<128x32768xbf16> {
+  %0 = ad.dot %a, %b : (tensor<128x64xbf16>, tensor<64x32768xbf16>) -> tensor<128x32768xbf16>
+  return %0 : tensor<128x32768xbf16>
+}
+func.func @three_rows(%a: tensor<384x64xbf16>, %b: tensor<64x16384xbf16>) -> tensor<384x16384xbf16> {
+  %0 = ad.dot %a, %b : (tensor<384x64xbf16>, tensor<64x16384xbf16>) -> tensor<384x16384xbf16>
+  return %0 : tensor<384x16384xbf16>
+}
+func.func @batch(%a: tensor<200x128x64xbf16>, %b: tensor<200x64x256xbf16>) -> tensor<200x128x256xbf16> {
+  %0 = ad.dot %a, %b batch [0] x [0] contract [2] x [1] : (tensor<200x128x64xbf16>, tensor<200x64x256xbf16>) -> tensor<200x128x256xbf16>
+  return %0 : tensor<200x128x256xbf16>
+}
+// Nor does anything speak for one where only the run knows how many rows there are.
+func.func @unknown(%a: tensor<?x64xbf16>, %b: tensor<64x65536xbf16>) -> tensor<?x65536xbf16> {
+  %0 = ad.dot %a, %b : (tensor<?x64xbf16>, tensor<64x65536xbf16>) -> tensor<?x65536xbf16>
+  return %0 : tensor<?x65536xbf16>
+}

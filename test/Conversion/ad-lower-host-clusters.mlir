@@ -1,0 +1,67 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-lower-host=device=true --split-input-file --verify-diagnostics | FileCheck %s
+
+// Clusters are counted, and blocks are as many as these have; one cluster is there on the smallest device.
+// CHECK-LABEL: func.func @adrt_entry_clusters
+// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
+// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
+// CHECK: %[[PAIRS:.+]] = arith.divui %[[PROCESSORS]], %{{c2.*}} : index
+// CHECK: %[[ROOM:.+]] = arith.maxui %[[PAIRS]], %{{c1.*}} : index
+// CHECK: %[[CLUSTERS:.+]] = arith.minui %[[ROOM]], %{{c500.*}} : index
+// CHECK: %[[BLOCKS:.+]] = arith.muli %[[CLUSTERS]], %{{c2.*}} : index
+// CHECK: arith.index_cast %[[BLOCKS]] : index to i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr)
+    attributes {ad.blocks = 1000 : i64, ad.cluster = 2 : i64, ad.resident = 1 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+func.func @clusters(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Of unknown sizes too: no launch has more than 65535 blocks, nor half a cluster.
+// CHECK-LABEL: func.func @adrt_entry_cluster_tiles
+// CHECK: %[[ROWS:.+]] = arith.ceildivui %{{.+}}, %{{c256.*}} : index
+// CHECK: %[[TILES:.+]] = arith.muli %[[ROWS]], %{{c3.*}} : index
+// CHECK: %[[MOST:.+]] = arith.minui %[[TILES]], %{{c32767.*}} : index
+// CHECK: %[[CLUSTERS:.+]] = arith.maxui %[[MOST]], %{{c1.*}} : index
+// CHECK: arith.muli %[[CLUSTERS]], %{{c2.*}} : index
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {
+  ad.cluster = 2 : i64, ad.space = array<i64: 0, 2>, ad.tile = array<i64: 256, 128>, ad.tiles = "blocks"}
+func.func @cluster_tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32>
+    attributes {ad.arena_bytes = 0 : i64, ad.buffers = array<i64: 0, 1, 0, 1200>, ad.pool_bytes = array<i64: 1200>} {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x300xf32>
+  %y = ad.launch @k(%x) sizes(%n) {ad.buffer = array<i64: 0>} : (tensor<?x300xf32>) -> tensor<?x300xf32>
+  return %y : tensor<?x300xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.blocks = 3 : i64, ad.cluster = 2 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.blocks is no multiple of its ad.cluster}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.cluster = 2 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel that has ad.cluster, but neither ad.blocks nor ad.tile}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.blocks = 2 : i64, ad.cluster = 0 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.cluster is not positive}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -1,0 +1,76 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Contractions of warpgroups whose blocks are clusters of two, on the emulated GPU: in every schedule the bits of sums in ascending order,
+as without clusters, no finding of the checks, and less read of the operand that both blocks need."""
+
+import functools
+import math
+import pathlib
+import re
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+from gpu_products import SCHEDULES, Product  # noqa: E402
+
+# Rows, columns, depth, layout (t: transposed operand, ?: unknown rows), element type, batch, tile, blocks (0: as many as the kernel asks
+# for). Even and odd numbers of tiles below each other, one of them, rests along each axis, clusters that take several tiles and none,
+# halves of the columns that lie outside, strips and a lower one.
+CASES = [
+    (256, 256, 64, "nn", "bf16", 0, "2x128x256", 0), (136, 264, 200, "nt", "f16", 0, "2x128x256", 2), (328, 72, 328, "tn", "bf16", 0, "2x128x256", 2),
+    (264, 136, 72, "tt", "f16", 2, "2x128x256", 4), (256, 128, 320, "nn", "f16", 0, "2x128x128", 0), (392, 120, 400, "tt", "bf16", 0, "2x128x128", 2),
+    (8, 136, 8, "tn", "bf16", 3, "2x128x128", 4), (1, 5, 136, "nt", "bf16", 0, "2x128x128", 2), (264, 40, 136, "nn", "f16", 2, "2x128x128", 8),
+    (1160, 136, 16, "nt", "bf16", 0, "2x128x128", 6), (300, 136, 72, "nn?", "bf16", 0, "2x128x128", 2), (128, 264, 72, "nt?", "f16", 2, "2x128x256", 4),
+]
+
+
+def wrong(case, folder):
+    *shape, tile, blocks = case
+    product = Product(folder, *shape, tile)
+    if "multicast_mask" not in product.text:
+        return "shares no operand"
+    for schedule in SCHEDULES:
+        done = product.run(schedule, blocks or None)
+        if done.returncode:
+            return f"{' '.join(schedule)}: exit {done.returncode}: {done.stderr.strip()}"
+        if not np.array_equal(product.result().view(np.uint16), product.expected.view(np.uint16)):
+            return f"{' '.join(schedule)}: other bits than those of sums in ascending order"
+    return None
+
+
+def sectors_read(folder, shape, tile):
+    """What tensor maps read of global memory, in sectors of 32 bytes."""
+    done = Product(folder, *shape, tile).run(["eager"], more=["--stats"])
+    found = re.findall(r" nvvm\.cp\.async\.bulk\.tensor\.shared\.cluster\.global: \d+ requests, (\d+) sectors, (\S+) of the least", done.stdout)
+    if done.returncode or not found or any(float(share) != 1 for _, share in found):
+        raise RuntimeError(f"reads {found}: {done.stderr}")
+    return sum(int(sectors) for sectors, _ in found)
+
+
+def wrong_reads(tile, folder):
+    """Of one tile of the result after another each block reads its rows, but only one of two the columns."""
+    rows, columns = map(int, tile.split("x"))
+    shape = (4 * rows, 2 * columns, 192, "nn", "bf16", 0)
+    for name, blocks in ((tile, 1), (f"2x{tile}", 2)):
+        brought = 4 * 2 * (rows + columns / blocks) * 192
+        if (found := sectors_read(folder, shape, name)) != math.ceil(brought * 2 / 32):
+            return f"{name}: {found} sectors, expected {brought * 2 / 32}"
+    return None
+
+
+def wrong_launch(folder):
+    """Half a cluster is no launch."""
+    done = Product(folder, 256, 128, 64, "nn", "bf16", 0, "2x128x128").run(["eager"], 3)
+    return None if done.returncode == 2 or "does not consist of clusters" in done.stderr else f"exit {done.returncode}: {done.stderr}"
+
+
+def main():
+    tests = [(case, functools.partial(wrong, case)) for case in CASES]
+    tests += [(f"sectors of {tile}", functools.partial(wrong_reads, tile)) for tile in ("128x256", "128x128")]
+    return checks.run_checks("gpu-clusters", [*tests, ("half a cluster", wrong_launch)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
