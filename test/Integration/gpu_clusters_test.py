@@ -3,9 +3,10 @@
 as without clusters, no finding of the checks, and less read of the operand that both blocks need."""
 
 import functools
-import math
+import json
 import pathlib
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
-from gpu_products import SCHEDULES, Product  # noqa: E402
+from gpu_products import BIN, SCHEDULES, Product, to_bf16  # noqa: E402
 
 # Rows, columns, depth, layout (t: transposed operand, ?: unknown rows), element type, batch, tile, blocks (0: as many as the kernel asks
 # for). Even and odd numbers of tiles below each other, one of them, rests along each axis, clusters that take several tiles and none,
@@ -54,9 +55,9 @@ def wrong_reads(tile, folder):
     rows, columns = map(int, tile.split("x"))
     shape = (4 * rows, 2 * columns, 192, "nn", "bf16", 0)
     for name, blocks in ((tile, 1), (f"2x{tile}", 2)):
-        brought = 4 * 2 * (rows + columns / blocks) * 192
-        if (found := sectors_read(folder, shape, name)) != math.ceil(brought * 2 / 32):
-            return f"{name}: {found} sectors, expected {brought * 2 / 32}"
+        expected = 4 * 2 * (rows + columns / blocks) * 192 * 2 / 32
+        if (found := sectors_read(folder, shape, name)) != expected:
+            return f"{name}: {found} sectors, expected {expected}"
     return None
 
 
@@ -66,10 +67,39 @@ def wrong_launch(folder):
     return None if done.returncode == 2 or "does not consist of clusters" in done.stderr else f"exit {done.returncode}: {done.stderr}"
 
 
+LAUNCHED = """func.func @main(%a: tensor<?x2048x16xbf16> {ad.name = "a"}, %b: tensor<16x1024xbf16> {ad.name = "b"})
+    -> (tensor<?x2048x1024xf32> {ad.name = "y"}) {
+  %y = ad.dot %a, %b batch [] x [] contract [2] x [0] : (tensor<?x2048x16xbf16>, tensor<16x1024xbf16>) -> tensor<?x2048x1024xf32>
+  return %y : tensor<?x2048x1024xf32>
+}
+"""
+
+
+def wrong_program(folder):
+    """Clusters chosen by shape, as a program launches them on few processors and on many; the run knows how many tiles there are. Small
+    integers have exact sums."""
+    random = np.random.default_rng(0)
+    a, b = (random.integers(-4, 5, shape).astype(np.float32) for shape in ((2, 2048, 16), (16, 1024)))
+    (folder / "program.mlir").write_text(LAUNCHED)
+    for name, values in (("a", a), ("b", b)):
+        np.save(folder / f"{name}.npy", to_bf16(values).view("V2"))
+    for processors in (1, 3, 132):
+        subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", "--numerics=fast", "--cache=off", f"--processors={processors}",
+                        *(f"--arg={name}={folder / name}.npy" for name in "ab"), f"--out-dir={folder}", f"--report={folder}/report.json", "--traffic"],
+                       check=True, capture_output=True, text=True)
+        if not np.array_equal(np.load(folder / "y.npy"), a @ b):
+            return f"{processors} processors: other sums"
+        [kernel] = json.loads((folder / "report.json").read_text())["traffic"]
+        brought = sum(access["sectors"] for access in kernel["accesses"] if access["operation"].startswith("nvvm.cp.async.bulk"))
+        if brought != 2 * 16 * 8 * (128 + 64) * 16 * 2 / 32:  # for each tile all of its rows and half of its columns
+            return f"{processors} processors: {brought} sectors brought"
+    return None
+
+
 def main():
     tests = [(case, functools.partial(wrong, case)) for case in CASES]
     tests += [(f"sectors of {tile}", functools.partial(wrong_reads, tile)) for tile in ("128x256", "128x128")]
-    return checks.run_checks("gpu-clusters", [*tests, ("half a cluster", wrong_launch)])
+    return checks.run_checks("gpu-clusters", [*tests, ("half a cluster", wrong_launch), ("a program", wrong_program)])
 
 
 if __name__ == "__main__":
