@@ -17,8 +17,10 @@
 // CHECK: gpu.func @dot_0({{.*}}%[[LEFT:[^ ,]+]]: !llvm.ptr, %[[RIGHT:[^ ,]+]]: !llvm.ptr) kernel
 // CHECK-SAME: nvvm.maxntid = array<i32: 384>
 
-// One thread sets up the ring, all wait for it.
+// One thread has the tensor maps ready and sets up the ring, all wait for it.
 // CHECK: scf.if
+// CHECK: nvvm.prefetch tensormap in_param_space, %[[LEFT]]
+// CHECK: nvvm.prefetch tensormap in_param_space, %[[RIGHT]]
 // CHECK-COUNT-8: nvvm.mbarrier.init
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: gpu.barrier

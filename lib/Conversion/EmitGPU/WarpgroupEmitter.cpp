@@ -112,6 +112,10 @@ void WarpgroupEmitter::emitPrologue() {
           .getShuffleResult();
   warpgroup = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
   (void)emitIf(isEqual(inBlock, 0), [&] {
+    for (const Source &source : sources) // the first copies would wait for them
+      NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
+                               NVVM::CacheEvictionPriorityAttr(), source.map, /*predicate=*/Value(),
+                               /*tensormap=*/true, /*uniform=*/false, /*in_param_space=*/true);
     ring().initialize();
     return success();
   });

@@ -49,7 +49,7 @@ def of_floats(element):
 PRODUCTS = [(2048, 4096, 208), (2048, 1152, 208), (1160, 264, 80), (384, 16384, 208), (384, 5504, 208)]
 CLUSTERS = 2
 OF_UNKNOWN_SIZES = [("?", "?", "?")]
-OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait"]
+OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait", "prefetch.param.tensormap"]
 OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster", "mbarrier.arrive.release.cluster.shared::cluster",
                "barrier.cluster.arrive", "barrier.cluster.wait"]
 OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
