@@ -14,10 +14,11 @@ using namespace mlir::ad::device;
 static constexpr int64_t kSectorBytes = 32;
 
 // Between neighbours along the depth, in elements: by four lines more than the tile has, so that what a warp
-// stores along the depth lies in different banks, and groups of four still begin where vectors may; by a chunk
-// where that is what is stored.
+// stores along the depth lies in different banks, and groups of four still begin where vectors may; by a
+// chunk where that is what is stored.
 int64_t ContractionEmitter::distanceInDepth(const Staged &part) {
-  return part.lines + (part.alongDepth ? kLineGroup : std::max(kLineGroup, kChunkBytes / part.elementBytes()));
+  return part.lines +
+         (part.alongDepth ? kLineGroup : std::max(kLineGroup, kChunkBytes / part.elementBytes()));
 }
 
 Value ContractionEmitter::elementPointer(const Staged &part, Value stage, Value line, Value within) {
@@ -54,8 +55,8 @@ void ContractionEmitter::bringChunks(const Staged &part, const Place &place, Val
   });
 }
 
-// Asynchronous copies have four bytes at least, and take what lies in memory. Nothing uses what lies outside of
-// the operand.
+// Asynchronous copies have four bytes at least, and take what lies in memory. Nothing uses what lies outside
+// of the operand.
 LogicalResult ContractionEmitter::bringElements(const Staged &part, const Place &place, Value depth,
                                                 Value stage) {
   bool rows = part.lineLoop == contraction.rowLoop;

@@ -28,7 +28,9 @@ private:
     int64_t sharers; // blocks that bring equal parts of a tile to each other
     Value map;
     int64_t offset; // bytes from the start of a stage
-    SwizzledTile share() const { return {tile.extent / sharers, tile.depth, tile.alongDepth, tile.elementBytes}; }
+    SwizzledTile share() const {
+      return {tile.extent / sharers, tile.depth, tile.alongDepth, tile.elementBytes};
+    }
   };
   /// A part of the result that the block computes, and how many pieces went through the ring before.
   using TileCode = function_ref<LogicalResult(const Place &place, Value before)>;
