@@ -65,6 +65,13 @@ void takeImage(ModuleOp module, CompiledProgram &program) {
   }
 }
 
+/// The entry is all that is asked for: what it does not reach is dropped before the first pass looks at it.
+void hideOthers(ModuleOp module, StringRef entry) {
+  for (auto function : module.getOps<func::FuncOp>())
+    function.setVisibility(function.getName() == entry ? SymbolTable::Visibility::Public
+                                                       : SymbolTable::Visibility::Private);
+}
+
 Error writeText(StringRef path, StringRef text) { return writeFile(path, {text}); }
 
 } // namespace
@@ -153,6 +160,7 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   if (!signature)
     return signature.takeError();
   program.signature = std::move(*signature);
+  hideOthers(*program.module, options.entry);
   report.numerics = numericsName(*program.module);
   return std::move(program);
 }

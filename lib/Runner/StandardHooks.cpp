@@ -23,6 +23,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -53,7 +54,8 @@ static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) 
   options.dotProducts = given.dotProducts;
 }
 
-static void verifyEntry(OpPassManager &pm, const runner::PipelineOptions &given) {
+static void selectEntry(OpPassManager &pm, const runner::PipelineOptions &given) {
+  pm.addPass(createSymbolDCEPass());
   VerifyEntryPassOptions options;
   options.entry = given.entry;
   pm.addPass(createVerifyEntryPass(options));
@@ -62,14 +64,14 @@ static void verifyEntry(OpPassManager &pm, const runner::PipelineOptions &given)
 static void buildReferencePipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
   AdToCpuOptions options;
   fill(options, given);
-  verifyEntry(pm, given);
+  selectEntry(pm, given);
   buildAdReferencePipeline(pm, options);
 }
 
 static void buildOptimizePipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
   AdToCpuOptions options;
   fill(options, given);
-  verifyEntry(pm, given);
+  selectEntry(pm, given);
   buildAdFrontendPipeline(pm, options);
 }
 
