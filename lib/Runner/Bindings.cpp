@@ -26,11 +26,33 @@ std::string listNames(llvm::ArrayRef<TensorSpec> specs, StringRef what) {
   return ("its " + what + "s are " + names).str();
 }
 
-Error checkNames(llvm::ArrayRef<Assignment> assignments, llvm::ArrayRef<TensorSpec> specs, StringRef what) {
-  for (const Assignment &assignment : assignments)
-    if (!findSpec(specs, assignment.name))
-      return usageError("the program has no " + what + " '" + assignment.name + "', " +
-                        listNames(specs, what));
+/// A name may have a `=` itself: the longest one is meant that stands before a `=`.
+const TensorSpec *findAssigned(const Assignment &given, llvm::ArrayRef<TensorSpec> specs) {
+  std::string text = given.name + "=" + given.value;
+  const TensorSpec *longest = nullptr;
+  for (const TensorSpec &spec : specs) {
+    StringRef rest = text;
+    bool isAssigned = rest.consume_front(spec.name) && rest.consume_front("=") && !rest.empty();
+    if (isAssigned && (!longest || spec.name.size() > longest->name.size()))
+      longest = &spec;
+  }
+  return longest;
+}
+
+/// Takes names and sources apart as the program's names say.
+Error resolve(std::vector<Assignment> &assignments, llvm::ArrayRef<TensorSpec> specs, StringRef what,
+              StringRef option) {
+  std::vector<Assignment> resolved;
+  for (const Assignment &given : assignments) {
+    const TensorSpec *spec = findAssigned(given, specs);
+    if (!spec)
+      return usageError("the program has no " + what + " '" + given.name + "', " + listNames(specs, what));
+    if (llvm::any_of(resolved, [&](const Assignment &other) { return other.name == spec->name; }))
+      return usageError(option + " '" + spec->name + "' is given twice");
+    std::string text = given.name + "=" + given.value;
+    resolved.push_back({spec->name, text.substr(spec->name.size() + 1)});
+  }
+  assignments = std::move(resolved);
   return Error::success();
 }
 
@@ -92,12 +114,17 @@ Weight *findWeight(const TensorSpec &spec, const Options &options, std::vector<W
   return found == weights.end() ? nullptr : &*found;
 }
 
-Error checkDims(const Signature &signature, const Options &options) {
+/// The options with names of the program alone.
+Expected<Options> resolveNames(Options options, const Signature &signature) {
+  if (Error error = resolve(options.arguments, signature.arguments, "argument", "--arg"))
+    return std::move(error);
+  if (Error error = resolve(options.feeds, signature.feeds, "feed", "--feed"))
+    return std::move(error);
   for (const DimAssignment &dim : options.dims)
     if (!findSpec(signature.arguments, dim.name))
       return usageError("--dim names '" + dim.name + "', but the program has no such argument, " +
                         listNames(signature.arguments, "argument"));
-  return Error::success();
+  return std::move(options);
 }
 
 /// What is stored beside a program has its sizes; --dim may say them too.
@@ -125,14 +152,12 @@ int32_t Bindings::feed(const char *name, const adrt_tensor &destination, std::st
   return error.empty() ? ADRT_OK : ADRT_HOST_ERROR;
 }
 
-Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, const Options &options,
+Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, const Options &given,
                                                  std::vector<Weight> weights) {
-  if (Error error = checkNames(options.arguments, signature.arguments, "argument"))
-    return std::move(error);
-  if (Error error = checkNames(options.feeds, signature.feeds, "feed"))
-    return std::move(error);
-  if (Error error = checkDims(signature, options))
-    return std::move(error);
+  Expected<Options> resolved = resolveNames(given, signature);
+  if (!resolved)
+    return resolved.takeError();
+  const Options &options = *resolved;
   Bindings bindings;
   for (const TensorSpec &spec : signature.arguments) {
     Weight *weight = findWeight(spec, options, weights);
@@ -154,17 +179,16 @@ Expected<Bindings> mlir::ad::runner::bindSources(const Signature &signature, con
 }
 
 Expected<std::vector<Weight>> mlir::ad::runner::bindWeights(const Signature &signature,
-                                                            const Options &options) {
-  if (Error error = checkNames(options.arguments, signature.arguments, "argument"))
-    return std::move(error);
-  if (Error error = checkDims(signature, options))
-    return std::move(error);
+                                                            const Options &given) {
+  Expected<Options> options = resolveNames(given, signature);
+  if (!options)
+    return options.takeError();
   std::vector<Weight> weights;
-  for (const Assignment &given : options.arguments) {
-    Expected<Tensor> tensor = bindArgument(*findSpec(signature.arguments, given.name), options);
+  for (const Assignment &argument : options->arguments) {
+    Expected<Tensor> tensor = bindArgument(*findSpec(signature.arguments, argument.name), *options);
     if (!tensor)
       return tensor.takeError();
-    weights.push_back({given.name, std::move(*tensor)});
+    weights.push_back({argument.name, std::move(*tensor)});
   }
   return std::move(weights);
 }

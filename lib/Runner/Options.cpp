@@ -120,7 +120,7 @@ Error OptionsReader::readInput(Options &options) const {
     return usageError("expected one program, found '" + inputs[0] + "' and '" + inputs[1] + "'");
   if (!inputs.empty())
     options.input = inputs.front();
-  else if (!options.showEnv && !options.showHelp && !options.showVersion)
+  else if (!options.showEnv && !options.showVersion)
     return usageError(Twine("expected a program ") + programFile(set) + ", try --help");
   return Error::success();
 }
@@ -136,7 +136,9 @@ Error OptionsReader::checkEmit(const Options &options) const {
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");
   for (const DimAssignment &dim : options.dims)
-    if (none_of(options.arguments, [&](const Assignment &given) { return given.name == dim.name; }))
+    if (none_of(options.arguments, [&](const Assignment &given) {
+          return StringRef(given.name + "=" + given.value).starts_with(dim.name + "=");
+        }))
       return usageError("--emit runs nothing: give --dim to adrt-run, or argument '" + dim.name +
                         "' a source");
   if (options.traffic)
@@ -185,8 +187,9 @@ Error OptionsReader::readAssignments(OptionId id, std::vector<Assignment> &assig
     auto [name, source] = value.split('=');
     if (name.empty() || source.empty())
       return usageError("expected " + option + " NAME=SOURCE, found '" + value + "'");
+    // With a second `=` only the program knows where the name ends.
     for (const Assignment &other : assignments)
-      if (other.name == name)
+      if (other.name == name && !source.contains('=') && !StringRef(other.value).contains('='))
         return usageError(option + " '" + name + "' is given twice");
     assignments.push_back({name.str(), source.str()});
   }
@@ -195,7 +198,7 @@ Error OptionsReader::readAssignments(OptionId id, std::vector<Assignment> &assig
 
 Error OptionsReader::readDims(Options &options) const {
   for (StringRef value : list.getAllArgValues(OPT_dim)) {
-    auto [place, number] = value.split('=');
+    auto [place, number] = value.rsplit('=');
     auto [name, axis] = place.rsplit('.');
     DimAssignment dim{name.str()};
     if (name.empty() || axis.getAsInteger(10, dim.axis) || number.getAsInteger(10, dim.size) ||
@@ -340,7 +343,6 @@ Expected<Options> OptionsReader::read() {
   Options options;
   options.showEnv = list.hasArg(OPT_env);
   options.showVersion = list.hasArg(OPT_version);
-  options.showHelp = list.hasArg(OPT_help);
   using Read = Error (OptionsReader::*)(Options &) const;
   using Check = Error (OptionsReader::*)(const Options &) const;
   if (Error error = checkUnknown())
@@ -371,6 +373,12 @@ Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> argument
   RunnerOptTable table;
   unsigned missingIndex = 0, missingCount = 0;
   InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount, visibilityOf(set));
+  // Whoever asks for help gets it, whatever else is wrong.
+  if (list.hasArg(OPT_help)) {
+    Options options;
+    options.showHelp = true;
+    return options;
+  }
   if (missingCount != 0)
     return usageError("option '" + StringRef(list.getArgString(missingIndex)) + "' expects a value");
   return OptionsReader(table, list, set).read();

@@ -15,7 +15,7 @@ def RunVis : OptionVisibility;
 let Visibility = [DefaultVis, RunVis] in {
 defm entry : Value<"entry", "NAME", "The function to run (default: main, or the one that a compiled file has)">;
 defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, gpu-sim, cuda; a compiled file runs only where it was compiled for">;
-defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros or arange">;
+defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros or arange; of names with a =, the longest that fits is meant">;
 defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
 defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for a generated argument">;
 defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy">;
@@ -32,7 +32,7 @@ def no_replay : Switch<"no-replay", "Launch kernels on a GPU one by one, also th
 defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran">;
 def env : Switch<"env", "Print versions, the processor, the GPU with its driver and limits">;
 def version : Switch<"version", "Print the version">;
-def help : Switch<"help", "Print this text">;
+def help : Switch<"help", "Print this text, whatever else is given">;
 def h : Flag<["-"], "h">, Alias<help>;
 }
 

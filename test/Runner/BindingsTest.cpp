@@ -91,6 +91,29 @@ TEST(bindings_need_every_source) {
       "ok");
 }
 
+static std::string bindAmong(llvm::ArrayRef<std::string> names,
+                             std::initializer_list<const char *> arguments) {
+  Signature program;
+  for (const std::string &name : names)
+    program.arguments.push_back({name, ADRT_F32, {dynamicSize}});
+  std::vector<const char *> all = {"p.mlir"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  llvm::Expected<Options> options = parseOptions(all);
+  return options ? unit::text(bindSources(program, *options)) : unit::text(options.takeError());
+}
+
+TEST(bindings_take_the_longest_name_before_an_equals_sign) {
+  EXPECT_TEXT(bindAmong({"w=b", "w"},
+                        {"--arg", "w=b=zeros", "--arg", "w=zeros", "--dim", "w=b.0=2", "--dim", "w.0=2"}),
+              "ok");
+  EXPECT_TEXT(bindAmong({"w=b", "w"}, {"--arg", "w=b=zeros", "--dim", "w=b.0=2"}), "argument 'w' of type");
+  EXPECT_TEXT(bindAmong({"w"}, {"--arg", "w=b=zeros"}), "argument 'w': no file 'b=zeros'");
+  EXPECT_TEXT(bindAmong({"w", "w="}, {"--arg", "w=="}), "argument 'w': no file '='");
+  EXPECT_TEXT(bindAmong({"w=b"}, {"--arg", "w=zeros"}), "no argument 'w', its arguments are w=b");
+  EXPECT_TEXT(bindAmong({"w=b", "w=c"}, {"--arg", "w=b=zeros", "--arg", "w=c=zeros", "--arg", "w=b=arange"}),
+              "--arg 'w=b' is given twice");
+}
+
 TEST(bindings_check_files) {
   std::string path = unit::scratch("arg.npy"), argument = "x=" + path;
   llvm::cantFail(writeNpy(path, unit::tensor(ADRT_F32, {3, 4}, {}).view()));

@@ -93,3 +93,5 @@ func.func @main(%x: tensor<?xf32> {ad.name = "x"}, %p: tensor<4xf32> {ad.name = 
   }
   return %r, %x : tensor<4xf32>, tensor<?xf32>
 }
+
+// RUN: adrt-run --wrong --help --threads | FileCheck %s --check-prefix=HELP

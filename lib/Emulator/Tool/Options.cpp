@@ -105,11 +105,10 @@ Expected<ToolOptions> OptionsReader::read() {
   ToolOptions options;
   if (Error error = checkUnknown())
     return std::move(error);
-  options.showHelp = list.hasArg(OPT_help);
   std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
-  if (inputs.size() != 1 && !options.showHelp)
+  if (inputs.size() != 1)
     return usageError("expected one FILE.mlir, got " + Twine(inputs.size()) + "; try --help");
-  options.input = inputs.empty() ? "" : inputs.front();
+  options.input = inputs.front();
   options.kernel = list.getLastArgValue(OPT_kernel).str();
   options.arguments = list.getAllArgValues(OPT_arg);
   options.outputs = list.getAllArgValues(OPT_out);
@@ -145,6 +144,12 @@ Expected<ToolOptions> mlir::ad::emulator::parseToolOptions(ArrayRef<const char *
   ToolOptTable table;
   unsigned missingIndex, missingCount;
   InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount);
+  // Whoever asks for help gets it, whatever else is wrong.
+  if (list.hasArg(OPT_help)) {
+    ToolOptions options;
+    options.showHelp = true;
+    return options;
+  }
   if (missingCount)
     return usageError("option '" + StringRef(arguments[missingIndex]) + "' expects a value");
   return OptionsReader(list).read();
