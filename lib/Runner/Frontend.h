@@ -57,7 +57,8 @@ private:
   llvm::Expected<CompiledProgram> compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu);
   /// Lowers the module and makes code of it; signature and reports are left to the caller.
   llvm::Expected<CompiledProgram> generate(LoadedProgram &program, const CpuTarget &cpu);
-  llvm::Error loadCompiledGradients(LoadedProgram &program, std::unique_ptr<Executable> &entry,
+  llvm::Error loadCompiledGradients(LoadedProgram &program, llvm::StringRef gradientFunction,
+                                    std::unique_ptr<Executable> &entry,
                                     std::unique_ptr<Executable> &gradient);
   llvm::Error checkTarget() const;
   llvm::Error prepareReference(mlir::ModuleOp module);

@@ -133,7 +133,8 @@ Expected<LoadedProgram> Frontend::load(const llvm::MemoryBuffer &input) {
 
 //===- Gradients ----------------------------------------------------------===//
 
-Error Frontend::loadCompiledGradients(LoadedProgram &program, std::unique_ptr<Executable> &entry,
+Error Frontend::loadCompiledGradients(LoadedProgram &program, StringRef gradientFunction,
+                                      std::unique_ptr<Executable> &entry,
                                       std::unique_ptr<Executable> &gradient) {
   Expected<CpuTarget> cpu = findCpu(options.cpu);
   if (!cpu)
@@ -158,15 +159,16 @@ Expected<std::unique_ptr<GradientRuns>> Frontend::loadGradients(LoadedProgram &p
   ModuleOp module = *program.module;
   std::vector<size_t> wrt = floatArguments(program.signature);
   widenToF64(module);
-  if (Error error = addGradientFunction(module, program.signature, wrt))
-    return std::move(error);
+  Expected<std::string> gradientFunction = addGradientFunction(module, program.signature, wrt);
+  if (!gradientFunction)
+    return gradientFunction.takeError();
   std::unique_ptr<Executable> entry, gradient;
   if (options.target == Target::Reference) {
     if (Error error = prepareReference(module))
       return std::move(error);
     entry = hooks.makeReference(module, options.entry);
-    gradient = hooks.makeReference(module, gradientFunction);
-  } else if (Error error = loadCompiledGradients(program, entry, gradient)) {
+    gradient = hooks.makeReference(module, *gradientFunction);
+  } else if (Error error = loadCompiledGradients(program, *gradientFunction, entry, gradient)) {
     return std::move(error);
   }
   return std::make_unique<GradientRuns>(program.signature, std::move(wrt), std::move(entry),

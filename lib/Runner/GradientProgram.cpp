@@ -44,21 +44,22 @@ std::vector<size_t> mlir::ad::runner::floatArguments(const Signature &signature)
   return indices;
 }
 
-Error mlir::ad::runner::addGradientFunction(ModuleOp module, const Signature &signature,
-                                            llvm::ArrayRef<size_t> wrt) {
+Expected<std::string> mlir::ad::runner::addGradientFunction(ModuleOp module, const Signature &signature,
+                                                            llvm::ArrayRef<size_t> wrt) {
   if (Error error = checkProgram(module, signature, wrt))
-    return error;
+    return std::move(error);
   auto entry = module.lookupSymbol<func::FuncOp>(signature.entry);
   // Every run gets the same values.
   for (unsigned index = 0; index < entry.getNumArguments(); ++index)
     entry.removeArgAttr(index, "ad.donated");
   Location loc = entry.getLoc();
-  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  OpBuilder builder(module.getContext());
   SmallVector<Type> results(entry.getResultTypes());
   for (size_t index : wrt)
     results.push_back(entry.getArgumentTypes()[index]);
-  auto function = func::FuncOp::create(builder, loc, gradientFunction,
+  auto function = func::FuncOp::create(loc, "ad_check_gradients",
                                        builder.getFunctionType(entry.getArgumentTypes(), results));
+  SymbolTable(module).insert(function); // under a name that is free
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   OperationState call(loc, valueAndGrad);
@@ -70,7 +71,7 @@ Error mlir::ad::runner::addGradientFunction(ModuleOp module, const Signature &si
     call.addAttribute("has_aux", builder.getUnitAttr());
   Operation *op = builder.create(call);
   func::ReturnOp::create(builder, loc, op->getResults());
-  return Error::success();
+  return function.getSymName().str();
 }
 
 GradientRuns::GradientRuns(const Signature &signature, std::vector<size_t> wrt,

@@ -9,16 +9,13 @@
 
 namespace mlir::ad::runner {
 
-/// The name of the function that addGradientFunction makes.
-constexpr llvm::StringLiteral gradientFunction("ad_check_gradients");
-
 /// The arguments whose gradients can be checked: all of float type.
 std::vector<size_t> floatArguments(const Signature &signature);
 
-/// Adds a function that returns the results of the entry and its gradients with respect to `wrt`. An error
-/// with ExitUsage if the program has no scalar to differentiate.
-llvm::Error addGradientFunction(mlir::ModuleOp module, const Signature &signature,
-                                llvm::ArrayRef<size_t> wrt);
+/// Adds a function that returns the results of the entry and its gradients with respect to `wrt`, and returns
+/// its name. An error with ExitUsage if the program has no scalar to differentiate.
+llvm::Expected<std::string> addGradientFunction(mlir::ModuleOp module, const Signature &signature,
+                                                llvm::ArrayRef<size_t> wrt);
 
 /// Runs two executables as the callables of a check: the entry, and the function made above.
 class GradientRuns {

@@ -12,8 +12,8 @@
 // MULTIPLY-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units=multiply-adds
 
 // CHECK: func.func private @dot_0({{.*}}) attributes {ad.blocks = 4 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
-// FAST: llvm.mlir.global internal @dot_0_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<24576 x i8>
-// STRICT: llvm.mlir.global internal @dot_0_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<16384 x i8>
+// FAST: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<24576 x i8>
+// STRICT: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<16384 x i8>
 // CHECK-LABEL: gpu.func @dot_0
 
 // Two pieces on their way before the loop; in it one is waited for, the next one sent, and one multiplied.

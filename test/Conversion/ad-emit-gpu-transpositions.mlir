@@ -15,7 +15,7 @@
 // CHECK: gpu.module @ad_kernels
 
 // Read along the operand, written to shared memory a word at a time at permuted places, read there and written along the result.
-// CHECK: llvm.mlir.global internal @whole_tile() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<4096 x i8>
+// CHECK: llvm.mlir.global internal @whole$tile() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<4096 x i8>
 // CHECK-LABEL: gpu.func @whole
 // CHECK: gpu.barrier
 // CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>

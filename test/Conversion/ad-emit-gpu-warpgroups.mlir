@@ -13,7 +13,7 @@
 // A block has one warpgroup that copies and two that multiply. The left operand lies along the depth, the right one across it.
 // REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
 // CHECK: func.func private @dot_0({{.*}}) attributes {ad.blocks = 192 : i64, ad.resident = 1 : i64, ad.shared_bytes = 213056 : i64, ad.space = array<i64: 0, 0>, ad.tensor_maps = [{box = array<i64: 128, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 64, 64>, operand = 1 : i64, swizzle = 128 : i64}], ad.threads = 384 : i64, ad.tiles = "blocks"}
-// CHECK: llvm.mlir.global external @dot_0_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+// CHECK: llvm.mlir.global external @dot_0$shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // CHECK: gpu.func @dot_0({{.*}}%[[LEFT:[^ ,]+]]: !llvm.ptr, %[[RIGHT:[^ ,]+]]: !llvm.ptr) kernel
 // CHECK-SAME: nvvm.maxntid = array<i32: 384>
 

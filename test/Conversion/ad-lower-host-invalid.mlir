@@ -103,3 +103,12 @@ func.func @dynamic_loop(%x: tensor<?xf32>) attributes {ad.buffers = array<i64: 0
   } attributes {ad.buffer = array<i64: 0>, ad.buffer_before = array<i64: 0>}
   return
 }
+
+// -----
+
+func.func @like_a_service(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel with a name like those of the runtime and of its data; run ad-outline-kernels first, which renames it}}
+  %y = ad.launch @adrt_arena(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @adrt_arena(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.tiles = "flat"}

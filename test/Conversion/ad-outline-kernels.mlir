@@ -20,11 +20,11 @@ func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %z : tensor<4xf32>
 }
 
-// Kernels get names that linkers take, one each.
+// Kernels that a program brings get names that linkers take and nothing else has, one each.
 // CHECK-LABEL: func.func @named
-// CHECK: ad.launch @a$40b_(
-// CHECK: ad.kernel private @a$40b_(
-// CHECK: func.func private @a$40b(
+// CHECK: ad.launch @kernel_a$40b_(
+// CHECK: ad.kernel private @kernel_a$40b_(
+// CHECK: func.func private @kernel_a$40b(
 func.func @named(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = ad.launch @"a@b"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
@@ -32,4 +32,19 @@ func.func @named(%x: tensor<4xf32>) -> tensor<4xf32> {
 ad.kernel private @"a@b"(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
   ad.yield %x : tensor<4xf32>
 }
-func.func private @a$40b(tensor<4xf32>)
+func.func private @kernel_a$40b(tensor<4xf32>)
+
+// CHECK-LABEL: func.func @like_others
+// CHECK: ad.launch @kernel_memcpy(
+// CHECK: ad.launch @kernel_kept(
+func.func @like_others(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = ad.launch @memcpy(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %z = ad.launch @kernel_kept(%y) : (tensor<4xf32>) -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}
+ad.kernel private @memcpy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  ad.yield %x : tensor<4xf32>
+}
+ad.kernel private @kernel_kept(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  ad.yield %x : tensor<4xf32>
+}

@@ -31,7 +31,7 @@
 // RUN: adrt-run %t.cpu.adx --arg x=arange --print | FileCheck %s
 // RUN: ad-runner %s --entry launched --target gpu-sim --emit %t.sim.adx
 // RUN: adrt-run %t.sim.adx --arg x=arange --print | FileCheck %s
-// CHECK: res0: tensor<4xf32> = {{.*}}0. 2. 4. 6.]
+// CHECK: res0: tensor<4xf32> = {{.*}}0. 16. 32. 48.]
 
 func.func @"a@b\22q[0]{}; ünïx"(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
   %y = func.call @"private@1"(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -69,8 +69,51 @@ ad.kernel private @"my kernel@1"(%a: tensor<4xf32>) -> tensor<4xf32> attributes 
   } -> tensor<4xf32>
   ad.yield %r : tensor<4xf32>
 }
+ad.kernel private @memcpy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %s = arith.addf %x, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  ad.yield %r : tensor<4xf32>
+}
+ad.kernel private @adrt_result(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %s = arith.addf %x, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  ad.yield %r : tensor<4xf32>
+}
+ad.kernel private @ad_data_0(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %s = arith.addf %x, %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  ad.yield %r : tensor<4xf32>
+}
 
 func.func @launched(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
-  %y = ad.launch @"my kernel@1"(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
+  %0 = ad.launch @"my kernel@1"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = ad.launch @memcpy(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = ad.launch @adrt_result(%1) : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = ad.launch @ad_data_0(%2) : (tensor<4xf32>) -> tensor<4xf32>
+  %one = ad.constant dense<[1.0, 1.0, 1.0, 1.0]> : tensor<4xf32>
+  %scaled = ad.mul %3, %one : tensor<4xf32>
+  return %scaled : tensor<4xf32>
+}
+
+// RUN: ad-runner %s --cache off --entry ad_check_gradients --check-gradients --arg x=normal:1 | FileCheck %s --check-prefix=GRADIENTS
+// GRADIENTS: gradient of 'x': 4 elements checked
+func.func @ad_check_gradients(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<f32> {
+  %y = ad.mul %x, %x : tensor<4xf32>
+  %z = ad.reduce_sum %y axes [0] : tensor<4xf32> -> tensor<f32>
+  return %z : tensor<f32>
 }

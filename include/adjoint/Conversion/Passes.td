@@ -88,7 +88,8 @@ def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
   let description = [{
     The host program keeps control flow, feeds and launches; the code of a fusion moves into an `ad.kernel`. Fusions with the same
     body share a kernel. The sizes of the results become operands of `ad.launch`. Kernels that were there before get names that linkers and
-    PTX take: a byte that is no letter, digit or underscore becomes `$` and two hexadecimal digits.
+    PTX take: a byte that is no letter, digit or underscore becomes `$` and two hexadecimal digits. These names begin with `kernel_`, so that none
+    is that of a service of the runtime, of a function of the C library, or of what later passes make.
 
     Before:
     ```mlir

@@ -14,7 +14,8 @@ Value device::sharedMemory(OpBuilder &builder, Operation *function, int64_t byte
   Location loc = function->getLoc();
   OpBuilder outside(function);
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
-  std::string name = (SymbolTable::getSymbolName(function).getValue() + "_" + suffix).str();
+  // In names of kernels `$` stands before digits alone.
+  std::string name = (SymbolTable::getSymbolName(function).getValue() + "$" + suffix).str();
   auto linkage = bytes == 0 ? LLVM::Linkage::External : LLVM::Linkage::Internal;
   auto global = LLVM::GlobalOp::create(outside, loc, type, /*isConstant=*/false, linkage, name, Attribute(),
                                        alignment, kSharedSpace);

@@ -132,7 +132,7 @@ func::FuncOp HostModule::rangeFunction(func::FuncOp kernel, Type closureType) {
   OpBuilder builder(kernel);
   Location loc = kernel.getLoc();
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext()), wide = builder.getI64Type();
-  known = func::FuncOp::create(builder, loc, (kernel.getSymName() + "_range").str(),
+  known = func::FuncOp::create(builder, loc, (kernel.getSymName() + "$range").str(),
                                builder.getFunctionType({pointer, wide, wide}, {}));
   known.setPrivate();
   Block *body = known.addEntryBlock();

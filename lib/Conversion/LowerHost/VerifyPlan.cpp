@@ -54,6 +54,9 @@ LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
   if (!kernel || !kernel->hasAttrOfType<StringAttr>("ad.tiles") || isDeviceKernel(kernel) != options.device)
     return launch.emitOpError("launches a kernel without code; run ")
            << (options.device ? "ad-emit-gpu" : "ad-emit-cpu") << " first";
+  if (launch.getKernel().starts_with("ad_") || launch.getKernel().starts_with("adrt_"))
+    return launch.emitOpError("launches a kernel with a name like those of the runtime and of its data; run "
+                              "ad-outline-kernels first, which renames it");
   if (launch.getNumResults() == 0)
     return launch.emitOpError("has no results; the host program expects tensors, not destinations");
   return options.device ? verifySpace(launch, kernel) : success();

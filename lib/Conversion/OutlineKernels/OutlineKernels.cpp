@@ -64,9 +64,13 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
         return signalPassFailure();
   }
 
-  // Kernels that the program brings may have names that no linker and no PTX takes.
+  // Kernels that the program brings may have names that no linker and no PTX takes, or those of functions
+  // that code calls: services of the runtime, `memcpy`, what a pass makes. No such name begins like this.
   static LogicalResult makeLinkable(KernelOp kernel, SymbolTable &symbols) {
+    constexpr StringLiteral prefix("kernel_");
     std::string name = adrt::symbolName(kernel.getSymName());
+    if (!StringRef(name).starts_with(prefix))
+      name = (prefix + name).str();
     if (name == kernel.getSymName())
       return success();
     while (symbols.lookup(name))
