@@ -20,7 +20,24 @@ template <class Function> bool resolve(void *library, const char *name, Function
   return function != nullptr;
 }
 
-const char *resolveAll(void *library, CudaDriver &driver) {
+/// What older drivers lack, and programs without tensor maps or without replays do not ask for.
+void resolveNewer(void *library, CudaDriver &driver) {
+  resolve(library, "cuTensorMapEncodeTiled", driver.cuTensorMapEncodeTiled);
+  bool hasGraphs =
+      resolve(library, "cuGraphCreate", driver.cuGraphCreate) &&
+      resolve(library, "cuGraphDestroy", driver.cuGraphDestroy) &&
+      resolve(library, "cuGraphAddKernelNode", driver.cuGraphAddKernelNode) &&
+      resolve(library, "cuGraphAddMemcpyNode", driver.cuGraphAddMemcpyNode) &&
+      resolve(library, "cuGraphExecKernelNodeSetParams", driver.cuGraphExecKernelNodeSetParams) &&
+      resolve(library, "cuGraphExecDestroy", driver.cuGraphExecDestroy) &&
+      resolve(library, "cuGraphLaunch", driver.cuGraphLaunch) &&
+      resolve(library, "cuGraphInstantiateWithFlags", driver.cuGraphInstantiateWithFlags);
+  if (!hasGraphs)
+    driver.cuGraphCreate = nullptr;
+}
+
+/// The first function that the driver lacks, or null.
+const char *resolveNeeded(void *library, CudaDriver &driver) {
 #define ADJOINT_RESOLVE(NAME)                                                                                \
   if (!resolve(library, #NAME, driver.NAME))                                                                 \
   return #NAME
@@ -59,18 +76,6 @@ const char *resolveAll(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuMemsetD8Async);
   ADJOINT_RESOLVE(cuLaunchKernel);
 #undef ADJOINT_RESOLVE
-  resolve(library, "cuTensorMapEncodeTiled", driver.cuTensorMapEncodeTiled);
-  bool hasGraphs =
-      resolve(library, "cuGraphCreate", driver.cuGraphCreate) &&
-      resolve(library, "cuGraphDestroy", driver.cuGraphDestroy) &&
-      resolve(library, "cuGraphAddKernelNode", driver.cuGraphAddKernelNode) &&
-      resolve(library, "cuGraphAddMemcpyNode", driver.cuGraphAddMemcpyNode) &&
-      resolve(library, "cuGraphExecKernelNodeSetParams", driver.cuGraphExecKernelNodeSetParams) &&
-      resolve(library, "cuGraphExecDestroy", driver.cuGraphExecDestroy) &&
-      resolve(library, "cuGraphLaunch", driver.cuGraphLaunch) &&
-      resolve(library, "cuGraphInstantiateWithFlags", driver.cuGraphInstantiateWithFlags);
-  if (!hasGraphs)
-    driver.cuGraphCreate = nullptr;
   return nullptr;
 }
 
@@ -85,10 +90,11 @@ Loaded load() {
     loaded.problem = "the driver cannot be loaded: " + std::string(reason ? reason : name);
     return loaded;
   }
-  if (const char *missing = resolveAll(library, loaded.driver)) {
+  if (const char *missing = resolveNeeded(library, loaded.driver)) {
     loaded.problem = "'" + std::string(name) + "' has no " + missing + "; a newer driver is needed";
     return loaded;
   }
+  resolveNewer(library, loaded.driver);
   int count = 0;
   CudaResult result = loaded.driver.cuInit(0);
   if (result)

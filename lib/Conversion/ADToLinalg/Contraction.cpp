@@ -38,41 +38,46 @@ static Value contract(OpBuilder &builder, OpResult result, Value lhs, Value rhs,
   return generic.getResult(0);
 }
 
+// Loop dimensions: those of the result (batch, free lhs, free rhs), then the contracted ones in the listed
+// order.
+static SmallVector<AffineMap> accessMaps(DotOp op, SmallVectorImpl<utils::IteratorType> &iterators) {
+  MLIRContext *context = op.getContext();
+  auto rankOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getRank(); };
+  SmallVector<AffineExpr> lhsMap(rankOf(op.getLhs())), rhsMap(rankOf(op.getRhs())), outMap;
+  auto loop = [&](utils::IteratorType kind) {
+    iterators.push_back(kind);
+    return getAffineDimExpr(iterators.size() - 1, context);
+  };
+  auto parallel = [&](AffineExpr &slot) {
+    slot = loop(utils::IteratorType::parallel);
+    outMap.push_back(slot);
+  };
+  for (auto [l, r] : llvm::zip_equal(op.getLhsBatch(), op.getRhsBatch())) {
+    parallel(lhsMap[l]);
+    rhsMap[r] = lhsMap[l];
+  }
+  auto free = [&](SmallVectorImpl<AffineExpr> &map, ArrayRef<int64_t> contracted) {
+    for (int64_t i = 0, e = map.size(); i < e; ++i)
+      if (!map[i] && !llvm::is_contained(contracted, i))
+        parallel(map[i]);
+  };
+  free(lhsMap, op.getLhsContract());
+  free(rhsMap, op.getRhsContract());
+  for (auto [l, r] : llvm::zip_equal(op.getLhsContract(), op.getRhsContract()))
+    lhsMap[l] = rhsMap[r] = loop(utils::IteratorType::reduction);
+  unsigned loops = iterators.size();
+  return {AffineMap::get(loops, 0, lhsMap, context), AffineMap::get(loops, 0, rhsMap, context),
+          AffineMap::get(loops, 0, outMap, context)};
+}
+
 namespace {
 struct LowerDot : OpRewritePattern<DotOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DotOp op, PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto lhsType = cast<RankedTensorType>(op.getLhs().getType());
-    auto rhsType = cast<RankedTensorType>(op.getRhs().getType());
-    // Loop dimensions: those of the result (batch, free lhs, free rhs), then the contracted ones in the
-    // listed order.
-    SmallVector<AffineExpr> lhsMap(lhsType.getRank()), rhsMap(rhsType.getRank()), outMap;
-    unsigned loops = 0;
-    auto parallel = [&](AffineExpr &slot) {
-      slot = rewriter.getAffineDimExpr(loops++);
-      outMap.push_back(slot);
-    };
-    for (auto [l, r] : llvm::zip_equal(op.getLhsBatch(), op.getRhsBatch())) {
-      parallel(lhsMap[l]);
-      rhsMap[r] = lhsMap[l];
-    }
-    auto free = [&](SmallVectorImpl<AffineExpr> &map, ArrayRef<int64_t> contracted) {
-      for (int64_t i = 0, e = map.size(); i < e; ++i)
-        if (!map[i] && !llvm::is_contained(contracted, i))
-          parallel(map[i]);
-    };
-    free(lhsMap, op.getLhsContract());
-    free(rhsMap, op.getRhsContract());
-    SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::parallel);
-    for (auto [l, r] : llvm::zip_equal(op.getLhsContract(), op.getRhsContract())) {
-      lhsMap[l] = rhsMap[r] = rewriter.getAffineDimExpr(loops++);
-      iterators.push_back(utils::IteratorType::reduction);
-    }
-    MLIRContext *context = op.getContext();
-    SmallVector<AffineMap> maps = {AffineMap::get(loops, 0, lhsMap, context),
-                                   AffineMap::get(loops, 0, rhsMap, context),
-                                   AffineMap::get(loops, 0, outMap, context)};
+    SmallVector<utils::IteratorType> iterators;
+    SmallVector<AffineMap> maps = accessMaps(op, iterators);
     Type element = getElementTypeOrSelf(op.getResult());
     Type accumulator = accumulatorType(lhsType.getElementType());
     Value sum = contract(rewriter, op->getResult(0), op.getLhs(), op.getRhs(), maps, iterators, accumulator);

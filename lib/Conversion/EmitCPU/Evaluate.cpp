@@ -254,7 +254,7 @@ FailureOr<Value> KernelEmitter::extract(tensor::ExtractOp op, IRMapping &values)
   return evaluateOne(op.getTensor(), position);
 }
 
-// Clones one scalar operation; when an operand is a vector, all become vectors.
+// Whatever stands in scalar code.
 FailureOr<Value> KernelEmitter::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     const Index &loop = loops[index.getDim()];
@@ -270,6 +270,11 @@ FailureOr<Value> KernelEmitter::cloneScalar(Operation *op, IRMapping &values, Ar
   }
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return op->emitOpError("is not scalar code that the CPU emitter can vectorize");
+  return cloneArithmetic(op, values);
+}
+
+// When an operand is a vector, all become vectors.
+FailureOr<Value> KernelEmitter::cloneArithmetic(Operation *op, IRMapping &values) {
   SmallVector<Value> operands;
   bool isVector = false;
   for (Value operand : op->getOperands()) {

@@ -247,6 +247,7 @@ protected:
   FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
                                           ValueRange accumulators);
   FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
+  FailureOr<Value> cloneArithmetic(Operation *op, IRMapping &values);
   FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values);
   Value lookup(Value value, IRMapping &values);
   Position apply(AffineMap map, ArrayRef<Index> loops);

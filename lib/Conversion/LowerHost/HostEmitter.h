@@ -81,6 +81,7 @@ private:
   void emitConstant(ConstantOp constant);
   LogicalResult emitDim(tensor::DimOp dim);
   void emitLaunch(LaunchOp launch);
+  SmallVector<Value> operandsOf(LaunchOp launch);
   struct LaunchRange {
     Value tiles;
     bool isWorthThreads;
@@ -109,6 +110,12 @@ private:
 
   /// Says in a remark whether turns of the loop wait for the host.
   void reportTurns(Operation *loop);
+  /// What those of the values became that are no tensors, and the other way round.
+  SmallVector<Value> loweredScalars(ValueRange values);
+  void bindScalars(ValueRange values, ValueRange lowered);
+  SmallVector<HostTensor> placeCarries(scf::ForOp loop);
+  SmallVector<HostTensor> placeConditionArguments(scf::WhileOp loop);
+  FailureOr<SmallVector<HostTensor>> placeResults(scf::WhileOp loop);
   LogicalResult emitFor(scf::ForOp loop);
   LogicalResult emitIf(scf::IfOp branch);
   /// Moves what a side of a branch yields into the places of the results; returns what the lowered side

@@ -15,8 +15,8 @@ static constexpr int64_t kWorkForThreads = 1 << 21;
 // Steps that reading operands and writing one element of a result count as.
 static constexpr int64_t kStepsOfElement = 8;
 
-void HostEmitter::emitLaunch(LaunchOp launch) {
-  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+// Per tensor a pointer and its dynamic sizes, scalars as they are; then the same for each result.
+SmallVector<Value> HostEmitter::operandsOf(LaunchOp launch) {
   SmallVector<Value> operands;
   auto append = [&](const HostTensor &tensor) {
     operands.push_back(tensor.pointer);
@@ -45,6 +45,12 @@ void HostEmitter::emitLaunch(LaunchOp launch) {
     append(tensor);
     tensors[result] = tensor;
   }
+  return operands;
+}
+
+void HostEmitter::emitLaunch(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+  SmallVector<Value> operands = operandsOf(launch);
   Value number = options.profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
   if (options.profile)
     call("adrt_kernel_begin", nullptr, {context, number});

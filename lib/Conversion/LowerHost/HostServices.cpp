@@ -153,31 +153,40 @@ static SmallVector<Value> nonTensors(ValueRange values) {
   return kept;
 }
 
+SmallVector<Value> HostEmitter::loweredScalars(ValueRange values) {
+  return llvm::map_to_vector(nonTensors(values), [&](Value value) { return scalars.lookupOrDefault(value); });
+}
+
+void HostEmitter::bindScalars(ValueRange values, ValueRange lowered) {
+  for (auto [old, fresh] : llvm::zip_equal(nonTensors(values), lowered))
+    scalars.map(old, fresh);
+}
+
+// What the loop carries has one place, which starts as what it is given.
+SmallVector<HostEmitter::HostTensor> HostEmitter::placeCarries(scf::ForOp loop) {
+  SmallVector<HostTensor> carries;
+  for (auto [i, init, argument] : llvm::enumerate(loop.getInitArgs(), loop.getRegionIterArgs())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    const HostTensor source = tensors.lookup(init);
+    carries.push_back(withPlaceOf(type, source, bufferNumber(loop, i)));
+    copy(carries.back(), source);
+    tensors[argument] = tensors[loop.getResult(i)] = carries.back();
+  }
+  return carries;
+}
+
 LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
   reportTurns(loop);
   auto mapped = [&](Value value) { return scalars.lookupOrDefault(value); };
   SmallVector<int64_t> swaps(loop->getAttrOfType<DenseI64ArrayAttr>("ad.swap").asArrayRef());
-  SmallVector<HostTensor> carries;
-  SmallVector<Value> initials;
-  for (auto [i, init, argument] : llvm::enumerate(loop.getInitArgs(), loop.getRegionIterArgs())) {
-    if (!isa<RankedTensorType>(init.getType())) {
-      initials.push_back(mapped(init));
-      continue;
-    }
-    const HostTensor source = tensors.lookup(init);
-    HostTensor carry = withPlaceOf(cast<RankedTensorType>(argument.getType()), source, bufferNumber(loop, i));
-    copy(carry, source);
-    tensors[argument] = carry;
-    tensors[loop.getResult(i)] = carry;
-    carries.push_back(carry);
-  }
+  SmallVector<HostTensor> carries = placeCarries(loop);
   auto lowered = scf::ForOp::create(builder, loc, mapped(loop.getLowerBound()), mapped(loop.getUpperBound()),
-                                    mapped(loop.getStep()), initials);
+                                    mapped(loop.getStep()), loweredScalars(loop.getInitArgs()));
   scalars.map(loop.getInductionVar(), lowered.getInductionVar());
-  for (auto [old, fresh] : llvm::zip_equal(nonTensors(loop.getRegionIterArgs()), lowered.getRegionIterArgs()))
-    scalars.map(old, fresh);
-  for (auto [old, fresh] : llvm::zip_equal(nonTensors(loop.getResults()), lowered.getResults()))
-    scalars.map(old, fresh);
+  bindScalars(loop.getRegionIterArgs(), lowered.getRegionIterArgs());
+  bindScalars(loop.getResults(), lowered.getResults());
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToStart(lowered.getBody());
   guard(call("adrt_poll", builder.getI32Type(), context));
@@ -185,72 +194,68 @@ LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
     return failure();
   loc = loop.getLoc();
   yieldTensors(loop.getYieldedValues(), carries, swaps);
-  SmallVector<Value> next;
-  for (Value value : nonTensors(loop.getYieldedValues()))
-    next.push_back(mapped(value));
   // A loop without carries of its own already has its terminator.
-  if (next.empty())
-    return success();
-  scf::YieldOp::create(builder, loc, next);
+  if (SmallVector<Value> next = loweredScalars(loop.getYieldedValues()); !next.empty())
+    scf::YieldOp::create(builder, loc, next);
   return success();
 }
 
-LogicalResult HostEmitter::emitWhile(scf::WhileOp loop) {
-  reportTurns(loop);
-  auto mapped = [&](Value value) { return scalars.lookupOrDefault(value); };
-  auto beforeBuffers = loop->getAttrOfType<DenseI64ArrayAttr>("ad.buffer_before");
-  SmallVector<HostTensor> arguments, results;
-  SmallVector<Value> initials;
+// The condition gets what the loop starts with, and then what the body yields.
+SmallVector<HostEmitter::HostTensor> HostEmitter::placeConditionArguments(scf::WhileOp loop) {
+  auto buffers = loop->getAttrOfType<DenseI64ArrayAttr>("ad.buffer_before");
+  SmallVector<HostTensor> arguments;
   for (auto [i, init, argument] : llvm::enumerate(loop.getInits(), loop.getBeforeArguments())) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type) {
-      initials.push_back(mapped(init));
+    if (!type)
       continue;
-    }
     const HostTensor source = tensors.lookup(init);
-    arguments.push_back(withPlaceOf(type, source, beforeBuffers[i]));
+    arguments.push_back(withPlaceOf(type, source, buffers[i]));
     copy(arguments.back(), source);
     tensors[argument] = arguments.back();
   }
+  return arguments;
+}
+
+// The condition yields to the body and to the results alike.
+FailureOr<SmallVector<HostEmitter::HostTensor>> HostEmitter::placeResults(scf::WhileOp loop) {
+  SmallVector<HostTensor> results;
   for (auto [i, result] : llvm::enumerate(loop.getResults()))
     if (auto type = dyn_cast<RankedTensorType>(result.getType())) {
       if (!type.hasStaticShape())
         return loop.emitOpError("carries a tensor of dynamic shape; use scf.for, or a static shape");
       results.push_back(place(type, sizesOf(type, {}), bufferNumber(loop, i)));
-      tensors[result] = results.back();
-      tensors[loop.getAfterArguments()[i]] = results.back();
+      tensors[result] = tensors[loop.getAfterArguments()[i]] = results.back();
     }
-  SmallVector<Type> types;
-  for (Value result : nonTensors(loop.getResults()))
-    types.push_back(result.getType());
+  return results;
+}
+
+LogicalResult HostEmitter::emitWhile(scf::WhileOp loop) {
+  reportTurns(loop);
+  SmallVector<HostTensor> arguments = placeConditionArguments(loop);
+  FailureOr<SmallVector<HostTensor>> results = placeResults(loop);
+  if (failed(results))
+    return failure();
   LogicalResult status = success();
-  auto conditionOp = loop.getConditionOp();
+  auto emitSide = [&](Block &side, ValueRange yielded, ArrayRef<HostTensor> targets) {
+    if (failed(emitBlock(side)))
+      status = failure();
+    yieldTensors(yielded, targets, {});
+    return loweredScalars(yielded);
+  };
+  auto condition = loop.getConditionOp();
   auto lowered = scf::WhileOp::create(
-      builder, loc, types, initials,
-      [&](OpBuilder &, Location, ValueRange fresh) {
-        for (auto [old, value] : llvm::zip_equal(nonTensors(loop.getBeforeArguments()), fresh))
-          scalars.map(old, value);
+      builder, loc, TypeRange(nonTensors(loop.getResults())), loweredScalars(loop.getInits()),
+      [&](OpBuilder &, Location, ValueRange carried) {
+        bindScalars(loop.getBeforeArguments(), carried);
         guard(call("adrt_poll", builder.getI32Type(), context));
-        if (failed(emitBlock(*loop.getBeforeBody())))
-          status = failure();
-        yieldTensors(conditionOp.getArgs(), results, {});
-        SmallVector<Value> forwarded;
-        for (Value value : nonTensors(conditionOp.getArgs()))
-          forwarded.push_back(mapped(value));
-        scf::ConditionOp::create(builder, loc, mapped(conditionOp.getCondition()), forwarded);
+        SmallVector<Value> forwarded = emitSide(*loop.getBeforeBody(), condition.getArgs(), *results);
+        scf::ConditionOp::create(builder, loc, scalars.lookupOrDefault(condition.getCondition()), forwarded);
       },
-      [&](OpBuilder &, Location, ValueRange fresh) {
-        for (auto [old, value] : llvm::zip_equal(nonTensors(loop.getAfterArguments()), fresh))
-          scalars.map(old, value);
-        if (failed(emitBlock(*loop.getAfterBody())))
-          status = failure();
-        yieldTensors(loop.getYieldOp().getOperands(), arguments, {});
-        SmallVector<Value> next;
-        for (Value value : nonTensors(loop.getYieldOp().getOperands()))
-          next.push_back(mapped(value));
+      [&](OpBuilder &, Location, ValueRange carried) {
+        bindScalars(loop.getAfterArguments(), carried);
+        SmallVector<Value> next = emitSide(*loop.getAfterBody(), loop.getYieldOp().getOperands(), arguments);
         scf::YieldOp::create(builder, loc, next);
       });
-  for (auto [old, fresh] : llvm::zip_equal(nonTensors(loop.getResults()), lowered.getResults()))
-    scalars.map(old, fresh);
+  bindScalars(loop.getResults(), lowered.getResults());
   return status;
 }

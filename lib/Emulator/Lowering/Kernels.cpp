@@ -25,18 +25,17 @@ static DenseMap<StringAttr, LLVM::LLVMFuncOp> findOwners(gpu::GPUModuleOp module
   return owners;
 }
 
-// As on a GPU, variables that only one kernel names take no memory of others: they begin in the same place.
-// Dynamic memory begins behind them.
-FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module, const DataLayout &layout) {
-  SharedLayout result;
-  SmallVector<LLVM::GlobalOp> dynamic, ofOne;
-  uint64_t widest = 16;
-  DenseMap<StringAttr, LLVM::LLVMFuncOp> owners = findOwners(module);
-  auto place = [&](LLVM::GlobalOp global, uint64_t &end) {
-    end = llvm::alignTo(end, std::max<uint64_t>(16, global.getAlignment().value_or(16)));
-    result.offsets[global.getName()] = end;
-    end += layout.getTypeSize(global.getGlobalType()).getFixedValue();
-  };
+namespace {
+/// Variables in shared memory: those that several kernels name, those of one, and dynamic ones.
+struct SharedVariables {
+  SmallVector<LLVM::GlobalOp> common, ofOne, dynamic;
+  uint64_t widest = 16; ///< alignment
+};
+} // namespace
+
+static FailureOr<SharedVariables> findShared(gpu::GPUModuleOp module, const DataLayout &layout,
+                                             function_ref<LLVM::LLVMFuncOp(LLVM::GlobalOp)> ownerOf) {
+  SharedVariables variables;
   for (LLVM::GlobalOp global : module.getOps<LLVM::GlobalOp>()) {
     if (global.getAddrSpace() != SharedSpace)
       continue;
@@ -44,36 +43,46 @@ FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module
         (global.getValueAttr() && !isa<LLVM::UndefAttr>(global.getValueAttr())))
       return global.emitOpError()
              << "initialises shared memory, which a GPU cannot do; store into it in the kernel";
-    widest = std::max<uint64_t>(widest, global.getAlignment().value_or(16));
-    LLVM::LLVMFuncOp owner = owners.lookup(global.getSymNameAttr());
-    if (layout.getTypeSize(global.getGlobalType()).isZero())
-      dynamic.push_back(global);
-    else if (owner && isKernel(owner))
-      ofOne.push_back(global);
-    else
-      place(global, result.staticBytes);
+    variables.widest = std::max<uint64_t>(variables.widest, global.getAlignment().value_or(16));
+    bool isDynamic = layout.getTypeSize(global.getGlobalType()).isZero();
+    (isDynamic ? variables.dynamic : ownerOf(global) ? variables.ofOne : variables.common).push_back(global);
   }
-  uint64_t common = result.staticBytes, most = common;
-  auto endOf = [&](StringRef kernel) -> uint64_t & {
-    return result.ofKernel.try_emplace(kernel, common).first->second;
+  return variables;
+}
+
+// As on a GPU, variables that only one kernel names take no memory of others: they begin in the same place.
+// Dynamic memory begins behind them.
+FailureOr<SharedLayout> mlir::ad::emulator::layOutShared(gpu::GPUModuleOp module, const DataLayout &layout) {
+  DenseMap<StringAttr, LLVM::LLVMFuncOp> owners = findOwners(module);
+  auto ownerOf = [&](LLVM::GlobalOp global) {
+    LLVM::LLVMFuncOp owner = owners.lookup(global.getSymNameAttr());
+    return owner && isKernel(owner) ? owner : LLVM::LLVMFuncOp();
   };
-  for (LLVM::GlobalOp global : ofOne) {
-    uint64_t &end = endOf(owners.lookup(global.getSymNameAttr()).getName());
+  FailureOr<SharedVariables> variables = findShared(module, layout, ownerOf);
+  if (failed(variables))
+    return failure();
+  SharedLayout result;
+  auto place = [&](LLVM::GlobalOp global, uint64_t &end) {
+    end = llvm::alignTo(end, std::max<uint64_t>(16, global.getAlignment().value_or(16)));
+    result.offsets[global.getName()] = end;
+    end += layout.getTypeSize(global.getGlobalType()).getFixedValue();
+  };
+  for (LLVM::GlobalOp global : variables->common)
+    place(global, result.staticBytes);
+  uint64_t common = result.staticBytes, most = common;
+  auto placeBehindOwn = [&](LLVM::GlobalOp global) {
+    uint64_t &end = result.ofKernel.try_emplace(ownerOf(global).getName(), common).first->second;
     place(global, end);
     most = std::max(most, end);
-  }
-  llvm::erase_if(dynamic, [&](LLVM::GlobalOp global) {
-    LLVM::LLVMFuncOp owner = owners.lookup(global.getSymNameAttr());
-    if (!owner || !isKernel(owner))
-      return false;
-    place(global, endOf(owner.getName()));
-    return true;
-  });
-  if (dynamic.empty())
+  };
+  llvm::for_each(variables->ofOne, placeBehindOwn);
+  if (llvm::all_of(variables->dynamic, ownerOf)) {
+    llvm::for_each(variables->dynamic, placeBehindOwn);
     return result;
+  }
   result.ofKernel.clear();
-  result.staticBytes = llvm::alignTo(most, widest);
-  for (LLVM::GlobalOp global : dynamic)
+  result.staticBytes = llvm::alignTo(most, variables->widest);
+  for (LLVM::GlobalOp global : variables->dynamic)
     result.offsets[global.getName()] = result.staticBytes;
   return result;
 }

@@ -161,10 +161,41 @@ LogicalResult instrumentDivision(Lowering &l, Value dividend, Value divisor, boo
   return success();
 }
 
+// Ranges of bytes, fences, and what ends a thread.
+LogicalResult instrumentOther(Lowering &l, Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](LLVM::MemcpyOp copy) {
+        instrumentRange(l, copy.getSrc(), copy.getLen(), 0);
+        instrumentRange(l, copy.getDst(), copy.getLen(), adsim::AccessWrite);
+        return success();
+      })
+      .Case([&](LLVM::MemsetOp set) {
+        instrumentRange(l, set.getDst(), set.getLen(), adsim::AccessWrite);
+        return success();
+      })
+      .Case([&](LLVM::FenceOp fence) {
+        if (fence.getOrdering() != LLVM::AtomicOrdering::monotonic)
+          l.callAt("adsim_fence", {}, {l.constant(static_cast<int64_t>(adsim::FenceKind::Memory))});
+        return success();
+      })
+      .Case<LLVM::SDivOp, LLVM::SRemOp>(
+          [&](auto division) { return instrumentDivision(l, division.getLhs(), division.getRhs(), true); })
+      .Case<LLVM::UDivOp, LLVM::URemOp>(
+          [&](auto division) { return instrumentDivision(l, division.getLhs(), division.getRhs(), false); })
+      .Case([&](LLVM::Trap) {
+        l.callAt("adsim_trap", {}, {});
+        return success();
+      })
+      .Case<LLVM::masked_gather, LLVM::masked_scatter, LLVM::MemmoveOp, LLVM::masked_expandload,
+            LLVM::masked_compressstore>([&](auto) {
+        return l.refuse("is an access that the emulator does not check; write it as loads and stores");
+      })
+      .Default(success());
+}
+
 } // namespace
 
 LogicalResult mlir::ad::emulator::instrument(Lowering &l, Operation *op) {
-  using Ordering = LLVM::AtomicOrdering;
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](LLVM::LoadOp load) {
         return instrumentAccess(l, load.getAddr(), load.getType(), load.getAlignment(), 0,
@@ -189,31 +220,5 @@ LogicalResult mlir::ad::emulator::instrument(Lowering &l, Operation *op) {
         return instrumentMasked(l, store.getData(), store.getMask(), store.getValue().getType(),
                                 store.getAlignment(), adsim::AccessWrite);
       })
-      .Case([&](LLVM::MemcpyOp copy) {
-        instrumentRange(l, copy.getSrc(), copy.getLen(), 0);
-        instrumentRange(l, copy.getDst(), copy.getLen(), adsim::AccessWrite);
-        return success();
-      })
-      .Case([&](LLVM::MemsetOp set) {
-        instrumentRange(l, set.getDst(), set.getLen(), adsim::AccessWrite);
-        return success();
-      })
-      .Case([&](LLVM::FenceOp fence) {
-        if (fence.getOrdering() != Ordering::monotonic)
-          l.callAt("adsim_fence", {}, {l.constant(static_cast<int64_t>(adsim::FenceKind::Memory))});
-        return success();
-      })
-      .Case<LLVM::SDivOp, LLVM::SRemOp>(
-          [&](auto division) { return instrumentDivision(l, division.getLhs(), division.getRhs(), true); })
-      .Case<LLVM::UDivOp, LLVM::URemOp>(
-          [&](auto division) { return instrumentDivision(l, division.getLhs(), division.getRhs(), false); })
-      .Case([&](LLVM::Trap) {
-        l.callAt("adsim_trap", {}, {});
-        return success();
-      })
-      .Case<LLVM::masked_gather, LLVM::masked_scatter, LLVM::MemmoveOp, LLVM::masked_expandload,
-            LLVM::masked_compressstore>([&](auto) {
-        return l.refuse("is an access that the emulator does not check; write it as loads and stores");
-      })
-      .Default(success());
+      .Default([&](Operation *) { return instrumentOther(l, op); });
 }

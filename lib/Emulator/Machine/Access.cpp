@@ -127,18 +127,38 @@ Record adsim::makeRecord(const Accessor &by) {
   return record;
 }
 
-bool adsim::accessShared(Cta &cta, uint64_t offset, uint64_t bytes, const Accessor &by) {
+static bool checkSharedBounds(Cta &cta, uint64_t offset, uint64_t bytes, const Accessor &by) {
   Worker &worker = *by.thread->worker;
-  if (offset + bytes > worker.state.sharedBytes || offset + bytes < offset) {
-    worker.fail(Failure::OutOfBounds, *by.thread, by.site,
-                describeAccess(by.flags) + " of " + std::to_string(bytes) + " bytes of " +
-                    sharedAddress(cta, static_cast<int64_t>(offset) < 0 ? 0 : offset) +
-                    (static_cast<int64_t>(offset) < 0
-                         ? " (" + std::to_string(static_cast<int64_t>(offset)) + ")"
-                         : "") +
-                    ", which has " + std::to_string(worker.state.sharedBytes) + " bytes");
+  if (offset + bytes <= worker.state.sharedBytes && offset + bytes >= offset)
+    return true;
+  auto place = static_cast<int64_t>(offset);
+  worker.fail(Failure::OutOfBounds, *by.thread, by.site,
+              describeAccess(by.flags) + " of " + std::to_string(bytes) + " bytes of " +
+                  sharedAddress(cta, place < 0 ? 0 : offset) +
+                  (place < 0 ? " (" + std::to_string(place) + ")" : "") + ", which has " +
+                  std::to_string(worker.state.sharedBytes) + " bytes");
+  return false;
+}
+
+static bool writeShared(Cta &cta, uint64_t offset, uint64_t bytes, const Accessor &by) {
+  if (!cta.mbarriers.empty() && cta.barrierBytes.any(offset, bytes)) {
+    by.thread->worker->fail(Failure::MBarrierMisuse, *by.thread, by.site,
+                            describeAccess(by.flags) + " of " + sharedAddress(cta, offset) +
+                                ", where an mbarrier lies");
     return false;
   }
+  if (!(by.flags & RecordPending))
+    cta.written.set(offset, bytes);
+  // What threads write themselves has the arrangement that they like.
+  for (uint64_t piece = offset / 16; !cta.tileSwizzles.empty() && piece <= (offset + bytes - 1) / 16; ++piece)
+    cta.tileSwizzles[piece] = 0;
+  return true;
+}
+
+bool adsim::accessShared(Cta &cta, uint64_t offset, uint64_t bytes, const Accessor &by) {
+  Worker &worker = *by.thread->worker;
+  if (!checkSharedBounds(cta, offset, bytes, by))
+    return false;
   if (worker.races) {
     Record record = makeRecord(by);
     bool fine = forWords(offset, bytes, [&](uint64_t word, uint8_t mask) {
@@ -148,21 +168,8 @@ bool adsim::accessShared(Cta &cta, uint64_t offset, uint64_t bytes, const Access
     if (!fine)
       return false;
   }
-  if (by.writes()) {
-    if (!cta.mbarriers.empty() && cta.barrierBytes.any(offset, bytes)) {
-      worker.fail(Failure::MBarrierMisuse, *by.thread, by.site,
-                  describeAccess(by.flags) + " of " + sharedAddress(cta, offset) +
-                      ", where an mbarrier lies");
-      return false;
-    }
-    if (!(by.flags & RecordPending))
-      cta.written.set(offset, bytes);
-    // What threads write themselves has the arrangement that they like.
-    for (uint64_t piece = offset / 16; !cta.tileSwizzles.empty() && piece <= (offset + bytes - 1) / 16;
-         ++piece)
-      cta.tileSwizzles[piece] = 0;
-    return true;
-  }
+  if (by.writes())
+    return writeShared(cta, offset, bytes, by);
   if (cta.written.all(offset, bytes))
     return true;
   uint64_t missing = cta.written.firstMissing(offset, bytes);
