@@ -5,11 +5,11 @@
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=reproducible --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s --check-prefix=EXACT
 
-// A line of 128 bytes is 128 deep, a step 32; sums of i32 wrap. Of the columns each block of a cluster brings half.
+// A line of 128 bytes is 128 deep, a step 32; sums of i32 wrap.
 // REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
 // CHECK: func.func private @dot_0
 // CHECK-SAME: ad.shared_bytes = 213056 : i64
-// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 128, 128>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 128, 128>, operand = 1 : i64, swizzle = 128 : i64}], ad.threads = 384
+// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 128, 128>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 256, 128>, operand = 1 : i64, swizzle = 128 : i64}], ad.threads = 384
 // CHECK: %[[BYTES:.+]] = arith.constant 49152 : i32
 // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.+}}, %[[BYTES]]
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
@@ -18,9 +18,9 @@
 // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
 // EXACT: func.func @bytes
 // EXACT: nvvm.wgmma.mma_async {{.+}}A[<s8>
-func.func @bytes(%a: tensor<2048x1008xi8>, %b: tensor<4096x1008xi8>) -> tensor<2048x4096xi32> {
-  %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<2048x1008xi8>, tensor<4096x1008xi8>) -> tensor<2048x4096xi32>
-  return %0 : tensor<2048x4096xi32>
+func.func @bytes(%a: tensor<384x1008xi8>, %b: tensor<16384x1008xi8>) -> tensor<384x16384xi32> {
+  %0 = ad.dot %a, %b batch [] x [] contract [1] x [1] : (tensor<384x1008xi8>, tensor<16384x1008xi8>) -> tensor<384x16384xi32>
+  return %0 : tensor<384x16384xi32>
 }
 
 // -----
