@@ -172,7 +172,8 @@ SmallVector<HostEmitter::HostTensor> HostEmitter::placeCarries(scf::ForOp loop) 
     const HostTensor source = tensors.lookup(init);
     carries.push_back(withPlaceOf(type, source, bufferNumber(loop, i)));
     copy(carries.back(), source);
-    tensors[argument] = tensors[loop.getResult(i)] = carries.back();
+    tensors[argument] = carries.back();
+    tensors[loop.getResult(i)] = carries.back();
   }
   return carries;
 }
@@ -224,7 +225,8 @@ FailureOr<SmallVector<HostEmitter::HostTensor>> HostEmitter::placeResults(scf::W
       if (!type.hasStaticShape())
         return loop.emitOpError("carries a tensor of dynamic shape; use scf.for, or a static shape");
       results.push_back(place(type, sizesOf(type, {}), bufferNumber(loop, i)));
-      tensors[result] = tensors[loop.getAfterArguments()[i]] = results.back();
+      tensors[result] = results.back();
+      tensors[loop.getAfterArguments()[i]] = results.back();
     }
   return results;
 }

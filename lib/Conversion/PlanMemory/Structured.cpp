@@ -43,7 +43,8 @@ LogicalResult MemoryPlanner::assignFor(scf::ForOp loop) {
     carries.push_back(isTensor(argument) ? bufferFor(result, loop) : -1);
     if (carries.back() < 0)
       continue;
-    bufferOf[argument] = bufferOf[result] = carries.back();
+    bufferOf[argument] = carries.back();
+    bufferOf[result] = carries.back();
     int64_t &last = buffers[carries.back()].last;
     last = std::max(last, endOf(loop));
     extendOverUses(result);
@@ -97,7 +98,8 @@ LogicalResult MemoryPlanner::assignWhile(scf::WhileOp loop) {
   }
   for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
     int64_t buffer = isTensor(result) ? bufferFor(result, loop) : -1;
-    bufferOf[argument] = bufferOf[result] = buffer;
+    bufferOf[argument] = buffer;
+    bufferOf[result] = buffer;
     if (buffer < 0)
       continue;
     buffers[buffer].last = std::max(buffers[buffer].last, endOf(loop));
