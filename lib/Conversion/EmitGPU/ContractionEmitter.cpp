@@ -188,10 +188,10 @@ LogicalResult ContractionEmitter::shareAmongThreads(int64_t count, function_ref<
   return success();
 }
 
-// Known of sizes that are whole numbers of tiles.
+// Known of sizes that are whole numbers of tiles; 0: tiles may begin anywhere.
 Value ContractionEmitter::isInside(Value index, Value size, int64_t tileSize) {
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(size));
-  if (known && *known % tileSize == 0)
+  if (known && tileSize > 0 && *known % tileSize == 0)
     return arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
   return isBelow(index, size);
 }
@@ -202,8 +202,10 @@ void ContractionEmitter::copyAsync(const Staged &part, const Place &place, Value
                                    Value target, int64_t bytes) {
   constexpr unsigned globalSpace = 1;
   linalg::GenericOp op = contraction.op;
+  // Blocks of a sum may end within a piece, and the next one begins there.
+  int64_t pieces = contraction.units != Units::MultiplyAdds || hasWholePieces() ? tile.depth : 0;
   Value inside =
-      binary<arith::AndIOp>(isInside(index, part.size, part.lines), isInside(depth, depthCount, tile.depth));
+      binary<arith::AndIOp>(isInside(index, part.size, part.lines), isInside(depth, depthCount, pieces));
   auto orFirst = [&](Value number) {
     return builder.createOrFold<arith::SelectOp>(loc, inside, number, indexConstant(0));
   };
