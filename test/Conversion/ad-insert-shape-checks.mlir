@@ -79,3 +79,23 @@ func.func @cast(%x: tensor<?x4x?xf32>) -> tensor<3x?x?xf32> {
   %y = tensor.cast %x : tensor<?x4x?xf32> to tensor<3x?x?xf32>
   return %y : tensor<3x?x?xf32>
 }
+
+// What is sure is not asked: sizes of one origin, and that a tensor's size is not negative.
+// CHECK-LABEL: @sure
+// CHECK-NOT: ad.require
+// CHECK: return
+func.func @sure(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<8x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %most = ad.reduce_max %x axes [1] keep_dims {order = #ad.order<lanes = 64, chunk = 4096>} : tensor<?x8xf32> -> tensor<?x1xf32>
+  %all = ad.broadcast %most(%rows) : tensor<?x1xf32> -> tensor<?x8xf32>
+  %product = ad.dot %x, %x contract [0] x [0] : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<8x8xf32>
+  return %all, %product : tensor<?x8xf32>, tensor<8x8xf32>
+}
+
+// CHECK-LABEL: @perhaps
+// CHECK: ad.require
+func.func @perhaps(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<8x8xf32> {
+  %product = ad.dot %x, %y contract [0] x [0] : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<8x8xf32>
+  return %product : tensor<8x8xf32>
+}

@@ -4,6 +4,7 @@
 // decide at run time, and tensor.insert_slice where a part of the result is written.
 
 #include "ADToLinalg.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -71,8 +72,8 @@ struct LowerBroadcast : OpRewritePattern<BroadcastOp> {
     auto from = cast<RankedTensorType>(input.getType()),
          to = cast<RankedTensorType>(op.getResult().getType());
     int64_t leading = to.getRank() - from.getRank();
-    // Known: equal static sizes read straight, size 1 reads element 0.
-    auto known = [&](int64_t i) { return !from.isDynamicDim(i); };
+    // Known: equal sizes read straight, size 1 reads element 0.
+    auto known = [&](int64_t i) { return !from.isDynamicDim(i) || op->hasAttr(kSameSizesAttr); };
     if (llvm::all_of(llvm::seq<int64_t>(0, from.getRank()), known)) {
       SmallVector<AffineExpr> access;
       for (int64_t i = 0; i < from.getRank(); ++i)

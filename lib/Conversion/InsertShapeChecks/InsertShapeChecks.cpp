@@ -4,7 +4,8 @@
 // have them.
 
 #include "adjoint/Conversion/Passes.h"
-#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Runtime/adrt.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,7 +39,7 @@ public:
     int64_t leading = to.getRank() - from.getRank();
     for (int64_t i = 0; i < from.getRank(); ++i) {
       if (from.getDimSize(i) == 1 ||
-          (!from.isDynamicDim(i) && from.getDimSize(i) == to.getDimSize(leading + i)))
+          haveSameSize(broadcast.getInput(), i, broadcast.getResult(), leading + i))
         continue;
       Value have = size(broadcast.getInput(), i), want = sizes[leading + i];
       Value fits = either(equal(have, constant(1)), equal(have, want));
@@ -55,7 +56,7 @@ public:
     SmallVector<Value> sizes = resultSizes(to, sum.getSizes());
     int64_t leading = from.getRank() - to.getRank();
     for (int64_t i = 0; i < to.getRank(); ++i) {
-      if (to.getDimSize(i) == 1 || (!to.isDynamicDim(i) && to.getDimSize(i) == from.getDimSize(leading + i)))
+      if (to.getDimSize(i) == 1 || haveSameSize(sum.getResult(), i, sum.getInput(), leading + i))
         continue;
       Value have = size(sum.getInput(), leading + i), want = sizes[i];
       require(ADRT_FAIL_BROADCAST, either(equal(want, constant(1)), equal(have, want)),
@@ -174,7 +175,8 @@ public:
 
   void nonNegative(ValueRange sizes) {
     for (auto [i, s] : llvm::enumerate(sizes))
-      require(ADRT_FAIL_NEGATIVE, compare(arith::CmpIPredicate::sge, s, constant(0)), {constant(i), s});
+      if (SizeAnalysis(/*reach=*/1).originOfIndex(s).dimension < 0) // a tensor has no negative size
+        require(ADRT_FAIL_NEGATIVE, compare(arith::CmpIPredicate::sge, s, constant(0)), {constant(i), s});
   }
 
 private:
@@ -239,7 +241,7 @@ public:
 
 private:
   void same(Value a, int64_t axisA, Value b, int64_t axisB) {
-    if (!type(a).isDynamicDim(axisA) && !type(b).isDynamicDim(axisB))
+    if (haveSameSize(a, axisA, b, axisB))
       return;
     Value expected = size(a, axisA), actual = size(b, axisB);
     require(ADRT_FAIL_SAME_SIZE, equal(expected, actual), {constant(axisB), expected, actual});

@@ -47,6 +47,10 @@ private:
   size_t reach;
 };
 
+/// On an ad.broadcast in a fusion: the axes of its operand that are not of size 1 by its type have the sizes
+/// of the result's. ad-fuse says so where it is sure, since a body has no check.
+inline constexpr llvm::StringLiteral kSameSizesAttr = "ad.same_sizes";
+
 /// The size as an index value.
 Value materializeSize(OpBuilder &builder, Location loc, const SizeOrigin &origin);
 } // namespace mlir::ad

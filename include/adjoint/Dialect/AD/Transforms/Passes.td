@@ -261,7 +261,8 @@ def FusePass : Pass<"ad-fuse"> {
     than the last, takes elementwise users of its shape (bias, activation, residual, update of a parameter); reductions take
     elementwise producers; softmax and norms become one fusion with their backward passes. Small fusions side by side over equal
     spaces are joined. Constants with one value, ad.full, and broadcasts, slices, transpositions and reshapes that only move the point
-    of reading are copied into the fusions that use them. No fusion waits for something that waits for it (convexity), and
+    of reading are copied into the fusions that use them. A broadcast of a size that only the run knows is one of these where the result's
+    size is the same for sure, which `ad.same_sizes` then says. No fusion waits for something that waits for it (convexity), and
     nothing moves across a condition (`ad.require`) or reorders effects. All sums in a fusion have the same written order, so that
     fused and unfused agree bit for bit. A fusion has the permissions that all its operations have.
 

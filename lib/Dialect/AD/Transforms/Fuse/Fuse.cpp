@@ -174,6 +174,7 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
           blocks.push_back(&block);
       return WalkResult::advance();
     });
+    getOperation()->walk(markSameSizes);
     for (Block *block : blocks) {
       if (llvm::none_of(*block, [](Operation &op) { return isa<FusableOpInterface>(op); }))
         continue;

@@ -5,6 +5,8 @@
 // this reads. Where a value is read at any other point, as through a transposition, it stays outside.
 
 #include "Rules.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -53,15 +55,27 @@ bool fuse::isSmallConstant(Operation *op) {
   return constant && (constant.getValue().isSplat() || constant.getValue().getNumElements() <= 1);
 }
 
-// Whether the types alone say which axes a broadcast repeats, so that a body needs no check.
+static bool sizesAgree(BroadcastOp op, function_ref<bool(int64_t axis, int64_t resultAxis)> agree) {
+  int64_t rank = typeOf(op.getInput()).getRank(), lead = typeOf(op.getResult()).getRank() - rank;
+  return llvm::all_of(llvm::seq<int64_t>(0, rank), [&](int64_t axis) {
+    return typeOf(op.getInput()).getDimSize(axis) == 1 || agree(axis, lead + axis);
+  });
+}
+
+void fuse::markSameSizes(BroadcastOp op) {
+  auto agree = [&](int64_t axis, int64_t of) {
+    return haveSameSize(op.getInput(), axis, op.getResult(), of);
+  };
+  if (!typeOf(op.getInput()).hasStaticShape() && sizesAgree(op, agree))
+    op->setAttr(kSameSizesAttr, UnitAttr::get(op.getContext()));
+}
+
+// Whether it is known which axes a broadcast repeats, so that a body needs no check: those of size 1.
 static bool repeatsKnownAxes(BroadcastOp op) {
   RankedTensorType input = typeOf(op.getInput()), result = typeOf(op.getResult());
-  int64_t lead = result.getRank() - input.getRank();
-  for (int64_t axis = 0; axis < input.getRank(); ++axis)
-    if (input.isDynamicDim(axis) ||
-        (input.getDimSize(axis) != 1 && input.getDimSize(axis) != result.getDimSize(lead + axis)))
-      return false;
-  return true;
+  return op->hasAttr(kSameSizesAttr) || sizesAgree(op, [&](int64_t axis, int64_t of) {
+           return !input.isDynamicDim(axis) && input.getDimSize(axis) == result.getDimSize(of);
+         });
 }
 
 // Static shapes that differ in axes of size 1 only.

@@ -25,6 +25,8 @@ bool isRowReduction(Operation *op);
 bool isPointReduction(Operation *op);
 /// One value, or one value repeated.
 bool isSmallConstant(Operation *op);
+/// Notes what is known of the sizes of a broadcast, before fusions stand between it and where they come from.
+void markSameSizes(BroadcastOp op);
 /// Moves data only, and costs nothing where its result is read: worth a copy in every kernel that uses it.
 bool isFree(Operation *op);
 /// May a copy of a free operation stand in a kernel with this operation?
