@@ -32,7 +32,7 @@ def no_replay : Switch<"no-replay", "Launch kernels on a GPU one by one, also th
 defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran">;
 def env : Switch<"env", "Print versions, the processor, the GPU with its driver and limits">;
 def version : Switch<"version", "Print the version">;
-def help : Switch<"help", "Print this text, whatever else is given">;
+def help : Switch<"help", "Print this text">;
 def h : Flag<["-"], "h">, Alias<help>;
 }
 

@@ -5,16 +5,6 @@
 // RUN: not ad-opt %s --ad-emit-gpu=tile=32x32 --split-input-file 2>&1 | FileCheck %s --check-prefix=TILE
 // CHIP: error: unknown chip 'sm_99', expected sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100
 
-// expected-error @+1 {{'func.func' op has the name 'ad_kernels', which the module of the GPU's kernels gets; rename it}}
-func.func @ad_kernels() {
-  return
-}
-ad.kernel private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
-  ad.yield %a : tensor<4xf32>
-}
-
-// -----
-
 ad.kernel private @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
   // expected-error @+1 {{'arith.addf' op is not linalg on tensors}}
   %r = arith.addf %a, %a : tensor<4xf32>

@@ -61,7 +61,16 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.blocks = 2 : i64, ad.cluster = 0 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.cluster is not positive}}
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.cluster is no positive number}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.blocks = 2 : i64, ad.cluster = "two", ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.cluster is no positive number}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

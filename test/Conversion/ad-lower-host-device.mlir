@@ -135,7 +135,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes
 
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.run = 0 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.run is not positive}}
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.run is no positive number}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -197,7 +197,7 @@ func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_byt
 func.func private @k(!llvm.ptr, !llvm.ptr)
     attributes {ad.blocks = 1000 : i64, ad.resident = 0 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.resident is not positive}}
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.resident is no positive number}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

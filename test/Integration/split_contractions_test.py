@@ -23,6 +23,7 @@ PROGRAMS = {
     "weight gradient": ("ad.dot %a, %b contract [0] x [0]", "km,kn->mn", {"m": 64, "n": 48, "k": 4096}, 32),
     "two axes": ("ad.dot %a, %b contract [0, 1] x [0, 1]", "jkm,jkn->mn", {"m": 33, "n": 20, "j": 6, "k": 120}, 5),
     "batch behind": ("ad.dot %a, %b batch [1] x [2] contract [0] x [0]", "kbm,knb->bmn", {"b": 3, "m": 20, "n": 36, "k": 768}, 6),
+    "batch before": ("ad.dot %a, %b batch [0] x [0] contract [2] x [1]", "bmk,bkn->bmn", {"b": 2, "m": 20, "n": 36, "k": 640}, 5),
     "gemm": ("ad.gemm %a, %b {transA, transB}", "km,nk->mn", {"m": 65, "n": 30, "k": 640}, 5),
 }
 

@@ -14,11 +14,15 @@
 // RUN: %{check}
 // REDEFINE: %{entry} = doubled
 // RUN: %{check}
+// REDEFINE: %{entry} = ad_kernels
+// RUN: %{check}
 // REDEFINE: %{entry} = adrt_arena
 // RUN: %{check}
 // REDEFINE: %{target} = gpu-sim
 // RUN: %{check}
 // REDEFINE: %{entry} = doubled
+// RUN: %{check}
+// REDEFINE: %{entry} = ad_kernels
 // RUN: %{check}
 // REDEFINE: %{entry} = 'a@b"q[0]{}; ünïx'
 // RUN: %{check}
@@ -40,6 +44,11 @@ func.func @"a@b\22q[0]{}; ünïx"(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4
 
 func.func private @"private@1"(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = ad.exp %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+func.func @ad_kernels(%x: tensor<4xf32> {ad.name = "x"}) -> tensor<4xf32> {
+  %y = ad.neg %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
 

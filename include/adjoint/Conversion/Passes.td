@@ -196,7 +196,7 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
 def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
   let summary = "Emit the code of each kernel for a GPU";
   let description = [{
-    Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels`, and a declaration of the same name in its place, which says how
+    Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels` (with a number behind the name where a symbol has it), and a declaration of the same name in its place, which says how
     the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Four classes of kernels have code of
     their own, beside the generic one. A contraction whose results all read it element by element shares tiles of the result among
     blocks of threads, with the operands in shared memory. With the permissions `mma` and `contract` f16 and bf16 go to tensor cores
@@ -235,7 +235,7 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
       gpu.func @k(%a: !llvm.ptr, %y: !llvm.ptr) kernel attributes {nvvm.maxntid = array<i32: 256>} { … }
     }
     ```
-    Refuses kernel bodies that are not linalg on tensors, modules that hold something named `ad_kernels` already, and a tile that
+    Refuses kernel bodies that are not linalg on tensors, and a tile that
     the units of a contraction do not have.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",

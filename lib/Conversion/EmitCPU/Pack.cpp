@@ -53,7 +53,7 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   AffineMap map = generic.getMatchingIndexingMap(operand);
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
   auto buffer = buffers.find(operand->get());
-  if (buffer == buffers.end() || !type || !type.hasStaticShape())
+  if (buffer == buffers.end() || !type || !type.hasStaticShape() || type.getNumElements() == 0)
     return std::nullopt;
   unsigned columnLoop = nest.shape.size() - 1, rowLoop = columnLoop - 1;
   PackedOperand packed{operand, map};

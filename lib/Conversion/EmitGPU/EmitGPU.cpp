@@ -39,13 +39,11 @@ private:
       module.emitError("unknown chip '") << chip << "', expected " << chipNames();
       return signalPassFailure();
     }
-    StringRef name = kKernelModule;
-    if (Operation *taken = SymbolTable::lookupSymbolIn(module, name)) {
-      taken->emitOpError("has the name '")
-          << name << "', which the module of the GPU's kernels gets; rename it";
-      return signalPassFailure();
-    }
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    unsigned tries = 0;
+    SmallString<16> name = SymbolTable::generateSymbolName<16>(
+        kKernelModule, [&](StringRef taken) { return SymbolTable::lookupSymbolIn(module, taken) != nullptr; },
+        tries);
     auto gpuModule = GPUModuleOp::create(builder, module.getLoc(), name);
     for (KernelOp kernel : kernels)
       if (failed(emit(kernel, gpuModule)))

@@ -227,6 +227,5 @@ LogicalResult ContractionEmitter::storeSums(const Place &place, ValueRange sums,
     if (failed(emitResults(place, inShared)))
       return failure();
   }
-  synchronizeBlock();
   return success();
 }

@@ -73,8 +73,9 @@ LogicalResult PlanVerifier::verifySpace(LaunchOp launch, func::FuncOp kernel) {
   if (tile && (tile.size() > space[1] || llvm::any_of(tile.asArrayRef(), [](int64_t n) { return n < 1; })))
     return launch.emitOpError("launches a kernel whose ad.tile is no tile of the axes that ad.space names");
   for (StringRef count : {"ad.run", "ad.group", "ad.resident", "ad.cluster"})
-    if (auto number = kernel->getAttrOfType<IntegerAttr>(count); number && number.getInt() < 1)
-      return launch.emitOpError("launches a kernel whose ") << count << " is not positive";
+    if (auto number = dyn_cast_if_present<IntegerAttr>(kernel->getAttr(count));
+        kernel->hasAttr(count) && (!number || number.getInt() < 1))
+      return launch.emitOpError("launches a kernel whose ") << count << " is no positive number";
   return failed(verifyClusters(launch, kernel)) ? failure() : verifyMaps(launch, kernel);
 }
 

@@ -15,7 +15,8 @@ CHIPS = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"]
 ENDS = ["sm_80", "sm_100"]  # for the programs of other tests
 REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
 OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile of the result
-OF_WARP_TILES = 192  # of those on the tensor cores of warps, with what belongs to an element; one block of 256 threads may have 255
+OF_SUM_TILES = 255  # of those that threads multiply and add; one block of 256 threads may have so many
+OF_WARP_TILES = 192  # of those on the tensor cores of warps, with what belongs to an element
 # ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
 SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none
 FLOATS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"]
@@ -49,6 +50,8 @@ def of_floats(element):
 PRODUCTS = [(2048, 4096, 208), (2048, 1152, 208), (1160, 264, 80), (384, 16384, 208), (384, 5504, 208)]
 CLUSTERS = 2
 OF_UNKNOWN_SIZES = [("?", "?", "?")]
+# Products that threads multiply and add, by large tiles: of whole tiles and pieces, and with rests.
+OF_SUMS_IN_ORDER = [(2048, 4096, 208), (2050, 4100, 211)]
 OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait", "prefetch.param.tensormap"]
 OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster", "mbarrier.arrive.release.cluster.shared::cluster",
                "barrier.cluster.arrive", "barrier.cluster.wait"]
@@ -178,6 +181,8 @@ def complaints(ptxas, path, chip):
         most = OF_LARGE_TILES if kernel.startswith("dot") else REGISTERS
         if path.stem.startswith("products") and kernel not in by_warpgroups:
             most = OF_WARP_TILES
+        if path.stem.startswith("in-order"):
+            most = OF_SUM_TILES
         if int(n) > most:
             wrong.append(f"{n} registers of {kernel}, expected at most {most}")
     return wrong, (max(registers, default=0), max(stack, default=0)), len(registers)
@@ -193,6 +198,9 @@ def main():
         for element in ("bf16", "f16", "f32", "i8"):
             paths.append(pathlib.Path(name) / f"products-{element}.mlir")
             paths[-1].write_text(of_products(element))
+        for element in ("f32", "bf16", "f8E4M3FN"):
+            paths.append(pathlib.Path(name) / f"in-order-{element}.mlir")
+            paths[-1].write_text(of_products(element, OF_SUMS_IN_ORDER))
         for stem, element in (("products-unknown", "bf16"), ("unknown-f32", "f32"), ("unknown-f64", "f64")):
             paths.append(pathlib.Path(name) / f"{stem}.mlir")
             paths[-1].write_text(of_products(element, OF_UNKNOWN_SIZES))

@@ -186,6 +186,10 @@ struct SplitContractionsPass : ad::impl::SplitContractionsPassBase<SplitContract
   }
 
   void runOnOperation() override {
+    if (blocks < 1) {
+      getOperation()->emitError("expected a positive number of blocks, but got ") << blocks.getValue();
+      return signalPassFailure();
+    }
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     for (bool exact : {false, true})

@@ -243,7 +243,8 @@ def SplitContractionsPass : Pass<"ad-split-contractions"> {
     %3 = ad.reduce_sum %2 axes [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
     %w = ad.cast %3 : tensor<64x64xf32> -> tensor<64x64xbf16>
     ```
-    Refuses: contractions without the permissions; each use of them is a row of the numerics report.
+    Refuses: contractions without the permissions, each use of which is a row of the numerics report; a number of blocks that is
+    not positive.
   }];
   let options = [Option<"blocks", "blocks", "int64_t", "128",
                         "Blocks of threads that keep the processors of a GPU busy">];
