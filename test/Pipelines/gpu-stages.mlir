@@ -2,12 +2,12 @@
 //
 // The stages one by one make what the pipeline makes; their options arrive; what one leaves is what the next expects.
 // RUN: ad-opt %s --ad-to-gpu="chip=sm_90a numerics=reproducible" -o %t.whole
-// RUN: ad-opt %s --ad-to-cpu-frontend=numerics=reproducible --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-to-gpu-binary=chip=sm_90a -o %t.stages
+// RUN: ad-opt %s --ad-to-cpu-frontend=numerics=reproducible --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-to-gpu-binary=chip=sm_90a -o %t.stages
 // RUN: cmp %t.whole %t.stages
-// RUN: ad-opt %s --ad-to-cpu-frontend=numerics=reproducible --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-to-gpu-binary=chip=sm_90a | FileCheck %s
+// RUN: ad-opt %s --ad-to-cpu-frontend=numerics=reproducible --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-to-gpu-binary=chip=sm_90a | FileCheck %s
 
-// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code | FileCheck %s --check-prefix=CODE
-// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-lower-to-emulator | FileCheck %s --check-prefix=EMULATED
+// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code | FileCheck %s --check-prefix=CODE
+// RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels --ad-to-gpu-code --ad-lower-to-emulator | FileCheck %s --check-prefix=EMULATED
 // RUN: ad-opt %s --ad-to-gpu="fuse=single profile=true" | FileCheck %s --check-prefix=SINGLE
 // RUN: not ad-opt %s --ad-to-gpu=chip=sm_70 2>&1 | FileCheck %s --check-prefix=CHIP
 

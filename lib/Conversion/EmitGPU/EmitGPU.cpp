@@ -40,10 +40,11 @@ private:
       return signalPassFailure();
     }
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-    unsigned tries = 0;
-    SmallString<16> name = SymbolTable::generateSymbolName<16>(
-        kKernelModule, [&](StringRef taken) { return SymbolTable::lookupSymbolIn(module, taken) != nullptr; },
-        tries);
+    auto isTaken = [&](StringRef name) { return SymbolTable::lookupSymbolIn(module, name) != nullptr; };
+    unsigned number = 0;
+    SmallString<16> name(kKernelModule);
+    if (isTaken(name))
+      name = SymbolTable::generateSymbolName<16>(kKernelModule, isTaken, number);
     auto gpuModule = GPUModuleOp::create(builder, module.getLoc(), name);
     for (KernelOp kernel : kernels)
       if (failed(emit(kernel, gpuModule)))
