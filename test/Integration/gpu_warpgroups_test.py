@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
-from gpu_products import SCHEDULES, Product  # noqa: E402
+from gpu_products import Product  # noqa: E402
 
 # Rows, columns, depth, layout (t: transposed operand), element type, batch, tile, blocks (0: as many as the kernel asks for). Whole tiles
 # and rests along each axis, less than one piece of the depth and more than the ring has, one operand that all batches share.
@@ -35,13 +35,7 @@ def wrong(case, folder):
     product = Product(folder, *shape, tile)
     if "wgmma" not in product.text:
         return "is not computed by warpgroups"
-    for schedule in SCHEDULES:
-        done = product.run(schedule, blocks or None)
-        if done.returncode:
-            return f"{' '.join(schedule)}: exit {done.returncode}: {done.stderr.strip()}"
-        if product.result().tobytes() != product.expected.tobytes():
-            return f"{' '.join(schedule)}: other bits than those of sums in ascending order"
-    return None
+    return product.wrong_bits(blocks or None)
 
 
 def main():

@@ -126,3 +126,13 @@ class Product:
 
     def result(self, out="y.npy"):
         return np.load(self.folder / out)
+
+    def wrong_bits(self, blocks=None):
+        """What is wrong in the first schedule in which the kernel does not give what is expected."""
+        for schedule in SCHEDULES:
+            done = self.run(schedule, blocks)
+            if done.returncode:
+                return f"{' '.join(schedule)}: exit {done.returncode}: {done.stderr.strip()}"
+            if self.result().tobytes() != self.expected.tobytes():
+                return f"{' '.join(schedule)}: other bits than those of sums in ascending order"
+        return None

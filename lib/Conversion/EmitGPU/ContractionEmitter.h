@@ -127,6 +127,7 @@ private:
                  Value stage);
   LogicalResult storeSums(const Place &place, ValueRange sums, int64_t down, int64_t across);
   bool hasWholePieces();
+  Value threadLine(Value place, int64_t places, int64_t number);
   Value threadRow(int64_t number);
   Value threadColumn(int64_t number);
 

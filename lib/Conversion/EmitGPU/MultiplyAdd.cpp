@@ -17,24 +17,25 @@ static constexpr int64_t kThreadsAcross = 16, kThreadsDown = kBlockThreads / kTh
 static constexpr int64_t kWarpAcross = 8, kWarpDown = kWarpThreads / kWarpAcross;
 static constexpr int64_t kWarpsAcross = kThreadsAcross / kWarpAcross;
 
-// A thread has groups of neighbouring rows, at the distance in which all threads have one.
+// A thread has groups of neighbouring lines, at the distance in which all threads have one.
+Value ContractionEmitter::threadLine(Value place, int64_t places, int64_t number) {
+  int64_t first = number / kLineGroup * places * kLineGroup + number % kLineGroup;
+  return binary<arith::AddIOp>(binary<arith::MulIOp>(place, indexConstant(kLineGroup)), indexConstant(first));
+}
+
 Value ContractionEmitter::threadRow(int64_t number) {
-  Value warpInBlock = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads));
-  Value down = binary<arith::MulIOp>(binary<arith::DivUIOp>(warpInBlock, indexConstant(kWarpsAcross)),
-                                     indexConstant(kWarpDown));
-  down = binary<arith::AddIOp>(down, binary<arith::DivUIOp>(lane, indexConstant(kWarpAcross)));
-  int64_t first = number / kLineGroup * kThreadsDown * kLineGroup + number % kLineGroup;
-  return binary<arith::AddIOp>(binary<arith::MulIOp>(down, indexConstant(kLineGroup)), indexConstant(first));
+  Value warpsAbove = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads * kWarpsAcross));
+  Value inWarp = binary<arith::DivUIOp>(lane, indexConstant(kWarpAcross));
+  Value place = binary<arith::AddIOp>(binary<arith::MulIOp>(warpsAbove, indexConstant(kWarpDown)), inWarp);
+  return threadLine(place, kThreadsDown, number);
 }
 
 Value ContractionEmitter::threadColumn(int64_t number) {
   Value warpInBlock = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads));
-  Value across = binary<arith::MulIOp>(binary<arith::RemUIOp>(warpInBlock, indexConstant(kWarpsAcross)),
-                                       indexConstant(kWarpAcross));
-  across = binary<arith::AddIOp>(across, binary<arith::RemUIOp>(lane, indexConstant(kWarpAcross)));
-  int64_t first = number / kLineGroup * kThreadsAcross * kLineGroup + number % kLineGroup;
-  return binary<arith::AddIOp>(binary<arith::MulIOp>(across, indexConstant(kLineGroup)),
-                               indexConstant(first));
+  Value warpsBefore = binary<arith::RemUIOp>(warpInBlock, indexConstant(kWarpsAcross));
+  Value inWarp = binary<arith::RemUIOp>(lane, indexConstant(kWarpAcross));
+  Value place = binary<arith::AddIOp>(binary<arith::MulIOp>(warpsBefore, indexConstant(kWarpAcross)), inWarp);
+  return threadLine(place, kThreadsAcross, number);
 }
 
 // All lines of an operand that the thread has, a group at a time, as what the body reads of them.
