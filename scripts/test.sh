@@ -6,6 +6,7 @@
 #
 # With a FILTER, a regular expression, only tests whose name matches it run. Closes with one line
 # `N passed, N failed, N skipped`; exit code 1 when something failed. $ADJOINT_PRESET picks another preset, e.g. asan.
+# Generated campaigns start from a seed that the commit gives, so that every commit tries other cases; $ADJOINT_SEED sets it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -17,6 +18,10 @@ esac
 filter=${1-}
 grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
 FUZZ_COUNT=200
+# The leading 31 bits of the commit. A tree without git has no commit, and takes the seed of scripts/fuzz.sh.
+commit=$(git rev-parse --verify --quiet HEAD || echo 00000001)
+seed=${ADJOINT_SEED:-$((16#${commit:0:8} & 0x7fffffff))}
+[[ $seed =~ ^[0-9]+$ ]] || die "expected a number in \$ADJOINT_SEED, but got '$seed'"
 
 passed=0 failed=0 skipped=0
 wanted() { [[ -z $filter || $1 =~ $filter ]]; }
@@ -88,13 +93,15 @@ python_tests() {
 }
 
 fuzz_campaigns() {
-  local name
-  for name in programs gradients passes adx; do
-    counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$FUZZ_COUNT"
+  local name count
+  for name in programs gradients passes adx gpu-sim fused; do
+    count=$FUZZ_COUNT
+    # Each program of the last two is compiled several times.
+    [[ $name != gpu-sim && $name != fused ]] || count=$((FUZZ_COUNT / 2))
+    wanted "fuzz-$name" || continue
+    say "fuzz-$name: scripts/fuzz.sh $name --count $count --seed $seed"
+    counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$count" --seed "$seed"
   done
-  counted fuzz-gpu-sim scripts/fuzz.sh gpu-sim --count $((FUZZ_COUNT / 2))
-  # Each program is compiled six times.
-  counted fuzz-fused scripts/fuzz.sh fused --count $((FUZZ_COUNT / 2))
 }
 
 # The Python package, built as its users build it, and tested by pytest.

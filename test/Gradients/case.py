@@ -19,6 +19,14 @@ class Argument:
     def mlir(self):
         return f"tensor<{self.type}x{self.element}>" if self.type else f"tensor<{self.element}>"
 
+    def is_dynamic(self):
+        return "?" in self.type
+
+    def with_known_sizes(self):
+        """The same argument with its sizes at run time in its type."""
+        shape = "x".join(str(size) for size in self.run_time_shape())
+        return Argument(shape, (), self.low, self.high, self.wrt, self.values, self.element)
+
     def run_time_shape(self):
         if self.shape or not self.type:
             return tuple(self.shape)

@@ -1,9 +1,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Proves derivative rules of one family by differences in f64.
 
-Usage: check.py FAMILY [--target TARGET] [--order 1|2 | --element TYPE] [--only WORDS] [--keep DIR]
+Usage: check.py FAMILY [--target TARGET] [--order 1|2 | --element TYPE] [--known-sizes] [--only WORDS] [--keep DIR]
 
-With --element the gradients in that float type are held against those in f64, which checks where rules round.
+With --element the gradients in that float type are held against those in f64, which checks where rules round. With
+--known-sizes only cases with dynamic arguments are taken, and their sizes are constants that the types do not say.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import tempfile
 import numpy
 
 import cases
-from program import Writer, check, compare_types, gradient, narrow_primal, primal
+from program import Writer, check, compare_types, gradient, known_primal, narrow_primal, primal
 
 CASES_PER_PROGRAM = 24
 # The error of the differences grows with the derivatives in between.
@@ -34,8 +35,9 @@ GRID = 64
 class Module:
     """One program with many cases: functions, and a main function with all inputs as arguments."""
 
-    def __init__(self):
+    def __init__(self, primal_of=primal):
         self.random = random.Random()
+        self.primal_of = primal_of
         self.functions, self.parameters, self.inputs = [], [], {}
         self.writer = Writer()
         # A program has to give something back.
@@ -59,7 +61,7 @@ class Module:
 
     def add(self, case, index, order):
         self.random.seed(f"{case.name} {case.seed}")
-        text, function = primal(case, f"f{index}_{case.name}")
+        text, function = self.primal_of(case, f"f{index}_{case.name}")
         self.functions.append(text)
         if order == 2:
             text, function = gradient(function, f"g{index}_{case.name}")
@@ -113,6 +115,7 @@ def main():
     parser.add_argument("--target", default="reference")
     parser.add_argument("--order", type=int, default=1, choices=[1, 2])
     parser.add_argument("--element", choices=sorted(TOLERANCE_OF_ELEMENT))
+    parser.add_argument("--known-sizes", action="store_true", help="dynamic types, constant sizes")
     parser.add_argument("--only", default="", help="cases whose name contains one of these words (a,b,…)")
     parser.add_argument("--keep", help="write programs and inputs here")
     options = parser.parse_args()
@@ -121,8 +124,12 @@ def main():
     unknown = [word for word in options.only.split(",") if not any(word in case.name for case in chosen)]
     if unknown:
         sys.exit(f"no case of the family {options.family} is named {', '.join(unknown)}")
+    if options.known_sizes:
+        chosen = [case for case in chosen if any(argument.is_dynamic() for argument in case.arguments)]
+    if not chosen:
+        sys.exit(f"the family {options.family} has no such case")
     for start in range(0, len(chosen), CASES_PER_PROGRAM):
-        module = Module()
+        module = Module(known_primal if options.known_sizes else primal)
         for index, case in enumerate(chosen[start:start + CASES_PER_PROGRAM], start):
             if options.element:
                 module.add_narrow(case, index, options.element)
@@ -135,7 +142,8 @@ def main():
         if code != 0:
             sys.exit(code)
     what = f"in {options.element}" if options.element else f"of order {options.order}"
-    print(f"{len(chosen)} cases {what} on {options.target}")
+    sizes = " with known sizes" if options.known_sizes else ""
+    print(f"{len(chosen)} cases {what} on {options.target}{sizes}")
 
 
 if __name__ == "__main__":

@@ -90,6 +90,35 @@ def primal(case, name):
     return "\n".join(lines), Function(name, case.arguments, [case.result], case.wrt())
 
 
+def open_sizes(argument, index):
+    """Lines that make %a<index> of %s<index>, whose sizes stand in its type: the type of the result leaves sizes open that are
+    constants."""
+    source, sizes, lines = f"%s{index}", [], []
+    for axis, size in enumerate(argument.type.split("x")):
+        if size == "?":
+            sizes.append(f"%n{index}_{axis}")
+            lines.append(f"{sizes[-1]} = arith.constant {argument.run_time_shape()[axis]} : index")
+    known = argument.with_known_sizes()
+    return lines + [f"%a{index} = ad.broadcast {source}({', '.join(sizes)}) : {known.mlir()} -> {argument.mlir()}"]
+
+
+def known_primal(case, name):
+    """The function of the case on arguments and a result whose types say all sizes; its body works on open types."""
+    lines, arguments, parameters = [], [], []
+    for index, argument in enumerate(case.arguments):
+        if argument.is_dynamic():
+            lines += open_sizes(argument, index)
+        arguments.append(argument.with_known_sizes() if argument.is_dynamic() else argument)
+        parameters.append(f"{'%s' if argument.is_dynamic() else '%a'}{index}: {arguments[-1].mlir()}")
+    lines, result = lines + case.lines, case.result.with_known_sizes()
+    if case.result.is_dynamic():
+        lines.append(f"%known = ad.reshape %y : {case.result.mlir()} -> {result.mlir()}")
+    lines.append(f"return {'%known' if case.result.is_dynamic() else '%y'} : {result.mlir()}")
+    text = "\n".join([f"func.func private @{name}({', '.join(parameters)}) -> {result.mlir()} {{"]
+                     + ["  " + line for line in lines] + ["}"])
+    return text, Function(name, arguments, [result], case.wrt())
+
+
 def gradient(function, name):
     """The function (inputs, cotangents) -> gradients, differentiated in everything that is a float."""
     arguments = function.arguments + function.results

@@ -17,6 +17,8 @@ for op in ["reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod
     reduce(op, "outer_and_inner", Argument("3x2x4"), "[0, 2]", Argument("2"))
     reduce(op, "all", Argument("2x3"), "[0, 1]", Argument(""))
     reduce(op, "dynamic", Argument("?x3", (4, 3)), "[0]", Argument("3"))
+    reduce(op, "dynamic_kept", Argument("?x3", (4, 3)), "[1]", Argument("?", (4,)))
+    reduce(op, "dynamic_outer", Argument("?x3x?x2", (2, 3, 2, 2)), "[1, 3]", Argument("?x?", (2, 2)))
     reduce(op, "dynamic_all", Argument("?x3x?", (2, 3, 2)), "[1, 2]", Argument("?x1x1", (2, 1, 1)), "keep_dims")
 
 # Zeros: one alone gets the product of all others, two make every derivative zero.

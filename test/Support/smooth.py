@@ -6,8 +6,8 @@ import numpy as np
 
 import control
 import oracle
-from generator import Generator, Program
-from operations import CATALOGUE
+from generator import Generator, Program, tensor_type
+from operations import CATALOGUE, broadcast_result
 
 NEAR = 0.02   # how far values stay from kinks
 CONTROL = 0.15  # the share of control flow among operations
@@ -80,6 +80,10 @@ OPERATIONS = sorted(UNARY) + [
     "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "dot", "gemm", "softmax",
     "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
 
+# Those whose derivatives ask for sizes.
+SIZED = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "softmax", "log_softmax", "layer_norm", "rms_norm",
+         "cross_entropy", "dot", "gemm", "reshape", "broadcast", "sum_to_shape", "concat", "slice", "dynamic_slice", "pad", "cumsum"]
+
 
 def evaluate(op, arrays):
     """Puts the result into `arrays`; false where the operation is not smooth there or gives large numbers."""
@@ -95,7 +99,7 @@ def grow(generator):
     if generator.depth < control.DEEPEST and generator.chance(CONTROL):
         control.grow_control(generator, grow)
     else:
-        CATALOGUE[generator.pick(OPERATIONS)][1](generator, "f64")
+        CATALOGUE[generator.pick(SIZED if generator.chance(generator.open / 2) else OPERATIONS)][1](generator, "f64")
 
 
 class SmoothGenerator(Generator):
@@ -103,6 +107,7 @@ class SmoothGenerator(Generator):
 
     def __init__(self, rng):
         super().__init__(rng, special=0.0, constants=0.05)
+        self.open = float(rng.choice([0.0, 0.9]))  # how often an argument gets a type that leaves open sizes it knows
         self.arrays = {}
         self.carried = ["f64"]
 
@@ -111,9 +116,21 @@ class SmoothGenerator(Generator):
             array = self.rng.uniform(0.3, 2.0, sizes) * (1 if self.chance(0.5) else self.rng.choice([-1.0, 1.0], sizes))
             array = np.asarray(array)
         value = super().argument(element, sizes, static, array)
-        if self.arguments and self.arguments[-1][0] is value:
-            self.arrays[value.name] = self.arguments[-1][1]
-        return value
+        if not self.arguments or self.arguments[-1][0] is not value:
+            return value
+        self.arrays[value.name] = self.arguments[-1][1]
+        return self.opened(value) if element == "f64" and self.chance(self.open) else value
+
+    def opened(self, value):
+        """The value with a type that leaves sizes open which are constants."""
+        if None in value.static or not value.rank:
+            return value
+        static = tuple(None if self.chance(0.7) else size for size in value.sizes)
+        names = [f"%{self.name('n')}" if size is None else None for size in static]
+        prelude = [f"{name} = arith.constant {size} : index" for name, size in zip(names, value.sizes) if name]
+        index = f"({', '.join(filter(None, names))})" if prelude else ""
+        return self.add("broadcast", "f64", static, value.sizes, [value],
+                        f"ad.broadcast {value}{index} : {value.type} -> {tensor_type('f64', static)}", prelude)
 
     def adopt(self, value, array):
         super().adopt(value, array)
@@ -131,13 +148,15 @@ class SmoothGenerator(Generator):
     def weighted_sum(self, value):
         """A scalar that depends on each element of the value in another way."""
         weights = self.rng.uniform(0.5, 1.5, value.sizes) * self.rng.choice([-1.0, 1.0], value.sizes)
-        weights = super().argument("f64", value.sizes, value.static, np.asarray(weights))
+        # Weights of known sizes let cotangents know sizes that the types of values leave open.
+        static = value.sizes if self.open and self.chance(0.7) else value.static
+        weights = super().argument("f64", value.sizes, static, np.asarray(weights))
         self.inactive.add(weights.name)
-        product = self.add("mul", "f64", value.static, value.sizes, [value, weights],
+        product = self.add("mul", "f64", *broadcast_result([value, weights]), [value, weights],
                            f"ad.mul {value}, {weights} : {value.type}, {weights.type}")
         axes = list(range(value.rank))
         return self.add("reduce_sum", "f64", (), (), [product],
-                        f"ad.reduce_sum {product} axes {axes} : {value.type} -> tensor<f64>",
+                        f"ad.reduce_sum {product} axes {axes} : {product.type} -> tensor<f64>",
                         attributes={"axes": axes, "keep": False})
 
     def function(self, size):

@@ -25,8 +25,10 @@ Value ad::withReducedAxes(Rule &rule, Value reduced, Value input, ArrayRef<int64
       continue;
     }
     shape.push_back(typeOf(reduced).getDimSize(next));
+    // A size that the type leaves open may be a number all the same.
     if (typeOf(reduced).isDynamicDim(next))
-      sizes.push_back(cast<Value>(sizeOf(rule.builder, rule.loc, reduced, next)));
+      sizes.push_back(getValueOrCreateConstantIndexOp(rule.builder, rule.loc,
+                                                      sizeOf(rule.builder, rule.loc, reduced, next)));
     ++next;
   }
   return ReshapeOp::create(rule.builder, rule.loc, typeOf(reduced).clone(shape), reduced, sizes,
