@@ -3,9 +3,10 @@
 
   h = x + concat_h(softmax(causal(rot(q_h) rot(k_g)^T / sqrt(64))) v_g) Wo^T   with q, k, v = norm(x) (Wq, Wk, Wv)^T
   y = h + (silu(n Wg^T) * (n Wu^T)) Wd^T                                       with n = norm(h)
-and norm(x) = x / sqrt(mean(x^2) + 1e-5) * scale. Two query heads h share one key head g. `rot` is the rotary embedding of
-positions, which turns the pair (i, i + 32) of a head. The loss is the mean square of y - target. Weights have the layout of
-PyTorch's `Linear`, outputs by inputs. The backward pass is written by hand, so that it shares nothing with the programs.
+and norm(x) = x / sqrt(mean(x^2) + 1e-5) * scale. Two query heads h share one key head g. `rot` is the rotary
+embedding of positions, which turns the pair (i, i + 32) of a head. The loss is the mean square of y - target. Weights
+have the layout of PyTorch's `Linear`, outputs by inputs. The backward pass is written by hand, so that it shares
+nothing with the programs.
 """
 
 import math

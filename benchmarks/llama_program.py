@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Prints the `ad` program of the Llama block in llama.py: `@main` gives the loss and the gradients of weights and input.
+"""Prints the `ad` program of the Llama block in llama.py: its loss, and the gradients of weights and input.
 
 Arguments are the parameters, x, target, and the tables of the rotary embedding, cos and sin.
 """

@@ -2,12 +2,13 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Measures us and the peers in the same run.
 #
-#   scripts/bench.sh NAME… [--json FILE]
+#   scripts/bench.sh NAME… [--json FILE] [OPTION…]
 #
 # NAME is one of the programs in benchmarks (without its ending), or how one begins. Peers are installed into
 # build/bench-venv, and as the Debian packages that a program names at its head; one that cannot be is named as missing.
 # Each benchmark prints a table and closes with one line per comparison, `NAME: 1.07x of PEER (CASE)`, where more than 1
-# means that we are faster; without a peer a line names our own aim. --json writes all measurements to a file.
+# means that we are faster; without a peer a line names our own aim. --json writes all measurements to a file. From the
+# first other option on, all words are handed to the benchmarks: scripts/bench.sh sweep --seed 7 --count 100
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -38,7 +39,7 @@ install_packages() {
   fi
 }
 
-names=() json=''
+names=() json='' handed=()
 while (($#)); do
   case $1 in
     -h | --help) usage; echo "Benchmarks: $(benchmarks | xargs)"; exit 0 ;;
@@ -47,7 +48,10 @@ while (($#)); do
       json=$2
       shift
       ;;
-    -*) die "unknown option '$1'; see --help" ;;
+    -*)
+      handed=("$@")
+      break
+      ;;
     *)
       name=$(find_benchmark "$1")
       names+=("$name")
@@ -78,7 +82,7 @@ parts=()
 for name in "${names[@]}"; do
   parts+=("$BUILD/bench-$name.json")
   say "benchmark $name"
-  ADJOINT_BIN=$BUILD/bin "$peers/bin/python" -u "benchmarks/$name.py" --json "${parts[-1]}"
+  ADJOINT_BIN=$BUILD/bin "$peers/bin/python" -u "benchmarks/$name.py" --json "${parts[-1]}" "${handed[@]}"
 done
 if [[ $json ]]; then
   "$PYTHON" -c 'import json, sys
