@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -33,15 +34,26 @@ static std::optional<size_t> firstPairToMerge(DotOp op) {
   return std::nullopt;
 }
 
-// The tensor with the axis and the one behind it as one.
+// The tensor with the axis and the one behind it as one. Sizes that its type leaves open stay open, also those
+// that are constants: the result of the contraction has a type already.
 static Value mergeAxes(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t i = 0; i < type.getRank(); ++i)
-    sizes.push_back(sizeOf(builder, loc, tensor, i));
-  sizes[axis] = mulSizes(builder, loc, sizes[axis], sizes[axis + 1]);
-  sizes.erase(sizes.begin() + axis + 1);
-  auto [shape, unknown] = decomposeMixedValues(sizes);
+  SmallVector<int64_t> shape;
+  SmallVector<Value> unknown;
+  auto sizeAt = [&](int64_t i) {
+    return getValueOrCreateConstantIndexOp(builder, loc, sizeOf(builder, loc, tensor, i));
+  };
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    bool merges = i == axis;
+    bool isOpen = type.isDynamicDim(i) || (merges && type.isDynamicDim(i + 1));
+    int64_t behind = merges ? type.getDimSize(i + 1) : 1;
+    shape.push_back(isOpen ? ShapedType::kDynamic : type.getDimSize(i) * behind);
+    if (isOpen)
+      unknown.push_back(merges ? builder.createOrFold<arith::MulIOp>(loc, sizeAt(i), sizeAt(i + 1))
+                               : sizeAt(i));
+    if (merges)
+      ++i;
+  }
   return ReshapeOp::create(builder, loc, type.clone(shape), tensor, unknown, PermissionsAttr());
 }
 

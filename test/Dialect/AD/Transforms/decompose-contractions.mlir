@@ -59,3 +59,18 @@ func.func @huge(%x: tensor<8589934592x8589934592x0xf32>, %g: tensor<8589934592x8
   %y = ad.dot %x, %g contract [0, 1] x [0, 1] : (tensor<8589934592x8589934592x0xf32>, tensor<8589934592x8589934592x0xf32>) -> tensor<0x0xf32>
   return %y : tensor<0x0xf32>
 }
+
+// Sizes that are constants, but not in the type: the result of the contraction leaves them open too.
+// CHECK-LABEL: @open_sizes
+func.func @open_sizes(%x: tensor<5x2x3xf32>, %g: tensor<5x2x4xf32>) -> tensor<?x?xf32> {
+  %two = arith.constant 2 : index
+  %three = arith.constant 3 : index
+  %four = arith.constant 4 : index
+  %a = ad.broadcast %x(%two, %three) : tensor<5x2x3xf32> -> tensor<5x?x?xf32>
+  %b = ad.broadcast %g(%two, %four) : tensor<5x2x4xf32> -> tensor<5x?x?xf32>
+  // CHECK: %[[A:.+]] = ad.reshape %{{.+}}(%c10{{.*}}, %c3{{.*}}) : tensor<5x?x?xf32> -> tensor<?x?xf32>
+  // CHECK: %[[B:.+]] = ad.reshape %{{.+}}(%c10{{.*}}, %c4{{.*}}) : tensor<5x?x?xf32> -> tensor<?x?xf32>
+  // CHECK: ad.dot %[[A]], %[[B]] contract [0] x [0] : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %y = ad.dot %a, %b batch [] x [] contract [0, 1] x [0, 1] : (tensor<5x?x?xf32>, tensor<5x?x?xf32>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
