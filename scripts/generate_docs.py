@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Writes docs/reference/ from the TableGen files, or with --check says what differs.
+"""Writes docs/reference/ from the TableGen files and the programs into docs/how-do-i.md, or with --check says what differs.
 
 --check also fails when an operation or pass lacks a summary, a description or an example.
 """
@@ -8,6 +8,7 @@
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -73,6 +74,33 @@ def check_complete(tablegen):
     return problems
 
 
+# A comment names a program; the program stands behind it, without its licence line.
+PROGRAM = re.compile(r"<!-- (examples/\S+\.mlir) -->\n(?:```mlir\n.*?^```\n)?", re.S | re.M)
+
+
+def with_programs(page):
+    """The page with each program as it is in its file."""
+
+    def shown(match):
+        _, _, text = (ROOT / match[1]).read_text().partition("//\n")
+        return f"<!-- {match[1]} -->\n```mlir\n{text}```\n"
+
+    return PROGRAM.sub(shown, page)
+
+
+def check_page(path, write):
+    """What is wrong with the programs on a page; all of examples/how-do-i have to be there."""
+    page = path.read_text()
+    if write:
+        path.write_text(with_programs(page))
+    elif with_programs(page) != page:
+        yield f"{path.relative_to(ROOT)} shows other programs than the files; run scripts/generate_docs.py"
+    shown = {name for name in PROGRAM.findall(page)}
+    for program in sorted((ROOT / "examples/how-do-i").glob("*.mlir")):
+        if str(program.relative_to(ROOT)) not in shown:
+            yield f"{path.relative_to(ROOT)} does not show {program.relative_to(ROOT)}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when something differs")
@@ -88,6 +116,7 @@ def main():
             (folder / name).write_text(text)
         elif not (folder / name).exists() or (folder / name).read_text() != text:
             problems.append(f"docs/reference/{name} is not what {file} says; run scripts/generate_docs.py")
+    problems += check_page(ROOT / "docs" / "how-do-i.md", write=not options.check)
     print("\n".join(problems))
     return 1 if problems else 0
 

@@ -1,0 +1,221 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Each program of docs/how-do-i.md gives the numbers of NumPy in f64, with the same bits on the interpreter and on the CPU, and
+each command of the page runs. (That the page shows the programs is checked by scripts/generate_docs.py.)
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+PROGRAMS = ROOT / "examples/how-do-i"
+# Of the largest value: sums of a few dozen f32 products and elementary functions.
+TOLERANCE = 1e-5
+
+
+def normal(*shape):
+    return lambda generator: generator.standard_normal(shape).astype(np.float32)
+
+
+def below(limit, *shape):
+    return lambda generator: generator.integers(limit, size=shape).astype(np.int32)
+
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def to_bf16(x):
+    """Rounded to nearest, to even."""
+    bits = x.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32).astype(np.float64)
+
+
+def dense_layer(x, w, b):
+    return {"y": np.maximum(x @ w + b, 0)}
+
+
+def batch(a, b):
+    return {"y": a @ b.transpose(0, 2, 1)}
+
+
+def keep_dims(x):
+    return {"y": x - x.mean(1, keepdims=True)}
+
+
+def gradient(w, b, x):
+    y = x @ w + b
+    return {"loss": (y**2).mean(), "dw": 2 * x.T @ y / len(y), "db": 2 * y.mean()}
+
+
+def cross_entropy(scores, classes):
+    wanted = np.eye(scores.shape[1])[classes]
+    loss = -np.log((softmax(scores) * wanted).sum(1)).mean()
+    accuracy = (scores.argmax(1) == classes).mean()
+    return {"loss": loss, "gradient": (softmax(scores) - wanted) / len(scores), "accuracy": accuracy}
+
+
+def training_step(w, x, y):
+    error = x @ w - y
+    return {"w": w - 0.1 * 2 * x.T @ error / len(y), "loss": (error**2).mean()}
+
+
+def feeds(w, x):
+    losses = []
+    for batch_of_step in x:
+        y = batch_of_step @ w
+        losses.append((y**2).mean())
+        w = w - 0.1 * 2 * batch_of_step.T @ y / len(y)
+    return {"w": w, "loss": np.array(losses)}
+
+
+def loop_index(x):
+    return {"sum": x + sum(1 / n for n in range(1, 6))}
+
+
+def adam(w, x, y):
+    m = v = np.zeros(3)
+    losses = []
+    for step in range(1, 11):
+        error = x @ w - y
+        losses.append((error**2).mean())
+        g = 2 * x.T @ error / len(y)
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        w = w - 0.1 * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-8)
+    return {"w": w, "loss": np.array(losses)}
+
+
+def causal_mask(q, k, v):
+    scores = np.where(np.tri(6, dtype=bool), q @ k.T / 2, -np.inf)
+    return {"y": softmax(scores) @ v}
+
+
+def stacked_layers(weights, x):
+    states = [x]
+    for w in weights:
+        states.append(np.tanh(states[-1] @ w))
+    cotangent, found = 2 * states[-1], np.zeros_like(weights)
+    for layer in (2, 1, 0):
+        inner = cotangent * (1 - states[layer + 1] ** 2)
+        found[layer], cotangent = states[layer].T @ inner, inner @ weights[layer].T
+    return {"loss": (states[-1] ** 2).sum(), "gradient": found}
+
+
+def dynamic_sizes(x):
+    return {"y": (x - x.mean(0)).ravel()}
+
+
+def mixed_precision(w, x):
+    w16, x16 = to_bf16(w), to_bf16(x)
+    y = x16 @ w16
+    return {"w": w - 0.01 * to_bf16(x16.T @ (2 * y)), "loss": (y**2).sum()}
+
+
+def embedding(table, ids):
+    return {"rows": table[ids]}
+
+
+def branch(w, g):
+    return {"w": w - g if np.isfinite(g).all() else w}
+
+
+def not_finite(generator):
+    return np.array([1, np.inf, 2], np.float32)
+
+
+# Program, reference, and where each argument or feed comes from; sizes that are open differ from those of the page.
+CASES = [
+    ("dense-layer", dense_layer, {"x": normal(4, 8), "w": normal(8, 3), "b": normal(3)}),
+    ("batch", batch, {"a": normal(5, 4, 8), "b": normal(5, 2, 8)}),
+    ("keep-dims", keep_dims, {"x": normal(4, 8)}),
+    ("gradient", gradient, {"w": normal(3), "b": normal(), "x": normal(5, 3)}),
+    ("cross-entropy", cross_entropy, {"scores": normal(6, 4), "classes": below(4, 6)}),
+    ("training-step", training_step, {"w": normal(3), "x": normal(5, 3), "y": normal(5)}),
+    ("feeds", feeds, {"w": normal(3), "x": normal(4, 5, 3)}),
+    ("loop-index", loop_index, {"x": normal(2)}),
+    ("adam", adam, {"w": normal(3), "x": normal(5, 3), "y": normal(5)}),
+    ("causal-mask", causal_mask, {"q": normal(6, 4), "k": normal(6, 4), "v": normal(6, 4)}),
+    ("stacked-layers", stacked_layers, {"weights": normal(3, 4, 4), "x": normal(5, 4)}),
+    ("dynamic-sizes", dynamic_sizes, {"x": normal(7, 3)}),
+    ("dynamic-sizes", dynamic_sizes, {"x": normal(1, 3)}),
+    ("mixed-precision", mixed_precision, {"w": normal(8, 3), "x": normal(4, 8)}),
+    ("embedding", embedding, {"table": normal(10, 4), "ids": below(10, 6)}),
+    ("branch", branch, {"w": normal(3), "g": normal(3)}),
+    ("branch", branch, {"w": normal(3), "g": not_finite}),
+]
+
+
+def run(folder, name, target, inputs):
+    program, out = PROGRAMS / f"{name}.mlir", folder / target
+    out.mkdir()
+    options = []
+    for value in inputs:
+        kind = "feed" if f'ad.feed "{value}"' in program.read_text() else "arg"
+        options.append(f"--{kind}={value}={folder / value}.npy")
+    command = [BIN / "ad-runner", program, f"--target={target}", "--cache=off", f"--out-dir={out}", *options]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise RuntimeError(f"{target}: exit code {done.returncode}: {done.stderr}")
+    return {path.stem: np.load(path) for path in out.glob("*.npy")}
+
+
+def compare(name, reference, sources):
+    def check(folder):
+        generator = np.random.default_rng(13)
+        inputs = {value: source(generator) for value, source in sources.items()}
+        for value, array in inputs.items():
+            np.save(folder / f"{value}.npy", array)
+        found = {target: run(folder, name, target, inputs) for target in ("reference", "cpu")}
+        wide = {value: a.astype(np.float64) if a.dtype == np.float32 else a for value, a in inputs.items()}
+        expected = {result: np.asarray(value, np.float64) for result, value in reference(**wide).items()}
+        for target, results in found.items():
+            if set(results) != set(expected):
+                yield f"{target} gives {sorted(results)}, expected {sorted(expected)}"
+                continue
+            for result, want in expected.items():
+                got = results[result]
+                # Not written so that a NaN passes.
+                near = got.shape == want.shape and np.abs(got - want).max() <= TOLERANCE * max(np.abs(want).max(), 1e-3)
+                if not near:
+                    yield f"{target} gives {result} = {got.tolist()}, expected {want.tolist()}"
+                if got.tobytes() != found["reference"][result].tobytes():
+                    yield f"{target} gives other bits of {result} than the reference"
+
+    return check
+
+
+def check_commands(_folder):
+    page = (ROOT / "docs/how-do-i.md").read_text()
+    commands = re.findall(r"^ad-runner .*$", page, re.M)
+    if len(commands) <= len({name for name, *_ in CASES}):
+        yield f"expected a command for each program and one for a check of gradients, got {len(commands)}"
+    for command in commands:
+        words = shlex.split(command)
+        done = subprocess.run([BIN / words[0], *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=120)
+        if done.returncode or not done.stdout:
+            yield f"{command}: exit code {done.returncode}: {done.stderr}"
+
+
+def check_all_compared(_folder):
+    missing = {path.stem for path in PROGRAMS.glob("*.mlir")} - {name for name, *_ in CASES}
+    yield from (f"{name} is compared with nothing" for name in sorted(missing))
+
+
+def main():
+    cases = [(name, compare(name, reference, sources)) for name, reference, sources in CASES]
+    return checks.run_checks("how-do-i", [*cases, ("commands", check_commands), ("compared", check_all_compared)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
