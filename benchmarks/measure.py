@@ -98,8 +98,9 @@ class Ours:
     def time(self, calls, of=""):
         """Seconds that the kernels whose names begin with `of` take in a run: the median run, times their share of all runs."""
         command = [*self.command, "--warmup", "1", "--repeat", str(calls)]
-        if subprocess.run(command).returncode:
-            sys.exit(f"ad-runner failed on {self.folder / 'program.mlir'}")
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            sys.exit(f"ad-runner failed on {self.folder / 'program.mlir'}: {done.stderr}")
         report = json.loads((self.folder / "report.json").read_text())
         seconds = sum(kernel["seconds"] for kernel in report["kernels"] if kernel["name"].startswith(of))
         if not seconds:

@@ -18,6 +18,7 @@ CASES = [
     ("gemm", "2x255x255", r"^gemm: [0-9.]+x of best plain peer \(worst: 2x255x255\)$"),
     ("rows", "layer_norm 64", r"^rows: [0-9.]+x of clang \(worst: layer_norm 64x1024\)$"),
     ("math-functions", "tanh", r"^math: [0-9.]+x of libm \(worst: (gelu_)?tanh\)$"),
+    ("strict-cost", "gelu_tanh", r"^strict-cost: strict takes [0-9.]+ times as long as fast \(gelu_tanh\)$"),
 ]
 
 
