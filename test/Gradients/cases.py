@@ -11,10 +11,11 @@ import sys
 from case import Argument  # noqa: F401  (part of the interface)
 from control_cases import CASES as CONTROL
 from elementwise_cases import CASES as ELEMENTWISE
+from loop_cases import CASES as LOOPS
 from movement_cases import CASES as MOVEMENT
 from reduction_cases import CASES as REDUCTION
 
-FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "movement": MOVEMENT, "reduction": REDUCTION}
+FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "loops": LOOPS, "movement": MOVEMENT, "reduction": REDUCTION}
 
 # Differences cannot see where a gradient stops; the test is beside this file's folder.
 HAND_WRITTEN = {"ad.stop_gradient": "Dialect/AD/Transforms/differentiate.mlir"}

@@ -3,10 +3,13 @@
 
 import operator
 
-from generator import Op, Program, Value
+import numpy as np
+
+from generator import Op, Program, Value, tensor_type
 from operations import CATALOGUE
 
 DEEPEST = 2
+LONG_LOOP = 12  # trips; short loops have at most 4
 COMPARISONS = {"slt": operator.lt, "eq": operator.eq, "ne": operator.ne}
 # Operations whose result has the shape and the element type of their operands, where the type allows them: those that become
 # one kernel with their neighbours, and others.
@@ -131,16 +134,21 @@ def combine(g, x, y):
     return g.add(name, x.element, x.static, x.sizes, [x, y], f"ad.{name} {x}, {y} : {x.type}, {y.type}")
 
 
-def make_block(g, arguments, starts, grow, kept=(), held=None):
-    """A block that yields one value per start: the start itself where it is in `kept`. The first is also computed from `held`."""
+def make_block(g, arguments, starts, grow, kept=(), held=None, index=None):
+    """A block that yields one value per start: the start itself where it is in `kept`. The first is also computed from `held`,
+    perhaps in blocks inside of this one. Loops give the name of their index, which some blocks read."""
     ops, values, made = g.ops, g.values, len(g.arguments)
     g.ops, g.values, g.depth = [], values + arguments, g.depth + 1
-    for _ in range(g.rank(0, 3)):
+    counter = loop_index(g, index, starts[0].element) if index and g.chance(0.4) else None
+    for _ in range(g.rank(0, 3) if grow else 0):
         grow(g)
     yields = []
     for number, start in enumerate(starts):
         if number == 0 and held is not None:
-            start = combine(g, start, held)
+            start = combine_inside(g, start, held, g.rank(0, 2))
+        if number == 0 and counter is not None and start.element == counter.element:
+            start = g.add("add", start.element, start.static, start.sizes, [start, counter],
+                          f"ad.add {start}, {counter} : {start.type}, {counter.type}")
         yields.append(start if number in kept else next_value(g, start))
     if g.finish:
         g.finish(yields)
@@ -148,6 +156,28 @@ def make_block(g, arguments, starts, grow, kept=(), held=None):
     # Arguments of the function that were made for the block are seen everywhere.
     g.ops, g.values, g.depth = ops, values + [value for value, _ in g.arguments[made:]], g.depth - 1
     return block
+
+
+def loop_index(g, index, element):
+    """The index of a loop as a number of the element type; None where no number has that type."""
+    if element == "i1":
+        return None
+    name = g.name("n")
+    prelude = [f"%{name} = arith.index_cast {index} : index to i64"]
+    number = g.add("loop_index", "i64", (), (), [], f"ad.full %{name} : i64 -> tensor<i64>", prelude, {"index": index})
+    if element == "i64":
+        return number
+    type = tensor_type(element, ())
+    return g.add("cast", element, (), (), [number], f"ad.cast {number} : {number.type} -> {type}")
+
+
+def combine_inside(g, x, held, depth):
+    """combine(x, held), that many blocks further inside: values from outside are read in loops of loops and in branches."""
+    if not depth:
+        return combine(g, x, held)
+    if g.chance(0.5):
+        return make_for(g, None, [x], held)
+    return make_if(g, None, [x], held)
 
 
 def starts(g, most):
@@ -159,6 +189,8 @@ def starts(g, most):
 
 def another(g, value):
     """A value of the same type."""
+    if g.chance(0.2):
+        return value
     known = [v for v in g.values if v.type == value.type and v.sizes == value.sizes]
     return g.pick(known) if g.chance(0.5) else g.argument(value.element, value.sizes, value.static)
 
@@ -188,10 +220,12 @@ def condition(g):
     return name, prelude, [tensor], lambda arrays: bool(arrays[tensor.name][place])
 
 
-def make_if(g, grow):
+def make_if(g, grow, begin=None, held=None):
+    """What is held from outside is read in one branch or in both."""
     name, prelude, operands, decide = condition(g)
-    begin = starts(g, 2)
-    blocks = [make_block(g, [], begin, grow) for _ in range(2)]
+    begin = begin or starts(g, 2)
+    readers = g.pick([(held, held), (held, None), (None, held)])
+    blocks = [make_block(g, [], begin, grow, held=reader) for reader in readers]
     results = []
     for k, value in enumerate(begin):
         known = [block.yields[k].static for block in blocks]
@@ -201,9 +235,11 @@ def make_if(g, grow):
 
 
 def bounds(g):
-    """(lower bound, upper bound and step, lines that make them, operands, number of turns)"""
-    low, step, trips = g.pick([0, 0, 1, 3]), g.pick([1, 1, 2]), g.rank(0, 4)
-    high = low + step * trips - (g.rank(0, step - 1) if trips else g.rank(0, low))
+    """(names of lower bound, upper bound and step, lines that make them, operands, range of the index)"""
+    low, step, trips = g.pick([0, 0, 1, 3, -1, -4]), g.pick([1, 1, 2, 3]), g.rank(0, 4)
+    if not g.depth and g.chance(0.2):
+        trips = g.rank(5, LONG_LOOP)
+    high = low + step * trips - (g.rank(0, step - 1) if trips else g.rank(0, 3))
     prelude, operands, names = [], [], []
     for number in (low, high, step):
         if g.carried:  # a derivative needs a known number of turns
@@ -211,27 +247,30 @@ def bounds(g):
             prelude.append(f"{names[-1]} = arith.constant {number} : index")
         else:
             names.append(g.index(number, prelude, operands))
-    return names, prelude, operands, trips
+    return names, prelude, operands, range(low, high, step)
 
 
-def make_for(g, grow):
-    names, prelude, operands, trips = bounds(g)
-    inits = starts(g, 2)
-    held = next_value(g, inits[0]) if g.chance(0.5) else None
-    if held is not None and held.type != inits[0].type:
-        held = None
-    if g.chance(0.6):
-        inits.append(another(g, inits[0]))
+def make_for(g, grow, inits=None, held=None):
+    """The first value that is carried also comes from `held`, which the generator finds unless the values to begin with are given."""
+    names, prelude, operands, indices = bounds(g)
+    if not inits:
+        inits = starts(g, 2)
+        held = next_value(g, inits[0]) if g.chance(0.5) else None
+        if held is not None and held.type != inits[0].type:
+            held = None
+        if g.chance(0.6):
+            inits.append(another(g, inits[0]))
     carried = [copy_type(g, value, "b") for value in inits]
     begin, kept = list(carried), []
     if (carried[-1].type, carried[-1].sizes) == (carried[0].type, carried[0].sizes) and g.chance(0.5):  # the last takes what the first was, perhaps they swap
         begin[-1], kept = carried[0], [len(carried) - 1]
         if g.chance(0.4):
             begin[0], kept = carried[-1], [0, len(carried) - 1]
-    block = make_block(g, carried, begin, grow, kept, held)
+    index = "%" + g.name("i")
+    block = make_block(g, carried, begin, grow, kept, held, index)
     results = [copy_type(g, value, "v") for value in inits]
     return add(g, For("scf.for", results, operands + inits, prelude, [block],
-                      {"names": names, "index": "%" + g.name("i"), "inits": inits, "trips": trips}))
+                      {"names": names, "index": index, "inits": inits, "indices": indices}))
 
 
 def make_call(g, grow):
@@ -267,8 +306,9 @@ def evaluate(op, arrays, leaf):
         return done and give(op.results, [arrays[value.name] for value in block.yields]) is None
     if isinstance(op, For):
         carried, block = [arrays[value.name] for value in op.attributes["inits"]], op.blocks[0]
-        for _ in range(op.attributes["trips"]):
+        for number in op.attributes["indices"]:
             give(block.arguments, carried)
+            arrays[op.attributes["index"]] = np.asarray(number, np.int64)
             if not run(block.ops):
                 return False
             carried = [arrays[value.name] for value in block.yields]
@@ -276,6 +316,8 @@ def evaluate(op, arrays, leaf):
     if isinstance(op, Call):
         give([value for value, _ in op.callee.arguments], [arrays[value.name] for value in op.operands])
         return run(op.callee.ops) and give(op.results, [arrays[value.name] for value in op.callee.outputs]) is None
+    if op.mnemonic == "loop_index":
+        return give([op.result], [arrays[op.attributes["index"]]]) is None
     return leaf(op, arrays)
 
 

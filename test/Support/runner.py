@@ -17,7 +17,7 @@ def binary(name):
     return str(pathlib.Path(folder) / name)
 
 
-class Failure(Exception):
+class Failure(RuntimeError):
     """The runner did not give results; `code` is its exit code, negative for a signal."""
 
     def __init__(self, code, text):

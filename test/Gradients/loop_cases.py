@@ -1,0 +1,84 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Gradient cases of loops, made from lists: every range of indices with every body. Ten and more trips, negative bounds, steps,
+no trip; carries that begin with one value, change places or are sums; the index itself; loops in loops."""
+
+from case import Argument, Case
+
+# Lower bound, upper bound, step.
+RANGES = {
+    "ten": (0, 10, 1), "seventeen": (3, 20, 1), "negative": (-2, 3, 1), "below_zero": (-9, -2, 2), "through_zero": (-7, 8, 3),
+    "uneven": (1, 12, 4), "long_steps": (-11, 25, 3), "none": (2, 2, 1), "none_behind": (3, -4, 2), "one": (-1, 0, 5),
+}
+
+# %g is a number that depends on the index, small enough for loops that are not chaotic: differences need digits.
+INDEX = """%n = arith.index_cast %i : index to i64
+%t = ad.full %n : i64 -> tensor<i64>
+%h = ad.cast %t : tensor<i64> -> tensor<f64>
+%g = ad.mul %h, %share : tensor<f64>
+"""
+# What follows the loop's head: %v and %w are carried, %a1 is captured. Each gives %p and %q.
+BODIES = {
+    "index": INDEX + """%b = ad.mul %v, %a1 : {0}
+%c = ad.add %b, %g : {0}, tensor<f64>
+%p = ad.sin %c : {0}
+%q = ad.neg %w : {0}
+""",
+    "both": INDEX + """%b = ad.mul %v, %w : {0}
+%c = ad.add %b, %a1 : {0}
+%p = ad.sin %c : {0}
+%d = ad.mul %w, %g : {0}, tensor<f64>
+%q = ad.cos %d : {0}
+""",
+    "swapped": """%b = ad.mul %v, %a1 : {0}
+%q = ad.sin %b : {0}
+%p = ad.tanh %w : {0}
+""",
+    "sum": INDEX + """%b = ad.mul %a1, %g : {0}, tensor<f64>
+%c = ad.sin %b : {0}
+%p = ad.add %v, %c : {0}
+%d = ad.mul %p, %share : {0}, tensor<f64>
+%q = ad.sub %w, %d : {0}
+""",
+    "branch": """%k = arith.constant 1 : index
+%low = arith.cmpi sle, %i, %k : index
+%p = scf.if %low -> {0} {{
+  %b = ad.mul %v, %a1 : {0}
+  %c = ad.sin %b : {0}
+  scf.yield %c : {0}
+}} else {{
+  %b = ad.mul %w, %v : {0}
+  %c = ad.cos %b : {0}
+  scf.yield %c : {0}
+}}
+%q = ad.sin %w : {0}
+""",
+    # The inner loop has the range of the outer one, too.
+    "nested": INDEX + """%p = scf.for %j = %lo to %hi step %step iter_args(%u = %v) -> {0} {{
+  %b = ad.mul %u, %w : {0}
+  %c = ad.mul %a1, %g : {0}, tensor<f64>
+  %d = ad.add %b, %c : {0}
+  %e = ad.sin %d : {0}
+  scf.yield %e : {0}
+}}
+%o = ad.mul %w, %share : {0}, tensor<f64>
+%q = ad.sin %o : {0}
+""",
+}
+# What the carries begin with: one value for both or one for each.
+STARTS = {"one_start": "%a0, %w = %a0", "two_starts": "%a0, %w = %a2"}
+
+
+def case(range_name, body_name, starts_name):
+    bounds = "".join(f"%{name} = arith.constant {number} : index\n" for name, number in zip(("lo", "hi", "step"), RANGES[range_name]))
+    text = bounds + "%share = ad.constant dense<0.05> : tensor<f64>\n" + \
+        "%y0, %y1 = scf.for %i = %lo to %hi step %step iter_args(%v = " + STARTS[starts_name] + ") -> ({0}, {0}) {{\n" + \
+        BODIES[body_name] + "scf.yield %p, %q : {0}, {0}\n}}\n%s = ad.sin %y1 : {0}\n%y = ad.mul %y0, %s : {0}"
+    arguments = [Argument("3"), Argument("3", low=0.4, high=1.1)]
+    if starts_name == "two_starts":
+        arguments.append(Argument("3", low=0.4, high=1.1))
+    # Second derivatives of nested loops have too many operations for a test of seconds.
+    short = body_name != "nested" and range_name not in ("seventeen", "long_steps")
+    return Case("ad.mul", f"for_{range_name}_{body_name}_{starts_name}", arguments, text, Argument("3"), second_order=short)
+
+
+CASES = [case(range_name, body_name, starts_name) for range_name in RANGES for body_name in BODIES for starts_name in STARTS]
