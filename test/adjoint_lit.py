@@ -15,6 +15,9 @@ class TestWithOwnCache(lit.formats.ShTest):
         shutil.rmtree(cache, ignore_errors=True)
         test.config = copy.copy(test.config)
         test.config.environment = dict(test.config.environment, XDG_CACHE_HOME=cache)
+        if "reached" in lit_config.params:
+            name = "+".join(test.path_in_suite)
+            test.config.environment["ADJOINT_MUTATIONS_REACHED"] = f"{lit_config.params['reached']}/{name}"
         try:
             return super().execute(test, lit_config)
         finally:

@@ -2,6 +2,8 @@
 """How lit finds and runs the tests.
 
 `-Dverify_roundtrip=1` runs every ad-opt with --verify-roundtrip as well; such runs have the feature verify-roundtrip.
+`-Dexec_root=FOLDER` is where tests write, for runs side by side. Builds with planted faults (scripts/fuzz.sh mutations) switch
+on $ADJOINT_MUTATION, or write which faults a test reaches into a file of its own below `-Dreached=FOLDER`.
 """
 
 import os
@@ -16,7 +18,7 @@ config.test_format = TestWithOwnCache(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "data"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
-config.test_exec_root = os.path.join(config.adjoint_build_root, "test")
+config.test_exec_root = lit_config.params.get("exec_root") or os.path.join(config.adjoint_build_root, "test")
 
 bin_dir = os.path.join(config.adjoint_build_root, "bin")
 config.environment["PATH"] = os.pathsep.join([bin_dir, config.llvm_tools_dir, os.environ.get("PATH", "")])
@@ -24,8 +26,9 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope --allow-unused-prefixe
 # What scripts/common.sh gives sanitized builds, for lit without scripts/test.sh.
 config.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "allow_user_poisoning=0")
 config.environment["UBSAN_OPTIONS"] = os.environ.get("UBSAN_OPTIONS", "print_stacktrace=1")
-if "HOME" in os.environ:
-    config.environment["HOME"] = os.environ["HOME"]
+for name in ("HOME", "ADJOINT_MUTATION"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
 
 config.substitutions.append(("%adjoint_lib", os.path.join(config.adjoint_build_root, "lib")))
 config.substitutions.append(("%examples", os.path.join(config.adjoint_source_root, "examples")))

@@ -30,6 +30,8 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 # Numerics: the host compiler may not contract multiply-adds of the reference interpreter.
 add_compile_options(-ffp-contract=off -Wall -Wextra -Wno-unused-parameter -Wno-missing-field-initializers)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+# The pass names a fault by its line, and tells loops by the names of blocks.
+set(ADJOINT_MUTATION_OPTIONS -O1 -gline-tables-only -fno-discard-value-names)
 foreach(sanitizer IN LISTS ADJOINT_SANITIZE)
   # A finding ends the program, so that no test passes in spite of it.
   add_compile_options(-fsanitize=${sanitizer} -fno-sanitize-recover=${sanitizer} -fno-omit-frame-pointer)
@@ -69,6 +71,24 @@ function(adjoint_tablegen td)
   add_dependencies(adjoint-headers ${target})
 endfunction()
 
+# adjoint_plant_faults(ADFoo [MLIR]): in builds with planted faults, compiles the library with the pass of
+# test/Mutations. ccache takes the pass for one more source. With MLIR, its headers are precompiled.
+function(adjoint_plant_faults name)
+  if(NOT (ADJOINT_MUTATIONS STREQUAL "all" OR name IN_LIST ADJOINT_MUTATIONS))
+    return()
+  endif()
+  set(pass "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/ADMutationPass.so")
+  target_compile_options(${name} PRIVATE ${ADJOINT_MUTATION_OPTIONS} "SHELL:-fpass-plugin=${pass}")
+  set_property(TARGET ${name} PROPERTY CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+    "ADJOINT_MUTATIONS_ROOT=${CMAKE_SOURCE_DIR}" "CCACHE_EXTRAFILES=${pass}" ${CMAKE_CXX_COMPILER_LAUNCHER})
+  get_target_property(sources ${name} SOURCES)
+  set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS "${pass}")
+  target_link_libraries(${name} PUBLIC ADMutationRuntime)
+  if("MLIR" IN_LIST ARGN)
+    target_precompile_headers(${name} REUSE_FROM ADMutationHeaders)
+  endif()
+endfunction()
+
 # adjoint_library(ADFoo a.cpp b.cpp [LINK_LIBS …]): one static library, linked against the shared LLVM and MLIR.
 function(adjoint_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
@@ -78,6 +98,7 @@ function(adjoint_library name)
   target_include_directories(${name} INTERFACE
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
+  adjoint_plant_faults(${name} MLIR)
   list(TRANSFORM ADJOINT_SANITIZE PREPEND "-fsanitize=" OUTPUT_VARIABLE sanitizers)
   target_link_options(${name} INTERFACE ${sanitizers}) # for programs outside that link a sanitized library
   install(TARGETS ${name} EXPORT AdjointTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -93,6 +114,7 @@ function(adjoint_plain_library name)
   target_include_directories(${name} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_options(${name} PRIVATE -fno-exceptions)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+  adjoint_plant_faults(${name})
   install(TARGETS ${name} EXPORT AdjointTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   set_property(GLOBAL APPEND PROPERTY ADJOINT_LIBRARIES ${name})
 endfunction()

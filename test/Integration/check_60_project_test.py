@@ -65,8 +65,8 @@ DIFFERENTIATED = {
 }
 # In every program here, or only behind ad-fuse.
 ELSEWHERE = "receive fusion kernel launch yield elementary convert require guard".split()
-# Campaigns that CI does not run: they compile copies of the sources, for many minutes.
-APART = ["faults", "parser"]
+# Campaigns that CI does not run: they compile the libraries once more, for many minutes.
+APART = ["mutations", "parser"]
 
 
 def operations():

@@ -1,0 +1,33 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What the mangled name of a called function says about it: its own name, its class, and the types of its
+// parameters, which pointers of LLVM IR do not carry.
+#ifndef ADJOINT_TEST_MUTATIONS_CALLEE_H
+#define ADJOINT_TEST_MUTATIONS_CALLEE_H
+
+#include "llvm/IR/InstrTypes.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adjoint::mutations {
+
+struct Callee {
+  /// Without the arguments of a template, which stand apart, as do the namespace and the class.
+  std::string name, scope, templateArguments;
+  bool isConstructorOrDestructor = false;
+  std::vector<std::string> parameters;
+
+  std::string qualified() const;
+};
+
+/// Nothing for intrinsics, indirect calls and functions of C.
+std::optional<Callee> calleeOf(const llvm::CallBase &call);
+
+/// The first IR argument of each parameter, and one past the last; empty when they do not fit together.
+std::vector<unsigned> argumentsOfParameters(const llvm::CallBase &call, const Callee &callee);
+
+} // namespace adjoint::mutations
+
+#endif
