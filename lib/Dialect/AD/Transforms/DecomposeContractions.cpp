@@ -34,8 +34,8 @@ static std::optional<size_t> firstPairToMerge(DotOp op) {
   return std::nullopt;
 }
 
-// The tensor with the axis and the one behind it as one. Sizes that its type leaves open stay open, also those
-// that are constants: the result of the contraction has a type already.
+// The tensor with the axis and the one behind it as one. Sizes that its type leaves open stay open, also
+// those that are constants: the result of the contraction has a type already.
 static Value mergeAxes(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape;
