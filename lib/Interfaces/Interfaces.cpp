@@ -5,7 +5,9 @@
 #include "adjoint/Interfaces/DifferentiableOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "adjoint/Interfaces/NumericsOpInterface.h"
+#include "adjoint/Interfaces/PartialReadOpInterface.h"
 
 #include "adjoint/Interfaces/DifferentiableOpInterface.cpp.inc"
 #include "adjoint/Interfaces/FusableOpInterface.cpp.inc"
 #include "adjoint/Interfaces/NumericsOpInterface.cpp.inc"
+#include "adjoint/Interfaces/PartialReadOpInterface.cpp.inc"

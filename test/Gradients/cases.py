@@ -14,8 +14,10 @@ from elementwise_cases import CASES as ELEMENTWISE
 from loop_cases import CASES as LOOPS
 from movement_cases import CASES as MOVEMENT
 from reduction_cases import CASES as REDUCTION
+from slices_cases import CASES as SLICES
 
-FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "loops": LOOPS, "movement": MOVEMENT, "reduction": REDUCTION}
+FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "loops": LOOPS, "movement": MOVEMENT, "reduction": REDUCTION,
+            "slices": SLICES}
 
 # Differences cannot see where a gradient stops; the test is beside this file's folder.
 HAND_WRITTEN = {"ad.stop_gradient": "Dialect/AD/Transforms/differentiate.mlir"}

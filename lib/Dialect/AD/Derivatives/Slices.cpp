@@ -3,6 +3,7 @@
 // Derivative rules of operations that take parts out of tensors or put parts together.
 
 #include "Rules.h"
+#include "adjoint/Interfaces/PartialReadOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -10,21 +11,51 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-static SmallVector<Value> indexConstants(Rule &rule, ArrayRef<int64_t> values) {
+static SmallVector<Value> indexConstants(RuleBuilder &rule, ArrayRef<int64_t> values) {
   return llvm::map_to_vector(values, [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(rule.builder, rule.loc, value);
   });
 }
 
-static Value updateSlice(Rule &rule, Value whole, Value part, ValueRange offsets) {
+static Value updateSlice(RuleBuilder &rule, Value whole, Value part, ValueRange offsets) {
   return DynamicUpdateSliceOp::create(rule.builder, rule.loc, whole, part, offsets, PermissionsAttr());
 }
-static Value sliceLike(Rule &rule, Value whole, ValueRange offsets, Value like) {
+static Value sliceLike(RuleBuilder &rule, Value whole, ValueRange offsets, Value like) {
   auto shape = cast<RankedTensorType>(like.getType()).getShape();
   Type type = cast<RankedTensorType>(whole.getType()).clone(shape);
   return DynamicSliceOp::create(rule.builder, rule.loc, type, whole, offsets,
                                 dynamicSizes(rule.builder, rule.loc, like), PermissionsAttr());
 }
+
+namespace {
+/// The models of an operation that reads a part of its first operand. The function adds the cotangent of the
+/// result to a sum, or to zeros where the sum is null.
+template <typename OpT, Value (*addPart)(OpT, RuleBuilder &, Value cotangent, Value sum)>
+struct WholeModel : DifferentiableOpInterface::ExternalModel<WholeModel<OpT, addPart>, OpT> {
+  LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
+                    SmallVectorImpl<Value> &operandCotangents) const {
+    operandCotangents.append(op->getNumOperands(), Value());
+    RuleBuilder rule(builder, op->getLoc());
+    if (cotangents[0] && wanted[0])
+      operandCotangents[0] = addPart(cast<OpT>(op), rule, cotangents[0], Value());
+    return success();
+  }
+};
+
+template <typename OpT, Value (*addPart)(OpT, RuleBuilder &, Value cotangent, Value sum), bool (*isPart)(OpT)>
+struct PartModel : PartialReadOpInterface::ExternalModel<PartModel<OpT, addPart, isPart>, OpT> {
+  bool readsPart(Operation *op, unsigned operand) const { return operand == 0 && isPart(cast<OpT>(op)); }
+  Value accumulate(Operation *op, OpBuilder &builder, ValueRange cotangents, unsigned, Value sum) const {
+    RuleBuilder rule(builder, op->getLoc());
+    return addPart(cast<OpT>(op), rule, cotangents[0], sum);
+  }
+};
+
+template <typename OpT, Value (*addPart)(OpT, RuleBuilder &, Value, Value), bool (*isPart)(OpT)>
+void attachModels(MLIRContext *context) {
+  OpT::template attachInterface<WholeModel<OpT, addPart>, PartModel<OpT, addPart, isPart>>(*context);
+}
+} // namespace
 
 //===- slice -===//
 
@@ -36,11 +67,21 @@ static int64_t elementsBehind(int64_t inputSize, int64_t size, int64_t offset, i
   return inputSize - offset - read;
 }
 
-// With static sizes the cotangent is padded to the input; else it is spread by its strides and written into
-// zeros.
-static LogicalResult sliceRule(SliceOp op, Rule &rule) {
-  if (!rule.wants(0))
-    return success();
+static bool isStrided(SliceOp op) {
+  return llvm::any_of(op.getStrides(), [](int64_t stride) { return stride != 1; });
+}
+
+// Values between the elements of the cotangent, so that it has the strides of the slice.
+static Value spread(SliceOp op, RuleBuilder &rule, Value cotangent, double between) {
+  SmallVector<int64_t> none(op.getStrides().size(), 0), interior;
+  for (int64_t stride : op.getStrides())
+    interior.push_back(stride - 1);
+  return PadOp::create(rule.builder, rule.loc, cotangent, rule.number(cotangent, between), none, none,
+                       interior, PermissionsAttr());
+}
+
+// The cotangent of the input: padded with zeros where sizes are static, else written into zeros.
+static Value sliceCotangent(SliceOp op, RuleBuilder &rule, Value cotangent) {
   auto inputType = cast<RankedTensorType>(op.getInput().getType());
   auto type = cast<RankedTensorType>(op.getResult().getType());
   SmallVector<int64_t> low(op.getOffsets()), high, interior;
@@ -49,38 +90,63 @@ static LogicalResult sliceRule(SliceOp op, Rule &rule) {
         elementsBehind(inputType.getDimSize(axis), type.getDimSize(axis), low[axis], op.getStrides()[axis]));
     interior.push_back(op.getStrides()[axis] - 1);
   }
-  Value value = rule.cotangent;
-  bool allKnown = !llvm::is_contained(high, -1);
-  SmallVector<int64_t> none(type.getRank(), 0);
-  if (allKnown || interior != none) {
-    Value zero = rule.number(value, 0.0);
-    value = PadOp::create(rule.builder, rule.loc, value, zero, allKnown ? low : none, allKnown ? high : none,
-                          interior, PermissionsAttr());
-  }
-  if (!allKnown)
-    value = updateSlice(rule, zerosLike(rule.builder, rule.loc, op.getInput()), value,
-                        indexConstants(rule, op.getOffsets()));
-  rule.give(0, value);
-  return success();
+  if (!llvm::is_contained(high, -1))
+    return PadOp::create(rule.builder, rule.loc, cotangent, rule.number(cotangent, 0.0), low, high, interior,
+                         PermissionsAttr());
+  if (isStrided(op))
+    cotangent = spread(op, rule, cotangent, 0.0);
+  return updateSlice(rule, zerosLike(rule.builder, rule.loc, op.getInput()), cotangent,
+                     indexConstants(rule, op.getOffsets()));
+}
+
+// Between the elements of a strided slice -0 is added, which changes no number.
+static Value addToSlice(SliceOp op, RuleBuilder &rule, Value cotangent, Value sum) {
+  if (!sum)
+    return sliceCotangent(op, rule, cotangent);
+  if (isStrided(op))
+    cotangent = spread(op, rule, cotangent, -0.0);
+  auto shape = cast<RankedTensorType>(cotangent.getType()).getShape();
+  SmallVector<int64_t> ones(shape.size(), 1);
+  Value part = SliceOp::create(rule.builder, rule.loc, cast<RankedTensorType>(sum.getType()).clone(shape),
+                               sum, op.getOffsets(), ones, dynamicSizes(rule.builder, rule.loc, cotangent),
+                               PermissionsAttr());
+  return updateSlice(rule, sum, rule.add(part, cotangent), indexConstants(rule, op.getOffsets()));
+}
+
+// Of a slice that covers half of the input or more, one addition costs less than an update in place.
+static bool readsSmallPart(SliceOp op) {
+  auto inputType = cast<RankedTensorType>(op.getInput().getType());
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  if (!inputType.hasStaticShape() || !type.hasStaticShape())
+    return true;
+  int64_t covered = 1;
+  for (auto [size, stride] : llvm::zip(type.getShape(), op.getStrides()))
+    covered *= size == 0 ? 0 : (size - 1) * stride + 1;
+  return covered < inputType.getNumElements() / 2;
 }
 
 //===- dynamic_slice and dynamic_update_slice -===//
 
-static LogicalResult dynamicSliceRule(DynamicSliceOp op, Rule &rule) {
-  if (!rule.wants(0))
-    return success();
-  Value zeros = zerosLike(rule.builder, rule.loc, op.getInput());
-  rule.give(0, updateSlice(rule, zeros, rule.cotangent, op.getOffsets()));
-  return success();
+static Value addToDynamicSlice(DynamicSliceOp op, RuleBuilder &rule, Value cotangent, Value sum) {
+  if (!sum)
+    return updateSlice(rule, zerosLike(rule.builder, rule.loc, op.getInput()), cotangent, op.getOffsets());
+  Value part = sliceLike(rule, sum, op.getOffsets(), cotangent);
+  return updateSlice(rule, sum, rule.add(part, cotangent), op.getOffsets());
 }
 
+static bool readsPartAtRunTime(DynamicSliceOp op) {
+  return op.getInput().getType().getShape() != op.getResult().getType().getShape() ||
+         !op.getInput().getType().hasStaticShape();
+}
+
+// The part is read before it is replaced, so that this can be done in place.
 static LogicalResult dynamicUpdateSliceRule(DynamicUpdateSliceOp op, Rule &rule) {
+  if (rule.wants(1))
+    rule.give(1, sliceLike(rule, rule.cotangent, op.getOffsets(), op.getUpdate()));
   if (rule.wants(0)) {
     Value zeros = zerosLike(rule.builder, rule.loc, op.getUpdate());
     rule.give(0, updateSlice(rule, rule.cotangent, zeros, op.getOffsets()));
   }
-  if (rule.wants(1))
-    rule.give(1, sliceLike(rule, rule.cotangent, op.getOffsets(), op.getUpdate()));
   return success();
 }
 
@@ -149,8 +215,8 @@ static LogicalResult concatRule(ConcatOp op, Rule &rule) {
 }
 
 void ad::attachSliceRules(MLIRContext *context) {
-  attachRule<SliceOp, sliceRule>(context);
-  attachRule<DynamicSliceOp, dynamicSliceRule>(context);
+  attachModels<SliceOp, addToSlice, readsSmallPart>(context);
+  attachModels<DynamicSliceOp, addToDynamicSlice, readsPartAtRunTime>(context);
   attachRule<DynamicUpdateSliceOp, dynamicUpdateSliceRule>(context);
   attachRule<PadOp, padRule>(context);
   attachRule<ConcatOp, concatRule>(context);

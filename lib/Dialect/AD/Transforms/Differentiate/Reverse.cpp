@@ -3,11 +3,17 @@
 // The reverse of straight-line code by the rules of its operations.
 
 #include "Reverse.h"
-#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
+#include "adjoint/Interfaces/PartialReadOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::ad;
+
+bool ad::readsPart(OpOperand &use) {
+  auto reader = dyn_cast<PartialReadOpInterface>(use.getOwner());
+  return reader && reader.readsPart(use.getOperandNumber());
+}
 
 void Cotangents::addInOrder(ValueRange of, ValueRange added) {
   for (size_t index = of.size(); index-- > 0;)
@@ -15,16 +21,48 @@ void Cotangents::addInOrder(ValueRange of, ValueRange added) {
       add(of[index], added[index]);
 }
 
+void Cotangents::addPart(OpOperand &use, ArrayRef<Value> resultCotangents) {
+  contributions[use.get()].push_back({nullptr, &use, SmallVector<Value, 1>(resultCotangents)});
+}
+
+Value Cotangents::Contribution::addTo(Value sum, OpBuilder &builder, Location loc) const {
+  if (use)
+    return cast<PartialReadOpInterface>(use->getOwner())
+        .accumulate(builder, resultCotangents, use->getOperandNumber(), sum);
+  return sum ? AddOp::create(builder, loc, sum, value, PermissionsAttr()).getResult() : value;
+}
+
 Value Cotangents::take(OpBuilder &builder, Location loc, Value of) {
+  Value soFar = sumsSoFar.lookup(of);
+  sumsSoFar.erase(of);
   auto entry = contributions.find(of);
   if (entry == contributions.end())
-    return nullptr;
-  SmallVector<Value, 2> inUseOrder(llvm::reverse(entry->second));
+    return soFar;
+  SmallVector<Contribution, 2> inUseOrder(llvm::reverse(entry->second));
   contributions.erase(entry);
-  Value sum = inUseOrder.front();
-  for (Value next : llvm::drop_begin(inUseOrder))
-    sum = AddOp::create(builder, loc, sum, next, PermissionsAttr());
-  return sum;
+
+  auto *whole = llvm::find_if(inUseOrder, [](const Contribution &one) { return !one.use; });
+  if (soFar && whole == inUseOrder.end()) {
+    for (const Contribution &part : inUseOrder)
+      soFar = part.addTo(soFar, builder, loc);
+    return soFar;
+  }
+  // The first contribution to the whole value moves to the front, so that parts need no tensor of zeros.
+  if (whole != inUseOrder.end())
+    std::rotate(inUseOrder.begin(), whole, std::next(whole));
+  Value sum;
+  for (const Contribution &one : inUseOrder)
+    sum = one.addTo(sum, builder, loc);
+  return soFar ? AddOp::create(builder, loc, soFar, sum, PermissionsAttr()).getResult() : sum;
+}
+
+void ad::addSums(Cotangents &cotangents, ArrayRef<Value> captured, ArrayRef<Value> sumsSoFar,
+                 ValueRange sums) {
+  for (size_t index = captured.size(); index-- > 0;)
+    if (sumsSoFar[index])
+      cotangents.continueFrom(captured[index], sums[index]);
+    else
+      cotangents.add(captured[index], sums[index]);
 }
 
 LogicalResult Reverser::reverse(ArrayRef<Operation *> ops, Cotangents &cotangents, OpBuilder &builder) {
@@ -44,6 +82,31 @@ LogicalResult Reverser::reverse(ArrayRef<Operation *> ops, Cotangents &cotangent
   return success();
 }
 
+// Calls the rule of the operation and checks what it gives; unwanted cotangents are null.
+static LogicalResult cotangentsOfOperands(DifferentiableOpInterface rule, ArrayRef<Value> ofResults,
+                                          ArrayRef<bool> wanted, OpBuilder &builder,
+                                          SmallVectorImpl<Value> &ofOperands) {
+  Operation *op = rule;
+  if (!llvm::is_contained(wanted, true)) {
+    ofOperands.resize(op->getNumOperands());
+    return success();
+  }
+  if (failed(rule.vjp(builder, ofResults, wanted, ofOperands)))
+    return failure();
+  if (ofOperands.size() != op->getNumOperands())
+    return op->emitOpError("expected its derivative rule to give ")
+           << op->getNumOperands() << " cotangents, but got " << ofOperands.size();
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    Value &cotangent = ofOperands[index];
+    if (!wanted[index])
+      cotangent = nullptr;
+    if (cotangent && cotangent.getType() != operand.getType())
+      return op->emitOpError("expected its derivative rule to give a cotangent of type ")
+             << operand.getType() << " for operand " << index << ", but got " << cotangent.getType();
+  }
+  return success();
+}
+
 LogicalResult Reverser::reverseByRule(Operation *op, Cotangents &cotangents, OpBuilder &builder) {
   auto rule = cast<DifferentiableOpInterface>(op);
   SmallVector<Value> ofResults;
@@ -53,25 +116,53 @@ LogicalResult Reverser::reverseByRule(Operation *op, Cotangents &cotangents, OpB
     return success();
 
   SmallVector<bool> wanted;
-  for (OpOperand &operand : op->getOpOperands())
-    wanted.push_back(activity.isActive(operand.get()) && rule.isDifferentiable(operand.getOperandNumber()));
-  SmallVector<Value> ofOperands;
-  if (failed(rule.vjp(builder, ofResults, wanted, ofOperands)))
-    return failure();
-  if (ofOperands.size() != op->getNumOperands())
-    return op->emitOpError("expected its derivative rule to give ")
-           << op->getNumOperands() << " cotangents, but got " << ofOperands.size();
-
-  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-    Value &cotangent = ofOperands[index];
-    if (!wanted[index])
-      cotangent = nullptr;
-    if (cotangent && cotangent.getType() != operand.getType())
-      return op->emitOpError("expected its derivative rule to give a cotangent of type ")
-             << operand.getType() << " for operand " << index << ", but got " << cotangent.getType();
+  SmallVector<OpOperand *> parts(op->getNumOperands());
+  for (auto [index, operand] : llvm::enumerate(op->getOpOperands())) {
+    bool isWanted = activity.isActive(operand.get()) && rule.isDifferentiable(index);
+    if (isWanted && readsPart(operand))
+      parts[index] = &operand;
+    wanted.push_back(isWanted && !parts[index]);
   }
-  cotangents.addInOrder(op->getOperands(), ofOperands);
+  SmallVector<Value> ofOperands;
+  if (failed(cotangentsOfOperands(rule, ofResults, wanted, builder, ofOperands)))
+    return failure();
+  for (size_t index = op->getNumOperands(); index-- > 0;)
+    if (parts[index])
+      cotangents.addPart(*parts[index], ofResults);
+    else if (ofOperands[index])
+      cotangents.add(op->getOperand(index), ofOperands[index]);
   return success();
+}
+
+bool Reverser::readsOnlyParts(Operation *op, Value captured) {
+  bool found = false;
+  for (OpOperand &use : captured.getUses()) {
+    Operation *user = use.getOwner();
+    if (!op->isProperAncestor(user))
+      continue;
+    auto rule = dyn_cast<DifferentiableOpInterface>(user);
+    bool isYield = user->hasTrait<OpTrait::IsTerminator>();
+    if (!isYield &&
+        (!activity.hasActiveResult(user) || (rule && !rule.isDifferentiable(use.getOperandNumber()))))
+      continue;
+    if (!readsPart(use))
+      return false;
+    found = true;
+  }
+  return found;
+}
+
+SmallVector<Value> Reverser::takeSumsOfParts(Operation *op, ArrayRef<Value> captured, Cotangents &cotangents,
+                                             OpBuilder &builder) {
+  SmallVector<Value> sums(captured.size());
+  for (auto [value, sum] : llvm::zip(captured, sums)) {
+    if (!readsOnlyParts(op, value))
+      continue;
+    sum = cotangents.take(builder, op->getLoc(), value);
+    if (!sum)
+      sum = zerosLike(builder, op->getLoc(), value);
+  }
+  return sums;
 }
 
 //===- Recomputation -===//

@@ -14,16 +14,33 @@ namespace mlir::ad {
 /// The contributions to the cotangents of values in one scope: a function, a branch or an iteration.
 class Cotangents {
 public:
-  void add(Value of, Value contribution) { contributions[of].push_back(contribution); }
+  void add(Value of, Value contribution) { contributions[of].push_back({contribution, nullptr, {}}); }
   /// One contribution per value, in program order; null contributions are left out.
   void addInOrder(ValueRange of, ValueRange added);
+  /// The contribution of a use that reads only a part of the value. It is built when the sum is known that it
+  /// goes into.
+  void addPart(OpOperand &use, ArrayRef<Value> resultCotangents);
+  /// The sum so far, which what arrives from now on is added to.
+  void continueFrom(Value of, Value sum) { sumsSoFar[of] = sum; }
 
-  /// The sum of all contributions, null when there is none. They arrive from the last use to the first and
-  /// are added from the first to the last: the order of the sum is the order of the uses in the program.
+  /// The sum of all contributions, null when there is none. They arrive from the last use to the first. The
+  /// sum starts with the first contribution to the whole value; the others follow in the order of their uses,
+  /// parts in place. It is added to the sum so far. If all contributions are parts, they are added to the sum
+  /// so far one by one.
   Value take(OpBuilder &builder, Location loc, Value of);
 
 private:
-  llvm::DenseMap<Value, SmallVector<Value, 2>> contributions;
+  /// A value, or what a use adds to the part that it reads.
+  struct Contribution {
+    Value value;
+    OpOperand *use;
+    SmallVector<Value, 1> resultCotangents;
+
+    Value addTo(Value sum, OpBuilder &builder, Location loc) const;
+  };
+
+  llvm::DenseMap<Value, SmallVector<Contribution, 2>> contributions;
+  llvm::DenseMap<Value, Value> sumsSoFar;
 };
 
 class Reverser {
@@ -48,10 +65,23 @@ private:
   /// left out.
   SmallVector<Operation *> recompute(Block &block, IRMapping &copies, OpBuilder &builder);
   LogicalResult reverseBranch(Block &block, ValueRange resultCotangents, ArrayRef<Value> captured,
-                              OpBuilder &builder);
+                              ArrayRef<Value> sumsSoFar, OpBuilder &builder);
+
+  /// For each captured value of which the regions of `op` read only parts, the sum of its cotangent that they
+  /// add to: what later uses contribute, or zeros. Null for the other values.
+  SmallVector<Value> takeSumsOfParts(Operation *op, ArrayRef<Value> captured, Cotangents &cotangents,
+                                     OpBuilder &builder);
+  bool readsOnlyParts(Operation *op, Value captured);
 
   Activity &activity;
 };
+
+/// Hands on the cotangents of values that a loop or a branch takes from outside: new contributions, or sums
+/// that it has continued.
+void addSums(Cotangents &cotangents, ArrayRef<Value> captured, ArrayRef<Value> sumsSoFar, ValueRange sums);
+
+/// Whether the operation reads only a part of the operand.
+bool readsPart(OpOperand &use);
 
 /// Erases operations whose results nobody uses, in nested regions too; values that disappear are forgotten.
 void eraseDead(Block &block, Activity *activity);

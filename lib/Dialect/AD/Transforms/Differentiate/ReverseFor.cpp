@@ -2,7 +2,9 @@
 //
 // The reverse of scf.for: a loop over the iterations from the last to the first. It takes the values at the
 // start of each iteration from tapes, computes the body again and goes back through it. It carries the
-// cotangents of the forward loop's carries, and one sum for each value that the body takes from outside.
+// cotangents of the forward loop's carries, and one sum for each value that the body takes from outside. The
+// sum of a value of which the body reads only parts starts with what later uses contribute, and each part is
+// added in place.
 
 #include "Loops.h"
 #include "Reverse.h"
@@ -29,7 +31,11 @@ struct Reverser::ReverseLoop {
   /// Indices of the carries that have a cotangent, and the values from outside that do.
   SmallVector<unsigned> carries;
   SmallVector<Value> captured;
+  /// For each of these the sum that the loop continues, null where it starts its own.
+  SmallVector<Value> sumsSoFar;
   SmallVector<Placeholder> placeholders;
+  /// The operations of the forward body that operations of the reverse body are copies of.
+  DenseMap<Operation *, Operation *> originals;
 };
 
 static bool isInvariant(scf::ForOp loop, unsigned carry) {
@@ -87,9 +93,61 @@ static IRMapping mapStartOfIteration(Reverser::ReverseLoop &state, OpBuilder &ou
   return copies;
 }
 
+static void recordOriginals(Reverser::ReverseLoop &state, const IRMapping &copies) {
+  for (Operation &op : *state.forward.getBody())
+    for (Value result : op.getResults())
+      if (Operation *copy = copies.contains(result) ? copies.lookup(result).getDefiningOp() : nullptr)
+        state.originals[copy] = &op;
+}
+
+// Finds the reads of parts through which alone the reverse body uses the value. False if it also uses the
+// value otherwise.
+static bool collectReads(Reverser::ReverseLoop &state, Value value, llvm::SetVector<Operation *> &reads) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (!state.originals.contains(user) || user->getNumResults() != 1)
+      return false;
+    if (!readsPart(use))
+      return collectReads(state, user->getResult(0), reads);
+    auto type = dyn_cast<RankedTensorType>(user->getResult(0).getType());
+    reads.insert(user);
+    return type && type.hasStaticShape() && canBeSaved(type);
+  });
+}
+
+static int64_t elementsOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() ? tensor.getNumElements() : std::numeric_limits<int64_t>::max();
+}
+
+// Of carries that the reverse body uses only in parts, it needs the parts alone: an update of one row in each
+// iteration would else put all rows on the tape each time.
+static void savePartsOfCarries(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
+  OpBuilder outside(state.reversed, builder.getListener());
+  for (size_t index = 0; index < state.placeholders.size(); ++index) {
+    Value standIn = state.placeholders[index].standIn->getResult(0),
+          saved = state.placeholders[index].saved.value;
+    llvm::SetVector<Operation *> reads;
+    int64_t elements = 0;
+    if (!isa<BlockArgument>(saved) || standIn.use_empty() || !collectReads(state, standIn, reads))
+      continue;
+    for (Operation *read : reads)
+      elements += elementsOf(read->getResult(0).getType());
+    if (elements >= elementsOf(saved.getType()))
+      continue;
+    for (Operation *read : reads) {
+      IRMapping ignored;
+      addPlaceholder(state, {state.originals.lookup(read)->getResult(0), {}}, ignored, outside);
+      read->getResult(0).replaceAllUsesWith(state.placeholders.back().standIn->getResult(0));
+    }
+    eraseDead(*state.reversed.getBody(), &activity);
+  }
+}
+
 // Tapes for the placeholders that the reverse body uses; the others disappear.
 static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
   scf::ForOp loop = state.forward;
+  savePartsOfCarries(state, activity, builder);
   SmallVector<Placeholder> needed;
   for (Placeholder &placeholder : state.placeholders) {
     Value standIn = placeholder.standIn->getResult(0);
@@ -138,8 +196,8 @@ static void createLoop(Reverser::ReverseLoop &state, ArrayRef<Value> ofResults, 
     Value cotangent = ofResults[index];
     inits.push_back(cotangent ? cotangent : zerosLike(builder, loc, state.forward.getInitArgs()[index]));
   }
-  for (Value value : state.captured)
-    inits.push_back(zerosLike(builder, loc, value));
+  for (auto [value, sum] : llvm::zip(state.captured, state.sumsSoFar))
+    inits.push_back(sum ? sum : zerosLike(builder, loc, value));
   state.reversed = scf::ForOp::create(builder, loc, constant(0), constant(state.bounds.trips), constant(1),
                                       inits, [](OpBuilder &, Location, Value, ValueRange) {});
   builder.setInsertionPointToStart(state.reversed.getBody());
@@ -152,9 +210,13 @@ LogicalResult Reverser::reverseIteration(ReverseLoop &state, OpBuilder &builder)
   OpBuilder outside(state.reversed, builder.getListener());
   IRMapping copies = mapStartOfIteration(state, outside, builder);
   SmallVector<Operation *> ops = recompute(*loop.getBody(), copies, builder);
+  recordOriginals(state, copies);
 
   Cotangents inIteration;
   SmallVector<Value> carried(state.reversed.getRegionIterArgs()), yielded, added;
+  ArrayRef<Value> sums = ArrayRef(carried).drop_front(state.carries.size());
+  for (auto [value, sum] : llvm::zip(state.captured, sums))
+    inIteration.continueFrom(value, sum);
   for (auto [index, cotangent] : llvm::zip(state.carries, carried)) {
     Value value = loop.getYieldedValues()[index];
     yielded.push_back(copies.lookupOrDefault(value));
@@ -170,11 +232,8 @@ LogicalResult Reverser::reverseIteration(ReverseLoop &state, OpBuilder &builder)
     Value cotangent = inIteration.take(builder, loc, argument);
     yields.push_back(cotangent ? cotangent : zerosLike(builder, loc, loop.getInitArgs()[index]));
   }
-  for (auto [value, sum] : llvm::zip(state.captured, ArrayRef(carried).drop_front(state.carries.size()))) {
-    Value cotangent = inIteration.take(builder, loc, value);
-    yields.push_back(cotangent ? AddOp::create(builder, loc, sum, cotangent, PermissionsAttr()).getResult()
-                               : sum);
-  }
+  for (Value value : state.captured)
+    yields.push_back(inIteration.take(builder, loc, value));
   scf::YieldOp::create(builder, loc, yields);
   eraseDead(*state.reversed.getBody(), &activity);
   return success();
@@ -192,7 +251,11 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
     cotangents.addInOrder(loop.getInitArgs(), ofResults);
     return success();
   }
-  ReverseLoop state{loop, nullptr, bounds, {}, activity.activeCaptures(loop), {}};
+  ReverseLoop state;
+  state.forward = loop;
+  state.bounds = bounds;
+  state.captured = activity.activeCaptures(loop);
+  state.sumsSoFar = takeSumsOfParts(loop, state.captured, cotangents, builder);
   for (unsigned index = 0; index < loop.getNumResults(); ++index)
     if (activity.isActive(loop.getRegionIterArg(index)) || activity.isActive(loop.getResult(index)))
       state.carries.push_back(index);
@@ -209,9 +272,9 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
     sources.push_back(init);
     sums.push_back(activity.isActive(init) ? state.reversed.getResult(position) : Value());
   }
-  llvm::append_range(sources, state.captured);
-  llvm::append_range(sums, state.reversed.getResults().drop_front(state.carries.size()));
   replacePlaceholders(state, activity, builder);
+  addSums(cotangents, state.captured, state.sumsSoFar,
+          state.reversed.getResults().drop_front(state.carries.size()));
   cotangents.addInOrder(sources, sums);
   return success();
 }

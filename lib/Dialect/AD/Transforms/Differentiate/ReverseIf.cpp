@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The reverse of scf.if: an scf.if on the same condition. Each branch computes its forward values again, then
-// goes back through them, and gives the cotangents of all values that either branch takes from outside.
+// goes back through them, and gives the cotangents of all values that either branch takes from outside. A
+// value of which both branches read only parts enters with the sum of its cotangent so far.
 
 #include "Reverse.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
@@ -10,13 +11,16 @@ using namespace mlir;
 using namespace mlir::ad;
 
 LogicalResult Reverser::reverseBranch(Block &block, ValueRange resultCotangents, ArrayRef<Value> captured,
-                                      OpBuilder &builder) {
+                                      ArrayRef<Value> sumsSoFar, OpBuilder &builder) {
   IRMapping copies;
   SmallVector<Operation *> ops = recompute(block, copies, builder);
   Operation *terminator = block.getTerminator();
   Location loc = terminator->getLoc();
 
   Cotangents cotangents;
+  for (auto [value, sum] : llvm::zip(captured, sumsSoFar))
+    if (sum)
+      cotangents.continueFrom(value, sum);
   SmallVector<Value> yielded, added;
   for (auto [value, cotangent] : llvm::zip(terminator->getOperands(), resultCotangents)) {
     yielded.push_back(copies.lookupOrDefault(value));
@@ -43,16 +47,17 @@ LogicalResult Reverser::reverseIf(scf::IfOp branch, Cotangents &cotangents, OpBu
   if (captured.empty() || llvm::none_of(ofResults, [](Value value) { return static_cast<bool>(value); }))
     return success();
 
+  SmallVector<Value> sumsSoFar = takeSumsOfParts(branch, captured, cotangents, builder);
   auto reversed =
       scf::IfOp::create(builder, branch.getLoc(), ValueRange(captured).getTypes(), branch.getCondition(),
                         /*addThenBlock=*/true, /*addElseBlock=*/true);
   OpBuilder::InsertionGuard guard(builder);
   for (auto [from, to] : llvm::zip(branch->getRegions(), reversed->getRegions())) {
     builder.setInsertionPointToEnd(&to.front());
-    if (failed(reverseBranch(from.front(), ofResults, captured, builder)))
+    if (failed(reverseBranch(from.front(), ofResults, captured, sumsSoFar, builder)))
       return failure();
     eraseDead(to.front(), &activity);
   }
-  cotangents.addInOrder(captured, reversed.getResults());
+  addSums(cotangents, captured, sumsSoFar, reversed.getResults());
   return success();
 }

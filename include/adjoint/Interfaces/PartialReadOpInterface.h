@@ -1,0 +1,13 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Declaration of PartialReadOpInterface; see the .td file for its contract.
+
+#ifndef ADJOINT_INTERFACES_PARTIALREADOPINTERFACE_H
+#define ADJOINT_INTERFACES_PARTIALREADOPINTERFACE_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+#include "adjoint/Interfaces/PartialReadOpInterface.h.inc"
+
+#endif // ADJOINT_INTERFACES_PARTIALREADOPINTERFACE_H
