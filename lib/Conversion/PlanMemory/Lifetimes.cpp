@@ -55,7 +55,7 @@ void MemoryPlanner::extendOverUses(Value value) {
 // Whether what the use belongs to may write the results that are wanted in the buffer of `value` over it.
 bool MemoryPlanner::mayWriteOver(OpOperand &use, Value value) {
   Operation *writer = use.getOwner();
-  int64_t buffer = bufferOf.lookup(value);
+  int64_t buffer = bufferOf.lookup_or(value, wanted.lookup_or(value, -1));
   auto launch = dyn_cast<LaunchOp>(writer);
   auto loop = dyn_cast<scf::ForOp>(writer);
   for (OpResult result : writer->getResults()) {

@@ -62,6 +62,7 @@ private:
   LogicalResult assignIf(scf::IfOp branch);
   LogicalResult assignWhile(scf::WhileOp loop);
   void assignSwaps(scf::ForOp loop, ArrayRef<int64_t> carries);
+  bool wantInCarry(Value value, BlockArgument argument, int64_t carry);
   void placeYieldedInCarries(scf::ForOp loop, ArrayRef<int64_t> carries);
   void placeYieldedInResults(Block &block, scf::IfOp branch);
 

@@ -7,21 +7,56 @@
 using namespace mlir;
 using namespace mlir::ad;
 
+// The value that `value` is an update of: the tensor into which slices are inserted, or what a loop carries
+// from. Null when there is none that arises in the same block.
+static Value updatedValue(Value value, Block *block) {
+  Operation *writer = value.getDefiningOp();
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  Value updated;
+  if (auto launch = dyn_cast<LaunchOp>(writer)) {
+    auto tied = launch.getTied();
+    if (tied && (*tied)[number] >= 0)
+      updated = launch.getInputs()[(*tied)[number]];
+  } else if (auto loop = dyn_cast<scf::ForOp>(writer)) {
+    updated = loop.getInitArgs()[number];
+  }
+  Operation *producer = updated ? updated.getDefiningOp() : nullptr;
+  return isa_and_nonnull<LaunchOp, scf::ForOp>(producer) && producer->getBlock() == block ? updated : Value();
+}
+
+// Puts the value into the buffer of the carry if the carry's old value is dead by then.
+bool MemoryPlanner::wantInCarry(Value value, BlockArgument argument, int64_t carry) {
+  Operation *writer = value.getDefiningOp();
+  if (!isa_and_nonnull<LaunchOp, FeedOp, scf::ForOp>(writer) || writer->getBlock() != argument.getOwner() ||
+      wanted.count(value) || !pools.haveSameSize(value, argument))
+    return false;
+  wanted[value] = carry;
+  if (diesBefore(argument, writer))
+    return true;
+  wanted.erase(value);
+  return false;
+}
+
 // A yielded value is written straight into the carry when it arises in this block, the carry's old value is
-// dead by then, and the sizes are the carry's.
+// dead by then, and the sizes are the carry's. Of several updates one after the other all are, as long as
+// each dies with the next.
 void MemoryPlanner::placeYieldedInCarries(scf::ForOp loop, ArrayRef<int64_t> carries) {
   for (auto [argument, yielded, carry] :
        llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues(), carries)) {
     if (carry < 0)
       continue;
     Value value = stripAliases(yielded);
-    Operation *writer = value.getDefiningOp();
-    if (!isa_and_nonnull<LaunchOp, FeedOp, scf::ForOp>(writer) || writer->getBlock() != loop.getBody() ||
-        wanted.count(value) || !pools.haveSameSize(value, argument))
+    if (!wantInCarry(value, argument, carry))
       continue;
-    wanted[value] = carry;
-    if (!diesBefore(argument, writer))
-      wanted.erase(value);
+    while (Value before = updatedValue(value, loop.getBody())) {
+      if (!wantInCarry(before, argument, carry))
+        break;
+      if (!diesBefore(before, value.getDefiningOp())) {
+        wanted.erase(before);
+        break;
+      }
+      value = before;
+    }
   }
 }
 
