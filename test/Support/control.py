@@ -18,6 +18,13 @@ ELEMENTWISE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign",
 MOVING = ["reverse", "cumsum", "softmax", "dynamic_update_slice"]
 
 
+class Turns:
+    """The iterations of a loop: the name of its index, what that is first, and how far it moves."""
+
+    def __init__(self, index, indices):
+        self.index, self.first, self.last = index, indices.start, indices.step * max(len(indices) - 1, 0)
+
+
 class Block:
     """The operations of a region, its arguments and what it yields."""
 
@@ -267,7 +274,9 @@ def make_for(g, grow, inits=None, held=None):
         if g.chance(0.4):
             begin[0], kept = carried[-1], [0, len(carried) - 1]
     index = "%" + g.name("i")
+    g.loops.append(Turns(index, indices))
     block = make_block(g, carried, begin, grow, kept, held, index)
+    g.loops.pop()
     results = [copy_type(g, value, "v") for value in inits]
     return add(g, For("scf.for", results, operands + inits, prelude, [block],
                       {"names": names, "index": index, "inits": inits, "indices": indices}))
@@ -318,6 +327,9 @@ def evaluate(op, arrays, leaf):
         return run(op.callee.ops) and give(op.results, [arrays[value.name] for value in op.callee.outputs]) is None
     if op.mnemonic == "loop_index":
         return give([op.result], [arrays[op.attributes["index"]]]) is None
+    if "moving" in op.attributes:
+        axis, index, shift = op.attributes["moving"]
+        op.attributes["offsets"][axis] = int(arrays[index]) + shift
     return leaf(op, arrays)
 
 

@@ -128,6 +128,7 @@ class Generator:
         self.alike = 0.4  # how often a value that broadcasts with another is a known one of the same sizes
         self.arguments, self.ops, self.values = [], [], []
         self.count = self.depth = 0
+        self.loops = []  # those around what is made now (control.Turns)
         self.focus = None  # a value that operands should be
         self.carried = None  # the element types of what loops carry; None for all
         self.types = None  # the element types of operations, where they have a choice; None for all

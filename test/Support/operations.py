@@ -230,34 +230,47 @@ def _slice(g, element):
 
 
 def _window(g, x, prelude, operands):
-    """Sizes and offsets of a part of x, with the offsets as index operands."""
+    """Sizes of a part of x, its offsets as index operands, and attributes that say where it lies. Inside of a loop an
+    offset may move with the iterations, so that parts of several iterations overlap, touch or lie apart."""
     sizes = [g.rank(min(1, size), size) for size in x.sizes]
-    offsets = [g.rank(0, whole - part) for whole, part in zip(x.sizes, sizes)]
-    return tuple(sizes), offsets, ", ".join(g.index(offset, prelude, operands) for offset in offsets)
+    moving = [(axis, loop) for loop in g.loops for axis, size in enumerate(x.sizes) if size > loop.last]
+    axis, loop = g.pick(moving) if moving and g.chance(0.7) else (None, None)
+    if loop:
+        sizes[axis] = g.rank(1, x.sizes[axis] - loop.last)
+    offsets = [g.rank(0, whole - part - (loop.last if at == axis else 0))
+               for at, (whole, part) in enumerate(zip(x.sizes, sizes))]
+    names = [g.index(offset, prelude, operands) for offset in offsets]
+    attributes = {"offsets": offsets}
+    if loop:
+        names[axis] = "%" + g.name("n")
+        shift = offsets[axis] - loop.first
+        prelude += [f"{names[axis]}s = arith.constant {shift} : index",
+                    f"{names[axis]} = arith.addi {loop.index}, {names[axis]}s : index"]
+        attributes["moving"] = (axis, loop.index, shift)
+    return tuple(sizes), attributes, ", ".join(names)
 
 
 @operation("dynamic_slice", ALL)
 def _dynamic_slice(g, element):
     x, prelude = g.operand(element), []
     operands = [x]
-    sizes, offsets, names = _window(g, x, prelude, operands)
+    sizes, attributes, names = _window(g, x, prelude, operands)
     static = g.static(sizes)
     index = g.dynamic_sizes(static, sizes, prelude, operands)
     return g.add("dynamic_slice", element, static, sizes, operands,
                  f"ad.dynamic_slice {x}[{names}]{index} : {x.type} -> {tensor_type(element, static)}", prelude,
-                 {"offsets": offsets})
+                 attributes)
 
 
 @operation("dynamic_update_slice", ALL)
 def _dynamic_update_slice(g, element):
     x, prelude = g.operand(element), []
     operands = [x]
-    sizes, offsets, names = _window(g, x, prelude, operands)
+    sizes, attributes, names = _window(g, x, prelude, operands)
     update = g.argument(element, sizes)
     operands.insert(1, update)
     return g.add("dynamic_update_slice", element, x.static, x.sizes, operands,
-                 f"ad.dynamic_update_slice {x}, {update}[{names}] : {x.type}, {update.type}", prelude,
-                 {"offsets": offsets})
+                 f"ad.dynamic_update_slice {x}, {update}[{names}] : {x.type}, {update.type}", prelude, attributes)
 
 
 @operation("pad", ALL)
