@@ -5,7 +5,8 @@
 #   scripts/test.sh [FILTER]
 #
 # With a FILTER, a regular expression, only tests whose name matches it run. Closes with one line
-# `N passed, N failed, N skipped`; exit code 1 when something failed. $ADJOINT_PRESET picks another preset, e.g. asan.
+# `N passed, N failed, N skipped`; exit code 1 when something failed. $ADJOINT_PRESET picks another preset, e.g. asan. A test that
+# does not end is killed and fails: after 10 minutes under lit, after 20 as a program of its own, after six times that with asan.
 # Generated campaigns start from a seed that the commit gives, so that every commit tries other cases; $ADJOINT_SEED sets it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
@@ -18,6 +19,9 @@ esac
 filter=${1-}
 grep -qE -e "$filter" <<<'' || (($? == 1)) || die "'$filter' is not a regular expression"
 FUZZ_COUNT=200
+SLOWER=1
+if [[ $PRESET == asan ]]; then SLOWER=6; fi
+LIT_SECONDS=$((600 * SLOWER)) PROGRAM_SECONDS=$((1200 * SLOWER))
 # The leading 31 bits of the commit. A tree without git has no commit, and takes the seed of scripts/fuzz.sh.
 commit=$(git rev-parse --verify --quiet HEAD || echo 00000001)
 seed=${ADJOINT_SEED:-$((16#${commit:0:8} & 0x7fffffff))}
@@ -32,12 +36,15 @@ verdict() {
   say "$1: $2 passed, $3 failed, $4 skipped"
 }
 
+# limited COMMAND…: its processes are named and killed when they do not end; the exit code is 124 then.
+limited() { "$PYTHON" test/Support/time_limit.py "$PROGRAM_SECONDS" "$@"; }
+
 # one NAME COMMAND…: the command is one test, passed if it succeeds.
 one() {
   local name=$1
   shift
   wanted "$name" || return 0
-  if "$@"; then verdict "$name" 1 0 0; else verdict "$name" 0 1 0; fi
+  if limited "$@"; then verdict "$name" 1 0 0; else verdict "$name" 0 1 0; fi
 }
 
 # counted NAME COMMAND…: a program that closes with `N run, N failed`, perhaps behind its name. It is one test, whatever it
@@ -47,7 +54,7 @@ counted() {
   shift
   wanted "$name" || return 0
   mkdir -p "${log%/*}"
-  "$@" >"$log" 2>&1 || code=$?
+  limited "$@" >"$log" 2>&1 || code=$?
   closing=$(tail -n 1 "$log")
   if [[ $code == 0 && $closing =~ [1-9][0-9]*\ run,\ 0\ failed ]]; then
     passed=$((passed + 1))
@@ -65,7 +72,7 @@ lit_suite() {
   shift
   mkdir -p "${results%/*}"
   rm -f "$results"
-  local options=(-s -v --no-progress-bar --output "$results" "$@")
+  local options=(-s -v --no-progress-bar -Dtime_limit="$LIT_SECONDS" --output "$results" "$@")
   if [[ $filter ]]; then options+=(--filter "$filter" --allow-empty-runs); fi
   # Without a result there was nothing that the filter names.
   if "$PYTHON" "$LLVM/bin/lit" "${options[@]}" "$BUILD/test" && [[ ! -e $results ]]; then return 0; fi
@@ -115,7 +122,7 @@ python_package() {
   fi
   if ! scripts/build_python.sh; then verdict python-package 0 1 0; return 0; fi
   mkdir -p "${log%/*}"
-  PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q -rs python_bindings >"$log" 2>&1 || code=$?
+  PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 limited "$PYTHON" -m pytest -q -rs python_bindings >"$log" 2>&1 || code=$?
   closing=$(tail -n 1 "$log")
   for kind in passed failed skipped; do
     [[ $closing =~ ([0-9]+)\ $kind ]] && counts+=("${BASH_REMATCH[1]}") || counts+=(0)

@@ -5,10 +5,17 @@ import copy
 import shutil
 
 import lit.formats
+import lit.Test
+import time_limit
 
 
-class TestWithOwnCache(lit.formats.ShTest):
-    """A shell test with an empty cache of compiled programs: a stale object would fake a green test."""
+class OwnCacheTest(lit.formats.ShTest):
+    """A shell test with an empty cache of compiled programs, since a stale object would fake a green test, and with a time limit,
+    since a deadlock should fail. lit's own limit needs a package that the Python of LLVM's tools lacks."""
+
+    def __init__(self, seconds):
+        super().__init__(execute_external=False)
+        self.seconds = seconds
 
     def execute(self, test, lit_config):
         cache = test.getExecPath() + ".cache"
@@ -19,6 +26,10 @@ class TestWithOwnCache(lit.formats.ShTest):
             name = "+".join(test.path_in_suite)
             test.config.environment["ADJOINT_MUTATIONS_REACHED"] = f"{lit_config.params['reached']}/{name}"
         try:
-            return super().execute(test, lit_config)
+            with time_limit.TimeLimit(self.seconds) as limit:
+                result = super().execute(test, lit_config)
         finally:
             shutil.rmtree(cache, ignore_errors=True)
+        if limit.killed:
+            return lit.Test.Result(lit.Test.TIMEOUT, f"{result.output}\n{limit.complaint()}\n")
+        return result

@@ -2,6 +2,7 @@
 """How lit finds and runs the tests.
 
 `-Dverify_roundtrip=1` runs every ad-opt with --verify-roundtrip as well; such runs have the feature verify-roundtrip.
+`-Dtime_limit=SECONDS` says how long a test may take (600).
 `-Dexec_root=FOLDER` is where tests write, for runs side by side. Builds with planted faults (scripts/fuzz.sh mutations) switch
 on $ADJOINT_MUTATION, or write which faults a test reaches into a file of its own below `-Dreached=FOLDER`.
 """
@@ -11,10 +12,11 @@ import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from adjoint_lit import TestWithOwnCache  # noqa: E402
+sys.path.append(os.path.join(sys.path[0], "Support"))
+from adjoint_lit import OwnCacheTest  # noqa: E402
 
 config.name = "adjoint"
-config.test_format = TestWithOwnCache(execute_external=False)
+config.test_format = OwnCacheTest(float(lit_config.params.get("time_limit", 600)))
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "data"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
