@@ -2,11 +2,15 @@
 """What the tests share: a cache of their own, both targets, and a way to run a script in a process of its own."""
 
 import pathlib
+import signal
 import subprocess
 import sys
 import textwrap
 
 import pytest
+
+# The background of a script ignores Ctrl-C, and so does what it starts: tests that send the signal would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -158,12 +158,14 @@ def failing_benchmark(folder):
 
 
 def start(folder, check, *options):
-    """run.py beside a check.py of that text, where nvidia-smi finds a GPU."""
+    """run.py beside a check.py of that text, where nvidia-smi finds a GPU. It takes Ctrl-C, which the background of a script, and what
+    that starts, ignores."""
     shutil.copy(HERE / "run.py", folder)
     (folder / "check.py").write_text(check)
     (folder / "nvidia-smi").write_text("#!/bin/sh\necho A GPU, 1, 2, 3, 4\n")
     (folder / "nvidia-smi").chmod(0o755)
-    return subprocess.Popen([sys.executable, folder / "run.py", *options], stdout=subprocess.PIPE, text=True,
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return subprocess.Popen([sys.executable, folder / "run.py", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                             env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
 
 
@@ -177,11 +179,12 @@ def reported(folder):
     said, _ = process.communicate()
     if process.returncode != packed.NO_DEVICE or "benchmarks" in said:
         yield f"exit code {process.returncode}, {said}"
-    process = start(folder, "import time; print('begun', flush=True); time.sleep(60)")
+    # Goes on until it is killed, however long that takes on a busy machine; this process holds its input open.
+    process = start(folder, "import sys; print('begun', flush=True); sys.stdin.read()")
     while process.stdout.readline() not in ("begun\n", ""):
         pass
     process.send_signal(signal.SIGINT)
-    process.communicate()
+    process.wait()
     said = (folder / "report.md").read_text()
     if process.returncode != packed.INTERRUPTED or "begun\ninterrupted\n" not in said:
         yield f"exit code {process.returncode}, {said}"
