@@ -100,6 +100,8 @@ int32_t Frame::runOperation(Operation *op) {
   const Semantics::Function *semantics = run.semantics.find(op);
   if (!semantics)
     return refuse(op, "is not an operation that the reference interpreter runs");
+  if (int32_t status = adrt_poll(run.context))
+    return status;
   try {
     if (int32_t status = (*semantics)(op, *this))
       return status;

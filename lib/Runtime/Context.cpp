@@ -179,6 +179,10 @@ int32_t adrt_context::poll() {
     if (int32_t status = transfers->deliver(Transfers::Wait::No); status != ADRT_OK)
       return status;
   }
+  return checkInterrupt();
+}
+
+int32_t adrt_context::checkInterrupt() {
   if (!interrupted || !interrupted())
     return ADRT_OK;
   return fail(ADRT_INTERRUPTED, nullptr, "interrupted");

@@ -96,6 +96,9 @@ void *adrt_context::placeConstant(const void *data, int64_t bytes) {
 }
 
 int32_t adrt_context::launch(const Launch &launch) {
+  // No poll, which would end what is replayed as one.
+  if (int32_t status = checkInterrupt(); status != ADRT_OK)
+    return status;
   Device &device = *getDevice();
   if (!watchdog)
     return finish(device.launch(launch), launch.site);

@@ -135,10 +135,12 @@ TEST(program_stops_when_asked) {
           count == 1 && *static_cast<float *>(values->data) == 2.0f * static_cast<float>(received + 2);
       return ADRT_OK;
     };
-    host.interrupted = [&] { return ++asked > 10; };
+    host.interrupted = [&] { return ++asked > 0 && received == 10; };
     std::vector<ProgramResult> results;
     EXPECT(!program->run({}, host, results, failure));
-    EXPECT(failure.reason == Failure::Reason::Interrupted && asked == 11 && received == 10);
+    EXPECT(failure.reason == Failure::Reason::Interrupted && received == 10);
+    // Compiled code asks once per iteration, the interpreter before each operation.
+    EXPECT(target == llvm::StringRef("cpu") ? asked == 11 : asked > 11);
   }
 }
 

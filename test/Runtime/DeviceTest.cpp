@@ -225,6 +225,22 @@ static void kernelsFailAtTheirPlace() {
          f.context.getError().location == "k.mlir:1:2");
 }
 
+// Also before a launch that the device would put off.
+static void launchesAskTheHost() {
+  Fixture f;
+  bool stop = false;
+  f.context.interrupted = [&] { return stop; };
+  adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
+  auto launch = [&] {
+    return f.context.run([&] {
+      return adrt_launch(&f.context, &site, 7, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0);
+    });
+  };
+  EXPECT(launch() == ADRT_PROGRAM_ERROR); // the device's answer
+  stop = true;
+  EXPECT(launch() == ADRT_INTERRUPTED);
+}
+
 static void stuckKernelsAreNamed() {
   // In a process of its own: it ends with the watchdog.
   pid_t child = fork();
@@ -316,8 +332,9 @@ static void tilesAreDescribedOnce() {
 }
 
 int main() {
-  return unit::runTests("adrt-device-unit", {tensorsCrossAndComeBack, constantsAreBroughtOnce, hostSeesCopies,
-                                             receivedValuesComeInOrder, memoryRunsOutCleanly,
-                                             kernelsFailAtTheirPlace, stuckKernelsAreNamed, kernelsInTimeGoOn,
-                                             withoutADeviceNothingRuns, tilesAreDescribedOnce});
+  return unit::runTests("adrt-device-unit",
+                        {tensorsCrossAndComeBack, constantsAreBroughtOnce, hostSeesCopies,
+                         receivedValuesComeInOrder, memoryRunsOutCleanly, kernelsFailAtTheirPlace,
+                         stuckKernelsAreNamed, kernelsInTimeGoOn, withoutADeviceNothingRuns,
+                         tilesAreDescribedOnce, launchesAskTheHost});
 }

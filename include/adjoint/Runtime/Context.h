@@ -77,8 +77,8 @@ struct adrt_context {
 
   Feed feed;
   Receive receive;
-  /// Asked at each poll, on the thread that runs the program, which stops when the answer is true. May be
-  /// empty.
+  /// Asked at each poll and each launch on a device, on the thread that runs the program, which stops when
+  /// the answer is true. May be empty.
   std::function<bool()> interrupted;
   /// What the host feeds does not depend on what it has received. On a device a feed may then be asked for
   /// before values are handed over that the program sent earlier, while they are still being computed.
@@ -134,6 +134,8 @@ struct adrt_context {
   /// Records how a request to the device failed, if it did; returns its status.
   int32_t finish(const adrt::Outcome &outcome, const adrt_site *site);
   int32_t poll();
+  /// ADRT_INTERRUPTED once the host has asked to stop.
+  int32_t checkInterrupt();
   void beginKernel(int32_t kernel);
   void endKernel(int32_t kernel);
   adrt::ThreadPool pool;

@@ -113,8 +113,10 @@ typedef enum adrt_check_kind {
 int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, double tolerance,
                    int32_t relative, const adrt_tensor *actual, const adrt_tensor *expected);
 
-/* ADRT_INTERRUPTED once the host has asked to stop, else ADRT_OK. Compiled loops call it once per iteration:
-   what was asked of a device since is one turn, which may be asked of it as a whole the next time. */
+/* ADRT_INTERRUPTED once the host has asked to stop, else ADRT_OK. Compiled programs call it in each iteration
+   of a loop and before kernels that take long. What a loop asked of a device since is one turn, which may be
+   asked of it as a whole the next time; between launches on a device, adrt_launch looks for the host's wish.
+ */
 int32_t adrt_poll(adrt_context *context);
 
 /* Runs body(closure, begin, end) over disjoint ranges that cover [0, tiles), on the threads of the context;

@@ -81,6 +81,9 @@ private:
   void emitConstant(ConstantOp constant);
   LogicalResult emitDim(tensor::DimOp dim);
   void emitLaunch(LaunchOp launch);
+  void pollBefore(LaunchOp launch, func::FuncOp kernel);
+  /// Leaves the program when the host has asked it to stop.
+  void poll();
   SmallVector<Value> operandsOf(LaunchOp launch);
   struct LaunchRange {
     Value tiles;
@@ -171,6 +174,7 @@ private:
   IRMapping scalars;
   DenseMap<Value, HostTensor> tensors;
   MemoryPlan plan;
+  int64_t workSincePoll = 0;     // of the launches, in the order of the program
   SmallVector<Value> resultData; // memory of the results that have a place in the plan
 };
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Launches of kernels: a call over all tiles, or, where there is enough work, one over ranges of tiles on the
-// threads of the context.
+// threads of the context. Before work that takes long, the program asks whether the host wants it to stop.
 
 #include "HostEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -10,8 +10,8 @@ using namespace mlir;
 using namespace mlir::ad;
 
 // Work below which waking a second thread costs more than it saves: about ten microseconds of one core, in
-// steps of the kernel's innermost code over single elements.
-static constexpr int64_t kWorkForThreads = 1 << 21;
+// steps of the kernel's innermost code over single elements. A poll takes some nanoseconds.
+static constexpr int64_t kWorkForThreads = 1 << 21, kWorkBetweenPolls = kWorkForThreads;
 // Steps that reading operands and writing one element of a result count as.
 static constexpr int64_t kStepsOfElement = 8;
 
@@ -48,8 +48,42 @@ SmallVector<Value> HostEmitter::operandsOf(LaunchOp launch) {
   return operands;
 }
 
+// What is not known may be large.
+static int64_t elementsOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return 1;
+  return tensor.hasStaticShape() ? tensor.getNumElements() : kWorkForThreads;
+}
+
+static int64_t workOnResults(LaunchOp launch, func::FuncOp kernel) {
+  auto depth = kernel->getAttrOfType<IntegerAttr>("ad.depth");
+  int64_t elements = 1;
+  for (Type type : launch.getResultTypes())
+    elements = std::max(elements, elementsOf(type));
+  return llvm::MulOverflow(elements, kStepsOfElement + (depth ? depth.getInt() : 0), elements) ? INT64_MAX
+                                                                                               : elements;
+}
+
+// The work before the next poll is bounded, whichever way the program takes; a loop polls in each iteration.
+void HostEmitter::pollBefore(LaunchOp launch, func::FuncOp kernel) {
+  int64_t work = workOnResults(launch, kernel);
+  for (Type type : launch.getInputs().getTypes())
+    work = std::max(work, elementsOf(type));
+  if (work >= kWorkBetweenPolls - workSincePoll)
+    poll();
+  workSincePoll = std::min(work, kWorkBetweenPolls) + workSincePoll;
+}
+
+void HostEmitter::poll() {
+  guard(call("adrt_poll", builder.getI32Type(), context));
+  workSincePoll = 0;
+}
+
 void HostEmitter::emitLaunch(LaunchOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+  if (!options.device) // there, adrt_launch asks
+    pollBefore(launch, kernel);
   SmallVector<Value> operands = operandsOf(launch);
   Value number = options.profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
   if (options.profile)
@@ -68,15 +102,8 @@ HostEmitter::LaunchRange HostEmitter::rangeOf(LaunchOp launch, func::FuncOp kern
   StringRef tiles = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
   if (tiles == "one")
     return {indexConstant(1), false};
-  auto depth = kernel->getAttrOfType<IntegerAttr>("ad.depth");
   const HostTensor first = tensors.lookup(launch.getResult(0));
-  int64_t elements = 1;
-  for (OpResult result : launch->getResults()) {
-    auto type = cast<RankedTensorType>(result.getType());
-    // What is not known may be large.
-    elements = std::max(elements, type.hasStaticShape() ? type.getNumElements() : kWorkForThreads);
-  }
-  bool worth = elements * (kStepsOfElement + (depth ? depth.getInt() : 0)) >= kWorkForThreads;
+  bool worth = workOnResults(launch, kernel) >= kWorkForThreads;
   return {tiles == "flat" ? elementCount(first) : first.sizes.front(), worth};
 }
 

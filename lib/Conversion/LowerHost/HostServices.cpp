@@ -190,7 +190,7 @@ LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
   bindScalars(loop.getResults(), lowered.getResults());
   OpBuilder::InsertionGuard insertion(builder);
   builder.setInsertionPointToStart(lowered.getBody());
-  guard(call("adrt_poll", builder.getI32Type(), context));
+  poll();
   if (failed(emitBlock(*loop.getBody())))
     return failure();
   loc = loop.getLoc();
@@ -249,7 +249,7 @@ LogicalResult HostEmitter::emitWhile(scf::WhileOp loop) {
       builder, loc, TypeRange(nonTensors(loop.getResults())), loweredScalars(loop.getInits()),
       [&](OpBuilder &, Location, ValueRange carried) {
         bindScalars(loop.getBeforeArguments(), carried);
-        guard(call("adrt_poll", builder.getI32Type(), context));
+        poll();
         SmallVector<Value> forwarded = emitSide(*loop.getBeforeBody(), condition.getArgs(), *results);
         scf::ConditionOp::create(builder, loc, scalars.lookupOrDefault(condition.getCondition()), forwarded);
       },

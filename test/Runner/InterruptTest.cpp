@@ -1,0 +1,134 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tests of programs that their host wants to stop: between kernels that take long, whichever way the program
+// takes to them, and at no cost between short ones.
+#include "Unit.h"
+#include "adjoint/Runner/Program.h"
+#include "adjoint/Runner/StandardHooks.h"
+
+#include <algorithm>
+
+using namespace mlir::ad::runner;
+
+namespace {
+
+/// `count` products of square matrices, each sent to the host.
+std::string products(int count, const std::string &size) {
+  std::string type = "tensor<" + size + "x" + size + "xf32>",
+              step = " : (" + type + ", " + type + ") -> " + type;
+  std::string text = "func.func @main(%x0: " + type + ") {\n";
+  for (int i = 0; i < count; ++i) {
+    std::string from = "%x" + std::to_string(i), to = "%x" + std::to_string(i + 1);
+    text += to + " = ad.dot " + from + ", %x0" + step + "\nad.receive \"r\"(" + to + ") : " + type + "\n";
+  }
+  return text + "return\n}\n";
+}
+
+/// A product in each branch, behind one and in front of another.
+constexpr const char *branches = R"(
+func.func @main(%x: tensor<160x160xf32>) {
+  %c0 = arith.constant 0 : index
+  %size = tensor.dim %x, %c0 : tensor<160x160xf32>
+  %c160 = arith.constant 160 : index
+  %yes = arith.cmpi eq, %size, %c160 : index
+  %a = ad.dot %x, %x : (tensor<160x160xf32>, tensor<160x160xf32>) -> tensor<160x160xf32>
+  ad.receive "r"(%a) : tensor<160x160xf32>
+  %b = scf.if %yes -> tensor<160x160xf32> {
+    %then = ad.dot %a, %x : (tensor<160x160xf32>, tensor<160x160xf32>) -> tensor<160x160xf32>
+    scf.yield %then : tensor<160x160xf32>
+  } else {
+    %else = ad.dot %x, %a : (tensor<160x160xf32>, tensor<160x160xf32>) -> tensor<160x160xf32>
+    scf.yield %else : tensor<160x160xf32>
+  }
+  ad.receive "r"(%b) : tensor<160x160xf32>
+  %c = ad.dot %b, %x : (tensor<160x160xf32>, tensor<160x160xf32>) -> tensor<160x160xf32>
+  ad.receive "r"(%c) : tensor<160x160xf32>
+  return
+})";
+
+struct Run {
+  std::string events; ///< `?` for a question, `r` for a received value
+  bool ended = false, interrupted = false;
+};
+
+class Stopping {
+public:
+  Stopping(const std::string &source, const char *target, int64_t size) : size(size) {
+    Failure failure;
+    ProgramOptions options;
+    options.target = target;
+    options.cache = "off";
+    program = Program::compile(source, "p.mlir", options, standardHooks(), [] { return false; }, failure);
+    EXPECT(program);
+  }
+
+  /// Answers yes to question number `stop`, and to those that follow.
+  Run run(int stop) const {
+    std::vector<double> values(static_cast<size_t>(size * size), 0);
+    Tensor x = unit::tensor(ADRT_F32, {size, size}, values);
+    Run run;
+    int asked = 0;
+    ProgramHost host;
+    host.receive = [&](const char *, const adrt_tensor *, int32_t, std::string &) {
+      run.events += 'r';
+      return ADRT_OK;
+    };
+    host.interrupted = [&] {
+      run.events += '?';
+      return asked++ >= stop;
+    };
+    std::vector<ProgramResult> results;
+    Failure failure;
+    run.ended = program->run({x.view()}, host, results, failure);
+    run.interrupted = !run.ended && failure.reason == Failure::Reason::Interrupted;
+    return run;
+  }
+
+private:
+  int64_t size;
+  std::unique_ptr<Program> program;
+};
+
+constexpr int never = 1 << 30;
+
+size_t count(const std::string &text, char wanted) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), wanted));
+}
+
+} // namespace
+
+TEST(programs_stop_between_long_kernels) {
+  for (const char *target : {"cpu", "reference"})
+    for (const std::string &source : {products(4, "160"), products(4, "?"), std::string(branches)}) {
+      Stopping program(source, target, 160);
+      Run whole = program.run(never);
+      size_t received = count(whole.events, 'r');
+      EXPECT(whole.ended && received >= 3);
+      // No two kernels without a question between.
+      EXPECT(whole.events.find("rr") == std::string::npos && whole.events.front() == '?');
+      for (size_t stop = 0; stop < count(whole.events, '?'); ++stop) {
+        Run run = program.run(static_cast<int>(stop));
+        EXPECT(run.interrupted && count(run.events, '?') == stop + 1 && run.events.back() == '?');
+        EXPECT(run.events == whole.events.substr(0, run.events.size()));
+      }
+    }
+}
+
+// A kernel of 48³ steps takes a few microseconds; some of them are worth a question, one is not.
+TEST(short_kernels_share_a_question) {
+  constexpr int kernels = 64;
+  Run run = Stopping(products(kernels, "48"), "cpu", 48).run(never);
+  EXPECT(run.ended && count(run.events, 'r') == kernels);
+  EXPECT(run.events.find(std::string(20, 'r')) == std::string::npos);
+  EXPECT(count(run.events, '?') >= 3 && count(run.events, '?') <= 8);
+  EXPECT(count(Stopping(products(4, "48"), "cpu", 48).run(never).events, '?') == 0);
+}
+
+TEST(programs_for_devices_stop_at_launches) {
+  Stopping program(products(4, "16"), "gpu-sim", 16);
+  Run whole = program.run(never);
+  size_t asked = count(whole.events, '?');
+  EXPECT(whole.ended && asked >= 4);
+  for (size_t stop = 0; stop < asked; ++stop)
+    EXPECT(program.run(static_cast<int>(stop)).interrupted);
+}
