@@ -22,7 +22,7 @@ void watchForks() {
   (void)registered;
 }
 
-void pause() {
+void relax() {
 #if defined(__x86_64__)
   _mm_pause();
 #endif
@@ -116,7 +116,7 @@ uint64_t ThreadPool::waitForWork(uint64_t seen) {
     uint64_t current = generation.load(std::memory_order_acquire);
     if (current != seen)
       return current;
-    pause();
+    relax();
   }
   pthread_mutex_lock(&mutex);
   while (generation.load(std::memory_order_acquire) == seen)
@@ -161,7 +161,7 @@ void ThreadPool::run(int64_t count, Body function, void *state) {
   for (unsigned index = static_cast<unsigned>(workers.size()) + 1; index < threads; ++index)
     runRange(index);
   for (int round = 0; round < spinRounds && pending.load(std::memory_order_acquire) != 0; ++round)
-    pause();
+    relax();
   if (pending.load(std::memory_order_acquire) != 0) {
     pthread_mutex_lock(&mutex);
     while (pending.load(std::memory_order_acquire) != 0)

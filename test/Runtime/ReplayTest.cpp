@@ -2,9 +2,7 @@
 //
 // Tests of what a device is asked for again: the device behind writes down what it does, and that must be
 // what the program asks for.
-#include "../../lib/Runtime/CommandList.h"
-#include "Unit.h"
-#include "adjoint/Runtime/ReplayingDevice.h"
+#include "LoggingDevice.h"
 
 #include <cstdio>
 #include <cstring>
@@ -12,121 +10,6 @@
 #include <utility>
 
 using namespace adrt;
-
-namespace {
-
-const adrt_site sites[] = {
-    {"p.mlir:1:1", "ad.launch"}, {"p.mlir:2:1", "ad.launch"}, {"p.mlir:3:1", "ad.launch"}};
-
-struct LoggedGraph final : Graph {
-  CommandList commands;
-};
-
-/// What a device did: `k1(5)x3` is kernel 1 with argument 5 and three blocks, `c8` a copy of 8 bytes.
-class LoggingDevice final : public Device {
-public:
-  struct Log {
-    std::string done;
-    bool hasGraphs = true, refusesGraphs = false, refusesChanges = false;
-    int failingKernel = -1;
-  };
-  explicit LoggingDevice(Log &log) : log(log) {}
-
-  Outcome launch(const Launch &launch) override {
-    if (launch.kernel == log.failingKernel)
-      return Outcome::failed("kernel " + std::to_string(launch.kernel) + " fails");
-    log.done += "k" + std::to_string(launch.kernel) + "(";
-    for (int32_t number = 0; number < launch.count; ++number) {
-      int64_t value = 0;
-      std::memcpy(&value, launch.arguments[number], std::min<size_t>(launch.bytes[number], sizeof value));
-      log.done += (number ? "," : "") + std::to_string(value);
-      bool isMap = launch.bytes[number] == ADRT_TENSOR_MAP_BYTES;
-      EXPECT(!isMap ||
-             reinterpret_cast<uintptr_t>(launch.arguments[number]) % ADRT_TENSOR_MAP_ALIGNMENT == 0);
-    }
-    log.done += ")x" + std::to_string(launch.grid.blocks[0]) + " ";
-    return {};
-  }
-  Outcome copy(void *, const void *, int64_t bytes) override {
-    log.done += "c" + std::to_string(bytes) + " ";
-    return {};
-  }
-  std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override {
-    if (log.refusesGraphs)
-      outcome = Outcome::failed("no graphs today");
-    if (log.refusesGraphs || !log.hasGraphs)
-      return nullptr;
-    auto graph = std::make_unique<LoggedGraph>();
-    graph->commands = commands;
-    return graph;
-  }
-  Outcome change(Graph &graph, const CommandList &commands, size_t index) override {
-    if (log.refusesChanges)
-      return Outcome::failed("no changes today");
-    static_cast<LoggedGraph &>(graph).commands.changeAt(index, commands);
-    return {};
-  }
-  Outcome replay(Graph &graph, const CommandList &asked) override {
-    CommandList &commands = static_cast<LoggedGraph &>(graph).commands;
-    commands.takeSites(asked);
-    for (size_t index = 0; index < commands.size(); ++index)
-      if (Outcome outcome = commands.issue(*this, index); !outcome.ok())
-        return outcome;
-    return {};
-  }
-
-  void *allocate(int64_t) override { return nullptr; }
-  void release(void *) override { log.done += "release "; }
-  Outcome write(void *, const void *, int64_t) override { return say("write "); }
-  Outcome read(void *, const void *, int64_t) override { return say("read "); }
-  Outcome bring(void *, const void *, int64_t) override { return say("bring "); }
-  Outcome fetch(void *, const void *, int64_t) override { return say("fetch "); }
-  void *allocateHost(int64_t) override { return nullptr; }
-  void releaseHost(void *) override {}
-  std::unique_ptr<Event> makeEvent(Outcome &) override { return std::make_unique<Event>(); }
-  Outcome record(Event &, Lane) override { return say("record "); }
-  Outcome order(Lane, Event &) override { return say("order "); }
-  Outcome wait(Event &) override { return say("wait "); }
-  bool reached(Event &) override { return true; }
-  Outcome fill(void *, uint8_t, int64_t) override { return say("fill "); }
-  Outcome describe(void *, const adrt_tensor &, const Tiles &) override { return {}; }
-  int32_t processors() const override { return 3; }
-  Outcome synchronize() override { return say("synchronize "); }
-
-private:
-  Outcome say(const char *text) {
-    log.done += text;
-    return {};
-  }
-
-  Log &log;
-};
-
-struct Fixture {
-  LoggingDevice::Log log;
-  std::string warnings;
-  std::unique_ptr<Device> device = makeReplayingDevice(
-      std::make_unique<LoggingDevice>(log), [this](const adrt_site *site, const std::string &message) {
-        warnings += std::string(site ? site->location : "?") + ": " + message + "\n";
-      });
-
-  Outcome launch(int32_t kernel, int64_t argument, uint32_t blocks = 1) {
-    return launchFrom(sites[kernel % 3], kernel, argument, blocks);
-  }
-  Outcome launchFrom(const adrt_site &site, int32_t kernel, int64_t argument, uint32_t blocks = 1) {
-    void *arguments[] = {&argument};
-    const int32_t bytes[] = {sizeof argument};
-    return device->launch({&site, kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1});
-  }
-  /// What was done since the last call.
-  std::string done() { return std::exchange(log.done, ""); }
-  bool has(uint64_t recorded, uint64_t replayed, uint64_t changed) const {
-    ReplayCounts counts = device->getReplays();
-    return counts.recorded == recorded && counts.replayed == replayed && counts.changed == changed;
-  }
-};
-
-} // namespace
 
 static void turnsAreReplayed() {
   Fixture f;
