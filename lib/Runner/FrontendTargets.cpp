@@ -5,6 +5,7 @@
 #include "Frontend.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/CudaDevice.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad::runner;
@@ -25,21 +26,21 @@ std::unique_ptr<ObjectCache> Frontend::openCache() {
 }
 
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
-  PipelineOptions pipeline = pipelineOptions(cpu);
+  // By name, so that a new field does not compile before it has its place here.
+  const auto [entry, numerics, optimize, fuse, tiles, profile, chip, cpuName, cpuFeatures, vectorBytes,
+              dotProducts] = pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());
   key.add(std::to_string(ADRT_ABI_VERSION));
   key.add(input.getBufferIdentifier()); // stands in the locations of run-time errors
   key.add(input.getBuffer());
   key.add(targetName(options.target));
-  key.add(pipeline.entry);
-  key.add(pipeline.numerics);
-  key.add(pipeline.optimize ? "optimize" : "");
-  key.add(pipeline.fuse);
-  key.add(pipeline.tiles);
-  key.add(pipeline.chip);
-  key.add(pipeline.profile ? "profile" : "");
-  key.add(pipeline.cpu);
+  for (const std::string &text : {entry, numerics, fuse, tiles, chip, cpuName, llvm::join(cpuFeatures, ","),
+                                  std::to_string(vectorBytes)})
+    key.add(text);
+  key.add(optimize ? "optimize" : "");
+  key.add(profile ? "profile" : "");
+  key.add(dotProducts ? "dot products" : "");
   key.add(cpu.featureString());
   return key.digest();
 }

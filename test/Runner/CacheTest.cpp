@@ -3,11 +3,15 @@
 // Tests of the cache of compiled programs.
 #include "Unit.h"
 #include "adjoint/Runner/ObjectCache.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Object/BuildID.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -163,5 +167,32 @@ TEST(cache_key_separates_fields) {
   b.add("a");
   b.add("bc");
   EXPECT(a.digest() != b.digest() && a.digest().size() == 64);
-  EXPECT(!buildId().empty() && buildId() == buildId());
+}
+
+/// The files of this program and of the libraries that compile, as they are loaded.
+static std::vector<std::string> compilingImages() {
+  std::vector<std::string> files;
+  auto collect = [](dl_phdr_info *info, size_t, void *found) {
+    llvm::StringRef path = info->dlpi_name, name = llvm::sys::path::filename(path);
+    if (path.empty() || name.starts_with("libMLIR") || name.starts_with("libLLVM"))
+      static_cast<std::vector<std::string> *>(found)->push_back(path.empty() ? "/proc/self/exe" : path.str());
+    return 0;
+  };
+  dl_iterate_phdr(collect, &files);
+  return files;
+}
+
+// What the linker wrote into the files, read by LLVM's own means. An image without a note is named by its
+// size.
+TEST(build_id_has_the_notes_of_the_compiler_and_its_libraries) {
+  std::string id = buildId();
+  std::vector<std::string> files = compilingImages();
+  EXPECT(files.size() >= 3);
+  for (const std::string &file : files) {
+    auto image = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(file));
+    llvm::object::BuildIDRef note = llvm::object::getBuildID(image.getBinary());
+    uint64_t size = 0;
+    EXPECT(!llvm::sys::fs::file_size(file, size));
+    EXPECT_TEXT(id, note.empty() ? std::to_string(size) + "@" : llvm::toHex(note, /*LowerCase=*/true));
+  }
 }
