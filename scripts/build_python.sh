@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-# Builds the Python package `adjoint` against what has been built.
+# Builds the Python package `adjoint`, and what it stands on.
 #
 #   scripts/build_python.sh
 #
-# Installs the preset $ADJOINT_PRESET (release), which must be built, into build/PRESET/prefix, and the package, which
-# needs nothing else, into build/PRESET/python. To use it: export PYTHONPATH=$PWD/build/release/python
+# Sets up, builds the preset $ADJOINT_PRESET (release) without its tests, installs it into build/PRESET/prefix, and the package,
+# which needs nothing else, into build/PRESET/python. To use it: export PYTHONPATH=$PWD/build/release/python
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -14,6 +14,8 @@ case ${1-} in
   -h | --help) usage; exit 0 ;;
   *) die "unknown argument '$1'; see --help" ;;
 esac
+scripts/setup.sh
+build adjoint-installed
 export CC=clang-22 CXX=clang++-22 LDFLAGS=-fuse-ld=lld-22
 export CMAKE_PREFIX_PATH="$BUILD/prefix:$LLVM"
 quietly "$BUILD/python-prefix.log" cmake --install "$BUILD" --prefix "$BUILD/prefix"

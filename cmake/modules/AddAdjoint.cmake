@@ -128,6 +128,7 @@ function(adjoint_plain_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${CMAKE_DL_LIBS})
   target_link_options(${name} PRIVATE LINKER:--gc-sections -static-libstdc++ -static-libgcc)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_property(GLOBAL APPEND PROPERTY ADJOINT_TOOLS ${name})
 endfunction()
 
 # adjoint_tool(ad-foo main.cpp LINK_LIBS …): one installed program.
@@ -137,11 +138,17 @@ function(adjoint_tool name)
   add_dependencies(${name} adjoint-headers)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_property(GLOBAL APPEND PROPERTY ADJOINT_TOOLS ${name})
 endfunction()
 
-# Headers and the CMake package, so that find_package(Adjoint) works from an installed prefix.
+# Headers and the CMake package, so that find_package(Adjoint) works from an installed prefix. The target adjoint-installed builds
+# all that `cmake --install` needs, and no test.
 function(adjoint_install_package)
   include(CMakePackageConfigHelpers)
+  get_property(libraries GLOBAL PROPERTY ADJOINT_LIBRARIES)
+  get_property(tools GLOBAL PROPERTY ADJOINT_TOOLS)
+  add_custom_target(adjoint-installed)
+  add_dependencies(adjoint-installed adjoint-headers ${libraries} ${tools})
   set(destination "${CMAKE_INSTALL_LIBDIR}/cmake/adjoint")
   configure_package_config_file(
     "${CMAKE_SOURCE_DIR}/cmake/modules/AdjointConfig.cmake.in" "${CMAKE_BINARY_DIR}/AdjointConfig.cmake"

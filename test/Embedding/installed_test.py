@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The target adjoint-installed builds all that `cmake --install` takes from the build, and no test: scripts/build_python.sh needs nothing
+that was built before. Closes with `installed: N run, N failed`."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+BUILD = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")).resolve().parent
+
+
+def built():
+    """What ninja makes for the target, by name."""
+    done = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", "adjoint-installed"], check=True, capture_output=True, text=True)
+    return {line.strip() for line in done.stdout.splitlines()}
+
+
+def installed_files_are_built(folder):
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], check=True, capture_output=True, text=True)
+    files = built()
+    taken = {f"{place}/{file.name}" for place, pattern in (("lib", "*.a"), ("bin", "*")) for file in (folder / place).glob(pattern)}
+    if len(taken) < 10 or "bin/ad-runner" not in taken:
+        yield f"expected libraries and tools, found {sorted(taken)}"
+    if missing := taken - files:
+        yield f"not built: {', '.join(sorted(missing))}"
+    generated = {str(file.relative_to(BUILD)) for file in (BUILD / "include").rglob("*.inc")}
+    if not generated or (missing := generated - files):
+        yield f"not generated: {', '.join(sorted(missing))}"
+
+
+def tests_are_not(_):
+    if tests := [file for file in built() if file.startswith("test/") or file.endswith("-unit")]:
+        yield f"builds tests: {', '.join(tests)}"
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_checks("installed", [("installed files", installed_files_are_built), ("tests", tests_are_not)]))
