@@ -146,7 +146,7 @@ def make_block(g, arguments, starts, grow, kept=(), held=None, index=None):
     perhaps in blocks inside of this one. Loops give the name of their index, which some blocks read."""
     ops, values, made = g.ops, g.values, len(g.arguments)
     g.ops, g.values, g.depth = [], values + arguments, g.depth + 1
-    counter = loop_index(g, index, starts[0].element) if index and g.chance(0.4) else None
+    counter = loop_index(g, index, starts[0].element) if index and g.chance(0.6) else None
     for _ in range(g.rank(0, 3) if grow else 0):
         grow(g)
     yields = []
@@ -244,7 +244,7 @@ def make_if(g, grow, begin=None, held=None):
 def bounds(g):
     """(names of lower bound, upper bound and step, lines that make them, operands, range of the index)"""
     low, step, trips = g.pick([0, 0, 1, 3, -1, -4]), g.pick([1, 1, 2, 3]), g.rank(0, 4)
-    if not g.depth and g.chance(0.2):
+    if not g.depth and g.chance(0.3):
         trips = g.rank(5, LONG_LOOP)
     high = low + step * trips - (g.rank(0, step - 1) if trips else g.rank(0, 3))
     prelude, operands, names = [], [], []

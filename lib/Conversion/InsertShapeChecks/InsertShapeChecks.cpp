@@ -33,7 +33,7 @@ public:
   explicit Checks(Operation *op) : op(op), builder(op), loc(op->getLoc()) {}
 
   void broadcast(BroadcastOp broadcast) {
-    nonNegative(broadcast.getSizes());
+    nonNegative(broadcast.getResult(), broadcast.getSizes());
     auto from = type(broadcast.getInput()), to = type(broadcast.getResult());
     SmallVector<Value> sizes = resultSizes(to, broadcast.getSizes());
     int64_t leading = to.getRank() - from.getRank();
@@ -51,7 +51,7 @@ public:
   }
 
   void sumToShape(SumToShapeOp sum) {
-    nonNegative(sum.getSizes());
+    nonNegative(sum.getResult(), sum.getSizes());
     auto from = type(sum.getInput()), to = type(sum.getResult());
     SmallVector<Value> sizes = resultSizes(to, sum.getSizes());
     int64_t leading = from.getRank() - to.getRank();
@@ -67,7 +67,7 @@ public:
   void reshape(ReshapeOp reshape) {
     if (type(reshape.getInput()).hasStaticShape() && type(reshape.getResult()).hasStaticShape())
       return;
-    nonNegative(reshape.getSizes());
+    nonNegative(reshape.getResult(), reshape.getSizes());
     Value from = constant(1), to = constant(1);
     for (int64_t i = 0; i < type(reshape.getInput()).getRank(); ++i)
       from = multiply(from, size(reshape.getInput(), i));
@@ -96,13 +96,15 @@ public:
       bool rows = 2 - bias.getRank() + i == 0;
       Value source = rows ? gemm.getLhs() : gemm.getRhs();
       int64_t axis = rows ? (gemm.getTransA() ? 1 : 0) : (gemm.getTransB() ? 0 : 1);
-      if (bias.getDimSize(i) != 1)
-        same(source, axis, gemm.getBias(), i);
+      if (bias.getDimSize(i) == 1 || haveSameSize(source, axis, gemm.getBias(), i))
+        continue;
+      Value have = size(gemm.getBias(), i), want = size(source, axis);
+      require(ADRT_FAIL_BROADCAST, equal(have, want), {constant(2 - bias.getRank() + i), have, want});
     }
   }
 
   void slice(SliceOp slice) {
-    nonNegative(slice.getSizes());
+    nonNegative(slice.getResult(), slice.getSizes());
     SmallVector<Value> sizes = resultSizes(type(slice.getResult()), slice.getSizes());
     for (auto [i, offset, stride] : llvm::enumerate(slice.getOffsets(), slice.getStrides())) {
       if (!type(slice.getInput()).isDynamicDim(i) && !type(slice.getResult()).isDynamicDim(i))
@@ -133,7 +135,7 @@ public:
   }
 
   void dynamicSlice(DynamicSliceOp slice) {
-    nonNegative(slice.getSizes());
+    nonNegative(slice.getResult(), slice.getSizes());
     window(slice.getInput(), slice.getOffsets(), resultSizes(type(slice.getResult()), slice.getSizes()));
   }
 
@@ -173,10 +175,15 @@ public:
             {constant(axis), constant(0), have});
   }
 
-  void nonNegative(ValueRange sizes) {
-    for (auto [i, s] : llvm::enumerate(sizes))
+  void nonNegative(Value result, ValueRange sizes) {
+    for (int64_t axis = 0; axis < type(result).getRank(); ++axis) {
+      if (!type(result).isDynamicDim(axis))
+        continue;
+      Value s = sizes.front();
+      sizes = sizes.drop_front();
       if (SizeAnalysis(/*reach=*/1).originOfIndex(s).dimension < 0) // a tensor has no negative size
-        require(ADRT_FAIL_NEGATIVE, compare(arith::CmpIPredicate::sge, s, constant(0)), {constant(i), s});
+        require(ADRT_FAIL_NEGATIVE, compare(arith::CmpIPredicate::sge, s, constant(0)), {constant(axis), s});
+    }
   }
 
 private:
@@ -276,7 +283,7 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](tensor::CastOp o) { checks.claimedSizes(o); })
           .Case([&](ArgmaxOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
           .Case([&](ArgminOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
-          .Case<FullOp, IotaOp, FeedOp>([&](auto o) { checks.nonNegative(o.getSizes()); });
+          .Case<FullOp, IotaOp, FeedOp>([&](auto o) { checks.nonNegative(o.getResult(), o.getSizes()); });
     });
   }
 };

@@ -27,6 +27,7 @@ public:
     auto type = cast<RankedTensorType>(op.getType());
     SmallVector<SizeOrigin> from = origins(op.getInput()), to = origins(op.getResult());
     int64_t rank = from.size();
+    requireSizes(from, to);
     // A single step rounds to the result by itself. A sum over no axis rounds too: it turns the infinities of
     // f8E5M2 into numbers.
     int64_t steps = 0;
@@ -66,15 +67,35 @@ private:
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lhs, rhs);
   }
 
+  Value index(int64_t number) { return arith::ConstantIndexOp::create(builder, loc, number); }
+
+  void require(int32_t kind, Value condition, ValueRange values) {
+    RequireOp::create(builder, loc, kind, condition, values, op->getName().getStringRef());
+  }
+
+  // In the order of the reference interpreter: sizes that are negative, then those that do not fit.
+  void requireSizes(ArrayRef<SizeOrigin> from, ArrayRef<SizeOrigin> to) {
+    for (auto [axis, size] : llvm::enumerate(to)) {
+      if (size.number >= 0 || size.dimension >= 0) // a tensor has no negative size
+        continue;
+      Value want = materializeSize(builder, loc, size);
+      Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, want, index(0));
+      require(ADRT_FAIL_NEGATIVE, fits, {index(axis), want});
+    }
+    for (auto [axis, size] : llvm::enumerate(to)) {
+      const SizeOrigin &own = from[lead + axis];
+      if (own == size || !isOpen(own, size))
+        continue;
+      Value have = materializeSize(builder, loc, own), want = materializeSize(builder, loc, size);
+      Value fits = arith::OrIOp::create(builder, loc, equals(want, index(1)), equals(have, want));
+      require(ADRT_FAIL_BROADCAST, fits, {index(lead + axis), want, have});
+    }
+  }
+
   void sumOpenAxis(int64_t axis, const SizeOrigin &from, const SizeOrigin &to) {
     Value have = materializeSize(builder, loc, from), want = materializeSize(builder, loc, to);
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    Value repeated = equals(want, one);
-    Value fits = arith::OrIOp::create(builder, loc, repeated, equals(have, want));
-    Value dimension = arith::ConstantIndexOp::create(builder, loc, axis);
-    RequireOp::create(builder, loc, ADRT_FAIL_BROADCAST, fits, ValueRange{dimension, want, have},
-                      op->getName().getStringRef());
-    Value summed = arith::SelectOp::create(builder, loc, repeated, have, one);
+    Value one = index(1);
+    Value summed = arith::SelectOp::create(builder, loc, equals(want, one), have, one);
     splitAndSum(axis, summed, want, equals(summed, one));
   }
 

@@ -83,12 +83,14 @@ func.func @sum_to_shape_keeps_a_traced_size(%x: tensor<?x4xf32>) -> tensor<?x1xf
 // CHECK-LABEL: @sum_to_shape_of_unknown_axis
 // CHECK-SAME: %[[X:.+]]: tensor<?x4xf16>, %[[WANT:.+]]: index
 func.func @sum_to_shape_of_unknown_axis(%x: tensor<?x4xf16>, %n: index) -> tensor<?x4xf16> {
+  // CHECK: %[[POSSIBLE:.+]] = arith.cmpi sge, %[[WANT]], %{{.+}} : index
+  // CHECK: ad.require 3 %[[POSSIBLE]](%{{.+}}, %[[WANT]]) "ad.sum_to_shape"
+  // CHECK: %[[HAVE:.+]] = tensor.dim %[[X]]
+  // CHECK: %[[FITS:.+]] = arith.ori
+  // CHECK: ad.require 0 %[[FITS]](%{{.+}}, %[[WANT]], %[[HAVE]]) "ad.sum_to_shape"
   // CHECK: %[[HAVE:.+]] = tensor.dim %[[X]]
   // CHECK: %[[ONE:.+]] = arith.constant 1 : index
   // CHECK: %[[REPEATED:.+]] = arith.cmpi eq, %[[WANT]], %[[ONE]]
-  // CHECK: %[[SAME:.+]] = arith.cmpi eq, %[[HAVE]], %[[WANT]]
-  // CHECK: %[[FITS:.+]] = arith.ori %[[REPEATED]], %[[SAME]]
-  // CHECK: ad.require 0 %[[FITS]](%{{.+}}, %[[WANT]], %[[HAVE]]) "ad.sum_to_shape"
   // CHECK: %[[SUMMED:.+]] = arith.select %[[REPEATED]], %[[HAVE]], %[[ONE]]
   // CHECK: %[[SINGLE:.+]] = arith.cmpi eq, %[[SUMMED]], %[[ONE]]
   // CHECK: %[[WIDE:.+]] = ad.cast %[[X]] : tensor<?x4xf16> -> tensor<?x4xf32>
