@@ -19,6 +19,10 @@ std::string taken(char *text) {
 
 /// "a<b::c>::d" → {"a<b::c>", "d"}.
 std::pair<StringRef, StringRef> splitName(StringRef name) {
+  // Names of operators may consist of brackets.
+  size_t found = name.rfind("::operator");
+  if (found != StringRef::npos)
+    return {name.substr(0, found), name.substr(found + 2)};
   int depth = 0;
   for (size_t i = name.size(); i > 1; --i) {
     depth += StringRef(">)}").contains(name[i - 1]) - StringRef("<({").contains(name[i - 1]);
@@ -59,7 +63,23 @@ unsigned numArguments(StringRef type) {
 
 } // namespace
 
-std::string Callee::qualified() const { return scope.empty() ? name : scope + "::" + name; }
+std::string Callee::qualified() const {
+  std::string result;
+  int depth = 0;
+  for (char c : scope) {
+    depth += c == '<';
+    if (depth == 0)
+      result += c;
+    depth -= c == '>';
+  }
+  return result.empty() ? name : result + "::" + name;
+}
+
+bool isConstructorOrDestructor(StringRef mangled) {
+  std::string name = mangled.str();
+  ItaniumPartialDemangler demangler;
+  return !demangler.partialDemangle(name.c_str()) && demangler.isCtorOrDtor();
+}
 
 std::optional<Callee> calleeOf(const CallBase &call) {
   const Function *function = call.getCalledFunction();

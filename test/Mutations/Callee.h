@@ -19,11 +19,15 @@ struct Callee {
   bool isConstructorOrDestructor = false;
   std::vector<std::string> parameters;
 
+  /// For reports: with the namespaces and classes, without the arguments of templates.
   std::string qualified() const;
 };
 
 /// Nothing for intrinsics, indirect calls and functions of C.
 std::optional<Callee> calleeOf(const llvm::CallBase &call);
+
+/// Whether the name of a function is that of a constructor or destructor.
+bool isConstructorOrDestructor(llvm::StringRef mangled);
 
 /// The first IR argument of each parameter, and one past the last; empty when they do not fit together.
 std::vector<unsigned> argumentsOfParameters(const llvm::CallBase &call, const Callee &callee);

@@ -15,16 +15,17 @@ using namespace llvm;
 namespace adjoint::mutations {
 namespace {
 
-/// Calls whose order of arguments means nothing.
+/// Calls whose order of arguments means nothing, or changes nothing but measured times.
 bool isCommutative(const Callee &callee) {
-  static const StringSet<> names = {"min",  "max",   "swap", "operator==", "operator!=", "gcd",
-                                    "lcm",  "add",   "mul",  "addf",       "mulf",       "addi",
-                                    "muli", "equal", "and_", "or_",        "isEqual"};
+  static const StringSet<> names = {
+      "min",       "max",  "swap",  "operator==", "operator!=", "operator&", "operator|",
+      "operator^", "gcd",  "lcm",   "add",        "mul",        "addf",      "mulf",
+      "addi",      "muli", "equal", "and_",       "or_",        "isEqual"};
   static const StringSet<> operations = {
       "AddIOp",  "MulIOp",  "AddFOp",  "MulFOp",     "AndIOp",     "OrIOp",     "XOrIOp",    "MaxSIOp",
       "MinSIOp", "MaxUIOp", "MinUIOp", "MaximumFOp", "MinimumFOp", "MaxNumFOp", "MinNumFOp", "AddOp",
       "MulOp",   "MaxOp",   "MinOp",   "AndOp",      "OrOp",       "XOrOp",     "FAddOp",    "FMulOp"};
-  if (names.contains(callee.name))
+  if (names.contains(callee.name) || StringRef(callee.scope).starts_with("std::chrono"))
     return true;
   // `Op::create(…)`, or a function that makes an operation of its template argument.
   StringRef made = callee.name == "create" ? StringRef(callee.scope) : StringRef(callee.templateArguments);
@@ -41,8 +42,8 @@ bool sameValue(Value *a, Value *b) {
 
 /// Leaving these out changes nothing but times and memory, or is a fault that every run shows.
 bool isWorthless(const Callee &callee) {
-  static const StringSet<> names = {"reserve",   "shrink_to_fit", "operator++", "operator--", "operator->",
-                                    "operator*", "setDebugLoc",   "move",       "forward"};
+  static const StringSet<> names = {"reserve",   "shrink_to_fit", "operator++",   "operator--", "operator->",
+                                    "operator*", "setDebugLoc",   "setDebugName", "move",       "forward"};
   bool message = StringRef(callee.scope).contains("Diagnostic");
   return message || callee.isConstructorOrDestructor || names.contains(callee.name) ||
          StringRef(callee.name).starts_with("operator new") ||

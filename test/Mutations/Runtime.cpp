@@ -8,11 +8,14 @@
 //   nothing is lost when the
 //                                  program crashes or is killed
 // Without them a guard costs the load of one byte.
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <pthread.h>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -39,22 +42,36 @@ std::mutex &lock() {
   return *result;
 }
 
-void append(const char *variable, const std::string &text) {
+/// Whether the text is in the file that the variable names. A test may have limited the size of files for a
+/// while: the signal that says so is not for the program.
+bool append(const char *variable, const std::string &text) {
+  sigset_t limit, before;
+  sigemptyset(&limit);
+  sigaddset(&limit, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &limit, &before);
   int file = open(std::getenv(variable), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-    static const char message[] = "the file of planted faults cannot be written\n";
-    if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
-      std::abort();
-    std::abort();
-  }
-  close(file);
+  bool written = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (file >= 0)
+    close(file);
+  const timespec now{0, 0};
+  if (!written)
+    sigtimedwait(&limit, nullptr, &now);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return written;
+}
+
+void appendOrDie(const char *variable, const std::string &text) {
+  if (append(variable, text))
+    return;
+  std::fprintf(stderr, "planted faults: cannot write the file of %s\n", variable);
+  std::abort();
 }
 
 void list(const Table &table) {
   std::string text;
   for (uint64_t i = 0; i < table.count; ++i)
     text.append(table.names + table.offsets[i]).append("\n");
-  append("ADJOINT_MUTATIONS_LIST", text);
+  appendOrDie("ADJOINT_MUTATIONS_LIST", text);
 }
 
 void switchOn(const Table &table, const char *id) {
@@ -83,6 +100,7 @@ extern "C" void adjoint_mutations_register(const char *names, const uint32_t *of
     switchOn(table, id);
   if (!std::getenv("ADJOINT_MUTATIONS_REACHED"))
     return;
+  appendOrDie("ADJOINT_MUTATIONS_REACHED", "");
   std::lock_guard<std::mutex> guard(lock());
   tables().push_back(table);
   for (uint64_t i = 0; i < count; ++i)
@@ -94,12 +112,13 @@ extern "C" bool adjoint_mutation_hit(unsigned char *state) {
   if (!(*state & Record))
     return on;
   std::lock_guard<std::mutex> guard(lock());
-  *state &= On;
   for (const Table &table : tables()) {
     if (state < table.states || state >= table.states + table.count)
       continue;
     const char *name = table.names + table.offsets[state - table.states];
-    append("ADJOINT_MUTATIONS_REACHED", std::string(name, std::strchr(name, '\t')) + "\n");
+    // What cannot be written now is written when it is reached again.
+    if (append("ADJOINT_MUTATIONS_REACHED", std::string(name, std::strchr(name, '\t')) + "\n"))
+      *state &= On;
   }
   return on;
 }

@@ -33,7 +33,14 @@ void addConstant(Instruction &instruction, unsigned operand, StringRef where, Mu
 }
 
 /// Functions to which one more or less changes nothing that a test could see, or nothing but the allocator.
+/// Constructors of containers take how many elements to expect.
 bool takesNoValues(const Callee &callee) {
+  static constexpr StringRef containers[] = {"DenseMap<",  "DenseSet<",  "StringMap<",   "StringSet<",
+                                             "MapVector<", "SetVector<", "basic_string<"};
+  if (callee.isConstructorOrDestructor && llvm::any_of(containers, [&](StringRef container) {
+        return StringRef(callee.scope).contains(container);
+      }))
+    return true;
   StringRef name = callee.name;
   return name.starts_with("operator new") || name.starts_with("operator delete") ||
          name.starts_with("allocate") || name == "reserve" || name.starts_with("operator\"\"");
@@ -101,6 +108,9 @@ void findConstants(Instruction &instruction, Mutants &mutants) {
 void findOptions(Instruction &instruction, Mutants &mutants) {
   auto *load = dyn_cast<LoadInst>(&instruction);
   if (!load || !load->getType()->isIntegerTy() || !readsOption(*load->getPointerOperand()))
+    return;
+  // Copies of options that the compiler wrote.
+  if (isConstructorOrDestructor(load->getFunction()->getName()))
     return;
   mutants.push_back(
       {load, "option", "option lost: zero instead of its value, or one for zero", [=](Value *active) {

@@ -76,7 +76,7 @@ def shares(sizes, count):
 
 
 def sample(faults, count, seed):
-    """`count` of the faults, the same for the same seed: all folders are met, and all kinds alike."""
+    """`count` of the faults, the same for the same seed: all folders and all kinds are met."""
     rng = random.Random(seed)
     folders = collections.defaultdict(lambda: collections.defaultdict(list))
     for fault in faults:
@@ -84,11 +84,13 @@ def sample(faults, count, seed):
     order = sorted(folders)
     rng.shuffle(order)
     sizes = [(name, sum(map(len, folders[name].values()))) for name in order]
-    used, chosen = collections.Counter(), []
+    used, chosen, sizes_of_kinds = collections.Counter(), [], collections.Counter(fault.kind for fault in faults)
     for name, share in shares(sizes, count).items():
         kinds = folders[name]
         for _ in range(share):
-            kind = min((k for k in sorted(kinds) if kinds[k]), key=lambda k: (used[k], rng.random()))
+            # Rare kinds are met, and drawn less often: the least drawn for the root of its size comes next.
+            kind = min((k for k in sorted(kinds) if kinds[k]),
+                       key=lambda k: (used[k] / sizes_of_kinds[k] ** 0.5, rng.random()))
             chosen.append(kinds[kind].pop(rng.randrange(len(kinds[kind]))))
             used[kind] += 1
     return chosen

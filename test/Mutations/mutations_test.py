@@ -106,6 +106,12 @@ def check_reached(folder):
     unreached = {fault.id for fault in every} - set(names)
     if {int(name.split(":")[1]) for name in unreached} != {line_of("std::rand()")}:
         yield f"not recorded: {sorted(unreached)}"
+    # A full disk, or a limit that a test sets, ends no program.
+    limited = ["bash", "-c", f"ulimit -f 0; exec {program} 3 4"]
+    done = subprocess.run(limited, env={**os.environ, "ADJOINT_MUTATIONS_REACHED": str(reached)}, capture_output=True,
+                          text=True, check=False)
+    if done.returncode != 0 or done.stdout.splitlines() != RIGHT:
+        yield f"with no room for files: exit code {done.returncode}, {done.stdout} {done.stderr}"
     crashing = compile_sample(folder, "crashing", SOURCE.replace("return never();", "std::abort();"))
     reached.unlink()
     output(crashing, {"ADJOINT_MUTATIONS_REACHED": str(reached)}, ["3"])
