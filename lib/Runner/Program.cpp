@@ -8,7 +8,9 @@
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runner/Options.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 using namespace mlir;
 using namespace mlir::ad::runner;
@@ -27,8 +29,6 @@ public:
 
   std::vector<Message> messages;
 };
-
-// Far beyond any machine.
 
 Expected<Options> makeOptions(const ProgramOptions &given) {
   Options options;
@@ -79,6 +79,24 @@ Failure makeFailure(int32_t status, const adrt::ErrorRecord &error, std::vector<
           error.operation, std::move(diagnostics)};
 }
 
+std::string describeShape(const int64_t *shape, size_t rank) {
+  std::string text;
+  for (size_t axis = 0; axis < rank; ++axis)
+    text += (axis ? "x" : "") + std::to_string(shape[axis]);
+  return rank == 0 ? "no axes" : "shape " + text;
+}
+
+/// Why a result could not be taken: its output has another shape, or memory is short.
+Failure makeFailure(const std::string &result, const adrt_tensor &view, const adrt_tensor *output) {
+  bool fits =
+      output && std::equal(view.shape, view.shape + view.rank, output->shape, output->shape + output->rank);
+  if (!output || fits)
+    return {Failure::Reason::Host, "not enough memory for a result", "", "", {}};
+  std::string message = "result '" + result + "' has " + describeShape(view.shape, view.rank) +
+                        ", but its output has " + describeShape(output->shape, output->rank);
+  return {Failure::Reason::Output, std::move(message), "", "", {}};
+}
+
 ProgramValue describe(const TensorSpec &spec) {
   return {spec.name, spec.type, {spec.shape.begin(), spec.shape.end()}, spec.donated.value_or(-1)};
 }
@@ -101,14 +119,44 @@ ProgramInterface describe(const Signature &signature) {
   return interface;
 }
 
-/// A result lies where the program made it, or in the memory of an argument that is donated to it, which is
-/// the caller's.
-bool takeResult(adrt_context &context, size_t index, const adrt_tensor &view, ProgramResult &result) {
+/// The memory of results that nobody needs any more, one block for each.
+class ResultMemory {
+public:
+  void give(size_t index, adrt::Buffer memory) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (idle.size() <= index)
+      idle.resize(index + 1);
+    std::swap(idle[index], memory); // what was there goes when the lock is free
+  }
+  adrt::Buffer take(size_t index) {
+    std::lock_guard<std::mutex> lock(mutex);
+    return index < idle.size() ? std::exchange(idle[index], adrt::Buffer()) : adrt::Buffer();
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<adrt::Buffer> idle;
+};
+
+bool hasShape(const adrt_tensor &tensor, const std::vector<int64_t> &shape) {
+  return std::equal(tensor.shape, tensor.shape + tensor.rank, shape.begin(), shape.end());
+}
+
+/// A result lies where the program made it, in its output, or in the memory of an argument that is donated to
+/// it, which is the caller's.
+bool takeResult(adrt_context &context, size_t index, const adrt_tensor &view, const adrt_tensor *output,
+                ProgramResult &result) {
   result = {context.takeResult(index), static_cast<adrt_type>(view.type),
             std::vector<int64_t>(view.shape, view.shape + view.rank)};
+  int64_t bytes = adrt::byteSize(view.type, view.rank, view.shape);
+  if (output && output->data && hasShape(*output, result.shape)) {
+    if (output->data != view.data)
+      std::memcpy(output->data, view.data, static_cast<size_t>(bytes));
+    context.offerResult(index, std::exchange(result.data, adrt::Buffer()));
+    return true;
+  }
   if (result.data.data() == view.data)
     return true;
-  int64_t bytes = adrt::byteSize(view.type, view.rank, view.shape);
   if (!result.data.reserve(bytes))
     return false;
   std::memcpy(result.data.data(), view.data, static_cast<size_t>(bytes));
@@ -130,6 +178,7 @@ struct Program::State {
   Report report;
   std::vector<Message> messages;
   mutable ContextPool contexts;
+  std::shared_ptr<ResultMemory> memory = std::make_shared<ResultMemory>();
 
   State(LoadedProgram loaded, Report report, std::vector<Message> messages, unsigned threads)
       : loaded(std::move(loaded)), interface(describe(this->loaded.signature)), report(std::move(report)),
@@ -169,8 +218,32 @@ const std::string &Program::getCpu() const { return state->report.cpu; }
 const std::string &Program::getCacheUse() const { return state->report.cache; }
 const std::vector<Message> &Program::getMessages() const { return state->messages; }
 
+Program::Recycler Program::getRecycler() const {
+  return [memory = std::weak_ptr<ResultMemory>(state->memory)](size_t result, adrt::Buffer data) {
+    if (std::shared_ptr<ResultMemory> alive = memory.lock())
+      alive->give(result, std::move(data));
+  };
+}
+
+static bool isArgument(const adrt_tensor &output, const std::vector<adrt_tensor> &arguments) {
+  return llvm::any_of(arguments, [&](const adrt_tensor &argument) { return argument.data == output.data; });
+}
+
+/// Outputs that are arguments are written at the end: the program reads them.
+static void lendMemory(adrt_context &context, ResultMemory &memory, size_t results,
+                       const std::vector<adrt_tensor> &arguments, const std::vector<adrt_tensor> &outputs) {
+  context.outputs = outputs;
+  for (adrt_tensor &output : context.outputs)
+    if (isArgument(output, arguments))
+      output.data = nullptr;
+  for (size_t index = 0; index < results; ++index)
+    if (context.outputs.empty() || !context.outputs[index].data)
+      context.offerResult(index, memory.take(index));
+}
+
 bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,
-                  std::vector<ProgramResult> &results, Failure &failure) const {
+                  std::vector<ProgramResult> &results, Failure &failure,
+                  const std::vector<adrt_tensor> &outputs) const {
   std::vector<Message> diagnostics;
   std::optional<DiagnosticCollector> collector;
   if (state->loaded.context)
@@ -180,16 +253,21 @@ bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &
   context->receive = host.receive;
   context->interrupted = host.interrupted;
   std::vector<adrt_tensor> views(state->interface.results.size());
+  lendMemory(*context, *state->memory, views.size(), arguments, outputs);
   int32_t status = state->loaded.executable->run(*context, arguments, views);
   if (status != ADRT_OK)
     failure = makeFailure(status, context->getError(), std::move(diagnostics));
   results.clear();
   results.resize(status == ADRT_OK ? views.size() : 0);
-  for (size_t index = 0; index < results.size() && status == ADRT_OK; ++index)
-    if (!takeResult(*context, index, views[index], results[index])) {
-      status = ADRT_TARGET_ERROR;
-      failure = {Failure::Reason::Host, "not enough memory for a result", "", "", {}};
-    }
+  for (size_t index = 0; index < results.size() && status == ADRT_OK; ++index) {
+    const adrt_tensor *output = outputs.empty() || !outputs[index].data ? nullptr : &outputs[index];
+    bool taken = takeResult(*context, index, views[index], output, results[index]);
+    // A result of another size than the argument that is donated to it has memory of its own.
+    if (taken && (!output || !results[index].data.data() || isArgument(*output, arguments)))
+      continue;
+    status = ADRT_TARGET_ERROR;
+    failure = makeFailure(state->interface.results[index].name, views[index], output);
+  }
   state->contexts.giveBack(std::move(context));
   return status == ADRT_OK;
 }

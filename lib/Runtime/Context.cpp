@@ -156,7 +156,13 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
   while (results.size() <= static_cast<size_t>(index))
     results.push_back(std::make_unique<Result>());
   Result &slot = *results[index];
-  void *memory = allocate(slot.data, byteSize(type, rank, shape), "a result");
+  void *memory = outputFor(index, type, rank, shape);
+  if (!memory) {
+    int64_t bytes = byteSize(type, rank, shape);
+    if (slot.data.capacity() / 2 > std::max(bytes, alignment))
+      slot.data = Buffer(); // a result that lives long would keep all of it
+    memory = allocate(slot.data, bytes, "a result");
+  }
   if (!memory)
     return nullptr;
   slot.shape.assign(shape, shape + rank);
@@ -166,6 +172,21 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
   int64_t bytes = byteSize(type, rank, shape);
   writtenResults[index] = {memory, bytes};
   return requireMemory(deviceMemory->result(index, bytes), bytes, "a result");
+}
+
+void *adrt_context::outputFor(int32_t index, int32_t type, int32_t rank, const int64_t *shape) const {
+  if (static_cast<size_t>(index) >= outputs.size())
+    return nullptr;
+  const adrt_tensor &output = outputs[index];
+  bool fits = output.type == type && output.rank == rank && std::equal(shape, shape + rank, output.shape);
+  return fits ? output.data : nullptr;
+}
+
+void adrt_context::offerResult(size_t index, Buffer memory) {
+  while (results.size() <= index)
+    results.push_back(std::make_unique<Result>());
+  if (!results[index]->data.data())
+    results[index]->data = std::move(memory);
 }
 
 Buffer adrt_context::takeResult(size_t index) {

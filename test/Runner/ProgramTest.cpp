@@ -81,6 +81,48 @@ TEST(program_results_own_their_memory_where_an_argument_is_donated) {
   }
 }
 
+static float first(const Tensor &tensor) { return *reinterpret_cast<const float *>(tensor.getData()); }
+
+TEST(program_writes_results_where_the_caller_says) {
+  std::string donating = doubling;
+  donating.replace(donating.find("ad.name = \"x\""), 0, "ad.donated = 0, ");
+  for (const char *target : targets) {
+    Failure failure;
+    std::vector<ProgramResult> results;
+    Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3}), out = unit::tensor(ADRT_F32, {3}, {0, 0, 0});
+    std::unique_ptr<Program> program = compile(doubling, failure, target);
+    EXPECT(program->run({x.view()}, {}, results, failure, {out.view()}));
+    EXPECT(!results[0].data.data() && first(out) == 2 && first(x) == 1);
+    // The program reads what is donated; the result is there at the end on every target.
+    program = compile(donating.c_str(), failure, target);
+    EXPECT(program->run({x.view()}, {}, results, failure, {x.view()}));
+    EXPECT(!results[0].data.data() && first(x) == 2);
+    EXPECT(program->run({x.view()}, {}, results, failure, {out.view()}));
+    EXPECT(!results[0].data.data() && first(out) == 4);
+    Tensor large = unit::tensor(ADRT_F32, {4}, {0, 0, 0, 0});
+    EXPECT(!program->run({x.view()}, {}, results, failure, {large.view()}));
+    EXPECT(failure.reason == Failure::Reason::Output &&
+           failure.message == "result 'y' has shape 3, but its output has shape 4");
+  }
+}
+
+TEST(program_uses_the_memory_of_dead_results_again) {
+  for (const char *target : targets) {
+    Failure failure;
+    std::unique_ptr<Program> program = compile(doubling, failure, target);
+    Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
+    std::vector<ProgramResult> results;
+    EXPECT(program->run({x.view()}, {}, results, failure));
+    void *memory = results[0].data.data();
+    Program::Recycler recycle = program->getRecycler();
+    recycle(0, std::move(results[0].data));
+    EXPECT(program->run({x.view()}, {}, results, failure) && results[0].data.data() == memory);
+    program.reset();
+    recycle(0, std::move(results[0].data)); // to nobody
+    EXPECT(!results[0].data.data());
+  }
+}
+
 TEST(program_reports_errors_of_the_source) {
   Failure failure;
   EXPECT(!compile("func.func @main() {\n  %x = ad.nothing : tensor<f32>\n}", failure));

@@ -36,7 +36,7 @@ struct Message {
 
 /// Why a program did not compile or run.
 struct Failure {
-  enum class Reason { Options, Source, Target, Program, Check, Host, Interrupted };
+  enum class Reason { Options, Source, Target, Program, Check, Host, Interrupted, Output };
   Reason reason = Reason::Source;
   std::string message;             ///< may be empty when there are diagnostics
   std::string location, operation; ///< of an error at run time, where it has a place in the source
@@ -69,7 +69,7 @@ struct ProgramHost {
   std::function<bool()> interrupted;
 };
 
-/// A result owns its memory.
+/// A result owns its memory, unless it was written to an output.
 struct ProgramResult {
   adrt::Buffer data;
   adrt_type type = ADRT_F32;
@@ -97,8 +97,20 @@ public:
   /// Runs the program once. Arguments must have the types and sizes of the interface; their memory is read
   /// until the end of the run, and that of donated ones, which overlaps no other, may be written. False and
   /// the reason in `failure` when it did not reach its end.
+  ///
+  /// `outputs` is empty or has one tensor per result, into which the result is written; where its data is
+  /// null the result gets memory of its own. An output has the element type of its result and overlaps no
+  /// argument and no other output, but it may be the argument that is donated to the result. A run fails at
+  /// its end when an output has another shape than its result, unless it is such an argument: then the result
+  /// has memory of its own.
   bool run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,
-           std::vector<ProgramResult> &results, Failure &failure) const;
+           std::vector<ProgramResult> &results, Failure &failure,
+           const std::vector<adrt_tensor> &outputs = {}) const;
+
+  /// Takes the memory of a result that nobody needs any more, for later runs: fresh memory costs a page fault
+  /// per page. Keeps one block per result. May be called on any thread, also when the program is gone.
+  using Recycler = std::function<void(size_t result, adrt::Buffer memory)>;
+  Recycler getRecycler() const;
 
 private:
   struct State;

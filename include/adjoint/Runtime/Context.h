@@ -98,6 +98,11 @@ struct adrt_context {
 
   /// Hands over the memory of result `index` of the last run, which the results of that run point to.
   adrt::Buffer takeResult(size_t index);
+  /// Memory for result `index` of the next run, unless there is some already.
+  void offerResult(size_t index, adrt::Buffer memory);
+  /// Memory of the host that results are written to, by number. `data` is null where the program takes its
+  /// own; so it does where a shape turns out to be another one. It overlaps nothing that the program reads.
+  std::vector<adrt_tensor> outputs;
 
   /// What runs the kernels of programs that are compiled for a device; null for all others. Memory that an
   /// earlier device had for this context is given back to it.
@@ -147,6 +152,7 @@ private:
   };
 
   void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);
+  void *outputFor(int32_t index, int32_t type, int32_t rank, const int64_t *shape) const;
   void *requireMemory(void *memory, int64_t bytes, const char *purpose);
   void beginDeviceRun();
   int32_t endDeviceRun(int32_t status);
