@@ -8,6 +8,7 @@ loss, gradient = program(weights, images)
 from importlib.metadata import version
 
 from ._errors import (
+    ArgumentMemoryError,
     ArgumentShapeError,
     ArgumentTypeError,
     CheckError,
@@ -23,6 +24,7 @@ from ._signature import Signature, TensorSpec
 
 __version__ = version("adjoint")
 __all__ = [
+    "ArgumentMemoryError",
     "ArgumentShapeError",
     "ArgumentTypeError",
     "CheckError",

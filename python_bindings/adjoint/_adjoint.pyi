@@ -30,9 +30,11 @@ class Program:
     def run(
         self,
         values: tuple[object, ...],
-        prepare: Callable[[int, object], np.ndarray],
+        prepare: Callable[[int, object, bool], np.ndarray],
         feeds: dict[str, Callable[..., object]],
         receives: dict[str, Callable[..., object]],
+        outs: tuple[np.ndarray | None, ...],
+        conflict: Callable[[int, int, int], object],
     ) -> list[np.ndarray] | Failure: ...
     @property
     def interface(self) -> dict[str, Any]: ...

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _adjoint
-from ._errors import ArgumentShapeError, ArgumentTypeError
+from ._errors import ArgumentMemoryError, ArgumentShapeError, ArgumentTypeError
 from ._signature import STORAGE, TensorSpec, format_type
 
 # Devices of DLPack whose memory the processor reads: its own, and pinned memory of CUDA and ROCm.
@@ -16,25 +16,54 @@ _HOST_DEVICES = (1, 3, 11)
 _SCALARS = {"f": (int, float), "i": (int,), "b": (bool,)}
 
 
-def prepare(spec: TensorSpec, value: Any, what: str = "argument", shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """An array in row-major order with the elements of `value`, a copy if need be, and always for a donated argument.
+def prepare(
+    spec: TensorSpec, value: Any, what: str = "argument", shape: tuple[int, ...] | None = None, copy: bool = False
+) -> np.ndarray:
+    """An array in row-major order with the elements of `value`, a copy if need be or asked for.
 
-    `shape` narrows that of `spec`.
+    `shape` narrows that of `spec`. An array for a donated argument has to be writable; what is no array of NumPy, or has
+    another layout, is copied.
     """
     expected = spec.shape if shape is None else shape
     subject = f"{what} '{spec.name}': expected {format_type(spec.element_type, expected)}"
     array = _as_array(spec, value, subject)
-    if not _has_type(array.dtype, spec):
-        raise ArgumentTypeError(f"{subject}, got {_describe(array)}")
-    fits = len(array.shape) == len(expected) and all(want in (None, size) for want, size in zip(expected, array.shape))
-    if not fits:
-        raise ArgumentShapeError(f"{subject}, got {_describe(array)}")
-    return _to_storage(array, spec)
+    _check_type(array, spec, expected, subject)
+    if spec.donated_to is not None:
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            raise ArgumentMemoryError(
+                f"{subject} that may be written, since the argument is donated, got a read-only array; give a copy"
+            )
+        copy = copy or type(value) is not np.ndarray
+    return _to_storage(array, spec, copy)
+
+
+def prepare_output(spec: TensorSpec, value: Any) -> np.ndarray:
+    """The memory that a result goes into; raises where the program cannot write there."""
+    subject = f"output '{spec.name}': expected {spec.type}"
+    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+        raise ArgumentTypeError(f"{subject}, got {type(value).__name__}, which is no numpy.ndarray")
+    _check_type(value, spec, spec.shape, subject)
+    flags = value.flags
+    if not flags.writeable:
+        raise ArgumentMemoryError(f"{subject} that may be written, got a read-only array")
+    if not (flags.c_contiguous and flags.aligned and value.dtype.isnative):
+        raise ArgumentMemoryError(
+            f"{subject} in row-major order, aligned and of native byte order, got strides {value.strides}"
+        )
+    return value.view(STORAGE[spec.element_type]) if spec.element_type in STORAGE else value
 
 
 def from_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
     """What the runtime gave, with the element type of `spec`."""
     return array.view(spec.dtype) if spec.element_type in STORAGE else array
+
+
+def _check_type(array: np.ndarray, spec: TensorSpec, expected: tuple[int | None, ...], subject: str) -> None:
+    if not _has_type(array.dtype, spec):
+        raise ArgumentTypeError(f"{subject}, got {_describe(array)}")
+    fits = len(array.shape) == len(expected) and all(want in (None, size) for want, size in zip(expected, array.shape))
+    if not fits:
+        raise ArgumentShapeError(f"{subject}, got {_describe(array)}")
 
 
 def _describe(array: np.ndarray) -> str:
@@ -93,9 +122,9 @@ def _has_type(dtype: np.dtype[Any], spec: TensorSpec) -> bool:
     return raw or bool(dtype.newbyteorder("=") == spec.dtype)
 
 
-def _to_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
+def _to_storage(array: np.ndarray, spec: TensorSpec, copy: bool) -> np.ndarray:
     flags = array.flags
-    if not (flags.c_contiguous and flags.aligned and array.dtype.isnative) or spec.donated_to is not None:
+    if not (flags.c_contiguous and flags.aligned and array.dtype.isnative) or copy:
         array = array.astype(array.dtype.newbyteorder("="), order="C")
     if spec.element_type in STORAGE:
         return array.view(STORAGE[spec.element_type])

@@ -29,6 +29,10 @@ class ArgumentShapeError(Error, ValueError):
     """An array has the wrong rank or sizes."""
 
 
+class ArgumentMemoryError(Error, ValueError):
+    """An array that the program writes is read-only, not in row-major order, or overlaps another one."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
     """What the compiler says about a place in the source. `file` is empty when the place is in no file."""
@@ -117,6 +121,8 @@ def make_exception(failure: _adjoint.Failure, source: Source) -> Error:
         return TargetUnavailableError(failure.message)
     if failure.reason == "source":
         return CompileError(failure.message, diagnostics)
+    if failure.reason == "output":
+        return ArgumentShapeError(failure.message)
     kind = CheckError if failure.reason == "check" else ProgramError
     if not failure.message and diagnostics:
         # What the reference interpreter refuses it says as a compiler does.

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from . import _adjoint
-from ._arrays import from_storage, prepare
-from ._errors import ArgumentTypeError, OptionError, Source, make_exception
+from ._arrays import from_storage, prepare, prepare_output
+from ._errors import ArgumentMemoryError, ArgumentTypeError, OptionError, Source, make_exception
 from ._host import Feed, Receiver, check_names, feed_functions, receive_functions
-from ._signature import STORAGE, Signature, make_signature
+from ._signature import STORAGE, Signature, TensorSpec, make_signature
 
 
 def compile(
@@ -105,37 +105,70 @@ class Program:
         *arrays: object,
         feeds: Mapping[str, Feed] | None = None,
         receives: Mapping[str, Receiver] | None = None,
+        out: Any = None,
         **named: object,
     ) -> Any:
         """Runs the program once on arrays given in order or by name.
 
         Arguments are NumPy arrays of the signature's element types, or objects of the DLPack protocol in the memory of
         the processor; row-major ones are not copied. A number of Python may stand for a tensor of rank 0. The result is
-        a fresh array, several are a named tuple, none is None. What an array holds after it was given to an argument
-        that the program declares as donated is undefined: the program may have updated it in place.
+        a fresh array, several are a named tuple, none is None. An array that is given to an argument that the program
+        declares as donated is updated: it comes back as the result. After an error it holds anything.
+
+        `out` is where results go: an array for the only result, a sequence with an array or None for each, or a
+        mapping from names of results to arrays. They come back as the results.
 
         `feeds` says for each name where the program's feeds take their values: a function that is called with the
         shape, or an iterable, e.g. an array, which is consumed along its first axis. `receives` names functions that
         are called with what the program hands over. What they raise ends the program and comes out of this call.
 
-        Raises ArgumentTypeError and ArgumentShapeError before the program runs, ProgramError and CheckError when it
+        Raises ArgumentTypeError, ArgumentShapeError and ArgumentMemoryError before the program runs (where the program
+        leaves the sizes of a result open, the shape of its output is compared after the run), ProgramError and CheckError when it
         fails, KeyboardInterrupt at its next iteration after Ctrl-C.
         """
         if named or len(arrays) != len(self.signature.arguments):
             arrays = self._in_order(arrays, named)
         feed = feed_functions(self.signature, feeds or {}) if feeds or self.signature.feeds else {}
         receive = receive_functions(self.signature, receives) if receives else {}
-        results = self._native.run(arrays, self._prepare, feed, receive)
+        outputs = self._outputs(out) if out is not None else ()
+        memory = tuple(map(_output_memory, self.signature.results, outputs))
+        results = self._native.run(arrays, self._prepare, feed, receive, memory, self._conflict)
         if isinstance(results, _adjoint.Failure):
             raise make_exception(results, self._source)
         if self._has_storage:
             results = list(map(from_storage, results, self.signature.results))
+        if outputs:
+            results = [made if given is None else given for made, given in zip(results, outputs)]
         if len(results) == 1:
             return results[0]
         return self._results(*results) if results else None
 
-    def _prepare(self, index: int, value: object) -> np.ndarray:
-        return prepare(self.signature.arguments[index], value)
+    def _prepare(self, index: int, value: object, copy: bool) -> np.ndarray:
+        return prepare(self.signature.arguments[index], value, copy=copy)
+
+    def _conflict(self, result: int, argument: int, other: int) -> None:
+        """Raises for an output that overlaps an argument or, where that is -1, another output."""
+        spec = self.signature.results[result]
+        if argument < 0:
+            neighbour = f"output '{self.signature.results[other].name}'"
+        else:
+            neighbour = f"argument '{self.signature.arguments[argument].name}'"
+        raise ArgumentMemoryError(
+            f"output '{spec.name}': expected memory of its own, got an array that overlaps {neighbour}"
+        )
+
+    def _outputs(self, out: Any) -> tuple[Any, ...]:
+        """One array or None per result."""
+        specs = self.signature.results
+        if isinstance(out, Mapping):
+            check_names("result", dict(out), [spec.name for spec in specs])
+            return tuple(out.get(spec.name) for spec in specs)
+        given = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        if len(given) != len(specs):
+            names = f" ({', '.join(spec.name for spec in specs)})" if specs else ""
+            plural = "s" * (len(specs) != 1)
+            raise ArgumentTypeError(f"expected {len(specs)} output{plural}{names}, got {len(given)}")
+        return given
 
     def _in_order(self, arrays: tuple[object, ...], named: dict[str, object]) -> tuple[Any, ...]:
         specs = self.signature.arguments
@@ -155,6 +188,10 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<adjoint.Program {self.signature} for {self.target}, {self.numerics}>"
+
+
+def _output_memory(spec: TensorSpec, value: object) -> np.ndarray | None:
+    return None if value is None else prepare_output(spec, value)
 
 
 @functools.cache

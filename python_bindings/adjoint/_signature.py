@@ -46,7 +46,7 @@ class TensorSpec:
     name: str
     element_type: str
     shape: tuple[int | None, ...]
-    #: Of an argument: the name of the result that may take its memory. Calls from Python copy such arguments.
+    #: Of an argument: the name of the result that takes its memory.
     donated_to: str | None = None
 
     @property

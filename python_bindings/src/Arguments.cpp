@@ -29,10 +29,14 @@ bool Arguments::takeAsItIs(size_t index, nb::handle value) {
          hasShape(views[index], spec);
 }
 
-void Arguments::takePrepared(size_t index, nb::handle value, const nb::callable &prepare) {
-  prepared.push_back(prepare(index, value));
-  if (!views[index].take(prepared.back().ptr(), specs[index].type) || !hasShape(views[index], specs[index]))
+void Arguments::takePrepared(size_t index, nb::handle value, const nb::callable &prepare, bool copy) {
+  prepared[index] = prepare(index, value, copy);
+  if (!views[index].take(prepared[index].ptr(), specs[index].type) || !hasShape(views[index], specs[index]))
     throw nb::type_error("prepare() made no array of the type and shape of the argument");
+}
+
+nb::object Arguments::arrayOf(size_t index) const {
+  return prepared[index].is_valid() ? prepared[index] : nb::borrow(values[index]);
 }
 
 bool Arguments::overlapsAnother(size_t index) const {
@@ -43,16 +47,45 @@ bool Arguments::overlapsAnother(size_t index) const {
 }
 
 Arguments::Arguments(const std::vector<ProgramValue> &specs, nb::tuple values, nb::callable prepare)
-    : specs(specs), views(new ArrayView[specs.size()]) {
+    : specs(specs), values(values), views(new ArrayView[specs.size()]), prepared(specs.size()) {
   if (values.size() != specs.size())
     throw nb::type_error("the number of values is not that of the arguments");
   for (size_t index = 0; index < specs.size(); ++index)
     if (!takeAsItIs(index, values[index]))
-      takePrepared(index, values[index], prepare);
+      takePrepared(index, values[index], prepare, /*copy=*/false);
   tensors.reserve(specs.size());
   for (size_t index = 0; index < specs.size(); ++index) {
     if (specs[index].donatedTo >= 0 && overlapsAnother(index))
-      takePrepared(index, values[index], prepare);
+      takePrepared(index, values[index], prepare, /*copy=*/true);
     tensors.push_back(views[index].tensor(specs[index].type));
+  }
+}
+
+Outputs::Outputs(const mlir::ad::runner::ProgramInterface &interface, nb::tuple given,
+                 const Arguments &arguments, const nb::callable &conflict)
+    : views(new ArrayView[interface.results.size()]), arrays(interface.results.size()),
+      tensors(interface.results.size(), adrt_tensor{}) {
+  for (size_t index = 0; index < arguments.size(); ++index)
+    if (int result = interface.arguments[index].donatedTo; result >= 0) {
+      arrays[result] = arguments.arrayOf(index);
+      tensors[result] = arguments.get()[index];
+    }
+  for (size_t result = 0; result < given.size(); ++result) {
+    if (given[result].is_none())
+      continue;
+    adrt_type type = interface.results[result].type;
+    if (!views[result].takeOutput(given[result].ptr(), type))
+      throw nb::type_error("an output is no array of the type of its result that may be written");
+    for (size_t index = 0; index < arguments.size(); ++index) {
+      bool isDonated = interface.arguments[index].donatedTo == static_cast<int>(result) &&
+                       views[result].isSameAs(arguments.viewOf(index));
+      if (!isDonated && views[result].overlaps(arguments.viewOf(index)))
+        conflict(result, index, -1);
+    }
+    for (size_t other = 0; other < result; ++other)
+      if (views[result].overlaps(views[other]))
+        conflict(result, -1, other);
+    arrays[result] = nb::borrow(given[result]);
+    tensors[result] = views[result].tensor(type);
   }
 }

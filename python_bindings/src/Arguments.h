@@ -16,20 +16,44 @@ class Arguments {
 public:
   /// One value per argument of the program. What is an array of the right type, shape and layout is taken as
   /// it is, also by an argument that is donated, if it may be written and overlaps no other. `prepare(index,
-  /// value)` makes such an array of anything else, for a donated argument always a copy, or raises.
+  /// value, copy)` makes such an array of anything else, a copy where that is asked for, or raises.
   Arguments(const std::vector<mlir::ad::runner::ProgramValue> &specs, nanobind::tuple values,
             nanobind::callable prepare);
 
   const std::vector<adrt_tensor> &get() const { return tensors; }
+  /// The array that is lent for an argument: the given one, or what was prepared instead.
+  nanobind::object arrayOf(size_t index) const;
+  const ArrayView &viewOf(size_t index) const { return views[index]; }
+  size_t size() const { return specs.size(); }
 
 private:
   bool takeAsItIs(size_t index, nanobind::handle value);
-  void takePrepared(size_t index, nanobind::handle value, const nanobind::callable &prepare);
+  void takePrepared(size_t index, nanobind::handle value, const nanobind::callable &prepare, bool copy);
   bool overlapsAnother(size_t index) const;
 
   const std::vector<mlir::ad::runner::ProgramValue> &specs;
+  nanobind::tuple values;
   std::unique_ptr<ArrayView[]> views;
   std::vector<nanobind::object> prepared;
+  std::vector<adrt_tensor> tensors;
+};
+
+/// Where the results of a run go: arrays that the caller gives, and those of donated arguments.
+class Outputs {
+public:
+  /// `given` is empty or has one object per result: an array of its type in row-major order that may be
+  /// written, or None. `conflict(result, argument, other)` raises: the output overlaps an argument, or
+  /// another output where the argument is -1.
+  Outputs(const mlir::ad::runner::ProgramInterface &interface, nanobind::tuple given,
+          const Arguments &arguments, const nanobind::callable &conflict);
+
+  const std::vector<adrt_tensor> &get() const { return tensors; }
+  /// The array that holds the result after the run.
+  nanobind::object arrayOf(size_t result) const { return arrays[result]; }
+
+private:
+  std::unique_ptr<ArrayView[]> views;
+  std::vector<nanobind::object> arrays;
   std::vector<adrt_tensor> tensors;
 };
 

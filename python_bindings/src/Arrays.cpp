@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
@@ -64,16 +65,7 @@ std::string nameOf(nb::dlpack::dtype dtype) {
 
 } // namespace
 
-bool ArrayView::holds(adrt_type type) const {
-  auto size = static_cast<uintptr_t>(adrt::elementSize(type));
-  if (!view.format || std::strlen(view.format) != 1 || !std::strchr(formatOf(type), view.format[0]) ||
-      view.itemsize != static_cast<Py_ssize_t>(size) || reinterpret_cast<uintptr_t>(view.buf) % size != 0)
-    return false;
-  auto *bytes = static_cast<const uint8_t *>(view.buf);
-  return type != ADRT_I1 || std::all_of(bytes, bytes + view.len, [](uint8_t byte) { return byte <= 1; });
-}
-
-bool ArrayView::take(PyObject *object, adrt_type type, bool writable) {
+bool ArrayView::takeBuffer(PyObject *object, adrt_type type, bool writable) {
   release();
   int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
   if (PyObject_GetBuffer(object, &view, flags) != 0) {
@@ -81,10 +73,30 @@ bool ArrayView::take(PyObject *object, adrt_type type, bool writable) {
     view = {};
     return false;
   }
-  if (holds(type))
+  auto size = static_cast<uintptr_t>(adrt::elementSize(type));
+  if (view.format && std::strlen(view.format) == 1 && std::strchr(formatOf(type), view.format[0]) &&
+      view.itemsize == static_cast<Py_ssize_t>(size) && reinterpret_cast<uintptr_t>(view.buf) % size == 0)
     return true;
   release();
   return false;
+}
+
+bool ArrayView::holdsBooleans() const {
+  auto *bytes = static_cast<const uint8_t *>(view.buf);
+  return std::all_of(bytes, bytes + view.len, [](uint8_t byte) { return byte <= 1; });
+}
+
+bool ArrayView::take(PyObject *object, adrt_type type, bool writable) {
+  if (!takeBuffer(object, type, writable))
+    return false;
+  if (type != ADRT_I1 || holdsBooleans())
+    return true;
+  release();
+  return false;
+}
+
+bool ArrayView::takeOutput(PyObject *object, adrt_type type) {
+  return takeBuffer(object, type, /*writable=*/true);
 }
 
 bool ArrayView::overlaps(const ArrayView &other) const {
@@ -105,14 +117,23 @@ bool adjoint_python::isPlainArray(PyObject *object) {
   return reinterpret_cast<PyObject *>(Py_TYPE(object)) == type;
 }
 
-nb::object adjoint_python::makeArray(adrt::Buffer data, adrt_type type, const int64_t *shape, size_t rank) {
+nb::object adjoint_python::makeArray(adrt::Buffer data, adrt_type type, const int64_t *shape, size_t rank,
+                                     std::function<void(adrt::Buffer)> recycle) {
   if (rank > maxRank)
     throw nb::value_error("NumPy arrays have at most 64 axes");
   size_t sizes[maxRank];
   std::copy(shape, shape + rank, sizes);
-  auto *owned = new adrt::Buffer(std::move(data));
-  nb::capsule owner(owned, [](void *pointer) noexcept { delete static_cast<adrt::Buffer *>(pointer); });
-  return nb::cast(nb::ndarray<nb::numpy>(owned->data(), rank, sizes, owner, nullptr, dtypeOf(type)));
+  struct Owned {
+    adrt::Buffer data;
+    std::function<void(adrt::Buffer)> recycle;
+  };
+  auto *owned = new Owned{std::move(data), std::move(recycle)};
+  nb::capsule owner(owned, [](void *pointer) noexcept {
+    std::unique_ptr<Owned> dead(static_cast<Owned *>(pointer));
+    if (dead->recycle)
+      dead->recycle(std::move(dead->data));
+  });
+  return nb::cast(nb::ndarray<nb::numpy>(owned->data.data(), rank, sizes, owner, nullptr, dtypeOf(type)));
 }
 
 nb::tuple adjoint_python::importBits(nb::handle capsule) {

@@ -55,6 +55,8 @@ const char *adjoint_python::describe(Failure::Reason reason) {
     return "check";
   case Failure::Reason::Host:
     return "host";
+  case Failure::Reason::Output:
+    return "output";
   case Failure::Reason::Interrupted:
     return "interrupted";
   }

@@ -31,24 +31,37 @@ nb::object compile(nb::bytes source, const std::string &name, const ProgramOptio
   return nb::cast(program.release(), nb::rv_policy::take_ownership);
 }
 
+// Smaller blocks cost no page faults.
+constexpr int64_t recycledBytes = 64 * 1024;
+
+nb::object arrayOf(const Program &program, size_t index, ProgramResult result) {
+  std::function<void(adrt::Buffer)> recycle;
+  if (result.data.capacity() >= recycledBytes)
+    recycle = [give = program.getRecycler(), index](adrt::Buffer data) { give(index, std::move(data)); };
+  return makeArray(std::move(result.data), result.type, result.shape.data(), result.shape.size(),
+                   std::move(recycle));
+}
+
 nb::object run(const Program &program, nb::tuple values, nb::callable prepare, nb::dict feeds,
-               nb::dict receives) {
+               nb::dict receives, nb::tuple outs, nb::callable conflict) {
   Arguments arguments(program.getInterface().arguments, values, prepare);
+  Outputs outputs(program.getInterface(), outs, arguments, conflict);
   Host host(feeds, receives);
   std::vector<ProgramResult> results;
   Failure failure;
   bool done = false;
   {
     GilRelease release;
-    done = program.run(arguments.get(), host.callbacks(), results, failure);
+    done = program.run(arguments.get(), host.callbacks(), results, failure, outputs.get());
   }
   if (!done) {
     host.rethrow(failure.location.empty() ? "" : "in " + failure.operation + " at " + failure.location);
     return nb::cast(std::move(failure));
   }
   nb::list arrays;
-  for (ProgramResult &result : results)
-    arrays.append(makeArray(std::move(result.data), result.type, result.shape.data(), result.shape.size()));
+  for (size_t index = 0; index < results.size(); ++index)
+    arrays.append(results[index].data.data() ? arrayOf(program, index, std::move(results[index]))
+                                             : outputs.arrayOf(index));
   return std::move(arrays);
 }
 
@@ -75,7 +88,8 @@ void bindFailure(nb::module_ &module) {
 
 void bindProgram(nb::module_ &module) {
   nb::class_<Program>(module, "Program")
-      .def("run", run, nb::arg("values"), nb::arg("prepare"), nb::arg("feeds"), nb::arg("receives"))
+      .def("run", run, nb::arg("values"), nb::arg("prepare"), nb::arg("feeds"), nb::arg("receives"),
+           nb::arg("outs"), nb::arg("conflict"))
       .def_prop_ro("interface", [](const Program &program) { return describe(program.getInterface()); })
       .def_prop_ro("numerics", &Program::getNumerics)
       .def_prop_ro("cpu", &Program::getCpu)

@@ -1,12 +1,12 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Arrays of donated arguments are updated in place where that is safe, and copied where it is not."""
+"""Arrays of donated arguments are updated and come back as the results; what cannot be updated is copied."""
 
 import adjoint
 import numpy as np
 import pytest
 
 NEGATE = """
-func.func @main(%x: tensor<2x2xf32> {ad.donated = 0 : i64}) -> (tensor<2x2xf32> {ad.name = "y"}) {
+func.func @main(%x: tensor<2x2xf32> {ad.name = "x", ad.donated = 0 : i64}) -> (tensor<2x2xf32> {ad.name = "y"}) {
   %y = ad.neg %x : tensor<2x2xf32>
   return %y : tensor<2x2xf32>
 }
@@ -31,30 +31,96 @@ func.func @main(%x: tensor<4xf32> {ad.donated = 0 : i64}, %y: tensor<4xf32> {ad.
 """
 
 
+# The result needs elements of the argument after others of the result are there, so that no plan writes it in place.
+REVERSE = """
+func.func @main(%x: tensor<4xf32> {ad.donated = 0 : i64}) -> (tensor<4xf32> {ad.name = "y"}) {
+  %y = ad.reverse %x axes [0] : tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+"""
+
+# The result has fewer elements than the argument.
+SHORTEN = """
+func.func @main(%x: tensor<?xf32> {ad.donated = 0 : i64}) -> (tensor<?xf32> {ad.name = "y"}) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %size = tensor.dim %x, %zero : tensor<?xf32>
+  %less = arith.subi %size, %one : index
+  %y = ad.dynamic_slice %x[%one](%less) : tensor<?xf32> -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+"""
+
+
 def square():
     return np.arange(4, dtype=np.float32).reshape(2, 2)
 
 
-def test_a_donated_array_is_updated_in_place():
-    program = adjoint.compile(NEGATE)
+def test_a_donated_array_is_updated_and_given_back(target):
+    program = adjoint.compile(NEGATE, target=target)
     assert program.signature.arguments[0].donated_to == "y"
     x = square()
     y = program(x)
-    np.testing.assert_array_equal(y, -square())
-    np.testing.assert_array_equal(x, y)
-    assert not np.shares_memory(x, y)
-
-
-def test_the_reference_updates_nothing():
-    x = square()
-    np.testing.assert_array_equal(adjoint.compile(NEGATE, target="reference")(x), -square())
+    assert y is x
+    np.testing.assert_array_equal(x, -square())
+    assert program(x) is x
     np.testing.assert_array_equal(x, square())
+
+
+def test_a_result_that_is_not_made_in_place_comes_back_in_the_donated_array(target):
+    x = np.arange(4, dtype=np.float32)
+    assert adjoint.compile(REVERSE, target=target)(x) is x
+    np.testing.assert_array_equal(x, [3, 2, 1, 0])
+
+
+def test_a_result_of_another_size_has_memory_of_its_own(target):
+    x = np.arange(4, dtype=np.float32)
+    y = adjoint.compile(SHORTEN, target=target)(x)
+    assert not np.shares_memory(x, y)
+    np.testing.assert_array_equal(y, [1, 2, 3])
+
+
+def test_a_part_of_an_array_can_be_donated(target):
+    whole = np.arange(12, dtype=np.float32).reshape(3, 2, 2)
+    adjoint.compile(NEGATE, target=target)(whole[1])
+    np.testing.assert_array_equal(whole.ravel(), [0, 1, 2, 3, -4, -5, -6, -7, 8, 9, 10, 11])
+
+
+def test_elements_that_numpy_lacks_are_updated_too(target):
+    program = adjoint.compile(NEGATE.replace("f32", "bf16"), target=target)
+    bits = np.array([[0x3F80, 0x4000], [0x8000, 0]], np.uint16)
+    x = bits.view(program.signature.arguments[0].dtype).copy()
+    y = program(x)
+    assert np.shares_memory(x, y) and y.dtype == x.dtype
+    np.testing.assert_array_equal(x.view(np.uint16), bits ^ 0x8000)
 
 
 def read_only():
     x = square()
     x.flags.writeable = False
     return x
+
+
+READ_ONLY = {
+    "read-only": read_only,
+    "read-only and strided": lambda: np.broadcast_to(np.float32(1), (2, 2)),
+    "bytes": lambda: np.frombuffer(square().tobytes(), np.float32).reshape(2, 2),
+}
+
+
+@pytest.mark.parametrize("make", READ_ONLY.values(), ids=READ_ONLY)
+def test_a_read_only_array_cannot_be_donated(make, target):
+    program = adjoint.compile(NEGATE, target=target)
+    x = make()
+    before = x.copy()
+    with pytest.raises(adjoint.ArgumentMemoryError) as caught:
+        program(x)
+    assert str(caught.value) == (
+        "argument 'x': expected tensor<2x2xf32> that may be written, since the argument is donated, got a read-only "
+        "array; give a copy"
+    )
+    np.testing.assert_array_equal(x, before)
+    np.testing.assert_array_equal(program(x.copy()), -before)
 
 
 def unaligned():
@@ -68,7 +134,6 @@ class Subclass(np.ndarray):
 
 
 COPIED = {
-    "read-only": read_only,
     "strided": lambda: np.arange(8, dtype=np.float32).reshape(2, 4)[:, ::2],
     "transposed": lambda: np.asfortranarray(square()),
     "unaligned": unaligned,
@@ -78,11 +143,19 @@ COPIED = {
 
 
 @pytest.mark.parametrize("make", COPIED.values(), ids=COPIED)
-def test_what_cannot_be_updated_is_copied(make):
+def test_what_cannot_be_updated_is_copied(make, target):
     x = make()
     before = x.copy()
-    np.testing.assert_array_equal(adjoint.compile(NEGATE)(x), -before)
+    y = adjoint.compile(NEGATE, target=target)(x)
+    assert type(y) is np.ndarray and y.flags.c_contiguous and not np.shares_memory(x, y)
+    np.testing.assert_array_equal(y, -before)
     np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int32, np.complex64])
+def test_a_donated_array_of_another_type_is_an_error(dtype):
+    with pytest.raises(adjoint.ArgumentTypeError, match="argument 'x': expected tensor<2x2xf32>, got an array of"):
+        adjoint.compile(NEGATE)(square().astype(dtype))
 
 
 def test_a_donated_array_that_is_also_another_argument_is_copied(target):
@@ -109,5 +182,6 @@ def test_donated_arrays_that_overlap_are_copied(target):
 
 def test_neighbours_do_not_overlap():
     both = np.arange(8, dtype=np.float32)
-    adjoint.compile(NEGATE_AND_REVERSE)(both[:4], both[4:])
+    negated, reversed_ = adjoint.compile(NEGATE_AND_REVERSE)(both[:4], both[4:])
+    assert np.shares_memory(negated, both) and not np.shares_memory(reversed_, both)
     np.testing.assert_array_equal(both, [0, -1, -2, -3, 4, 5, 6, 7])
