@@ -24,8 +24,9 @@ CASES_PER_PROGRAM = 24
 TOLERANCE_OF_ORDER = {1: 1.0, 2: 20.0}
 
 
-# Absolute: gradients are of order one. Several roundings of the forward function, one of the rule.
-TOLERANCE_OF_ELEMENT = {"f32": 5e-5, "f16": 3e-2, "bf16": 0.2}
+# Absolute, in roundings to the type: gradients are of order one. Values that a rule reads are rounded, and so is its result.
+ROUNDINGS = 6
+TOLERANCE_OF_ELEMENT = {"f32": ROUNDINGS * 2.0**-24, "f16": ROUNDINGS * 2.0**-11, "bf16": ROUNDINGS * 2.0**-8}
 
 # Random numbers lie on a grid, a different one for each argument, so that no two are nearer than the steps of the
 # differences: maxima, comparisons and absolute values have no kink in between.

@@ -6,7 +6,6 @@ use the memory again. What does not fit is read again."""
 import functools
 import os
 import pathlib
-import re
 import subprocess
 import sys
 
@@ -15,9 +14,9 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 sys.dont_write_bytecode = True
 import checks  # noqa: E402
+from gpu_kernel import Kernel  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
-STAGES = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels"]
 SCHEDULES = [["eager"], ["lazy"], ["shuffled", "--seed", "1"], ["shuffled", "--seed", "2"]]
 SOFTMAX = "%y = ad.softmax %x axis {axis} : {t}"
 BOTH = "%0 = ad.mul %x, %w : {t}\n  %1 = ad.softmax %0 axis {axis} : {t}\n  %y = ad.sub %1, %w : {t}"
@@ -54,28 +53,6 @@ def program(text, operands, element, shape):
   return %y : {result}
 }}
 """
-
-
-class Kernel:
-    """The one kernel of a program, as the emulator takes it, and what its launch has."""
-
-    def __init__(self, file, chip):
-        head = self.optimize(file, f"--ad-emit-gpu=chip={chip}")
-        numbers = {name: int(value) for name, value in re.findall(r"ad\.(shared_bytes|threads) = (\d+)", head)}
-        self.shared, self.threads = numbers.get("shared_bytes", 0), numbers.get("threads", 256)
-        code = self.optimize(file, f"--ad-to-gpu-code=chip={chip}")
-        self.text = re.search(r"^  gpu\.module .*?^  }$", code, re.S | re.M)[0]
-
-    @staticmethod
-    def optimize(file, option):
-        return subprocess.run([BIN / "ad-opt", file, *STAGES, option], capture_output=True, text=True, check=True).stdout
-
-    def run(self, folder, arguments, blocks, schedule):
-        module = folder / "kernel.mlir"
-        module.write_text(self.text)
-        command = [BIN / "ad-gpu-emulate", module, "--grid", blocks, "--block", self.threads, "--shared", self.shared,
-                   *(word for argument in arguments for word in ("--arg", argument)), "--out", folder / "found.npy", "--schedule", *schedule]
-        return subprocess.run(list(map(str, command)), capture_output=True, text=True)
 
 
 def wrong(case, folder):

@@ -3,9 +3,12 @@
 once where folders see them, once behind a barrier. The results must have equal bits.
 
     fold_agreement.py TYPE
+    fold_agreement.py --folded FILE    every check of the file must compare a constant with something that is computed
 """
 
 import itertools
+import pathlib
+import re
 import sys
 
 UNARY_FLOAT = """abs neg sign exp exp2 expm1 log log2 log1p sin cos tan tanh sqrt rsqrt recip erf floor ceil round_even
@@ -97,5 +100,19 @@ def main(element):
     program.write()
 
 
+def check_folded(file):
+    """Exits with the operations that no folder took."""
+    text = pathlib.Path(file).read_text()
+    made_by = dict(re.findall(r"^ +(%\w+) = (\S+)", text, re.M))
+    pairs = re.findall(r"check\.expect_eq\((%\w+), (%\w+)\)", text)
+    if not pairs:
+        sys.exit(f"{file}: expected checks")
+    left = sorted({made_by[name] for name, _ in pairs} - {"ad.constant"})
+    if left:
+        sys.exit(f"{file}: not folded: {', '.join(left)}")
+    if any(made_by[hidden] == "ad.constant" for _, hidden in pairs):
+        sys.exit(f"{file}: folded behind a barrier")
+
+
 if __name__ == "__main__":
-    main(sys.argv[1])
+    check_folded(sys.argv[2]) if sys.argv[1] == "--folded" else main(sys.argv[1])
