@@ -28,6 +28,16 @@ def mills(t):
     return erfc(x / sqrt(2)) * exp(x * x / 2) / 2 * (2 + mpf("2.5") * x)
 
 
+# 2 Phi(-t) = e^(-t (BETA + ALPHA t)) (1 + y), where |y| stays below 0.07 up to GELU_END. ALPHA and BETA have few bits, so
+# that the rounding error of t ALPHA + BETA is a float.
+ALPHA, BETA, GELU_END, GELU_CENTRE = mpf("0.44140625"), mpf("0.6640625"), mpf(5), mpf("3.25")
+ERF_BREAK, ERF_CENTRE, ERF_END = mpf("0.96875"), mpf("0.4375"), mpf(4)
+
+
+def flattened_tail(t):
+    return (erfc(t / sqrt(2)) * exp(t * (BETA + ALPHA * t)) - 1) / t
+
+
 def mapped(x):
     return (mpf(x) - CENTRE) / (mpf(x) + CENTRE)
 
@@ -59,7 +69,13 @@ TABLES = [
     ("mills", "Phi(-x) e^(x^2/2) (2 + 2.5x) in t = (x-4)/(x+4), Phi the normal distribution, 0 <= x <= 14.5 (f32), 39 (f64)",
      mills, mpf(-1), (mapped(14.5), mapped(39)), 1, (12, 26)),
     ("erfTail", "(erf(x)/x - 2/sqrt(pi)) / x^2 in z = x^2, |x| <= 1",
-     lambda z: -2 / sqrt(pi) * alternating(z, lambda k: factorial(k + 1) * (2 * k + 3), 80), mpf(0), (1, 1), 1, (7, 13)),
+     lambda z: -2 / sqrt(pi) * alternating(z, lambda k: factorial(k + 1) * (2 * k + 3), 80), mpf(0), (1, 1), 1, (0, 13)),
+    ("geluTail", "(2 Phi(-t) e^(t (0.6640625 + 0.44140625t)) - 1) / t in u = t - 3.25, 0 < t <= 5",
+     lambda u: flattened_tail(u + GELU_CENTRE), -GELU_CENTRE, (GELU_END - GELU_CENTRE, 0), GELU_END, (14, 0)),
+    ("erfCentre", "erf(x)/x - 1 in u = x^2 - 0.4375, |x| <= 0.96875",
+     lambda u: erf(sqrt(u + ERF_CENTRE)) / sqrt(u + ERF_CENTRE) - 1, -ERF_CENTRE, (ERF_BREAK**2 - ERF_CENTRE, 0), 1, (7, 0)),
+    ("erfcLog2", "log2(8 erfc(u + 0.96875)) in u, 0 <= u <= 3.03125; its error counts as that of erf",
+     lambda u: log(8 * erfc(u + ERF_BREAK), 2), mpf(0), (ERF_END - ERF_BREAK, 0), erfc(ERF_BREAK) * log(2), (9, 0)),
 ]
 
 
@@ -169,10 +185,11 @@ template <class T, int N> struct Table {
         print()
     print_quotients()
     constants = [
-        # The high part of ln 2 is short, so that k * high is exact for every exponent k.
+        # High parts are short: of ln 2, so that k * high is exact for every exponent k; of geluScale, so that sums
+        # with it leave an exact rest.
         ("ln2", log(2), (15, 41)), ("invLn2", 1 / log(2), (24, 53)), ("halfPi", pi / 2, (24, 53)),
         ("pi", pi, (24, 53)), ("twoOverSqrtPi", 2 / sqrt(pi), (24, 53)), ("sqrt2", sqrt(mpf(2)), (24, 53)),
-        ("geluScale", 2 * sqrt(2 / pi), (24, 53)),
+        ("geluScale", 2 * sqrt(2 / pi), (12, 53)),
         ("geluCubic", 2 * sqrt(2 / pi) * mpf("0.044715"), (24, 53)),
     ]
     print("// An irrational constant as an unevaluated sum.\ntemplate <class T> struct Split {\n  T high, low;\n};")

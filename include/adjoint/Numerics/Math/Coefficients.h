@@ -92,10 +92,26 @@ template <> inline constexpr double millsRest<double> = 7.726427962276185e-17;
 // (erf(x)/x - 2/sqrt(pi)) / x^2 in z = x^2, |x| <= 1
 template <class T> inline constexpr int erfTail = 0;
 template <class T> inline constexpr T erfTailRest = 0;
-template <> inline constexpr Table<float, 7> erfTail<float>{{-0.376126379f, 0.112837903f, -0.0268659461f, 0.00522261113f, -0.0008508545f, 0.000114517366f, -1.02167478e-05f}}; // error 2^-32.7
-template <> inline constexpr float erfTailRest<float> = -1.01144e-08f;
 template <> inline constexpr Table<double, 13> erfTail<double>{{-0.37612638903183754, 0.11283791670955125, -0.026866170645131082, 0.0052239776254384687, -0.00085483270230246957, 0.00012055332952700439, -1.4925649082364785e-05, 1.6462076794793434e-06, -1.6365085592632062e-07, 1.4796618901290416e-08, -1.219035624032117e-09, 8.8006800904602032e-11, -4.374621450325064e-12}}; // error 2^-66.6
 template <> inline constexpr double erfTailRest<double> = 1.3400801996311475e-17;
+
+// (2 Phi(-t) e^(t (0.6640625 + 0.44140625t)) - 1) / t in u = t - 3.25, 0 < t <= 5
+template <class T> inline constexpr int geluTail = 0;
+template <class T> inline constexpr T geluTailRest = 0;
+template <> inline constexpr Table<float, 14> geluTail<float>{{0.0177480504f, 9.05336128e-06f, -0.00873363763f, 0.00106817461f, -2.13708809e-05f, 2.13704006e-05f, -5.97687449e-06f, 7.12789017e-07f, -8.33956193e-08f, 1.58769584e-08f, -6.91433621e-09f, 3.84142079e-10f, 3.41611545e-10f, 9.7043977e-11f}}; // error 2^-27.4
+template <> inline constexpr float geluTailRest<float> = 3.55683608e-11f;
+
+// erf(x)/x - 1 in u = x^2 - 0.4375, |x| <= 0.96875
+template <class T> inline constexpr int erfCentre = 0;
+template <class T> inline constexpr T erfCentreRest = 0;
+template <> inline constexpr Table<float, 7> erfCentre<float>{{-0.0166495368f, -0.291216135f, 0.0829211324f, -0.0191758741f, 0.00366087211f, -0.000595040154f, 8.08133336e-05f}}; // error 2^-30.2
+template <> inline constexpr float erfCentreRest<float> = -3.13939014e-10f;
+
+// log2(8 erfc(u + 0.96875)) in u, 0 <= u <= 3.03125; its error counts as that of erf
+template <class T> inline constexpr int erfcLog2 = 0;
+template <class T> inline constexpr T erfcLog2Rest = 0;
+template <> inline constexpr Table<float, 9> erfcLog2<float>{{0.449373096f, -3.73138165f, -1.21063364f, -0.0618283376f, 0.0150100943f, -0.0030521166f, 0.000472799409f, -4.82114774e-05f, 2.36771325e-06f}}; // error 2^-28.3
+template <> inline constexpr float erfcLog2Rest<float> = 1.35085854e-08f;
 
 // x P(x^2) / Q(x^2) for |x| up to the range, in place of the function
 inline constexpr float tanhRange = 8.0f; // error 2^-22.1
@@ -128,7 +144,7 @@ template <class T> inline constexpr int sqrt2 = 0;
 template <> inline constexpr Split<float> sqrt2<float>{1.41421354f, 2.4203235e-08f};
 template <> inline constexpr Split<double> sqrt2<double>{1.4142135623730951, -9.6672933134529135e-17};
 template <class T> inline constexpr int geluScale = 0;
-template <> inline constexpr Split<float> geluScale<float>{1.59576917f, -4.53406805e-08f};
+template <> inline constexpr Split<float> geluScale<float>{1.59570312f, 6.59966026e-05f};
 template <> inline constexpr Split<double> geluScale<double>{1.5957691216057308, -9.9693088091109202e-17};
 template <class T> inline constexpr int geluCubic = 0;
 template <> inline constexpr Split<float> geluCubic<float>{0.0713548139f, 2.39883247e-09f};

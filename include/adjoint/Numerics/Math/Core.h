@@ -120,6 +120,11 @@ template <class T, class B> V<B, T> flipSign(B &b, V<B, T> x, V<B, BitsOf<T>> si
   return b.fromBits(b.bits(x) ^ sign);
 }
 
+/// The magnitude of x with the sign of y.
+template <class T, class B> V<B, T> withSignOf(B &b, V<B, T> x, V<B, T> y) {
+  return b.fromBits((b.bits(x) & BitsOf<T>(~signMask<T>())) | signOf<T>(b, y));
+}
+
 template <class T, class B> V<B, bool> signBit(B &b, V<B, T> x) { return signOf<T>(b, x) != BitsOf<T>(0); }
 
 template <class T> constexpr T infinity() { return std::numeric_limits<T>::infinity(); }

@@ -2,8 +2,9 @@
 //
 // erf and gelu, from Phi(-x), the tail of the normal distribution.
 //
-// Phi(-x) = e^(-x^2/2) M(x) / (2 + 2.5x) for x >= 0, where M stays between 0.97 and 1.09 on the whole half
-// line and is one polynomial in (x - 4) / (x + 4).
+// In double, and far out in float, Phi(-x) = e^(-x^2/2) M(x) / (2 + 2.5x) for x >= 0, where M stays between
+// 0.97 and 1.09 on the whole half line and is one polynomial in (x - 4) / (x + 4). From -5 on gelu of float
+// needs no division: a quadratic exponent leaves a factor close to 1.
 #ifndef ADJOINT_NUMERICS_MATH_ERRORFUNCTION_H
 #define ADJOINT_NUMERICS_MATH_ERRORFUNCTION_H
 
@@ -50,9 +51,10 @@ template <class T, class B> Pair<B, T> normalCentre(B &b, V<B, T> x) {
   return add<T>(b, {b.constant(T(0.5)), b.constant(T(0))}, multiply<T>(b, series, x));
 }
 
-/// x Phi(x), Phi as 1/2 + ..., Phi(-|x|) or 1 - Phi(-|x|).
-template <class T, class B> V<B, T> gelu(B &b, V<B, T> x) {
-  constexpr T end = sizeof(T) == 4 ? T(14.5) : T(39);
+/// x Phi(x) of double, Phi as 1/2 + ..., Phi(-|x|) or 1 - Phi(-|x|).
+template <class B> V<B, double> geluOf(B &b, V<B, double> x) {
+  using T = double;
+  constexpr T end = 39;
   V<B, T> magnitude = absolute<T>(b, x), clamped = atMost<T>(b, magnitude, end);
   Scaled<B, T> tail = normalTail<T>(b, clamped);
   V<B, T> factor = powerOrZero<T>(b, tail.k, FloatLayout<T>::mantissa + 20);
@@ -69,9 +71,43 @@ template <class T, class B> V<B, T> gelu(B &b, V<B, T> x) {
   return b.select(x > end, x, result);
 }
 
+/// x Phi(x) for x < -5: -x Phi(-|x|), which may be subnormal; -0 from -14.5 on.
+template <class B> V<B, float> geluFar(B &b, V<B, float> x) {
+  V<B, float> clamped = atMost<float>(b, -x, 14.5f);
+  Scaled<B, float> tail = normalTail<float>(b, clamped);
+  return -scale<float>(b, multiply<float>(b, tail.value, clamped).high, tail.k);
+}
+
+/// x Phi(x) of float: Phi(-t) = e^(-t (beta + alpha t)) (1 + y) / 2 with t = |x|. The power is 2^k (1 + q),
+/// and (1 + q)(1 + y) = 1 + s. With h = t 2^(k-1) the result is
+///   -h d - h e         for x < 0, where d + e is 1 + s,
+///   (x - h) - h s      for 2^(k-1) = 1/2, where the difference is exact,
+///   x - h d            else: h is small beside x.
+template <class B> V<B, float> geluOf(B &b, V<B, float> x) {
+  // As derive-coefficients.py has them. Beyond 5 the polynomial is good enough for what x > 5 subtracts.
+  constexpr float end = 5.5f, alpha = 0.44140625f, beta = 0.6640625f;
+  V<B, float> t = atMost<float>(b, absolute<float>(b, x), end);
+  V<B, float> slope = b.fma(t, b.constant(alpha), b.constant(beta));
+  V<B, float> slopeLow = b.fma(t, b.constant(alpha), b.constant(beta) - slope); // exact
+  Pair<B, float> exponent = twoProduct<float>(b, -t, slope);
+  exponent.low = b.fma(-t, slopeLow, exponent.low);
+  ExpParts<B, float> e = expParts<float>(b, exponent);
+  V<B, float> y = t * polynomial<float>(b, t - 3.25f, geluTail<float>);
+  Pair<B, float> sum = fastTwoSum<float>(b, e.r, b.fma(y, e.r + e.rest, e.rest) + y);
+  Pair<B, float> whole = fastTwoSum<float>(b, b.constant(1.0f), sum.high);
+  V<B, float> h = t * powerOfTwo<float>(b, e.k + uint32_t(-1));
+  V<B, bool> negative = x < 0.0f, half = b.logicalAnd(b.logicalNot(negative), e.k == uint32_t(0));
+  V<B, float> base = b.select(negative, -h * (whole.low + sum.low), b.select(half, x - h, x));
+  V<B, float> usual = b.fma(-h, b.select(half, sum.high, whole.high), base);
+  usual = withSignOf<float>(b, usual, x); // of a zero
+  return within<B>(b, x < -5.0f, usual, [&] { return geluFar<B>(b, x); });
+}
+template <class T, class B> V<B, T> gelu(B &b, V<B, T> x) { return geluOf<B>(b, x); }
+
 /// x (2/sqrt(pi) + x^2 P(x^2)), |x| <= 1; for larger |x| 1 - 2 Phi(-sqrt(2) x).
-template <class T, class B> V<B, T> erf(B &b, V<B, T> x) {
-  constexpr T end = sizeof(T) == 4 ? T(4.5) : T(6.5);
+template <class B> V<B, double> erfOf(B &b, V<B, double> x) {
+  using T = double;
+  constexpr T end = 6.5;
   V<B, T> magnitude = atMost<T>(b, absolute<T>(b, x), end);
   V<B, T> inner = atMost<T>(b, magnitude, T(1));
   Pair<B, T> series = erfSeries<T>(b, twoProduct<T>(b, inner, inner));
@@ -90,6 +126,21 @@ template <class T, class B> V<B, T> erf(B &b, V<B, T> x) {
   result = b.select(magnitude < tiny, scaled, result);
   return flipSign<T>(b, result, signOf<T>(b, x));
 }
+
+/// x + x P(x^2), |x| < 0.9375, where |P| stays below 0.13; for larger |x| 1 - 2^(log2 erfc), whose
+/// second term weighs a fifth at most.
+template <class B> V<B, float> erfOf(B &b, V<B, float> x) {
+  constexpr float middle = 0.96875f;
+  V<B, float> magnitude = atMost<float>(b, absolute<float>(b, x), 4.0f);
+  V<B, float> centre = polynomial<float>(b, magnitude * magnitude - 0.4375f, erfCentre<float>);
+  Exp2Reduced<B, float> rest =
+      reduceExp2<float>(b, polynomial<float>(b, magnitude - middle, erfcLog2<float>));
+  V<B, float> large =
+      b.fma(-exp2OfFraction<B>(b, rest.r), powerOfTwo<float>(b, rest.k + uint32_t(-3)), b.constant(1.0f));
+  V<B, float> result = b.select(magnitude < middle, b.fma(magnitude, centre, magnitude), large);
+  return flipSign<float>(b, result, signOf<float>(b, x));
+}
+template <class T, class B> V<B, T> erf(B &b, V<B, T> x) { return erfOf<B>(b, x); }
 
 } // namespace mlir::ad::numerics
 

@@ -69,6 +69,18 @@ template <class T, class B> ExpPair<B, T> expPair(B &b, Pair<B, T> x) {
   return {reduced.k, expm1Reduced<T>(b, r)};
 }
 
+/// e^x = 2^k (1 + r + rest), |r| <= ln(2)/2, whose own low part stands in `rest`, at most 0.07.
+template <class B, class T> struct ExpParts {
+  V<B, BitsOf<T>> k;
+  V<B, T> r, rest;
+};
+
+template <class T, class B> ExpParts<B, T> expParts(B &b, Pair<B, T> x) {
+  ExpReduced<B, T> reduced = reduceExp<T>(b, x.high);
+  Pair<B, T> r = fastTwoSum<T>(b, reduced.r.high, reduced.r.low + x.low);
+  return {reduced.k, r.high, expRest<T>(b, r)};
+}
+
 /// 1 + q, normalised.
 template <class T, class B> Pair<B, T> onePlus(B &b, Pair<B, T> q) {
   Pair<B, T> sum = fastTwoSum<T>(b, b.constant(T(1)), q.high);
@@ -90,12 +102,17 @@ template <class T, class B> V<B, T> expAnywhere(B &b, V<B, T> x) {
   return expFinish<T>(b, reduceExp<T>(b, clamped));
 }
 
+/// `usual`, or where an argument is `outside` what `anywhere` computes.
+template <class B, class Anywhere>
+V<B, float> within(B &b, V<B, bool> outside, V<B, float> usual, Anywhere anywhere) {
+  using Result = std::tuple<V<B, float>>;
+  return std::get<0>(b.rarely(outside, Result{usual}, [&] { return Result{anywhere()}; }));
+}
+
 /// `usual` where |x| < bound, with which 2^k is a normal number; else what `anywhere` computes.
 template <class B, class Anywhere>
 V<B, float> within(B &b, V<B, float> x, float bound, V<B, float> usual, Anywhere anywhere) {
-  V<B, bool> outside = b.logicalNot(absolute<float>(b, x) < bound);
-  using Result = std::tuple<V<B, float>>;
-  return std::get<0>(b.rarely(outside, Result{usual}, [&] { return Result{anywhere()}; }));
+  return within<B>(b, b.logicalNot(absolute<float>(b, x) < bound), usual, anywhere);
 }
 
 template <class B> V<B, double> expOf(B &b, V<B, double> x) { return expAnywhere<double>(b, x); }
@@ -218,7 +235,8 @@ template <class T, class B> V<B, T> silu(B &b, V<B, T> x) {
 }
 
 /// x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3), which is 0.5 x (1 + tanh u).
-template <class T, class B> V<B, T> geluTanh(B &b, V<B, T> x) {
+template <class B> V<B, double> geluTanhOf(B &b, V<B, double> x) {
+  using T = double;
   V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, T(1000)), T(-30));
   Pair<B, T> square = twoProduct<T>(b, clamped, clamped);
   Pair<B, T> inner = add<T>(b, pairOf<T>(b, geluScale<T>), multiply<T>(b, square, geluCubic<T>));
@@ -227,16 +245,65 @@ template <class T, class B> V<B, T> geluTanh(B &b, V<B, T> x) {
   return b.select(absolute<T>(b, x) < T(1e-30), tiny, timesLogistic<T>(b, x, clamped, s));
 }
 
-/// (e^2x - 1) / (e^2x + 1).
+/// -2|u| for t = |x|.
+template <class B> Pair<B, float> geluTanhExponent(B &b, V<B, float> t) {
+  Pair<B, float> square = twoProduct<float>(b, t, t);
+  V<B, float> cubic = b.constant(geluCubic<float>.high), scale = b.constant(geluScale<float>.high);
+  V<B, float> slope = b.fma(square.high, cubic, scale);
+  V<B, float> slopeLow = b.fma(square.high, cubic, scale - slope); // exact: the high part of scale is short
+  slopeLow = b.fma(square.low, cubic, slopeLow + geluScale<float>.low);
+  slopeLow = b.fma(square.high, b.constant(geluCubic<float>.low), slopeLow);
+  Pair<B, float> exponent = twoProduct<float>(b, -t, slope);
+  return {exponent.high, b.fma(-t, slopeLow, exponent.low)};
+}
+
+/// x e^(-2|u|) for x < -9, where 1 + e^(-2|u|) is 1.
+template <class B> V<B, float> geluTanhFar(B &b, V<B, float> x) {
+  V<B, float> t = atMost<float>(b, -x, 12.0f);
+  ExpParts<B, float> e = expParts<float>(b, geluTanhExponent<B>(b, t));
+  Pair<B, float> power = fastTwoSum<float>(b, b.constant(1.0f), e.r);
+  power.low = power.low + e.rest;
+  return -scale<float>(b, multiply<float>(b, power, t).high, e.k);
+}
+
+/// The same from e = e^(-2|u|) = 2^k (1 + s), of which only s is rounded: x / (1 + e), or x e / (1 + e) below
+/// 0. The quotient of 1 or 1 + s by 1 + e and what is missing to it are multiplied by x or x 2^k, which is
+/// exact.
+template <class B> V<B, float> geluTanhOf(B &b, V<B, float> x) {
+  constexpr float end = 9.0f; // from there on e^(-2|u|) leaves the normal numbers
+  V<B, float> t = atMost<float>(b, absolute<float>(b, x), end), one = b.constant(1.0f);
+  ExpParts<B, float> e = expParts<float>(b, geluTanhExponent<B>(b, t));
+  V<B, float> s = e.r + e.rest, power = powerOfTwo<float>(b, e.k);
+
+  Pair<B, float> denominator = fastTwoSum<float>(b, one, power);
+  V<B, float> sum = b.fma(power, s, denominator.high);
+  denominator = {sum, b.fma(power, s, denominator.high - sum) + denominator.low};
+  V<B, bool> negative = x < 0.0f;
+  Pair<B, float> numerator = fastTwoSum<float>(b, one, b.select(negative, s, b.constant(0.0f)));
+  V<B, float> inverse = one / denominator.high, quotient = numerator.high * inverse;
+  V<B, float> rest = b.fma(-quotient, denominator.high, numerator.high);
+  rest = b.fma(-quotient, denominator.low, rest + numerator.low) * inverse;
+  V<B, float> factor = b.select(negative, x * power, x);
+  V<B, float> usual = b.fma(factor, quotient, factor * rest);
+  usual = b.select(x > end, x, usual);
+  return within<B>(b, x < -end, usual, [&] { return geluTanhFar<B>(b, x); });
+}
+template <class T, class B> V<B, T> geluTanh(B &b, V<B, T> x) { return geluTanhOf<B>(b, x); }
+
+/// q / (q + 2) with q = e^2x - 1 = (2^k - 1) + 2^k p; both parts of the quotient are pairs.
 template <class T, class B> V<B, T> tanh(B &b, V<B, T> x) {
-  V<B, T> magnitude = absolute<T>(b, x);
-  ExpPair<B, T> e = expPair<T>(b, atMost<T>(b, magnitude * T(2), T(45)));
-  Pair<B, T> difference = expm1Scaled<T>(b, e); // both are 2^-k times the true value
-  Pair<B, T> sum = add<T>(b, difference, pairOf<T>(b, powerOfTwo<T>(b, b.constant(BitsOf<T>(1)) - e.k)));
-  V<B, T> result = divide<T>(b, difference, sum).high;
-  constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa / 2 + 2));
-  result = b.select(magnitude < tiny, magnitude, result);
-  return flipSign<T>(b, result, signOf<T>(b, x));
+  // Beyond, the result is 1.
+  V<B, T> magnitude = atMost<T>(b, absolute<T>(b, x), sizeof(T) == 4 ? T(10) : T(20));
+  ExpParts<B, T> e = expParts<T>(b, pairOf<T>(b, magnitude + magnitude));
+  Pair<B, T> p = fastTwoSum<T>(b, e.r, e.rest);
+  V<B, T> power = powerOfTwo<T>(b, e.k), offset = power - T(1);
+  V<B, T> top = b.fma(power, p.high, offset);
+  V<B, T> topLow = b.fma(power, p.low, b.fma(power, p.high, offset - top));
+  Pair<B, T> bottom = twoSum<T>(b, top, b.constant(T(2)));
+  bottom.low = bottom.low + topLow;
+  V<B, T> inverse = b.constant(T(1)) / bottom.high, quotient = top * inverse;
+  V<B, T> rest = b.fma(-quotient, bottom.high, top) + b.fma(-quotient, bottom.low, topLow);
+  return flipSign<T>(b, b.fma(rest, inverse, quotient), signOf<T>(b, x));
 }
 
 } // namespace mlir::ad::numerics
