@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import Any
 
 from . import _adjoint
@@ -19,6 +20,34 @@ class OptionError(Error, ValueError):
 
 class TargetUnavailableError(Error):
     """This build or this machine cannot run programs on the target."""
+
+
+class FileError(Error, OSError):
+    """The file of a program cannot be read. It is an exception of the system's kind too, e.g. FileNotFoundError."""
+
+    def __str__(self) -> str:
+        return f"cannot read {self.filename!r}: {self.strerror}"
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no file of that name."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; a string is a program, not a name, if it has a line break or a brace"
+
+
+class _DirectoryError(FileError, IsADirectoryError):
+    __doc__ = FileError.__doc__
+
+
+class _PermissionError(FileError, PermissionError):
+    __doc__ = FileError.__doc__
+
+
+def make_file_error(error: OSError, name: str) -> FileError:
+    """The exception of this package for one of the system."""
+    kinds = {FileNotFoundError: MissingFileError, IsADirectoryError: _DirectoryError, PermissionError: _PermissionError}
+    return kinds.get(type(error), FileError)(error.errno, error.strerror, name)
 
 
 class ArgumentTypeError(Error, TypeError):
@@ -67,19 +96,24 @@ class CompileError(Error):
 
 
 class ProgramError(Error, RuntimeError):
-    """The program failed while it ran: in `operation` at `location`, where the failure has a place in the source."""
+    """The program failed while it ran: in `operation` at `location`, where the failure has a place in the source.
 
-    def __init__(self, message: str, location: str = "", operation: str = "", excerpt: str = ""):
-        super().__init__(message, location, operation, excerpt)
+    `arguments` says what the arguments of open size were, e.g. "x: tensor<2xf32>".
+    """
+
+    def __init__(self, message: str, location: str = "", operation: str = "", excerpt: str = "", arguments: str = ""):
+        super().__init__(message, location, operation, excerpt, arguments)
         self.message = message
         self.location = location
         self.operation = operation
         self.excerpt = excerpt
+        self.arguments = arguments
 
     def __str__(self) -> str:
         place = f"{self.location}: error: " if self.location else ""
         subject = f"'{self.operation}' op " if self.operation else ""
-        return f"{place}{subject}{self.message}{self.excerpt}"
+        called = f"; called with {self.arguments}" if self.arguments else ""
+        return f"{place}{subject}{self.message}{called}{self.excerpt}"
 
 
 class CheckError(ProgramError):
@@ -106,14 +140,22 @@ class Source:
         file, line, column = (location.rsplit(":", 2) + ["", ""])[:3]
         return self.excerpt(file, int(line), int(column)) if line.isdigit() and column.isdigit() else ""
 
+    def location_of_function(self, name: str) -> str:
+        """Where the function begins; empty if the text does not show it."""
+        found = re.search(rb'^[ \t]*(func\.func)\b[^@\n]*@"?' + re.escape(name.encode()) + rb'"?[\s(]', self.text, re.M)
+        if not found:
+            return ""
+        before = self.text[: found.start(1)]
+        return f"{self.name}:{before.count(bytes([10])) + 1}:{len(before) - before.rfind(bytes([10]))}"
+
     def diagnostic(self, entry: tuple[Any, ...]) -> Diagnostic:
         severity, file, line, column, text, notes = entry
         excerpt = self.excerpt(file, line, column)
         return Diagnostic(severity, text, file, line, column, excerpt, tuple(map(self.diagnostic, notes)))
 
 
-def make_exception(failure: _adjoint.Failure, source: Source) -> Error:
-    """The exception for what the compiler or the running program reported."""
+def make_exception(failure: _adjoint.Failure, source: Source, entry: str = "", arguments: str = "") -> Error:
+    """The exception for what the compiler reported, or the function `entry` running on `arguments`."""
     diagnostics = tuple(map(source.diagnostic, failure.diagnostics))
     if failure.reason == "options":
         return OptionError(failure.message)
@@ -127,5 +169,7 @@ def make_exception(failure: _adjoint.Failure, source: Source) -> Error:
     if not failure.message and diagnostics:
         # What the reference interpreter refuses it says as a compiler does.
         first = diagnostics[0]
-        return kind(first.message, first.location, "", first.excerpt)
-    return kind(failure.message, failure.location, failure.operation, source.excerpt_at(failure.location))
+        return kind(first.message, first.location, "", first.excerpt, arguments)
+    # Memory is asked for by a program as a whole.
+    location = failure.location or source.location_of_function(entry)
+    return kind(failure.message, location, failure.operation, source.excerpt_at(location), arguments)

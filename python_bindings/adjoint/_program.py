@@ -16,9 +16,9 @@ import numpy as np
 
 from . import _adjoint
 from ._arrays import from_storage, prepare, prepare_output
-from ._errors import ArgumentMemoryError, ArgumentTypeError, OptionError, Source, make_exception
+from ._errors import ArgumentMemoryError, ArgumentTypeError, OptionError, Source, make_exception, make_file_error
 from ._host import Feed, Receiver, check_names, feed_functions, receive_functions
-from ._signature import STORAGE, Signature, TensorSpec, make_signature
+from ._signature import STORAGE, Signature, TensorSpec, format_type, make_signature
 
 
 def compile(
@@ -41,7 +41,7 @@ def compile(
     one per processor; `cpu` the processor to compile for instead of this one; `cache` the folder of compiled programs
     or "off"; with `optimize=False` exactly the written operations run. `name` stands for the file in messages.
 
-    Raises CompileError, OptionError or TargetUnavailableError.
+    Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """
     text, name = _read(source, name)
     name = name.encode(errors="replace").decode()
@@ -63,9 +63,15 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
     if isinstance(source, bytes):
         return source, name or "<bytes>"
     if isinstance(source, str) and ("\n" in source or "{" in source):
-        return source.encode(), name or "<string>"
-    with open(os.fspath(source), "rb") as file:
-        return file.read(), name or os.fsdecode(source)
+        return source.encode(errors="surrogatepass"), name or "<string>"
+    path = os.fsdecode(source)
+    try:
+        with open(path, "rb") as file:
+            return file.read(), name or path
+    except OSError as error:
+        raise make_file_error(error, path) from error
+    except ValueError as error:  # a null character
+        raise OptionError(f"cannot read {path!r}: {error}") from error
 
 
 def _count(threads: int) -> int:
@@ -134,7 +140,7 @@ class Program:
         memory = tuple(map(_output_memory, self.signature.results, outputs))
         results = self._native.run(arrays, self._prepare, feed, receive, memory, self._conflict)
         if isinstance(results, _adjoint.Failure):
-            raise make_exception(results, self._source)
+            raise make_exception(results, self._source, self.signature.entry, self._describe_open(arrays))
         if self._has_storage:
             results = list(map(from_storage, results, self.signature.results))
         if outputs:
@@ -142,6 +148,15 @@ class Program:
         if len(results) == 1:
             return results[0]
         return self._results(*results) if results else None
+
+    def _describe_open(self, arrays: tuple[object, ...]) -> str:
+        """The arguments whose sizes the program leaves open, as they were given: what an error about sizes is about."""
+        given = [
+            f"{spec.name}: {format_type(spec.element_type, tuple(getattr(array, 'shape', ())))}"
+            for spec, array in zip(self.signature.arguments, arrays)
+            if None in spec.shape
+        ]
+        return ", ".join(given[:8] + ["..."] * (len(given) > 8))
 
     def _prepare(self, index: int, value: object, copy: bool) -> np.ndarray:
         return prepare(self.signature.arguments[index], value, copy=copy)
