@@ -31,9 +31,10 @@ func.func @slice_a1_dynamic(%x: tensor<?x10xf32>) -> tensor<4x3xf32> {
 
 // CHECK-LABEL: func.func private @dynamic_update_slice_a1__vjp_0_1(
 // CHECK-SAME:    %[[X:.+]]: tensor<4x10xf32>, %[[U:.+]]: tensor<1x10xf32>, %[[I:.+]]: index, %[[G:.+]]: tensor<4x10xf32>)
+// The part is read before it is replaced, which can then be done in place.
+// CHECK:       %[[DU:.+]] = ad.dynamic_slice %[[G]][%[[I]], %{{.+}}] : tensor<4x10xf32> -> tensor<1x10xf32>
 // CHECK:       %[[ZEROS:.+]] = ad.constant dense<0.000000e+00> : tensor<1x10xf32>
 // CHECK:       %[[DX:.+]] = ad.dynamic_update_slice %[[G]], %[[ZEROS]][%[[I]], %{{.+}}]
-// CHECK:       %[[DU:.+]] = ad.dynamic_slice %[[G]][%[[I]], %{{.+}}] : tensor<4x10xf32> -> tensor<1x10xf32>
 // CHECK:       return %{{.+}}, %[[DX]], %[[DU]]
 func.func @dynamic_update_slice_a1(%x: tensor<4x10xf32>, %u: tensor<1x10xf32>, %i: index) -> tensor<4x10xf32> {
   %zero = arith.constant 0 : index
