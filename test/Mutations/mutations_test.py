@@ -181,7 +181,7 @@ def check_command(folder):
     shutil.copy(compile_sample(folder), folder / "bin/sample")
     seen = "\n".join(line for line in RIGHT if "swap" not in line)
     test = folder / "bin/ad-sample-unit"
-    test.write_text("#!/bin/bash\n[[ $ADJOINT_MUTATIONS_LIST ]] && exit\n"
+    test.write_text("#!/bin/bash\n"
                     f"[[ $({folder}/bin/sample 3 4 | grep -v swap) == \"{seen}\" ]] && echo '1 run, 0 failed'\n")
     test.chmod(0o755)
     every = faults.faults_of([folder / "bin/sample"])

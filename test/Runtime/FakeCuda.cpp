@@ -3,7 +3,8 @@
    A library in the place of the CUDA driver, for tests of what we ask of one. Its memory is the host's, its
    kernels are not executed, and all else is done at once. $AD_FAKE_CUDA names one call that fails. Each call
    is printed, launches with the arguments that a kernel would see; what was made and not given back is
-   counted when the context is released. */
+   counted when the context is released. Calls on a thread that has no current context fail, and are counted.
+ */
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,28 @@ static std::map<void *, std::string> &living() {
   return things;
 }
 
-// Whether the call is the one that is to fail; says that it was made.
+static thread_local void *current; // the context
+static int callsWithoutContext = 0;
+
+// Whether a call that needs a context has none.
+static bool lacksContext(const char *call) {
+  static const std::set<std::string> others = {"cuInit",
+                                               "cuDeviceGetCount",
+                                               "cuDeviceGet",
+                                               "cuDeviceGetAttribute",
+                                               "cuDevicePrimaryCtxRetain",
+                                               "cuDevicePrimaryCtxRelease"};
+  if (current || others.count(call))
+    return false;
+  std::fprintf(stderr, "fake: %s without a context\n", call);
+  ++callsWithoutContext;
+  return true;
+}
+
+// Whether the call is the one that is to fail, or has no context; says that it was made.
 static int fails(const char *call, const std::string &detail = "") {
+  if (lacksContext(call))
+    return 201;
   const char *wanted = std::getenv("AD_FAKE_CUDA");
   std::fprintf(stderr, "fake: %s%s%s\n", call, detail.empty() ? "" : " ", detail.c_str());
   return wanted && std::strcmp(wanted, call) == 0 ? 700 : 0;
@@ -201,7 +223,8 @@ int cuDevicePrimaryCtxRelease_v2(int) {
       std::fprintf(stderr, "fake: left: %s\n", name.c_str());
   return fails("cuDevicePrimaryCtxRelease", std::to_string(left) + " left");
 }
-int cuCtxSetCurrent(void *) { return 0; }
+int cuCtxSetCurrent(void *context) { return current = context, 0; }
+int ad_fake_calls_without_context() { return callsWithoutContext; }
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *names, void **values) {
   const char *text = static_cast<const char *>(image);
   std::fprintf(stderr, "fake: image %s\n",
@@ -231,7 +254,8 @@ int cuEventCreate(void **event, unsigned) { return make("cuEventCreate", event, 
 int cuEventDestroy_v2(void *event) { return drop("cuEventDestroy", event); }
 int cuEventRecord(void *, void *stream) { return fails("cuEventRecord", nameOf(stream)); }
 int cuEventSynchronize(void *) { return fails("cuEventSynchronize"); }
-int cuEventQuery(void *) { return 600; } // not yet, as far as anybody can tell
+// Not yet, as far as anybody can tell.
+int cuEventQuery(void *) { return lacksContext("cuEventQuery") ? 201 : 600; }
 int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   return make("cuMemHostAlloc", memory, "host memory", bytes);
 }

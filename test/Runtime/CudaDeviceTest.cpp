@@ -1,0 +1,132 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The device behind the CUDA driver, whose calls may come from any thread: on each the context has to be made
+// current first. Every function of the device is called on a thread of its own, before any other call there;
+// the library in the driver's place counts the calls that it gets without a context.
+#include "adjoint/Runtime/CudaDevice.h"
+#include "CommandList.h"
+#include "Unit.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <functional>
+#include <thread>
+
+using namespace adrt;
+
+namespace {
+
+int callsWithoutContext() {
+  void *library = dlopen(AD_FAKE_CUDA_LIBRARY, RTLD_NOW);
+  return reinterpret_cast<int (*)()>(dlsym(library, "ad_fake_calls_without_context"))();
+}
+
+/// Does it where no context is current, and says so when a call of the driver missed that.
+void onNewThread(const char *what, const std::function<void()> &call) {
+  int before = callsWithoutContext();
+  std::thread(call).join();
+  unit::expect(callsWithoutContext() == before, std::string(what) + ": no context", __FILE__, __LINE__);
+}
+
+void succeeds(const char *what, const std::function<Outcome()> &call) {
+  Outcome outcome;
+  onNewThread(what, [&] { outcome = call(); });
+  unit::expect(outcome.ok(), std::string(what) + ": " + outcome.message, __FILE__, __LINE__);
+}
+
+std::unique_ptr<Device> makeDevice() {
+  std::string problem;
+  std::unique_ptr<Device> device;
+  onNewThread("makeCudaDevice", [&] {
+    device = makeCudaDevice(".target sm_80\n.visible .entry first()\n.visible .entry second()\n",
+                            {"first", "second"}, problem);
+  });
+  unit::expect(device != nullptr, problem, __FILE__, __LINE__);
+  return device;
+}
+
+Launch launchOf(int32_t kernel, uint32_t shared = 0) {
+  Launch launch;
+  launch.kernel = kernel;
+  for (int axis = 0; axis < 3; ++axis)
+    launch.grid.blocks[axis] = launch.grid.threads[axis] = 1;
+  launch.grid.shared_bytes = shared;
+  return launch;
+}
+
+void memoryFromAnyThread() {
+  std::unique_ptr<Device> device = makeDevice();
+  void *memory = nullptr, *other = nullptr, *pinned = nullptr;
+  onNewThread("allocate", [&] { memory = device->allocate(16); });
+  onNewThread("allocate", [&] { other = device->allocate(16); });
+  onNewThread("allocateHost", [&] { pinned = device->allocateHost(16); });
+  EXPECT(memory && other && pinned);
+  if (!memory || !other || !pinned)
+    return;
+  char bytes[16] = "fifteen letters";
+  char back[16] = {};
+  succeeds("write", [&] { return device->write(memory, bytes, sizeof bytes); });
+  succeeds("copy", [&] { return device->copy(other, memory, sizeof bytes); });
+  succeeds("read", [&] { return device->read(back, other, sizeof back); });
+  EXPECT(std::string(back) == bytes);
+  succeeds("fill", [&] { return device->fill(memory, 'x', 15); });
+  succeeds("fetch", [&] { return device->fetch(pinned, memory, sizeof bytes); });
+  succeeds("bring", [&] { return device->bring(other, pinned, sizeof bytes); });
+  succeeds("read", [&] { return device->read(back, other, sizeof back); });
+  EXPECT(std::string(back, sizeof back) == std::string(15, 'x') + '\0');
+  int64_t shape[] = {4, 4};
+  uint32_t box[] = {4, 4};
+  alignas(64) char map[128];
+  succeeds("describe", [&] { return device->describe(map, {memory, shape, 2, ADRT_F32}, {box, 0}); });
+  onNewThread("release", [&] { device->release(memory); });
+  onNewThread("release", [&] { device->release(other); });
+  onNewThread("releaseHost", [&] { device->releaseHost(pinned); });
+  onNewThread("~CudaDevice", [&] { device.reset(); });
+}
+
+void eventsFromAnyThread() {
+  std::unique_ptr<Device> device = makeDevice();
+  std::unique_ptr<Event> event;
+  succeeds("makeEvent", [&] {
+    Outcome outcome;
+    event = device->makeEvent(outcome);
+    return outcome;
+  });
+  succeeds("record", [&] { return device->record(*event, Lane::Compute); });
+  succeeds("order", [&] { return device->order(Lane::Fetch, *event); });
+  succeeds("wait", [&] { return device->wait(*event); });
+  onNewThread("reached", [&] { device->reached(*event); });
+  succeeds("synchronize", [&] { return device->synchronize(); });
+  onNewThread("~Event", [&] { event.reset(); });
+}
+
+void launchesFromAnyThread() {
+  std::unique_ptr<Device> device = makeDevice();
+  succeeds("launch", [&] { return device->launch(launchOf(0)); });
+  succeeds("launch with shared memory", [&] { return device->launch(launchOf(1, 1 << 16)); });
+  CommandList commands, others;
+  for (uint32_t blocks : {1u, 2u}) {
+    Launch launch = launchOf(0);
+    launch.grid.blocks[0] = blocks;
+    (blocks == 1 ? commands : others).add(launch);
+  }
+  std::unique_ptr<Graph> graph;
+  succeeds("capture", [&] {
+    Outcome outcome;
+    graph = device->capture(commands, outcome);
+    return outcome;
+  });
+  EXPECT(graph != nullptr);
+  if (!graph)
+    return;
+  succeeds("replay", [&] { return device->replay(*graph, commands); });
+  succeeds("change", [&] { return device->change(*graph, others, 0); });
+  onNewThread("~Graph", [&] { graph.reset(); });
+}
+
+} // namespace
+
+int main() {
+  setenv("ADJOINT_LIBCUDA", AD_FAKE_CUDA_LIBRARY, /*replace=*/1);
+  return unit::runTests("cuda-device", {memoryFromAnyThread, eventsFromAnyThread, launchesFromAnyThread});
+}
