@@ -71,6 +71,41 @@ BODIES = {
       scf.yield %u : {ROW}
     }}}}
 """ + END,
+    "branch": LOOP.replace("{to}", "n") + f"""    %low = arith.cmpi ult, %i, %c2 : index
+    %t = scf.if %low -> ({ROW}) {{{{
+""" + read("r", "i") + f"""      %p = ad.mul %a, %r : {ROW}
+      %q = ad.sin %p : {ROW}
+      scf.yield %q : {ROW}
+    }}}} else {{{{
+      %u = ad.cos %a : {ROW}
+      scf.yield %u : {ROW}
+    }}}}
+""" + END,
+    "branch in a branch": LOOP.replace("{to}", "m") + f"""    %low = arith.cmpi ult, %i, %c2 : index
+    %t = scf.if %low -> ({ROW}) {{{{
+      %none = arith.cmpi eq, %i, %c0 : index
+""" + read("r", "i") + f"""      %s = scf.if %none -> ({ROW}) {{{{
+        scf.yield %a : {ROW}
+      }}}} else {{{{
+        %j = arith.addi %i, %c1 : index
+    """ + read("v", "j") + f"""        %u = ad.cos %v : {ROW}
+        scf.yield %u : {ROW}
+      }}}}
+      %p = ad.mul %s, %r : {ROW}
+      %q = ad.sin %p : {ROW}
+      scf.yield %q : {ROW}
+    }}}} else {{{{
+""" + read("v", "i") + f"""      %u = ad.cos %v : {ROW}
+      scf.yield %u : {ROW}
+    }}}}
+""" + END,
+    "row behind a branch": LOOP.replace("{to}", "m") + f"""    %low = arith.cmpi ult, %i, %c2 : index
+    %b = scf.if %low -> ({ROW}) {{{{
+""" + read("r", "i") + f"""      scf.yield %r : {ROW}
+    }}}} else {{{{
+      scf.yield %a : {ROW}
+    }}}}
+""" + NEXT + read("s", "j") + step("b", "s") + END,
     "replaced rows": """  %h = scf.for %i = %c0 to %m step %c1 iter_args(%c = %x) -> {x} {{
     %a = ad.dynamic_slice %c[%i, %c0] : {x} -> """ + ROW + "\n" + NEXT + read("r", "j", "c") + step("r", "w") + """
     %d = ad.dynamic_update_slice %c, %t[%j, %c0] : {x}, """ + ROW + """

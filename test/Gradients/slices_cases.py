@@ -70,6 +70,22 @@ scf.yield %s : {1}
 scf.yield %c : {1}
 }}
 """ + YIELD),
+    loop("branches", """%low = arith.cmpi ult, %i, %k2 : index
+%b = scf.if %low -> {1} {{
+%none = arith.cmpi eq, %i, %k0 : index
+""" + row(0, "a0", "i") + """%s = scf.if %none -> {1} {{
+scf.yield %h : {1}
+}} else {{
+""" + NEXT + row(1, "a0", "j") + """%u = ad.mul %r1, %r0 : {1}
+scf.yield %u : {1}
+}}
+%p = ad.mul %s, %r0 : {1}
+scf.yield %p : {1}
+}} else {{
+""" + row(2, "a0", "k1") + """%c = ad.cos %r2 : {1}
+scf.yield %c : {1}
+}}
+""" + row(3, "a0", "i") + step(["b", "r3"]) + YIELD),
     # Weights of layers, one matrix per iteration.
     Case("ad.dynamic_slice", "slices_layers", [Argument("4x2x2"), Argument("3x2")], BOUNDS + """
 %y = scf.for %i = %k0 to %k4 step %k1 iter_args(%h = %a1) -> {1} {{

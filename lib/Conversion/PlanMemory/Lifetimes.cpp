@@ -53,9 +53,8 @@ void MemoryPlanner::extendOverUses(Value value) {
 }
 
 // Whether what the use belongs to may write the results that are wanted in the buffer of `value` over it.
-bool MemoryPlanner::mayWriteOver(OpOperand &use, Value value) {
+bool MemoryPlanner::mayWriteOver(OpOperand &use, Value value, int64_t buffer) {
   Operation *writer = use.getOwner();
-  int64_t buffer = bufferOf.lookup_or(value, wanted.lookup_or(value, -1));
   auto launch = dyn_cast<LaunchOp>(writer);
   auto loop = dyn_cast<scf::ForOp>(writer);
   for (OpResult result : writer->getResults()) {
@@ -71,7 +70,7 @@ bool MemoryPlanner::mayWriteOver(OpOperand &use, Value value) {
   return launch || loop;
 }
 
-bool MemoryPlanner::diesBefore(Value value, Operation *writer) {
+bool MemoryPlanner::diesBefore(Value value, Operation *writer, int64_t buffer, bool inBlock) {
   SmallVector<Value> names = {value};
   while (!names.empty()) {
     Value name = names.pop_back_val();
@@ -81,12 +80,15 @@ bool MemoryPlanner::diesBefore(Value value, Operation *writer) {
         names.push_back(user->getResult(use.getOperandNumber()));
         continue;
       }
-      Operation *inBlock = writer->getBlock()->findAncestorOpInBlock(*user);
-      if (!inBlock)
-        return false;
-      if (inBlock->isBeforeInBlock(writer))
+      Operation *ancestor = writer->getBlock()->findAncestorOpInBlock(*user);
+      if (!ancestor && inBlock)
         continue;
-      if (user != writer || !mayWriteOver(use, value))
+      if (!ancestor)
+        return false;
+      if (ancestor->isBeforeInBlock(writer) ||
+          (ancestor == writer && name == value && updatedInside.contains({writer, value})))
+        continue;
+      if (user != writer || !mayWriteOver(use, value, buffer))
         return false;
     }
   }

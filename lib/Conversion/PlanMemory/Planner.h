@@ -62,6 +62,7 @@ private:
   LogicalResult assignIf(scf::IfOp branch);
   LogicalResult assignWhile(scf::WhileOp loop);
   void assignSwaps(scf::ForOp loop, ArrayRef<int64_t> carries);
+  bool wantInBranch(scf::IfOp branch, unsigned number, int64_t buffer);
   bool wantInCarry(Value value, BlockArgument argument, int64_t carry);
   void placeYieldedInCarries(scf::ForOp loop, ArrayRef<int64_t> carries);
   void placeYieldedInResults(Block &block, scf::IfOp branch);
@@ -74,10 +75,11 @@ private:
   int64_t endOfUse(OpOperand &use, Block *definingBlock);
   /// Extends the lifetime of the buffer that holds `value` over all of its uses.
   void extendOverUses(Value value);
-  /// Whether nothing reads `value`, or another name of it, at or after `writer`, except what `writer` itself
-  /// reads where it may overwrite it with a result that `wanted` puts there.
-  bool diesBefore(Value value, Operation *writer);
-  bool mayWriteOver(OpOperand &use, Value value);
+  /// Whether nothing reads `value`, which lies in `buffer`, or another name of it, at or after `writer`,
+  /// except what `writer` itself reads where it may overwrite it with a result that `wanted` puts there. Uses
+  /// outside of the block of `writer` count, unless `inBlock` says that they do not.
+  bool diesBefore(Value value, Operation *writer, int64_t buffer, bool inBlock = false);
+  bool mayWriteOver(OpOperand &use, Value value, int64_t buffer);
 
   // --- Reuse.cpp: which buffer a value gets
   /// The buffer of a value that arises in operation `op`, a new one if need be. Its life starts there.
@@ -94,8 +96,10 @@ private:
   DenseMap<Operation *, std::pair<int64_t, int64_t>> numbers;
   SmallVector<Operation *> operations; // by number
   SmallVector<PlannedBuffer> buffers;
-  DenseMap<Value, int64_t> bufferOf;     // absent or -1: memory of its own (arguments, constants)
-  DenseMap<Value, int64_t> wanted;       // results that should be written into an existing buffer
+  DenseMap<Value, int64_t> bufferOf; // absent or -1: memory of its own (arguments, constants)
+  DenseMap<Value, int64_t> wanted;   // results that should be written into an existing buffer
+  /// Branches, and values from outside that they update in place on both sides.
+  llvm::DenseSet<std::pair<Operation *, Value>> updatedInside;
   DenseMap<Value, int64_t> returned;     // values of the entry's block that are results of the function
   DenseMap<int64_t, int64_t> donated;    // results, and the arguments that are donated to them
   DenseMap<int64_t, StringRef> refusals; // of donated arguments

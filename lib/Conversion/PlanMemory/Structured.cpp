@@ -7,33 +7,76 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// The value that `value` is an update of: the tensor into which slices are inserted, or what a loop carries
-// from. Null when there is none that arises in the same block.
-static Value updatedValue(Value value, Block *block) {
+static Value sourceOfBranch(scf::IfOp branch, unsigned number);
+
+// The value that `value` is an update of: the tensor into which slices are inserted, what a loop carries
+// from, or what both sides of a branch update. Null when there is none.
+static Value sourceOf(Value value) {
   Operation *writer = value.getDefiningOp();
   unsigned number = cast<OpResult>(value).getResultNumber();
-  Value updated;
   if (auto launch = dyn_cast<LaunchOp>(writer)) {
     auto tied = launch.getTied();
-    if (tied && (*tied)[number] >= 0)
-      updated = launch.getInputs()[(*tied)[number]];
-  } else if (auto loop = dyn_cast<scf::ForOp>(writer)) {
-    updated = loop.getInitArgs()[number];
+    return tied && (*tied)[number] >= 0 ? launch.getInputs()[(*tied)[number]] : Value();
   }
-  Operation *producer = updated ? updated.getDefiningOp() : nullptr;
-  return isa_and_nonnull<LaunchOp, scf::ForOp>(producer) && producer->getBlock() == block ? updated : Value();
+  if (auto loop = dyn_cast<scf::ForOp>(writer))
+    return loop.getInitArgs()[number];
+  auto branch = dyn_cast<scf::IfOp>(writer);
+  return branch ? sourceOfBranch(branch, number) : Value();
+}
+
+static Value sourceOfBranch(scf::IfOp branch, unsigned number) {
+  Value common;
+  for (Region &region : branch->getRegions()) {
+    Value value = region.empty() ? Value() : region.front().getTerminator()->getOperand(number);
+    while (value && value.getParentRegion() == &region)
+      value = sourceOf(value);
+    if (!value || (common && value != common))
+      return Value();
+    common = value;
+  }
+  return common;
+}
+
+// Puts what both sides of a branch make of one tensor into the buffer of the branch's result, if they update
+// it in place.
+bool MemoryPlanner::wantInBranch(scf::IfOp branch, unsigned number, int64_t buffer) {
+  Value source = sourceOfBranch(branch, number);
+  if (!source || !isTensor(source))
+    return false;
+  auto before = wanted;
+  for (Region &region : branch->getRegions()) {
+    Value value = region.front().getTerminator()->getOperand(number);
+    while (value != source) {
+      Value updated = sourceOf(value);
+      auto inner = dyn_cast<scf::IfOp>(value.getDefiningOp());
+      bool isFree = wanted.try_emplace(value, buffer).second && pools.haveSameSize(value, source);
+      if (!isFree || (inner && !wantInBranch(inner, cast<OpResult>(value).getResultNumber(), buffer)) ||
+          !diesBefore(updated, value.getDefiningOp(), buffer, /*inBlock=*/updated == source)) {
+        wanted = before;
+        return false;
+      }
+      value = updated;
+    }
+  }
+  updatedInside.insert({branch, source});
+  return true;
 }
 
 // Puts the value into the buffer of the carry if the carry's old value is dead by then.
 bool MemoryPlanner::wantInCarry(Value value, BlockArgument argument, int64_t carry) {
   Operation *writer = value.getDefiningOp();
-  if (!isa_and_nonnull<LaunchOp, FeedOp, scf::ForOp>(writer) || writer->getBlock() != argument.getOwner() ||
-      wanted.count(value) || !pools.haveSameSize(value, argument))
+  if (!isa_and_nonnull<LaunchOp, FeedOp, scf::ForOp, scf::IfOp>(writer) ||
+      writer->getBlock() != argument.getOwner() || wanted.count(value) ||
+      !pools.haveSameSize(value, argument))
+    return false;
+  auto before = wanted;
+  if (auto branch = dyn_cast<scf::IfOp>(writer);
+      branch && !wantInBranch(branch, cast<OpResult>(value).getResultNumber(), carry))
     return false;
   wanted[value] = carry;
-  if (diesBefore(argument, writer))
+  if (diesBefore(argument, writer, carry))
     return true;
-  wanted.erase(value);
+  wanted = before;
   return false;
 }
 
@@ -48,11 +91,12 @@ void MemoryPlanner::placeYieldedInCarries(scf::ForOp loop, ArrayRef<int64_t> car
     Value value = stripAliases(yielded);
     if (!wantInCarry(value, argument, carry))
       continue;
-    while (Value before = updatedValue(value, loop.getBody())) {
+    while (Value before = sourceOf(value)) {
+      auto known = wanted;
       if (!wantInCarry(before, argument, carry))
         break;
-      if (!diesBefore(before, value.getDefiningOp())) {
-        wanted.erase(before);
+      if (!diesBefore(before, value.getDefiningOp(), carry)) {
+        wanted = known;
         break;
       }
       value = before;
