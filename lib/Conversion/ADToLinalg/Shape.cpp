@@ -170,28 +170,26 @@ struct LowerTranspose : OpRewritePattern<TransposeOp> {
   }
 };
 
+// `dynamic` are the sizes that the type of the result leaves open.
+static void replaceBySlice(Operation *op, PatternRewriter &rewriter, Value input,
+                           ArrayRef<OpFoldResult> offsets, ValueRange dynamic,
+                           ArrayRef<OpFoldResult> strides) {
+  OpResult result = op->getResult(0);
+  if (isEmpty(result)) {
+    rewriter.replaceOp(op, emptyLike(rewriter, op->getLoc(), result));
+    return;
+  }
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<OpFoldResult> sizes = getMixedValues(type.getShape(), dynamic, rewriter);
+  input = withDynamicSizes(rewriter, op->getLoc(), input);
+  rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, input, offsets, sizes, strides);
+}
+
 struct LowerSlice : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
-    auto type = cast<RankedTensorType>(op.getResult().getType());
-    if (isEmpty(op.getResult())) {
-      rewriter.replaceOp(op, emptyLike(rewriter, op.getLoc(), op->getResult(0)));
-      return success();
-    }
-    SmallVector<OpFoldResult> offsets, sizes, strides;
-    ValueRange dynamic = op.getSizes();
-    for (auto [offset, size, stride] : llvm::zip_equal(op.getOffsets(), type.getShape(), op.getStrides())) {
-      offsets.push_back(rewriter.getIndexAttr(offset));
-      strides.push_back(rewriter.getIndexAttr(stride));
-      if (ShapedType::isDynamic(size)) {
-        sizes.push_back(dynamic.front());
-        dynamic = dynamic.drop_front();
-      } else {
-        sizes.push_back(rewriter.getIndexAttr(size));
-      }
-    }
-    Value input = withDynamicSizes(rewriter, op.getLoc(), op.getInput());
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, input, offsets, sizes, strides);
+    replaceBySlice(op, rewriter, op.getInput(), getAsIndexOpFoldResult(op.getContext(), op.getOffsets()),
+                   op.getSizes(), getAsIndexOpFoldResult(op.getContext(), op.getStrides()));
     return success();
   }
 };
@@ -218,13 +216,8 @@ struct LowerReverse : OpRewritePattern<ReverseOp> {
 struct LowerDynamicSlice : OpRewritePattern<DynamicSliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DynamicSliceOp op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(
-        op, gatherByIndex(rewriter, op, op.getInput(), [&](OpBuilder &builder, ValueRange position) {
-          SmallVector<Value> index;
-          for (auto [i, offset] : llvm::zip_equal(position, op.getOffsets()))
-            index.push_back(arith::AddIOp::create(builder, op.getLoc(), i, offset));
-          return index;
-        }));
+    SmallVector<OpFoldResult> strides(op.getOffsets().size(), rewriter.getIndexAttr(1));
+    replaceBySlice(op, rewriter, op.getInput(), getAsOpFoldResult(op.getOffsets()), op.getSizes(), strides);
     return success();
   }
 };

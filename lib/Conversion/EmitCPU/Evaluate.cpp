@@ -130,20 +130,21 @@ FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) 
 
 Position KernelEmitter::insideSlice(tensor::ExtractSliceOp slice, const Position &position) {
   Position inside;
-  for (auto [index, offset, stride] :
-       llvm::zip_equal(position, slice.getStaticOffsets(), slice.getStaticStrides())) {
+  for (auto [index, mixed, stride] :
+       llvm::zip_equal(position, slice.getMixedOffsets(), slice.getStaticStrides())) {
     if (index.varies) {
       inside.push_back(index);
       continue;
     }
+    std::optional<int64_t> known = getConstantIntValue(mixed);
+    Value offset = known ? indexConstant(*known) : scalars.lookup(cast<Value>(mixed));
     Value base = index.base ? binary<arith::MulIOp>(index.base, indexConstant(stride)) : Value();
     if (!index.lanes) {
-      inside.push_back(
-          {binary<arith::AddIOp>(base, indexConstant(offset)), wrappingProduct(index.step, stride), nullptr});
+      inside.push_back({binary<arith::AddIOp>(base, offset), wrappingProduct(index.step, stride), nullptr});
       continue;
     }
     Value scaled = binary<arith::MulIOp>(index.lanes, splat(indexConstant(stride), lanes));
-    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, splat(indexConstant(offset), lanes))});
+    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, splat(offset, lanes))});
   }
   return inside;
 }

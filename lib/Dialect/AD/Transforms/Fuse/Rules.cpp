@@ -100,6 +100,10 @@ bool fuse::isFree(Operation *op) {
         return typeOf(slice.getResult()).hasStaticShape() && typeOf(slice.getResult()).getRank() > 0 &&
                typeOf(slice.getResult()).getNumElements() > 0 && slice.getStrides().back() == 1;
       })
+      .Case<DynamicSliceOp>([](DynamicSliceOp slice) {
+        return typeOf(slice.getResult()).hasStaticShape() && typeOf(slice.getResult()).getRank() > 0 &&
+               typeOf(slice.getResult()).getNumElements() > 0;
+      })
       .Case<TransposeOp>([](TransposeOp transpose) {
         // A large one is read from memory that lies far apart: its own kernel goes through blocks.
         RankedTensorType type = typeOf(transpose.getResult());
@@ -112,7 +116,27 @@ bool fuse::takesFree(Operation *user) {
   return isElementwise(user) || isRowReduction(user) || isPointReduction(user);
 }
 
+// Contractions read their operands many times, and have kernels for operands that are arguments.
+static bool isContracted(Value value, const ClusterGraph &graph) {
+  return llvm::any_of(graph.usesOf(value), [](const ClusterGraph::Use &use) {
+    return isa<DotOp, GemmOp>(use.operand->getOwner());
+  });
+}
+
+// Whether an update could run before what uses the slice: in place it would replace what the slice reads.
+static bool mayBeUpdatedFirst(DynamicSliceOp slice) {
+  return llvm::any_of(slice.getInput().getUsers(), [&](Operation *user) {
+    auto update = dyn_cast<DynamicUpdateSliceOp>(user);
+    Operation *replacement = update ? update.getUpdate().getDefiningOp() : nullptr;
+    bool waits = replacement && slice->hasOneUse() && *slice->user_begin() == replacement;
+    return update && update.getInput() == slice.getInput() && !waits;
+  });
+}
+
 bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
+  auto slice = dyn_cast<DynamicSliceOp>(op);
+  if (slice && (isContracted(slice, graph) || mayBeUpdatedFirst(slice)))
+    return false;
   return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
     return graph.isCopied(user) || (graph.clusterOf(user) && takesFree(user));
   });
