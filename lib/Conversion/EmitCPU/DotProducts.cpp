@@ -43,6 +43,8 @@ Value KernelEmitter::joinPair(Value low, Value high) {
 FailureOr<Value> KernelEmitter::pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop) {
   if (auto it = packedOperands.find(input); it != packedOperands.end())
     return loadPacked(it->second, loops);
+  if (Value pair = transposedValue(input, loops))
+    return pair;
   auto generic = cast<linalg::GenericOp>(input->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(input);
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());

@@ -39,7 +39,7 @@ Value KernelEmitter::known(Value tensor, const Position &position) {
   Key key = keyOf(tensor, position);
   for (auto &cache : llvm::reverse(caches))
     if (auto it = cache.find(key); it != cache.end())
-      return it->second;
+      return reload(it->second);
   return {};
 }
 
@@ -222,6 +222,10 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
     auto packed = packedOperands.find(input);
     if (packed != packedOperands.end() && !packed->second.filling) {
       values.map(argument, loadPacked(packed->second, loops));
+      continue;
+    }
+    if (Value value = transposedValue(input, loops)) {
+      values.map(argument, value);
       continue;
     }
     FailureOr<Value> value = evaluateOne(input->get(), apply(generic.getMatchingIndexingMap(input), loops));

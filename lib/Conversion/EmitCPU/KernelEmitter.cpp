@@ -136,8 +136,7 @@ bool cpu::dependsOn(Value root, function_ref<bool(linalg::GenericOp)> predicate)
   });
 }
 
-// Whether every point is computed from the operands' elements at the same point.
-static bool isPointwise(linalg::GenericOp generic) {
+bool cpu::isPointwise(linalg::GenericOp generic) {
   auto isIdentity = [&](OpOperand &operand) {
     return !isa<RankedTensorType>(operand.get().getType()) ||
            generic.getMatchingIndexingMap(&operand).isIdentity();
@@ -182,6 +181,9 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
       storeAll(destination, positions, computed);
     waiting.clear();
   };
+  fetchStoredLines(roots, destinations, positions);
+  if (failed(evaluateSums(roots, positions)))
+    return failure();
   bool wait = mayOverwriteArguments(kernel);
   for (auto [root, destination] : llvm::zip_equal(roots, destinations)) {
     auto computed = evaluate(root, positions);

@@ -69,6 +69,9 @@ int64_t memoryBytes(Type element);
 /// The operation that produces a reduction's next accumulator.
 Operation *combiningOp(linalg::GenericOp generic);
 
+/// Whether every point is computed from the operands' elements at the same point.
+bool isPointwise(linalg::GenericOp generic);
+
 /// Whether a tensor has one element per row of the space: its shape without the last axis, or with 1 there.
 bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space);
 
@@ -136,6 +139,13 @@ protected:
   LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
                              Store inRows);
 
+  // --- Spill.cpp: accumulators of several contractions in one tile
+  using TileSums = SmallVector<std::pair<Value, SmallVector<Position>>>;
+  void collectSums(Value tensor, ArrayRef<Position> positions, TileSums &sums);
+  LogicalResult evaluateSums(ValueRange roots, ArrayRef<Position> positions);
+  void spill(Value tensor, ArrayRef<Position> positions, unsigned number);
+  Value reload(Value value);
+
   // --- Pack.cpp: operands of contractions in the order in which tiles read them
   struct PackedOperand {
     OpOperand *operand;                      // of a contraction
@@ -176,6 +186,23 @@ protected:
   std::optional<PackedOperand> packingOfCopy(Value root);
   void emitPacking(const PackedOperand &packed);
   Value lanesBelow(Value count);
+
+  // --- RegisterTranspose.cpp: operands that are contiguous along K, transposed where they are read
+  /// Vectors of columns by operand and position.
+  using TransposedBlocks = std::map<std::pair<OpOperand *, std::vector<Index>>, Value>;
+  bool isContiguous(Value tensor);
+  bool isContiguousAlongK(OpOperand *operand, unsigned columnLoop);
+  SmallVector<OpOperand *> operandsToTranspose(linalg::GenericOp generic, ArrayRef<Index> loops);
+  LogicalResult transposeBlock(OpOperand *operand, ArrayRef<Index> loops, ArrayRef<Value> steps,
+                               Value active);
+  LogicalResult transposeOperands(linalg::GenericOp generic, ArrayRef<Index> loops, ArrayRef<Value> steps,
+                                  Value active);
+  bool transposesWhereRead(const Nest &nest, unsigned columnLoop);
+  Value transposedValue(OpOperand *operand, ArrayRef<Index> loops);
+  FailureOr<SmallVector<Value>> transposedSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                                ValueRange sums, Value first, int64_t count);
+  FailureOr<SmallVector<Value>> transposedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                                ArrayRef<Value> start, Value lower, Value upper);
   void transposeInRegisters(SmallVectorImpl<Value> &rows);
 
   // --- DotProducts.cpp: two multiply-adds of bf16 in one instruction
@@ -220,6 +247,7 @@ protected:
   SmallVector<Value> largeInputs(const Nest &space);
   void chooseFetched(const Nest &space);
   void fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
+  void fetchStoredLines(ValueRange roots, ArrayRef<Buffer> destinations, ArrayRef<Position> positions);
   void fetchInSum(linalg::GenericOp sum, Value element);
   void fetchNextRow(ArrayRef<Position> positions);
   bool hasNarrowBlocks(int64_t depth, int64_t elementBytes);
@@ -263,6 +291,10 @@ protected:
   virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity);
   FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                       ArrayRef<Value> start, Value lower, Value upper);
+  FailureOr<SmallVector<Value>> plainChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                           ArrayRef<Value> start, Value lower, Value upper);
+  LogicalResult chainStep(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
+                          MutableArrayRef<Value> sums);
   virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                      Value lower, Value upper, int64_t lanes);
   Value withoutAbsentLanes(Value sum, Value size);
@@ -357,6 +389,9 @@ protected:
   IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
   DenseMap<OpOperand *, PackedOperand> packedOperands;
+  std::map<std::tuple<unsigned, const void *, int64_t>, Value> spillSlots;
+  DenseMap<Value, Value> spilled; // accumulators that wait on the stack, by the value that was stored
+  TransposedBlocks transposed;    // of the chain that is being emitted
   llvm::SmallPtrSet<Operation *, 2> recorded; // contractions whose use of permissions has been reported
   bool streams = false;                       // blocks of a transposition bypass the caches
   Position savedRow;                          // the row that `saved` belongs to

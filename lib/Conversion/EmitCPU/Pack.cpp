@@ -39,8 +39,7 @@ static constexpr int64_t kRowsForPairs = 4;
 // A single row takes so many vectors that the processor looks ahead by itself.
 static constexpr int64_t kRowsInStep = 1;
 
-// A transposed operand is packed for a single row: in registers a block is transposed in a fraction of the
-// time that gathering it takes.
+// A transposed operand is always packed for several tiles of rows: they share the transposition.
 static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {
   return columnAxis + 1 != type.getRank() ||
          ((ShapedType::isDynamic(rows) || rows > tiles.rows) && isLarge(tiles, type));
@@ -71,6 +70,9 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   packed.depthAxis = axisOfLoop(map, depthLoop);
   if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.depthAxis < 0 ||
       axisOfLoop(map, rowLoop) >= 0)
+    return std::nullopt;
+  bool oneTile = !ShapedType::isDynamic(nest.shape[rowLoop]) && nest.shape[rowLoop] <= tiles.rows;
+  if (oneTile && isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
   packed.once = !packed.pairs && canFetchAhead(packed) && isLarge(tiles, type) &&
                 nest.shape[rowLoop] <= nest.rows && nest.rows > kRowsInStep;
@@ -347,27 +349,5 @@ void KernelEmitter::packTransposed(const PackedOperand &packed, Buffer buffer, c
       builder.setInsertionPointToStart(branch.thenBlock());
     }
     storePacked(builder, loc, pointerToPacked(packed, at, column), rows[i], packed.memory);
-  }
-}
-
-// As many vectors as they have lanes; vector i becomes lane i of all. Each round exchanges blocks of lanes
-// between vectors whose numbers differ in one bit.
-void KernelEmitter::transposeInRegisters(SmallVectorImpl<Value> &rows) {
-  int64_t count = rows.size();
-  for (int64_t distance = count / 2; distance >= 1; distance /= 2) {
-    SmallVector<int64_t> low, high;
-    for (int64_t lane = 0; lane < count; ++lane) {
-      bool second = lane & distance;
-      // Lane numbers of the pair's second vector start at `count`.
-      low.push_back(second ? count + lane - distance : lane);
-      high.push_back(second ? count + lane : lane + distance);
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      if (i & distance)
-        continue;
-      Value a = rows[i], b = rows[i + distance];
-      rows[i] = vector::ShuffleOp::create(builder, loc, a, b, low);
-      rows[i + distance] = vector::ShuffleOp::create(builder, loc, a, b, high);
-    }
   }
 }

@@ -137,33 +137,48 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
                                                    Value lower, Value upper) {
   if (failed(hoistReduced(generic, loops)))
     return failure();
-  bool inPairs = usesDotProducts(generic);
-  if (inPairs) {
+  if (usesDotProducts(generic)) {
     if (recorded.insert(generic).second)
       recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);
     lower = binary<arith::DivUIOp>(lower, indexConstant(2));
     upper = binary<arith::DivUIOp>(upper, indexConstant(2));
   }
+  if (generic.getNumResults() == 1 && !operandsToTranspose(generic, loops.front()).empty())
+    return transposedChain(generic, loops, start, lower, upper);
+  return plainChain(generic, loops, start, lower, upper);
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::plainChain(linalg::GenericOp generic,
+                                                        ArrayRef<SmallVector<Index>> loops,
+                                                        ArrayRef<Value> start, Value lower, Value upper) {
   auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Scope scope(*this);
-  SmallVector<Value> next;
+  SmallVector<Value> next(loop.getRegionIterArgs());
   unsigned count = generic.getNumResults();
-  for (auto [i, position] : llvm::enumerate(loops)) {
-    SmallVector<Index> inner(position);
-    setReductionIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
-    ValueRange sums = loop.getRegionIterArgs().slice(i * count, count);
-    auto results = inPairs ? addDotProduct(generic, inner, sums.front()) : applyBody(generic, inner, sums);
-    if (failed(results))
+  for (auto [i, position] : llvm::enumerate(loops))
+    if (failed(chainStep(generic, position, loop.getInductionVar(),
+                         MutableArrayRef(next).slice(i * count, count))))
       return failure();
-    for (auto [value, initial] : llvm::zip_equal(*results, start.slice(i * count, count)))
-      next.push_back(isa<VectorType>(initial.getType()) ? splat(value, lanes) : value);
-  }
-  if (!inPairs)
+  if (!usesDotProducts(generic))
     fetchNextTile(generic, loops, loop.getInductionVar());
   scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(loop.getResults());
+}
+
+// One step of the chain of one position: `sums` holds its accumulators, and then the next ones.
+LogicalResult KernelEmitter::chainStep(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
+                                       MutableArrayRef<Value> sums) {
+  SmallVector<Index> inner(loops);
+  setReductionIndex(generic, inner, {k, 0, nullptr});
+  auto results = usesDotProducts(generic) ? addDotProduct(generic, inner, sums.front())
+                                          : applyBody(generic, inner, sums);
+  if (failed(results))
+    return failure();
+  for (auto [sum, value] : llvm::zip_equal(sums, *results))
+    sum = isa<VectorType>(sum.getType()) ? splat(value, lanes) : value;
+  return success();
 }
 
 FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,

@@ -1,0 +1,231 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions whose right operand is contiguous along K (matrix times vector, x * transposed W with few
+// rows). A tile of columns loads a square block of that operand, one vector along K per column, and
+// transposes it in registers. Each of its K steps is then a vector of columns. Nothing is written to memory
+// and nothing is gathered, and every output keeps its own ascending chain.
+
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// The only loop that the generic reduces over.
+static std::optional<unsigned> singleReduction(linalg::GenericOp generic) {
+  SmallVector<unsigned> dims;
+  generic.getReductionDims(dims);
+  return dims.size() == 1 ? std::optional(dims.front()) : std::nullopt;
+}
+
+// Whether neighbours along the last axis of the tensor can be loaded as a vector: it is an argument, or is
+// computed from arguments element by element.
+bool KernelEmitter::isContiguous(Value tensor) {
+  if (buffers.count(tensor))
+    return true;
+  if (auto cast = tensor.getDefiningOp<tensor::CastOp>())
+    return isContiguous(cast.getSource());
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  return generic && isPointwise(generic) && llvm::all_of(generic.getDpsInputs(), [&](Value input) {
+           return !isa<RankedTensorType>(input.getType()) || isContiguous(input);
+         });
+}
+
+// Whether the operand is contiguous along K and its other axes are loops of the result, `columnLoop` among
+// them.
+bool KernelEmitter::isContiguousAlongK(OpOperand *operand, unsigned columnLoop) {
+  auto generic = cast<linalg::GenericOp>(operand->getOwner());
+  std::optional<unsigned> k = singleReduction(generic);
+  AffineMap map = generic.getMatchingIndexingMap(operand);
+  if (vectorLanes == 1 || !k || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
+      map.getResults().back() != builder.getAffineDimExpr(*k) || !map.isFunctionOfDim(columnLoop))
+    return false;
+  return usesDotProducts(generic) ? buffers.count(operand->get()) : isContiguous(operand->get());
+}
+
+// Whether a contraction of the nest reads an operand that is contiguous along K in one tile of rows, or
+// cannot pack it: then it is transposed where it is read.
+bool KernelEmitter::transposesWhereRead(const Nest &nest, unsigned columnLoop) {
+  int64_t rows = columnLoop > 0 ? nest.shape[columnLoop - 1] : 1;
+  auto reads = [&](linalg::GenericOp generic) {
+    return llvm::any_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
+      auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+      bool fewRows = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
+      return type && (fewRows || !type.hasStaticShape()) && isContiguousAlongK(operand, columnLoop);
+    });
+  };
+  return llvm::any_of(nest.roots, [&](Value root) { return dependsOn(root, reads); });
+}
+
+// The operands that this chain transposes in registers: lanes run along another axis than the contiguous one,
+// and no packed copy exists.
+SmallVector<OpOperand *> KernelEmitter::operandsToTranspose(linalg::GenericOp generic,
+                                                            ArrayRef<Index> loops) {
+  SmallVector<OpOperand *> operands;
+  auto isLane = [](const Index &index) { return !index.lanes && index.step != 0; };
+  auto lane = llvm::find_if(loops, isLane);
+  if (lanes != vectorLanes || flat || lane == loops.end() || lane->step != 1 ||
+      llvm::count_if(loops, isLane) != 1)
+    return operands;
+  for (OpOperand *input : generic.getDpsInputOperands())
+    if (isa<RankedTensorType>(input->get().getType()) && !packedOperands.count(input) &&
+        isContiguousAlongK(input, lane - loops.begin()))
+      operands.push_back(input);
+  return operands;
+}
+
+// Loads and transposes a block of the operand: `lanes` columns by `lanes` steps of K from `k` on, of which
+// `active` says which exist (null: all). The steps are then found by transposedValue. Columns past the last
+// one repeat it.
+LogicalResult KernelEmitter::transposeBlock(OpOperand *operand, ArrayRef<Index> loops, ArrayRef<Value> steps,
+                                            Value active) {
+  auto generic = cast<linalg::GenericOp>(operand->getOwner());
+  unsigned kLoop = *singleReduction(generic);
+  AffineMap map = generic.getMatchingIndexingMap(operand);
+  SmallVector<Index> inner(loops);
+  auto lane = llvm::find_if(inner, [](const Index &index) { return index.step != 0; });
+  Value first = lane->base;
+  Value last =
+      mask ? binary<arith::SubIOp>(loopSize(generic, lane - inner.begin()), indexConstant(1)) : Value();
+  SmallVector<Value> rows;
+  {
+    WithLanes alongK(*this, lanes, active);
+    inner[kLoop] = {steps.front(), 1, nullptr};
+    for (int64_t i = 0; i < lanes; ++i) {
+      Value column = binary<arith::AddIOp>(first, indexConstant(i));
+      *lane = {last ? binary<arith::MinUIOp>(column, last) : column, 0, nullptr};
+      FailureOr<Value> row = usesDotProducts(generic)
+                                 ? load(inPairs(buffers.lookup(operand->get())), apply(map, inner))
+                                 : evaluateOne(operand->get(), apply(map, inner));
+      if (failed(row))
+        return failure();
+      rows.push_back(toMemory(splat(*row, lanes)));
+    }
+  }
+  transposeInRegisters(rows);
+  inner.assign(loops.begin(), loops.end());
+  Type element =
+      usesDotProducts(generic) ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
+  for (auto [step, row] : llvm::zip(steps, rows)) {
+    inner[kLoop] = {step, 0, nullptr};
+    Position position = apply(map, inner);
+    transposed[{operand, {position.begin(), position.end()}}] = fromMemory(row, element);
+  }
+  return success();
+}
+
+// Null where no block of the operand was transposed.
+Value KernelEmitter::transposedValue(OpOperand *operand, ArrayRef<Index> loops) {
+  if (transposed.empty())
+    return {};
+  auto generic = cast<linalg::GenericOp>(operand->getOwner());
+  Position position = apply(generic.getMatchingIndexingMap(operand), loops);
+  auto found = transposed.find({operand, {position.begin(), position.end()}});
+  return found == transposed.end() ? Value() : found->second;
+}
+
+// Blocks of all operands of one position, unless an earlier position has transposed the same ones.
+LogicalResult KernelEmitter::transposeOperands(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                               ArrayRef<Value> steps, Value active) {
+  SmallVector<Index> start(loops);
+  start[*singleReduction(generic)] = {steps.front(), 0, nullptr};
+  for (OpOperand *operand : operandsToTranspose(generic, loops))
+    if (!transposedValue(operand, start) && failed(transposeBlock(operand, loops, steps, active)))
+      return failure();
+  return success();
+}
+
+// `count` steps of all chains from `first` on. Positions that share their columns share the transposed
+// blocks.
+FailureOr<SmallVector<Value>> KernelEmitter::transposedSteps(linalg::GenericOp generic,
+                                                             ArrayRef<SmallVector<Index>> loops,
+                                                             ValueRange sums, Value first, int64_t count) {
+  Scope scope(*this);
+  SmallVector<Value> steps;
+  for (int64_t step = 0; step < count; ++step)
+    steps.push_back(binary<arith::AddIOp>(first, indexConstant(step)));
+  Value active = count < lanes ? lanesBelow(indexConstant(count)) : Value();
+  llvm::MapVector<Value, SmallVector<size_t>> byColumn;
+  for (auto [i, position] : llvm::enumerate(loops))
+    byColumn[llvm::find_if(position, [](const Index &index) { return index.step != 0; })->base].push_back(i);
+  // An operand of this chain may itself be computed by a chain around it.
+  TransposedBlocks outer = std::exchange(transposed, {});
+  llvm::scope_exit restore([&] { transposed = std::move(outer); });
+  SmallVector<Value> next(sums);
+  for (auto &[column, positions] : byColumn) {
+    for (size_t i : positions)
+      if (failed(transposeOperands(generic, loops[i], steps, active)))
+        return failure();
+    for (Value step : steps)
+      for (size_t i : positions)
+        if (failed(chainStep(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))
+          return failure();
+    transposed.clear();
+  }
+  return next;
+}
+
+// As chain(), with `lanes` steps of K in one iteration. The rest of K is known when K is, and takes masked
+// loads then; else its steps gather.
+FailureOr<SmallVector<Value>> KernelEmitter::transposedChain(linalg::GenericOp generic,
+                                                             ArrayRef<SmallVector<Index>> loops,
+                                                             ArrayRef<Value> start, Value lower,
+                                                             Value upper) {
+  Value width = indexConstant(lanes);
+  Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), width);
+  Value middle = binary<arith::SubIOp>(upper, rest);
+  auto loop = scf::ForOp::create(builder, loc, lower, middle, width, start);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    auto next = transposedSteps(generic, loops, loop.getRegionIterArgs(), loop.getInductionVar(), lanes);
+    if (failed(next))
+      return failure();
+    scf::YieldOp::create(builder, loc, *next);
+  }
+  int64_t k = generic.getStaticLoopRanges()[*singleReduction(generic)];
+  if (usesDotProducts(generic) && !ShapedType::isDynamic(k))
+    k /= 2;
+  OrderAttr order = kernel.getOrderAttr();
+  bool blocksAreWhole = !order || order.isLanes() || order.getLength() % (2 * lanes) == 0;
+  if (ShapedType::isDynamic(k) || !blocksAreWhole)
+    return plainChain(generic, loops, SmallVector<Value>(loop.getResults()), middle, upper);
+  if (k % lanes == 0)
+    return SmallVector<Value>(loop.getResults());
+  // Only the last block of the order has a rest.
+  Value some = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rest, indexConstant(0));
+  auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, loop.getResults());
+  builder.setInsertionPointToStart(branch.thenBlock());
+  auto last = transposedSteps(generic, loops, loop.getResults(), middle, k % lanes);
+  if (failed(last))
+    return failure();
+  scf::YieldOp::create(builder, loc, *last);
+  return SmallVector<Value>(branch.getResults());
+}
+
+// As many vectors as they have lanes; vector i becomes lane i of all. Each round exchanges blocks of lanes
+// between vectors whose numbers differ in one bit.
+void KernelEmitter::transposeInRegisters(SmallVectorImpl<Value> &rows) {
+  int64_t count = rows.size();
+  for (int64_t distance = count / 2; distance >= 1; distance /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < count; ++lane) {
+      bool second = lane & distance;
+      // Lane numbers of the pair's second vector start at `count`.
+      low.push_back(second ? count + lane - distance : lane);
+      high.push_back(second ? count + lane : lane + distance);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      if (i & distance)
+        continue;
+      Value a = rows[i], b = rows[i + distance];
+      rows[i] = vector::ShuffleOp::create(builder, loc, a, b, low);
+      rows[i + distance] = vector::ShuffleOp::create(builder, loc, a, b, high);
+    }
+  }
+}
