@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sys/mman.h>
 #include <utility>
 
 using namespace adrt;
@@ -16,6 +17,8 @@ using namespace adrt;
 namespace {
 
 constexpr int64_t alignment = 64;
+// Blocks from this size on lie in huge pages, whose first use and whose translation cost less.
+constexpr int64_t hugePage = 2 << 20, largeBytes = 2 * hugePage;
 // Far beyond any machine; a larger table is a broken program, not a profile.
 constexpr int32_t maxKernels = 1 << 20;
 constexpr int32_t maxResults = 1 << 20;
@@ -28,17 +31,21 @@ constexpr int32_t maxBuffers = 1 << 24;
 void Buffer::Free::operator()(void *pointer) const { std::free(pointer); }
 
 void *Buffer::reserve(int64_t bytes) {
-  if (bytes < 0 || bytes > INT64_MAX - alignment)
+  if (bytes < 0 || bytes > INT64_MAX - hugePage)
     return nullptr;
   if (memory && bytes <= size)
     return memory.get();
-  int64_t rounded = bytes == 0 ? alignment : (bytes + alignment - 1) / alignment * alignment;
+  int64_t unit = bytes < largeBytes ? alignment : hugePage;
+  int64_t rounded = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
   // The old block goes first: its content is not needed, and both may not fit.
   memory.reset();
   size = 0;
-  memory.reset(std::aligned_alloc(alignment, static_cast<size_t>(rounded)));
+  memory.reset(std::aligned_alloc(static_cast<size_t>(unit), static_cast<size_t>(rounded)));
   if (memory)
     size = rounded;
+  // Advice only: without huge pages the memory is the same, in pages of 4 KiB.
+  if (memory && unit == hugePage)
+    (void)::madvise(memory.get(), static_cast<size_t>(rounded), MADV_HUGEPAGE);
   return memory.get();
 }
 

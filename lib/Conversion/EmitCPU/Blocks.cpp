@@ -20,9 +20,7 @@ void KernelEmitter::chooseBlock(Nest &nest) {
     return;
   auto [rows, vectors] =
       chooseRegisterTile(tiles, axis > 0 ? nest.shape[axis - 1] : 1, nest.shape[axis], vectorLanes);
-  // Each transposed block takes as many registers as it has columns.
-  if (transposesWhereRead(nest, axis))
-    vectors = std::min<int64_t>(vectors, rows <= 4 ? 2 : 1);
+  vectors = std::min(vectors, mostTransposedVectors(nest, axis));
   nest.rows = rows;
   nest.vectors = vectors;
   nest.blocked = axis > 0;

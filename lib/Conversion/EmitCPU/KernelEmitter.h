@@ -69,6 +69,9 @@ int64_t memoryBytes(Type element);
 /// The operation that produces a reduction's next accumulator.
 Operation *combiningOp(linalg::GenericOp generic);
 
+/// Whether the tensor is so large that it does not stay in the caches from one kernel to the next.
+bool isFromMemory(Type type);
+
 /// Whether every point is computed from the operands' elements at the same point.
 bool isPointwise(linalg::GenericOp generic);
 
@@ -197,7 +200,7 @@ protected:
                                Value active);
   LogicalResult transposeOperands(linalg::GenericOp generic, ArrayRef<Index> loops, ArrayRef<Value> steps,
                                   Value active);
-  bool transposesWhereRead(const Nest &nest, unsigned columnLoop);
+  int64_t mostTransposedVectors(const Nest &nest, unsigned columnLoop);
   Value transposedValue(OpOperand *operand, ArrayRef<Index> loops);
   FailureOr<SmallVector<Value>> transposedSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ValueRange sums, Value first, int64_t count);
@@ -247,6 +250,7 @@ protected:
   SmallVector<Value> largeInputs(const Nest &space);
   void chooseFetched(const Nest &space);
   void fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
+  void fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes);
   void fetchStoredLines(ValueRange roots, ArrayRef<Buffer> destinations, ArrayRef<Position> positions);
   void fetchInSum(linalg::GenericOp sum, Value element);
   void fetchNextRow(ArrayRef<Position> positions);

@@ -23,6 +23,8 @@ static bool isBeyond(Type type, int64_t bytes) {
          tensor.getNumElements() * memoryBytes(tensor.getElementType()) > bytes;
 }
 
+bool cpu::isFromMemory(Type type) { return isBeyond(type, kPrefetchBytes); }
+
 static bool isLarge(Type type, ArrayRef<int64_t> space) {
   return isBeyond(type, kPrefetchBytes) && cast<RankedTensorType>(type).getShape() == space;
 }
@@ -73,6 +75,14 @@ void KernelEmitter::fetchStoredLines(ValueRange roots, ArrayRef<Buffer> destinat
     if (isBeyond(root.getType(), kPrefetchBytes))
       for (const Position &position : positions)
         fetchLines(destination, position, /*rowsAhead=*/0, /*toWrite=*/true);
+}
+
+// The line that lies `bytes` behind the position.
+void KernelEmitter::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes) {
+  int64_t step;
+  Value indices, index = linearIndex(buffer, position, step, indices);
+  Value line = binary<arith::AddIOp>(index, indexConstant(bytes / memoryBytes(buffer.element)));
+  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/0, kFirstLevel, /*cache=*/1);
 }
 
 // In the loop of a sum, at the vector that starts at `element` of the row.
