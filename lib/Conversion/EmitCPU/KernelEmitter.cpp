@@ -181,7 +181,6 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
       storeAll(destination, positions, computed);
     waiting.clear();
   };
-  fetchStoredLines(roots, destinations, positions);
   if (failed(evaluateSums(roots, positions)))
     return failure();
   bool wait = mayOverwriteArguments(kernel);

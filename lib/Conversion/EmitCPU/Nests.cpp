@@ -54,7 +54,7 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   auto [lower, upper] = rangeOf(axis);
   if (axis == laneAxis)
     return emitLaneLoop(nest, lower, upper, positions, store);
-  if (nest.blocked && axis == laneAxis - 1)
+  if (nest.blocked && axis == laneAxis - nest.rowAxes)
     return emitBlocks(nest, lower, upper, positions, store);
   auto withIndices = [&](Value base, int64_t count) {
     SmallVector<Position> extended;

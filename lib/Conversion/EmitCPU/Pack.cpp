@@ -54,7 +54,8 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   auto buffer = buffers.find(operand->get());
   if (buffer == buffers.end() || !type || !type.hasStaticShape() || type.getNumElements() == 0)
     return std::nullopt;
-  unsigned columnLoop = nest.shape.size() - 1, rowLoop = columnLoop - 1;
+  unsigned columnLoop = nest.shape.size() - 1;
+  int64_t rows = nest.rowCount(columnLoop);
   PackedOperand packed{operand, map};
   packed.pairs = usesDotProducts(generic);
   packed.memory = packed.pairs ? builder.getI32Type() : memoryType(type.getElementType());
@@ -69,17 +70,19 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   packed.columnAxis = axisOfLoop(map, columnLoop);
   packed.depthAxis = axisOfLoop(map, depthLoop);
   if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.depthAxis < 0 ||
-      axisOfLoop(map, rowLoop) >= 0)
+      llvm::any_of(
+          llvm::seq<int64_t>(columnLoop - nest.rowAxes, columnLoop),
+          [&](int64_t rowLoop) { return map.isFunctionOfDim(rowLoop); }))
     return std::nullopt;
-  bool oneTile = !ShapedType::isDynamic(nest.shape[rowLoop]) && nest.shape[rowLoop] <= tiles.rows;
+  bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
   if (oneTile && isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
-  packed.once = !packed.pairs && canFetchAhead(packed) && isLarge(tiles, type) &&
-                nest.shape[rowLoop] <= nest.rows && nest.rows > kRowsInStep;
-  bool manyRows = ShapedType::isDynamic(nest.shape[rowLoop]) || nest.shape[rowLoop] >= kRowsForPairs;
+  packed.once = !packed.pairs && canFetchAhead(packed) && isLarge(tiles, type) && rows <= nest.rows &&
+                nest.rows > kRowsInStep;
+  bool manyRows = ShapedType::isDynamic(rows) || rows >= kRowsForPairs;
   bool inPairs = type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis) &&
                  (manyRows || packed.isTransposed());
-  bool wanted = packed.pairs ? inPairs : isWorthPacking(tiles, type, packed.columnAxis, nest.shape[rowLoop]);
+  bool wanted = packed.pairs ? inPairs : isWorthPacking(tiles, type, packed.columnAxis, rows);
   packed.depth = llvm::alignTo(type.getDimSize(packed.depthAxis) / (packed.pairs ? 2 : 1), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
   return wanted || packed.once ? std::optional(packed) : std::nullopt;
@@ -94,8 +97,9 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const 
     generic.getReductionDims(reduced);
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
     if (reduced.size() != 1 || generic.getNumResults() != 1 || generic.getNumDpsInputs() != 2 ||
-        out.getNumResults() != nest.shape.size() || axisOfLoop(out, columnLoop) != columnLoop ||
-        axisOfLoop(out, columnLoop - 1) != columnLoop - 1)
+        out.getNumResults() != nest.shape.size() ||
+        llvm::any_of(llvm::seq<int64_t>(columnLoop - nest.rowAxes, columnLoop + 1),
+                     [&](int64_t loop) { return axisOfLoop(out, loop) != loop; }))
       return false;
     for (OpOperand *operand : generic.getDpsInputOperands()) {
       std::optional<PackedOperand> packed = packingOf(operand, reduced.front(), nest);
@@ -210,7 +214,7 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
     packedOperands[operand.operand].filling = operand.once || canFill(operand);
   SmallVector<Position> tile;
   for (int64_t i = 0; i < nest.rows; ++i)
-    tile.emplace_back(outer).push_back({binary<arith::AddIOp>(lower, indexConstant(i)), 0, nullptr});
+    tile.push_back(rowPosition(nest, outer, lower, i, /*aligned=*/1));
   Scope scope(*this);
   if (failed(emitLaneLoop(nest, start, end, tile, store)))
     return failure();

@@ -63,20 +63,6 @@ void KernelEmitter::fetchLines(const Buffer &buffer, const Position &position, i
   }
 }
 
-// The lines that a tile of contractions will be stored to, before its sums: stores retire in order, and each
-// that misses the caches would hold up those after it. A tile writes a few lines of many rows, where the
-// processor does not look ahead by itself.
-void KernelEmitter::fetchStoredLines(ValueRange roots, ArrayRef<Buffer> destinations,
-                                     ArrayRef<Position> positions) {
-  auto sums = [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; };
-  if (lanes == 1 || flat || llvm::none_of(roots, [&](Value root) { return dependsOn(root, sums); }))
-    return;
-  for (auto [root, destination] : llvm::zip_equal(roots, destinations))
-    if (isBeyond(root.getType(), kPrefetchBytes))
-      for (const Position &position : positions)
-        fetchLines(destination, position, /*rowsAhead=*/0, /*toWrite=*/true);
-}
-
 // The line that lies `bytes` behind the position.
 void KernelEmitter::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes) {
   int64_t step;
