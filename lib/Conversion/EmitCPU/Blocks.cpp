@@ -11,78 +11,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-int64_t KernelEmitter::Nest::rowCount(int64_t laneAxis) const {
-  int64_t count = 1;
-  for (int64_t size : ArrayRef(shape).slice(laneAxis - rowAxes, rowAxes)) {
-    if (ShapedType::isDynamic(size))
-      return size;
-    count *= size;
-  }
-  return count;
-}
-
-// How many axes before the lanes are rows of one block: the operands that lie along the lanes are the same
-// for all of them, so that a tile may reach from one index of an outer axis into the next. Sizes of inner
-// axes must be known.
-int64_t KernelEmitter::rowAxesOf(const Nest &nest, int64_t laneAxis) {
-  auto dependsOnAxis = [&](int64_t axis) {
-    auto readsAlong = [&](linalg::GenericOp generic) {
-      return llvm::any_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
-        AffineMap map = generic.getMatchingIndexingMap(operand);
-        return generic.getNumReductionLoops() > 0 && map.isFunctionOfDim(laneAxis) &&
-               map.isFunctionOfDim(axis);
-      });
-    };
-    return llvm::any_of(nest.roots, [&](Value root) { return dependsOn(root, readsAlong); });
-  };
-  int64_t axes = 1;
-  while (axes < laneAxis && !ShapedType::isDynamic(nest.shape[laneAxis - axes]) &&
-         nest.shape[laneAxis - axes] > 0 && !dependsOnAxis(laneAxis - axes - 1))
-    ++axes;
-  return axes;
-}
-
-// Row `base` + `offset` of the block as an index for each row axis. `base` is a multiple of `aligned`: where
-// tiles and the innermost axis divide each other, the rows of a tile have one base and constant distances.
-Position KernelEmitter::rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset,
-                                    int64_t aligned) {
-  Position position(outer);
-  int64_t first = outer.size(), last = first + nest.rowAxes - 1;
-  position.resize(last + 1, {indexConstant(0), 0, nullptr});
-  int64_t outermost = last;
-  for (int64_t axis = last - 1; axis >= first; --axis)
-    if (nest.shape[axis] != 1)
-      outermost = axis;
-  for (int64_t axis = last; axis >= first; --axis) {
-    int64_t size = nest.shape[axis];
-    if (axis == outermost || size == 1) {
-      if (axis == outermost)
-        position[axis].base = binary<arith::AddIOp>(base, indexConstant(offset));
-      continue;
-    }
-    Value extent = indexConstant(size);
-    Value quotient = binary<arith::DivUIOp>(base, extent), rest = binary<arith::RemUIOp>(base, extent);
-    if (aligned % size == 0) {
-      position[axis].base = indexConstant(offset % size);
-      base = quotient;
-      offset /= size;
-      aligned /= size;
-    } else if (size % aligned == 0 && offset < aligned) {
-      position[axis].base = binary<arith::AddIOp>(rest, indexConstant(offset));
-      base = quotient;
-      offset = 0;
-      aligned = 1;
-    } else {
-      Value row = binary<arith::AddIOp>(base, indexConstant(offset));
-      position[axis].base = binary<arith::RemUIOp>(row, extent);
-      base = binary<arith::DivUIOp>(row, extent);
-      offset = 0;
-      aligned = 1;
-    }
-  }
-  return position;
-}
-
 // How many rows and vectors of a reduction run in one loop.
 void KernelEmitter::chooseBlock(Nest &nest) {
   bool reduces = llvm::any_of(nest.roots, [&](Value root) {
@@ -92,12 +20,11 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   if (!reduces || axis < 0)
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
-  auto [rows, vectors] =
-      chooseRegisterTile(tiles, axis > 0 ? nest.rowCount(axis) : 1, nest.shape[axis], vectorLanes);
+  nest.blocked = !nest.rowAxes.empty();
+  auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes);
   vectors = std::min(vectors, mostTransposedVectors(nest, axis));
   nest.rows = rows;
   nest.vectors = vectors;
-  nest.blocked = axis > 0;
 }
 
 // The reduced size of the first contraction that the nest computes, 0 when it is not known.
@@ -140,41 +67,52 @@ static bool takesWholeTiles(int64_t size, int64_t rows) {
   return !ShapedType::isDynamic(size) && size % rows == 0 && size / rows >= tilesForThreads;
 }
 
+// Loops over the batch axes, then blocks of all rows.
+LogicalResult KernelEmitter::emitBatches(const Nest &nest, int64_t axis, Position &outer, Store store) {
+  int64_t laneAxis = outer.size();
+  while (axis < laneAxis && llvm::is_contained(nest.rowAxes, axis))
+    ++axis;
+  if (axis == laneAxis)
+    return emitBlocks(nest, outer, store);
+  auto [lower, upper] = nest.rangeOf(axis, indexConstant(0));
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) {
+    outer[axis] = {base, 0, nullptr};
+    return emitBatches(nest, axis + 1, outer, store);
+  });
+}
+
 // All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
-LogicalResult KernelEmitter::emitBlocks(const Nest &nest, Value lower, Value upper,
-                                        ArrayRef<Position> positions, Store store) {
-  int64_t laneAxis = positions.front().size() + nest.rowAxes;
-  Value columns = nest.sizes[laneAxis];
-  int64_t width = blockColumns(nest);
-  int64_t known = nest.shape[laneAxis];
-  // The range is one of the outermost row axis.
-  for (int64_t axis = laneAxis - nest.rowAxes + 1; axis < laneAxis; ++axis)
+LogicalResult KernelEmitter::emitBlocks(const Nest &nest, const Position &outer, Store store) {
+  Value lower, upper;
+  std::tie(lower, upper) = nest.rangeOf(nest.rowAxes.front(), indexConstant(0));
+  for (int64_t axis : ArrayRef(nest.rowAxes).drop_front())
     for (Value *bound : {&lower, &upper})
       *bound = binary<arith::MulIOp>(*bound, nest.sizes[axis]);
+  Value columns = nest.sizes[outer.size()];
+  int64_t width = blockColumns(nest);
+  int64_t known = nest.shape[outer.size()];
   bool oneBlock = width == 0 || (!ShapedType::isDynamic(known) && known <= width);
   Value step = oneBlock ? columns : indexConstant(width);
   SmallVector<PackedOperand> packed = packedOperandsOf(nest, oneBlock ? known : width);
-  if (takesWholeTiles(nest.rowCount(laneAxis), nest.rows))
+  if (takesWholeTiles(nest.rowCount(), nest.rows))
     for (Value *bound : {&lower, &upper})
       *bound = binary<arith::SubIOp>(*bound, binary<arith::RemUIOp>(*bound, indexConstant(nest.rows)));
   Value zero = indexConstant(0);
   auto block = [&](Value start) -> LogicalResult {
     Value end = oneBlock ? columns : binary<arith::MinUIOp>(binary<arith::AddIOp>(start, step), columns);
     Packing scope(*this);
-    bool fills = positions.size() == 1 &&
-                 llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
+    bool fills = llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
     for (PackedOperand &operand : packed)
       if (!fills || !canFill(operand))
-        pack(operand, positions.front(), start, end);
+        pack(operand, outer, start, end);
     Value first = lower;
     if (fills) {
-      FailureOr<Value> left =
-          emitFillingTile(nest, lower, upper, positions.front(), {start, end}, packed, store);
+      FailureOr<Value> left = emitFillingTile(nest, lower, upper, outer, {start, end}, packed, store);
       if (failed(left))
         return failure();
       first = *left;
     }
-    return emitRowTiles(nest, first, upper, positions,
+    return emitRowTiles(nest, first, upper, outer,
                         [&](ArrayRef<Position> rows) { return emitLaneLoop(nest, start, end, rows, store); });
   };
   return oneBlock ? block(zero) : emitLoop(zero, columns, step, block);
@@ -198,13 +136,13 @@ std::pair<Value, Value> KernelEmitter::evenTiles(const Nest &nest, int64_t size,
 }
 
 // Tiles of rows; what is left over is halved until single rows are left.
-LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper,
-                                          ArrayRef<Position> positions, Store inRows) {
-  int64_t laneAxis = positions.front().size() + nest.rowAxes, count = nest.rowCount(laneAxis);
+LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer,
+                                          Store inRows) {
+  int64_t count = nest.rowCount();
   // A divisor of every row at which a tile begins: whole tiles round the range to multiples of a tile, and a
   // tile that packs operands may have come before.
   int64_t inner = 1;
-  for (int64_t axis = laneAxis - nest.rowAxes + 1; axis < laneAxis; ++axis)
+  for (int64_t axis : ArrayRef(nest.rowAxes).drop_front())
     inner *= nest.shape[axis];
   int64_t begins = takesWholeTiles(count, nest.rows) ? nest.rows : std::gcd(inner, nest.rows);
   auto tiles = [&](int64_t rows, Value covered) {
@@ -213,8 +151,7 @@ LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value u
     LogicalResult result = emitLoop(lower, middle, indexConstant(rows), [&](Value base) {
       SmallVector<Position> extended;
       for (int64_t i = 0; i < rows; ++i)
-        for (const Position &position : positions)
-          extended.push_back(rowPosition(nest, position, base, i, begins));
+        extended.push_back(rowPosition(nest, outer, base, i, begins));
       return inRows(extended);
     });
     lower = middle;

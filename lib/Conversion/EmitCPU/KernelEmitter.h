@@ -111,12 +111,14 @@ protected:
     SmallVector<int64_t> shape;
     SmallVector<Value> roots; // what is evaluated at the positions
     bool vectorize = true;
-    int64_t rowAxes = 1;           // axes before the lanes that a block enumerates as one
+    SmallVector<int64_t> rowAxes;  // which a block enumerates as one
     bool blocked = false;          // sums into points: columns in blocks, rows and vectors in tiles
     int64_t rows = 1, vectors = 1; // how many are evaluated together
     Value begin, end;              // range of the outermost loop, null for all of it
     /// Rows of a block, ShapedType::kDynamic when the program does not say how many.
-    int64_t rowCount(int64_t laneAxis) const;
+    int64_t rowCount() const;
+    /// Of one loop.
+    std::pair<Value, Value> rangeOf(int64_t axis, Value zero) const;
   };
   Nest nestOver(const Buffer &buffer, ValueRange roots);
   /// Results that have the shape of a space, and those with one element per row of it.
@@ -138,14 +140,13 @@ protected:
   // --- Blocks.cpp: tiles of rows and vectors
   void chooseBlock(Nest &nest);
   int64_t blockColumns(const Nest &nest);
-  int64_t rowAxesOf(const Nest &nest, int64_t laneAxis);
+  SmallVector<int64_t> rowAxesOf(const Nest &nest, int64_t laneAxis);
   Position rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset, int64_t aligned);
   std::pair<Value, Value> evenTiles(const Nest &nest, int64_t size, Value count);
   void recordDepth(ValueRange roots);
-  LogicalResult emitBlocks(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
-                           Store store);
-  LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
-                             Store inRows);
+  LogicalResult emitBatches(const Nest &nest, int64_t axis, Position &outer, Store store);
+  LogicalResult emitBlocks(const Nest &nest, const Position &outer, Store store);
+  LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer, Store inRows);
 
   // --- Spill.cpp: accumulators of several contractions in one tile
   using TileSums = SmallVector<std::pair<Value, SmallVector<Position>>>;

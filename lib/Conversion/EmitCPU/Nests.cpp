@@ -38,6 +38,10 @@ int64_t KernelEmitter::laneAxisOf(const Nest &nest) {
 }
 
 LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
+  if (nest.blocked) {
+    Position outer(laneAxisOf(nest), {indexConstant(0), 0, nullptr});
+    return emitBatches(nest, 0, outer, store);
+  }
   SmallVector<Position> positions(1);
   return emitLoops(nest, 0, nest.vectorize ? laneAxisOf(nest) : -1, positions, store);
 }
@@ -47,15 +51,9 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   int64_t rank = nest.shape.size();
   if (axis == rank)
     return store(positions);
-  auto rangeOf = [&](int64_t which) -> std::pair<Value, Value> {
-    bool outermost = which == 0 && nest.begin;
-    return {outermost ? nest.begin : indexConstant(0), outermost ? nest.end : nest.sizes[which]};
-  };
-  auto [lower, upper] = rangeOf(axis);
+  auto [lower, upper] = nest.rangeOf(axis, indexConstant(0));
   if (axis == laneAxis)
     return emitLaneLoop(nest, lower, upper, positions, store);
-  if (nest.blocked && axis == laneAxis - nest.rowAxes)
-    return emitBlocks(nest, lower, upper, positions, store);
   auto withIndices = [&](Value base, int64_t count) {
     SmallVector<Position> extended;
     for (int64_t i = 0; i < count; ++i) {

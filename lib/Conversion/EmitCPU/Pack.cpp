@@ -55,7 +55,7 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   if (buffer == buffers.end() || !type || !type.hasStaticShape() || type.getNumElements() == 0)
     return std::nullopt;
   unsigned columnLoop = nest.shape.size() - 1;
-  int64_t rows = nest.rowCount(columnLoop);
+  int64_t rows = nest.rowCount();
   PackedOperand packed{operand, map};
   packed.pairs = usesDotProducts(generic);
   packed.memory = packed.pairs ? builder.getI32Type() : memoryType(type.getElementType());
@@ -70,9 +70,7 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   packed.columnAxis = axisOfLoop(map, columnLoop);
   packed.depthAxis = axisOfLoop(map, depthLoop);
   if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.depthAxis < 0 ||
-      llvm::any_of(
-          llvm::seq<int64_t>(columnLoop - nest.rowAxes, columnLoop),
-          [&](int64_t rowLoop) { return map.isFunctionOfDim(rowLoop); }))
+      llvm::any_of(nest.rowAxes, [&](int64_t rowLoop) { return map.isFunctionOfDim(rowLoop); }))
     return std::nullopt;
   bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
   if (oneTile && isContiguousAlongK(operand, columnLoop))
@@ -98,7 +96,7 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const 
     AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
     if (reduced.size() != 1 || generic.getNumResults() != 1 || generic.getNumDpsInputs() != 2 ||
         out.getNumResults() != nest.shape.size() ||
-        llvm::any_of(llvm::seq<int64_t>(columnLoop - nest.rowAxes, columnLoop + 1),
+        llvm::any_of(llvm::seq<int64_t>(0, columnLoop + 1),
                      [&](int64_t loop) { return axisOfLoop(out, loop) != loop; }))
       return false;
     for (OpOperand *operand : generic.getDpsInputOperands()) {

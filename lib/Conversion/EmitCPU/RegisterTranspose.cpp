@@ -51,7 +51,7 @@ bool KernelEmitter::isContiguousAlongK(OpOperand *operand, unsigned columnLoop) 
 // How many vectors of columns a tile of the nest takes at most, so that the blocks that it transposes fit
 // into the registers. An operand from memory is read by few rows at a time, which the processor follows.
 int64_t KernelEmitter::mostTransposedVectors(const Nest &nest, unsigned columnLoop) {
-  int64_t rows = columnLoop > 0 ? nest.rowCount(columnLoop) : 1, most = tiles.vectors;
+  int64_t rows = nest.rowCount(), most = tiles.vectors;
   auto limit = [&](linalg::GenericOp generic) {
     for (OpOperand *operand : generic.getDpsInputOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand->get().getType());
