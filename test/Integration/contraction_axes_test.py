@@ -1,0 +1,132 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Random contractions: any order of batch, free and contracted axes, unit axes, matrix times vector, one to three products
+with one left operand whose results are combined and all stored. In reproducible mode each instruction set, tile table and
+number of threads gives the bits of the reference interpreter."""
+
+import argparse
+import functools
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+RUNNER = str(pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")) / "ad-runner")
+FREE, DEEP = (1, 1, 2, 3, 4, 7, 8, 9, 16, 17, 24, 33, 50), (1, 2, 15, 16, 17, 31, 64, 100, 530)
+ELEMENTS = ("f32", "f32", "f32", "f64", "bf16", "f16", "i32", "i8")
+MOST_WORK = 3_000_000
+# Options of the runs that are compared with the reference.
+RUNS = (("--tiles=large", "--threads=1"), ("--tiles=small", "--threads=2"), ("--cpu=haswell", "--threads=2"))
+
+
+def tensor(shape, element):
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
+class Operand:
+    """The axes of one operand in a random order, as [(role, number, size)]."""
+
+    def __init__(self, rng, axes):
+        self.axes = rng.sample(axes, len(axes))
+        self.shape = [size for _, _, size in self.axes]
+
+    def places(self, role):
+        """Where the axes of a role lie, by their number."""
+        return [place for _, place in sorted((axis[1], place) for place, axis in enumerate(self.axes) if axis[0] == role)]
+
+    def free_shape(self):
+        return [size for role, _, size in self.axes if role == "free"]
+
+
+class Case:
+    """Products of one left operand with one to three right ones, which have the same axes in orders of their own."""
+
+    def __init__(self, seed):
+        rng = random.Random(seed)
+        while True:
+            axes = {role: [(role, i, rng.choice(DEEP if role == "deep" else FREE)) for i in range(rng.choice(counts))]
+                    for role, counts in (("batch", (0, 0, 1, 2)), ("deep", (1, 1, 1, 2)), ("rows", (0, 1, 1, 2)),
+                                         ("columns", (0, 1, 1, 2)))}
+            work = 1
+            for _, _, size in sum(axes.values(), []):
+                work *= size
+            if work <= MOST_WORK:
+                break
+        shared = axes["batch"] + axes["deep"]
+        free = {side: [("free", i, size) for _, i, size in axes[side]] for side in ("rows", "columns")}
+        self.left = Operand(rng, shared + free["rows"])
+        # The free axes of right operands keep one order, so that their products have one shape.
+        first = Operand(rng, shared + free["columns"])
+        self.rights = [first] * rng.choice((1, 1, 2, 3))
+        self.element = rng.choice(ELEMENTS)
+        self.shape = [size for _, _, size in axes["batch"]] + self.left.free_shape() + first.free_shape()
+
+    def __str__(self):
+        return f"{self.left.shape} x {len(self.rights)} {self.rights[0].shape} -> {self.shape} {self.element}"
+
+    def program(self):
+        a, c = tensor(self.left.shape, self.element), tensor(self.shape, self.element)
+        names = [f"b{i}" for i in range(len(self.rights))]
+        lines, results = [], []
+        for name, right in zip(names, self.rights):
+            axes = " ".join(f"{word} {self.left.places(role)} x {right.places(role)}"
+                            for word, role in (("batch", "batch"), ("contract", "deep")))
+            lines.append(f"  %{name}_y = ad.dot %a, %{name} {axes} : ({a}, {tensor(right.shape, self.element)}) -> {c}")
+            results.append(f"{name}_y")
+        for i, name in enumerate(results[1:]):
+            lines.append(f"  %s{i} = ad.abs %{name} : {c}")
+            lines.append(f"  %p{i} = ad.mul %s{i}, %{results[0]} : {c}, {c}")
+        results += [f"{kind}{i}" for i in range(len(names) - 1) for kind in "sp"]
+        arguments = [f'%a: {a} {{ad.name = "a"}}']
+        arguments += [f'%{name}: {tensor(right.shape, self.element)} {{ad.name = "{name}"}}'
+                      for name, right in zip(names, self.rights)]
+        types = ", ".join(f'{c} {{ad.name = "{name}"}}' for name in results)
+        body = "\n".join(lines)
+        values = ", ".join(f"%{name}" for name in results)
+        return (f"func.func @main({', '.join(arguments)}) -> ({types}) {{\n{body}\n"
+                f"  return {values} : {', '.join([c] * len(results))}\n}}\n"), ["a", *names], results
+
+
+def run(folder, name, element, arguments, options):
+    """The bytes of the results of one run, by their names."""
+    source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
+    out = folder / name
+    command = [RUNNER, str(folder / "program.mlir"), "--cache=off", "--numerics=reproducible", f"--out-dir={out}", *options]
+    command += [f"--arg={argument}={source.format(seed)}" for seed, argument in enumerate(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(options)}: exit {done.returncode}: {done.stderr.strip()}")
+    return {file.name: file.read_bytes() for file in out.iterdir()}
+
+
+def wrong(seed, folder):
+    """What is wrong with one case, or None."""
+    case = Case(seed)
+    text, arguments, results = case.program()
+    (folder / "program.mlir").write_text(text)
+    expected = run(folder, "reference", case.element, arguments, ["--target=reference"])
+    if len(expected) != len(results):
+        return f"{len(results)} results are expected, the reference has {len(expected)}"
+    for number, options in enumerate(RUNS):
+        got = run(folder, f"cpu{number}", case.element, arguments, options)
+        for name, value in expected.items():
+            if got.get(name) != value:
+                return f"{name} with {' '.join(options)} differs from the reference: {case}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=30)
+    options = parser.parse_args()
+    seeds = range(options.seed * 100_000, options.seed * 100_000 + options.count)
+    return checks.run_checks("contraction axes", [(f"case {seed}", functools.partial(wrong, seed)) for seed in seeds])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
