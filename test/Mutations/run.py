@@ -78,7 +78,16 @@ def run_group(runner, group, seconds, fault):
     extra, limit = {"ADJOINT_MUTATION": fault.id}, SLACK * max(seconds[test] for test in group) + 20
     if group[0].suite != "lit":
         return {group[0]: runner.run(group[0], limit, extra)}
-    return runner.run_lit(group, limit, extra, ["-j1", "--max-failures=1"])
+    outcomes = runner.run_lit(group, limit, extra, ["-j1", "--max-failures=1"])
+    if len(group) == 1 or any(outcome.why != suites.NO_END for outcome in outcomes.values()):
+        return outcomes
+    # One of them hangs: which one?
+    outcomes = {}
+    for test in group:
+        outcomes.update(runner.run_lit([test], limit, extra, ["-j1"]))
+        if not all(outcome.passed for outcome in outcomes.values()):
+            break
+    return outcomes
 
 
 def judge(runner, fault, seconds, minutes):

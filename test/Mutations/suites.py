@@ -18,6 +18,7 @@ LLVM = pathlib.Path("/usr/lib/llvm-22")
 SUITES = ("lit", "units", "python", "fuzz")
 # Cases of each campaign; the smallest numbers with which all kinds of programs occur.
 CAMPAIGNS = {"programs": 32, "gradients": 32, "passes": 16, "fused": 16, "gpu-sim": 16, "adx": 8}
+NO_END = "no end"
 MEMORY = 8 << 20  # KiB of addresses for each process
 
 
@@ -89,8 +90,8 @@ class Runner:
         return {**os.environ, "PATH": path, "ADJOINT_BIN": str(self.build / "bin"), "TMPDIR": str(folder),
                 "XDG_CACHE_HOME": str(folder / "cache"), "PYTHONDONTWRITEBYTECODE": "1", **extra}
 
-    def limited(self, command, seconds, folder, extra):
-        """Runs a command for as many seconds of the processor in each of its processes, and longer by the clock: a
+    def limited(self, command, seconds, folder, extra, tests=1):
+        """Runs a command for as many seconds of the processor in each of its processes, and longer by the clock, since a
         deadlock uses no processor. (exit code, output); the code is None when the clock stopped it."""
         limits = f"ulimit -c 0 -v {MEMORY} -t {int(seconds)} && exec \"$@\""
         with open(folder / "output", "w+b") as output:
@@ -98,7 +99,7 @@ class Runner:
                                        stdin=subprocess.DEVNULL, cwd=ROOT, start_new_session=True,
                                        env=self.environment(folder, extra))
             try:
-                code = process.wait(timeout=3 * seconds + 120)
+                code = process.wait(timeout=tests * (3 * seconds + 60) + 60)
             except subprocess.TimeoutExpired:
                 code = None
             try:
@@ -116,7 +117,7 @@ class Runner:
             code, output = self.limited(test.command, seconds, pathlib.Path(name), extra)
         taken = time.monotonic() - begin
         if code != 0:
-            return Outcome(False, taken, "no end" if code is None else f"exit code {code}")
+            return Outcome(False, taken, NO_END if code is None else f"exit code {code}")
         closing = (output.strip().splitlines() or [""])[-1]
         return Outcome(not re.search(r"[1-9]\d* failed", closing), taken, closing)
 
@@ -128,9 +129,9 @@ class Runner:
             paths.write_text("\n".join(str(self.build / "test" / test.name) for test in tests))
             command = [sys.executable, LLVM / "bin/lit", "-q", "--no-progress-bar",
                        f"--output={folder / 'results.json'}", f"-Dexec_root={folder / 'exec'}", *options, f"@{paths}"]
-            code, _ = self.limited(command, seconds, folder, extra)
+            code, _ = self.limited(command, seconds, folder, extra, len(tests))
             if code is None or not (folder / "results.json").exists():
-                return {test: Outcome(False, why="no end") for test in tests}
+                return {test: Outcome(False, why=NO_END) for test in tests}
             results = json.loads((folder / "results.json").read_text())["tests"]
         by_name = {result["name"].split(" :: ", 1)[1]: result for result in results}
         outcomes = {}
