@@ -32,7 +32,8 @@ public:
     size_t inside = (bytes + page - 1) / page * page;
     whole = inside + 2 * page;
     void *memory = ::mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED || ::mprotect(static_cast<char *>(memory) + page, inside, PROT_READ | PROT_WRITE))
+    if (memory == MAP_FAILED ||
+        ::mprotect(static_cast<char *>(memory) + page, inside, PROT_READ | PROT_WRITE))
       llvm::report_fatal_error("no memory for a guarded operand");
     start = static_cast<char *>(memory);
     data = place == Place::Start ? start + page : start + page + inside - bytes;
