@@ -21,7 +21,8 @@ make_build() {
 
 case ${1-} in
   --no-build) shift ;;
-  -h | --help | --list) [[ -f $BUILD/bin/ad-opt ]] || make_build ;;
+  -h | --help) ;;
+  --list) [[ -f $BUILD/bin/ad-opt ]] || make_build ;;
   *) make_build ;;
 esac
 exec "$PYTHON" test/Mutations/run.py "$@"
