@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Installs the package into a folder of its own and builds an outside CMake project against it."""
+"""Installs the package into a folder of its own and builds an outside CMake project against it, whose program gives the sum of three times
+a tensor and its gradient."""
 
 import os
 import pathlib
@@ -28,7 +29,11 @@ def embed(folder):
     if run(*configure).returncode or run("cmake", "--build", build).returncode:
         return False
     done = run(build / "embedder")
-    return done.returncode == 0 and "differentiated and lowered" in done.stdout
+    # The sum of 3 x for x = (1, 2, 3.5, -4), then its gradient.
+    if done.stdout.splitlines() != ["7.5 3 3 3 3 ", "embedded: differentiated and lowered"]:
+        print(f"embedder: other values than expected: {done.stdout}")
+        return False
+    return done.returncode == 0
 
 
 def main():

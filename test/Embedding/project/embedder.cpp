@@ -1,12 +1,14 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // An outside compiler with a dialect of its own. It registers `ad` beside it, differentiates a function that
-// uses both, and lowers the result to the LLVM dialect, all in its own process.
+// uses both, lowers the result to the LLVM dialect, and runs it, all in its own process.
 
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Differentiate.h"
 #include "adjoint/Pipelines/Pipelines.h"
+#include "adjoint/Runner/Program.h"
+#include "adjoint/Runner/StandardHooks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -59,6 +62,30 @@ void lowerToy(ModuleOp module) {
   }
 }
 
+/// Prints what the program gives for x = (1, 2, 3.5, -4): the value, then the gradient.
+bool runProgram(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  ad::runner::Failure failure;
+  ad::runner::ProgramOptions options;
+  options.cache = "off";
+  auto program = ad::runner::Program::compile(
+      text, "embedded.mlir", options, ad::runner::standardHooks(), [] { return false; }, failure);
+  float x[] = {1, 2, 3.5, -4};
+  int64_t size = 4;
+  adrt_tensor argument = {x, &size, /*rank=*/1, ADRT_F32};
+  std::vector<ad::runner::ProgramResult> results;
+  if (!program || !program->run({argument}, {}, results, failure) || results.size() != 2) {
+    llvm::errs() << "embedder: " << failure.message << "\n";
+    return false;
+  }
+  for (const ad::runner::ProgramResult &result : results)
+    for (int64_t i = 0, count = result.shape.empty() ? 1 : result.shape[0]; i < count; ++i)
+      llvm::outs() << llvm::format("%g ", static_cast<const float *>(result.data.data())[i]);
+  llvm::outs() << "\n";
+  return true;
+}
+
 constexpr const char *kProgram = R"(
 func.func private @f(%x: tensor<4xf32>) -> tensor<f32> {
   %t = "toy.triple"(%x) : (tensor<4xf32>) -> tensor<4xf32>
@@ -94,6 +121,8 @@ int main() {
   if (gradients != 0)
     return 2;
   lowerToy(*module);
+  if (!runProgram(*module))
+    return 5;
   PassManager pm(&context);
   ad::AdToCpuOptions options;
   ad::buildAdToCpuPipeline(pm, options);
