@@ -101,10 +101,10 @@ python_tests() {
 
 fuzz_campaigns() {
   local name count
-  for name in programs gradients passes adx gpu-sim fused; do
+  for name in programs gradients passes adx gpu-sim fused linalg; do
     count=$FUZZ_COUNT
-    # Each program of the last two is compiled several times.
-    [[ $name != gpu-sim && $name != fused ]] || count=$((FUZZ_COUNT / 2))
+    # Each program of the last three is compiled several times.
+    [[ $name != gpu-sim && $name != fused && $name != linalg ]] || count=$((FUZZ_COUNT / 2))
     wanted "fuzz-$name" || continue
     say "fuzz-$name: scripts/fuzz.sh $name --count $count --seed $seed"
     counted "fuzz-$name" scripts/fuzz.sh "$name" --count "$count" --seed "$seed"

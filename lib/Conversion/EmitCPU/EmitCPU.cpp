@@ -2,6 +2,7 @@
 //
 // The pass `ad-emit-cpu`: a function for each kernel.
 
+#include "../NormalizeKernel.h"
 #include "KernelEmitter.h"
 #include "adjoint/Conversion/Passes.h"
 
@@ -27,6 +28,8 @@ private:
       return signalPassFailure();
     }
     for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
+      if (failed(normalizeKernel(kernel)))
+        return signalPassFailure();
       func::FuncOp function = declare(kernel);
       // A lane holds 32 bits on average; f64 takes two registers.
       cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4, *table, dotProducts);

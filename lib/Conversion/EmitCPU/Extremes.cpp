@@ -17,6 +17,7 @@ bool KernelEmitter::isPlainExtreme(linalg::GenericOp generic) {
   if (generic.getNumResults() != 1 || generic.getNumDpsInputs() != 1 || body->getOperations().size() != 2)
     return false;
   return isa<arith::MaximumFOp, arith::MinimumFOp>(body->front()) &&
+         llvm::is_contained(body->front().getOperands(), body->getArgument(0)) &&
          (getElementTypeOrSelf(generic.getResultTypes()[0]).isF32() ||
           getElementTypeOrSelf(generic.getResultTypes()[0]).isF64()) &&
          buffers.count(generic.getDpsInputOperand(0)->get());

@@ -255,6 +255,7 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOfCopy(Value r
   auto copy = root.getDefiningOp<linalg::GenericOp>();
   if (!copy || copy.getNumDpsInputs() != 1 || copy.getNumResults() != 1 || copy.getNumLoops() != 2 ||
       copy.getNumReductionLoops() > 0 || !buffers.count(copy.getDpsInputs()[0]) ||
+      copy.getBlock()->getTerminator()->getOperand(0) != copy.getBlock()->getArgument(0) ||
       !copy.getMatchingIndexingMap(copy.getDpsInputOperand(0)).isIdentity())
     return std::nullopt;
   AffineMap target = copy.getMatchingIndexingMap(copy.getDpsInitOperand(0));

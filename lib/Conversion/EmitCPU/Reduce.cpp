@@ -4,6 +4,7 @@
 // halving tree, joined by a balanced pairwise tree (docs/numerics.md).
 
 #include "KernelEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 
 using namespace mlir;
@@ -14,19 +15,11 @@ static std::optional<int64_t> constantOf(Value value) {
   return getConstantIntValue(getAsOpFoldResult(value));
 }
 
-Operation *cpu::combiningOp(linalg::GenericOp generic) {
-  return generic.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-}
+// Null for one chain, which has nothing to join: the verifier keeps it from orders that join.
+Operation *cpu::combiningOp(linalg::GenericOp generic) { return matchReduction(generic).combiner; }
 
-// Partial results are joined by the reduction's own operation; those of fma and multiply-add chains by an
-// addition.
 Value KernelEmitter::joinValues(Operation *join, Value lhs, Value rhs) {
-  if (isa<math::FmaOp>(join))
-    return arith::AddFOp::create(builder, loc, lhs, rhs);
-  OperationState state(loc, join->getName());
-  state.addOperands({lhs, rhs});
-  state.addTypes(lhs.getType());
-  return builder.create(state)->getResult(0);
+  return joinPartialResults(builder, loc, join, lhs, rhs);
 }
 
 bool KernelEmitter::usesLanes(linalg::GenericOp generic) {

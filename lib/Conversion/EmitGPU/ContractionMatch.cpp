@@ -2,7 +2,9 @@
 
 #include "ContractionMatch.h"
 #include "../Contractions.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -26,6 +28,13 @@ static linalg::GenericOp onlyReduction(KernelOp kernel, std::string &reason) {
   if (!found || found.getNumDpsInputs() != 2 || found.getNumResults() != 1 ||
       found.getNumReductionLoops() != 1) {
     reason = "it has no product of two operands over one axis";
+    return {};
+  }
+  // Threads outside of the result compute too, and read the nearest element.
+  bool readsElsewhere =
+      !found.getOps<linalg::IndexOp>().empty() || !found.getOps<tensor::ExtractOp>().empty();
+  if (readsElsewhere || matchReduction(found).form != ReductionForm::joined) {
+    reason = readsElsewhere ? "its sum reads more than its operands" : "its sum is one chain";
     return {};
   }
   return found;

@@ -3,6 +3,7 @@
 // The pass `ad-emit-gpu`: a function of the GPU for each kernel, and a declaration that tells the host
 // program how to launch it.
 
+#include "../NormalizeKernel.h"
 #include "../SerializeKernels/Ptx.h"
 #include "ElementwiseEmitter.h"
 #include "RowEmitter.h"
@@ -52,6 +53,8 @@ private:
   }
 
   LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
+    if (failed(normalizeKernel(kernel)) || failed(refusePanels(kernel)))
+      return failure();
     GPUFuncOp function = defineIn(gpuModule, kernel);
     std::unique_ptr<device::GenericEmitter> emitter = emitterFor(kernel, function);
     if (!emitter || failed(emitter->emit()))
@@ -75,6 +78,18 @@ private:
       function->setAttr(device::kTensorMapsAttr, maps);
     declare(kernel, function, emitter->getTiles());
     kernel.erase();
+    return success();
+  }
+
+  // Operands are not packed before their kernels for GPUs.
+  static LogicalResult refusePanels(KernelOp kernel) {
+    for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
+      for (OpOperand &init : generic.getDpsInitsMutable())
+        if (llvm::any_of(generic.getMatchingIndexingMap(&init).getResults(),
+                         [](AffineExpr expr) { return isa<AffineBinaryOpExpr>(expr); }))
+          return generic.emitOpError(
+              "expected a projected permutation as the map of a result, but got one that "
+              "packs panels, which only the CPU has; write the result as it is");
     return success();
   }
 

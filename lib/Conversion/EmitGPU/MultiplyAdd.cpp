@@ -193,7 +193,7 @@ LogicalResult ContractionEmitter::emitMultiplyAdds(const Place &place) {
     }
   auto block = [&](Value lower, Value upper) { return sumPieces(place, loops, start, lower, upper); };
   OrderAttr order = kernel.getOrderAttr();
-  Operation *join = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
+  Operation *join = cpu::combiningOp(op);
   auto sums = order ? pairwiseTree(depthCount, order.getLength(), start, join, block)
                     : block(indexConstant(0), depthCount);
   if (failed(sums))

@@ -3,9 +3,9 @@
 // The contracts between layers as passes: each says which operation breaks the contract and which pass was to
 // see to it.
 
-#include "VerifyAccess.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 
 namespace mlir::ad {
@@ -75,8 +75,7 @@ static LogicalResult checkLinalg(Operation *op) {
   bool inKernel = op->getParentOfType<FusionOp>() || op->getParentOfType<KernelOp>();
   if (isa<FusableOpInterface>(op) && (inKernel || !isa<ReshapeOp>(op)))
     return op->emitOpError("was not lowered; run --convert-ad-to-linalg first");
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  return generic && inKernel ? verifyAccess(generic) : success();
+  return isa<FusionOp, KernelOp>(op) ? verifyLinalgBody(op) : success();
 }
 
 namespace {

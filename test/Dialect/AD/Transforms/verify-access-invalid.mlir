@@ -92,7 +92,9 @@ func.func @inside(%x: tensor<96x90xf32>, %w: tensor<10xf32>) -> (tensor<3x96x32x
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<10xf32>
-    %h = tensor.empty() : tensor<1xf32>
+    %zero = arith.constant 0.0 : f32
+    %i = tensor.empty() : tensor<1xf32>
+    %h = linalg.fill ins(%zero : f32) outs(%i : tensor<1xf32>) -> tensor<1xf32>
     %u = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (0)>],
         iterator_types = ["reduction"]} ins(%b : tensor<10xf32>) outs(%h : tensor<1xf32>) {
     ^bb0(%in: f32, %out: f32):

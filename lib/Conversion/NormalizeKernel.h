@@ -1,0 +1,23 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What the emitters ask of linalg beyond its verifier, made of what any compiler writes.
+
+#ifndef ADJOINT_LIB_CONVERSION_NORMALIZEKERNEL_H
+#define ADJOINT_LIB_CONVERSION_NORMALIZEKERNEL_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+
+namespace mlir::ad {
+
+/// Verifies the body of the kernel, and rewrites it so that
+/// - reductions whose partial results may be joined start from the neutral element, and outs that are another
+///   value are joined to the total by an operation of their own, once and last;
+/// - no parallel operation reads its outs: they are inputs;
+/// - scalar code has no permissions of its own, no division by zero in masked lanes, and no conversion that
+///   processors round in different ways.
+/// Fails after a diagnostic when the verifier refuses the body.
+LogicalResult normalizeKernel(KernelOp kernel);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_CONVERSION_NORMALIZEKERNEL_H
