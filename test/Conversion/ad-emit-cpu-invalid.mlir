@@ -28,7 +28,7 @@ ad.kernel private @branch(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel
   ^bb0(%x: f32, %out: f32):
     %zero = arith.constant 0.0 : f32
     %p = arith.cmpf ogt, %x, %zero : f32
-    // expected-error @+1 {{'scf.if' op is not scalar code that the CPU emitter can vectorize}}
+    // expected-error @+1 {{'scf.if' op expected scalar code of arith}}
     %y = scf.if %p -> f32 {
       scf.yield %x : f32
     } else {

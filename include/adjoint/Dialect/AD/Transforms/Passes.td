@@ -409,13 +409,13 @@ def PrintProcedurePass : Pass<"ad-print-procedure", "::mlir::ModuleOp"> {
 def VerifyLinalgPass : Pass<"ad-verify-linalg"> {
   let summary = "Check that no operation of ad that computes tensors is left";
   let description = [{
-    Why: the contract of convert-ad-to-linalg, and of kernels that another compiler wrote. Everything below sees linalg, arith, tensor
-    and scf only, besides fusions, kernels, the scalar operations of ad and reshapes of the host program, which move nothing. The
-    emitters check bodies with the same verifier (docs/numerics.md, kernels of another compiler).
+    Why: the contract of convert-ad-to-linalg, and of kernels that another compiler wrote. Everything below sees linalg,
+    arith, tensor and scf only, besides fusions, kernels, the scalar operations of ad and reshapes of the host program,
+    which move nothing. The emitters check bodies with the same verifier (docs/numerics.md).
 
-    Changes nothing. Refuses operations of ad that compute tensors; accesses outside of operands; results that are not written
-    once; scalar code that processors round in different ways; outs that are read, but were never written; reductions whose partial
-    results the order joins although they cannot be joined. Each with the operation and what to do:
+    Changes nothing. Refuses operations of ad that compute tensors; accesses outside of operands; results that are not
+    written once; scalar code that processors round in different ways; outs that are read, but were never written;
+    reductions whose partial results the order joins although they cannot be joined. Each with what to do:
     ```mlir
     %y = ad.exp %x : tensor<4xf32>
     // error: 'ad.exp' op was not lowered; run --convert-ad-to-linalg first
