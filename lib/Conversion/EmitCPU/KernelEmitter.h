@@ -102,6 +102,13 @@ protected:
   virtual LogicalResult emitRoot(Value root, const Buffer &destination);
   LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination);
   LogicalResult emitScan(linalg::GenericOp scan, const Buffer &destination);
+  FailureOr<Value> scanSteps(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                             Value from, Value start);
+  std::optional<unsigned> scannedLineDim(linalg::GenericOp scan, ArrayRef<Index> loops);
+  FailureOr<Value> scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                              unsigned line, Value end, Value start);
+  LogicalResult scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                          ArrayRef<Value> lines, unsigned line, Value &carried);
   bool isFlat(Value root);
   std::optional<unsigned> rowSpaceOf(ValueRange roots);
   /// What a nest does at a set of positions.
