@@ -15,28 +15,25 @@ import checks  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")).resolve().parent
 
 
-def built():
-    """What ninja makes for the target, by name."""
-    done = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", "adjoint-installed"], check=True, capture_output=True, text=True)
-    return {line.strip() for line in done.stdout.splitlines()}
+def commands():
+    """Those that ninja runs for the target in an empty build; they name what they make."""
+    done = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "adjoint-installed"], check=True, capture_output=True, text=True)
+    return done.stdout
 
 
 def installed_files_are_built(folder):
     subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], check=True, capture_output=True, text=True)
-    files = built()
+    made = set(commands().split())
     taken = {f"{place}/{file.name}" for place, pattern in (("lib", "*.a"), ("bin", "*")) for file in (folder / place).glob(pattern)}
     if len(taken) < 10 or "bin/ad-runner" not in taken:
         yield f"expected libraries and tools, found {sorted(taken)}"
-    if missing := taken - files:
+    if missing := taken - made:
         yield f"not built: {', '.join(sorted(missing))}"
-    generated = {str(file.relative_to(BUILD)) for file in (BUILD / "include").rglob("*.inc")}
-    if not generated or (missing := generated - files):
-        yield f"not generated: {', '.join(sorted(missing))}"
 
 
 def tests_are_not(_):
-    if tests := [file for file in built() if file.startswith("test/") or file.endswith("-unit")]:
-        yield f"builds tests: {', '.join(tests)}"
+    if tests := [word for word in commands().split() if word.startswith("test/") or word.endswith("-unit")]:
+        yield f"builds tests: {', '.join(tests[:5])}"
 
 
 if __name__ == "__main__":
