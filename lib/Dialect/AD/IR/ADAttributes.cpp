@@ -121,7 +121,11 @@ Attribute OrderAttr::parse(AsmParser &parser, Type) {
       parser.emitError(loc, "expected a positive number of lanes");
       return {};
     }
-  } else if (parser.parseKeyword("block")) {
+  } else if (SMLoc word = parser.getCurrentLocation(); failed(parser.parseOptionalKeyword("block"))) {
+    std::string given;
+    InFlightDiagnostic error = parser.emitError(word, "expected 'lanes = N, chunk = N' or 'block = N'");
+    if (succeeded(parser.parseOptionalKeywordOrString(&given)))
+      error << ", but got '" << given << "'";
     return {};
   }
   if (parser.parseEqual() || parser.parseInteger(length) || parser.parseGreater())

@@ -8,6 +8,27 @@
 using namespace mlir;
 using namespace mlir::ad;
 
+static ParseResult parseGemmTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &bias, Type &result) {
+  SmallVector<Type> operands, results;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseSignature(parser, operands, results))
+    return failure();
+  if (operands.size() < 2 || operands.size() > 3 || results.size() != 1)
+    return parser.emitError(loc,
+                            "expected the types of two matrices, of the bias if there is one, and of one "
+                            "result, but got ")
+           << FunctionType::get(parser.getContext(), operands, results);
+  lhs = operands[0];
+  rhs = operands[1];
+  bias = operands.size() == 3 ? operands[2] : Type();
+  result = results[0];
+  return success();
+}
+
+static void printGemmTypes(OpAsmPrinter &printer, Operation *op, Type, Type, Type, Type) {
+  printer.printFunctionalType(op);
+}
+
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/AD/IR/ADContractionOps.cpp.inc"
 
@@ -186,9 +207,9 @@ static ParseResult parseAxisPair(OpAsmParser &parser, StringRef keyword, SmallVe
 }
 
 // The axes of matmul for the ranks of the parsed operands.
-static ParseResult resolveMatmulAxes(OpAsmParser &parser, SMLoc loc, FunctionType types, DotAxes &axes) {
+static ParseResult resolveMatmulAxes(OpAsmParser &parser, SMLoc loc, TypeRange types, DotAxes &axes) {
   SmallVector<int64_t> ranks;
-  for (Type type : types.getInputs())
+  for (Type type : types)
     if (auto tensor = dyn_cast<RankedTensorType>(type))
       ranks.push_back(tensor.getRank());
   if (ranks.size() != 2)
@@ -205,7 +226,7 @@ ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand, 2> operands(2);
   DotAxes axes;
   bool written = false;
-  FunctionType types;
+  SmallVector<Type> operandTypes;
   SMLoc loc = parser.getCurrentLocation(), attributesLoc;
   if (parser.parseOperand(operands[0]) || parser.parseComma() || parser.parseOperand(operands[1]) ||
       parseAxisPair(parser, "batch", axes.lhsBatch, axes.rhsBatch, written) ||
@@ -215,15 +236,15 @@ ParseResult DotOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseOptionalAttrDict(result.attributes) ||
       failed(verifyInherentAttrs(result.name, result.attributes,
                                  [&] { return parser.emitError(attributesLoc) << "'ad.dot' op "; })) ||
-      parser.parseColonType(types) || (!written && resolveMatmulAxes(parser, loc, types, axes)) ||
-      parser.resolveOperands(operands, types.getInputs(), loc, result.operands))
+      parser.parseColon() || parseSignature(parser, operandTypes, result.types) ||
+      (!written && resolveMatmulAxes(parser, loc, operandTypes, axes)) ||
+      parser.resolveOperands(operands, operandTypes, loc, result.operands))
     return failure();
   Builder &builder = parser.getBuilder();
   result.addAttribute(getLhsBatchAttrName(result.name), builder.getDenseI64ArrayAttr(axes.lhsBatch));
   result.addAttribute(getRhsBatchAttrName(result.name), builder.getDenseI64ArrayAttr(axes.rhsBatch));
   result.addAttribute(getLhsContractAttrName(result.name), builder.getDenseI64ArrayAttr(axes.lhsContract));
   result.addAttribute(getRhsContractAttrName(result.name), builder.getDenseI64ArrayAttr(axes.rhsContract));
-  result.addTypes(types.getResults());
   return success();
 }
 

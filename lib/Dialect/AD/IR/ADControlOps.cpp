@@ -2,6 +2,7 @@
 //
 // Barriers and the connection to the host: verifiers and sizes.
 
+#include "TypeDirectives.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 
 using namespace mlir;

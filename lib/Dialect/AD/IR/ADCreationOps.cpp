@@ -2,11 +2,46 @@
 //
 // Operations that create tensors: verifiers, inference, folders.
 
+#include "TypeDirectives.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace mlir::ad;
+
+// What stands at the place of a constant's value, up to its type.
+static StringRef wordAt(SMLoc loc) {
+  constexpr size_t most = 32; // of a buffer that ends with a zero
+  StringRef rest(loc.getPointer(), strnlen(loc.getPointer(), most));
+  return rest.take_until([](char c) { return isspace(static_cast<unsigned char>(c)) || c == ':'; });
+}
+
+// A number or a list without `dense` would be parsed as an attribute of another kind, whose errors speak
+// about the next line.
+static ParseResult parseConstantValue(OpAsmParser &parser, ElementsAttr &value) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word = wordAt(loc);
+  if (!word.starts_with("dense") && !word.starts_with("sparse") && !word.starts_with("#")) {
+    InFlightDiagnostic error = parser.emitError(loc, "expected dense<...> or dense_resource<...>");
+    if (word.starts_with("["))
+      return error << ", but got a list; write dense<[...]>";
+    bool scalar = !word.empty() && (isdigit(static_cast<unsigned char>(word.front())) || word.front() == '-');
+    if (scalar || word == "true" || word == "false")
+      return error << ", but got '" << word << "'; write dense<" << word << ">";
+    return error;
+  }
+  Attribute parsed;
+  if (parser.parseAttribute(parsed))
+    return failure();
+  value = dyn_cast<ElementsAttr>(parsed);
+  if (!value)
+    return parser.emitError(loc, "expected dense<...> or dense_resource<...>, but got ") << parsed;
+  return parseNoResultType(parser);
+}
+
+static void printConstantValue(OpAsmPrinter &printer, Operation *, ElementsAttr value) { printer << value; }
 
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/AD/IR/ADCreationOps.cpp.inc"

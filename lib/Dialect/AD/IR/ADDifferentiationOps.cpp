@@ -2,12 +2,31 @@
 //
 // Derivatives of functions: the checks of a call against its callee.
 
+#include "TypeDirectives.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace mlir::ad;
+
+// The types of the inputs, then those of the cotangents.
+static ParseResult parseVjpTypes(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> inputs,
+                                 SmallVectorImpl<Type> &inputTypes, SmallVectorImpl<Type> &cotangentTypes,
+                                 SmallVectorImpl<Type> &results) {
+  SmallVector<Type> operands;
+  if (parseSignature(parser, operands, results))
+    return failure();
+  size_t count = std::min(inputs.size(), operands.size());
+  inputTypes.assign(operands.begin(), operands.begin() + count);
+  cotangentTypes.assign(operands.begin() + count, operands.end());
+  return success();
+}
+
+static void printVjpTypes(OpAsmPrinter &printer, Operation *op, OperandRange, TypeRange, TypeRange,
+                          TypeRange results) {
+  printer.printFunctionalType(op->getOperandTypes(), results);
+}
 
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/AD/IR/ADDifferentiationOps.cpp.inc"
@@ -28,7 +47,7 @@ static bool isFloatTensor(Type type) {
 static func::FuncOp lookupCallee(Operation *op, FlatSymbolRefAttr callee, SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(op, callee);
   if (!function)
-    op->emitOpError("expected ") << callee << " to be a function";
+    op->emitOpError("expected ") << callee << " to be a function of the module";
   return function;
 }
 
@@ -82,9 +101,13 @@ LogicalResult ValueAndGradOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   // C5: the value is a float tensor of rank 0.
   ArrayRef<Type> results = callee.getFunctionType().getResults();
-  if (results.empty() || !isFloatTensor(results[0]) || cast<RankedTensorType>(results[0]).getRank() != 0)
+  if (results.empty())
+    return emitOpError("expected '") << callee.getSymName()
+                                     << "' to have a result, the value to differentiate";
+  if (!isFloatTensor(results[0]) || cast<RankedTensorType>(results[0]).getRank() != 0)
     return emitOpError("expected the first result of '")
-           << callee.getSymName() << "' to be a tensor of rank 0 of floats";
+           << callee.getSymName() << "' to be a tensor of rank 0 of floats, but got " << results[0]
+           << "; reduce it, for example with ad.reduce_sum";
   // C6: further results only with has_aux.
   if (results.size() > 1 && !getHasAux())
     return emitOpError("expected has_aux, since '")

@@ -21,7 +21,7 @@ ParseResult FusionOp::parse(OpAsmParser &parser, OperationState &result) {
     return parser.emitError(loc, "expected elementwise, dot, reduce or movement, but got '") << word << "'";
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<OpAsmParser::UnresolvedOperand> inputs;
-  FunctionType types;
+  SmallVector<Type> inputTypes;
   SMLoc inputsLoc = parser.getCurrentLocation();
   if (parser.parseAssignmentList(arguments, inputs))
     return failure();
@@ -29,12 +29,11 @@ ParseResult FusionOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseOptionalAttrDict(result.attributes) ||
       failed(verifyInherentAttrs(result.name, result.attributes,
                                  [&] { return parser.emitError(attributesLoc) << "'ad.fusion' op "; })) ||
-      parser.parseColonType(types) ||
-      parser.resolveOperands(inputs, types.getInputs(), inputsLoc, result.operands))
+      parser.parseColon() || parseSignature(parser, inputTypes, result.types) ||
+      parser.resolveOperands(inputs, inputTypes, inputsLoc, result.operands))
     return failure();
   result.addAttribute(getKindAttrName(result.name), FusionKindAttr::get(parser.getContext(), *kind));
-  result.addTypes(types.getResults());
-  for (auto [argument, type] : llvm::zip_equal(arguments, types.getInputs()))
+  for (auto [argument, type] : llvm::zip_equal(arguments, inputTypes))
     argument.type = type;
   return parser.parseRegion(*result.addRegion(), arguments);
 }

@@ -80,7 +80,7 @@ LogicalResult ad::inferBroadcastType(std::optional<Location> location, StringRef
   for (Value operand : operands.drop_front(firstData))
     if (Type other = getElementTypeOrSelf(operand.getType()); other != element)
       return emitOptionalError(location, "'", opName, "' op expected operands of one element type, but got ",
-                               element, " and ", other);
+                               element, " and ", other, "; convert one with ad.cast");
   // C2: the shapes broadcast.
   int64_t conflict = 0;
   FailureOr<SmallVector<int64_t>> shape = inferBroadcastShape(operands, &conflict);
@@ -95,7 +95,7 @@ LogicalResult ad::inferBroadcastType(std::optional<Location> location, StringRef
 // Parses one type for all operands or one per operand; infers the result with the element type of the last
 // operand.
 static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> operands, Type &result,
-                                     bool boolean) {
+                                     bool boolean, unsigned firstData = 0) {
   SMLoc location = parser.getCurrentLocation();
   SmallVector<Type> types;
   if (parser.parseTypeList(types))
@@ -106,7 +106,17 @@ static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> opera
   for (Type type : types)
     if (!isa<RankedTensorType>(type))
       return parser.emitError(location) << "expected a ranked tensor, but got " << type;
+  bool sharesType = firstData == 0 || getElementTypeOrSelf(types.front()).isInteger(1);
+  if (types.size() == 1 && !sharesType)
+    return parser.emitError(location) << "expected " << operands.size()
+                                      << " types, first that of the condition, but got " << types.front();
   types.resize(operands.size(), types.front());
+  // C1, here and not in the verifier alone: a wrong result type would be reported where the result is used.
+  Type data = getElementTypeOrSelf(types[firstData]);
+  for (Type type : ArrayRef<Type>(types).drop_front(firstData))
+    if (Type other = getElementTypeOrSelf(type); other != data)
+      return parser.emitError(location) << "expected operands of one element type, but got " << data
+                                        << " and " << other << "; convert one with ad.cast";
   for (auto [operand, type] : llvm::zip_equal(operands, types))
     *operand = type;
 
@@ -125,7 +135,7 @@ static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> opera
   if (!TensorType::isValidElementType(element))
     return failure();
   result = RankedTensorType::get(*shape, element);
-  return success();
+  return parseNoResultType(parser);
 }
 
 static void printOperandTypes(OpAsmPrinter &printer, ArrayRef<Type> types) {
@@ -157,4 +167,15 @@ ParseResult ad::parseTernaryTypes(OpAsmParser &parser, Type &first, Type &second
 
 void ad::printTernaryTypes(OpAsmPrinter &printer, Operation *, Type first, Type second, Type third, Type) {
   printOperandTypes(printer, {first, second, third});
+}
+
+ParseResult ad::parseSelectTypes(OpAsmParser &parser, Type &condition, Type &onTrue, Type &onFalse,
+                                 Type &result) {
+  return parseOperandTypes(parser, {&condition, &onTrue, &onFalse}, result, /*boolean=*/false,
+                           /*firstData=*/1);
+}
+
+void ad::printSelectTypes(OpAsmPrinter &printer, Operation *, Type condition, Type onTrue, Type onFalse,
+                          Type) {
+  printOperandTypes(printer, {condition, onTrue, onFalse});
 }

@@ -6,6 +6,7 @@
 #ifndef ADJOINT_LIB_DIALECT_AD_IR_ELEMENTWISE_H
 #define ADJOINT_LIB_DIALECT_AD_IR_ELEMENTWISE_H
 
+#include "TypeDirectives.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 
 namespace mlir::ad {
@@ -17,6 +18,10 @@ void printCompareTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type rhs,
 ParseResult parseTernaryTypes(OpAsmParser &parser, Type &first, Type &second, Type &third, Type &result);
 void printTernaryTypes(OpAsmPrinter &printer, Operation *op, Type first, Type second, Type third,
                        Type result);
+// One type is enough for a choice among conditions only.
+ParseResult parseSelectTypes(OpAsmParser &parser, Type &condition, Type &onTrue, Type &onFalse, Type &result);
+void printSelectTypes(OpAsmPrinter &printer, Operation *op, Type condition, Type onTrue, Type onFalse,
+                      Type result);
 
 /// Infers the result of an elementwise operation. The operands from `firstData` on must have one element
 /// type, which is the result's unless the result is boolean.

@@ -59,7 +59,7 @@ func.func @exp_c1_result(%x: tensor<?xf32>) {
 
 func.func @cast_c1_shape(%x: tensor<4xf32>) {
   // expected-error @+1 {{'ad.cast' op requires the same shape for all operands and results}}
-  %y = ad.cast %x : tensor<4xf32> -> tensor<5xbf16>
+  %y = "ad.cast"(%x) : (tensor<4xf32>) -> tensor<5xbf16>
   return
 }
 
@@ -67,7 +67,7 @@ func.func @cast_c1_shape(%x: tensor<4xf32>) {
 
 func.func @is_finite_c1_shape(%x: tensor<4xf32>) {
   // expected-error @+1 {{'ad.is_finite' op requires the same shape for all operands and results}}
-  %y = ad.is_finite %x : tensor<4xf32> -> tensor<2x2xi1>
+  %y = "ad.is_finite"(%x) : (tensor<4xf32>) -> tensor<2x2xi1>
   return
 }
 

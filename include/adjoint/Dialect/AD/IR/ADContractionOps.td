@@ -81,7 +81,7 @@ def AD_GemmOp : AD_ContractionOp<"gemm", []> {
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs (`,` $bias^)? attr-dict `:` functional-type(operands, results)
+    $lhs `,` $rhs (`,` $bias^)? attr-dict `:` custom<GemmTypes>(type($lhs), type($rhs), type($bias), type($result))
   }];
 }
 

@@ -25,7 +25,7 @@ def AD_BarrierOp : AD_Op<"barrier", [DeclareOpInterfaceMethods<InferTypeOpInterf
   }];
   let arguments = (ins Variadic<AD_Tensor>:$inputs);
   let results = (outs Res<Variadic<AD_Tensor>, "", [MemAlloc]>:$results);
-  let assemblyFormat = "$inputs attr-dict `:` type($inputs)";
+  let assemblyFormat = "$inputs attr-dict `:` custom<LastTypes>(type($inputs))";
   let hasVerifier = 1;
 }
 
@@ -44,7 +44,7 @@ def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType,
   }];
   let arguments = (ins AD_Tensor:$input);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = "$input attr-dict `:` type($result)";
+  let assemblyFormat = "$input attr-dict `:` custom<LastType>(type($result))";
 }
 
 def AD_FeedOp : AD_Op<"feed", [MemoryEffects<[MemRead, MemWrite]>,
@@ -63,7 +63,7 @@ def AD_FeedOp : AD_Op<"feed", [MemoryEffects<[MemRead, MemWrite]>,
   }];
   let arguments = (ins StrAttr:$name, Variadic<Index>:$sizes);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = "$name (`(` $sizes^ `)`)? attr-dict `:` type($result)";
+  let assemblyFormat = "$name (`(` $sizes^ `)`)? attr-dict `:` custom<LastType>(type($result))";
   let hasVerifier = 1;
 }
 

@@ -25,7 +25,7 @@ def AD_ConstantOp : AD_Op<"constant", [ConstantLike, Pure,
   }];
   let arguments = (ins ElementsAttr:$value);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = "attr-dict $value";
+  let assemblyFormat = "attr-dict custom<ConstantValue>($value)";
   let hasFolder = 1;
   let hasVerifier = 1;
 }
@@ -63,7 +63,7 @@ def AD_IotaOp : AD_ComputeOp<"iota"> {
   }];
   let arguments = (ins Variadic<Index>:$sizes, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_NumberTensor:$result);
-  let assemblyFormat = "`axis` $axis (`(` $sizes^ `)`)? attr-dict `:` type($result)";
+  let assemblyFormat = "`axis` $axis (`(` $sizes^ `)`)? attr-dict `:` custom<LastType>(type($result))";
   let hasVerifier = 1;
 }
 

@@ -28,7 +28,7 @@ def AD_ValueAndGradOp : AD_Op<"value_and_grad", [DeclareOpInterfaceMethods<Symbo
                        UnitAttr:$has_aux);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = [{
-    $callee `(` $inputs `)` `wrt` $wrt (`has_aux` $has_aux^)? attr-dict `:` functional-type($inputs, $results)
+    $callee `(` $inputs `)` `wrt` $wrt (`has_aux` $has_aux^)? attr-dict `:` custom<Signature>(type($inputs), type($results))
   }];
 }
 
@@ -50,7 +50,7 @@ def AD_VjpOp : AD_Op<"vjp", [AttrSizedOperandSegments, DeclareOpInterfaceMethods
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = [{
     $callee `(` $inputs `)` `cotangents` `(` $cotangents `)` `wrt` $wrt attr-dict `:`
-    functional-type(operands, $results)
+    custom<VjpTypes>(ref($inputs), type($inputs), type($cotangents), type($results))
   }];
 }
 

@@ -29,7 +29,7 @@ class AD_UnaryOp<string mnemonic, Type type, list<Trait> traits = []>
     : AD_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits)> {
   let arguments = (ins type:$input, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs type:$result);
-  let assemblyFormat = "$input attr-dict `:` type($result)";
+  let assemblyFormat = "$input attr-dict `:` custom<LastType>(type($result))";
 }
 
 // Operands that broadcast like NumPy; the element types of the data operands, those from `firstData` on, agree.
@@ -426,7 +426,7 @@ def AD_GeluOp : AD_UnaryOp<"gelu", AD_FloatTensor> {
   let arguments = (ins AD_FloatTensor:$input,
                        DefaultValuedAttr<EnumAttr<AD_Dialect, AD_GeluForm, "gelu_form">, "::mlir::ad::GeluForm::none">:$form,
                        OptionalAttr<AD_PermissionsAttr>:$allow);
-  let assemblyFormat = "$input (`form` `` $form^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$input (`form` custom<Form>($form)^)? attr-dict `:` custom<LastType>(type($result))";
 }
 
 def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape]> {
@@ -443,7 +443,7 @@ def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape]> 
   }];
   let arguments = (ins AD_FloatTensor:$input, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_BoolTensor:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input attr-dict `:` custom<SameShapeTypes>(type($input), type($result))";
 }
 
 def AD_CastOp : AD_ElementwiseOp<"cast", [SameOperandsAndResultShape]> {
@@ -462,7 +462,7 @@ def AD_CastOp : AD_ElementwiseOp<"cast", [SameOperandsAndResultShape]> {
   }];
   let arguments = (ins AD_Tensor:$input, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input attr-dict `:` custom<SameShapeTypes>(type($input), type($result))";
   let hasCanonicalizer = 1;
 }
 
@@ -656,7 +656,7 @@ def AD_CompareOp : AD_BroadcastingOp<"compare", [], 0, "true"> {
                        OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_BoolTensor:$result);
   let assemblyFormat = [{
-    `` $predicate $lhs `,` $rhs attr-dict `:` custom<CompareTypes>(type($lhs), type($rhs), type($result))
+    custom<Predicate>($predicate) $lhs `,` $rhs attr-dict `:` custom<CompareTypes>(type($lhs), type($rhs), type($result))
   }];
 }
 
@@ -681,7 +681,7 @@ def AD_SelectOp : AD_TernaryOp<"select", 1> {
                        OptionalAttr<AD_PermissionsAttr>:$allow);
   let assemblyFormat = [{
     $condition `,` $onTrue `,` $onFalse attr-dict `:`
-    custom<TernaryTypes>(type($condition), type($onTrue), type($onFalse), type($result))
+    custom<SelectTypes>(type($condition), type($onTrue), type($onFalse), type($result))
   }];
 }
 

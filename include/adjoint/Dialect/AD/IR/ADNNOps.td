@@ -22,7 +22,7 @@ class AD_SoftmaxLikeOp<string mnemonic> : AD_NNOp<mnemonic, [SameOperandsAndResu
   let arguments = (ins AD_FloatTensor:$input, I64Attr:$axis, OptionalAttr<AD_OrderAttr>:$order,
                        OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
-  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input)";
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` custom<LastType>(type($input))";
 }
 
 def AD_SoftmaxOp : AD_SoftmaxLikeOp<"softmax"> {
@@ -80,7 +80,7 @@ def AD_LayerNormOp : AD_NNOp<"layer_norm", [AllTypesMatch<["input", "result"]>, 
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
   let assemblyFormat = [{
-    $input `,` $scale `,` $bias `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)
+    $input `,` $scale `,` $bias `epsilon` $epsilon attr-dict `:` type($input) `,` custom<LastType>(type($scale))
   }];
 }
 
@@ -104,7 +104,7 @@ def AD_RmsNormOp : AD_NNOp<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
   let arguments = (ins AD_FloatTensor:$input, AD_FloatTensor:$scale, F64Attr:$epsilon,
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
-  let assemblyFormat = "$input `,` $scale `epsilon` $epsilon attr-dict `:` type($input) `,` type($scale)";
+  let assemblyFormat = "$input `,` $scale `epsilon` $epsilon attr-dict `:` type($input) `,` custom<LastType>(type($scale))";
 }
 
 def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {

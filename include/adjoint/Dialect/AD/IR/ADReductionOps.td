@@ -138,7 +138,7 @@ def AD_ReduceMeanOp : AD_ReduceOp<"reduce_mean", AD_FloatTensor> {
 class AD_ArgReduceOp<string mnemonic> : AD_ComputeOp<mnemonic, [InferTypeOpAdaptor]> {
   let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_IndexTensor:$result);
-  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input)";
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` custom<LastType>(type($input))";
   let extraClassDeclaration = [{
     ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
   }];
@@ -206,7 +206,7 @@ def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType]> {
   }];
   let arguments = (ins AD_NumberTensor:$input, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_NumberTensor:$result);
-  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input)";
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` custom<LastType>(type($input))";
   let extraClassDeclaration = [{
     ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
   }];

@@ -108,7 +108,7 @@ def AD_TransposeOp : AD_ShapeOp<"transpose", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins AD_Tensor:$input, DenseI64ArrayAttr:$permutation, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = [{ $input $permutation attr-dict `:` type($input) }];
+  let assemblyFormat = [{ $input $permutation attr-dict `:` custom<LastType>(type($input)) }];
   let hasFolder = 1;
 }
 
@@ -176,7 +176,7 @@ def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAda
   }];
   let arguments = (ins AD_Tensor:$input, AD_Tensor:$update, Variadic<Index>:$offsets, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = [{ $input `,` $update `[` $offsets `]` attr-dict `:` type($input) `,` type($update) }];
+  let assemblyFormat = [{ $input `,` $update `[` $offsets `]` attr-dict `:` type($input) `,` custom<LastType>(type($update)) }];
 }
 
 def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
@@ -196,7 +196,7 @@ def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins AD_Tensor:$input, AD_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = [{ $input `,` $value `low` $low `high` $high `interior` $interior attr-dict `:` type($input) `,` type($value) }];
+  let assemblyFormat = [{ $input `,` $value `low` $low `high` $high `interior` $interior attr-dict `:` type($input) `,` custom<LastType>(type($value)) }];
   let hasFolder = 1;
 }
 
@@ -218,7 +218,7 @@ def AD_ConcatOp : AD_ShapeOp<"concat", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins Variadic<AD_Tensor>:$inputs, I64Attr:$axis, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = [{ `axis` $axis $inputs attr-dict `:` type($inputs) }];
+  let assemblyFormat = [{ `axis` $axis $inputs attr-dict `:` custom<LastTypes>(type($inputs)) }];
   let hasFolder = 1;
 }
 
@@ -238,7 +238,7 @@ def AD_ReverseOp : AD_ShapeOp<"reverse", [SameOperandsAndResultType]> {
   }];
   let arguments = (ins AD_Tensor:$input, DenseI64ArrayAttr:$axes, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = [{ $input `axes` $axes attr-dict `:` type($input) }];
+  let assemblyFormat = [{ $input `axes` $axes attr-dict `:` custom<LastType>(type($input)) }];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
