@@ -27,10 +27,17 @@ static std::string textOf(Operation *op) {
   return text;
 }
 
+static std::string nameOf(Operation *op) {
+  auto launch = dyn_cast<LaunchOp>(op);
+  return launch ? launch.getKernel().str() : op->getName().getStringRef().str();
+}
+
 static PlannedFunction placePools(MemoryPlanner &planner) {
   PlannedFunction planned;
   planned.name = planner.getFunction().getName().str();
   planned.end = planner.getEnd();
+  for (int64_t number = 0; number < planned.end; ++number)
+    planned.operations.push_back(nameOf(planner.getOperation(number)));
   SmallVector<SmallVector<PlannedBuffer *>> pools(planner.getPoolCount());
   for (PlannedBuffer &buffer : planner.getBuffers())
     if (buffer.place.home == Home::pool)
@@ -74,7 +81,7 @@ public:
 private:
   void runOnOperation() override {
     SymbolTableCollection symbols;
-    SmallVector<PlannedFunction> functions;
+    SmallVector<PlannedFunction, 1> functions;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal())
         continue;
