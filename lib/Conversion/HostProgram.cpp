@@ -2,6 +2,7 @@
 
 #include "HostProgram.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -54,7 +55,7 @@ static LogicalResult verify(Operation *op) {
   if (auto call = dyn_cast<func::CallOp>(op))
     return refuseCall(call);
   if (isa<ADDialect>(op->getDialect()))
-    return op->emitOpError("is in no kernel; run ad-fuse and ad-outline-kernels first");
+    return op->emitOpError("is in no kernel; ") << howToReach(Stage::outlined);
   return op->emitOpError("is not supported in a program for this target; write ")
          << insteadOf(op) << " instead";
 }

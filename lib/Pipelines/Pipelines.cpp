@@ -55,7 +55,13 @@ void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &option
   addSetNumerics(pm, options);
 }
 
-void ad::buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options) {
+// What the frontend promises. Without it, operations would be fused that later stages cannot lower.
+static void addFusionInputChecks(OpPassManager &pm) {
+  pm.addPass(createVerifyNumericsPass());
+  pm.addPass(createVerifyDifferentiatedPass());
+}
+
+static void addFusion(OpPassManager &pm, const SharedOptions &options) {
   pm.addNestedPass<func::FuncOp>(createInsertShapeChecksPass());
   FusePassOptions fuse;
   fuse.policy = options.fuse;
@@ -64,10 +70,16 @@ void ad::buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options) 
   pm.addPass(createVerifyFusedPass());
 }
 
+void ad::buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options) {
+  addFusionInputChecks(pm);
+  addFusion(pm, options);
+}
+
 void ad::buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &options) {
+  addFusionInputChecks(pm);
   if (options.optimize)
     pm.addPass(createSplitContractionsPass());
-  buildAdFusionPipeline(pm, options);
+  addFusion(pm, options);
 }
 
 void ad::buildAdKernelPipeline(OpPassManager &pm, const AdToCpuOptions &options) {

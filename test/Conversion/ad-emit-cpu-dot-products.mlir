@@ -6,7 +6,6 @@
 // RUN: ad-opt %s --ad-emit-cpu=dot-products | FileCheck %s --check-prefix=REFUSED
 // RUN: ad-opt %s --ad-emit-cpu | FileCheck %s --check-prefix=WITHOUT
 // RUN: ad-opt %s --ad-emit-cpu="dot-products vector-bytes=32" | FileCheck %s --check-prefix=WITHOUT
-// RUN: ad-opt %s --convert-ad-to-linalg | FileCheck %s --check-prefix=LINALG
 
 // WITHOUT-NOT: dpbf16ps
 
@@ -93,20 +92,4 @@ ad.kernel private @three_rows(%a: tensor<3x64xbf16>, %b: tensor<64x32xbf16>) -> 
     linalg.yield %next : f32
   } -> tensor<3x32xf32>
   ad.yield %r : tensor<3x32xf32>
-}
-
-// The permission of the operation, whatever else its kernel computes.
-// LINALG-LABEL: func.func @permissions
-// LINALG: linalg.generic {{.+}} attrs = {ad.mma} {
-// LINALG: linalg.generic {{.+}} outs(%{{.+}} : tensor<8x32xf32>) {
-func.func @permissions(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf16>) -> (tensor<8x32xbf16>, tensor<8x32xbf16>) {
-  %0:2 = ad.fusion dot (%x = %a, %y = %b) : (tensor<8x64xbf16>, tensor<64x32xbf16>)
-      -> (tensor<8x32xbf16>, tensor<8x32xbf16>) {
-    %c = ad.dot %x, %y batch [] x [] contract [1] x [0] {allow = #ad.allow<mma>}
-        : (tensor<8x64xbf16>, tensor<64x32xbf16>) -> tensor<8x32xbf16>
-    %d = ad.dot %x, %y batch [] x [] contract [1] x [0]
-        : (tensor<8x64xbf16>, tensor<64x32xbf16>) -> tensor<8x32xbf16>
-    ad.yield %c, %d : tensor<8x32xbf16>, tensor<8x32xbf16>
-  }
-  return %0#0, %0#1 : tensor<8x32xbf16>, tensor<8x32xbf16>
 }

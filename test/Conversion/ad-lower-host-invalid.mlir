@@ -9,7 +9,7 @@ func.func @signature(%x: memref<4xf32>) {
 
 // -----
 
-// expected-error @+1 {{'func.func' op has no memory plan; run ad-plan-memory first}}
+// expected-error @+1 {{'func.func' op has no memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
 func.func @no_plan(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
@@ -37,7 +37,7 @@ ad.kernel private @copy(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_c
 // -----
 
 func.func @no_place(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
-  // expected-error @+1 {{'ad.launch' op has no place in the memory plan; run ad-plan-memory first}}
+  // expected-error @+1 {{'ad.launch' op has no place in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %y = ad.launch @copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -46,7 +46,7 @@ func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.tiles
 // -----
 
 func.func @unknown_place() attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
-  // expected-error @+1 {{'ad.feed' op has no place in the memory plan; run ad-plan-memory first}}
+  // expected-error @+1 {{'ad.feed' op has no place in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %x = ad.feed "x" {ad.buffer = array<i64: 1>} : tensor<4xf32>
   return
 }
@@ -56,7 +56,7 @@ func.func @unknown_place() attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.
 func.func @no_swap(%x: tensor<4xf32>) attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-  // expected-error @+1 {{'scf.for' op has no place in the memory plan; run ad-plan-memory first}}
+  // expected-error @+1 {{'scf.for' op has no place in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %y = scf.for %i = %zero to %one step %one iter_args(%a = %x) -> tensor<4xf32> {
     scf.yield %a : tensor<4xf32>
   } {ad.buffer = array<i64: 0>}
@@ -66,7 +66,7 @@ func.func @no_swap(%x: tensor<4xf32>) attributes {ad.buffers = array<i64: 0, 0, 
 // -----
 
 func.func @left(%x: tensor<4xf32>) attributes {ad.buffers = array<i64>, ad.arena_bytes = 0 : i64} {
-  // expected-error @+1 {{'ad.exp' op is in no kernel; run ad-fuse and ad-outline-kernels first}}
+  // expected-error @+1 {{'ad.exp' op is in no kernel; run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels first}}
   %y = ad.exp %x : tensor<4xf32>
   return
 }

@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-plan-memory --split-input-file --verify-diagnostics
 
 func.func @left(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'ad.exp' op is in no kernel; run ad-fuse and ad-outline-kernels first}}
+  // expected-error @+1 {{'ad.exp' op is in no kernel; run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels first}}
   %y = ad.exp %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }

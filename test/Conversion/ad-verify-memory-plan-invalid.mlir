@@ -4,7 +4,7 @@
 //
 // One seeded fault in each plan. plan_memory_test.py moves buffers at random.
 
-// expected-error @+1 {{'func.func' op has no valid memory plan; run ad-plan-memory first}}
+// expected-error @+1 {{'func.func' op has no valid memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
 func.func @beyond_the_pool() attributes {ad.arena_bytes = 8 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
   return
 }

@@ -48,7 +48,8 @@ def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp">
       linalg.yield %1 : f32
     } -> tensor<4xf32>
     ```
-    Refuses operations that have to be decomposed first (`ad-decompose`).
+    Refuses operations outside of a fusion, which it would leave as they are, and those that have to be
+    decomposed first (`ad-decompose`).
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
@@ -75,7 +76,7 @@ def PrepackOperandsPass : Pass<"ad-prepack-operands", "::mlir::func::FuncOp"> {
       %y = ad.fusion dot (%a = %x, %b = %p) : (tensor<8x64xf32>, tensor<2x64x32xf32>) -> tensor<8x64xf32> { … }
     }
     ```
-    Refuses nothing.
+    Refuses operations that are not in a fusion or not lowered to linalg.
   }];
   let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64", "As that of ad-emit-cpu">,
                  Option<"dotProducts", "dot-products", "bool", "false", "As that of ad-emit-cpu">,
@@ -99,7 +100,7 @@ def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
     ```mlir
     %y = ad.launch @exp_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
     ```
-    Refuses nothing.
+    Refuses operations that are not in a fusion or not lowered to linalg.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
@@ -181,7 +182,8 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
     ```mlir
     func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index)
     ```
-    Refuses kernel bodies that are not linalg on tensors.
+    Refuses kernel bodies that are not linalg on tensors, fusions that are no kernels yet, and operations in
+    no fusion.
   }];
   let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64",
                         "Bytes of a vector register; use what the processor has">,

@@ -5,6 +5,7 @@
 #ifndef ADJOINT_PIPELINES_PIPELINES_H
 #define ADJOINT_PIPELINES_PIPELINES_H
 
+#include "adjoint/Dialect/AD/Transforms/FusePolicies.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
 
@@ -13,15 +14,14 @@ namespace mlir::ad {
 /// Options of the stages that all targets share.
 struct SharedOptions : virtual ::mlir::detail::PassOptions {
   Option<std::string> numerics{*this, "numerics",
-                               llvm::cl::desc("MODE[,PERMISSION...]: overrides the module's ad.numerics"),
+                               llvm::cl::desc("MODE[,PERMISSION...] instead of the module's ad.numerics: "
+                                              "reproducible, strict or fast, then permissions"),
                                llvm::cl::init("")};
   Option<bool> optimize{
       *this, "optimize",
       llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
       llvm::cl::init(true)};
-  Option<std::string> fuse{
-      *this, "fuse", llvm::cl::desc("The policy of ad-fuse: grow, or single, a kernel for each operation"),
-      llvm::cl::init("grow")};
+  Option<std::string> fuse{*this, "fuse", llvm::cl::desc(fusePolicyHelp()), llvm::cl::init("grow")};
   Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};
 };
 

@@ -5,6 +5,7 @@
 #include "ADToLinalg.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -50,6 +51,9 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
   }
 
   void runOnOperation() override {
+    // Operations outside of a fusion would stay as they are.
+    if (failed(requireStage(getOperation(), Stage::fused)))
+      return signalPassFailure();
     SmallVector<FusionOp> fusions;
     getOperation().walk([&](FusionOp fusion) { fusions.push_back(fusion); });
     for (FusionOp fusion : fusions) {
@@ -65,7 +69,8 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
     for (Operation &op : fusion.getBody().front())
       if (isa<FusableOpInterface>(op))
         return op.emitOpError(
-            "cannot be lowered to linalg here: run ad-set-numerics and ad-decompose before ad-fuse");
+            "cannot be lowered to linalg here; run --ad-to-cpu-frontend before --ad-to-cpu-fusion, or before "
+            "--ad-to-gpu-fusion for a GPU");
     return success();
   }
 

@@ -11,6 +11,7 @@
 #include "WarpgroupEmitter.h"
 #include "adjoint/Conversion/KernelAttributes.h"
 #include "adjoint/Conversion/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
@@ -33,11 +34,13 @@ public:
 private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(requireStage(getOperation(), Stage::outlined)))
+      return signalPassFailure();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
     if (kernels.empty())
       return;
     if (!findChip(chip)) {
-      module.emitError("unknown chip '") << chip << "', expected " << chipNames();
+      emitError(module.getLoc(), "unknown chip '") << chip << "', expected " << chipNames();
       return signalPassFailure();
     }
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());

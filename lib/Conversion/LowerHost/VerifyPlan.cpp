@@ -5,6 +5,7 @@
 #include "../Grid.h"
 #include "../HostProgram.h"
 #include "HostEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -117,7 +118,7 @@ LogicalResult PlanVerifier::verify(Operation *op) {
   if (isa<scf::ForOp>(op))
     planned &= hasPlan(op, "ad.swap", op->getResults(), /*optional=*/true);
   if (!planned)
-    return op->emitOpError("has no place in the memory plan; run ad-plan-memory first");
+    return op->emitOpError("has no place in the memory plan; ") << howToReach(Stage::planned);
   auto launch = dyn_cast<LaunchOp>(op);
   return launch ? verifyKernel(launch) : success();
 }
@@ -125,7 +126,7 @@ LogicalResult PlanVerifier::verify(Operation *op) {
 LogicalResult PlanVerifier::verify() {
   std::optional<MemoryPlan> plan = MemoryPlan::read(function);
   if (!plan)
-    return function.emitOpError("has no memory plan; run ad-plan-memory first");
+    return function.emitOpError("has no memory plan; ") << howToReach(Stage::planned);
   buffers = plan->places.size();
   if (failed(verifyHostProgram(function)))
     return failure();

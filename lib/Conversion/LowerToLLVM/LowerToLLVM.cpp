@@ -48,7 +48,18 @@ static RewritePatternSet collectPatterns(LLVMTypeConverter &converter, SymbolTab
 
 namespace {
 class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
+  // Its functions would be refused in words of the conversion.
+  LogicalResult requireCode() {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (llvm::any_of(llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()),
+                       llvm::IsaPred<TensorType>))
+        return function.emitOpError("is a program on tensors; --ad-to-cpu runs all passes up to this one");
+    return success();
+  }
+
   void runOnOperation() override {
+    if (failed(requireCode()))
+      return signalPassFailure();
     LLVMTypeConverter converter(&getContext());
     SymbolTableCollection symbols;
     FrozenRewritePatternSet patterns(collectPatterns(converter, symbols));

@@ -4,6 +4,7 @@
 
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Runtime/SymbolName.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -57,6 +58,8 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
       if (failed(makeLinkable(kernel, symbols)))
         return signalPassFailure();
     llvm::StringMap<KernelOp> kernels;
+    if (failed(requireStage(getOperation(), Stage::lowered)))
+      return signalPassFailure();
     SmallVector<FusionOp> fusions;
     module.walk([&](FusionOp fusion) { fusions.push_back(fusion); });
     for (FusionOp fusion : fusions)

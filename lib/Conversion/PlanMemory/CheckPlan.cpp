@@ -5,6 +5,7 @@
 #include "../MemoryPlan.h"
 #include "Planner.h"
 #include "Pools.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -383,7 +384,7 @@ LogicalResult PlanChecker::run() {
 LogicalResult ad::checkMemoryPlan(func::FuncOp function, SymbolTableCollection &symbols) {
   std::optional<MemoryPlan> plan = MemoryPlan::read(function);
   if (!plan)
-    return function.emitOpError("has no valid memory plan; run ad-plan-memory first");
+    return function.emitOpError("has no valid memory plan; ") << howToReach(Stage::planned);
   if (failed(verifyHostProgram(function)))
     return failure();
   return PlanChecker(function, *plan, symbols).run();

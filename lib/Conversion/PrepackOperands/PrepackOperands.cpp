@@ -5,6 +5,7 @@
 
 #include "../Contractions.h"
 #include "adjoint/Conversion/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -52,11 +53,13 @@ private:
   void runOnOperation() override {
     std::optional<TileTable> found = findTiles(tiles);
     if (!found) {
-      getOperation().emitError("unknown table of tiles '") << tiles << "', expected large or small";
+      emitError(getOperation().getLoc(), "unknown table of tiles '") << tiles << "', expected large or small";
       return signalPassFailure();
     }
     table = *found;
     packings.clear();
+    if (failed(requireStage(getOperation(), Stage::lowered)))
+      return signalPassFailure();
     SmallVector<FusionOp> fusions;
     getOperation().walk([&](FusionOp fusion) { fusions.push_back(fusion); });
     for (FusionOp fusion : fusions)

@@ -5,6 +5,7 @@
 #include "Ptx.h"
 #include "Toolkit.h"
 #include "adjoint/Conversion/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
@@ -44,23 +45,25 @@ private:
     ModuleOp module = getOperation();
     std::optional<Chip> known = findChip(chip);
     if (!known) {
-      module.emitError("unknown chip '") << chip << "', expected " << chipNames();
+      emitError(module.getLoc(), "unknown chip '") << chip << "', expected " << chipNames();
       return signalPassFailure();
     }
     if (!formats.count(format)) {
-      module.emitError("unknown format '") << format << "', expected isa, bin or fatbin";
+      emitError(module.getLoc(), "unknown format '") << format << "', expected isa, bin or fatbin";
       return signalPassFailure();
     }
     if (!codeFor.empty() && format != "fatbin") {
-      module.emitError("code-for=") << llvm::join(codeFor, ",") << " is for format=fatbin, but the format is "
-                                    << format;
+      emitError(module.getLoc(), "code-for=")
+          << llvm::join(codeFor, ",") << " is for format=fatbin, but the format is " << format;
       return signalPassFailure();
     }
     for (const std::string &other : codeFor)
       if (!findChip(other)) {
-        module.emitError("unknown chip '") << other << "' in code-for, expected " << chipNames();
+        emitError(module.getLoc(), "unknown chip '") << other << "' in code-for, expected " << chipNames();
         return signalPassFailure();
       }
+    if (failed(requireStage(getOperation(), Stage::emitted)))
+      return signalPassFailure();
     for (auto kernels : llvm::make_early_inc_range(module.getOps<::mlir::gpu::GPUModuleOp>()))
       if (failed(serialize(kernels, *known)))
         return signalPassFailure();

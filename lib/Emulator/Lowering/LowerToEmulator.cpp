@@ -3,6 +3,7 @@
 // The pass `ad-lower-to-emulator`: GPU modules in the LLVM and NVVM dialects become host functions that call
 // the emulated machine.
 #include "Lowering.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Emulator/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -279,6 +280,8 @@ LogicalResult ModuleLowering::run() {
 class LowerToEmulatorPass : public ad::impl::LowerToEmulatorPassBase<LowerToEmulatorPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(requireStage(getOperation(), Stage::emitted)))
+      return signalPassFailure();
     if (!module.lookupSymbol("adsim_self")) {
       OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
       auto pointer = LLVM::LLVMPointerType::get(&getContext());

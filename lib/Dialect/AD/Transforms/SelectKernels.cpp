@@ -4,6 +4,7 @@
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::ad {
@@ -72,6 +73,9 @@ static KernelClass classOf(FusionOp fusion) {
 namespace {
 struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
   void runOnOperation() override {
+    // Operations outside of a fusion would get no class.
+    if (failed(requireStage(getOperation(), Stage::fused)))
+      return signalPassFailure();
     getOperation()->walk([](FusionOp fusion) {
       if (!fusion.getKernel())
         fusion.setKernel(classOf(fusion));

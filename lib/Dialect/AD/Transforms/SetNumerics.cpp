@@ -174,7 +174,7 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
       std::string error;
       FailureOr<NumericsAttr> given = parseNumerics(&getContext(), numerics, error);
       if (failed(given))
-        return module.emitError() << error;
+        return emitError(module.getLoc()) << error;
       contract = *given;
     } else if (!contract) {
       contract = NumericsAttr::get(&getContext(), NumericsMode::strict, Permissions::none);

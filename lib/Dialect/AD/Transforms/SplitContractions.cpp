@@ -187,7 +187,8 @@ struct SplitContractionsPass : ad::impl::SplitContractionsPassBase<SplitContract
 
   void runOnOperation() override {
     if (blocks < 1) {
-      getOperation()->emitError("expected a positive number of blocks, but got ") << blocks.getValue();
+      emitError(getOperation()->getLoc(), "expected a positive number of blocks, but got ")
+          << blocks.getValue();
       return signalPassFailure();
     }
     MLIRContext *context = &getContext();

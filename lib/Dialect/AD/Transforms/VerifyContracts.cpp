@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_VERIFYDIFFERENTIATEDPASS
@@ -33,12 +34,14 @@ static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
     if (auto operandType = dyn_cast<RankedTensorType>(operand.getType())) {
       if (operandType.getShape() != type.getShape())
         return op->emitOpError("broadcasts ")
-               << operandType << " to " << type << " implicitly; run --ad-set-numerics first";
+               << operandType << " to " << type
+               << " implicitly; run --ad-to-cpu-frontend first, or --ad-set-numerics alone";
       tensors.push_back(operand);
     }
   for (Value tensor : tensors)
     if (!sizes.surelySameShape(tensor, tensors.front()))
-      return op->emitOpError("has operands whose sizes may differ at run time; run --ad-set-numerics first");
+      return op->emitOpError("has operands whose sizes may differ at run time; run --ad-to-cpu-frontend "
+                             "first, or --ad-set-numerics alone");
   return success();
 }
 
@@ -47,9 +50,10 @@ static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
   if (!numerics)
     return success();
   if (!numerics.hasPermissions())
-    return op->emitOpError("has no permissions; run --ad-set-numerics first");
+    return op->emitOpError("has no permissions; run --ad-to-cpu-frontend first, or --ad-set-numerics alone");
   if (numerics.getCanonicalOrder() && !numerics.getSummationOrder())
-    return op->emitOpError("has no summation order; run --ad-set-numerics first");
+    return op->emitOpError(
+        "has no summation order; run --ad-to-cpu-frontend first, or --ad-set-numerics alone");
   auto fusable = dyn_cast<FusableOpInterface>(op);
   if (fusable && fusable.getFusionKind() == FusionKind::elementwise && op->getNumResults() == 1)
     return checkBroadcasts(op, sizes);
@@ -58,15 +62,16 @@ static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
 
 static LogicalResult checkDifferentiated(Operation *op) {
   if (isa<VjpOp, ValueAndGradOp, StopGradientOp>(op))
-    return op->emitOpError("is a differentiation operation; run --ad-differentiate first");
+    return op->emitOpError("is a differentiation operation; run --ad-to-cpu-frontend first, "
+                           "or --ad-differentiate alone");
   return success();
 }
 
 static LogicalResult checkFused(Operation *op) {
-  if (isa<FusableOpInterface>(op) && !op->getParentOfType<FusionOp>())
-    return op->emitOpError("is not in an ad.fusion; run --ad-fuse first");
+  if (isOutsideKernels(op, Stage::fused))
+    return op->emitOpError("is not in an ad.fusion; ") << howToReach(Stage::fused);
   if (auto fusion = dyn_cast<FusionOp>(op); fusion && !fusion.getKernel())
-    return op->emitOpError("has no kernel class; run --ad-select-kernels first");
+    return op->emitOpError("has no kernel class; run --ad-select-kernels first, as --ad-to-cpu-fusion does");
   return success();
 }
 
@@ -74,7 +79,7 @@ static LogicalResult checkFused(Operation *op) {
 static LogicalResult checkLinalg(Operation *op) {
   bool inKernel = op->getParentOfType<FusionOp>() || op->getParentOfType<KernelOp>();
   if (isa<FusableOpInterface>(op) && (inKernel || !isa<ReshapeOp>(op)))
-    return op->emitOpError("was not lowered; run --convert-ad-to-linalg first");
+    return op->emitOpError("is not lowered to linalg; ") << howToReach(Stage::lowered);
   return isa<FusionOp, KernelOp>(op) ? verifyLinalgBody(op) : success();
 }
 

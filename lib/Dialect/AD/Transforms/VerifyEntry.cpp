@@ -68,7 +68,8 @@ LogicalResult ad::verifyEntry(ModuleOp module, StringRef name) {
   Operation *symbol = SymbolTable::lookupSymbolIn(module, name);
   auto entry = dyn_cast_if_present<FunctionOpInterface>(symbol);
   if (!entry) {
-    InFlightDiagnostic diagnostic = module.emitError("expected a function '@") << name << "' as the entry";
+    InFlightDiagnostic diagnostic = emitError(module.getLoc(), "expected a function '@")
+                                    << name << "' as the entry";
     if (symbol)
       diagnostic << ", but '@" << name << "' is " << symbol->getName();
     for (auto other : module.getOps<FunctionOpInterface>())

@@ -1,7 +1,7 @@
 // RUN: ad-opt %s --ad-verify-numerics --split-input-file --verify-diagnostics
 
 func.func @permissions(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'ad.exp' op has no permissions; run --ad-set-numerics first}}
+  // expected-error @+1 {{'ad.exp' op has no permissions; run --ad-to-cpu-frontend first, or --ad-set-numerics alone}}
   %y = ad.exp %x : tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -9,7 +9,7 @@ func.func @permissions(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @order(%x: tensor<4x3xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'ad.reduce_sum' op has no summation order; run --ad-set-numerics first}}
+  // expected-error @+1 {{'ad.reduce_sum' op has no summation order; run --ad-to-cpu-frontend first, or --ad-set-numerics alone}}
   %y = ad.reduce_sum %x axes [1] {allow = #ad.allow<none>} : tensor<4x3xf32> -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -17,7 +17,7 @@ func.func @order(%x: tensor<4x3xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @broadcast(%x: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<4x3xf32> {
-  // expected-error @+1 {{'ad.add' op broadcasts 'tensor<3xf32>' to 'tensor<4x3xf32>' implicitly; run --ad-set-numerics first}}
+  // expected-error @+1 {{'ad.add' op broadcasts 'tensor<3xf32>' to 'tensor<4x3xf32>' implicitly; run --ad-to-cpu-frontend first, or --ad-set-numerics alone}}
   %y = ad.add %x, %b {allow = #ad.allow<none>} : tensor<4x3xf32>, tensor<3xf32>
   return %y : tensor<4x3xf32>
 }
@@ -25,7 +25,7 @@ func.func @broadcast(%x: tensor<4x3xf32>, %b: tensor<3xf32>) -> tensor<4x3xf32> 
 // -----
 
 func.func @broadcast_at_run_time(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @+1 {{'ad.add' op has operands whose sizes may differ at run time; run --ad-set-numerics first}}
+  // expected-error @+1 {{'ad.add' op has operands whose sizes may differ at run time; run --ad-to-cpu-frontend first, or --ad-set-numerics alone}}
   %z = ad.add %x, %y {allow = #ad.allow<none>} : tensor<?xf32>
   return %z : tensor<?xf32>
 }

@@ -60,7 +60,7 @@ def VerifyNumericsPass : Pass<"ad-verify-numerics"> {
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir
     %y = ad.exp %x : tensor<4xf32>
-    // error: 'ad.exp' op has no permissions; run --ad-set-numerics first
+    // error: 'ad.exp' op has no permissions; run --ad-to-cpu-frontend first, or --ad-set-numerics alone
     ```
   }];
 }
@@ -140,7 +140,7 @@ def VerifyDifferentiatedPass : Pass<"ad-verify-differentiated"> {
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir
     %y, %dx = ad.value_and_grad @f(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
-    // error: 'ad.value_and_grad' op is a differentiation operation; run --ad-differentiate first
+    // error: 'ad.value_and_grad' op is a differentiation operation; run --ad-to-cpu-frontend first, or --ad-differentiate alone
     ```
   }];
 }
@@ -312,7 +312,8 @@ def SelectKernelsPass : Pass<"ad-select-kernels"> {
     ```
     After: the same fusion with `kernel = #ad<kernel_class row>`.
 
-    Refuses: nothing; a fusion it knows no better class for is `generic`.
+    Refuses: operations outside of a fusion, which it would leave as they are. A fusion for which it knows no
+    better class is `generic`.
   }];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
@@ -325,7 +326,7 @@ def VerifyFusedPass : Pass<"ad-verify-fused"> {
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir
     %y = ad.exp %x : tensor<4xf32>
-    // error: 'ad.exp' op is not in an ad.fusion; run --ad-fuse first
+    // error: 'ad.exp' op is not in an ad.fusion; run --ad-to-cpu-frontend --ad-to-cpu-fusion first, or …
     ```
   }];
 }
@@ -335,16 +336,17 @@ def VerifyFusedPass : Pass<"ad-verify-fused"> {
 def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
   let summary = "Print what every function computes, as trees";
   let description = [{
-    Why: the dependences of a program at a glance, without names of values; and a form in which programs of another system are
-    recorded, so that ours can be compared with them.
+    Why: the dependences of a program at a glance, without the names that it gives to values.
 
     Each tensor argument, loop and effect, and what a block yields or returns, is a root with a running number; operands stand
-    below it, indented by two. A node that was printed before is `Intermediate`. Nodes are numbered: arguments first, then
-    operations and carried tensors in the order of the program; recorded numbers are those of another order, so that texts are
-    compared up to a one-to-one renaming. An elementwise operation whose result is carried to where its first operand was is an
-    update `IN PLACE`, and the carried tensor bears the name of the one that the loop starts with; other carried tensors are nodes
-    of their own (`Carry`). Numbers in parentheses count elements. The names are the recorded ones where there is one (`MULT`,
-    `Dot Prod`, `SUM`, `View`, `Permute`, `Index`, `Feeder`), else those of the operations. Borders of fusions do not show.
+    below it, indented by two. A node that was printed before is named again and not repeated. Nodes are numbered: arguments first,
+    then operations and carried tensors in the order of the program. An elementwise operation whose result is carried to where its
+    first operand was is an update in place, and the carried tensor bears the name of the one that the loop starts with; other
+    carried tensors are nodes of their own. Borders of fusions do not show.
+
+    `form=reference` prints the words of another system whose graphs are recorded (`MULT`, `Dot Prod`, `SUM`, `View`, `Permute`,
+    `Index`, `Feeder`, `Intermediate` for a node that was printed before), so that ours can be compared with them, up to a
+    one-to-one renaming of the numbers. Numbers in parentheses count elements there.
 
     Before:
     ```mlir
@@ -356,6 +358,15 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
     ```
     Written:
     ```
+    0: %0 = argument : tensor<2x3xf32>
+    1: return
+      %2 = ad.mul : tensor<2x3xf32>
+        %1 = ad.exp2 : tensor<2x3xf32>
+          %0 = argument : tensor<2x3xf32>
+        %1, see above
+    ```
+    With `form=reference`:
+    ```
     0: Tensor(id: 0, orig_shape: [2, 3])
     1: Return
       2 = MULT (6)
@@ -363,10 +374,12 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
           Tensor(id: 0, orig_shape: [2, 3])
         1 = Intermediate
     ```
-    Changes nothing. Refuses: unstructured control flow; a file that cannot be written.
+    Changes nothing. Refuses: unstructured control flow; a file that cannot be written; an unknown form.
   }];
   let options = [
-    Option<"file", "file", "std::string", "\"-\"", "where to write; `-` is standard output">];
+    Option<"file", "file", "std::string", "\"-\"", "where to write; `-` is standard output">,
+    Option<"form", "form", "std::string", "\"dialect\"",
+           "dialect: operations as programs write them; reference: the words of a recorded graph, for tests">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 
@@ -418,7 +431,7 @@ def VerifyLinalgPass : Pass<"ad-verify-linalg"> {
     reductions whose partial results the order joins although they cannot be joined. Each with what to do:
     ```mlir
     %y = ad.exp %x : tensor<4xf32>
-    // error: 'ad.exp' op was not lowered; run --convert-ad-to-linalg first
+    // error: 'ad.exp' op is not lowered to linalg; run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg first
     ```
   }];
 }

@@ -7,6 +7,7 @@
 #include "Reference.h"
 #include "Rules.h"
 #include "Siblings.h"
+#include "adjoint/Dialect/AD/Transforms/FusePolicies.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -160,9 +161,9 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
   using FusePassBase::FusePassBase;
 
   void runOnOperation() override {
-    if (!llvm::is_contained({"grow", "single", "reference"}, policy)) {
-      getOperation()->emitError() << "unknown policy '" << policy
-                                  << "' of ad-fuse, expected grow, single or reference";
+    if (!isFusePolicy(policy)) {
+      emitError(getOperation()->getLoc())
+          << "unknown policy '" << policy << "' of ad-fuse, expected " << fusePolicyNames();
       return signalPassFailure();
     }
     SmallVector<Block *> blocks;

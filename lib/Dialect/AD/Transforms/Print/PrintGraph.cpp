@@ -19,7 +19,8 @@ using namespace mlir::ad::print;
 namespace {
 class GraphPrinter {
 public:
-  GraphPrinter(func::FuncOp function, raw_ostream &os) : function(function), nodes(function), os(os) {}
+  GraphPrinter(func::FuncOp function, bool recorded, raw_ostream &os)
+      : function(function), nodes(function), recorded(recorded), os(os) {}
 
   void print() {
     int64_t root = 0;
@@ -33,7 +34,22 @@ private:
   raw_ostream &startRoot(int64_t &root, unsigned indent) { return os.indent(2 * indent) << root++ << ": "; }
 
   std::string tensorText(Value argument) {
-    return "Tensor(id: " + nodes.id(argument) + ", orig_shape: " + shapeOf(argument) + ")";
+    if (recorded)
+      return "Tensor(id: " + nodes.id(argument) + ", orig_shape: " + shapeOf(argument) + ")";
+    return id(argument) + " = argument : " + typeOf(argument);
+  }
+
+  // The number of a node, in the dialect's form as a value is written.
+  template <typename Node> std::string id(Node node) const { return (recorded ? "" : "%") + nodes.id(node); }
+
+  std::string describe(Operation *op, bool inPlace = false) const {
+    return recorded ? print::describe(op, inPlace) : describeInDialect(op, inPlace);
+  }
+
+  static std::string typeOf(Value value) {
+    std::string text;
+    llvm::raw_string_ostream(text) << value.getType();
+    return text;
   }
 
   void printBlock(Block &block, int64_t &root, unsigned indent) {
@@ -54,7 +70,7 @@ private:
         printTree(start, root, indent);
     }
     seen.insert(op);
-    startRoot(root, indent) << nodes.id(op) << " = " << describe(op) << '\n';
+    startRoot(root, indent) << lineOf(op, /*inPlace=*/false) << '\n';
     int64_t inner = 0;
     for (Region &region : op->getRegions())
       for (Block &block : region)
@@ -64,7 +80,7 @@ private:
   void printTerminator(Operation *terminator, int64_t &root, unsigned indent) {
     if (isa<func::ReturnOp>(terminator)) {
       if (terminator->getNumOperands() > 0) {
-        startRoot(root, indent) << "Return\n";
+        startRoot(root, indent) << (recorded ? "Return\n" : "return\n");
         printChildren(terminator, indent + 1);
       }
       return;
@@ -84,9 +100,9 @@ private:
     Operation *parent = operand.getOwner()->getParentOp();
     auto loop = dyn_cast<scf::ForOp>(parent);
     if (!loop)
-      return " to " + nodes.id(parent);
+      return " to " + id(parent);
     BlockArgument carry = loop.getRegionIterArg(operand.getOperandNumber());
-    return isUpdatedInPlace(carry) ? "" : " to " + nodes.id(carry);
+    return isUpdatedInPlace(carry) ? "" : " to " + id(carry);
   }
 
   using Node = PointerUnion<Operation *, Value>;
@@ -124,37 +140,46 @@ private:
         pending.emplace_back(operand, currentDepth);
   }
 
+  // What makes no tensor has a number in the recorded form only.
+  std::string lineOf(Operation *op, bool inPlace) const {
+    std::string name = !recorded && op->getNumResults() == 0 ? "" : id(op) + " = ";
+    return name + describe(op, inPlace);
+  }
+
   void printLine(Operation *op, StringRef suffix) {
-    os << nodes.id(op) << " = " << describe(op) << suffix << '\n';
+    os << lineOf(op, /*inPlace=*/false) << suffix << '\n';
     pushOperands(op);
   }
 
   void printLine(Value value, StringRef suffix) {
     value = nodes.resolve(value);
     if (!seen.insert(keyOf(value)).second) {
-      os << nodes.id(value) << " = Intermediate" << suffix << '\n';
+      os << id(value) << (recorded ? " = Intermediate" : ", see above") << suffix << '\n';
       return;
     }
     if (Operation *op = value.getDefiningOp()) {
-      os << nodes.id(value) << " = " << describe(op, /*inPlace=*/!!nodes.updatedCarry(op)) << suffix << '\n';
+      os << id(value) << " = " << describe(op, /*inPlace=*/!!nodes.updatedCarry(op)) << suffix << '\n';
       return pushOperands(op);
     }
     auto argument = cast<BlockArgument>(value);
     if (argument.getOwner()->getParentOp() == function)
       os << tensorText(argument) << suffix << '\n';
     else
-      os << nodes.id(argument) << " = " << carryText(argument) << suffix << '\n';
+      os << id(argument) << " = " << carryText(argument) << suffix << '\n';
   }
 
   std::string carryText(BlockArgument argument) {
     std::string from;
     if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
-      from = " from " + nodes.id(nodes.resolve(loop.getTiedLoopInit(argument)->get()));
-    return "Carry" + from + " (dim: " + shapeOf(argument) + ")";
+      from = " from " + id(nodes.resolve(loop.getTiedLoopInit(argument)->get()));
+    if (recorded)
+      return "Carry" + from + " (dim: " + shapeOf(argument) + ")";
+    return "carried" + from + " : " + typeOf(argument);
   }
 
   func::FuncOp function;
   Nodes nodes;
+  bool recorded;
   raw_ostream &os;
   llvm::DenseSet<const void *> seen;
   SmallVector<std::pair<Value, unsigned>> pending;
@@ -166,8 +191,14 @@ struct PrintGraphPass : ad::impl::PrintGraphPassBase<PrintGraphPass> {
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    if (failed(printFunctions(getOperation(), file, [](func::FuncOp function, raw_ostream &os) {
-          GraphPrinter(function, os).print();
+    bool recorded = form == "reference";
+    if (!recorded && form != "dialect") {
+      emitError(getOperation().getLoc(), "unknown form '")
+          << form << "' of ad-print-graph, expected dialect or reference";
+      return signalPassFailure();
+    }
+    if (failed(printFunctions(getOperation(), file, [&](func::FuncOp function, raw_ostream &os) {
+          GraphPrinter(function, recorded, os).print();
         })))
       signalPassFailure();
   }

@@ -9,8 +9,11 @@
 
 namespace mlir::ad::print {
 
-/// The operation without its number and its operands, e.g. `MULT (510)`.
+/// The operation without its number and its operands in recorded words, e.g. `MULT (510)`.
 std::string describe(Operation *op, bool inPlace = false);
+
+/// The same in words of the dialect, e.g. `ad.mul : tensor<2x255xf32>`.
+std::string describeInDialect(Operation *op, bool inPlace = false);
 
 /// `[2, 255]`; `?` stands for a size that the types leave open.
 std::string listOf(ArrayRef<int64_t> sizes);
