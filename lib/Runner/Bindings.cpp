@@ -80,7 +80,7 @@ Error applyDims(TensorSpec &spec, llvm::ArrayRef<DimAssignment> dims) {
       continue;
     if (dim.axis >= static_cast<int64_t>(spec.shape.size()))
       return usageError("--dim " + dim.name + "." + llvm::Twine(dim.axis) + ": " + formatType(spec) +
-                        " has rank " + llvm::Twine(spec.shape.size()));
+                        " has rank " + llvm::Twine(spec.shape.size()) + "; axes are counted from 0");
     int64_t &size = spec.shape[dim.axis];
     if (size != dynamicSize && size != dim.size)
       return usageError("--dim " + dim.name + "." + llvm::Twine(dim.axis) + "=" + llvm::Twine(dim.size) +

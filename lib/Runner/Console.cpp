@@ -53,6 +53,11 @@ ExitCode exitCodeOf(int32_t status) {
 Console::Console(llvm::StringRef program)
     : program(program), os(llvm::errs()), terminal(llvm::sys::Process::StandardErrIsDisplayed()) {}
 
+void Console::note(const llvm::Twine &message) {
+  clearProgress();
+  os << program << ": " << message << '\n';
+}
+
 void Console::warn(const llvm::Twine &message) {
   clearProgress();
   llvm::WithColor::warning(os, program) << message << '\n';

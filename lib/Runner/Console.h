@@ -21,6 +21,8 @@ public:
   explicit Console(llvm::StringRef program);
 
   void warn(const llvm::Twine &message);
+  /// Prints what the user asked to know about the run itself.
+  void note(const llvm::Twine &message);
   /// Prints the message of `error`, if it has one, and returns its exit code.
   int fail(llvm::Error error);
   /// Prints an error of a running program as a compiler would: with its line, if it lies in `source`.

@@ -4,6 +4,7 @@
 #include "Execution.h"
 #include "adjoint/Runner/Print.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cstring>
 #include <unistd.h>
@@ -144,5 +145,8 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
   if (Error error = outputs.finish(results))
     return console.fail(std::move(error));
   printTraffic(llvm::outs(), report.traffic);
+  if (options.repeat > 1)
+    console.note("median of " + llvm::Twine(options.repeat) +
+                 " runs: " + llvm::formatv("{0:f3} ms", median(report.runs) * 1e3).str());
   return ExitDone;
 }

@@ -72,6 +72,12 @@ void hideOthers(ModuleOp module, StringRef entry) {
                                                        : SymbolTable::Visibility::Private);
 }
 
+/// The error with what to do about it.
+Error withHint(Error error, const Twine &hint) {
+  auto [code, message] = consumeExitError(std::move(error));
+  return exitError(code, message + "; " + hint);
+}
+
 Error writeText(StringRef path, StringRef text) { return writeFile(path, {text}); }
 
 } // namespace
@@ -156,7 +162,11 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
   if (!program.module)
     return errors.makeError("the program does not parse");
+  bool mayChoose = !program.module->lookupSymbol<func::FuncOp>(options.entry) &&
+                   !program.module->getOps<func::FuncOp>().empty();
   Expected<Signature> signature = readSignature(*program.module, options.entry);
+  if (!signature && mayChoose)
+    return withHint(signature.takeError(), "choose one with " + listener.optionText("entry", "NAME"));
   if (!signature)
     return signature.takeError();
   program.signature = std::move(*signature);

@@ -20,6 +20,10 @@ class Listener {
 public:
   virtual ~Listener() = default;
   virtual void progress(const llvm::Twine &text) {}
+  /// How the user writes an option with its value.
+  virtual std::string optionText(llvm::StringRef name, llvm::StringRef value) const {
+    return ("--" + name + " " + value).str();
+  }
   virtual void warn(const llvm::Twine &message) = 0;
   /// Takes the diagnostics of `context`, whose texts are in `sources`, until the returned object dies.
   virtual std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) = 0;

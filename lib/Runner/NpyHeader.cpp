@@ -191,7 +191,7 @@ llvm::Error computeSizes(NpyHeader &header, uint64_t fileSize) {
 llvm::Expected<NpyHeader> mlir::ad::runner::parseNpyHeader(llvm::ArrayRef<char> bytes, uint64_t fileSize) {
   llvm::StringRef text(bytes.data(), bytes.size());
   if (!text.starts_with(magic))
-    return usageError("not an .npy file");
+    return usageError("not an .npy file, as numpy.save writes it");
   if (text.size() < 10)
     return usageError("truncated: the file ends within the header");
   unsigned version = static_cast<unsigned char>(text[6]);

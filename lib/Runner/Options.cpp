@@ -3,6 +3,7 @@
 // The command line. OptTable and not cl::opt: the shared LLVM library brings hundreds of global cl::opt of
 // its own, whose names collide with ours, and unknown options must exit with 2.
 #include "OptionValues.h"
+#include "OutputFile.h"
 #include "adjoint/Runner/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -94,7 +95,7 @@ Error OptionsReader::checkUnknown() const {
   std::string message = "unknown option '" + given + "'";
   // Far-fetched suggestions are worse than none.
   StringRef name = StringRef(given).split('=').first;
-  if (table.findNearest(name, nearest, visibilityOf(set)) <= name.size() / 3 + 1)
+  if (table.findNearest(name, nearest, visibilityOf(set)) <= name.size() / 3)
     message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
   return usageError(message);
 }
@@ -160,7 +161,8 @@ Error OptionsReader::checkOutputs(const Options &options) const {
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto [id, path] = outputs[i];
     StringRef name = table.getOption(id).getPrefixedName();
-    if (isSame(path, options.input))
+    // The program that is named like this comes from standard input.
+    if (path != kStandardOutput && isSame(path, options.input))
       return usageError(name + " would replace the program '" + path + "'; name another file");
     for (size_t other = 0; other < i; ++other)
       if (isSame(path, outputs[other].second) && path != "/dev/null")

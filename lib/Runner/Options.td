@@ -21,7 +21,7 @@ defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for
 defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy">;
 def print : Switch<"print", "Print results and what is received">;
 defm threads : Value<"threads", "N", "Threads for kernels (default: 1; 0: all processors)">;
-defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds, report the median time">;
+defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds; prints the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first one that is measured">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
 defm schedule : Value<"schedule", "NAME", "When copies of the emulated GPU land and its threads run: eager (default), lazy or shuffled">;
@@ -29,7 +29,7 @@ defm processors : Value<"processors", "N", "How many the emulated GPU says that 
 defm seed : Value<"seed", "N", "What the shuffled schedule draws from (default: 0)">;
 def no_race_detection : Switch<"no-race-detection", "The emulated GPU looks for no races: faster, and --threads runs its blocks side by side">;
 def no_replay : Switch<"no-replay", "Launch kernels on a GPU one by one, also those that a loop has launched before">;
-defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran">;
+defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran; - is standard output, for every file that is written">;
 def env : Switch<"env", "Print versions, the processor, the GPU with its driver and limits">;
 def version : Switch<"version", "Print the version">;
 def help : Switch<"help", "Print this text">;

@@ -79,6 +79,12 @@ Error closeChecked(int descriptor, StringRef path) {
   return ::close(descriptor) == 0 ? Error::success() : systemError("cannot write", path);
 }
 
+/// Behind what has been printed there.
+Error writeStandardOutput(llvm::ArrayRef<StringRef> parts) {
+  llvm::outs().flush();
+  return writeSequentially(STDOUT_FILENO, "standard output", parts);
+}
+
 } // namespace
 
 Error mlir::ad::runner::systemError(const llvm::Twine &what, StringRef path) {
@@ -147,6 +153,8 @@ Error mlir::ad::runner::replaceFile(StringRef path, llvm::ArrayRef<StringRef> pa
 }
 
 Error mlir::ad::runner::writeFile(StringRef path, llvm::ArrayRef<StringRef> parts) {
+  if (path == kStandardOutput)
+    return writeStandardOutput(parts);
   Expected<int> inPlace = openInPlace(path);
   if (!inPlace)
     return inPlace.takeError();

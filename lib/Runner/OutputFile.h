@@ -47,7 +47,11 @@ llvm::Expected<std::string> findRegularFile(llvm::StringRef path);
 /// A new file takes the place of what has the name `path`, be it a link.
 llvm::Error replaceFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
 
-/// Writes to the file that `path` leads to. What is not a regular file is written in place.
+/// The name of standard output where a file is written.
+constexpr llvm::StringLiteral kStandardOutput("-");
+
+/// Writes to the file that `path` leads to, or to standard output. What is not a regular file is written in
+/// place.
 llvm::Error writeFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
 
 } // namespace mlir::ad::runner

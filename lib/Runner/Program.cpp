@@ -22,6 +22,9 @@ namespace {
 /// Keeps what a compilation says.
 class Recorder final : public Listener {
 public:
+  std::string optionText(StringRef name, StringRef value) const override {
+    return (name + "=" + value).str();
+  }
   void warn(const Twine &text) override { messages.push_back({"warning", "", 0, 0, text.str(), {}}); }
   std::shared_ptr<void> watch(llvm::SourceMgr &, MLIRContext *context) override {
     return std::make_shared<DiagnosticCollector>(context, messages);

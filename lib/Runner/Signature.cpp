@@ -182,6 +182,5 @@ llvm::Expected<Signature> mlir::ad::runner::readSignature(ModuleOp module, Strin
     known += (known.empty() ? "@" : ", @") + function.getSymName().str();
   if (known.empty())
     return usageError("the program has no functions");
-  return usageError("the program has no function @" + entry + ", it has " + known +
-                    "; choose one with --entry NAME");
+  return usageError("the program has no function @" + entry + ", it has " + known);
 }

@@ -159,7 +159,7 @@ Expected<Tensor> mlir::ad::runner::makeArgument(const TensorSpec &spec, const So
     return tensor;
   }
   if (source.cycle)
-    return usageError("'" + source.path + ",cycle': only feeds can cycle");
+    return usageError("'" + source.path + ",cycle': only feeds can cycle; leave out ',cycle'");
   Expected<NpyFile> file = NpyFile::open(source.path);
   if (!file)
     return file.takeError();

@@ -58,9 +58,14 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     assert isinstance(caught.value, PermissionError)
 
 
+def test_a_wrong_entry_names_the_option_of_python():
+    with pytest.raises(adjoint.OptionError, match="no function @other, it has @main; choose one with entry=NAME"):
+        adjoint.compile(programs.SQUARE, entry="other")
+
+
 @pytest.mark.parametrize(
     "options",
-    [{"target": "gpu"}, {"numerics": "x"}, {"numerics": "fast,x"}, {"cpu": "z80"}, {"threads": 10**6}],
+    [{"entry": "other"}, {"target": "gpu"}, {"numerics": "x"}, {"numerics": "fast,x"}, {"cpu": "z80"}, {"threads": 10**6}],
 )
 def test_no_message_names_an_option_of_the_command_line(options):
     with pytest.raises(adjoint.OptionError) as caught:
