@@ -280,7 +280,7 @@ LogicalResult ModuleLowering::run() {
 class LowerToEmulatorPass : public ad::impl::LowerToEmulatorPassBase<LowerToEmulatorPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(requireStage(getOperation(), Stage::emitted)))
+    if (failed(ad::requireStage(getOperation(), ad::Stage::emitted)))
       return signalPassFailure();
     if (!module.lookupSymbol("adsim_self")) {
       OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
