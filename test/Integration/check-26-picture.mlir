@@ -18,7 +18,7 @@
 // SVG: <svg xmlns="http://www.w3.org/2000/svg"
 // SVG: @main, pool 0: 1024 of 1024 bytes, at least 1024
 // The buffer with what makes it and its size; axes with sizes, a title each, and names of operations.
-// SVG: >[[KERNEL:kernel_dot_[0-9]+]], 1 KiB</text>
+// SVG: >[[KERNEL:dot_[0-9]+]], 1 KiB</text>
 // SVG-COUNT-1: <title>buffer 0: 1024 bytes at 0, operations {{[0-9]+}} to {{[0-9]+}}, made by [[KERNEL]]</title>
 // SVG-NOT: <title>
 // SVG: >0 B</text>

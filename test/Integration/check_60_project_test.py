@@ -234,9 +234,10 @@ def problems_of_tests(_folder):
     for file in sorted((ROOT / "test").rglob("*")):
         if left_by_lit(file) or left_campaign(file) or left_python(file, commands):
             yield f"nothing runs {file.relative_to(ROOT)}"
-    # The embedded project is one that a test of Python builds.
+    # Tests of Python run programs too. The embedded project is one that such a test builds.
+    callers = "\n".join([commands, *(file.read_text() for file in (ROOT / "test").rglob("*_test.py"))])
     for file in (ROOT / "test").glob("*/CMakeLists.txt"):
-        yield from (f"nothing runs {name} of {file.relative_to(ROOT)}" for name in left_programs(file, commands))
+        yield from (f"nothing runs {name} of {file.relative_to(ROOT)}" for name in left_programs(file, callers))
     for file in (ROOT / "python_bindings/tests").glob("*.py"):
         if re.search("^def test_", file.read_text(), re.M) and not file.name.startswith("test_"):
             yield f"pytest does not look at {file.relative_to(ROOT)}"

@@ -35,7 +35,7 @@ private:
           << vectorWidth.getValue();
       return signalPassFailure();
     }
-    if (failed(requireStage(getOperation(), Stage::outlined)))
+    if (failed(requireStage(getOperation(), Stage::planned)))
       return signalPassFailure();
     for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
       if (failed(normalizeKernel(kernel)))

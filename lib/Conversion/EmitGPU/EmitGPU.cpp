@@ -34,7 +34,7 @@ public:
 private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (failed(requireStage(getOperation(), Stage::outlined)))
+    if (failed(requireStage(getOperation(), Stage::planned)))
       return signalPassFailure();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
     if (kernels.empty())

@@ -74,8 +74,7 @@ func.func @is_finite_c1_shape(%x: tensor<4xf32>) {
 // -----
 
 func.func @add_c1_element_types(%x: tensor<4xf32>, %y: tensor<4xf64>) {
-  // expected-error @+2 {{'ad.add' op expected operands of one element type, but got 'f32' and 'f64'}}
-  // expected-error @+1 {{'ad.add' op failed to infer returned types}}
+  // expected-error @+1 {{custom op 'ad.add' expected operands of one element type, but got 'f32' and 'f64'; convert one with ad.cast}}
   %z = ad.add %x, %y : tensor<4xf32>, tensor<4xf64>
   return
 }
@@ -141,8 +140,7 @@ func.func @and_i1_element(%x: tensor<3xf32>) {
 // -----
 
 func.func @compare_c1_element_types(%x: tensor<3xf32>, %y: tensor<3xi32>) {
-  // expected-error @+2 {{'ad.compare' op expected operands of one element type, but got 'f32' and 'i32'}}
-  // expected-error @+1 {{'ad.compare' op failed to infer returned types}}
+  // expected-error @+1 {{custom op 'ad.compare' expected operands of one element type, but got 'f32' and 'i32'; convert one with ad.cast}}
   %z = ad.compare lt %x, %y : tensor<3xf32>, tensor<3xi32>
   return
 }
@@ -150,7 +148,7 @@ func.func @compare_c1_element_types(%x: tensor<3xf32>, %y: tensor<3xi32>) {
 // -----
 
 func.func @select_i1_condition(%x: tensor<3xf32>) {
-  // expected-error @+1 {{'ad.select' op operand #0 must be tensor of i1, but got 'tensor<3xf32>'}}
+  // expected-error @+1 {{custom op 'ad.select' expected 3 types, first that of the condition, but got 'tensor<3xf32>'}}
   %z = ad.select %x, %x, %x : tensor<3xf32>
   return
 }
@@ -158,8 +156,7 @@ func.func @select_i1_condition(%x: tensor<3xf32>) {
 // -----
 
 func.func @select_c1_element_types(%c: tensor<3xi1>, %x: tensor<3xf32>, %y: tensor<3xf64>) {
-  // expected-error @+2 {{'ad.select' op expected operands of one element type, but got 'f32' and 'f64'}}
-  // expected-error @+1 {{'ad.select' op failed to infer returned types}}
+  // expected-error @+1 {{custom op 'ad.select' expected operands of one element type, but got 'f32' and 'f64'; convert one with ad.cast}}
   %z = ad.select %c, %x, %y : tensor<3xi1>, tensor<3xf32>, tensor<3xf64>
   return
 }

@@ -45,22 +45,23 @@ func.func @sums(%x: tensor<2x?x4xf32>, %y: tensor<2x?x4xf32>)
   return %0, %1, %2, %3 : tensor<2x1x1xf32>, tensor<2x?x?xf32>, tensor<f32>, tensor<2xf32>
 }
 
-// %w is updated in place; %v is replaced in each step; feeds and receivers have names.
+// Both carries are updated in place: each old value is read for the last time by the operation that replaces it. Feeds and
+// receivers have names.
 //      CHECK:@loop:
 // CHECK-NEXT:0: %0 = argument : tensor<4xf32>
 // CHECK-NEXT:1: %1 = argument : tensor<4xf32>
 // CHECK-NEXT:2: %2 = scf.for 0 to ? step 2
 // CHECK-NEXT:  0: ad.receive "out"
-// CHECK-NEXT:    %4 = ad.feed "in" : tensor<4xf32>
-// CHECK-NEXT:  1: %6 = ad.sub in place : tensor<4xf32>
+// CHECK-NEXT:    %3 = ad.feed "in" : tensor<4xf32>
+// CHECK-NEXT:  1: %5 = ad.sub in place : tensor<4xf32>
 // CHECK-NEXT:    %0 = argument : tensor<4xf32>
-// CHECK-NEXT:    %3 = carried from %1 : tensor<4xf32>
-// CHECK-NEXT:  2: %7 = ad.mul : tensor<4xf32> to %3
-// CHECK-NEXT:    %3, see above
-// CHECK-NEXT:    %3, see above
+// CHECK-NEXT:    %1 = argument : tensor<4xf32>
+// CHECK-NEXT:  2: %6 = ad.mul in place : tensor<4xf32>
+// CHECK-NEXT:    %1, see above
+// CHECK-NEXT:    %1, see above
 // CHECK-NEXT:3: return
+// CHECK-NEXT:  %5, see above
 // CHECK-NEXT:  %6, see above
-// CHECK-NEXT:  %3, see above
 func.func @loop(%w: tensor<4xf32>, %v: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
