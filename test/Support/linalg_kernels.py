@@ -72,7 +72,8 @@ class Kernel:
 
     def argument(self, element, sizes):
         array = np.asarray(elements.random(self.rng, element, sizes, self.special))
-        static = [None if self.chance(self.dynamic) else size for size in sizes]
+        # A map may be constant on an axis of size 1, which its type has to say.
+        static = [None if size != 1 and self.chance(self.dynamic) else size for size in sizes]
         value = Value(self.name("a"), element, sizes, array, static)
         value.sources = [(value, axis) if size is None else None for axis, size in enumerate(static)]
         self.arguments.append(value)

@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Runs programs with ad-runner: arguments and results as .npy files."""
 
+import errno
 import os
 import pathlib
 import subprocess
@@ -61,6 +62,11 @@ def run(text, arguments, results, options=(), timeout=300, folder=None):
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
             raise Failure(124, f"no result after {timeout} seconds") from None
+        except OSError as error:
+            # A batch of programs can have more arguments than the system passes on: its halves run then.
+            if error.errno != errno.E2BIG:
+                raise
+            raise Failure(126, "the command line is longer than the system allows") from None
         if done.returncode:
             raise Failure(done.returncode, done.stderr or done.stdout)
         # What is never received makes no file.
