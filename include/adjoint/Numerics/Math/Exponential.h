@@ -117,6 +117,18 @@ V<B, float> within(B &b, V<B, float> x, float bound, V<B, float> usual, Anywhere
 
 template <class B> V<B, double> expOf(B &b, V<B, double> x) { return expAnywhere<double>(b, x); }
 
+/// From here down e^x rounds to 0 in f32: it is below 2^-151.
+inline constexpr float expVanishes = -105.0f;
+
+/// e^x where e^x may not be normal. Masks of attention replace scores by numbers that are far below 0. So a
+/// vector whose other arguments have the `usual` value takes 0 for those, and evaluates nothing again.
+template <class B> V<B, float> expNotNormal(B &b, V<B, float> x, V<B, float> usual) {
+  V<B, bool> vanishes = x < expVanishes;
+  V<B, bool> other = b.logicalNot(b.logicalOr(absolute<float>(b, x) < 87.0f, vanishes));
+  return within<B>(b, other, b.select(vanishes, b.constant(0.0f), usual),
+                   [&] { return expAnywhere<float>(b, x); });
+}
+
 /// Where e^x is normal r is one float and the last sum is fused: the roundings of r and of the factor of r
 /// weigh at most 0.2 units of the result each.
 template <class B> V<B, float> expOf(B &b, V<B, float> x) {
@@ -126,7 +138,7 @@ template <class B> V<B, float> expOf(B &b, V<B, float> x) {
   V<B, float> one = b.constant(1.0f);
   V<B, float> factor = b.fma(r, b.fma(r, polynomial<float>(b, r, expTail<float>), b.constant(0.5f)), one);
   V<B, float> usual = b.fma(r, factor, one) * powerOfTwo<float>(b, k.integer);
-  return within<B>(b, x, 87.0f, usual, [&] { return expAnywhere<float>(b, x); });
+  return within<B>(b, x, 87.0f, usual, [&] { return expNotNormal<B>(b, x, usual); });
 }
 template <class T, class B> V<B, T> exp(B &b, V<B, T> x) { return expOf<B>(b, x); }
 
