@@ -62,7 +62,7 @@ done
 ((${#names[@]})) || die "expected the name of a benchmark, one of: $(benchmarks | xargs)"
 
 scripts/setup.sh
-build ad-opt ad-runner ad-gpu-emulate
+build ad-opt ad-runner adrt-run ad-gpu-emulate
 install_packages "${names[@]/#/benchmarks/}"
 
 peers=build/bench-venv
