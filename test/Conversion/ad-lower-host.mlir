@@ -26,14 +26,14 @@
 // CHECK: "llvm.intr.memcpy"(%[[DATA]],
 // CHECK-NOT: adrt_result
 // CHECK: return %{{.+}} : i32
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @main(%x: tensor<400xf32>) -> tensor<400xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c3 = arith.constant 3 : index
-  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %x) -> tensor<4xf32> {
-    %f = ad.feed "x" : tensor<4xf32>
-    ad.receive "y"(%v) : tensor<4xf32>
-    scf.yield %f : tensor<4xf32>
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%v = %x) -> tensor<400xf32> {
+    %f = ad.feed "x" : tensor<400xf32>
+    ad.receive "y"(%v) : tensor<400xf32>
+    scf.yield %f : tensor<400xf32>
   }
-  return %r : tensor<4xf32>
+  return %r : tensor<400xf32>
 }

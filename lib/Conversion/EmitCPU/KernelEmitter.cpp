@@ -209,6 +209,24 @@ KernelEmitter::Nest KernelEmitter::nestOver(const Buffer &buffer, ValueRange roo
   return nest;
 }
 
+static int64_t operationsPerElement(KernelOp kernel) {
+  int64_t count = 0;
+  kernel.walk([&](linalg::GenericOp generic) { count += generic.getBlock()->getOperations().size() - 1; });
+  return count;
+}
+
+// A flat nest over few elements has no loops and no range: such a kernel can become a part of the host's
+// loop, where its operands stay in registers. Returns the number of elements, 0 when there are too many.
+static int64_t straightElements(KernelOp kernel, ArrayRef<int64_t> shape, int64_t lanes) {
+  // With more operations, several vectors at once would not stay in registers.
+  constexpr int64_t mostOps = 32, mostVectors = 4;
+  int64_t most = lanes * (operationsPerElement(kernel) > mostOps ? 1 : mostVectors), count = 1;
+  for (int64_t size : shape)
+    if (ShapedType::isDynamic(size) || llvm::MulOverflow(count, size, count))
+      return 0;
+  return count <= most ? count : 0;
+}
+
 // Results that are computed over one iteration space share a nest, so that a result may overwrite an operand.
 LogicalResult KernelEmitter::emitRoots() {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
@@ -236,8 +254,14 @@ LogicalResult KernelEmitter::emitRoots() {
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
   flat = oneShape && llvm::all_of(roots, [&](Value root) { return isFlat(root); });
   if (flat) {
-    setTiles("flat");
-    nest.sizes = {rangeEnd};
+    int64_t count = straightElements(kernel, nest.shape, vectorLanes);
+    setTiles(count > 0 ? "one" : "flat");
+    if (count > 0) {
+      nest.begin = indexConstant(0);
+      nest.end = indexConstant(count);
+      nest.vectors = std::max<int64_t>(1, count / vectorLanes);
+    }
+    nest.sizes = {nest.end};
     nest.shape = {ShapedType::kDynamic};
   } else {
     bool lanesAreSummed = sumsLanesAlong(roots, nest, laneAxisOf(nest));

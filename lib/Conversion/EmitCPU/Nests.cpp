@@ -28,6 +28,14 @@ LogicalResult KernelEmitter::emitLoop(Value lower, Value upper, Value step,
   return body(loop.getInductionVar());
 }
 
+// Lanes of the vector that a rest of known size starts with; 0 when a mask is better. A mask keeps the next
+// kernel from loading what is still in the store buffer.
+static int64_t lanesOfRest(int64_t rest, int64_t vectorLanes) {
+  constexpr int mostVectors = 3;
+  bool isShort = rest > 1 && rest < vectorLanes && llvm::popcount(uint64_t(rest)) <= mostVectors;
+  return isShort ? llvm::bit_floor(uint64_t(rest)) : 0;
+}
+
 // The last axis that is longer than one is contiguous in the result.
 int64_t KernelEmitter::laneAxisOf(const Nest &nest) {
   int64_t laneAxis = -1;
@@ -84,8 +92,8 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, Value lower, Value u
   int64_t rank = nest.shape.size();
   if (failed(hoistAlong(nest, positions)))
     return failure();
-  auto emitAt = [&](Value base, int64_t vectors, Value active) -> LogicalResult {
-    WithLanes vectorCode(*this, vectorLanes, active);
+  auto emitAt = [&](Value base, int64_t vectors, Value active, int64_t width) -> LogicalResult {
+    WithLanes vectorCode(*this, width, active);
     SmallVector<Position> extended;
     for (int64_t v = 0; v < vectors; ++v) {
       Value start = v == 0 ? base : binary<arith::AddIOp>(base, indexConstant(v * vectorLanes));
@@ -104,8 +112,8 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, Value lower, Value u
     Value whole =
         binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
     Value middle = binary<arith::AddIOp>(lower, whole);
-    LogicalResult result =
-        emitLoop(lower, middle, step, [&](Value base) { return emitAt(base, vectors, nullptr); });
+    LogicalResult result = emitLoop(lower, middle, step,
+                                    [&](Value base) { return emitAt(base, vectors, nullptr, vectorLanes); });
     lower = middle;
     return result;
   };
@@ -115,6 +123,12 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, Value lower, Value u
   if (failed(mainLoop(1)))
     return failure();
   Value rest = binary<arith::SubIOp>(upper, lower);
+  while (int64_t width = flat ? lanesOfRest(constantOf(rest).value_or(0), vectorLanes) : 0) {
+    if (failed(emitAt(lower, 1, nullptr, width)))
+      return failure();
+    lower = binary<arith::AddIOp>(lower, indexConstant(width));
+    rest = binary<arith::SubIOp>(upper, lower);
+  }
   // One element is scalar code. (A masked store with a constant mask of one 16-bit lane writes two in
   // LLVM 22.)
   if (constantOf(rest) == 1) {
@@ -131,6 +145,6 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, Value lower, Value u
     WithLanes vectorCode(*this, vectorLanes, nullptr);
     Value active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(),
                                          splat(rest, vectorLanes));
-    return emitAt(base, 1, active);
+    return emitAt(base, 1, active, vectorLanes);
   });
 }

@@ -137,6 +137,8 @@ Value HostEmitter::unitOf(const HostTensor &tensor) {
 HostEmitter::HostTensor HostEmitter::place(RankedTensorType type, ArrayRef<Value> sizes, int64_t buffer) {
   HostTensor tensor{nullptr, SmallVector<Value>(sizes), type, buffer};
   const PlannedPlace &place = plan.places[buffer];
+  if ((tensor.pointer = slotOf(buffer)))
+    return tensor;
   auto at = [&](Value base, Value offset) {
     return LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), base, ValueRange{offset});
   };

@@ -13,8 +13,13 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::ad {
+
+/// Work below which waking a second thread costs more than it saves: about ten microseconds of one core, in
+/// steps of the kernel's innermost code over single elements. A poll takes some nanoseconds.
+constexpr int64_t kWorkForThreads = 1 << 21, kWorkBetweenPolls = kWorkForThreads;
 
 struct HostOptions {
   bool profile = false; ///< kernels are bracketed with calls that take the time
@@ -46,6 +51,11 @@ public:
   ArrayRef<std::string> kernelNames() const { return kernels; }
   /// The function (closure, begin, end) that runs a kernel over a range of tiles with operands from memory.
   func::FuncOp rangeFunction(func::FuncOp kernel, Type closureType);
+  /// Whether the kernel is so short, and without loops, that it becomes a part of a loop that launches it.
+  bool isStraight(func::FuncOp kernel);
+  void noteCall(func::FuncOp kernel) { called.insert(kernel.getSymName()); }
+  /// Erases kernels that became parts of loops and that nothing else calls.
+  void eraseInlined();
 
 private:
   Value addressOf(OpBuilder &builder, Location loc, LLVM::GlobalOp global);
@@ -54,6 +64,8 @@ private:
   DenseMap<Attribute, LLVM::GlobalOp> constants;
   SmallVector<std::string> kernels;
   llvm::StringMap<func::FuncOp> ranges;
+  llvm::StringMap<bool> straight;
+  llvm::StringSet<> called;
 };
 
 class HostEmitter {
@@ -81,20 +93,26 @@ private:
   void emitConstant(ConstantOp constant);
   LogicalResult emitDim(tensor::DimOp dim);
   void emitLaunch(LaunchOp launch);
-  void pollBefore(LaunchOp launch, func::FuncOp kernel);
+  /// Polls when there would be too much work since the last poll.
+  void pollBefore(int64_t work);
   /// Leaves the program when the host has asked it to stop.
   void poll();
+  void pollEvery(Value iteration, int64_t iterations);
   SmallVector<Value> operandsOf(LaunchOp launch);
   struct LaunchRange {
     Value tiles;
     bool isWorthThreads;
   };
   LaunchRange rangeOf(LaunchOp launch, func::FuncOp kernel);
-  void callWhole(func::FuncOp kernel, SmallVector<Value> operands, Value tiles);
   void callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles);
   Type closureType(ArrayRef<Value> operands);
   /// The operands in memory, each as a kernel takes it from there.
   Value closureOf(ArrayRef<Value> operands);
+
+  // --- HostInline.cpp: small tensors in loops
+  void runWhole(LaunchOp launch, func::FuncOp kernel, SmallVector<Value> operands, Value tiles);
+  Value slotOf(int64_t buffer);
+  void returnSlots();
 
   // --- HostDevice.cpp: tensors in the memory of a device
   void bindDevice();
@@ -116,7 +134,25 @@ private:
   /// What those of the values became that are no tensors, and the other way round.
   SmallVector<Value> loweredScalars(ValueRange values);
   void bindScalars(ValueRange values, ValueRange lowered);
+
+  // --- HostFor.cpp
+  struct ForCarries {
+    SmallVector<HostTensor> tensors;
+    SmallVector<Value> scalars;
+  };
+  enum class Polls { inEachIteration, outside };
+  /// Bounds of the work, in steps as kWorkBetweenPolls counts them, and at most that.
+  int64_t workOf(LaunchOp launch);
+  int64_t workOf(Operation &op);
+  int64_t workOf(Block &block);
+  /// Iterations of so much work that may run between two polls.
+  int64_t stripOf(int64_t work) const;
   SmallVector<HostTensor> placeCarries(scf::ForOp loop);
+  LogicalResult emitWholeFor(scf::ForOp loop, const ForCarries &carries, Polls polls);
+  LogicalResult emitIteration(scf::ForOp loop, scf::ForOp lowered, Value index, const ForCarries &carries);
+  Value tripCount(scf::ForOp loop);
+  LogicalResult emitStrips(scf::ForOp loop, const ForCarries &carries, int64_t strip, int64_t work);
+
   SmallVector<HostTensor> placeConditionArguments(scf::WhileOp loop);
   FailureOr<SmallVector<HostTensor>> placeResults(scf::WhileOp loop);
   LogicalResult emitFor(scf::ForOp loop);
@@ -174,8 +210,10 @@ private:
   IRMapping scalars;
   DenseMap<Value, HostTensor> tensors;
   MemoryPlan plan;
-  int64_t workSincePoll = 0;     // of the launches, in the order of the program
-  SmallVector<Value> resultData; // memory of the results that have a place in the plan
+  int64_t workSincePoll = 0;      // of the launches, in the order of the program
+  SmallVector<Value> resultData;  // memory of the results that have a place in the plan
+  DenseMap<int64_t, Value> slots; // buffers on the stack; null for those that have no room there
+  int64_t bytesOfSlots = 0;
 };
 
 } // namespace mlir::ad

@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Work below which waking a second thread costs more than it saves: about ten microseconds of one core, in
-// steps of the kernel's innermost code over single elements. A poll takes some nanoseconds.
-static constexpr int64_t kWorkForThreads = 1 << 21, kWorkBetweenPolls = kWorkForThreads;
 // Steps that reading operands and writing one element of a result count as.
 static constexpr int64_t kStepsOfElement = 8;
 
@@ -65,14 +62,19 @@ static int64_t workOnResults(LaunchOp launch, func::FuncOp kernel) {
                                                                                                : elements;
 }
 
-// The work before the next poll is bounded, whichever way the program takes; a loop polls in each iteration.
-void HostEmitter::pollBefore(LaunchOp launch, func::FuncOp kernel) {
+int64_t HostEmitter::workOf(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
   int64_t work = workOnResults(launch, kernel);
   for (Type type : launch.getInputs().getTypes())
     work = std::max(work, elementsOf(type));
+  return std::min(work, kWorkBetweenPolls);
+}
+
+// The work before the next poll is bounded, whichever way the program takes.
+void HostEmitter::pollBefore(int64_t work) {
   if (work >= kWorkBetweenPolls - workSincePoll)
     poll();
-  workSincePoll = std::min(work, kWorkBetweenPolls) + workSincePoll;
+  workSincePoll += work;
 }
 
 void HostEmitter::poll() {
@@ -80,10 +82,24 @@ void HostEmitter::poll() {
   workSincePoll = 0;
 }
 
+// In the first of so many iterations, which are counted from 0; a power of two.
+void HostEmitter::pollEvery(Value iteration, int64_t iterations) {
+  Value place = arith::AndIOp::create(builder, loc, iteration, i64(iterations - 1));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, place, i64(0));
+  auto branch = scf::IfOp::create(builder, loc, builder.getI32Type(), isFirst, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard insertion(builder);
+  builder.setInsertionPointToStart(&branch.getThenRegion().front());
+  scf::YieldOp::create(builder, loc, call("adrt_poll", builder.getI32Type(), context));
+  builder.setInsertionPointToStart(&branch.getElseRegion().front());
+  scf::YieldOp::create(builder, loc, i32(0));
+  builder.setInsertionPointAfter(branch);
+  guard(branch.getResult(0));
+}
+
 void HostEmitter::emitLaunch(LaunchOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
   if (!options.device) // there, adrt_launch asks
-    pollBefore(launch, kernel);
+    pollBefore(workOf(launch));
   SmallVector<Value> operands = operandsOf(launch);
   Value number = options.profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
   if (options.profile)
@@ -93,7 +109,7 @@ void HostEmitter::emitLaunch(LaunchOp launch) {
   else if (LaunchRange range = rangeOf(launch, kernel); range.isWorthThreads)
     callOnThreads(kernel, operands, range.tiles);
   else
-    callWhole(kernel, operands, range.tiles);
+    runWhole(launch, kernel, operands, range.tiles);
   if (options.profile)
     call("adrt_kernel_end", nullptr, {context, number});
 }
@@ -105,12 +121,6 @@ HostEmitter::LaunchRange HostEmitter::rangeOf(LaunchOp launch, func::FuncOp kern
   const HostTensor first = tensors.lookup(launch.getResult(0));
   bool worth = workOnResults(launch, kernel) >= kWorkForThreads;
   return {tiles == "flat" ? elementCount(first) : first.sizes.front(), worth};
-}
-
-void HostEmitter::callWhole(func::FuncOp kernel, SmallVector<Value> operands, Value tiles) {
-  operands.push_back(indexConstant(0));
-  operands.push_back(tiles);
-  func::CallOp::create(builder, loc, kernel, operands);
 }
 
 // What an operand is in memory: sizes are 64 bits wide, and LLVM has no floats of 8 bits.
@@ -151,6 +161,7 @@ Value HostEmitter::closureOf(ArrayRef<Value> operands) {
 
 // The operands go through memory to a function of the type that the runtime calls.
 void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles) {
+  shared.noteCall(kernel);
   Value closure = closureOf(operands);
   func::FuncOp range = shared.rangeFunction(kernel, closureType(operands));
   Value function = func::ConstantOp::create(builder, loc, range.getFunctionType(), range.getSymName());

@@ -32,6 +32,7 @@ void HostEmitter::bindResults() {
 }
 
 void HostEmitter::emitReturn(func::ReturnOp op) {
+  returnSlots();
   for (auto [number, operand] : llvm::enumerate(op.getOperands())) {
     if (resultData[number])
       continue;

@@ -162,45 +162,6 @@ void HostEmitter::bindScalars(ValueRange values, ValueRange lowered) {
     scalars.map(old, fresh);
 }
 
-// What the loop carries has one place, which starts as what it is given.
-SmallVector<HostEmitter::HostTensor> HostEmitter::placeCarries(scf::ForOp loop) {
-  SmallVector<HostTensor> carries;
-  for (auto [i, init, argument] : llvm::enumerate(loop.getInitArgs(), loop.getRegionIterArgs())) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
-      continue;
-    const HostTensor source = tensors.lookup(init);
-    carries.push_back(withPlaceOf(type, source, bufferNumber(loop, i)));
-    copy(carries.back(), source);
-    tensors[argument] = carries.back();
-    tensors[loop.getResult(i)] = carries.back();
-  }
-  return carries;
-}
-
-LogicalResult HostEmitter::emitFor(scf::ForOp loop) {
-  reportTurns(loop);
-  auto mapped = [&](Value value) { return scalars.lookupOrDefault(value); };
-  SmallVector<int64_t> swaps(loop->getAttrOfType<DenseI64ArrayAttr>("ad.swap").asArrayRef());
-  SmallVector<HostTensor> carries = placeCarries(loop);
-  auto lowered = scf::ForOp::create(builder, loc, mapped(loop.getLowerBound()), mapped(loop.getUpperBound()),
-                                    mapped(loop.getStep()), loweredScalars(loop.getInitArgs()));
-  scalars.map(loop.getInductionVar(), lowered.getInductionVar());
-  bindScalars(loop.getRegionIterArgs(), lowered.getRegionIterArgs());
-  bindScalars(loop.getResults(), lowered.getResults());
-  OpBuilder::InsertionGuard insertion(builder);
-  builder.setInsertionPointToStart(lowered.getBody());
-  poll();
-  if (failed(emitBlock(*loop.getBody())))
-    return failure();
-  loc = loop.getLoc();
-  yieldTensors(loop.getYieldedValues(), carries, swaps);
-  // A loop without carries of its own already has its terminator.
-  if (SmallVector<Value> next = loweredScalars(loop.getYieldedValues()); !next.empty())
-    scf::YieldOp::create(builder, loc, next);
-  return success();
-}
-
 // The condition gets what the loop starts with, and then what the body yields.
 SmallVector<HostEmitter::HostTensor> HostEmitter::placeConditionArguments(scf::WhileOp loop) {
   auto buffers = loop->getAttrOfType<DenseI64ArrayAttr>("ad.buffer_before");
@@ -244,20 +205,34 @@ LogicalResult HostEmitter::emitWhile(scf::WhileOp loop) {
     yieldTensors(yielded, targets, {});
     return loweredScalars(yielded);
   };
+  // Where one iteration is little work, an iteration number is carried along.
+  int64_t strip =
+      llvm::bit_floor<uint64_t>(stripOf(workOf(*loop.getBeforeBody()) + workOf(*loop.getAfterBody())));
+  bool counts = strip > 1;
+  SmallVector<Value> inits = loweredScalars(loop.getInits());
+  SmallVector<Type> types = llvm::to_vector(TypeRange(nonTensors(loop.getResults())));
+  if (counts) {
+    inits.push_back(i64(0));
+    types.push_back(builder.getI64Type());
+  }
   auto condition = loop.getConditionOp();
   auto lowered = scf::WhileOp::create(
-      builder, loc, TypeRange(nonTensors(loop.getResults())), loweredScalars(loop.getInits()),
+      builder, loc, types, inits,
       [&](OpBuilder &, Location, ValueRange carried) {
-        bindScalars(loop.getBeforeArguments(), carried);
-        poll();
+        bindScalars(loop.getBeforeArguments(), carried.drop_back(counts));
+        counts ? pollEvery(carried.back(), strip) : poll();
         SmallVector<Value> forwarded = emitSide(*loop.getBeforeBody(), condition.getArgs(), *results);
+        if (counts)
+          forwarded.push_back(carried.back());
         scf::ConditionOp::create(builder, loc, scalars.lookupOrDefault(condition.getCondition()), forwarded);
       },
       [&](OpBuilder &, Location, ValueRange carried) {
-        bindScalars(loop.getAfterArguments(), carried);
+        bindScalars(loop.getAfterArguments(), carried.drop_back(counts));
         SmallVector<Value> next = emitSide(*loop.getAfterBody(), loop.getYieldOp().getOperands(), arguments);
+        if (counts)
+          next.push_back(arith::AddIOp::create(builder, loc, carried.back(), i64(1)));
         scf::YieldOp::create(builder, loc, next);
       });
-  bindScalars(loop.getResults(), lowered.getResults());
+  bindScalars(loop.getResults(), lowered.getResults().drop_back(counts));
   return status;
 }

@@ -48,6 +48,7 @@ private:
         return signalPassFailure();
       program.erase();
     }
+    shared.eraseInlined();
     eraseUncalled(module);
     if (profile || device) {
       Builder builder(module.getContext());

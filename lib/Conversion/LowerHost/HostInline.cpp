@@ -1,0 +1,75 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Small tensors in loops of the host program. A kernel without loops of its own becomes a part of the loop that
+// launches it, and a buffer of few bytes is a variable on the stack. LLVM keeps such a variable in a register
+// (mem2reg), unless a kernel or a service of the runtime takes its address. Without both, each iteration would
+// store what the loop carries and load it again, and a call would separate the two.
+
+#include "HostEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Two lines of the cache, or four vectors of 16 elements. All of them together are a small part of a stack.
+static constexpr int64_t kMostBytesOfSlot = 256, kMostBytesOfSlots = 16 << 10;
+// Operations of a kernel up to which a call costs about as much as its code.
+static constexpr int64_t kMostInlinedOps = 400;
+
+static bool isStraightCode(func::FuncOp kernel) {
+  if (kernel.isExternal() || !kernel.getBody().hasOneBlock())
+    return false;
+  Block &body = kernel.getBody().front();
+  // An alloca in a loop would take more of the stack in each iteration.
+  return static_cast<int64_t>(body.getOperations().size()) <= kMostInlinedOps &&
+         llvm::none_of(body, [](Operation &op) { return op.getNumRegions() > 0 || isa<LLVM::AllocaOp>(op); });
+}
+
+bool HostModule::isStraight(func::FuncOp kernel) {
+  auto [known, isNew] = straight.try_emplace(kernel.getSymName(), false);
+  if (isNew)
+    known->second = isStraightCode(kernel);
+  return known->second;
+}
+
+void HostModule::eraseInlined() {
+  for (const auto &[name, isInlined] : straight)
+    if (auto kernel = module.lookupSymbol<func::FuncOp>(name); isInlined && kernel && !called.contains(name))
+      kernel.erase();
+}
+
+void HostEmitter::runWhole(LaunchOp launch, func::FuncOp kernel, SmallVector<Value> operands, Value tiles) {
+  operands.push_back(indexConstant(0));
+  operands.push_back(tiles);
+  if (!launch->getParentOfType<LoopLikeOpInterface>() || !shared.isStraight(kernel)) {
+    shared.noteCall(kernel);
+    func::CallOp::create(builder, loc, kernel, operands);
+    return;
+  }
+  IRMapping mapping;
+  mapping.map(kernel.getArguments(), operands);
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    builder.clone(op, mapping);
+}
+
+// The slot of a buffer; null for one that lies in the arena or in memory of the host.
+Value HostEmitter::slotOf(int64_t buffer) {
+  const PlannedPlace &place = plan.places[buffer];
+  bool isArena = place.home == Home::pool && place.number == 0;
+  if (options.device || !(isArena || place.home == Home::result) || place.bytes > kMostBytesOfSlot ||
+      place.bytes <= 0)
+    return Value();
+  auto [slot, isNew] = slots.try_emplace(buffer, Value());
+  if (isNew && bytesOfSlots + place.bytes <= kMostBytesOfSlots) {
+    constexpr unsigned alignment = 64; // as in the arena
+    slot->second = stackSlot(builder.getI8Type(), place.bytes, alignment);
+    bytesOfSlots += place.bytes;
+  }
+  return slot->second;
+}
+
+// Results that the program made on the stack go into the memory that the host gets.
+void HostEmitter::returnSlots() {
+  for (auto [buffer, place] : llvm::enumerate(plan.places))
+    if (Value slot = slots.lookup(buffer); slot && place.home == Home::result)
+      copyBytes(resultData[place.number], slot, i64(place.bytes));
+}
