@@ -110,6 +110,45 @@ def fit_quotient(function, end, above, below):
     return best
 
 
+def fit_unit_quotient(function, end, above, below):
+    """f(x) = x (1 + z P(z)) / (1 + z Q(z)), z = x^2, for 0 < x <= end; weights as above."""
+    points = [end**2 * (1 - cos(pi * (2 * i + 1) / (2 * NODES))) / 2 for i in range(NODES)]
+    values = [function(sqrt(z)) / sqrt(z) for z in points]
+    weights, lower, best = [mpf(1)] * NODES, [mpf(1)] * NODES, None
+    for _ in range(ROUNDS):
+        rows, right = matrix(NODES, above + below), matrix(NODES, 1)
+        for i, (z, value) in enumerate(zip(points, values)):
+            factor = sqrt(weights[i]) / (lower[i] * value)
+            for k in range(above):
+                rows[i, k] = factor * (z / end**2) ** (k + 1)
+            for k in range(below):
+                rows[i, above + k] = -factor * value * (z / end**2) ** (k + 1)
+            right[i] = factor * (value - 1)
+        found, _ = qr_solve(rows, right)
+        p, q = ([c / end ** (2 * k + 2) for k, c in enumerate(side)] for side in (found[:above], found[above:]))
+        upper, lower = ([1 + sum(c * z ** (k + 1) for k, c in enumerate(side)) for z in points] for side in (p, q))
+        errors = [abs(up / low / value - 1) for up, low, value in zip(upper, lower, values)]
+        if best is None or max(errors) < best[0]:
+            best = max(errors), p, q
+        mean = sum(w * e for w, e in zip(weights, errors)) / NODES
+        weights = [w * e / mean for w, e in zip(weights, errors)]
+    return best
+
+
+def print_tanh():
+    print("// tanh r = r (1 + z P(z)) / (1 + z Q(z)), z = r^2, |r| <= 0.1813")
+    for name in ("Above", "Below"):
+        print(f"template <class T> inline constexpr int tanh{name} = 0;")
+    for wide, terms in ((False, 1), (True, 2)):
+        kind = "double" if wide else "float"
+        error, *parts = fit_unit_quotient(tanh, mpf("0.1813"), terms, terms)
+        for name, part in zip(("Above", "Below"), parts):
+            words = ", ".join(literal(c, wide) for c in part)
+            print(f"template <> inline constexpr Table<{kind}, {terms}> tanh{name}<{kind}>{{{{{words}}}}};"
+                  f" // error 2^{float(log(error, 2)):.1f}")
+    print()
+
+
 def print_quotients():
     print("// x P(x^2) / Q(x^2) for |x| up to the range, in place of the function")
     for name, function, end, above, below in QUOTIENTS:
@@ -183,6 +222,7 @@ template <class T, int N> struct Table {
         for wide in (wide for wide in (False, True) if terms[wide]):
             print(table(name, function, low, highs[wide], weight, terms[wide], wide), end="")
         print()
+    print_tanh()
     print_quotients()
     constants = [
         # High parts are short: of ln 2, so that k * high is exact for every exponent k; of geluScale, so that sums
@@ -199,6 +239,13 @@ template <class T, int N> struct Table {
             kind = "double" if wide else "float"
             first, rest = split(value, wide, bits[wide])
             print(f"template <> inline constexpr Split<{kind}> {name}<{kind}>{{{first}, {rest}}};")
+    rest, parts = pi / 2, []
+    for bits in (24, 12, 24):
+        parts.append(mpf(as_f32(split(rest, False, bits)[0].rstrip("f"))))
+        rest -= parts[-1]
+    words = ", ".join(literal(part, False) for part in parts)
+    print("/// pi/2; the second part is so short that k times it is a float for k below 2^12.\n"
+          f"inline constexpr Table<float, 3> halfPiParts{{{{{words}}}}};")
     third = pi / 2 - mpf(float(pi / 2)) - mpf(float(pi / 2 - mpf(float(pi / 2))))
     print(f"/// What both parts of halfPi<double> miss.\ninline constexpr double halfPiThird = {literal(third, True)};\n"
           f"inline constexpr double invHalfPi = {literal(2 / pi, True)};")

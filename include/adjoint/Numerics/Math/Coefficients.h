@@ -113,6 +113,14 @@ template <class T> inline constexpr T erfcLog2Rest = 0;
 template <> inline constexpr Table<float, 9> erfcLog2<float>{{0.449373096f, -3.73138165f, -1.21063364f, -0.0618283376f, 0.0150100943f, -0.0030521166f, 0.000472799409f, -4.82114774e-05f, 2.36771325e-06f}}; // error 2^-28.3
 template <> inline constexpr float erfcLog2Rest<float> = 1.35085854e-08f;
 
+// tanh r = r (1 + z P(z)) / (1 + z Q(z)), z = r^2, |r| <= 0.1813
+template <class T> inline constexpr int tanhAbove = 0;
+template <class T> inline constexpr int tanhBelow = 0;
+template <> inline constexpr Table<float, 1> tanhAbove<float>{{0.0665796772f}}; // error 2^-30.1
+template <> inline constexpr Table<float, 1> tanhBelow<float>{{0.399912715f}}; // error 2^-30.1
+template <> inline constexpr Table<double, 2> tanhAbove<double>{{0.11109827334018431, 0.0010573458811498225}}; // error 2^-56.7
+template <> inline constexpr Table<double, 2> tanhBelow<double>{{0.44443160667350939, 0.01586788144142955}}; // error 2^-56.7
+
 // x P(x^2) / Q(x^2) for |x| up to the range, in place of the function
 inline constexpr float tanhRange = 8.0f; // error 2^-22.1
 inline constexpr Table<float, 5> tanhNumerator{{0.999999762f, 0.127124071f, 0.00269650295f, 7.16311661e-06f, -6.14321038e-09f}};
@@ -149,6 +157,8 @@ template <> inline constexpr Split<double> geluScale<double>{1.5957691216057308,
 template <class T> inline constexpr int geluCubic = 0;
 template <> inline constexpr Split<float> geluCubic<float>{0.0713548139f, 2.39883247e-09f};
 template <> inline constexpr Split<double> geluCubic<double>{0.071354816272600249, -6.175149918155315e-19};
+/// pi/2; the second part is so short that k times it is a float for k below 2^12.
+inline constexpr Table<float, 3> halfPiParts{{1.57079637f, -4.37139533e-08f, 2.56334407e-12f}};
 /// What both parts of halfPi<double> miss.
 inline constexpr double halfPiThird = -1.4973849048591698e-33;
 inline constexpr double invHalfPi = 0.63661977236758138;

@@ -97,6 +97,21 @@ template <class T, class B, int N> V<B, T> polynomial(B &b, V<B, T> x, const Tab
   return result;
 }
 
+/// The same value as two polynomials in x^2, of the even and of the odd powers: half as many dependent steps.
+template <class T, class B, int N>
+V<B, T> polynomialInHalves(B &b, V<B, T> x, const Table<T, N> &coefficients) {
+  static_assert(N >= 4, "expected at least two terms in each half");
+  V<B, T> square = x * x;
+  auto half = [&](int last, int first) {
+    V<B, T> result = b.constant(coefficients.values[last]);
+    for (int i = last - 2; i >= first; i -= 2)
+      result = b.fma(result, square, b.constant(coefficients.values[i]));
+    return result;
+  };
+  V<B, T> even = half((N - 1) / 2 * 2, 0);
+  return b.fma(half((N - 2) / 2 * 2 + 1, 1), x, even);
+}
+
 /// The same in double with the coefficients of float, of which `rest` makes the first one longer.
 template <class B, int N>
 V<B, double> widePolynomial(B &b, V<B, double> x, const Table<float, N> &coefficients, float rest) {

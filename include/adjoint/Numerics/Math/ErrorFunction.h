@@ -78,28 +78,36 @@ template <class B> V<B, float> geluFar(B &b, V<B, float> x) {
   return -scale<float>(b, multiply<float>(b, tail.value, clamped).high, tail.k);
 }
 
-/// x Phi(x) of float: Phi(-t) = e^(-t (beta + alpha t)) (1 + y) / 2 with t = |x|. The power is 2^k (1 + q),
-/// and (1 + q)(1 + y) = 1 + s. With h = t 2^(k-1) the result is
-///   -h d - h e         for x < 0, where d + e is 1 + s,
-///   (x - h) - h s      for 2^(k-1) = 1/2, where the difference is exact,
-///   x - h d            else: h is small beside x.
+/// The exponent t (beta + alpha t) as a pair. alpha and beta are those of derive-coefficients.py: so short
+/// that the rounding error of the sum is a float.
+template <class B> Pair<B, float> geluExponent(B &b, V<B, float> t) {
+  V<B, float> alpha = b.constant(0.44140625f), beta = b.constant(0.6640625f);
+  V<B, float> slope = b.fma(t, alpha, beta), slopeLow = b.fma(t, alpha, beta - slope);
+  Pair<B, float> product = twoProduct<float>(b, t, slope);
+  return {product.high, b.fma(t, slopeLow, product.low)};
+}
+
+/// x Phi(x) of float: Phi(-t) = e^(-t (beta + alpha t)) (1 + y) / 2 with t = |x|. The power is 2^k (1 + r +
+/// rest), and (1 + r + rest)(1 + y) = 1 + r + c, where |c| stays below 0.15. With h = t 2^(k-1) the result is
+///   -h d - h e           for x < 0, where d + e is 1 + r + c,
+///   (x - h) - h (r + c)  for 2^(k-1) = 1/2, where the difference is exact,
+///   x - h (1 + r + c)    else: h is small beside x.
 template <class B> V<B, float> geluOf(B &b, V<B, float> x) {
-  // As derive-coefficients.py has them. Beyond 5 the polynomial is good enough for what x > 5 subtracts.
-  constexpr float end = 5.5f, alpha = 0.44140625f, beta = 0.6640625f;
-  V<B, float> t = atMost<float>(b, absolute<float>(b, x), end);
-  V<B, float> slope = b.fma(t, b.constant(alpha), b.constant(beta));
-  V<B, float> slopeLow = b.fma(t, b.constant(alpha), b.constant(beta) - slope); // exact
-  Pair<B, float> exponent = twoProduct<float>(b, -t, slope);
-  exponent.low = b.fma(-t, slopeLow, exponent.low);
-  ExpParts<B, float> e = expParts<float>(b, exponent);
-  V<B, float> y = t * polynomial<float>(b, t - 3.25f, geluTail<float>);
-  Pair<B, float> sum = fastTwoSum<float>(b, e.r, b.fma(y, e.r + e.rest, e.rest) + y);
-  Pair<B, float> whole = fastTwoSum<float>(b, b.constant(1.0f), sum.high);
-  V<B, float> h = t * powerOfTwo<float>(b, e.k + uint32_t(-1));
-  V<B, bool> negative = x < 0.0f, half = b.logicalAnd(b.logicalNot(negative), e.k == uint32_t(0));
-  V<B, float> base = b.select(negative, -h * (whole.low + sum.low), b.select(half, x - h, x));
-  V<B, float> usual = b.fma(-h, b.select(half, sum.high, whole.high), base);
-  usual = withSignOf<float>(b, usual, x); // of a zero
+  // Beyond 5 the polynomial is good enough for what x > 5 subtracts.
+  V<B, float> t = atMost<float>(b, absolute<float>(b, x), 5.5f);
+  Pair<B, float> exponent = geluExponent<B>(b, t);
+  Rounded<B, float> k = roundToInteger<float>(b, exponent.high, -invLn2<float>.high);
+  V<B, float> high = b.fma(k.value, b.constant(-ln2<float>.high), -exponent.high); // exact
+  V<B, float> low = b.fma(k.value, b.constant(-ln2<float>.low), -exponent.low);
+  Pair<B, float> r = fastTwoSum<float>(b, high, low);
+  V<B, float> rest = expRest<float>(b, r), d = r.high + 1.0f;
+  V<B, float> y = t * polynomialInHalves<float>(b, t - 3.25f, geluTail<float>);
+  V<B, float> c = b.fma(y, d + rest, rest), sum = r.high + c, e = (r.high - (d - 1.0f)) + c;
+  V<B, float> h = t * powerOfTwo<float>(b, k.integer + uint32_t(-1));
+  V<B, bool> negative = x < 0.0f, half = k.integer == uint32_t(0);
+  V<B, float> base = b.select(negative, -h * e, b.select(half, x - h, x));
+  V<B, float> factor = b.select(negative, d, b.select(half, sum, sum + 1.0f));
+  V<B, float> usual = withSignOf<float>(b, b.fma(-h, factor, base), x); // the sign of a zero
   return within<B>(b, x < -5.0f, usual, [&] { return geluFar<B>(b, x); });
 }
 template <class T, class B> V<B, T> gelu(B &b, V<B, T> x) { return geluOf<B>(b, x); }

@@ -4,7 +4,8 @@
 //
 // All reduce x = k ln 2 + r, |r| <= ln(2)/2 (Cody and Waite, with fma) and use e^r = 1 + r + r^2/2 + r^3
 // P(r). The functions that subtract, divide or multiply afterwards take e^r - 1 as a pair: only r^3 P(r), at
-// most 2 % of r, is rounded at working precision there.
+// most 2 % of r, is rounded at working precision there. tanh, sigmoid and silu divide anyway: they take
+// e^2r = (D + N) / (D - N) from a short quotient N / D of polynomials for tanh r, and divide once.
 #ifndef ADJOINT_NUMERICS_MATH_EXPONENTIAL_H
 #define ADJOINT_NUMERICS_MATH_EXPONENTIAL_H
 
@@ -103,9 +104,9 @@ template <class T, class B> V<B, T> expAnywhere(B &b, V<B, T> x) {
 }
 
 /// `usual`, or where an argument is `outside` what `anywhere` computes.
-template <class B, class Anywhere>
-V<B, float> within(B &b, V<B, bool> outside, V<B, float> usual, Anywhere anywhere) {
-  using Result = std::tuple<V<B, float>>;
+template <class B, class Value, class Anywhere>
+Value within(B &b, V<B, bool> outside, Value usual, Anywhere anywhere) {
+  using Result = std::tuple<Value>;
   return std::get<0>(b.rarely(outside, Result{usual}, [&] { return Result{anywhere()}; }));
 }
 
@@ -215,11 +216,6 @@ template <class T, class B> Scaled<B, T> logistic(B &b, V<B, bool> positive, Exp
   return {divide<T>(b, numerator, denominator), b.select(positive, b.constant(BitsOf<T>(0)), e.k)};
 }
 
-template <class T, class B> Scaled<B, T> logistic(B &b, V<B, T> x) {
-  V<B, T> argument = atLeast<T>(b, -absolute<T>(b, x), expLowest<T>);
-  return logistic<T>(b, x >= T(0), expPair<T>(b, argument));
-}
-
 template <class T, class B> Scaled<B, T> logistic(B &b, Pair<B, T> x) {
   // Where x is clamped its low part means nothing.
   V<B, bool> positive = x.high >= T(0), inside = absolute<T>(b, x.high) < -expLowest<T>;
@@ -228,9 +224,68 @@ template <class T, class B> Scaled<B, T> logistic(B &b, Pair<B, T> x) {
   return logistic<T>(b, positive, expPair<T>(b, argument));
 }
 
+/// e^(-2m) = 2^k (D + N) / (D - N) with -m = r + k ln(2)/2 and tanh r = N / D, N = r + n, D = 1 + v.
+template <class B, class T> struct HalfExp {
+  V<B, T> r, n, v, power;
+};
+
+/// k follows from `steps`, which is m or close to it.
+template <class T, class B> HalfExp<B, T> halfExp(B &b, V<B, T> m, V<B, T> steps) {
+  Rounded<B, T> k = roundToInteger<T>(b, steps, T(-2) * invLn2<T>.high);
+  V<B, T> halfLow = b.constant(T(-0.5) * ln2<T>.low);
+  V<B, T> first = b.fma(k.value, b.constant(T(-0.5) * ln2<T>.high), -m); // exact
+  V<B, T> r = b.fma(k.value, halfLow, first), rLow = b.fma(k.value, halfLow, first - r), square = r * r;
+  V<B, T> n = b.fma(r, square * polynomial<T>(b, square, tanhAbove<T>), rLow);
+  return {r, n, square * polynomial<T>(b, square, tanhBelow<T>), powerOfTwo<T>(b, k.integer)};
+}
+
+/// x / y is quotient + rest * inverse.
+template <class B, class T> struct LooseQuotient {
+  V<B, T> quotient, rest, inverse;
+};
+
+/// x / y of pairs whose low parts may reach a fifth of the high ones, where x.high / y.high is as close to x
+/// / y.
+template <class T, class B> LooseQuotient<B, T> divideLoosely(B &b, Pair<B, T> x, Pair<B, T> y) {
+  V<B, T> inverse = b.constant(T(1)) / (y.high + y.low), quotient = (x.high + x.low) * inverse;
+  return {quotient, b.fma(-quotient, y.high, x.high) + b.fma(-quotient, y.low, x.low), inverse};
+}
+
+/// 1 / (1 + e^-x) without a factor `power` where x < 0: (D - N) / (D - N + 2^k (D + N)) from e^-|x|, or D + N
+/// above.
+template <class B, class T> struct Sigmoid {
+  LooseQuotient<B, T> value;
+  V<B, T> power;
+};
+
+/// For |x| up to this bound, with which 2^k is a normal number, and for larger ones as if they were the
+/// bound.
+template <class T> inline constexpr T sigmoidBound = sizeof(T) == 4 ? T(87) : T(708);
+
+template <class T, class B> Sigmoid<B, T> sigmoidParts(B &b, V<B, T> x) {
+  V<B, T> m = atMost<T>(b, absolute<T>(b, x), sigmoidBound<T>) * T(0.5), one = b.constant(T(1));
+  HalfExp<B, T> e = halfExp<T>(b, m, m);
+  V<B, T> less = one - e.power;
+  Pair<B, T> more = fastTwoSum<T>(b, one, e.power);
+  V<B, T> bottom = b.fma(-less, e.r, more.high);
+  V<B, T> bottomLow = b.fma(-less, e.r, more.high - bottom) + more.low;
+  bottomLow = b.fma(-less, e.n, b.fma(more.high, e.v, bottomLow));
+  V<B, bool> negative = x < T(0);
+  Pair<B, T> top = fastTwoSum<T>(b, one, b.select(negative, e.r, -e.r));
+  top.low = b.select(negative, e.n, -e.n) + (e.v + top.low);
+  return {divideLoosely<T>(b, top, {bottom, bottomLow}), b.select(negative, e.power, one)};
+}
+
+/// x e^x or e^x for x < -sigmoidBound, where 1 + e^x is 1; the result may be subnormal.
+template <class T, class B> V<B, T> sigmoidFar(B &b, V<B, T> x, V<B, T> factor) {
+  ExpPair<B, T> e = expPair<T>(b, atLeast<T>(b, x, expLowest<T>));
+  return scale<T>(b, multiply<T>(b, onePlus<T>(b, e.q), factor).high, e.k);
+}
+
 template <class T, class B> V<B, T> sigmoid(B &b, V<B, T> x) {
-  Scaled<B, T> s = logistic<T>(b, x);
-  return scale<T>(b, s.value.high, s.k);
+  Sigmoid<B, T> s = sigmoidParts<T>(b, x);
+  V<B, T> usual = b.fma(s.value.rest, s.value.inverse, s.value.quotient) * s.power;
+  return within<B>(b, x < -sigmoidBound<T>, usual, [&] { return sigmoidFar<T>(b, x, b.constant(T(1))); });
 }
 
 /// x * s for a logistic value s of something that grows with x; the limits are x and -0.
@@ -240,10 +295,14 @@ template <class T, class B> V<B, T> timesLogistic(B &b, V<B, T> x, V<B, T> clamp
 }
 
 template <class T, class B> V<B, T> silu(B &b, V<B, T> x) {
-  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, T(1000)), expLowest<T>);
-  Scaled<B, T> s = logistic<T>(b, clamped);
-  V<B, T> tiny = x * T(0.5); // 1 / (1 + e^-x) rounds to 1/2 and the product could be subnormal
-  return b.select(absolute<T>(b, x) < T(1e-30), tiny, timesLogistic<T>(b, x, clamped, s));
+  Sigmoid<B, T> s = sigmoidParts<T>(b, x);
+  V<B, T> factor = x * s.power, rest = s.value.rest * s.value.inverse;
+  V<B, T> usual = b.fma(factor, s.value.quotient, factor * rest);
+  V<B, bool> outside = b.logicalNot(absolute<T>(b, x) < sigmoidBound<T>);
+  return within<B>(b, outside, usual, [&] {
+    V<B, T> clamped = atLeast<T>(b, x, expLowest<T>);
+    return b.select(x > T(0), x, sigmoidFar<T>(b, clamped, clamped));
+  });
 }
 
 /// x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3), which is 0.5 x (1 + tanh u).
@@ -302,20 +361,23 @@ template <class B> V<B, float> geluTanhOf(B &b, V<B, float> x) {
 }
 template <class T, class B> V<B, T> geluTanh(B &b, V<B, T> x) { return geluTanhOf<B>(b, x); }
 
-/// q / (q + 2) with q = e^2x - 1 = (2^k - 1) + 2^k p; both parts of the quotient are pairs.
+/// From where on 2^k of tanh stays the same, so that 1 + 2^k is exact, and from where on the result is 1.
+template <class T> inline constexpr T tanhLastPower = sizeof(T) == 4 ? T(8) : T(18);
+template <class T> inline constexpr T tanhEnd = sizeof(T) == 4 ? T(9.1) : T(19.1);
+
+/// The result is ((1 - 2^k) D - (1 + 2^k) N) / ((1 + 2^k) D - (1 - 2^k) N).
 template <class T, class B> V<B, T> tanh(B &b, V<B, T> x) {
-  // Beyond, the result is 1.
-  V<B, T> magnitude = atMost<T>(b, absolute<T>(b, x), sizeof(T) == 4 ? T(10) : T(20));
-  ExpParts<B, T> e = expParts<T>(b, pairOf<T>(b, magnitude + magnitude));
-  Pair<B, T> p = fastTwoSum<T>(b, e.r, e.rest);
-  V<B, T> power = powerOfTwo<T>(b, e.k), offset = power - T(1);
-  V<B, T> top = b.fma(power, p.high, offset);
-  V<B, T> topLow = b.fma(power, p.low, b.fma(power, p.high, offset - top));
-  Pair<B, T> bottom = twoSum<T>(b, top, b.constant(T(2)));
-  bottom.low = bottom.low + topLow;
-  V<B, T> inverse = b.constant(T(1)) / bottom.high, quotient = top * inverse;
-  V<B, T> rest = b.fma(-quotient, bottom.high, top) + b.fma(-quotient, bottom.low, topLow);
-  return flipSign<T>(b, b.fma(rest, inverse, quotient), signOf<T>(b, x));
+  V<B, T> magnitude = absolute<T>(b, x);
+  // The shift keeps r below 1/6, with which the rounding error of `top` for k = -1 is a number.
+  V<B, T> shifted = atMost<T>(b, magnitude - T(0.0075), tanhLastPower<T>), one = b.constant(T(1));
+  HalfExp<B, T> e = halfExp<T>(b, atMost<T>(b, magnitude, tanhEnd<T>), shifted);
+  V<B, T> less = one - e.power, more = one + e.power;
+  V<B, T> top = b.fma(-more, e.r, less);
+  V<B, T> topLow = b.fma(-more, e.n, b.fma(less, e.v, b.fma(-more, e.r, less - top)));
+  V<B, T> bottom = b.fma(-less, e.r, more);
+  V<B, T> bottomLow = b.fma(-less, e.n, b.fma(more, e.v, b.fma(-less, e.r, more - bottom)));
+  LooseQuotient<B, T> result = divideLoosely<T>(b, {top, topLow}, {bottom, bottomLow});
+  return flipSign<T>(b, b.fma(result.rest, result.inverse, result.quotient), signOf<T>(b, x));
 }
 
 } // namespace mlir::ad::numerics

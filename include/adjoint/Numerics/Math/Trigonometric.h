@@ -1,10 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// sin, cos, tan and atan2. Those of float are computed in double, with one rounding at the end; those of
-// double with pairs.
+// sin, cos, tan and atan2. Those of float are computed in double, with one rounding at the end, but for sin
+// and cos of arguments below 2^13; those of double with pairs.
 #ifndef ADJOINT_NUMERICS_MATH_TRIGONOMETRIC_H
 #define ADJOINT_NUMERICS_MATH_TRIGONOMETRIC_H
 
+#include "adjoint/Numerics/Math/Exponential.h"
 #include "adjoint/Numerics/Math/TrigonometricReduction.h"
 
 namespace mlir::ad::numerics {
@@ -54,12 +55,42 @@ template <class B> V<B, double> turnSign(B &b, V<B, double> x, V<B, uint64_t> qu
   return flipSign<double>(b, x, (quadrant << 62) & signMask<double>());
 }
 
-/// sin(|x| + turns * pi/2), without the sign that x gives to it.
-template <class B> V<B, float> sinTurned(B &b, V<B, float> x, uint64_t turns) {
+/// sin r and cos r of float, r^3 and the terms from r^4 on rounded.
+template <class B> V<B, float> sinNear(B &b, Pair<B, float> r) {
+  V<B, float> square = r.high * r.high;
+  return r.high + b.fma(r.high * square, polynomial<float>(b, square, sinTail<float>), r.low);
+}
+template <class B> V<B, float> cosNear(B &b, Pair<B, float> r) {
+  Pair<B, float> square = twoProduct<float>(b, r.high, r.high);
+  V<B, float> minusHalf = b.constant(-0.5f), one = b.constant(1.0f);
+  V<B, float> high = b.fma(square.high, minusHalf, one), low = b.fma(square.high, minusHalf, one - high);
+  low = b.fma(square.low, minusHalf, b.fma(-r.high, r.low, low));
+  return high + b.fma(square.high * square.high, polynomial<float>(b, square.high, cosTail<float>), low);
+}
+
+/// NaN where x is infinite or NaN.
+template <class T, class B> V<B, T> finiteOnly(B &b, V<B, T> x, V<B, T> result) {
+  return b.select(absolute<T>(b, x) < infinity<T>(), result, b.constant(notANumber<T>()));
+}
+
+/// sin(|x| + turns * pi/2) by way of double.
+template <class B> V<B, float> sinFar(B &b, V<B, float> x, uint64_t turns) {
   TrigReduced<B, float> reduced = reduceTrig<B>(b, absolute<float>(b, x));
   V<B, uint64_t> quadrant = reduced.quadrant + turns;
   V<B, double> sine = sinReduced<B>(b, reduced.r), cosine = cosReduced<B>(b, reduced.r);
-  return b.narrow(turnSign<B>(b, b.select(isOdd<B>(b, quadrant), cosine, sine), quadrant));
+  V<B, double> result = turnSign<B>(b, b.select(isOdd<B>(b, quadrant), cosine, sine), quadrant);
+  return finiteOnly<float>(b, x, b.narrow(result));
+}
+
+/// sin(|x| + turns * pi/2), without the sign that x gives to it.
+template <class B> V<B, float> sinTurned(B &b, V<B, float> x, uint32_t turns) {
+  V<B, float> magnitude = absolute<float>(b, x);
+  NearReduced<B> reduced = reduceNear<B>(b, magnitude);
+  V<B, uint32_t> quadrant = reduced.quadrant + turns;
+  V<B, bool> odd = (quadrant & 1u) != 0u;
+  V<B, float> usual = b.select(odd, cosNear<B>(b, reduced.r), sinNear<B>(b, reduced.r));
+  usual = flipSign<float>(b, usual, (quadrant << 30) & signMask<float>());
+  return within<B>(b, b.logicalNot(magnitude < trigNear), usual, [&] { return sinFar<B>(b, x, turns); });
 }
 template <class B> V<B, double> sinTurned(B &b, V<B, double> x, uint64_t turns) {
   TrigReduced<B, double> reduced = reduceTrig<B>(b, absolute<double>(b, x));
@@ -84,11 +115,6 @@ template <class B> V<B, double> tanTurned(B &b, V<B, double> x) {
       .high;
 }
 
-/// NaN where x is infinite or NaN.
-template <class T, class B> V<B, T> finiteOnly(B &b, V<B, T> x, V<B, T> result) {
-  return b.select(absolute<T>(b, x) < infinity<T>(), result, b.constant(notANumber<T>()));
-}
-
 /// sin x and tan x, from those of |x|; x itself where a term of the pairs could underflow.
 template <class T, class B> V<B, T> oddTrig(B &b, V<B, T> x, V<B, T> ofMagnitude) {
   V<B, T> result = flipSign<T>(b, ofMagnitude, signOf<T>(b, x));
@@ -97,10 +123,18 @@ template <class T, class B> V<B, T> oddTrig(B &b, V<B, T> x, V<B, T> ofMagnitude
   return finiteOnly<T>(b, x, result);
 }
 
-template <class T, class B> V<B, T> sin(B &b, V<B, T> x) { return oddTrig<T>(b, x, sinTurned<B>(b, x, 0)); }
-template <class T, class B> V<B, T> cos(B &b, V<B, T> x) {
-  return finiteOnly<T>(b, x, sinTurned<B>(b, x, 1));
+template <class B> V<B, double> sinOf(B &b, V<B, double> x) {
+  return oddTrig<double>(b, x, sinTurned<B>(b, x, 0));
 }
+template <class B> V<B, float> sinOf(B &b, V<B, float> x) {
+  return flipSign<float>(b, sinTurned<B>(b, x, 0), signOf<float>(b, x));
+}
+template <class B> V<B, double> cosOf(B &b, V<B, double> x) {
+  return finiteOnly<double>(b, x, sinTurned<B>(b, x, 1));
+}
+template <class B> V<B, float> cosOf(B &b, V<B, float> x) { return sinTurned<B>(b, x, 1); }
+template <class T, class B> V<B, T> sin(B &b, V<B, T> x) { return sinOf<B>(b, x); }
+template <class T, class B> V<B, T> cos(B &b, V<B, T> x) { return cosOf<B>(b, x); }
 template <class T, class B> V<B, T> tan(B &b, V<B, T> x) { return oddTrig<T>(b, x, tanTurned<B>(b, x)); }
 
 /// atan of numerator / denominator, both positive or zero, the quotient at most 1, normalised.

@@ -2,9 +2,9 @@
 //
 // Arguments of sin, cos and tan, taken off multiples of pi/2.
 //
-// Those below 2^30 after Cody and Waite, with fma. For larger ones |x| 2/pi is formed in integers from the
-// bits of 2/pi that matter (Payne and Hanek, 1983), so that no argument is too large; the window of bits
-// comes from a tree of selects, which is the same on scalars and vectors.
+// Those below 2^30 after Cody and Waite, with fma: below 2^13 those of float in float. For larger ones |x|
+// 2/pi is formed in integers from the bits of 2/pi that matter (Payne and Hanek, 1983), so that no argument
+// is too large; the window of bits comes from a tree of selects, which is the same on scalars and vectors.
 #ifndef ADJOINT_NUMERICS_MATH_TRIGONOMETRICREDUCTION_H
 #define ADJOINT_NUMERICS_MATH_TRIGONOMETRICREDUCTION_H
 
@@ -142,6 +142,23 @@ template <class B> TrigReduced<B, float> reduceTrig(B &b, V<B, float> magnitude)
         return std::tuple<V<B, double>, V<B, uint64_t>>{large.r, large.quadrant};
       });
   return {r, quadrant};
+}
+
+/// Arguments of sin and cos in float below this bound are reduced in float.
+inline constexpr float trigNear = 0x1p13f;
+
+/// |x| = r + quadrant * pi/2 for |x| < trigNear, r a pair of floats. The multiples of the first two parts of
+/// pi/2 are floats, so that only the last product is rounded.
+template <class B> struct NearReduced {
+  Pair<B, float> r;
+  V<B, uint32_t> quadrant;
+};
+template <class B> NearReduced<B> reduceNear(B &b, V<B, float> magnitude) {
+  Rounded<B, float> k = roundToInteger<float>(b, magnitude, float(invHalfPi));
+  V<B, float> second = b.constant(-halfPiParts.values[1]), third = b.constant(-halfPiParts.values[2]);
+  V<B, float> first = b.fma(k.value, b.constant(-halfPiParts.values[0]), magnitude);
+  V<B, float> high = b.fma(k.value, second, first);
+  return {{high, b.fma(k.value, third, b.fma(k.value, second, first - high))}, k.integer};
 }
 
 template <class B> TrigReduced<B, double> reduceTrig(B &b, V<B, double> magnitude) {
