@@ -2,7 +2,7 @@
 //
 // Attributes of the `ad` dialect and the numerics contract that they carry.
 
-#include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Dialect/AD/IR/NumericsContract.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -46,9 +46,10 @@ NumericsAttr ad::numericsInForceAt(Operation *op) {
   return nullptr;
 }
 
-// <mode> or <mode, permission|permission>
+// permission|permission: none alone, the others once.
 static FailureOr<Permissions> parsePermissions(AsmParser &parser) {
   Permissions value = Permissions::none;
+  bool hasNone = false;
   do {
     SMLoc loc = parser.getCurrentLocation();
     StringRef word;
@@ -59,12 +60,25 @@ static FailureOr<Permissions> parsePermissions(AsmParser &parser) {
       return parser.emitError(
                  loc, "expected reorder, algebra, contract, widen, mma, narrow, approx, finite or none, "
                       "but got '")
-             << word << "'";
+             << word << (symbolizeNumericsMode(word) ? "', a mode; permissions stand behind one mode" : "'");
+    if (hasNone || (*one == Permissions::none && value != *one))
+      return parser.emitError(loc, "expected 'none' without other permissions");
+    if ((value & *one) != Permissions::none)
+      return parser.emitError(loc, "expected distinct permissions, but got '") << word << "' twice";
+    hasNone = *one == Permissions::none;
     value = value | *one;
   } while (succeeded(parser.parseOptionalVerticalBar()));
   return value;
 }
 
+std::string ad::checkContract(NumericsMode mode, Permissions extra) {
+  if (mode != NumericsMode::reproducible || extra == Permissions::none)
+    return "";
+  return "expected no permissions beside reproducible, which promises the same bits everywhere, but got " +
+         stringifyPermissions(extra) + "; use strict or fast";
+}
+
+// <mode> or <mode, permissions>
 Attribute NumericsAttr::parse(AsmParser &parser, Type) {
   StringRef word;
   SMLoc loc;
@@ -77,10 +91,15 @@ Attribute NumericsAttr::parse(AsmParser &parser, Type) {
   }
   Permissions extra = Permissions::none;
   if (succeeded(parser.parseOptionalComma())) {
+    loc = parser.getCurrentLocation();
     FailureOr<Permissions> given = parsePermissions(parser);
     if (failed(given))
       return {};
     extra = *given;
+  }
+  if (std::string problem = checkContract(*mode, extra); !problem.empty()) {
+    parser.emitError(loc, problem);
+    return {};
   }
   if (parser.parseGreater())
     return {};
@@ -107,28 +126,37 @@ void PermissionsAttr::print(AsmPrinter &printer) const {
   printer << "<" << stringifyPermissions(getValue()) << ">";
 }
 
-// <lanes = N, chunk = N> or <block = N>
+// <lanes = N, chunk = N> or <block = N>; each number is refused where it stands.
 Attribute OrderAttr::parse(AsmParser &parser, Type) {
   int64_t lanes = 0, length = 0;
-  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess())
     return {};
+  SMLoc word = parser.getCurrentLocation();
   if (succeeded(parser.parseOptionalKeyword("lanes"))) {
-    if (parser.parseEqual() || parser.parseInteger(lanes) || parser.parseComma() ||
-        parser.parseKeyword("chunk"))
+    if (parser.parseEqual())
+      return {};
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseInteger(lanes))
       return {};
     if (lanes == 0) {
-      parser.emitError(loc, "expected a positive number of lanes");
+      parser.emitError(loc, "expected a positive number of lanes, but got 0");
       return {};
     }
-  } else if (SMLoc word = parser.getCurrentLocation(); failed(parser.parseOptionalKeyword("block"))) {
+    // With one chunk of that many, the number of lanes alone is checked.
+    if (failed(OrderAttr::verify([&] { return parser.emitError(loc); }, lanes, lanes < 0 ? 1 : lanes)) ||
+        parser.parseComma() || parser.parseKeyword("chunk"))
+      return {};
+  } else if (failed(parser.parseOptionalKeyword("block"))) {
     std::string given;
     InFlightDiagnostic error = parser.emitError(word, "expected 'lanes = N, chunk = N' or 'block = N'");
     if (succeeded(parser.parseOptionalKeywordOrString(&given)))
       error << ", but got '" << given << "'";
     return {};
   }
-  if (parser.parseEqual() || parser.parseInteger(length) || parser.parseGreater())
+  if (parser.parseEqual())
+    return {};
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseInteger(length) || parser.parseGreater())
     return {};
   return OrderAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), lanes, length);
 }

@@ -62,55 +62,110 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
   return success();
 }
 
+//===- Attributes with the prefix `ad.` -----------------------------------===//
+
+// What passes write for later ones, on any operation.
+static constexpr StringRef kPassAttributes[] = {
+    "ad.arena_bytes", "ad.blocks",  "ad.buffer",     "ad.buffer_before", "ad.buffers", "ad.class",
+    "ad.cluster",     "ad.depth",   "ad.group",      "ad.kernel_names",  "ad.mma",     "ad.pool_bytes",
+    "ad.resident",    "ad.run",     "ad.same_sizes", "ad.shared_bytes",  "ad.space",   "ad.swap",
+    "ad.tensor_maps", "ad.threads", "ad.tile",       "ad.tiles"};
+
+// `expected one of a, b`, and the one that was probably meant.
+static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given, ArrayRef<StringRef> names) {
+  error << ", expected " << (names.size() > 1 ? "one of " : "");
+  llvm::interleaveComma(names, error);
+  StringRef best;
+  unsigned distance = given.size() / 3 + 1;
+  for (StringRef name : names)
+    if (unsigned current = given.edit_distance(name, /*AllowReplacements=*/true, distance);
+        names.size() > 1 && current < distance) {
+      distance = current;
+      best = name;
+    }
+  if (!best.empty())
+    error << "; did you mean '" << best << "'?";
+  return error;
+}
+
+// A misspelt attribute would have no effect, in silence: the prefix is ours, so each name is known.
+static LogicalResult verifyKnownName(Operation *op, StringRef name) {
+  if (llvm::is_contained(kPassAttributes, name))
+    return success();
+  InFlightDiagnostic error = op->emitOpError("has no attribute '") << name << "'";
+  if (isa<ModuleOp>(op))
+    return expectNames(std::move(error), name, {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr});
+  if (isa<FunctionOpInterface>(op))
+    return expectNames(std::move(error), name, {ADDialect::kNumericsAttr, ADDialect::kAdjointNumericsAttr});
+  // `ad.allow` for `allow`
+  StringRef bare = name;
+  bare.consume_front("ad.");
+  if (llvm::is_contained(op->getName().getAttributeNames(), bare))
+    return error << "; did you mean '" << bare << "'?";
+  return error << "; none of that prefix says anything about an operation";
+}
+
 LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == kNumericsAttr || name == kAdjointNumericsAttr) {
     if (!isa<NumericsAttr>(attribute.getValue()))
-      return op->emitOpError("expected '")
-             << name << "' to be #ad.numerics, but got " << attribute.getValue();
+      return op->emitOpError("expected '") << name << "' to be #ad.numerics<MODE>, such as "
+                                           << "#ad.numerics<strict>, but got " << attribute.getValue();
     if (!isa<ModuleOp, FunctionOpInterface>(op))
       return op->emitOpError("expected '") << name << "' on a function or module only";
     return success();
   }
   if (name == kNameAttr || name == kDonatedAttr || name == kParameterAttr)
     return op->emitOpError("expected '") << name << "' on an argument or result of a function only";
-  return success();
+  return verifyKnownName(op, name);
+}
+
+// Errors about an argument stand where it is declared; a declaration without a body has one place for all.
+static InFlightDiagnostic emitArgumentError(Operation *op, unsigned index) {
+  Location loc = op->getLoc();
+  if (op->getNumRegions() == 1 && !op->getRegion(0).empty() && index < op->getRegion(0).getNumArguments())
+    loc = op->getRegion(0).getArgument(index).getLoc();
+  return emitError(loc) << "'" << op->getName() << "' op ";
 }
 
 // A name is a non-empty string that no value before it in the same list has.
-static LogicalResult verifyName(Operation *op, Attribute value, unsigned index, StringRef kind,
-                                function_ref<Attribute(unsigned)> nameOf) {
+static LogicalResult verifyName(function_ref<InFlightDiagnostic()> emit, Attribute value, unsigned index,
+                                StringRef kind, function_ref<Attribute(unsigned)> nameOf) {
   auto name = dyn_cast<StringAttr>(value);
   if (!name || name.empty())
-    return op->emitOpError("expected '") << ADDialect::kNameAttr << "' of " << kind << " " << index
-                                         << " to be a string that is not empty, but got " << value;
+    return emit() << "expected '" << ADDialect::kNameAttr << "' of " << kind << " " << index
+                  << " to be a string that is not empty, but got " << value;
   for (unsigned other = 0; other < index; ++other)
     if (nameOf(other) == value)
-      return op->emitOpError("expected distinct names, but ")
-             << kind << "s " << other << " and " << index << " are both named " << value;
+      return emit() << "expected distinct names, but " << kind << "s " << other << " and " << index
+                    << " are both named " << value;
   return success();
 }
 
 static LogicalResult verifyDonated(FunctionOpInterface function, unsigned argument, Attribute value) {
+  auto emit = [&] { return emitArgumentError(function, argument); };
   auto integer = dyn_cast<IntegerAttr>(value);
-  if (!integer || !integer.getType().isInteger(64))
-    return function->emitOpError("expected '")
-           << ADDialect::kDonatedAttr << "' of argument " << argument << " to be an i64, but got " << value;
+  if (!integer || !integer.getType().isInteger(64)) {
+    InFlightDiagnostic error = emit()
+                               << "expected '" << ADDialect::kDonatedAttr << "' of argument " << argument
+                               << " to be the number of the result that takes its memory, such as "
+                               << ADDialect::kDonatedAttr << " = 0, but got ";
+    if (isa<UnitAttr>(value))
+      return error << "no value";
+    return error << value;
+  }
   int64_t result = integer.getInt(), count = function.getNumResults();
   if (result < 0 || result >= count)
-    return function->emitOpError("expected '")
-           << ADDialect::kDonatedAttr << "' of argument " << argument << " to name one of " << count
-           << " results, but got " << result;
+    return emit() << "expected '" << ADDialect::kDonatedAttr << "' of argument " << argument
+                  << " to name one of " << count << " results, but got " << result;
   Type from = function.getArgumentTypes()[argument], to = function.getResultTypes()[result];
   if (from != to)
-    return function->emitOpError("expected donated argument ")
-           << argument << " and result " << result << " to have the same type, but got " << from << " and "
-           << to;
+    return emit() << "expected donated argument " << argument << " and result " << result
+                  << " to have the same type, but got " << from << " and " << to;
   for (unsigned other = 0; other < argument; ++other)
     if (function.getArgAttr(other, ADDialect::kDonatedAttr) == value)
-      return function->emitOpError("expected result ")
-             << result << " to take one buffer, but arguments " << other << " and " << argument
-             << " are both donated to it";
+      return emit() << "expected result " << result << " to take one buffer, but arguments " << other
+                    << " and " << argument << " are both donated to it";
   return success();
 }
 
@@ -118,28 +173,30 @@ LogicalResult ADDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsig
                                                   NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
   StringRef name = attribute.getName();
+  auto emit = [&] { return emitArgumentError(op, index); };
   if (!function)
-    return op->emitOpError("expected '") << name << "' on an argument of a function only";
+    return emit() << "expected '" << name << "' on an argument of a function only";
   if (name == kNameAttr)
-    return verifyName(op, attribute.getValue(), index, "argument",
+    return verifyName(emit, attribute.getValue(), index, "argument",
                       [&](unsigned other) { return function.getArgAttr(other, kNameAttr); });
   if (name == kDonatedAttr)
     return verifyDonated(function, index, attribute.getValue());
   if (name == kParameterAttr) {
     if (isa<UnitAttr>(attribute.getValue()))
       return success();
-    return op->emitOpError("expected '") << name << "' without a value, but got " << attribute.getValue();
+    return emit() << "expected '" << name << "' without a value, but got " << attribute.getValue();
   }
-  return op->emitOpError("expected ad.name, ad.donated or ad.parameter on argument ")
-         << index << ", but got '" << name << "'";
+  return expectNames(emit() << "argument " << index << " has no attribute '" << name << "'", name,
+                     {kNameAttr, kDonatedAttr, kParameterAttr});
 }
 
 LogicalResult ADDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                      NamedAttribute attribute) {
   auto function = dyn_cast<FunctionOpInterface>(op);
+  auto emit = [&] { return op->emitOpError(); };
   if (function && attribute.getName() == kNameAttr)
-    return verifyName(op, attribute.getValue(), index, "result",
+    return verifyName(emit, attribute.getValue(), index, "result",
                       [&](unsigned other) { return function.getResultAttr(other, kNameAttr); });
-  return op->emitOpError("expected ad.name on result ")
-         << index << ", but got '" << attribute.getName().getValue() << "'";
+  StringRef name = attribute.getName();
+  return expectNames(emit() << "result " << index << " has no attribute '" << name << "'", name, {kNameAttr});
 }

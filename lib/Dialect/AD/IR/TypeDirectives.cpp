@@ -26,10 +26,23 @@ static ParseResult refuseFunctionType(OpAsmParser &parser, SMLoc loc, Type type)
          << type;
 }
 
+// One type stands for all operands that share it: `%x : T, T` would go on at the next operation.
+static ParseResult parseNoFurtherType(OpAsmParser &parser, Type type) {
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  SMLoc loc = parser.getCurrentLocation();
+  Type further;
+  if (parser.parseType(further))
+    return failure();
+  return parser.emitError(loc, "expected ")
+         << type << " as the last type, since operands and results that share a type have one, but got "
+         << further << " behind it; remove it";
+}
+
 ParseResult ad::parseLastType(OpAsmParser &parser, Type &type) {
   SMLoc loc = parser.getCurrentLocation();
   return failure(parser.parseType(type) || refuseFunctionType(parser, loc, type) ||
-                 parseNoResultType(parser));
+                 parseNoFurtherType(parser, type) || parseNoResultType(parser));
 }
 
 void ad::printLastType(OpAsmPrinter &printer, Operation *, Type type) { printer << type; }

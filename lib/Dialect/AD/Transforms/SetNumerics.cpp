@@ -4,6 +4,7 @@
 // broadcasts as operations of their own.
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/NumericsContract.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
@@ -19,6 +20,24 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
+// One permission behind the mode; empty unless it is refused.
+static std::string addPermission(StringRef word, StringRef mode, Permissions &extra) {
+  std::optional<Permissions> one = symbolizePermissions(word);
+  if (symbolizeNumericsMode(word))
+    return ("expected permissions behind the mode '" + mode + "', but got '" + word +
+            "', a mode too; give one mode")
+        .str();
+  if (!one || *one == Permissions::none)
+    return ("expected reorder, algebra, contract, widen, mma, narrow, approx or finite as a permission, "
+            "but got '" +
+            word + "'")
+        .str();
+  if ((extra & *one) != Permissions::none)
+    return ("expected distinct permissions, but got '" + word + "' twice").str();
+  extra = extra | *one;
+  return "";
+}
+
 FailureOr<NumericsAttr> ad::parseNumerics(MLIRContext *context, StringRef text, std::string &error) {
   SmallVector<StringRef> words;
   text.split(words, ',');
@@ -30,17 +49,11 @@ FailureOr<NumericsAttr> ad::parseNumerics(MLIRContext *context, StringRef text, 
     return failure();
   }
   Permissions extra = Permissions::none;
-  for (StringRef word : ArrayRef(words).drop_front()) {
-    std::optional<Permissions> one = symbolizePermissions(word.trim());
-    if (!one || *one == Permissions::none) {
-      error = ("expected reorder, algebra, contract, widen, mma, narrow, approx or finite as a permission, "
-               "but got '" +
-               word.trim() + "'")
-                  .str();
+  for (StringRef word : ArrayRef(words).drop_front())
+    if (error = addPermission(word.trim(), words.front().trim(), extra); !error.empty())
       return failure();
-    }
-    extra = extra | *one;
-  }
+  if (error = checkContract(*mode, extra); !error.empty())
+    return failure();
   return NumericsAttr::get(context, *mode, extra);
 }
 
@@ -174,7 +187,7 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
       std::string error;
       FailureOr<NumericsAttr> given = parseNumerics(&getContext(), numerics, error);
       if (failed(given))
-        return emitError(module.getLoc()) << error;
+        return emitError(module.getLoc()) << "option numerics: " << error;
       contract = *given;
     } else if (!contract) {
       contract = NumericsAttr::get(&getContext(), NumericsMode::strict, Permissions::none);
@@ -183,8 +196,27 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
     return success();
   }
 
+  // A contract under another name, `numerics` or `da.numerics`, would be read by nobody.
+  LogicalResult checkNames() {
+    WalkResult result = getOperation()->walk([](Operation *op) {
+      if (!isa<ModuleOp, FunctionOpInterface>(op))
+        return WalkResult::advance();
+      for (NamedAttribute attribute : op->getAttrs()) {
+        StringRef name = attribute.getName();
+        if (!isa<NumericsAttr>(attribute.getValue()) || name == ADDialect::kNumericsAttr ||
+            name == ADDialect::kAdjointNumericsAttr)
+          continue;
+        op->emitOpError("expected a contract as ad.numerics or ad.adjoint_numerics, but got it as '")
+            << name << "', which nothing reads";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   void runOnOperation() override {
-    if (failed(setModuleAttribute()))
+    if (failed(checkNames()) || failed(setModuleAttribute()))
       return signalPassFailure();
     SmallVector<NumericsOpInterface> ops;
     getOperation()->walk([&](NumericsOpInterface op) { ops.push_back(op); });

@@ -1,13 +1,13 @@
 // RUN: ad-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{'func.func' op expected 'ad.numerics' to be #ad.numerics, but got "fast"}}
+// expected-error @+1 {{'func.func' op expected 'ad.numerics' to be #ad.numerics<MODE>, such as #ad.numerics<strict>, but got "fast"}}
 func.func @numerics_mode() attributes {ad.numerics = "fast"} {
   return
 }
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op expected 'ad.adjoint_numerics' to be #ad.numerics, but got 1 : i32}}
+// expected-error @+1 {{'builtin.module' op expected 'ad.adjoint_numerics' to be #ad.numerics<MODE>, such as #ad.numerics<strict>, but got 1 : i32}}
 module attributes {ad.adjoint_numerics = 1 : i32} {
 
 }
@@ -64,7 +64,7 @@ func.func @result_name_twice(%x: tensor<4xf32>) -> (tensor<4xf32> {ad.name = "x"
 
 // -----
 
-// expected-error @+1 {{'func.func' op expected 'ad.donated' of argument 0 to be an i64, but got 0 : i32}}
+// expected-error @+1 {{'func.func' op expected 'ad.donated' of argument 0 to be the number of the result that takes its memory, such as ad.donated = 0, but got 0 : i32}}
 func.func @donated_type(%x: tensor<4xf32> {ad.donated = 0 : i32}) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
@@ -99,21 +99,21 @@ func.func @parameter_value(%x: tensor<4xf32> {ad.parameter = true}) {
 
 // -----
 
-// expected-error @+1 {{'func.func' op expected ad.name, ad.donated or ad.parameter on argument 0, but got 'ad.trainable'}}
+// expected-error @+1 {{'func.func' op argument 0 has no attribute 'ad.trainable', expected one of ad.name, ad.donated, ad.parameter}}
 func.func @unknown_argument_attribute(%x: tensor<4xf32> {ad.trainable}) {
   return
 }
 
 // -----
 
-// expected-error @+1 {{'func.func' op expected ad.name on result 0, but got 'ad.donated'}}
+// expected-error @+1 {{'func.func' op result 0 has no attribute 'ad.donated', expected ad.name}}
 func.func @unknown_result_attribute(%x: tensor<4xf32>) -> (tensor<4xf32> {ad.donated = 0 : i64}) {
   return %x : tensor<4xf32>
 }
 
 // -----
 
-// expected-error @+1 {{expected a positive number of lanes}}
+// expected-error @+1 {{expected a positive number of lanes, but got 0}}
 func.func @order_lanes() attributes {test.order = #ad.order<lanes = 0, chunk = 4>} {
   return
 }

@@ -1,9 +1,15 @@
 // RUN: ad-opt %s --ad-set-numerics=numerics=fast,finite | FileCheck %s
 // RUN: not ad-opt %s --ad-set-numerics=numerics=quick 2>&1 | FileCheck %s --check-prefix=MODE
 // RUN: not ad-opt %s --ad-set-numerics=numerics=strict,exact 2>&1 | FileCheck %s --check-prefix=PERMISSION
+// RUN: not ad-opt %s --ad-set-numerics=numerics=strict,fast 2>&1 | FileCheck %s --check-prefix=MODES
+// RUN: not ad-opt %s --ad-set-numerics=numerics=strict,mma,mma 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not ad-opt %s --ad-set-numerics=numerics=reproducible,mma 2>&1 | FileCheck %s --check-prefix=NONE
 
-// MODE: set-numerics-override.mlir:[[#@LINE+3]]:1: error: expected reproducible, strict or fast as the numerics mode, but got 'quick'
-// PERMISSION: error: expected reorder, algebra, contract, widen, mma, narrow, approx or finite as a permission, but got 'exact'
+// MODE: set-numerics-override.mlir:[[#@LINE+6]]:1: error: option numerics: expected reproducible, strict or fast as the numerics mode, but got 'quick'
+// PERMISSION: error: option numerics: expected reorder, algebra, contract, widen, mma, narrow, approx or finite as a permission, but got 'exact'
+// MODES: error: option numerics: expected permissions behind the mode 'strict', but got 'fast', a mode too; give one mode
+// TWICE: error: option numerics: expected distinct permissions, but got 'mma' twice
+// NONE: error: option numerics: expected no permissions beside reproducible, which promises the same bits everywhere, but got mma; use strict or fast
 // CHECK: module attributes {ad.numerics = #ad.numerics<fast, finite>}
 module attributes {ad.numerics = #ad.numerics<reproducible>} {
   // CHECK-LABEL: @overridden

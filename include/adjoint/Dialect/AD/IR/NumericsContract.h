@@ -1,0 +1,18 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which modes and permissions go together, for whoever reads a contract: the parser of the attribute and the
+// options of passes.
+
+#ifndef ADJOINT_DIALECT_AD_IR_NUMERICSCONTRACT_H
+#define ADJOINT_DIALECT_AD_IR_NUMERICSCONTRACT_H
+
+#include "adjoint/Dialect/AD/IR/ADDialect.h"
+
+namespace mlir::ad {
+
+/// Why permissions may not stand beside a mode; empty when they may.
+std::string checkContract(NumericsMode mode, Permissions extra);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_DIALECT_AD_IR_NUMERICSCONTRACT_H
