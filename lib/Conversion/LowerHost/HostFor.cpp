@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// scf.for of the host program. The program asks in a loop whether the host wants it to stop: in each iteration,
-// or, when one iteration is little work, once per strip of iterations. The loop over a strip has no calls then,
-// so that what it carries stays in registers.
+// scf.for of the host program. The program asks in a loop whether the host wants it to stop: in each
+// iteration, or, when one iteration is little work, once per strip of iterations. The loop over a strip has
+// no calls then, so that what it carries stays in registers.
 
 #include "HostEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -48,8 +48,8 @@ int64_t HostEmitter::workOf(Operation &op) {
       work += region.empty() ? 0 : workOf(region.front());
     return std::min(work, kUnbounded);
   }
-  bool waits = op.getNumRegions() > 0 || isa<FeedOp, ReceiveOp>(op) ||
-               op.getName().getDialectNamespace() == "check";
+  bool waits =
+      op.getNumRegions() > 0 || isa<FeedOp, ReceiveOp>(op) || op.getName().getDialectNamespace() == "check";
   return waits ? kUnbounded : 1;
 }
 
@@ -131,8 +131,7 @@ LogicalResult HostEmitter::emitIteration(scf::ForOp loop, scf::ForOp lowered, Va
 // Iterations are counted from 0, without a sign: the distance of the bounds may be any number of 64 bits.
 Value HostEmitter::tripCount(scf::ForOp loop) {
   Value lower = scalars.lookupOrDefault(loop.getLowerBound()),
-        upper = scalars.lookupOrDefault(loop.getUpperBound()),
-        step = scalars.lookupOrDefault(loop.getStep());
+        upper = scalars.lookupOrDefault(loop.getUpperBound()), step = scalars.lookupOrDefault(loop.getStep());
   Value distance = builder.createOrFold<arith::SubIOp>(loc, upper, lower);
   Value trips = builder.createOrFold<arith::CeilDivUIOp>(loc, distance, step);
   Value any = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, lower, upper);

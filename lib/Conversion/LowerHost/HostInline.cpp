@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Small tensors in loops of the host program. A kernel without loops of its own becomes a part of the loop that
-// launches it, and a buffer of few bytes is a variable on the stack. LLVM keeps such a variable in a register
-// (mem2reg), unless a kernel or a service of the runtime takes its address. Without both, each iteration would
-// store what the loop carries and load it again, and a call would separate the two.
+// Small tensors in loops of the host program. A kernel without loops of its own becomes a part of the loop
+// that launches it, and a buffer of few bytes is a variable on the stack. LLVM keeps such a variable in a
+// register (mem2reg), unless a kernel or a service of the runtime takes its address. Without both, each
+// iteration would store what the loop carries and load it again, and a call would separate the two.
 
 #include "HostEmitter.h"
 
