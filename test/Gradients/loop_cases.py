@@ -33,6 +33,18 @@ BODIES = {
 %q = ad.sin %b : {0}
 %p = ad.tanh %w : {0}
 """,
+    # Derivatives that need what the iteration yields, of one carry and of two that change places.
+    "yielded": INDEX + """%b = ad.mul %v, %a1 : {0}
+%c = ad.add %b, %g : {0}, tensor<f64>
+%p = ad.tanh %c : {0}
+%d = ad.mul %w, %p : {0}
+%q = ad.tanh %d : {0}
+""",
+    "yielded_swapped": """%b = ad.mul %v, %a1 : {0}
+%q = ad.tanh %b : {0}
+%d = ad.mul %w, %q : {0}
+%p = ad.sigmoid %d : {0}
+""",
     "sum": INDEX + """%b = ad.mul %a1, %g : {0}, tensor<f64>
 %c = ad.sin %b : {0}
 %p = ad.add %v, %c : {0}

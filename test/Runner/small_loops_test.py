@@ -208,9 +208,43 @@ def counted(folder):
     return None if calls == [trips] else f"the report counts {calls} launches, expected {[trips]}"
 
 
+def zeros(folder):
+    """Carries that start as zeros, as zeros of the other sign, and as zeros if the run says so."""
+    wide = "tensor<16x64xf32>"
+    (folder / "p.mlir").write_text(f"""func.func @main(%a: {wide} {{ad.name = "a"}}, %p: tensor<i64> {{ad.name = "p"}})
+    -> ({wide} {{ad.name = "x"}}, {wide} {{ad.name = "y"}}, {wide} {{ad.name = "z"}}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 3 : index
+  %which = tensor.extract %p[] : tensor<i64>
+  %none = arith.constant 0 : i64
+  %is = arith.cmpi eq, %which, %none : i64
+  %zero = ad.constant dense<0.0> : {wide}
+  %negative = ad.constant dense<-0.0> : {wide}
+  %chosen = arith.select %is, %zero, %a : {wide}
+  %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%u = %zero, %v = %negative, %w = %chosen) -> ({wide}, {wide}, {wide}) {{
+    %0 = ad.add %u, %u : {wide}
+    %1 = ad.add %v, %v : {wide}
+    %2 = ad.add %w, %w : {wide}
+    scf.yield %0, %1, %2 : {wide}, {wide}, {wide}
+  }}
+  return %r#0, %r#1, %r#2 : {wide}, {wide}, {wide}
+}}
+""")
+    a = np.random.default_rng(0).uniform(1, 2, (16, 64)).astype(np.float32)
+    np.save(folder / "a.npy", a)
+    for number, chosen in ((0, np.zeros_like(a)), (1, 8 * a)):
+        np.save(folder / "p.npy", np.int64(number))
+        found = runner.run((folder / "p.mlir").read_text(), [f"--arg={name}={folder / name}.npy" for name in "ap"],
+                           [(name, "f32") for name in "xyz"])
+        for name, expected in zip("xyz", (np.zeros_like(a), -np.zeros_like(a), chosen), strict=True):
+            if found[name].tobytes() != expected.tobytes():
+                yield f"{name} begins with {found[name].flat[0]}, expected {expected.flat[0]}"
+
+
 def main():
     programs = [(f"seed {SEED * 1000 + i}", Program(SEED * 1000 + i).check) for i in range(PROGRAMS)]
-    return checks.run_checks("small loops", [("report", counted), *programs])
+    return checks.run_checks("small loops", [("report", counted), ("zeros", zeros), *programs])
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ LogicalResult KernelEmitter::emitLoop(Value lower, Value upper, Value step,
 // Lanes of the vector that a rest of known size starts with; 0 when a mask is better. A mask keeps the next
 // kernel from loading what is still in the store buffer.
 static int64_t lanesOfRest(int64_t rest, int64_t vectorLanes) {
-  constexpr int mostVectors = 3;
+  constexpr int mostVectors = 4;
   bool isShort = rest > 1 && rest < vectorLanes && llvm::popcount(uint64_t(rest)) <= mostVectors;
   return isShort ? llvm::bit_floor(uint64_t(rest)) : 0;
 }

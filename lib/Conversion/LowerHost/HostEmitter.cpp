@@ -245,9 +245,22 @@ void HostEmitter::forwardOperands(Operation &op) {
   }
 }
 
+// Not -0, which has a bit.
+static bool isZeroInMemory(ElementsAttr value) {
+  auto splat = dyn_cast<SplatElementsAttr>(value);
+  if (!splat)
+    return false;
+  Attribute element = splat.getSplatValue<Attribute>();
+  if (auto number = dyn_cast<FloatAttr>(element))
+    return number.getValue().bitcastToAPInt().isZero();
+  auto number = dyn_cast<IntegerAttr>(element);
+  return number && number.getValue().isZero();
+}
+
 void HostEmitter::emitConstant(ConstantOp constant) {
   auto type = cast<RankedTensorType>(constant.getType());
   HostTensor tensor{shared.data(builder, loc, constant.getValue()), sizesOf(type, {}), type, -1};
+  tensor.isZero = isZeroInMemory(constant.getValue());
   if (options.device)
     tensor.pointer = deviceConstant(tensor.pointer, tensor);
   tensors[constant.getResult()] = tensor;
@@ -262,12 +275,6 @@ LogicalResult HostEmitter::emitDim(tensor::DimOp dim) {
     return dim.emitOpError("asks for dimension ") << *axis << " of rank " << sizes.size();
   scalars.map(dim.getResult(), sizes[*axis]);
   return success();
-}
-
-void HostEmitter::copy(const HostTensor &target, const HostTensor &source) {
-  if (target.buffer >= 0 && target.buffer == source.buffer)
-    return;
-  copyBytes(target.pointer, source.pointer, byteCount(source));
 }
 
 void HostEmitter::copyBytes(Value target, Value source, Value bytes) {
@@ -294,6 +301,7 @@ void HostEmitter::emitSelect(Operation *op) {
   Value condition = scalars.lookupOrDefault(select.getCondition());
   HostTensor chosen = onTrue;
   chosen.buffer = -1;
+  chosen.isZero = onTrue.isZero && onFalse.isZero;
   chosen.pointer = arith::SelectOp::create(builder, loc, condition, onTrue.pointer, onFalse.pointer);
   for (auto [size, other] : llvm::zip_equal(chosen.sizes, onFalse.sizes))
     size = builder.createOrFold<arith::SelectOp>(loc, condition, size, other);

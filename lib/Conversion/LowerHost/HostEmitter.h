@@ -79,6 +79,7 @@ private:
     SmallVector<Value> sizes;
     RankedTensorType type;
     int64_t buffer = -1;
+    bool isZero = false; // a constant whose bytes are all 0
   };
 
   void declareEntry();

@@ -67,6 +67,46 @@ Value HostEmitter::slotOf(int64_t buffer) {
   return slot->second;
 }
 
+static Type typeInMemory(Type element) {
+  bool isFloat = isa<FloatType>(element) && element.getIntOrFloatBitWidth() >= 32;
+  return isFloat ? element
+                 : IntegerType::get(element.getContext(), std::max(8u, element.getIntOrFloatBitWidth()));
+}
+
+// Loads and stores of the vectors that kernels store. LLVM keeps no variable in a register that memcpy copies
+// to another one.
+static void copyVectors(OpBuilder &builder, Location loc, Value target, Value source, RankedTensorType type) {
+  constexpr int64_t bytesOfVector = 64;
+  Type element = typeInMemory(type.getElementType());
+  int64_t width = element.getIntOrFloatBitWidth() / 8, count = type.getNumElements();
+  auto at = [&](Value base, int64_t index) -> Value {
+    return LLVM::GEPOp::create(builder, loc, base.getType(), element, base,
+                               ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+  };
+  for (int64_t index = 0, lanes; index < count; index += lanes) {
+    lanes = std::min<int64_t>(bytesOfVector / width, llvm::bit_floor(uint64_t(count - index)));
+    Type piece = lanes == 1 ? element : VectorType::get(lanes, element);
+    Value value = LLVM::LoadOp::create(builder, loc, piece, at(source, index), width);
+    LLVM::StoreOp::create(builder, loc, value, at(target, index), width);
+  }
+}
+
+void HostEmitter::copy(const HostTensor &target, const HostTensor &source) {
+  if (target.buffer >= 0 && target.buffer == source.buffer)
+    return;
+  RankedTensorType type = target.type.hasStaticShape() ? target.type : source.type;
+  if (type.hasStaticShape() && (slots.lookup(target.buffer) || slots.lookup(source.buffer))) {
+    copyVectors(builder, loc, target.pointer, source.pointer, type);
+    return;
+  }
+  if (source.isZero && !options.device) { // zeros need not be read
+    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI8IntegerAttr(0));
+    LLVM::MemsetOp::create(builder, loc, target.pointer, zero, byteCount(source), /*isVolatile=*/false);
+    return;
+  }
+  copyBytes(target.pointer, source.pointer, byteCount(source));
+}
+
 // Results that the program made on the stack go into the memory that the host gets.
 void HostEmitter::returnSlots() {
   for (auto [buffer, place] : llvm::enumerate(plan.places))

@@ -98,7 +98,39 @@ func.func @branch(%p: i1, %x: tensor<f64>) -> tensor<f64> {
   return %y : tensor<f64>
 }
 
+// The derivative of tanh needs its result, which is what the next iteration starts with: the tape has the initial value and
+// what each iteration yields, and the reverse loop reads two rows and computes nothing again.
+// CHECK-LABEL: func.func private @yielded__grad_0_1(
+// CHECK-SAME:    %[[X:[^ ,]+]]: tensor<4xf64>, %[[W:[^ ,]+]]: tensor<4xf64>)
+// CHECK:       %[[EMPTY:.+]] = ad.full %{{.+}} : f64 -> tensor<6x4xf64>
+// CHECK:       %[[FIRST:.+]] = ad.reshape %[[X]]
+// CHECK:       %[[TAPE:.+]] = ad.dynamic_update_slice %[[EMPTY]], %[[FIRST]]
+// CHECK:       %[[FORWARD:.+]]:2 = scf.for %[[I:.+]] = %{{.+}} iter_args(%{{.+}} = %[[X]], %[[ROWS:.+]] = %[[TAPE]])
+// CHECK:         %[[T:.+]] = ad.tanh
+// CHECK:         %[[BEHIND:.+]] = arith.addi %[[I]], %{{.+}} : index
+// CHECK:         %[[ROW:.+]] = ad.reshape %[[T]]
+// CHECK:         ad.dynamic_update_slice %[[ROWS]], %[[ROW]][%[[BEHIND]], %{{.+}}]
+// CHECK:       scf.for
+// CHECK:         ad.dynamic_slice %[[FORWARD]]#1
+// CHECK:         ad.dynamic_slice %[[FORWARD]]#1
+// CHECK-NOT:     ad.tanh
+// CHECK:       return
+func.func @yielded(%x: tensor<4xf64>, %w: tensor<4xf64>) -> tensor<f64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %r = scf.for %i = %c0 to %c5 step %c1 iter_args(%a = %x) -> tensor<4xf64> {
+    %b = ad.mul %a, %w : tensor<4xf64>
+    %t = ad.tanh %b : tensor<4xf64>
+    scf.yield %t : tensor<4xf64>
+  }
+  %y = ad.reduce_sum %r axes [0] : tensor<4xf64> -> tensor<f64>
+  return %y : tensor<f64>
+}
+
 func.func @requests(%x: tensor<4xf64>, %s: tensor<f64>, %p: i1) {
+  %yielded:3 = ad.value_and_grad @yielded(%x, %x) wrt [0, 1]
+    : (tensor<4xf64>, tensor<4xf64>) -> (tensor<f64>, tensor<4xf64>, tensor<4xf64>)
   %taped:3 = ad.value_and_grad @taped(%x, %x) wrt [0, 1]
     : (tensor<4xf64>, tensor<4xf64>) -> (tensor<f64>, tensor<4xf64>, tensor<4xf64>)
   %linear:2 = ad.value_and_grad @linear(%s) wrt [0] : (tensor<f64>) -> (tensor<f64>, tensor<f64>)

@@ -19,6 +19,8 @@ struct Saved {
   Value value;
   /// Its dynamic sizes, which are the same in all iterations.
   SmallVector<Value> sizes;
+  /// A carry whose tape has the initial value in row 0 and what iteration i yields in row i + 1.
+  bool withYielded = false;
 };
 
 /// Whether values of the type can be saved: numbers and tensors of numbers.

@@ -21,6 +21,10 @@ namespace {
 struct Placeholder {
   Saved saved;
   Operation *standIn;
+  /// For what the iteration yields to the carry, if that is saved too.
+  Operation *yielded = nullptr;
+
+  bool isUsed() const { return !standIn->use_empty() || (yielded && !yielded->use_empty()); }
 };
 
 } // namespace
@@ -144,22 +148,60 @@ static void savePartsOfCarries(Reverser::ReverseLoop &state, Activity &activity,
   }
 }
 
+// What the copy of the value in the reverse body is, or null.
+static Value copyOf(Reverser::ReverseLoop &state, Value value) {
+  for (Operation &op : *state.reversed.getBody())
+    if (value.getDefiningOp() && state.originals.lookup(&op) == value.getDefiningOp())
+      return op.getResult(cast<OpResult>(value).getResultNumber());
+  return Value();
+}
+
+// Where a carry is on a tape anyway, what the iteration yields is one row further. The reverse body reads it
+// there, as derivatives of tanh and exp do, and does not compute it again.
+static void saveYieldedCarries(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
+  OpBuilder outside(state.reversed, builder.getListener());
+  scf::ForOp loop = state.forward;
+  for (Placeholder &placeholder : state.placeholders) {
+    auto argument = dyn_cast<BlockArgument>(placeholder.saved.value);
+    if (!argument || !isa<RankedTensorType>(argument.getType()) || placeholder.standIn->use_empty() ||
+        isInvariant(loop, argument.getArgNumber() - 1))
+      continue;
+    Value copy = copyOf(state, loop.getYieldedValues()[argument.getArgNumber() - 1]);
+    if (!copy || copy.use_empty() || copy.getType() != argument.getType())
+      continue;
+    placeholder.saved.withYielded = true;
+    placeholder.yielded = UnrealizedConversionCastOp::create(outside, loop.getLoc(),
+                                                             TypeRange(argument.getType()), ValueRange());
+    copy.replaceAllUsesWith(placeholder.yielded->getResult(0));
+  }
+  eraseDead(*state.reversed.getBody(), &activity);
+}
+
+static void replaceStandIn(Operation *standIn, Value value, Activity &activity) {
+  activity.forget(standIn->getResult(0));
+  standIn->replaceAllUsesWith(ValueRange(value));
+  standIn->erase();
+}
+
 // Tapes for the placeholders that the reverse body uses; the others disappear.
 static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
   scf::ForOp loop = state.forward;
   savePartsOfCarries(state, activity, builder);
+  saveYieldedCarries(state, activity, builder);
   SmallVector<Placeholder> needed;
   for (Placeholder &placeholder : state.placeholders) {
     Value standIn = placeholder.standIn->getResult(0);
     auto argument = dyn_cast<BlockArgument>(placeholder.saved.value);
     if (argument && isInvariant(loop, argument.getArgNumber() - 1))
       standIn.replaceAllUsesWith(loop.getInitArgs()[argument.getArgNumber() - 1]);
-    if (!standIn.use_empty()) {
+    if (placeholder.isUsed()) {
       needed.push_back(placeholder);
       continue;
     }
     activity.forget(standIn);
     placeholder.standIn->erase();
+    if (placeholder.yielded)
+      placeholder.yielded->erase();
   }
   if (needed.empty())
     return;
@@ -178,12 +220,16 @@ static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity
   builder.setInsertionPointToStart(state.reversed.getBody());
   Value iteration = forwardIteration(state, builder);
   for (auto [placeholder, tape] : llvm::zip(needed, taped.tapes)) {
-    Value standIn = placeholder.standIn->getResult(0);
-    Value value =
-        readTape(builder, taped.loop.getLoc(), standIn.getType(), tape, iteration, placeholder.saved.sizes);
-    activity.forget(standIn);
-    placeholder.standIn->replaceAllUsesWith(ValueRange(value));
-    placeholder.standIn->erase();
+    auto read = [&, &one = placeholder, from = tape](Operation *standIn, Value row) {
+      Type type = standIn->getResult(0).getType();
+      return readTape(builder, taped.loop.getLoc(), type, from, row, one.saved.sizes);
+    };
+    replaceStandIn(placeholder.standIn, read(placeholder.standIn, iteration), activity);
+    if (!placeholder.yielded)
+      continue;
+    Value step = arith::ConstantIndexOp::create(builder, taped.loop.getLoc(), 1);
+    Value next = arith::AddIOp::create(builder, taped.loop.getLoc(), iteration, step);
+    replaceStandIn(placeholder.yielded, read(placeholder.yielded, next), activity);
   }
 }
 

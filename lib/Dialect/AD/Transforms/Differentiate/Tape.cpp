@@ -27,8 +27,7 @@ static Value emptyTape(OpBuilder &builder, Location loc, const Saved &saved, int
   return FullOp::create(builder, loc, type, zero, saved.sizes, PermissionsAttr());
 }
 
-static Value asRow(OpBuilder &builder, Location loc, const Saved &saved) {
-  Value value = saved.value;
+static Value asRow(OpBuilder &builder, Location loc, const Saved &saved, Value value) {
   RankedTensorType type = rowType(value.getType(), 1);
   if (isa<RankedTensorType>(value.getType()))
     return ReshapeOp::create(builder, loc, type, value, saved.sizes, PermissionsAttr());
@@ -59,7 +58,36 @@ static Value iterationNumber(OpBuilder &builder, Location loc, scf::ForOp loop, 
   return number;
 }
 
-// Carries are saved where the body begins, so that the body may overwrite them; effects where they happen.
+static Value writeRow(OpBuilder &builder, Location loc, const Saved &saved, Value value, Value tape,
+                      Value row) {
+  return DynamicUpdateSliceOp::create(builder, loc, tape, asRow(builder, loc, saved, value),
+                                      offsetsOfRow(builder, loc, tape, row), PermissionsAttr());
+}
+
+static unsigned carryOf(const Saved &saved) { return cast<BlockArgument>(saved.value).getArgNumber() - 1; }
+
+static Value startOfTape(OpBuilder &builder, scf::ForOp loop, const Saved &saved, int64_t trips) {
+  Location loc = loop.getLoc();
+  if (!saved.withYielded)
+    return emptyTape(builder, loc, saved, trips);
+  Value tape = emptyTape(builder, loc, saved, trips + 1),
+        zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return writeRow(builder, loc, saved, loop.getInitArgs()[carryOf(saved)], tape, zero);
+}
+
+// What the iteration yields, in the row behind its own.
+static Value writeYielded(OpBuilder &builder, scf::ForOp loop, const Saved &saved, Value tape,
+                          Value iteration) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getBody()->getTerminator());
+  Location loc = loop.getLoc();
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value row = arith::AddIOp::create(builder, loc, iteration, one);
+  return writeRow(builder, loc, saved, loop.getYieldedValues()[carryOf(saved)], tape, row);
+}
+
+// Carries are saved where the body begins, so that the body may overwrite them, or with what the iteration
+// yields, where it ends; effects where they happen.
 TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved,
                           OpBuilder &builder) {
   Location loc = loop.getLoc();
@@ -67,18 +95,20 @@ TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<
   rewriter.setInsertionPoint(loop);
   SmallVector<Value> tapes;
   for (const Saved &value : saved)
-    tapes.push_back(emptyTape(rewriter, loc, value, bounds.trips));
+    tapes.push_back(startOfTape(rewriter, loop, value, bounds.trips));
 
   auto writeRows = [&](OpBuilder &inner, Location, ArrayRef<BlockArgument> carried) {
     inner.setInsertionPointToStart(loop.getBody());
     Value iteration = iterationNumber(inner, loc, loop, bounds);
     SmallVector<Value> next;
     for (auto [value, tape] : llvm::zip(saved, carried)) {
+      if (value.withYielded) {
+        next.push_back(writeYielded(inner, loop, value, tape, iteration));
+        continue;
+      }
       if (Operation *effect = value.value.getDefiningOp())
         inner.setInsertionPointAfter(effect);
-      Value row = asRow(inner, loc, value);
-      next.push_back(DynamicUpdateSliceOp::create(
-          inner, loc, tape, row, offsetsOfRow(inner, loc, tape, iteration), PermissionsAttr()));
+      next.push_back(writeRow(inner, loc, value, value.value, tape, iteration));
     }
     return next;
   };
