@@ -215,6 +215,14 @@ static int64_t operationsPerElement(KernelOp kernel) {
   return count;
 }
 
+// How many vectors a loop over all elements computes together. A chain of several elementary functions is
+// longer than the reorder buffer of a processor, so that the next vector would wait for its end.
+static int64_t vectorsTogether(KernelOp kernel, int64_t lanes) {
+  int64_t functions = 0;
+  kernel.walk([&](ElementaryOp) { ++functions; });
+  return lanes > 1 && functions > 1 ? 4 : 1;
+}
+
 // A flat nest over few elements has no loops and no range: such a kernel can become a part of the host's
 // loop, where its operands stay in registers. Returns the number of elements, 0 when there are too many.
 static int64_t straightElements(KernelOp kernel, ArrayRef<int64_t> shape, int64_t lanes) {
@@ -260,6 +268,8 @@ LogicalResult KernelEmitter::emitRoots() {
       nest.begin = indexConstant(0);
       nest.end = indexConstant(count);
       nest.vectors = std::max<int64_t>(1, count / vectorLanes);
+    } else {
+      nest.vectors = vectorsTogether(kernel, vectorLanes);
     }
     nest.sizes = {nest.end};
     nest.shape = {ShapedType::kDynamic};

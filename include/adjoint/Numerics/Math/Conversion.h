@@ -29,11 +29,23 @@ inline NarrowFormat narrowFormat(ElementType type) {
   }
 }
 
+/// The bits of x rounded to the upper half of a float: the carry of the rounding is the overflow to infinity.
+template <class B> V<B, uint32_t> narrowToUpperHalf(B &b, V<B, float> x, NarrowFormat format) {
+  const int drop = 23 - format.mantissa;
+  V<B, uint32_t> all = b.bits(x), kept = all >> drop;
+  V<B, uint32_t> code = (all + ((1u << (drop - 1)) - 1u) + (kept & 1u)) >> drop;
+  V<B, uint32_t> notANumber = (kept & (1u << (format.width - 1))) | format.notANumber;
+  return b.select(x != x, notANumber, code);
+}
+
 /// The bits of x rounded to the format, in 32 bits.
 template <class T, class B> V<B, uint32_t> narrowFloat(B &b, V<B, T> x, NarrowFormat format) {
   using Bits = BitsOf<T>;
   using Layout = FloatLayout<T>;
   constexpr T tInfinity = infinity<T>();
+  if constexpr (sizeof(T) == 4)
+    if (format.bias == Layout::bias)
+      return narrowToUpperHalf<B>(b, x, format);
   const int drop = Layout::mantissa - format.mantissa;
   V<B, Bits> all = b.bits(x), magnitude = all & Bits(~signMask<T>());
   // Normal results: change the bias, then add half a unit less one, plus one where the last kept bit is odd.
