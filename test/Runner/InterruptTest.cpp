@@ -124,6 +124,72 @@ TEST(short_kernels_share_a_question) {
   EXPECT(count(Stopping(products(4, "48"), "cpu", 48).run(never).events, '?') == 0);
 }
 
+// Loops over few elements poll between strips of iterations: often enough to stop soon, and rarely.
+TEST(short_iterations_share_a_question) {
+  const std::string body = R"(
+    %2 = ad.mul %v, %x : tensor<2x2xf32>
+    %3 = ad.add %2, %x : tensor<2x2xf32>
+)";
+  const std::string head = R"(
+func.func @main(%x: tensor<2x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 1000000 : index
+)";
+  const std::string counted = head + R"(
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (tensor<2x2xf32>) {)" +
+                              body + R"(
+    scf.yield %3 : tensor<2x2xf32>
+  }
+  ad.receive "r"(%r) : tensor<2x2xf32>
+  return
+})";
+  const std::string conditional = head + R"(
+  %r:2 = scf.while (%v = %x, %i = %c0) : (tensor<2x2xf32>, index) -> (tensor<2x2xf32>, index) {
+    %again = arith.cmpi slt, %i, %n : index
+    scf.condition(%again) %v, %i : tensor<2x2xf32>, index
+  } do {
+  ^bb0(%v: tensor<2x2xf32>, %i: index):)" +
+                                  body + R"(
+    %j = arith.addi %i, %c1 : index
+    scf.yield %3, %j : tensor<2x2xf32>, index
+  }
+  ad.receive "r"(%r#0) : tensor<2x2xf32>
+  return
+})";
+  for (const std::string &source : {counted, conditional}) {
+    Stopping program(source, "cpu", 2);
+    Run whole = program.run(never);
+    size_t asked = count(whole.events, '?');
+    EXPECT(whole.ended && asked >= 100 && asked <= 2000);
+    for (size_t stop : {size_t(0), asked / 2, asked - 1})
+      EXPECT(program.run(static_cast<int>(stop)).interrupted);
+  }
+}
+
+// A loop of few iterations in a loop does not poll for itself, whatever surrounds it.
+TEST(inner_loops_share_a_question) {
+  Stopping program(R"(
+func.func @main(%x: tensor<2x2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %n = arith.constant 100000 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (tensor<2x2xf32>) {
+    %s = scf.for %j = %c0 to %c3 step %c1 iter_args(%w = %v) -> (tensor<2x2xf32>) {
+      %2 = ad.mul %w, %x : tensor<2x2xf32>
+      scf.yield %2 : tensor<2x2xf32>
+    }
+    scf.yield %s : tensor<2x2xf32>
+  }
+  ad.receive "r"(%r) : tensor<2x2xf32>
+  return
+})",
+                   "cpu", 2);
+  Run whole = program.run(never);
+  EXPECT(whole.ended && count(whole.events, '?') >= 10 && count(whole.events, '?') <= 1000);
+}
+
 TEST(programs_for_devices_stop_at_launches) {
   Stopping program(products(4, "16"), "gpu-sim", 16);
   Run whole = program.run(never);
