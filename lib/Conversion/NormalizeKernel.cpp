@@ -77,23 +77,24 @@ static linalg::GenericOp makeParallel(OpBuilder &builder, Location loc, ValueRan
 static linalg::GenericOp readOutsAsInputs(linalg::GenericOp generic) {
   SmallVector<Value> inputs(generic.getDpsInputs());
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-  SmallVector<OpOperand *> read;
-  for (OpOperand &init : generic.getDpsInitsMutable())
-    if (!generic.getMatchingBlockArgument(&init).use_empty())
-      read.push_back(&init);
+  // Values rather than positions: each input that is inserted moves the arguments behind it.
+  SmallVector<BlockArgument> read;
+  for (OpOperand &init : generic.getDpsInitsMutable()) {
+    BlockArgument before = generic.getMatchingBlockArgument(&init);
+    if (before.use_empty())
+      continue;
+    read.push_back(before);
+    maps.insert(maps.begin() + inputs.size(), generic.getMatchingIndexingMap(&init));
+    inputs.push_back(init.get());
+  }
   if (read.empty())
     return generic;
-  for (OpOperand *init : read) {
-    maps.insert(maps.begin() + inputs.size(), generic.getMatchingIndexingMap(init));
-    inputs.push_back(init->get());
-  }
   OpBuilder builder(generic);
   auto made = linalg::GenericOp::create(builder, generic.getLoc(), generic.getResultTypes(), inputs,
                                         generic.getOutputs(), maps, generic.getIteratorTypesArray());
   Block *body = generic.getBlock();
   unsigned next = generic.getNumDpsInputs();
-  for (OpOperand *init : read) {
-    BlockArgument before = generic.getMatchingBlockArgument(init);
+  for (BlockArgument before : read) {
     BlockArgument input = body->insertArgument(next++, before.getType(), before.getLoc());
     before.replaceAllUsesWith(input);
   }

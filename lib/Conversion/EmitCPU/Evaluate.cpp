@@ -237,17 +237,6 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
   }
   for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
     values.map(argument, value);
-  // Without accumulators, an output that the body reads has the value that `outs` gives it.
-  if (accumulators.empty())
-    for (OpOperand &init : generic.getDpsInitsMutable()) {
-      BlockArgument argument = generic.getMatchingBlockArgument(&init);
-      if (argument.use_empty())
-        continue;
-      FailureOr<Value> value = evaluateOne(init.get(), apply(generic.getMatchingIndexingMap(&init), loops));
-      if (failed(value))
-        return failure();
-      values.map(argument, *value);
-    }
   for (Operation &op : body->without_terminator())
     if (failed(cloneScalar(&op, values, loops)))
       return failure();
