@@ -53,6 +53,19 @@ std::string adrt::describeFailure(int32_t kind, const int64_t *values, int32_t c
     return "loop carry " + v[0] + ": dimension " + v[1] + " changes from size " + v[2] + " to " + v[3];
   case ADRT_FAIL_STEP:
     return "requires a positive step, but got " + v[0];
+  case ADRT_FAIL_OPERAND:
+    return "operand " + v[0] + " must have size " + v[2] + " in dimension " + v[1] +
+           ", like the operands before it that its loop indexes, but has " + v[3];
+  case ADRT_FAIL_OPERAND_BOUNDS:
+    return "operand " + v[0] + ", dimension " + v[1] + ": index " + v[2] + " of its map is outside of size " +
+           v[3];
+  case ADRT_FAIL_RESULT:
+    return "result " + v[0] + " has size " + v[2] + " in dimension " + v[1] +
+           " in the kernel, but 'sizes' says " + v[3];
+  case ADRT_FAIL_SHARED_LOOPS:
+    return "result " + v[0] + " must have size " + v[2] + " in dimension " + v[1] +
+           ", since results of one shape share the loops of their kernel, but has " + v[3] +
+           "; compute it in a kernel of its own";
   case ADRT_FAIL_ARGUMENT:
     return describeArgument(v);
   default:

@@ -71,8 +71,13 @@ typedef enum adrt_failure {
   ADRT_FAIL_RESHAPE = 4,   /* element counts differ (from, to) */
   ADRT_FAIL_CARRY = 5,     /* a loop changes the size of a carried tensor (carry, dimension, before, after) */
   ADRT_FAIL_STEP = 7,      /* the step of a loop is not positive (step) */
-  ADRT_FAIL_ARGUMENT = 6   /* an argument has the wrong type, rank or shape (argument, dimension or -1 for the
-                              type   or -2 for the rank, expected, actual) */
+  ADRT_FAIL_ARGUMENT = 6,  /* an argument has the wrong type, rank or shape (argument, dimension or -1 for the
+                              type or -2 for the rank, expected, actual) */
+  /* Of kernels of another compiler: */
+  ADRT_FAIL_OPERAND = 8, /* an operand lacks the size of its loop (operand, dimension, expected, actual) */
+  ADRT_FAIL_OPERAND_BOUNDS = 9, /* a map leaves its operand (operand, dimension, index, size) */
+  ADRT_FAIL_RESULT = 10,        /* the launch says another size (result, dimension, expected, actual) */
+  ADRT_FAIL_SHARED_LOOPS = 11   /* results that share loops differ (result, dimension, expected, actual) */
 } adrt_failure;
 
 /* Records a run-time error of the program at `site`; returns ADRT_PROGRAM_ERROR. */

@@ -3,6 +3,7 @@
 // Kernels over rows: softmax, norms and their derivatives. For each row the values that belong to the whole
 // row are computed and stored first, then a loop of vectors goes along it.
 
+#include "../RowShape.h"
 #include "KernelEmitter.h"
 
 using namespace mlir;
@@ -12,10 +13,7 @@ using namespace mlir::ad::cpu;
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 bool cpu::isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
-  if (space.empty())
-    return false;
-  return shape == space.drop_back() ||
-         (shape.size() == space.size() && shape.back() == 1 && shape.drop_back() == space.drop_back());
+  return ad::isRowShape(shape, space);
 }
 
 // The result whose shape is the iteration space, when every other one has that shape or one element per row.

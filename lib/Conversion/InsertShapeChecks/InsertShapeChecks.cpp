@@ -3,6 +3,7 @@
 // The pass `ad-insert-shape-checks`: conditions on sizes that only run time knows, before the operations that
 // have them.
 
+#include "LaunchChecks.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
@@ -280,6 +281,7 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](DynamicSliceOp o) { checks.dynamicSlice(o); })
           .Case([&](DynamicUpdateSliceOp o) { checks.dynamicUpdateSlice(o); })
           .Case([&](ConcatOp o) { checks.concat(o); })
+          .Case([](LaunchOp o) { requireSizesOfLaunch(o); })
           .Case([&](tensor::CastOp o) { checks.claimedSizes(o); })
           .Case([&](ArgmaxOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
           .Case([&](ArgminOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })

@@ -8,6 +8,7 @@
 // over rows, also for sums of the row that is written.
 
 #include "Overwrite.h"
+#include "../RowShape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -25,13 +26,6 @@ static bool isRowMap(AffineMap map) {
     if (map.getResult(axis) != getAffineDimExpr(axis, map.getContext()))
       return false;
   return results == rows || map.getResult(rows) == getAffineConstantExpr(0, map.getContext());
-}
-
-static bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
-  if (space.empty())
-    return false;
-  return shape == space.drop_back() ||
-         (shape.size() == space.size() && shape.back() == 1 && shape.drop_back() == space.drop_back());
 }
 
 static bool mapsAre(linalg::GenericOp generic, ValueRange values, function_ref<bool(AffineMap)> predicate) {

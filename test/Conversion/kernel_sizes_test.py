@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Kernels that another compiler wrote, whose sizes only the run knows and do not fit: a located error, and no byte outside of a buffer.
+
+Each kernel runs with sizes that fit, against NumPy, and with each size that may be wrong made larger and smaller, on the processor
+and on the emulated GPU. Sizes are drawn, so that vectors, tiles and what is left over meet each other.
+"""
+
+import pathlib
+import sys
+import tempfile
+import types
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+
+import numpy as np
+
+import checks
+import runner
+
+TARGETS = [["--target=cpu", "--threads=2"], ["--target=gpu-sim"]]
+
+
+def argument(name, rank):
+    return f'%{name}: tensor<{"?x" * rank}f32> {{ad.name = "{name}"}}'
+
+
+def module(kernel, arguments, results, sizes):
+    """`sizes`: the argument axes whose sizes the launch gives to the results."""
+    types = {name: f'tensor<{"?x" * rank}f32>' for name, rank in arguments}
+    taken = ", ".join(types.values())
+    dims = "".join(f"  %z{i} = arith.constant {axis} : index\n  %n{i} = tensor.dim %{name}, %z{i} : {types[name]}\n"
+                   for i, (name, axis) in enumerate(sizes))
+    given = ", ".join(f"%n{i}" for i in range(len(sizes)))
+    named = ", ".join(f'{t} {{ad.name = "r{i}"}}' for i, t in enumerate(results))
+    values = ", ".join(f"%r#{i}" for i in range(len(results)))
+    made = f"({', '.join(results)})" if len(results) > 1 else results[0]
+    return (f"{kernel}func.func @main({', '.join(argument(*a) for a in arguments)}) -> ({named}) {{\n{dims}"
+            f"  %r:{len(results)} = ad.launch @k({', '.join('%' + name for name, _ in arguments)}) sizes({given}) : ({taken}) -> {made}\n"
+            f"  return {values} : {', '.join(results)}\n}}\n")
+
+
+def generic(name, maps, kinds, ins, out, body):
+    """One operation on tensors of f32; `ins` and `out` are (name, rank)."""
+    typed = lambda values: f"{', '.join('%' + v for v, _ in values)} : {', '.join('tensor<' + '?x' * r + 'f32>' for _, r in values)}"
+    blocks = ", ".join(f"%x{i}: f32" for i in range(len(ins)))
+    return (f"  %{name} = linalg.generic {{indexing_maps = [{', '.join(f'affine_map<{m}>' for m in maps)}], iterator_types = "
+            f"[{', '.join(chr(34) + k + chr(34) for k in kinds)}]}} ins({typed(ins)}) outs({typed([out])}) {{\n"
+            f"  ^bb0({blocks}, %o: f32):\n    {body}\n    linalg.yield %s : f32\n  }} -> tensor<{'?x' * out[1]}f32>\n")
+
+
+def kernel(arguments, results, body, yielded):
+    types = ", ".join(results)
+    taken = ", ".join(f'%{name}: tensor<{"?x" * rank}f32>' for name, rank in arguments)
+    return (f"ad.kernel private @k({taken}) -> ({types}) attributes {{kernel_class = #ad<kernel_class generic>}} {{\n{body}"
+            f"  ad.yield {', '.join('%' + y for y in yielded)} : {types}\n}}\n")
+
+
+P, R = "parallel", "reduction"
+VECTOR, MATRIX = "tensor<?xf32>", "tensor<?x?xf32>"
+ID, ROWS = "(i) -> (i)", "(i, j) -> (i, j)"
+ADD, PRODUCT = "%s = arith.addf %x0, %x1 : f32", "%p = arith.mulf %x0, %x1 : f32\n    %s = arith.addf %p, %o : f32"
+
+
+def two_results():
+    """Each result has the size of its own argument, and both share a loop."""
+    taken = [("a", 1), ("b", 1)]
+    body = generic("v", [ID, ID], [P], [("a", 1)], ("a", 1), "%s = arith.addf %x0, %x0 : f32")
+    body += generic("w", [ID, ID], [P], [("b", 1)], ("b", 1), "%s = arith.mulf %x0, %x0 : f32")
+    text = module(kernel(taken, [VECTOR, VECTOR], body, ["v", "w"]), taken, [VECTOR, VECTOR], [("a", 0), ("b", 0)])
+    return text, lambda a, b: [a + a, b * b], {"a": "n", "b": "n"}, {("b", 0): "share the loops of their kernel"}
+
+
+def row_results():
+    """A matrix and a value for each of its rows, which come from two arguments."""
+    taken = [("a", 2), ("b", 1)]
+    body = generic("v", [ROWS, ROWS], [P, P], [("a", 2)], ("a", 2), "%s = arith.negf %x0 : f32")
+    body += generic("w", [ID, ID], [P], [("b", 1)], ("b", 1), "%s = arith.mulf %x0, %x0 : f32")
+    text = module(kernel(taken, [MATRIX, VECTOR], body, ["v", "w"]), taken, [MATRIX, VECTOR], [("a", 0), ("a", 1), ("b", 0)])
+    return text, lambda a, b: [-a, b * b], {"a": "nm", "b": "n"}, {("b", 0): "share the loops of their kernel"}
+
+
+def operands():
+    """A sum of two operands of one loop."""
+    taken = [("a", 1), ("b", 1)]
+    body = generic("v", [ID, ID, ID], [P], [("a", 1), ("b", 1)], ("a", 1), ADD)
+    text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("a", 0)])
+    return text, lambda a, b: [a + b], {"a": "n", "b": "n"}, {("b", 0): "operand 1 must have size"}
+
+
+def product():
+    """C += A·B: each size stands on two operands."""
+    taken = [("a", 2), ("b", 2), ("c", 2)]
+    maps = ["(m, n, k) -> (m, k)", "(m, n, k) -> (k, n)", "(m, n, k) -> (m, n)"]
+    body = generic("v", maps, [P, P, R], [("a", 2), ("b", 2)], ("c", 2), PRODUCT)
+    text = module(kernel(taken, [MATRIX], body, ["v"]), taken, [MATRIX], [("c", 0), ("c", 1)])
+    wrong = {("b", 0): "operand 1 must have size", ("c", 0): "operand 2 must have size", ("c", 1): "operand 2 must have size"}
+    return text, lambda a, b, c: [c + a @ b], {"a": "nk", "b": "km", "c": "nm"}, wrong
+
+
+def launch_sizes():
+    """The launch says how large the result is, after another argument than the kernel."""
+    taken = [("a", 1), ("b", 1)]
+    body = generic("v", [ID, ID], [P], [("a", 1)], ("a", 1), "%s = arith.addf %x0, %x0 : f32")
+    text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("b", 0)])
+    return text, lambda a, b: [a + a], {"a": "n", "b": "n"}, {("b", 0): "result 0 has size"}
+
+
+def window():
+    """A convolution: its input is as long as both loops together, less one. A longer input is allowed."""
+    taken = [("a", 1), ("b", 1), ("c", 1)]
+    body = generic("v", ["(i, k) -> (i + k)", "(i, k) -> (k)", "(i, k) -> (i)"], [P, R], [("a", 1), ("b", 1)], ("c", 1), PRODUCT)
+    text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("c", 0)])
+    numpy = lambda a, b, c: [c + np.correlate(a[:len(b) + len(c) - 1], b, "valid")]
+    return text, numpy, {"a": "w", "b": "k", "c": "n"}, {("b", 0): "of its map is outside of size"}
+
+
+KERNELS = [two_results, row_results, operands, product, launch_sizes, window]
+
+
+def run(text, shapes, rng, target, results):
+    arrays = {name: rng.integers(-4, 5, shape).astype(np.float32) for name, shape in shapes.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        options = runner.write_arguments(folder, [(types.SimpleNamespace(name=name, element="f32"), array) for name, array in arrays.items()])
+        return arrays, runner.run(text, options, [(f"r{i}", "f32") for i in range(results)], target)
+
+
+def fits(text, numpy, shapes, rng, target):
+    try:
+        arrays, found = run(text, shapes, rng, target, len(numpy(**{name: np.zeros(s, np.float32) for name, s in shapes.items()})))
+    except runner.Failure as failure:
+        return f"{target[0]} {shapes}: {failure}"
+    for i, expected in enumerate(numpy(**arrays)):
+        if not np.array_equal(found[f"r{i}"], expected):
+            return f"{target[0]} {shapes}: result {i} differs from NumPy"
+    return None
+
+
+def refused(text, shapes, rng, target, message):
+    try:
+        run(text, shapes, rng, target, 1)
+    except runner.Failure as failure:
+        if failure.code == 1 and message in failure.text and "program.mlir:" in failure.text and "out of bounds" not in failure.text:
+            return None
+        return f"{target[0]} {shapes}: expected '{message}', found {failure}"
+    return f"{target[0]} {shapes}: expected '{message}', but the program ran"
+
+
+def check(make, number):
+    def problems(_folder):
+        rng = np.random.default_rng([20, number])
+        text, numpy, letters, wrong = make()
+        for target in TARGETS:
+            sizes = {letter: int(rng.choice([1, 2, 7, 16, 17, 40])) for letter in "nmk"}
+            sizes["w"] = sizes["n"] + sizes["k"] - 1
+            shapes = {name: tuple(sizes[letter] for letter in axes) for name, axes in letters.items()}
+            yield from filter(None, [fits(text, numpy, shapes, rng, target)])
+            for (name, axis), message in wrong.items():
+                for change in (1, 33, -1) if make is not window else (1, 33):
+                    other = list(shapes[name])
+                    other[axis] = max(other[axis] + change, 0)
+                    yield from filter(None, [refused(text, {**shapes, name: tuple(other)}, rng, target, message)])
+
+    return problems
+
+
+def main():
+    return checks.run_checks("kernel_sizes", [(make.__name__, check(make, number)) for number, make in enumerate(KERNELS)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
