@@ -7,6 +7,7 @@ operations.py."""
 import numpy as np
 
 import elements
+from draws import Draws
 
 LONG = [64, 65, 100, 130, 513, 600, 1030]
 
@@ -115,7 +116,7 @@ def common_static(left, right):
     return right if left is None else left
 
 
-class Generator:
+class Generator(Draws):
     """Grows one program. Operands are earlier values, arguments made for the purpose, or constants."""
 
     advance = None  # makes the next value of what loops carry, given one; None: an operation or two
@@ -132,12 +133,6 @@ class Generator:
         self.focus = None  # a value that operands should be
         self.carried = None  # the element types of what loops carry; None for all
         self.types = None  # the element types of operations, where they have a choice; None for all
-
-    def chance(self, probability):
-        return self.rng.random() < probability
-
-    def pick(self, choices):
-        return choices[int(self.rng.integers(len(choices)))]
 
     def name(self, letter):
         self.count += 1

@@ -4,7 +4,7 @@
 import numpy as np
 
 import elements
-from linalg_kernels import DEPTHS, MOST, SIZES, Body, Index, Kernel, narrower, operand, sources_of
+from linalg_kernels import DEPTHS, MOST, SIZES, Body, Index, Kernel, narrower, operand, sources_of, static_beside_loops
 from linalg_sums import COMBINERS, fused, in_order, neutral
 
 JOINED = {True: ["addf", "addf", "fma", "fma", "mulf", "maximumf", "minimumf"],
@@ -76,7 +76,7 @@ def output_map(kernel, sizes, iterators):
     return exprs, [sizes[next(iter(e.loops))] if e.loops else 1 for e in exprs]
 
 
-def start_value(kernel, element, shape, sources, combiner):
+def start_value(kernel, element, shape, sources, combiner, out):
     """The outs: the neutral fill of this compiler, another fill, an argument, or what the kernel computes."""
     kind, number = kernel.pick(["neutral", "neutral", "fill", "argument", "argument", "computed"]), elements.STORAGE[element]
     if kind == "neutral" and combiner in (*JOINED[True], *JOINED[False]):
@@ -84,7 +84,7 @@ def start_value(kernel, element, shape, sources, combiner):
         return kernel.fill(element, shape, sources, number(own))
     if kind in ("neutral", "fill"):
         return kernel.fill(element, shape, sources, number(kernel.pick([1, 0, 3, 5])))
-    value = kernel.argument(element, tuple(shape))
+    value = static_beside_loops(kernel.argument(element, tuple(shape)), out)
     if kind == "argument":
         return value
     body = Body(kernel, value.sizes)
@@ -159,7 +159,7 @@ def reduction(kernel, legal):
     inputs = inputs_over(kernel, sizes, iterators, element, kernel.pick([1, 2, 2]), window=kernel.chance(0.3))
     out, shape = output_map(kernel, sizes, iterators)
     sources = [next(iter(sources_of(inputs, e.loops)), None) if e.loops else None for e in out]
-    init = start_value(kernel, element, shape, sources, name)
+    init = start_value(kernel, element, shape, sources, name, out)
     body = Body(kernel, sizes)
     arguments = [body.read(value, exprs, f"%x{i}") for i, (value, exprs) in enumerate(inputs)]
     values = [body.expression(arguments[:1], element, 0), body.expression(arguments[1:] or arguments, element, 0)] \
@@ -220,7 +220,8 @@ def parallel(kernel):
     inits, yields, arrays = [], [], []
     for number in range(count):
         own, reads = list(arguments), kernel.chance(0.25)
-        init = kernel.argument(element, tuple(shape)) if reads or kernel.chance(0.3) else kernel.empty(element, shape, sources)
+        given = reads or kernel.chance(0.3)
+        init = static_beside_loops(kernel.argument(element, tuple(shape)), out) if given else kernel.empty(element, shape, sources)
         if reads:
             own.append(body.read(init, out, f"%o{number}"))
         same = [argument for argument in own if argument[1] == element]

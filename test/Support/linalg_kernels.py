@@ -7,6 +7,7 @@ reduction follows docs/numerics.md: partial results start at the neutral element
 import numpy as np
 
 import elements
+from draws import Draws
 from generator import tensor_type
 from linalg_sums import COMBINERS, in_order
 
@@ -49,7 +50,7 @@ def affine_map(loops, exprs):
     return f"affine_map<({', '.join(f'd{i}' for i in range(loops))}) -> ({', '.join(map(str, exprs))})>"
 
 
-class Kernel:
+class Kernel(Draws):
     """Grows one kernel; `results` are the values that it yields, with what they are."""
 
     def __init__(self, rng):
@@ -60,20 +61,13 @@ class Kernel:
         self.dynamic = float(rng.choice([0.0, 0.0, 0.5]))
         self.kernel_class = self.pick(CLASSES)
 
-    def chance(self, probability):
-        return self.rng.random() < probability
-
-    def pick(self, choices):
-        return choices[int(self.rng.integers(len(choices)))]
-
     def name(self, letter):
         self.count += 1
         return f"{letter}{self.count}"
 
     def argument(self, element, sizes):
         array = np.asarray(elements.random(self.rng, element, sizes, self.special))
-        # A map may be constant on an axis of size 1, which its type has to say.
-        static = [None if size != 1 and self.chance(self.dynamic) else size for size in sizes]
+        static = [None if self.chance(self.dynamic) else size for size in sizes]
         value = Value(self.name("a"), element, sizes, array, static)
         value.sources = [(value, axis) if size is None else None for axis, size in enumerate(static)]
         self.arguments.append(value)
@@ -218,6 +212,14 @@ def narrower(kernel, element):
                         "i32": ["i32", "i8", "i1"], "i64": ["i64", "i32", "i8"]}[element])
 
 
+def static_beside_loops(value, exprs):
+    """The value, whose type says the sizes of axes that a map does not index by one loop: linalg's verifier wants them."""
+    for axis, expr in enumerate(exprs):
+        if list(expr.loops.values()) != [1] or expr.constant:
+            value.static[axis], value.sources[axis] = value.sizes[axis], None
+    return value
+
+
 def operand(kernel, element, sizes, loops, window=None):
     """An argument that the loops index in a random order, with what its map says; unit axes may come between."""
     exprs, shape = [], []
@@ -239,10 +241,7 @@ def operand(kernel, element, sizes, loops, window=None):
             exprs.append(Index())
             shape.append(1)
     value = kernel.argument(element, tuple(shape))
-    for axis, expr in enumerate(exprs):  # no size of such an axis is that of a loop
-        if list(expr.loops.values()) != [1] or expr.constant:
-            value.static[axis], value.sources[axis] = value.sizes[axis], None
-    return value, exprs
+    return static_beside_loops(value, exprs), exprs
 
 
 def sources_of(operands, loops):
