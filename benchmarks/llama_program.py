@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Prints the `ad` program of the Llama block in llama.py: its loss, and the gradients of weights and input.
 

@@ -4,15 +4,19 @@
 Each says what it is on --help. Cases whose peers are not installed are skipped with the reason. Closes with `N run, N failed`.
 """
 
+import functools
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
 # The program, a small case of it, and what closes its output.
 CASES = [
     ("gemm", "2x255x255", r"^gemm: [0-9.]+x of best plain peer \(worst: 2x255x255\)$"),
@@ -32,14 +36,13 @@ def run(name, *options):
     return done.stdout
 
 
-def check(name, case, closing):
+def check(name, case, closing, folder):
     if "--rounds" not in run(name, "--help"):
         raise RuntimeError("expected --rounds among the options")
-    with tempfile.TemporaryDirectory() as folder:
-        written = pathlib.Path(folder) / "rows.json"
-        output = run(name, "--rounds", "1", "--only", case, "--json", str(written))
-        if not json.loads(written.read_text()):
-            raise RuntimeError("expected measurements in the file of --json")
+    written = folder / "rows.json"
+    output = run(name, "--rounds", "1", "--only", case, "--json", str(written))
+    if not json.loads(written.read_text()):
+        raise RuntimeError("expected measurements in the file of --json")
     missing = re.search(r"^.*: missing; install it with: .*$", output, re.MULTILINE)
     if missing:
         print(f"{name}: comparison skipped, {missing[0]}")
@@ -47,16 +50,16 @@ def check(name, case, closing):
         raise RuntimeError(f"expected a line as '{closing}', but got:\n{output}")
 
 
+def check_list(_folder):
+    """bench.sh runs whatever may be executed here, and gives each the options of a benchmark."""
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        if os.access(path, os.X_OK) and "--json" not in run(path.stem, "--help"):
+            yield f"{path.name} may be executed and takes no --json: bench.sh would run it as a benchmark"
+
+
 def main():
-    failed = 0
-    for case in CASES:
-        try:
-            check(*case)
-        except RuntimeError as error:
-            failed += 1
-            print(f"{case[0]}: {error}")
-    print(f"{len(CASES)} run, {failed} failed")
-    return failed != 0
+    cases = [(name, functools.partial(check, name, case, closing)) for name, case, closing in CASES]
+    return checks.run_checks("peers", [*cases, ("the list of benchmarks", check_list)])
 
 
 if __name__ == "__main__":

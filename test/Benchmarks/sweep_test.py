@@ -10,11 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "test/Support")]
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
 import sweep_cases  # noqa: E402
 import sweep_graph  # noqa: E402
 
@@ -38,42 +38,32 @@ def sweep(only, folder):
     return done.returncode, done.stdout + done.stderr
 
 
-def check_programs():
+def check_programs(folder):
     texts = [[sweep_graph.text(sweep_cases.random_graph(3, number)[1]) for number in range(CASES)] for _ in range(2)]
     assert texts[0] == texts[1], "expected the same programs from the same seed"
     assert len(set(texts[0])) == CASES, "expected different programs"
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-        file.write("\n// -----\n".join(texts[0]))
-        file.flush()
-        done = subprocess.run([BIN / "ad-opt", "--split-input-file", file.name], capture_output=True, text=True)
+    file = folder / "programs.mlir"
+    file.write_text("\n// -----\n".join(texts[0]))
+    done = subprocess.run([BIN / "ad-opt", "--split-input-file", file], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:1000]
 
 
-def check_right():
+def check_right(_folder):
     code, output = sweep("cumsum", BIN)
     closing = r"^sweep: [0-9.]+x of [a-z-]+ \(cumsum along rows 2048x1024\)$"
     assert code == 0 and re.search(closing, output, re.MULTILINE), output
 
 
-def check_wrong():
-    with tempfile.TemporaryDirectory() as folder:
-        tool = pathlib.Path(folder) / "ad-runner"
-        tool.write_text(SPOILER.format(runner=(BIN / "ad-runner").resolve(), python=shutil.which(sys.executable)))
-        tool.chmod(0o755)
-        code, output = sweep("cumsum", folder)
+def check_wrong(folder):
+    tool = folder / "ad-runner"
+    tool.write_text(SPOILER.format(runner=(BIN / "ad-runner").resolve(), python=shutil.which(sys.executable)))
+    tool.chmod(0o755)
+    code, output = sweep("cumsum", folder)
     assert code == 1 and re.search(r"^sweep: cumsum .*: a result is off by ", output, re.MULTILINE), output
 
 
 def main():
-    checks, failed = (check_programs, check_right, check_wrong), 0
-    for check in checks:
-        try:
-            check()
-        except AssertionError as error:
-            failed += 1
-            print(f"{check.__name__}: {error}")
-    print(f"{len(checks)} run, {failed} failed")
-    return failed != 0
+    return checks.run_checks("sweep", [(check.__name__, check) for check in (check_programs, check_right, check_wrong)])
 
 
 if __name__ == "__main__":

@@ -8,9 +8,12 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", pathlib.Path(__file__).resolve().parents[2] / "build/release/bin"))
 # Shape and axis: full vectors of lines, some more, fewer; full blocks of steps, some more, fewer.
@@ -71,24 +74,23 @@ def run(folder, table, target):
     return {case.name: np.load(out / f"{case.name}.npy") for case in table}
 
 
-def main():
-    table, rng, failed = cases(), np.random.default_rng(13), 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "program.mlir").write_text(program(table))
-        given = {case.name: case.values(rng) for case in table}
-        for case in table:
-            np.save(folder / f"{case.name}.npy", given[case.name])
-        reference, cpu = (run(folder, table, target) for target in ("reference", "cpu"))
+def checked(folder):
+    table, rng = cases(), np.random.default_rng(13)
+    (folder / "program.mlir").write_text(program(table))
+    given = {case.name: case.values(rng) for case in table}
+    for case in table:
+        np.save(folder / f"{case.name}.npy", given[case.name])
+    reference, cpu = (run(folder, table, target) for target in ("reference", "cpu"))
     for case in table:
         right = reference[case.name].tobytes() == cpu[case.name].tobytes()
         if case.element == "i32" and case.kind != "fused":
             right &= bool((cpu[case.name] == np.cumsum(given[case.name], case.axis, dtype=np.int32)).all())
-        if not right:
-            failed += 1
-            print(f"cumsum of {case.shape} along {case.axis}, {case.element}, {case.kind}: the CPU differs")
-    print(f"{len(table)} run, {failed} failed")
-    return failed != 0
+        label = f"cumsum of {case.shape} along {case.axis}, {case.element}, {case.kind}"
+        yield label, "" if right else "the CPU differs"
+
+
+def main():
+    return checks.run_cases("running sums", checked)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def run_checks(name, checks):
             try:
                 found = check(pathlib.Path(folder))
                 problems = [found] if isinstance(found, str) else list(found or ())
-            except (subprocess.CalledProcessError, OSError, RuntimeError) as error:
+            except (AssertionError, subprocess.CalledProcessError, OSError, RuntimeError) as error:
                 problems = [f"{error} {getattr(error, 'stderr', None) or ''}".strip()]
         for problem in problems:
             print(f"FAILED: {label}: {problem}")
