@@ -27,6 +27,7 @@ import runner  # noqa: E402
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 MODES = ["reproducible", "strict", "fast"]
 SIZES = [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 47, 63, 65, 95, 97, 127, 129, 200]
+PACKED = 9 << 17  # bytes of an operand that is not read in place
 WORK = 1 << 20  # multiplications of a contraction
 
 
@@ -62,10 +63,10 @@ class Module:
         (folder / "program.mlir").write_text(f"func.func @main({arguments}) -> ({types}) {{\n{''.join(self.lines)}  return {values} : {types}\n}}\n")
 
 
-def add_contraction(module, element, rows, columns, depth, left, right, batches):
-    """`left` and `right`: whether the contracted axis comes first."""
+def add_contraction(module, element, rows, columns, depth, left, right, batches, unknown=False):
+    """`left` and `right`: whether the contracted axis comes first. `unknown`: only the run knows the rows."""
     lead = [batches] if batches else []
-    known = "?" if module.draw.random() < 0.3 else rows  # to the compiler
+    known = "?" if unknown or module.draw.random() < 0.3 else rows  # to the compiler
     a, at = module.argument(element, *lead, *((depth, rows) if left else (rows, depth)),
                             type=tensor(element, *lead, *((depth, known) if left else (known, depth))))
     b, bt = module.argument(element, *lead, *((depth, columns) if right else (columns, depth)))
@@ -86,6 +87,10 @@ def contractions(seed, element, large):
         if large:  # beyond the caches
             sizes = draw.choice([1, 5, 12, 33]), draw.choice([257, 511, 515, 700]), draw.choice([258, 301, 514, 1023])
             add_contraction(module, element, *sizes, left, right, 0)
+            # Fewer rows than a tile has, which only the run knows: a panel is packed before the first tile and not on the way.
+            columns = draw.choice([257, 515, 1031])
+            depth = PACKED // (columns * elements.STORAGE[element]().itemsize) + draw.choice([1, 2, 3])
+            add_contraction(module, element, draw.choice([1, 3, 5]), columns, depth, left, right, 0, unknown=True)
             continue
         # What is packed: panels of columns, vectors of depths, and pairs of them, for several rows.
         add_contraction(module, element, draw.choice([4, 5, 12, 33]), draw.choice([17, 33, 47, 65]), draw.choice([6, 8, 30, 46, 66]), left, right, 0)
