@@ -7,6 +7,7 @@
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/CudaDevice.h"
 #include "adjoint/Runtime/SymbolName.h"
+#include "adjoint/Support/ParserHints.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -29,6 +30,7 @@ public:
   explicit ErrorCounter(MLIRContext *context)
       : handler(context, [this](Diagnostic &diagnostic) {
           count += diagnostic.getSeverity() == DiagnosticSeverity::Error;
+          mlir::ad::addParserHint(diagnostic);
           return failure(); // on to the listener
         }) {}
   Error makeError(const Twine &unexplained) const {

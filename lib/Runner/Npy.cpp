@@ -121,8 +121,7 @@ llvm::Error NpyFile::read(int64_t offset, char *destination, int64_t bytes) cons
 
 llvm::Expected<Tensor> NpyFile::load(adrt_type type) const {
   if (!npyTypeFits(header.dtype, type))
-    return usageError("'" + path + "': expected elements of type " + adrt::typeName(type) +
-                      ", found dtype '" + header.dtype + "'");
+    return npyTypeError(path, header.dtype, type);
   llvm::Expected<Tensor> tensor = Tensor::create(type, header.shape);
   if (!tensor)
     return inFile(path, tensor.takeError());

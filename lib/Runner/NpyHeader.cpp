@@ -242,3 +242,35 @@ bool mlir::ad::runner::npyTypeFits(llvm::StringRef dtype, adrt_type type) {
   }
   return false;
 }
+
+// What NumPy calls the type; the narrow floats come from a package beside it.
+static llvm::StringRef numpyName(adrt_type type) {
+  switch (type) {
+  case ADRT_F64:
+    return "numpy.float64";
+  case ADRT_F32:
+    return "numpy.float32";
+  case ADRT_F16:
+    return "numpy.float16";
+  case ADRT_BF16:
+    return "ml_dtypes.bfloat16";
+  case ADRT_F8E4M3FN:
+    return "ml_dtypes.float8_e4m3fn";
+  case ADRT_F8E5M2:
+    return "ml_dtypes.float8_e5m2";
+  case ADRT_I1:
+    return "numpy.bool_";
+  case ADRT_I8:
+    return "numpy.int8";
+  case ADRT_I32:
+    return "numpy.int32";
+  case ADRT_I64:
+    return "numpy.int64";
+  }
+  return "";
+}
+
+llvm::Error mlir::ad::runner::npyTypeError(llvm::StringRef path, llvm::StringRef dtype, adrt_type type) {
+  return usageError("'" + path + "': expected elements of type " + adrt::typeName(type) + ", found dtype '" +
+                    dtype + "'; convert it with .astype(" + numpyName(type) + ")");
+}

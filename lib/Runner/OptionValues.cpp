@@ -14,6 +14,9 @@ std::string mlir::ad::runner::suggestValue(StringRef given, ArrayRef<StringRef> 
   StringRef best;
   unsigned distance = given.size() / 2 + 1;
   for (StringRef candidate : known) {
+    // The beginning of a name is nearer than any spelling.
+    if (!given.empty() && candidate.starts_with(given))
+      return (", did you mean '" + candidate + "'?").str();
     unsigned current = given.edit_distance(candidate, /*AllowReplacements=*/true, distance);
     if (current < distance) {
       distance = current;

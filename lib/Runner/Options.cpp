@@ -119,6 +119,9 @@ Error OptionsReader::readInput(Options &options) const {
   std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
   if (inputs.size() > 1)
     return usageError("expected one program, found '" + inputs[0] + "' and '" + inputs[1] + "'");
+  if (!inputs.empty() && StringRef(inputs.front()).ends_with(".npy"))
+    return usageError(Twine("expected a program ") + programFile(set) + ", found the array '" +
+                      inputs.front() + "'; give arrays to --arg NAME=FILE.npy");
   if (!inputs.empty())
     options.input = inputs.front();
   else if (!options.showEnv && !options.showVersion)
@@ -351,12 +354,15 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = checkValues())
     return std::move(error);
+  // Sources first: one that is torn apart leaves a word that looks like a second program.
+  if (Error error = readSources(options))
+    return std::move(error);
   if (Error error = readInput(options))
     return std::move(error);
   if (Error error = checkCompiled(options))
     return std::move(error);
-  for (Read read : {&OptionsReader::readTarget, &OptionsReader::readCompilation, &OptionsReader::readSources,
-                    &OptionsReader::readRuns, &OptionsReader::readOutputs})
+  for (Read read : {&OptionsReader::readTarget, &OptionsReader::readCompilation, &OptionsReader::readRuns,
+                    &OptionsReader::readOutputs})
     if (Error error = (this->*read)(options))
       return std::move(error);
   for (Check check : {&OptionsReader::checkEmit, &OptionsReader::checkOutputs, &OptionsReader::checkDevice})

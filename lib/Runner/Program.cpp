@@ -202,7 +202,8 @@ std::unique_ptr<Program> Program::compile(std::string_view source, std::string_v
   }
   Report report;
   std::unique_ptr<llvm::MemoryBuffer> input = llvm::MemoryBuffer::getMemBufferCopy(source, name);
-  Expected<LoadedProgram> loaded = Frontend(*options, hooks, report, recorder, interrupted).load(*input);
+  const std::function<bool()> asked = interrupted ? interrupted : [] { return false; };
+  Expected<LoadedProgram> loaded = Frontend(*options, hooks, report, recorder, asked).load(*input);
   if (!loaded) {
     failure = makeFailure(loaded.takeError(), std::move(recorder.messages));
     return nullptr;

@@ -189,8 +189,7 @@ Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Sourc
                       formatType(spec.type, header.shape));
   }
   if (!npyTypeFits(header.dtype, spec.type))
-    return usageError("'" + source.path + "': expected elements of type " + adrt::typeName(spec.type) +
-                      ", found dtype '" + header.dtype + "'");
+    return npyTypeError(source.path, header.dtype, spec.type);
   if (!header.fortranOrder && spec.type != ADRT_I1) {
     feed->file = std::make_unique<NpyFile>(std::move(*file));
     return std::move(feed);

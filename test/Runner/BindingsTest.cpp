@@ -120,7 +120,8 @@ TEST(bindings_check_files) {
   EXPECT_TEXT(bind({"--arg", argument.c_str()}),
               "argument 'x': '" + path + "': expected tensor<2x?xf32>, found tensor<3x4xf32>");
   llvm::cantFail(writeNpy(path, unit::tensor(ADRT_F64, {2, 4}, {}).view()));
-  EXPECT_TEXT(bind({"--arg", argument.c_str()}), "expected elements of type f32, found dtype '<f8'");
+  EXPECT_TEXT(bind({"--arg", argument.c_str()}),
+              "expected elements of type f32, found dtype '<f8'; convert it with .astype(numpy.float32)");
 }
 
 TEST(feeds_stream_along_the_first_axis) {

@@ -6,6 +6,8 @@
 
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
+#include "adjoint/Support/ParserHints.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/ADT/StringExtras.h"
@@ -76,6 +78,9 @@ int ad::runOptTool(int argc, char **argv) {
 
   DialectRegistry registry;
   ad::registerAllDialects(registry);
+  // The first dialect of a program; by then, the driver has its own handler.
+  registry.addExtension(
+      +[](MLIRContext *context, func::FuncDialect *dialect) { ad::addParserHints(context); });
   return asMainReturnCode(MlirOptMain(static_cast<int>(arguments.size()), arguments.data(),
                                       "Adjoint's optimizer driver\n", registry));
 }

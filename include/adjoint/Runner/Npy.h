@@ -31,6 +31,8 @@ inline llvm::Expected<NpyHeader> parseNpy(llvm::ArrayRef<char> bytes) {
 
 /// Whether elements of `dtype` are elements of `type`; raw V1 and V2 stand for the types that NumPy lacks.
 bool npyTypeFits(llvm::StringRef dtype, adrt_type type);
+/// That they are not, with the conversion to write.
+llvm::Error npyTypeError(llvm::StringRef path, llvm::StringRef dtype, adrt_type type);
 
 /// An open file whose data is read piece by piece.
 class NpyFile {

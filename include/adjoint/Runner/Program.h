@@ -79,7 +79,7 @@ struct ProgramResult {
 class Program {
 public:
   /// Compiles `source`; `name` stands for the file in locations. Between its stages it asks whether it is
-  /// `interrupted`. Null and the reason in `failure` when there is no such program.
+  /// `interrupted`, unless that is empty. Null and the reason in `failure` when there is no such program.
   static std::unique_ptr<Program> compile(std::string_view source, std::string_view name,
                                           const ProgramOptions &options, const Hooks &hooks,
                                           const std::function<bool()> &interrupted, Failure &failure);

@@ -6,6 +6,7 @@
 #include "KernelEmitter.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Support/NumericOption.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::ad {
@@ -29,13 +30,8 @@ private:
       emitError(module.getLoc(), "unknown table of tiles '") << tiles << "', expected large or small";
       return signalPassFailure();
     }
-    constexpr int64_t least = 8, most = 1024; // two lanes of 32 bits, and more than any register
-    if (vectorWidth < least || vectorWidth > most || !llvm::isPowerOf2_64(vectorWidth)) {
-      emitError(module.getLoc(), "expected a power of two from 8 to 1024 as vector-bytes, but got ")
-          << vectorWidth.getValue();
-      return signalPassFailure();
-    }
-    if (failed(requireStage(getOperation(), Stage::planned)))
+    if (failed(verifyVectorBytes(module, vectorWidth)) ||
+        failed(requireStage(getOperation(), Stage::planned)))
       return signalPassFailure();
     for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
       if (failed(normalizeKernel(kernel)))

@@ -6,6 +6,7 @@
 #include "../Contractions.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Support/NumericOption.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -58,7 +59,8 @@ private:
     }
     table = *found;
     packings.clear();
-    if (failed(requireStage(getOperation(), Stage::lowered)))
+    if (failed(verifyVectorBytes(getOperation(), vectorWidth)) ||
+        failed(requireStage(getOperation(), Stage::lowered)))
       return signalPassFailure();
     SmallVector<FusionOp> fusions;
     getOperation().walk([&](FusionOp fusion) { fusions.push_back(fusion); });

@@ -49,7 +49,7 @@ private:
   Error checkUnknown() const;
   Error readDim(OptionId id, StringRef name, adsim::Dim3 &dim) const;
   template <typename Number>
-  Error readNumber(OptionId id, StringRef name, uint64_t largest, Number &number) const;
+  Error readNumber(OptionId id, StringRef name, uint64_t least, uint64_t largest, Number &number) const;
   Error readSchedule(adsim::Schedule &schedule) const;
   const InputArgList &list;
 };
@@ -77,13 +77,17 @@ Error OptionsReader::readDim(OptionId id, StringRef name, adsim::Dim3 &dim) cons
 }
 
 template <typename Number>
-Error OptionsReader::readNumber(OptionId id, StringRef name, uint64_t largest, Number &number) const {
+Error OptionsReader::readNumber(OptionId id, StringRef name, uint64_t least, uint64_t largest,
+                                Number &number) const {
   const Arg *arg = list.getLastArg(id);
   if (!arg)
     return Error::success();
   Expected<uint64_t> value = parseNumber(arg->getValue(), ("option '--" + name + "'").str(), largest);
   if (!value)
     return value.takeError();
+  if (*value < least)
+    return usageError("option '--" + name + "' expects a number from " + Twine(least) + " to " +
+                      Twine(largest) + ", got '" + arg->getValue() + "'");
   number = static_cast<Number>(*value);
   return Error::success();
 }
@@ -118,10 +122,10 @@ Expected<ToolOptions> OptionsReader::read() {
   Error errors[] = {readDim(OPT_grid, "grid", options.grid),
                     readDim(OPT_block, "block", options.block),
                     readDim(OPT_cluster, "cluster", options.cluster),
-                    readNumber(OPT_shared, "shared", UINT32_MAX, options.sharedBytes),
-                    readNumber(OPT_seed, "seed", UINT64_MAX, options.seed),
-                    readNumber(OPT_threads, "threads", mostThreads, options.threads),
-                    readNumber(OPT_repeat, "repeat", UINT32_MAX, options.repeat),
+                    readNumber(OPT_shared, "shared", 0, UINT32_MAX, options.sharedBytes),
+                    readNumber(OPT_seed, "seed", 0, UINT64_MAX, options.seed),
+                    readNumber(OPT_threads, "threads", 0, mostThreads, options.threads),
+                    readNumber(OPT_repeat, "repeat", 1, UINT32_MAX, options.repeat),
                     readSchedule(options.schedule)};
   Error all = Error::success();
   for (Error &error : errors)

@@ -8,6 +8,7 @@
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
+#include "adjoint/Support/NumericOption.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -76,6 +77,8 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
   }
 
   void runOnOperation() override {
+    if (failed(verifyAtLeast(getOperation(), "max-rewrites", -1, maxRewrites)))
+      return signalPassFailure();
     CountRewrites counter;
     // Sharing and cancelling enable each other; few programs need more than two rounds.
     for (int round = 0; round < kMaxRounds; ++round) {

@@ -6,6 +6,7 @@
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Support/NumericOption.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::ad {
@@ -186,11 +187,8 @@ struct SplitContractionsPass : ad::impl::SplitContractionsPassBase<SplitContract
   }
 
   void runOnOperation() override {
-    if (blocks < 1) {
-      emitError(getOperation()->getLoc(), "expected a positive number of blocks, but got ")
-          << blocks.getValue();
+    if (failed(verifyAtLeast(getOperation(), "blocks", 1, blocks)))
       return signalPassFailure();
-    }
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     for (bool exact : {false, true})

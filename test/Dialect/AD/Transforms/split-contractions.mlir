@@ -4,7 +4,7 @@
 // RUN: ad-opt %s --ad-set-numerics=numerics=strict --ad-split-contractions | FileCheck %s --check-prefix=STRICT
 // RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-contractions --remarks-filter=ad-numerics 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 // RUN: not ad-opt %s --ad-set-numerics=numerics=fast --ad-split-contractions=blocks=0 2>&1 | FileCheck %s --check-prefix=BLOCKS
-// BLOCKS: error: expected a positive number of blocks, but got 0
+// BLOCKS: error: expected 'blocks' with a number of at least 1, but got 0
 //
 // As many parts as give 128 blocks of threads a tile, but none less deep than 128 where threads multiply and 512 where tensor cores do.
 

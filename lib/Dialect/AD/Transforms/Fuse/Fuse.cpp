@@ -11,6 +11,9 @@
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-fuse"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_FUSEPASS
@@ -101,10 +104,13 @@ private:
         graph.merge(*home, *candidate);
       }
     }
-    if (home)
+    if (home) {
+      LDBG() << op->getName() << " joins a fusion of " << home->members.size() << " operations";
       accept(op, chosen, *home, graph);
-    else if (!refusal.empty())
+    } else if (!refusal.empty()) {
+      LDBG() << op->getName() << " stays outside: " << refusal;
       reportRefusal(op, refusal);
+    }
     return home;
   }
 

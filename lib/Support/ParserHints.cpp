@@ -1,0 +1,115 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The parser of MLIR has one message for an unknown operation and no hook that a dialect could use without
+// parsing the operation itself, so that the text of the message is completed on its way to the user.
+
+#include "adjoint/Support/ParserHints.h"
+#include "mlir/IR/OperationSupport.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+
+static constexpr llvm::StringLiteral kPrefix = "ad.";
+
+// Names that NumPy, JAX, PyTorch and other dialects have for operations of ours.
+static StringRef nameHere(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Cases({"matmul", "mm", "bmm", "mv", "einsum", "dot_general", "contract", "matvec"}, "dot")
+      .Cases({"linear", "addmm", "fully_connected"}, "gemm")
+      .Cases({"sum", "reduce_add"}, "reduce_sum")
+      .Cases({"mean", "avg", "average"}, "reduce_mean")
+      .Cases({"prod", "product"}, "reduce_prod")
+      .Cases({"amax", "maximum_reduce"}, "reduce_max")
+      .Cases({"amin", "minimum_reduce"}, "reduce_min")
+      .Cases({"maximum", "maximumf", "maxsi"}, "max")
+      .Cases({"minimum", "minimumf", "minsi"}, "min")
+      .Cases({"subtract", "subf", "subi"}, "sub")
+      .Cases({"multiply", "mulf", "muli"}, "mul")
+      .Cases({"divide", "divf", "true_divide"}, "div")
+      .Cases({"addf", "addi"}, "add")
+      .Cases({"negate", "negf", "negative"}, "neg")
+      .Cases({"power", "powf"}, "pow")
+      .Cases({"absolute", "absf", "fabs"}, "abs")
+      .Cases({"logistic", "expit"}, "sigmoid")
+      .Cases({"swish"}, "silu")
+      .Cases({"where", "if_then_else"}, "select")
+      .Cases({"permute", "swapaxes", "t"}, "transpose")
+      .Cases({"view", "flatten", "squeeze", "unsqueeze", "expand_dims", "collapse_shape"}, "reshape")
+      .Cases({"expand", "broadcast_to", "broadcast_in_dim", "tile"}, "broadcast")
+      .Cases({"cat", "concatenate", "stack"}, "concat")
+      .Cases({"arange", "range"}, "iota")
+      .Cases({"zeros", "ones", "splat", "fill"}, "full")
+      .Cases({"const", "literal"}, "constant")
+      .Cases({"astype", "to", "extf", "truncf"}, "cast")
+      .Cases({"grad", "gradient", "value_and_gradient", "backward", "jacobian"}, "value_and_grad")
+      .Cases({"pullback", "reverse_diff"}, "vjp")
+      .Cases({"detach", "stop_grad"}, "stop_gradient")
+      .Cases({"layernorm"}, "layer_norm")
+      .Cases({"rmsnorm"}, "rms_norm")
+      .Cases({"logsumexp", "logsoftmax"}, "log_softmax")
+      .Cases({"modulo", "fmod", "mod", "remainder"}, "rem")
+      .Cases({"round", "rint"}, "round_even")
+      .Cases({"flip"}, "reverse")
+      .Cases({"isfinite"}, "is_finite")
+      .Cases({"equal", "less", "greater", "cmp", "cmpf", "eq", "lt", "gt"}, "compare")
+      .Default("");
+}
+
+// The operation whose spelling is nearest, if no more than a third of the letters differ.
+static StringRef nearestName(StringRef name, ArrayRef<RegisteredOperationName> operations) {
+  StringRef best;
+  unsigned distance = name.size() / 3 + 2;
+  for (RegisteredOperationName operation : operations) {
+    StringRef candidate = operation.getStringRef().drop_front(kPrefix.size());
+    unsigned current = name.edit_distance(candidate, /*AllowReplacements=*/true, distance);
+    if (current < distance) {
+      distance = current;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+// `name` is what stands behind the dialect's prefix, which the user may have forgotten.
+static void suggestOperation(Diagnostic &diagnostic, StringRef name, bool hasPrefix) {
+  MLIRContext *context = diagnostic.getLocation()->getContext();
+  SmallVector<RegisteredOperationName> operations;
+  llvm::copy_if(
+      context->getRegisteredOperations(), std::back_inserter(operations),
+      [](RegisteredOperationName operation) { return operation.getStringRef().starts_with(kPrefix); });
+  bool isExact = llvm::any_of(operations, [&](RegisteredOperationName operation) {
+    return operation.getStringRef().drop_front(kPrefix.size()) == name;
+  });
+  StringRef meant = isExact ? name : nameHere(name);
+  if (meant.empty() && hasPrefix)
+    meant = nearestName(name, operations);
+  if (!meant.empty())
+    diagnostic << "; did you mean '" << kPrefix << meant << "'?";
+  else if (hasPrefix)
+    diagnostic << "; docs/reference lists the operations of the dialect";
+}
+
+void ad::addParserHint(Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+    return;
+  std::string text = diagnostic.str();
+  StringRef rest = text;
+  if (rest.consume_front("custom op '") && rest.contains("' is unknown")) {
+    StringRef name = rest.take_until([](char c) { return c == '\''; });
+    if (bool hasPrefix = name.consume_front(kPrefix); hasPrefix || !name.contains('.'))
+      suggestOperation(diagnostic, name, hasPrefix);
+  } else if (text == "expected ':'") {
+    diagnostic << " and a type, for example ': tensor<4xf32>'";
+  } else if (text == "expected operation name in quotes") {
+    diagnostic << ", an operation, or '}' where a region ends";
+  } else if (rest.starts_with("block with no terminator")) {
+    diagnostic << "; end a function with 'return', and other regions with the yield of their operation";
+  }
+}
+
+void ad::addParserHints(MLIRContext *context) {
+  context->getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
+    addParserHint(diagnostic);
+    return failure(); // on to whoever prints it
+  });
+}

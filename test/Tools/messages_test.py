@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Mistakes of a first day: each message stands where the fault is, says what was expected and found, and what to write instead.
+
+Programs are the body of a function of `%x: tensor<4x3xf32>`.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
+sys.dont_write_bytecode = True
+
+import numpy as np
+
+import checks
+
+BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
+HEAD = 'func.func @main(%x: tensor<4x3xf32> {ad.name = "x"}) -> tensor<4x3xf32> {\n'
+TAIL = "  return %y : tensor<4x3xf32>\n}\n"
+T = "tensor<4x3xf32>"
+
+# The line of the body, the column of the message, and what it says.
+LINES = {
+    "another framework's product": (f"%y = ad.matmul %x, %x : {T}", 8, "'ad.matmul' is unknown; did you mean 'ad.dot'?"),
+    "another framework's layer": (f"%y = ad.linear %x, %x : {T}", 8, "'ad.linear' is unknown; did you mean 'ad.gemm'?"),
+    "another framework's sum": (f"%y = ad.sum %x : {T}", 8, "'ad.sum' is unknown; did you mean 'ad.reduce_sum'?"),
+    "a gradient": (f"%y = ad.grad @main(%x) : {T}", 8, "'ad.grad' is unknown; did you mean 'ad.value_and_grad'?"),
+    "a letter too many": (f"%y = ad.expp %x : {T}", 8, "'ad.expp' is unknown; did you mean 'ad.exp'?"),
+    "letters exchanged": (f"%y = ad.trasnpose %x : {T}", 8, "did you mean 'ad.transpose'?"),
+    "a word left out": (f"%y = ad.softmx %x axis 1 : {T}", 8, "did you mean 'ad.softmax'?"),
+    "no prefix": (f"%y = exp %x : {T}", 8, "; did you mean 'ad.exp'?"),
+    "no such operation": (f"%y = ad.convolution2d %x : {T}", 8, "; docs/reference lists the operations of the dialect"),
+    "no type": ("%y = ad.exp %x", 17, "expected ':' and a type, for example ': tensor<4xf32>'"),
+    "another type": ("%y = ad.exp %x : tensor<4x3xf64>", 15, "expects different type than prior uses: 'tensor<4x3xf64>' vs 'tensor<4x3xf32>'"),
+    "sizes that do not fit": (f"%y = ad.dot %x, %x : ({T}, {T}) -> {T}", 8, "contracting axes 1 and 0 have sizes 3 and 4"),
+    "an axis too many": (f"%y = ad.softmax %x axis 2 : {T}", 8, "expected an axis from 0 to 1, but got 2"),
+    "an unknown attribute": (f"%y = ad.exp %x {{precise}} : {T}", 8, "has no attribute 'precise'"),
+    "a number for a constant": (f"%y = ad.constant 1.0 : {T}", 20, "write dense<1.0>"),
+    "a value that is not there": (f"%y = ad.exp %z : {T}", 15, "use of undeclared SSA value name"),
+}
+# The whole program, the place of the message, and what it says.
+PROGRAMS = {
+    "no return": (HEAD + f"  %y = ad.exp %x : {T}\n}}\n", "2:8", "; end a function with 'return'"),
+    "no brace": (HEAD + f"  %y = ad.exp %x : {T}\n  return %y : {T}\n", "3:", "or '}' where a region ends"),
+    "another result": (HEAD.replace("-> tensor<4x3", "-> tensor<3x4") + f"  %y = ad.exp %x : {T}\n" + TAIL, "3:3",
+                       "type of return operand 0 ('tensor<4x3xf32>') doesn't match function result type ('tensor<3x4xf32>')"),
+    "a mode of numerics": ("module attributes {ad.numerics = #ad.numerics<exact>} {\n}\n", "1:47", "expected reproducible, strict or fast, but got 'exact'"),
+}
+# Options of ad-runner behind a program that is right, and the message.
+OPTIONS = {
+    "no source": ([], "argument 'x' of type tensor<4x3xf32> has no source, expected --arg x=SOURCE"),
+    "another name": (["--arg", "y=zeros"], "the program has no argument 'y', its arguments are x"),
+    "a source torn apart": (["--arg", "x", "zeros"], "expected --arg NAME=SOURCE, found 'x'"),
+    "another type": (["--arg", "x={}/double.npy"], "expected elements of type f32, found dtype '<f8'; convert it with .astype(numpy.float32)"),
+    "another shape": (["--arg", "x={}/turned.npy"], "turned.npy': expected tensor<4x3xf32>, found tensor<3x4xf32>"),
+    "half a file": (["--arg", "x={}/half.npy"], "truncated: the header announces 48 bytes of data, the file holds 24"),
+    "a folder": (["--arg", "x={}"], "not a regular file"),
+    "no file": (["--arg", "x={}/none.npy"], "no file '{}/none.npy', and no source of that name; sources are"),
+    "a size that is no number": (["--arg", "x=zeros", "--dim", "x.0=nan"], "expected --dim NAME.AXIS=N with numbers from 0 to"),
+    "half a target": (["--target", "gpu"], "unknown target 'gpu', expected reference, cpu, gpu-sim or cuda, did you mean 'gpu-sim'?"),
+    "an option without its end": (["--thread", "2"], "unknown option '--thread', did you mean '--threads'?"),
+    "less than no threads": (["--threads", "-1"], "expected --threads with a number from 0 to 1024, found '-1'"),
+    "another entry": (["--entry", "loss"], "no function @loss, it has @main; choose one with --entry NAME"),
+}
+# Options of passes and the least that they take.
+NUMBERS = {
+    "--ad-simplify=max-rewrites": (-7, "expected 'max-rewrites' with a number of at least -1, but got -7"),
+    "--ad-split-contractions=blocks": (-1, "expected 'blocks' with a number of at least 1, but got -1"),
+    "--ad-emit-cpu=vector-bytes": (24, "expected 'vector-bytes' with a power of two from 8 to 1024, but got 24"),
+    "--ad-prepack-operands=vector-bytes": (0, "expected 'vector-bytes' with a power of two from 8 to 1024, but got 0"),
+}
+
+
+def said(tool, *options):
+    done = subprocess.run([str(BIN / tool), *map(str, options)], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stderr
+
+
+def wrong_program(text, place, message):
+    def check(folder):
+        file = folder / "program.mlir"
+        file.write_text(text)
+        for tool, options in (("ad-runner", ["--cache=off", "--arg=x=zeros"]), ("ad-opt", [])):
+            code, error = said(tool, file, *options)
+            line = next((line for line in error.splitlines() if "error: " in line), "")
+            if code != 1 or f"program.mlir:{place}" not in line or message not in line:
+                yield f"{tool}: expected exit code 1 and '{message}' at {place}, but got {code}: {error[:300]}"
+
+    return check
+
+
+def wrong_options(options, message):
+    def check(folder):
+        (folder / "program.mlir").write_text(HEAD + f"  %y = ad.exp %x : {T}\n" + TAIL)
+        np.save(folder / "double.npy", np.zeros((4, 3)))
+        np.save(folder / "turned.npy", np.zeros((3, 4), np.float32))
+        np.save(folder / "half.npy", np.zeros((4, 3), np.float32))
+        (folder / "half.npy").write_bytes((folder / "half.npy").read_bytes()[:-24])
+        code, error = said("ad-runner", folder / "program.mlir", "--cache=off", *[option.format(folder) for option in options])
+        if code != 2 or message.format(folder) not in error:
+            yield f"expected exit code 2 and '{message.format(folder)}', but got {code}: {error[:300]}"
+
+    return check
+
+
+def wrong_number(option, number, message):
+    def check(folder):
+        (folder / "program.mlir").write_text(HEAD + f"  %y = ad.exp %x : {T}\n" + TAIL)
+        code, error = said("ad-opt", folder / "program.mlir", f"{option}={number}")
+        if code != 1 or message not in error:
+            yield f"expected exit code 1 and '{message}', but got {code}: {error[:300]}"
+        code, error = said("ad-opt", folder / "program.mlir", f"{option}=99999999999999999999")
+        if code != 1 or "99999999999999999999" not in error:
+            yield f"expected an error for a number beyond 64 bits, but got {code}: {error[:300]}"
+
+    return check
+
+
+def array_for_program(folder):
+    np.save(folder / "x.npy", np.zeros(3))
+    code, error = said("ad-runner", folder / "x.npy")
+    if code != 2 or "expected a program FILE.mlir, found the array" not in error or "--arg NAME=FILE.npy" not in error:
+        yield f"expected exit code 2 for an array, but got {code}: {error[:300]}"
+
+
+def main():
+    cases = [(name, wrong_program(f"{HEAD}  {line}\n{TAIL}", f"2:{column}", message)) for name, (line, column, message) in LINES.items()]
+    cases += [(name, wrong_program(*given)) for name, given in PROGRAMS.items()]
+    cases += [(name, wrong_options(*given)) for name, given in OPTIONS.items()]
+    cases += [(option, wrong_number(option, *given)) for option, given in NUMBERS.items()]
+    return checks.run_checks("messages", [*cases, ("an array for a program", array_for_program)])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
