@@ -15,8 +15,10 @@ bool isNarrowFloat(ElementType type) { return isFloat(type) && sizeInBytes(type)
 /// One conversion of one value.
 class CastEmitter {
 public:
-  CastEmitter(OpBuilder &builder, Location loc, Value value, ElementType from, ElementType to)
-      : builder(builder), b(builder, loc, value.getType()), value(value), from(from), to(to) {}
+  CastEmitter(OpBuilder &builder, Location loc, Value value, ElementType from, ElementType to,
+              bool halfInstructions)
+      : builder(builder), b(builder, loc, value.getType()), value(value), from(from), to(to),
+        halfInstructions(halfInstructions) {}
 
   Value run() {
     return isFloat(from) ? fromFloating() : isFloat(to) ? integerToFloating() : integerToInteger();
@@ -29,7 +31,9 @@ private:
     if (from == ElementType::F64)
       return fromComputed(b.wrap<double>(value));
     Emitted<float> x = b.wrap<float>(value);
-    if (isNarrowFloat(from)) {
+    if (from == ElementType::F16 && halfInstructions) {
+      x = b.wrap<float>(b.convertTo<arith::ExtFOp>(value, builder.getF32Type()));
+    } else if (isNarrowFloat(from)) {
       Value code = b.convertTo<arith::BitcastOp>(value, builder.getIntegerType(8 * sizeInBytes(from)));
       x = widenFloat(b, b.wrap<uint32_t>(b.convertTo<arith::ExtUIOp>(code, builder.getI32Type())),
                      narrowFormat(from));
@@ -40,6 +44,9 @@ private:
   /// From f32 or f64, with the one rounding or truncation.
   template <class T> Value fromComputed(Emitted<T> x) {
     constexpr bool wide = std::is_same_v<T, double>;
+    // Processors have no such instruction for f64, and through f32 there would be two roundings.
+    if (to == ElementType::F16 && halfInstructions && !wide)
+      return b.convertTo<arith::TruncFOp>(x.value, element(to));
     if (isNarrowFloat(to))
       return narrowed(narrowFloat<T>(b, x, narrowFormat(to)));
     switch (to) {
@@ -95,16 +102,17 @@ private:
   ArithBuilder b;
   Value value;
   ElementType from, to;
+  bool halfInstructions;
 };
 
 } // namespace
 
-Value emitCast(OpBuilder &builder, Location loc, Value value, Type element) {
+Value emitCast(OpBuilder &builder, Location loc, Value value, Type element, bool halfInstructions) {
   std::optional<ElementType> from = elementTypeOf(value.getType()), to = elementTypeOf(element);
   assert(from && to && "expected element types that tensors have");
   if (*from == *to)
     return value;
-  return CastEmitter(builder, loc, value, *from, *to).run();
+  return CastEmitter(builder, loc, value, *from, *to, halfInstructions).run();
 }
 
 } // namespace mlir::ad::numerics

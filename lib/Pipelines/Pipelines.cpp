@@ -106,7 +106,9 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   host.profile = options.profile;
   pm.addPass(createLowerHostPass(host));
   OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createExpandScalarOpsPass());
+  ExpandScalarOpsPassOptions expand;
+  expand.halfInstructions = options.halfInstructions;
+  functions.addPass(createExpandScalarOpsPass(expand));
   functions.addPass(createCSEPass());
   functions.addPass(createSCFToControlFlowPass());
   functions.addPass(createLowerGuardsPass());

@@ -204,6 +204,7 @@ CpuTarget mlir::ad::runner::hostCpu() {
   auto has = [&](llvm::StringRef feature) { return is_contained(host.features, feature); };
   host.vectorBytes = widestVector(has);
   host.dotProducts = has("+avx512bf16");
+  host.halfInstructions = has("+f16c");
   return host;
 }
 
@@ -233,6 +234,7 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool e
   auto has = [&](llvm::StringRef feature) { return subtarget.checkFeatures(feature); };
   wanted.vectorBytes = widestVector(has);
   wanted.dotProducts = has("+avx512bf16");
+  wanted.halfInstructions = has("+f16c");
   for (llvm::StringRef signedFeature : host.features) {
     llvm::StringRef feature = signedFeature.drop_front();
     if (!has(("+" + feature).str()))

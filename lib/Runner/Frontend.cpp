@@ -104,6 +104,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.cpuFeatures = cpu.features;
   pipeline.vectorBytes = cpu.vectorBytes;
   pipeline.dotProducts = cpu.dotProducts;
+  pipeline.halfInstructions = cpu.halfInstructions;
   return pipeline;
 }
 

@@ -28,7 +28,7 @@ std::unique_ptr<ObjectCache> Frontend::openCache() {
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
   // By name, so that a new field does not compile before it has its place here.
   const auto [entry, numerics, optimize, fuse, tiles, profile, chip, cpuName, cpuFeatures, vectorBytes,
-              dotProducts] = pipelineOptions(cpu);
+              dotProducts, halfInstructions] = pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());
   key.add(std::to_string(ADRT_ABI_VERSION));
@@ -41,6 +41,7 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   key.add(optimize ? "optimize" : "");
   key.add(profile ? "profile" : "");
   key.add(dotProducts ? "dot products" : "");
+  key.add(halfInstructions ? "half instructions" : "");
   key.add(cpu.featureString());
   return key.digest();
 }

@@ -52,6 +52,7 @@ static void fill(AdToCpuOptions &options, const runner::PipelineOptions &given) 
   options.tiles = given.tiles;
   options.vectorBytes = given.vectorBytes;
   options.dotProducts = given.dotProducts;
+  options.halfInstructions = given.halfInstructions;
 }
 
 static void selectEntry(OpPassManager &pm, const runner::PipelineOptions &given) {

@@ -2,6 +2,7 @@
 //
 // RUN: ad-opt %s --ad-expand-scalar-ops | FileCheck %s
 // RUN: ad-opt %s --ad-expand-scalar-ops=remainders=true | FileCheck %s --check-prefix=REMAINDERS
+// RUN: ad-opt %s --ad-expand-scalar-ops=half-instructions=true | FileCheck %s --check-prefix=HALF
 
 // Elementary functions become arithmetic on scalars and on vectors; ad-math-emit-check holds the bits against the library.
 // CHECK-LABEL: func.func @function
@@ -58,4 +59,21 @@ func.func @wide(%x: f8E5M2) -> f32 {
 func.func @remainder(%x: f64, %y: f64) -> f64 {
   %0 = arith.remf %x, %y : f64
   return %0 : f64
+}
+
+// Where the processor converts f16, so does one operation. From f64 there is no instruction, and two would round twice.
+// CHECK-LABEL: func.func @half
+// CHECK-NOT: arith.extf
+// CHECK-NOT: arith.truncf
+// CHECK: return
+// HALF-LABEL: func.func @half
+// HALF: arith.extf %{{.+}} : vector<16xf16> to vector<16xf32>
+// HALF: arith.truncf %{{.+}} : vector<16xf32> to vector<16xf16>
+// HALF-NOT: arith.truncf
+// HALF: return
+func.func @half(%h: vector<16xf16>, %s: vector<16xf32>, %d: f64) -> (vector<16xf32>, vector<16xf16>, f16) {
+  %0 = ad.convert %h : vector<16xf16> to vector<16xf32>
+  %1 = ad.convert %s : vector<16xf32> to vector<16xf16>
+  %2 = ad.convert %d : f64 to f16
+  return %0, %1, %2 : vector<16xf32>, vector<16xf16>, f16
 }

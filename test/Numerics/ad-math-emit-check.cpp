@@ -8,6 +8,7 @@
 #include "adjoint/Numerics/EmitCasts.h"
 #include "adjoint/Numerics/EmitElementary.h"
 #include "adjoint/Numerics/MLIRElementType.h"
+#include "llvm/TargetParser/Host.h"
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -114,19 +115,30 @@ std::vector<Comparison> addApproximations(EmitJit &jit) {
   return comparisons;
 }
 
-std::vector<Comparison> addCasts(EmitJit &jit) {
-  std::vector<Comparison> comparisons;
+void addCasts(EmitJit &jit, bool halfInstructions, std::vector<Comparison> &comparisons) {
   for (int f = 0; f < elementTypeCount; ++f)
     for (int t = 0; t < elementTypeCount; ++t)
       for (int lanes : laneCounts) {
         auto from = static_cast<ElementType>(f), to = static_cast<ElementType>(t);
-        std::string name = kernelName("cast", from, to, lanes);
+        if (halfInstructions && from != ElementType::F16 && to != ElementType::F16)
+          continue;
+        std::string name = kernelName(halfInstructions ? "half_cast" : "cast", from, to, lanes);
         jit.add(name, from, to, lanes, [=](OpBuilder &builder, Location loc, Value first, Value) {
-          return emitCast(builder, loc, first, toMLIRType(builder.getContext(), to));
+          return emitCast(builder, loc, first, toMLIRType(builder.getContext(), to), halfInstructions);
         });
         comparisons.push_back(
             {name, from, to, lanes, [=](uint64_t x, uint64_t) { return castScalar(from, to, x); }});
       }
+}
+
+/// The instructions for f16 are compared where this machine has them.
+std::vector<Comparison> addCasts(EmitJit &jit) {
+  std::vector<Comparison> comparisons;
+  addCasts(jit, /*halfInstructions=*/false, comparisons);
+  if (llvm::sys::getHostCPUFeatures().lookup("f16c"))
+    addCasts(jit, /*halfInstructions=*/true, comparisons);
+  else
+    std::printf("this machine has no F16C: its conversions are not compared\n");
   return comparisons;
 }
 

@@ -298,6 +298,7 @@ def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops"> {
   let summary = "Expand elementary functions and conversions into arith operations";
   let description = [{
     `ad.elementary` becomes the text of lib/Numerics/Math, `ad.convert` the integer expansion of lib/Numerics, on scalars and vectors.
+    Conversions between f16 and f32 stay operations of arith where the processor has instructions for them.
     Last, so that everything before sees one operation.
 
     Before:
@@ -308,7 +309,9 @@ def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops"> {
     Refuses nothing.
   }];
   let options = [Option<"remainders", "remainders", "bool", "false",
-                        "Expand arith.remf on scalars too, for a target whose own is not exact">];
+                        "Expand arith.remf on scalars too, for a target whose own is not exact">,
+                 Option<"halfInstructions", "half-instructions", "bool", "false",
+                        "The processor converts between f16 and f32 (F16C): use arith.extf and arith.truncf there">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }

@@ -32,6 +32,9 @@ struct AdToCpuOptions : SharedOptions, PassPipelineOptions<AdToCpuOptions> {
   Option<bool> dotProducts{*this, "dot-products",
                            llvm::cl::desc("The processor multiplies and adds pairs of bf16 (AVX512_BF16)"),
                            llvm::cl::init(false)};
+  Option<bool> halfInstructions{*this, "half-instructions",
+                                llvm::cl::desc("The processor converts between f16 and f32 (F16C)"),
+                                llvm::cl::init(false)};
   Option<std::string> tiles{*this, "tiles", llvm::cl::desc("The tile table of ad-emit-cpu: large or small"),
                             llvm::cl::init("large")};
 };

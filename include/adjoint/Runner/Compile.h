@@ -17,6 +17,7 @@ struct CpuTarget {
   std::vector<std::string> needed;   ///< features that its code may use, without a sign
   int64_t vectorBytes = 16;          ///< of the widest vector register
   bool dotProducts = false;          ///< of pairs of bf16 (AVX512_BF16)
+  bool halfInstructions = false;     ///< that convert between f16 and f32 (F16C)
   std::string featureString() const;
 };
 

@@ -24,8 +24,9 @@ struct PipelineOptions {
   std::string chip;     ///< of a GPU; empty: the target's own choice
   std::string cpu;      ///< as LLVM names it
   std::vector<std::string> cpuFeatures;
-  int64_t vectorBytes = 16; ///< of the processor's widest vector register
-  bool dotProducts = false; ///< the processor has AVX512_BF16
+  int64_t vectorBytes = 16;      ///< of the processor's widest vector register
+  bool dotProducts = false;      ///< the processor has AVX512_BF16
+  bool halfInstructions = false; ///< the processor has F16C
 };
 
 /// What the tool brings. A null function means that this build lacks the part.

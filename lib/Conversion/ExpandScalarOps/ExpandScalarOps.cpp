@@ -45,13 +45,14 @@ private:
     }
   }
 
-  static Value expand(OpBuilder &builder, Operation *op) {
+  Value expand(OpBuilder &builder, Operation *op) {
     Location loc = op->getLoc();
     if (isa<arith::RemFOp>(op))
       return numerics::emitRemainder(builder, loc, op->getOperand(0), op->getOperand(1));
     auto elementary = dyn_cast<ElementaryOp>(op);
     if (!elementary)
-      return numerics::emitCast(builder, loc, op->getOperand(0), getElementTypeOrSelf(op->getResult(0)));
+      return numerics::emitCast(builder, loc, op->getOperand(0), getElementTypeOrSelf(op->getResult(0)),
+                                halfInstructions);
     if (elementary.getApproximate())
       return numerics::emitApproximation(builder, loc, numericsFunction(elementary.getFunction()),
                                          elementary.getInputs().front());

@@ -73,6 +73,8 @@ template <class T, class B> V<B, uint32_t> narrowFloat(B &b, V<B, T> x, NarrowFo
 /// The value of a code, exactly; only the low bits of `code` may be set.
 template <class B> V<B, float> widenFloat(B &b, V<B, uint32_t> code, NarrowFormat format) {
   const int shift = 23 - format.mantissa;
+  if (format.width == 16 && format.bias == 127) // bf16 is the upper half of an f32
+    return b.fromBits(code << shift);
   const uint32_t signBit = 1u << (format.width - 1);
   V<B, uint32_t> sign = (code & signBit) << (32 - format.width);
   V<B, uint32_t> magnitude = code & (signBit - 1u);
