@@ -104,7 +104,7 @@ def contractions(seed, element, large):
 def rows_and_movements(seed, element):
     module = Module(seed)
     draw = module.draw
-    for kind in ("softmax", "sum", "sum of columns", "cumsum", "transpose", "slice", "concat", "elementwise", "broadcast", "reverse"):
+    for kind in ("softmax", "sum", "sum of columns", "cumsum", "transpose", "slice", "strided", "concat", "elementwise", "broadcast", "reverse"):
         rows, columns = draw.choice(SIZES), draw.choice(SIZES)
         x, type = module.argument(element, rows, columns)
         if kind == "softmax":
@@ -120,6 +120,10 @@ def rows_and_movements(seed, element):
         elif kind == "slice":
             part = tensor(element, (rows + 1) // 2, columns)
             module.end(module.add(f"ad.slice {x} [0, 0] strides [2, 1] : {type} -> {part}", part))
+        elif kind == "strided":  # the last element of the argument is read, if the stride allows
+            stride = draw.choice([2, 3, 5, 8])
+            part = tensor(element, rows, (columns + stride - 1) // stride)
+            module.end(module.add(f"ad.slice {x} [0, {(columns - 1) % stride}] strides [1, {stride}] : {type} -> {part}", part))
         elif kind == "concat":
             y, other = module.argument(element, rows, 3)
             both = tensor(element, rows, columns + 3)

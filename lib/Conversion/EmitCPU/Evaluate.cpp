@@ -246,9 +246,13 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
   return results;
 }
 
-FailureOr<Value> KernelEmitter::extract(tensor::ExtractOp op, IRMapping &values) {
+FailureOr<Value> KernelEmitter::extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops) {
   Position position;
   for (Value index : op.getIndices()) {
+    if (std::optional<Index> affine = lanes > 1 ? affineIndex(index, loops) : std::nullopt) {
+      position.push_back(*affine);
+      continue;
+    }
     Value mapped = lookup(index, values);
     if (isa<VectorType>(mapped.getType()))
       position.push_back({nullptr, 0, mapped});
@@ -268,7 +272,7 @@ FailureOr<Value> KernelEmitter::cloneScalar(Operation *op, IRMapping &values, Ar
     return value;
   }
   if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
-    FailureOr<Value> value = extract(read, values);
+    FailureOr<Value> value = extract(read, values, loops);
     if (succeeded(value))
       values.map(read.getResult(), *value);
     return value;

@@ -89,7 +89,7 @@ FailureOr<Value> KernelEmitter::extremeOfLanes(linalg::GenericOp generic, ArrayR
       scf::IfOp::create(builder, loc, getElementTypeOrSelf(best), doubtful, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, halve(best, better));
+  scf::YieldOp::create(builder, loc, joinAllLanes(best, better));
   builder.setInsertionPointToStart(branch.thenBlock());
   Scope scope(*this);
   FailureOr<Value> exact = exactly();

@@ -51,25 +51,30 @@ LogicalResult KernelEmitter::hoist(Value tensor, const Position &position, Visit
   return success();
 }
 
-// Whether a sum over lanes is read at positions that vary: then these cannot be lanes themselves.
-bool KernelEmitter::sumsLanesAt(Value tensor, const Position &position, Visited &visited) {
+// Whether a sum over lanes is read at positions that vary: then these cannot be lanes themselves, but for the
+// sums of short rows.
+bool KernelEmitter::sumsLanesAt(Value tensor, const Position &position, Visited &visited, bool ofShortRows) {
   if (!enter(visited, tensor, position))
     return false;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (generic && varies(position) && usesLanes(generic))
+  if (generic && varies(position) && usesLanes(generic) && (ofShortRows || !sumsRowsTogether(generic)))
     return true;
-  return llvm::any_of(inputsAt(tensor, position),
-                      [&](auto &input) { return sumsLanesAt(input.first, input.second, visited); });
+  return llvm::any_of(inputsAt(tensor, position), [&](auto &input) {
+    return sumsLanesAt(input.first, input.second, visited, ofShortRows);
+  });
 }
 
 // The same for the whole nest: the axis varies, and so do those behind it, which have size 1.
-bool KernelEmitter::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis) {
+bool KernelEmitter::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows) {
   if (axis < 0)
     return false;
+  // A vector with few rows would compute most of its lanes in vain.
+  int64_t rows = nest.shape[axis];
+  ofShortRows |= !ShapedType::isDynamic(rows) && rows < vectorLanes;
   Position position(nest.shape.size(), {indexConstant(0), 0, nullptr});
   position[axis] = Index::varying();
   Visited visited;
-  return llvm::any_of(roots, [&](Value root) { return sumsLanesAt(root, position, visited); });
+  return llvm::any_of(roots, [&](Value root) { return sumsLanesAt(root, position, visited, ofShortRows); });
 }
 
 // Before the loop over the axis that follows the ones in `positions`.

@@ -70,7 +70,7 @@ LogicalResult KernelEmitter::bindScalars() {
     }
     if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
       IRMapping none;
-      FailureOr<Value> value = extract(read, none);
+      FailureOr<Value> value = extract(read, none, {});
       if (failed(value))
         return failure();
       scalars.map(read.getResult(), *value);
@@ -240,8 +240,8 @@ LogicalResult KernelEmitter::emitRoots() {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   auto setTiles = [&](StringRef tiles) { function->setAttr("ad.tiles", builder.getStringAttr(tiles)); };
   if (roots.size() == 1) {
-    if (std::optional<int64_t> axis = transposedAxis(roots.front()))
-      return emitTranspose(roots.front(), *axis);
+    if (std::optional<BlockAxes> axes = transposedAxes(roots.front()))
+      return emitTranspose(roots.front(), *axes);
     if (std::optional<PackedOperand> packed = packingOfCopy(roots.front())) {
       emitPacking(*packed);
       return success();
@@ -281,8 +281,9 @@ LogicalResult KernelEmitter::emitRoots() {
     if (!oneShape || (hasRows && laneAxisOf(nest) >= 0 && !lanesAreSummed))
       return emitRows(roots, *space);
     setTiles(nest.shape.empty() ? "one" : "outer");
-    nest.vectorize = !lanesAreSummed;
-    chooseBlock(nest);
+    nest.vectorize = !sumsLanesAlong(roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
+    if (!lanesAreSummed)
+      chooseBlock(nest);
   }
   return emitNest(nest, [&](ArrayRef<Position> positions) { return storeRoots(roots, results, positions); });
 }
@@ -300,7 +301,7 @@ LogicalResult KernelEmitter::emitRoot(Value root, const Buffer &destination) {
       generic.getNumResults() > 1)
     return emitScan(generic, destination);
   Nest nest = nestOver(destination, root);
-  nest.vectorize = !sumsLanesAlong(root, nest, laneAxisOf(nest));
+  nest.vectorize = !sumsLanesAlong(root, nest, laneAxisOf(nest), /*ofShortRows=*/false);
   return emitNest(nest,
                   [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
 }
@@ -317,7 +318,7 @@ LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
   nest.shape.assign(sourceType.getShape().begin(), sourceType.getShape().end());
   for (int64_t axis = 0; axis < sourceType.getRank(); ++axis)
     nest.sizes.push_back(sizeOf(insert.getSource(), axis));
-  nest.vectorize = !sumsLanesAlong(nest.roots, nest, laneAxisOf(nest));
+  nest.vectorize = !sumsLanesAlong(nest.roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
   auto valueOf = [&](OpFoldResult number) -> Value {
     if (auto attr = dyn_cast<Attribute>(number))
       return indexConstant(cast<IntegerAttr>(attr).getInt());

@@ -50,6 +50,9 @@ struct Index {
   }
 };
 using Position = SmallVector<Index, 4>;
+/// Elements at most so far apart are shuffled out of whole vectors; farther ones are gathered.
+inline constexpr int64_t kLongestStride = 8;
+
 inline bool varies(const Position &position) {
   return llvm::any_of(position, [](const Index &index) { return index.varies; });
 }
@@ -229,13 +232,19 @@ protected:
   FailureOr<SmallVector<Value>> addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
 
   // --- Transpose.cpp: kernels that only transpose
-  std::optional<int64_t> transposedAxis(Value root);
+  /// Axes of the result, the fastest last: rows are contiguous in the operand, columns in the result.
+  struct BlockAxes {
+    SmallVector<int64_t> rows, columns;
+  };
+  std::optional<BlockAxes> transposedAxes(Value root);
   int64_t transposedLanes(Value root);
-  LogicalResult emitTranspose(Value root, int64_t axis);
-  bool mayStream(Value root);
-  LogicalResult emitTransposeLoops(Value root, int64_t axis, int64_t next, Position &position);
-  LogicalResult emitTransposeBlocks(Value root, int64_t axis, Position &position);
-  LogicalResult emitTransposeBlock(Value root, int64_t axis, const Position &corner, int64_t width);
+  LogicalResult emitTranspose(Value root, const BlockAxes &axes);
+  bool mayStream(Value root, const BlockAxes &axes);
+  LogicalResult emitTransposeLoops(Value root, const BlockAxes &axes, int64_t next, Position &position);
+  LogicalResult emitTransposeBlocks(Value root, const BlockAxes &axes, const Position &outer);
+  LogicalResult emitTransposeBlock(Value root, const BlockAxes &axes, const Position &outer, Value row,
+                                   Value column);
+  void setApart(Position &position, ArrayRef<int64_t> axes, Value linear, ArrayRef<int64_t> order);
   void stream(const Buffer &buffer, const Position &position, Value value);
 
   // --- Rows.cpp: nests whose rows have values of their own
@@ -273,8 +282,8 @@ protected:
   // --- Hoist.cpp: what loops that are still to be made will need in every iteration
   LogicalResult hoist(Value tensor, const Position &position, Visited &visited);
   SmallVector<std::pair<Value, Position>> inputsAt(Value tensor, const Position &position);
-  bool sumsLanesAt(Value tensor, const Position &position, Visited &visited);
-  bool sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis);
+  bool sumsLanesAt(Value tensor, const Position &position, Visited &visited, bool ofShortRows = true);
+  bool sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows = true);
   LogicalResult hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
   LogicalResult hoistAlong(const Nest &nest, ArrayRef<Position> positions);
 
@@ -292,12 +301,17 @@ protected:
                                           ValueRange accumulators);
   FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
   FailureOr<Value> cloneArithmetic(Operation *op, IRMapping &values);
-  FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values);
+  FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops);
   Value lookup(Value value, IRMapping &values);
   Position apply(AffineMap map, ArrayRef<Index> loops);
   Index applyExpr(AffineExpr expr, ArrayRef<Index> loops);
   SmallVector<Index> loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position);
   Position insideSlice(tensor::ExtractSliceOp slice, const Position &position);
+
+  // --- Strided.cpp: elements in reverse order or at small distances
+  std::optional<Index> affineIndex(Value value, ArrayRef<Index> loops);
+  Value loadReversed(const Buffer &buffer, Value base);
+  Value loadStrided(const Buffer &buffer, Value base, int64_t step);
 
   // --- Reduce.cpp: reductions in the written order
   FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result,
@@ -311,6 +325,8 @@ protected:
                                            ArrayRef<Value> start, Value lower, Value upper);
   LogicalResult chainStep(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
                           MutableArrayRef<Value> sums);
+  FailureOr<Value> laneSums(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum, Value lower,
+                            Value upper);
   virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                      Value lower, Value upper, int64_t lanes);
   Value withoutAbsentLanes(Value sum, Value size);
@@ -323,7 +339,21 @@ protected:
   virtual int64_t longestReduction() const { return std::numeric_limits<int64_t>::max(); }
   void setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);
   Value joinValues(Operation *join, Value lhs, Value rhs);
-  Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join);
+  Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t most);
+  Value joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join);
+
+  // ReduceRows.cpp: sums over the lanes of short rows, as many rows together as a vector has lanes
+  bool sumsRowsTogether(linalg::GenericOp generic);
+  FailureOr<Value> reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity);
+  FailureOr<Value> reduceColumns(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity);
+  bool rowsAreNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size);
+  FailureOr<SmallVector<Value>> lanesOfRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                            int64_t size);
+  FailureOr<SmallVector<Value>> lanesOfNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                  Value identity, int64_t size);
+  FailureOr<Value> lanesOfRow(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value row,
+                              int64_t size);
+  Value joinLanes(Operation *join, SmallVector<Value> vectors, int64_t width);
 
   // Extremes.cpp
   struct Range {

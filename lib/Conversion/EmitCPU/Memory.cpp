@@ -208,6 +208,10 @@ Value KernelEmitter::load(const Buffer &buffer, const Position &position) {
                                              builder.getI32IntegerAttr(alignment));
     return fromMemory(value, buffer.element);
   }
+  if (!indices && step == -1)
+    return loadReversed(buffer, base);
+  if (!indices && !mask && std::abs(step) <= kLongestStride)
+    return loadStrided(buffer, base, step);
   if (!indices)
     indices = laneVector({base, step, nullptr});
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));

@@ -176,6 +176,8 @@ LogicalResult KernelEmitter::chainStep(linalg::GenericOp generic, ArrayRef<Index
 
 FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
                                             Value identity) {
+  if (lanes != 1 && sumsRowsTogether(generic))
+    return reduceRows(generic, loops, identity);
   if (lanes != 1)
     return generic.emitOpError("sums over lanes inside vector code; this kernel needs another shape");
   OrderAttr order = kernel.getOrderAttr();
@@ -208,18 +210,15 @@ Value KernelEmitter::withoutAbsentLanes(Value sum, Value size) {
   return arith::SelectOp::create(builder, loc, present, sum, zero);
 }
 
-// One chunk: element j goes to lane j mod lanes; the last, partial row of lanes is masked; then the tree.
-FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
-                                          Value lower, Value upper, int64_t count) {
+// The lanes of one chunk: element j goes to lane j mod `lanes`; the last, partial row of lanes is masked.
+FailureOr<Value> KernelEmitter::laneSums(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
+                                         Value lower, Value upper) {
+  int64_t count = lanes;
   Value wide = indexConstant(count);
   Value size = binary<arith::SubIOp>(upper, lower);
   Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);
   Value mainEnd = binary<arith::AddIOp>(lower, whole);
   Value rest = binary<arith::SubIOp>(size, whole);
-  if (failed(hoistReduced(generic, loops)))
-    return failure();
-  WithLanes laneCode(*this, count, nullptr);
-  Value sum = splat(identity, count);
   auto step = [&](Value at, Value acc) -> FailureOr<Value> {
     Scope scope(*this);
     SmallVector<Index> inner(loops);
@@ -230,47 +229,65 @@ FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector
     fetchInSum(generic, at);
     return splat(results->front(), count);
   };
+  if (constantOf(whole) != 0) {
+    auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    FailureOr<Value> next = step(loop.getInductionVar(), loop.getRegionIterArg(0));
+    if (failed(next))
+      return failure();
+    scf::YieldOp::create(builder, loc, *next);
+    sum = loop.getResult(0);
+  }
+  if (constantOf(rest) != 0) {
+    // With nothing left the mask is empty, and the select keeps the sum.
+    mask = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(rest, count));
+    FailureOr<Value> next = step(mainEnd, sum);
+    if (failed(next))
+      return failure();
+    sum = arith::SelectOp::create(builder, loc, mask, *next, sum);
+    mask = nullptr;
+  }
+  if (constantOf(whole).value_or(0) == 0 && isa<FloatType>(getElementTypeOrSelf(sum)) &&
+      isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)))
+    return withoutAbsentLanes(sum, size);
+  return sum;
+}
+
+// One chunk: the sums of its lanes, and then the tree.
+FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                          Value lower, Value upper, int64_t count) {
+  if (failed(hoistReduced(generic, loops)))
+    return failure();
+  WithLanes laneCode(*this, count, nullptr);
+  Value start = splat(identity, count), wide = indexConstant(count);
   auto exactly = [&]() -> FailureOr<Value> {
-    Value lanesSum = sum;
-    if (constantOf(whole) != 0) {
-      auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      FailureOr<Value> next = step(loop.getInductionVar(), loop.getRegionIterArg(0));
-      if (failed(next))
-        return failure();
-      scf::YieldOp::create(builder, loc, *next);
-      lanesSum = loop.getResult(0);
-    }
-    if (constantOf(rest) != 0) {
-      // With nothing left the mask is empty, and the select keeps the sum.
-      mask =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(rest, count));
-      FailureOr<Value> next = step(mainEnd, lanesSum);
-      if (failed(next))
-        return failure();
-      lanesSum = arith::SelectOp::create(builder, loc, mask, *next, lanesSum);
-      mask = nullptr;
-    }
+    FailureOr<Value> sums = laneSums(generic, loops, start, lower, upper);
+    if (failed(sums))
+      return failure();
     Operation *join = combiningOp(generic);
-    if (constantOf(whole).value_or(0) == 0 && isa<FloatType>(getElementTypeOrSelf(lanesSum)) &&
-        isa<math::FmaOp, arith::AddFOp>(join))
-      lanesSum = withoutAbsentLanes(lanesSum, size);
-    return halve(lanesSum, [&](Value low, Value high) { return joinValues(join, low, high); });
+    return joinAllLanes(*sums, [&](Value low, Value high) { return joinValues(join, low, high); });
   };
-  if (constantOf(whole) != 0 && constantOf(rest) == 0 && isPlainExtreme(generic))
-    return extremeOfLanes(generic, loops, {lower, mainEnd, wide}, sum, exactly);
+  Value size = binary<arith::SubIOp>(upper, lower);
+  std::optional<int64_t> rest = constantOf(binary<arith::RemUIOp>(size, wide));
+  bool isWhole = rest == 0 && constantOf(binary<arith::DivUIOp>(size, wide)) != 0;
+  if (isWhole && isPlainExtreme(generic))
+    return extremeOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
   return exactly();
 }
 
-// The tree that joins the lower half of the lanes with the upper one, down to one value.
-Value KernelEmitter::halve(Value sum, llvm::function_ref<Value(Value, Value)> join) {
-  for (int64_t half = cast<VectorType>(sum.getType()).getNumElements() / 2; half >= 1; half /= 2) {
+Value KernelEmitter::joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join) {
+  return vector::ExtractOp::create(builder, loc, halve(sum, join, 1), ArrayRef<int64_t>{0});
+}
+
+// The tree that joins the lower half of the lanes with the upper one, down to `most` lanes.
+Value KernelEmitter::halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t most) {
+  for (int64_t half = cast<VectorType>(sum.getType()).getNumElements() / 2; half >= most; half /= 2) {
     Value low = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{0},
                                                       ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
     Value high = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{half},
                                                        ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
     sum = join(low, high);
   }
-  return vector::ExtractOp::create(builder, loc, sum, ArrayRef<int64_t>{0});
+  return sum;
 }

@@ -18,9 +18,9 @@ static constexpr int64_t kStreamedBytes = 4 * 1024 * 1024;
 // Stores past the caches write whole lines only.
 static constexpr int64_t kLineBytes = 64;
 
-// The axis of the result along which the operand is contiguous, when the kernel only permutes the axes of an
-// argument and that axis is another than the result's own contiguous one.
-std::optional<int64_t> KernelEmitter::transposedAxis(Value root) {
+// The axes of blocks of an operand that the kernel only permutes. One axis alone may be shorter than a block:
+// the neighbours of the operand's contiguous axis count as one axis with it, those of the result's likewise.
+std::optional<KernelEmitter::BlockAxes> KernelEmitter::transposedAxes(Value root) {
   auto generic = root.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumReductionLoops() > 0 ||
       generic.getNumResults() != 1 || !buffers.count(generic.getDpsInputs()[0]))
@@ -28,16 +28,34 @@ std::optional<int64_t> KernelEmitter::transposedAxis(Value root) {
   auto yield = cast<linalg::YieldOp>(generic.getBlock()->getTerminator());
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-  if (yield.getOperand(0) != generic.getBlock()->getArgument(0) || !map.isPermutation() ||
-      !out.isIdentity() || map.getNumResults() < 2)
+  if (yield.getOperand(0) != generic.getBlock()->getArgument(0) || !map.isPermutation() || !out.isIdentity())
     return std::nullopt;
-  int64_t last = map.getNumDims() - 1;
-  int64_t axis = cast<AffineDimExpr>(map.getResults().back()).getPosition();
   auto shape = cast<RankedTensorType>(root.getType()).getShape();
-  bool blocks = llvm::all_of(ArrayRef<int64_t>{axis, last}, [&](int64_t dim) {
-    return !ShapedType::isDynamic(shape[dim]) && shape[dim] >= transposedLanes(root);
-  });
-  return axis != last && blocks ? std::optional<int64_t>(axis) : std::nullopt;
+  SmallVector<int64_t> byOperand, byResult;
+  for (int64_t axis = 0; axis < int64_t(map.getNumDims()); ++axis) {
+    int64_t read = cast<AffineDimExpr>(map.getResult(axis)).getPosition();
+    if (shape[read] != 1)
+      byOperand.push_back(read);
+    if (shape[axis] != 1)
+      byResult.push_back(axis);
+  }
+  if (byResult.empty() || byOperand.back() == byResult.back())
+    return std::nullopt;
+  BlockAxes axes;
+  // Takes axes from the end of an order until they are as long as a block.
+  auto take = [&](ArrayRef<int64_t> order, SmallVectorImpl<int64_t> &taken, ArrayRef<int64_t> others) {
+    int64_t size = 1, width = transposedLanes(root);
+    for (; size < width && !order.empty(); order = order.drop_back()) {
+      int64_t axis = order.back();
+      if (ShapedType::isDynamic(shape[axis]) || llvm::is_contained(others, axis))
+        break;
+      taken.insert(taken.begin(), axis);
+      size *= shape[axis];
+    }
+    return size >= width;
+  };
+  bool blocks = take(byOperand, axes.rows, byResult.back()) && take(byResult, axes.columns, axes.rows);
+  return blocks ? std::optional(axes) : std::nullopt;
 }
 
 // Vectors of one register: a block then fits into the registers.
@@ -47,12 +65,19 @@ int64_t KernelEmitter::transposedLanes(Value root) {
   return width > 32 ? vectorLanes * 32 / width : vectorLanes;
 }
 
-LogicalResult KernelEmitter::emitTranspose(Value root, int64_t axis) {
+static int64_t elementsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= shape[axis];
+  return count;
+}
+
+LogicalResult KernelEmitter::emitTranspose(Value root, const BlockAxes &axes) {
   function->setAttr("ad.tiles", builder.getStringAttr("one"));
   const Buffer &destination = results.front();
   Position position(destination.shape.size());
-  if (!mayStream(root))
-    return emitTransposeLoops(root, axis, 0, position);
+  if (!mayStream(root, axes))
+    return emitTransposeLoops(root, axes, 0, position);
   // The host's memory may begin anywhere.
   Type i64 = builder.getI64Type();
   auto number = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, loc, i64, value); };
@@ -65,7 +90,7 @@ LogicalResult KernelEmitter::emitTranspose(Value root, int64_t axis) {
     builder.setInsertionPointToStart(streamed ? branch.thenBlock() : branch.elseBlock());
     Scope scope(*this);
     streams = streamed;
-    LogicalResult emitted = emitTransposeLoops(root, axis, 0, position);
+    LogicalResult emitted = emitTransposeLoops(root, axes, 0, position);
     streams = false;
     if (failed(emitted))
       return failure();
@@ -75,12 +100,12 @@ LogicalResult KernelEmitter::emitTranspose(Value root, int64_t axis) {
   return success();
 }
 
-bool KernelEmitter::mayStream(Value root) {
+bool KernelEmitter::mayStream(Value root, const BlockAxes &axes) {
   auto type = cast<RankedTensorType>(root.getType());
   int64_t element = memoryBytes(type.getElementType());
   int64_t line = transposedLanes(root) * element;
   return line == kLineBytes && type.hasStaticShape() && type.getNumElements() * element >= kStreamedBytes &&
-         type.getShape().back() * element % kLineBytes == 0;
+         elementsOf(type.getShape(), axes.columns) * element % kLineBytes == 0;
 }
 
 void KernelEmitter::stream(const Buffer &buffer, const Position &position, Value value) {
@@ -92,60 +117,89 @@ void KernelEmitter::stream(const Buffer &buffer, const Position &position, Value
 }
 
 // Loops over the axes that stay as they are, then over blocks.
-LogicalResult KernelEmitter::emitTransposeLoops(Value root, int64_t axis, int64_t next, Position &position) {
+LogicalResult KernelEmitter::emitTransposeLoops(Value root, const BlockAxes &axes, int64_t next,
+                                                Position &position) {
   const Buffer &destination = results.front();
-  int64_t last = destination.shape.size() - 1;
-  if (next == last)
-    return emitTransposeBlocks(root, axis, position);
-  if (next == axis)
-    return emitTransposeLoops(root, axis, next + 1, position);
+  if (next == int64_t(destination.shape.size()))
+    return emitTransposeBlocks(root, axes, position);
+  if (llvm::is_contained(axes.rows, next) || llvm::is_contained(axes.columns, next))
+    return emitTransposeLoops(root, axes, next + 1, position);
   return emitLoop(indexConstant(0), destination.sizes[next], indexConstant(1), [&](Value base) {
     position[next] = {base, 0, nullptr};
-    return emitTransposeLoops(root, axis, next + 1, position);
+    return emitTransposeLoops(root, axes, next + 1, position);
   });
 }
 
 // The last blocks of an axis overlap the ones before, which writes the same values again.
-LogicalResult KernelEmitter::emitTransposeBlocks(Value root, int64_t axis, Position &position) {
+LogicalResult KernelEmitter::emitTransposeBlocks(Value root, const BlockAxes &axes, const Position &outer) {
   const Buffer &destination = results.front();
-  int64_t last = destination.shape.size() - 1, width = transposedLanes(root);
-  auto start = [&](Value at, int64_t dim) {
-    return binary<arith::MinUIOp>(at, indexConstant(destination.shape[dim] - width));
+  int64_t width = transposedLanes(root);
+  int64_t rows = elementsOf(destination.shape, axes.rows);
+  int64_t columns = elementsOf(destination.shape, axes.columns);
+  auto start = [&](Value at, int64_t size) {
+    return binary<arith::MinUIOp>(at, indexConstant(size - width));
   };
   Value step = indexConstant(width), strip = indexConstant(width * kBlocksAlongOperand);
-  return emitLoop(indexConstant(0), destination.sizes[axis], strip, [&](Value from) {
-    Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, strip), destination.sizes[axis]);
-    return emitLoop(indexConstant(0), destination.sizes[last], step, [&](Value column) {
+  return emitLoop(indexConstant(0), indexConstant(rows), strip, [&](Value from) {
+    Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, strip), indexConstant(rows));
+    return emitLoop(indexConstant(0), indexConstant(columns), step, [&](Value column) {
       return emitLoop(from, to, step, [&](Value row) {
-        Position corner(position);
-        corner[axis] = {start(row, axis), 0, nullptr};
-        corner[last] = {start(column, last), 0, nullptr};
-        return emitTransposeBlock(root, axis, corner, width);
+        return emitTransposeBlock(root, axes, outer, start(row, rows), start(column, columns));
       });
     });
   });
 }
 
-LogicalResult KernelEmitter::emitTransposeBlock(Value root, int64_t axis, const Position &corner,
-                                                int64_t width) {
+// Sets axes that lie one behind the other in memory from one index over all of them.
+static void setTogether(Position &position, ArrayRef<int64_t> axes, Index linear, Value zero) {
+  for (int64_t axis : axes)
+    position[axis] = {zero, 0, nullptr};
+  position[axes.back()] = linear;
+}
+
+// The same for axes that lie apart, but for those whose numbers in `order` follow each other.
+void KernelEmitter::setApart(Position &position, ArrayRef<int64_t> axes, Value linear,
+                             ArrayRef<int64_t> order) {
+  ArrayRef<int64_t> shape = results.front().shape;
+  while (!axes.empty()) {
+    size_t together = 1;
+    while (together < axes.size() &&
+           order[axes[axes.size() - together]] == order[axes[axes.size() - together - 1]] + 1)
+      ++together;
+    ArrayRef<int64_t> run = axes.take_back(together);
+    axes = axes.drop_back(together);
+    Value size = indexConstant(elementsOf(shape, run));
+    Value index = axes.empty() ? linear : binary<arith::RemUIOp>(linear, size);
+    setTogether(position, run, {index, 0, nullptr}, indexConstant(0));
+    linear = binary<arith::DivUIOp>(linear, size);
+  }
+}
+
+LogicalResult KernelEmitter::emitTransposeBlock(Value root, const BlockAxes &axes, const Position &outer,
+                                                Value row, Value column) {
   auto generic = root.getDefiningOp<linalg::GenericOp>();
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
   const Buffer &source = buffers.find(generic.getDpsInputs()[0])->second;
   const Buffer &destination = results.front();
-  int64_t last = corner.size() - 1;
+  // Where the axes of the result stand in the operand, and in the result.
+  SmallVector<int64_t> inOperand(map.getNumResults());
+  for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+    inOperand[cast<AffineDimExpr>(expr).getPosition()] = axis;
+  auto inResult = llvm::to_vector(llvm::seq<int64_t>(0, inOperand.size()));
+  int64_t width = transposedLanes(root);
   WithLanes vectorCode(*this, width, nullptr);
   SmallVector<Value> rows;
   for (int64_t i = 0; i < width; ++i) {
-    Position from(corner);
-    from[last].base = binary<arith::AddIOp>(corner[last].base, indexConstant(i));
-    from[axis].step = 1;
+    Position from(outer);
+    setApart(from, axes.columns, binary<arith::AddIOp>(column, indexConstant(i)), inOperand);
+    setTogether(from, axes.rows, {row, 1, nullptr}, indexConstant(0));
     rows.push_back(toMemory(load(source, apply(map, from))));
   }
   transposeInRegisters(rows);
   for (int64_t i = 0; i < width; ++i) {
-    Position to(corner);
-    to[axis].base = binary<arith::AddIOp>(corner[axis].base, indexConstant(i));
-    to[last].step = 1;
+    Position to(outer);
+    setApart(to, axes.rows, binary<arith::AddIOp>(row, indexConstant(i)), inResult);
+    setTogether(to, axes.columns, {column, 1, nullptr}, indexConstant(0));
     if (streams)
       stream(destination, to, rows[i]);
     else
