@@ -89,6 +89,8 @@ Error checkHead(StringRef bytes) {
 
 } // namespace
 
+bool mlir::ad::runner::isAdx(StringRef head) { return head.starts_with(magic); }
+
 Expected<uint64_t> mlir::ad::runner::readAdxLength(StringRef head) {
   if (Error error = checkMagic(head))
     return std::move(error);

@@ -8,6 +8,9 @@
 
 namespace mlir::ad::runner {
 
+/// Whether these are the first bytes of such a file.
+bool isAdx(llvm::StringRef head);
+
 /// The length that the first bytes of a file state, or an error when they are those of no such file.
 llvm::Expected<uint64_t> readAdxLength(llvm::StringRef head);
 

@@ -2,6 +2,7 @@
 //
 // Parses, lowers, compiles, or takes all of that from the cache.
 #include "Frontend.h"
+#include "InputFile.h"
 #include "OutputFile.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
@@ -149,6 +150,8 @@ std::string Frontend::numericsName(ModuleOp module) const {
 
 Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   StageScope stage(report.stages, "parse");
+  if (Error error = checkProgramText(input))
+    return std::move(error);
   LoadedProgram program;
   DialectRegistry registry;
   registerCompileDialects(registry);
@@ -165,6 +168,12 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
   if (!program.module)
     return errors.makeError("the program does not parse");
+  if (isLowered(*program.module, options.entry) && !program.module->lookupSymbol<func::FuncOp>(options.entry))
+    return exitError(ExitProgramError, "'" + input.getBufferIdentifier() +
+                                           "' has been lowered to the LLVM dialect, and has lost " +
+                                           "the function @" + options.entry +
+                                           " that says what arguments there are; run the program "
+                                           "before, or the output of --dump-optimized");
   bool mayChoose = !program.module->lookupSymbol<func::FuncOp>(options.entry) &&
                    !program.module->getOps<func::FuncOp>().empty();
   Expected<Signature> signature = readSignature(*program.module, options.entry);

@@ -2,8 +2,10 @@
 //
 // Reads files and pipes whole.
 #include "InputFile.h"
+#include "AdxFile.h"
 #include "adjoint/Runner/Error.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <cstring>
@@ -103,4 +105,24 @@ Expected<std::unique_ptr<llvm::MemoryBuffer>> mlir::ad::runner::readInput(String
     return usageError("cannot read '" + path + "': " + llvm::toString(file.takeError()));
   llvm::scope_exit close([&] { fs::closeFile(*file); });
   return InputFile(*file, path).read(check);
+}
+
+Error mlir::ad::runner::checkProgramText(const llvm::MemoryBuffer &input) {
+  std::string name = "'" + input.getBufferIdentifier().str() + "'";
+  StringRef text = input.getBuffer();
+  if (text.trim().empty())
+    return usageError(name + " is empty, expected a program in MLIR");
+  if (text.starts_with("ML\xefR")) // bytecode of MLIR
+    return Error::success();
+  if (isAdx(text))
+    return usageError(name +
+                      " is compiled already, expected a program in MLIR; run it with adrt-run, or give "
+                      "the file a name that ends with .adx");
+  const char *binary = llvm::find_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) < ' ' && !llvm::isSpace(c)) || c == '\x7f'; });
+  if (binary == text.end())
+    return Error::success();
+  return usageError(name + " is not a text file, expected a program in MLIR: byte " +
+                    llvm::Twine(binary - text.begin()) + " is 0x" +
+                    llvm::utohexstr(static_cast<unsigned char>(*binary), /*LowerCase=*/true, /*Width=*/2));
 }

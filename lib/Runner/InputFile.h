@@ -18,6 +18,10 @@ constexpr size_t kInputHead = 64;
 /// buffer ends with a zero. It is read, not mapped: a mapped file that shrinks is a bus error.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> readInput(llvm::StringRef path, HeadCheck check);
 
+/// Refuses what cannot be a program in MLIR, text or bytecode: empty and compiled files, and other binaries,
+/// whose bytes would otherwise be shown on a terminal.
+llvm::Error checkProgramText(const llvm::MemoryBuffer &input);
+
 } // namespace mlir::ad::runner
 
 #endif // ADJOINT_LIB_RUNNER_INPUTFILE_H

@@ -67,21 +67,37 @@ Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {
                     suggestValue(name, {"reference", "cpu", "gpu-sim", "cuda"}));
 }
 
-Error mlir::ad::runner::parseNumerics(StringRef text, Options &options) {
-  static constexpr StringRef modes[] = {"reproducible", "strict", "fast"};
+static constexpr StringRef numericsModes[] = {"reproducible", "strict", "fast"};
+
+// One permission behind the mode.
+static Error checkPermission(StringRef word, const Options &options) {
   static constexpr StringRef permissions[] = {"reorder", "algebra", "contract", "widen",
                                               "mma",     "narrow",  "approx",   "finite"};
+  if (is_contained(numericsModes, word))
+    return usageError("'" + word + "' is a mode, and so is '" + options.numericsMode +
+                      "'; give one mode, then permissions");
+  if (!is_contained(permissions, word))
+    return usageError("unknown numerics permission '" + word +
+                      "', expected reorder, algebra, contract, widen, mma, narrow, approx or finite" +
+                      suggestValue(word, permissions));
+  if (is_contained(options.numericsPermissions, word))
+    return usageError("numerics permission '" + word + "' is given twice");
+  if (options.numericsMode == "reproducible")
+    return usageError("mode reproducible promises the same bits everywhere and takes no permission, found '" +
+                      word + "'; use strict or fast");
+  return Error::success();
+}
+
+Error mlir::ad::runner::parseNumerics(StringRef text, Options &options) {
   SmallVector<StringRef> words;
   text.split(words, ',');
-  if (!is_contained(modes, words.front()))
+  if (!is_contained(numericsModes, words.front()))
     return usageError("unknown numerics mode '" + words.front() + "', expected reproducible, strict or fast" +
-                      suggestValue(words.front(), modes));
+                      suggestValue(words.front(), numericsModes));
   options.numericsMode = words.front().str();
   for (StringRef word : ArrayRef<StringRef>(words).drop_front()) {
-    if (!is_contained(permissions, word))
-      return usageError("unknown numerics permission '" + word +
-                        "', expected reorder, algebra, contract, widen, mma, narrow, approx or finite" +
-                        suggestValue(word, permissions));
+    if (Error error = checkPermission(word, options))
+      return error;
     options.numericsPermissions.push_back(word.str());
   }
   return Error::success();

@@ -60,6 +60,7 @@ public:
   Expected<Options> read();
 
 private:
+  bool isOptionOf(OptionSet other, StringRef name) const;
   Error checkUnknown() const;
   Error checkValues() const;
   Error checkEmit(const Options &options) const;
@@ -87,14 +88,27 @@ private:
   OptionSet set;
 };
 
+bool OptionsReader::isOptionOf(OptionSet other, StringRef name) const {
+  for (unsigned id = 1; id <= table.getNumOptions(); ++id)
+    if (Option option = table.getOption(id); option.getPrefixedName().rtrim('=') == name)
+      return option.hasVisibilityFlag(visibilityOf(other));
+  return false;
+}
+
 Error OptionsReader::checkUnknown() const {
   const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN);
   if (!unknown)
     return Error::success();
   std::string given = unknown->getAsString(list), nearest;
   std::string message = "unknown option '" + given + "'";
-  // Far-fetched suggestions are worse than none.
   StringRef name = StringRef(given).split('=').first;
+  if (set == OptionSet::Run && isOptionOf(OptionSet::Compiler, name))
+    return usageError("option '" + name +
+                      "' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit");
+  if (set == OptionSet::Compiler && name.starts_with("-O"))
+    return usageError(message + ", expected -O0, which executes exactly the written operations, or nothing, "
+                                "which optimises");
+  // Far-fetched suggestions are worse than none.
   if (table.findNearest(name, nearest, visibilityOf(set)) <= name.size() / 3)
     message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
   return usageError(message);
@@ -244,8 +258,12 @@ Error OptionsReader::readName(OptionId id, StringRef what, ArrayRef<StringRef> n
   if (is_contained(names, value))
     return Error::success();
   std::string expected = llvm::join(names.drop_back(), ", ") + " or " + names.back().str();
+  // Another number is no misspelling: who has one chip does not mean the next.
+  StringRef stem = StringRef(value).rtrim("0123456789");
+  bool isOtherNumber =
+      stem.ends_with("_") && any_of(names, [&](StringRef name) { return name.rtrim("0123456789") == stem; });
   return usageError("unknown " + what + " '" + value + "', expected " + expected +
-                    suggestValue(value, names));
+                    (isOtherNumber ? std::string() : suggestValue(value, names)));
 }
 
 Error OptionsReader::readTarget(Options &options) const {
@@ -265,7 +283,7 @@ Error OptionsReader::readCompilation(Options &options) const {
   options.cache = text(OPT_cache);
   if (list.hasArg(OPT_numerics))
     if (Error error = parseNumerics(text(OPT_numerics), options))
-      return error;
+      return usageError("--numerics: " + consumeExitError(std::move(error)).second);
   if (Error error = readName(OPT_fuse, "fusion policy", {"grow", "single"}, options.fuse))
     return error;
   if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))

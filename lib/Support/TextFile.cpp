@@ -37,15 +37,22 @@ static llvm::Error writeInPlace(StringRef file, StringRef text) {
   return llvm::errorCodeToError(code);
 }
 
-LogicalResult ad::writeTextFile(Operation *op, StringRef file, function_ref<void(raw_ostream &)> print) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  print(os);
+llvm::Error ad::writeText(StringRef file, StringRef text) {
   llvm::sys::fs::file_status status;
   bool inPlace = file == "-" || (!llvm::sys::fs::status(file, status) && llvm::sys::fs::exists(status) &&
                                  !llvm::sys::fs::is_regular_file(status));
-  llvm::Error error = inPlace ? writeInPlace(file, text) : replaceFile(file, text);
+  return inPlace ? writeInPlace(file, text) : replaceFile(file, text);
+}
+
+LogicalResult ad::writeTextFile(Operation *op, StringRef option, StringRef file,
+                                function_ref<void(raw_ostream &)> print) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  print(os);
+  llvm::Error error = writeText(file, text);
   if (!error)
     return success();
-  return op->emitError() << "cannot write '" << file << "': " << llvm::toString(std::move(error));
+  // Not an error of `op`: a note with the whole program would bury it.
+  return emitError(op->getLoc()) << "cannot write '" << file << "', option " << option << ": "
+                                 << llvm::toString(std::move(error));
 }

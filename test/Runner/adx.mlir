@@ -49,7 +49,7 @@
 // RUN: %{exits} 2 adrt-run %t.cpu.adx --entry wrong 2>&1 | FileCheck %s --check-prefix=ENTRY
 // ENTRY: adrt-run: error: '{{.*}}.cpu.adx' has no function @wrong, it has @main
 // RUN: %{exits} 2 adrt-run %t.cpu.adx --numerics fast 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: adrt-run: error: unknown option '--numerics'
+// OPTION: adrt-run: error: option '--numerics' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit
 // RUN: %{exits} 2 adrt-run 2>&1 | FileCheck %s --check-prefix=NOTHING
 // NOTHING: adrt-run: error: expected a program FILE.adx, try --help
 // RUN: %{exits} 2 adrt-run %s 2>&1 | FileCheck %s --check-prefix=TEXT

@@ -7,13 +7,17 @@
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
 #include "adjoint/Support/ParserHints.h"
+#include "adjoint/Support/TextFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Debug.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Process.h"
 
 using namespace mlir;
 
@@ -59,6 +63,40 @@ static void registerDebugOnly() {
 #endif
 }
 
+// Codes of all our tools: the program is wrong; a file cannot be read or written.
+constexpr int kExitProgram = 1, kExitFile = 2;
+
+static int failAboutFile(const Twine &message) {
+  llvm::errs() << "ad-opt: error: " << message << "\n";
+  return kExitFile;
+}
+
+// As upstream's driver, which ends with a crash report when the output cannot be written.
+static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registry) {
+  int count = static_cast<int>(arguments.size());
+  auto [input, output] =
+      registerAndParseCLIOptions(count, arguments.data(), "Adjoint's optimizer driver\n", registry);
+  MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  if (config.shouldShowDialects() || config.shouldListPasses())
+    return asMainReturnCode(MlirOptMain(count, arguments.data(), input, output, registry));
+  if (input == "-" && llvm::sys::Process::StandardInIsUserInput())
+    llvm::errs() << "(reading the program from the terminal; Ctrl-D ends it)\n";
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &problem);
+  if (!file)
+    return failAboutFile(problem);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, config));
+  // Of a file with several programs, those before the wrong one are shown and not kept.
+  if (failed && output != "-")
+    return kExitProgram;
+  if (llvm::Error error = ad::writeText(output, text))
+    return failAboutFile("cannot write " + (output == "-" ? "standard output" : "'" + output + "'") + ": " +
+                         llvm::toString(std::move(error)));
+  return failed ? kExitProgram : 0;
+}
+
 int ad::runOptTool(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
   SmallVector<char *> arguments(argv, argv + argc);
@@ -81,6 +119,5 @@ int ad::runOptTool(int argc, char **argv) {
   // The first dialect of a program; by then, the driver has its own handler.
   registry.addExtension(
       +[](MLIRContext *context, func::FuncDialect *dialect) { ad::addParserHints(context); });
-  return asMainReturnCode(MlirOptMain(static_cast<int>(arguments.size()), arguments.data(),
-                                      "Adjoint's optimizer driver\n", registry));
+  return runDriver(arguments, registry);
 }

@@ -9,9 +9,13 @@
 
 namespace mlir::ad {
 
-/// Writes what the callback prints to `file`, whole or not at all; `-` is standard output. Fails after an
-/// error at `op`.
-LogicalResult writeTextFile(Operation *op, StringRef file, function_ref<void(raw_ostream &)> print);
+/// Writes `text` to `file`, whole or not at all; `-` is standard output.
+llvm::Error writeText(StringRef file, StringRef text);
+
+/// Writes what the callback prints to `file`, as writeText does. Fails after an error at `op` that names the
+/// `option` of the pass that asked for the file.
+LogicalResult writeTextFile(Operation *op, StringRef option, StringRef file,
+                            function_ref<void(raw_ostream &)> print);
 
 } // namespace mlir::ad
 

@@ -90,14 +90,15 @@ private:
         return signalPassFailure();
       functions.push_back(std::move(*planned));
     }
-    bool written = write(reportFile, [&](raw_ostream &os) { printReport(functions, os); }) &&
-                   write(pictureFile, [&](raw_ostream &os) { drawPicture(functions, os); });
+    bool written = write("report", reportFile, [&](raw_ostream &os) { printReport(functions, os); }) &&
+                   write("picture", pictureFile, [&](raw_ostream &os) { drawPicture(functions, os); });
     if (!written)
       signalPassFailure();
   }
 
-  bool write(StringRef file, function_ref<void(raw_ostream &)> print) {
-    return file.empty() || succeeded(writeTextFile(getOperation(), file, print));
+  bool write(StringRef option, StringRef file, function_ref<void(raw_ostream &)> print) {
+    return file.empty() ||
+           succeeded(writeTextFile(getOperation(), (option + " of ad-plan-memory").str(), file, print));
   }
 };
 

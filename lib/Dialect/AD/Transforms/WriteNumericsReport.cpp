@@ -25,7 +25,7 @@ struct WriteNumericsReportPass : ad::impl::WriteNumericsReportPassBase<WriteNume
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    if (failed(writeTextFile(getOperation(), file,
+    if (failed(writeTextFile(getOperation(), "file of ad-write-numerics-report", file,
                              [&](raw_ostream &os) { NumericsLog::get(&getContext())->writeJson(os); })))
       signalPassFailure();
   }

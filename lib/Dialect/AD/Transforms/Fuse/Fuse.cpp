@@ -169,7 +169,9 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
   void runOnOperation() override {
     if (!isFusePolicy(policy)) {
       emitError(getOperation()->getLoc())
-          << "unknown policy '" << policy << "' of ad-fuse, expected " << fusePolicyNames();
+          << "unknown value '" << policy
+          << "' of option policy of ad-fuse, which is option fuse of pipelines; expected "
+          << fusePolicyNames();
       return signalPassFailure();
     }
     SmallVector<Block *> blocks;

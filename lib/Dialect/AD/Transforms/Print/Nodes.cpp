@@ -158,14 +158,14 @@ static LogicalResult verifyStructured(func::FuncOp function) {
   return failure(result.wasInterrupted());
 }
 
-LogicalResult print::printFunctions(ModuleOp module, StringRef file,
+LogicalResult print::printFunctions(ModuleOp module, StringRef pass, StringRef file,
                                     function_ref<void(func::FuncOp, raw_ostream &)> print) {
   auto functions = llvm::filter_to_vector(module.getOps<func::FuncOp>(),
                                           [](func::FuncOp function) { return !function.isExternal(); });
   for (func::FuncOp function : functions)
     if (failed(verifyStructured(function)))
       return failure();
-  return writeTextFile(module, file, [&](raw_ostream &os) {
+  return writeTextFile(module, ("file of " + pass).str(), file, [&](raw_ostream &os) {
     for (func::FuncOp function : functions) {
       if (functions.size() > 1)
         os << '@' << function.getName() << ":\n";

@@ -44,7 +44,7 @@ bool isUpdatedInPlace(BlockArgument carry);
 bool isTensor(Value value);
 
 /// Prints every function of the module, under its name when there are several.
-LogicalResult printFunctions(ModuleOp module, StringRef file,
+LogicalResult printFunctions(ModuleOp module, StringRef pass, StringRef file,
                              function_ref<void(func::FuncOp, raw_ostream &)> print);
 
 } // namespace mlir::ad::print

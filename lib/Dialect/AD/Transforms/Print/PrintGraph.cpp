@@ -197,9 +197,10 @@ struct PrintGraphPass : ad::impl::PrintGraphPassBase<PrintGraphPass> {
           << form << "' of ad-print-graph, expected dialect or reference";
       return signalPassFailure();
     }
-    if (failed(printFunctions(getOperation(), file, [&](func::FuncOp function, raw_ostream &os) {
-          GraphPrinter(function, recorded, os).print();
-        })))
+    if (failed(
+            printFunctions(getOperation(), getArgument(), file, [&](func::FuncOp function, raw_ostream &os) {
+              GraphPrinter(function, recorded, os).print();
+            })))
       signalPassFailure();
   }
 };

@@ -153,9 +153,10 @@ struct PrintProcedurePass : ad::impl::PrintProcedurePassBase<PrintProcedurePass>
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    if (failed(printFunctions(getOperation(), file, [](func::FuncOp function, raw_ostream &os) {
-          ProcedurePrinter(function, os).print();
-        })))
+    if (failed(
+            printFunctions(getOperation(), getArgument(), file, [](func::FuncOp function, raw_ostream &os) {
+              ProcedurePrinter(function, os).print();
+            })))
       signalPassFailure();
   }
 };
