@@ -23,9 +23,23 @@ static bool isSupported(Operation *op) {
   return !onTensors && (isa<arith::ArithDialect>(op->getDialect()) || isa<ElementaryOp, ConvertOp>(op));
 }
 
+// The operation of ours with the name of a foreign one, which may end in the kind of its elements:
+// arith.addf, math.exp. By a list, since the dialect need not be loaded where nothing of it is left.
+static std::string sameName(Operation *op) {
+  static constexpr StringRef names[] = {
+      "abs",   "add",   "and",   "atan2",  "broadcast", "ceil", "cos", "div", "erf",  "exp",       "exp2",
+      "expm1", "floor", "fma",   "log",    "log1p",     "log2", "max", "min", "mul",  "neg",       "or",
+      "pow",   "rem",   "rsqrt", "select", "sin",       "sqrt", "sub", "tan", "tanh", "transpose", "xor"};
+  StringRef stem = op->getName().stripDialect();
+  for (StringRef end : {"", "f", "i", "si"})
+    if (StringRef name = stem; name.consume_back(end) && llvm::is_contained(names, name))
+      return ("ad." + name).str();
+  return "operations of the ad dialect";
+}
+
 // For what is most often met in programs that were written for other compilers.
-static StringRef insteadOf(Operation *op) {
-  return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
+static std::string insteadOf(Operation *op) {
+  return llvm::StringSwitch<std::string>(op->getName().getStringRef())
       .Case("arith.constant", "ad.constant")
       .Cases({"tensor.empty", "tensor.splat", "linalg.fill"}, "ad.full")
       .Cases({"tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"}, "ad.reshape")
@@ -37,8 +51,14 @@ static StringRef insteadOf(Operation *op) {
       .Cases({"scf.forall", "scf.parallel"}, "scf.for")
       .Cases({"scf.index_switch", "scf.execute_region"}, "scf.if")
       .Case("cf.assert", "check.expect_eq on a tensor")
+      .Cases({"arith.maximumf", "arith.maxnumf", "arith.maxsi"}, "ad.max")
+      .Cases({"arith.minimumf", "arith.minnumf", "arith.minsi"}, "ad.min")
+      .Cases({"arith.cmpf", "arith.cmpi"}, "ad.compare")
+      .Cases({"arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "arith.sitofp", "arith.fptosi"},
+             "ad.cast")
+      .Case("math.roundeven", "ad.round_even")
       .StartsWith("cf.", "scf.if, scf.for or scf.while")
-      .Default("operations of the ad dialect");
+      .Default(sameName(op));
 }
 
 // Calls were inlined as far as possible.
@@ -60,10 +80,15 @@ static LogicalResult verify(Operation *op) {
          << insteadOf(op) << " instead";
 }
 
-// In the order of the program, so that an operation that makes no sense here is named and not what it leads
-// to.
+// All of them, in the order of the program: the first alone is often only an allocation for the one that
+// matters. What stands inside of a refused operation goes with it.
 LogicalResult ad::verifyHostProgram(func::FuncOp function) {
-  WalkResult result =
-      function.getBody().walk<WalkOrder::PreOrder>([](Operation *op) { return WalkResult(verify(op)); });
-  return failure(result.wasInterrupted());
+  bool isValid = true;
+  function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (succeeded(verify(op)))
+      return WalkResult::advance();
+    isValid = false;
+    return WalkResult::skip();
+  });
+  return success(isValid);
 }

@@ -102,5 +102,12 @@ int Session::checkGradients(const llvm::MemoryBuffer &input, Frontend &frontend)
   if (!findings)
     return console.fail(findings.takeError());
   console.clearProgress();
-  return reportGradients(llvm::outs(), *findings) ? ExitDone : ExitCheckFailed;
+  if (reportGradients(llvm::outs(), *findings))
+    return ExitDone;
+  std::string names;
+  for (const GradientFinding &finding : *findings)
+    if (finding.failed)
+      names += (names.empty() ? "'" : ", '") + finding.name + "'";
+  return console.fail(exitError(ExitCheckFailed, "gradients of @" + options.entry + " by " + names +
+                                                     " differ from differences of its values"));
 }

@@ -24,10 +24,14 @@ llvm::Expected<TensorSpec> readTensor(Operation *op, Type type, std::string name
   std::string elementName;
   llvm::raw_string_ostream(elementName) << element;
   std::optional<adrt_type> known = element.isIndex() ? ADRT_I64 : parseElementType(elementName);
-  if (!known)
+  if (!known) {
+    std::string whole;
+    llvm::raw_string_ostream(whole) << type;
     return located(
-        op, "has value '" + name + "' of type " + elementName +
-                ", expected a ranked tensor of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i1, i8, i32 or i64");
+        op, "has value '" + name + "' of type " + whole +
+                ", expected a ranked tensor of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i1, i8, i32 or i64" +
+                (tensor ? ", not of " + elementName : ""));
+  }
   TensorSpec spec{std::move(name), *known};
   for (int64_t size : tensor ? tensor.getShape() : ArrayRef<int64_t>())
     spec.shape.push_back(ShapedType::isDynamic(size) ? dynamicSize : size);

@@ -52,7 +52,7 @@ func.func @concat(%x: tensor<4xf32>) {
 // -----
 
 func.func @add(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'arith.addf' op is not supported in a program for this target; write operations of the ad dialect instead}}
+  // expected-error @+1 {{'arith.addf' op is not supported in a program for this target; write ad.add instead}}
   %y = arith.addf %x, %x : tensor<4xf32>
   return
 }
@@ -72,7 +72,7 @@ func.func @print(%x: tensor<4xf32>) {
 func.func @scalar_function(%x: tensor<4xf32>) {
   %i = arith.constant 0 : index
   %e = tensor.extract %x[%i] : tensor<4xf32>
-  // expected-error @+1 {{'math.exp' op is not supported in a program for this target; write operations of the ad dialect instead}}
+  // expected-error @+1 {{'math.exp' op is not supported in a program for this target; write ad.exp instead}}
   %y = math.exp %e : f32
   return
 }
@@ -132,4 +132,19 @@ func.func @nested(%x: tensor<4xf32>) {
     } : tensor<4xf32> to tensor<5xf32>
   }
   return
+}
+
+// -----
+
+// All that is foreign is named, not only what allocates for it.
+func.func @several(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{'tensor.empty' op is not supported in a program for this target; write ad.full instead}}
+  %init = tensor.empty() : tensor<4x4xf32>
+  // expected-error @+1 {{'linalg.matmul' op is not supported in a program for this target; write ad.dot instead}}
+  %y = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%init : tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-error @+1 {{'arith.mulf' op is not supported in a program for this target; write ad.mul instead}}
+  %z = arith.mulf %y, %y : tensor<4x4xf32>
+  // expected-error @+1 {{'arith.cmpf' op is not supported in a program for this target; write ad.compare instead}}
+  %c = arith.cmpf olt, %z, %y : tensor<4x4xf32>
+  return %z : tensor<4x4xf32>
 }

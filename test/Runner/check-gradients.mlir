@@ -15,6 +15,8 @@ func.func @main(%w: tensor<4x3xf32> {ad.name = "w"}, %x: tensor<3xf32> {ad.name 
 }
 
 // RUN: %python %S/Inputs/exits.py 3 ad-runner %s --entry wrong --check-gradients --arg arg0=normal:1 | FileCheck %s --check-prefix=WRONG
+// RUN: %python %S/Inputs/exits.py 3 ad-runner %s --entry wrong --check-gradients --arg arg0=normal:1 2>&1 >/dev/null | FileCheck %s --check-prefix=ERROR
+// ERROR: ad-runner: error: gradients of @wrong by 'arg0' differ from differences of its values
 // WRONG: gradient of 'arg0': 3 elements checked, {{.*}}, 3 wrong; at element {{[0-2]}}: got {{.*}}, differences give
 func.func @wrong(%x: tensor<3xf32>) -> tensor<f32> {
   %0 = ad.stop_gradient %x : tensor<3xf32>

@@ -85,10 +85,14 @@ static LogicalResult verifyElements(Operation *op, Type lhs, Type rhs, Type resu
   if (lhs != rhs && !(isByteFloat(lhs) && isByteFloat(rhs))) // C1
     return op->emitOpError("expected operands of one element type or of two 8-bit float types, but got ")
            << lhs << " and " << rhs;
-  if (!isOperandOrAccumulator(lhs, result) && result != rhs) // C1
-    return op->emitOpError("expected a result with elements of type ")
-           << lhs << " or " << accumulatorType(lhs) << ", but got " << result;
-  return success();
+  if (isOperandOrAccumulator(lhs, result) || result == rhs) // C1
+    return success();
+  InFlightDiagnostic error = op->emitOpError("expected a result with elements of type ") << lhs;
+  if (rhs != lhs)
+    error << " or " << rhs;
+  if (Type wide = accumulatorType(lhs); wide != lhs)
+    error << " or " << wide;
+  return error << ", but got " << result << "; convert the result with ad.cast";
 }
 
 // C2 and C3 of ad.dot for one operand.

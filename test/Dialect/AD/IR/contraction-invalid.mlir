@@ -9,7 +9,7 @@ func.func @dot_c1_operands(%a: tensor<4x8xf32>, %b: tensor<8x2xf16>) {
 // -----
 
 func.func @dot_c1_result(%a: tensor<4x8xf16>, %b: tensor<8x2xf16>) {
-  // expected-error @+1 {{'ad.dot' op expected a result with elements of type 'f16' or 'f32', but got 'f64'}}
+  // expected-error @+1 {{'ad.dot' op expected a result with elements of type 'f16' or 'f32', but got 'f64'; convert the result with ad.cast}}
   %c = ad.dot %a, %b : (tensor<4x8xf16>, tensor<8x2xf16>) -> tensor<4x2xf64>
   return
 }
@@ -139,5 +139,14 @@ func.func @gemm_c5_bias(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %d: tensor<4xf
 func.func @gemm_c6_beta(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) {
   // expected-error @+1 {{'ad.gemm' op expected no beta without a bias}}
   %c = ad.gemm %a, %b {beta = 2.0 : f64} : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return
+}
+
+// -----
+
+// Each type is named once.
+func.func @dot_c1_one_type(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) {
+  // expected-error @+1 {{'ad.dot' op expected a result with elements of type 'f32', but got 'f16'; convert the result with ad.cast}}
+  %c = ad.dot %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf16>
   return
 }

@@ -52,7 +52,9 @@ void Checker::check(Block &block) {
                      "use scf.for with "
                      "a static trip count";
     } else if (!isa<DifferentiableOpInterface>(op)) {
-      report(&op) << "has no derivative rule";
+      InFlightDiagnostic diagnostic = report(&op) << "has no derivative rule";
+      if (isa<FusionOp, KernelOp, LaunchOp>(op))
+        diagnostic << "; run --ad-differentiate before operations become kernels, that is before --ad-fuse";
     }
   }
 }
