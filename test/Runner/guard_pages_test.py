@@ -91,6 +91,8 @@ def contractions(seed, element, large):
             columns = draw.choice([257, 515, 1031])
             depth = PACKED // (columns * elements.STORAGE[element]().itemsize) + draw.choice([1, 2, 3])
             add_contraction(module, element, draw.choice([1, 3, 5]), columns, depth, left, right, 0, unknown=True)
+            # Rows that two threads share: neither has as many as a tile.
+            add_contraction(module, element, draw.choice([9, 11, 13]), columns, depth, left, right, 0)
             continue
         # What is packed: panels of columns, vectors of depths, and pairs of them, for several rows.
         add_contraction(module, element, draw.choice([4, 5, 12, 33]), draw.choice([17, 33, 47, 65]), draw.choice([6, 8, 30, 46, 66]), left, right, 0)
