@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "Contractions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -43,6 +44,28 @@ bool ad::sumsPairs(linalg::GenericOp contraction, OrderAttr order) {
   return llvm::all_of(contraction.getDpsInputOperands(), [&](OpOperand *operand) {
     return hasWholePairs(contraction, *operand, reduced.front());
   });
+}
+
+bool ad::multipliesBytes(linalg::GenericOp contraction) {
+  if (contraction.getNumReductionLoops() != 1 || contraction.getNumDpsInputs() != 2 ||
+      contraction.getNumResults() != 1)
+    return false;
+  Block *body = contraction.getBlock();
+  auto widens = [&](Value value, unsigned argument) {
+    Operation *widening = value.getDefiningOp();
+    return isa_and_nonnull<ConvertOp, arith::ExtSIOp>(widening) &&
+           widening->getOperand(0) == body->getArgument(argument) &&
+           body->getArgument(argument).getType().isInteger(8);
+  };
+  auto add = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
+  if (!add || !add.getType().isInteger(32))
+    return false;
+  Value sum = body->getArgument(2), lhs = add.getLhs(), rhs = add.getRhs();
+  auto product = (lhs == sum ? rhs : lhs).getDefiningOp<arith::MulIOp>();
+  if ((lhs == sum) == (rhs == sum) || !product)
+    return false;
+  return (widens(product.getLhs(), 0) && widens(product.getRhs(), 1)) ||
+         (widens(product.getLhs(), 1) && widens(product.getRhs(), 0));
 }
 
 // Enough accumulators to hide the latency of a multiply-add, few enough for the registers, rows and columns

@@ -25,6 +25,16 @@ inline constexpr int64_t kDotProductLanes = 16;
 /// and a program computes the same fused and unfused.
 bool sumsPairs(linalg::GenericOp contraction, OrderAttr order);
 
+/// What x86's vpdpbusd adds to each lane of i32: products of bytes.
+inline constexpr int64_t kBytesPerLane = 4;
+
+/// Whether vpdpbusd exists for vectors of so many lanes of i32, on processors that have it.
+inline bool hasByteDotProducts(int64_t lanes) { return lanes == 8 || lanes == 16; }
+
+/// Whether the contraction adds products of two operands of i8 into i32, over one reduced axis. Sums of
+/// integers wrap, so that any order gives the same bits.
+bool multipliesBytes(linalg::GenericOp contraction);
+
 /// Rows and vectors of `lanes` of a result that stay in registers over the whole reduction.
 struct RegisterTile {
   int64_t rows, vectors;

@@ -193,6 +193,11 @@ static int64_t widestVector(llvm::function_ref<bool(llvm::StringRef)> has) {
   return has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
 }
 
+/// Of bf16 and of i8. Every processor with the former has the latter; a processor without both gets neither.
+static bool hasDotProducts(llvm::function_ref<bool(llvm::StringRef)> has) {
+  return has("+avx512bf16") && has("+avx512vnni");
+}
+
 CpuTarget mlir::ad::runner::hostCpu() {
   CpuTarget host{llvm::sys::getHostCPUName().str(), {}};
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
@@ -203,7 +208,7 @@ CpuTarget mlir::ad::runner::hostCpu() {
       host.needed.push_back(feature.str());
   auto has = [&](llvm::StringRef feature) { return is_contained(host.features, feature); };
   host.vectorBytes = widestVector(has);
-  host.dotProducts = has("+avx512bf16");
+  host.dotProducts = hasDotProducts(has);
   host.halfInstructions = has("+f16c");
   return host;
 }
@@ -233,7 +238,7 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool e
   const llvm::MCSubtargetInfo &subtarget = *(*machine)->getMCSubtargetInfo();
   auto has = [&](llvm::StringRef feature) { return subtarget.checkFeatures(feature); };
   wanted.vectorBytes = widestVector(has);
-  wanted.dotProducts = has("+avx512bf16");
+  wanted.dotProducts = hasDotProducts(has);
   wanted.halfInstructions = has("+f16c");
   for (llvm::StringRef signedFeature : host.features) {
     llvm::StringRef feature = signedFeature.drop_front();

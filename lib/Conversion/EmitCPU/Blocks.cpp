@@ -22,9 +22,9 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   nest.rowAxes = rowAxesOf(nest, axis);
   nest.blocked = !nest.rowAxes.empty();
   auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes);
-  vectors = std::min(vectors, mostTransposedVectors(nest, axis));
   nest.rows = rows;
-  nest.vectors = vectors;
+  chooseByteProducts(nest, axis);
+  nest.vectors = std::min(vectors, mostTransposedVectors(nest, axis));
 }
 
 // The reduced size of the first contraction that the nest computes, 0 when it is not known.
@@ -56,7 +56,7 @@ int64_t KernelEmitter::blockColumns(const Nest &nest) {
   int64_t depth = reducedSize(nest.roots);
   if (depth == 0)
     return 0;
-  int64_t element = memoryBytes(results.front().element);
+  int64_t element = byteProducts.empty() ? memoryBytes(results.front().element) : 1;
   return std::max<int64_t>(1, tiles.blockBytes / (depth * element * tile)) * tile;
 }
 
@@ -101,7 +101,9 @@ LogicalResult KernelEmitter::emitBlocks(const Nest &nest, const Position &outer,
   auto block = [&](Value start) -> LogicalResult {
     Value end = oneBlock ? columns : binary<arith::MinUIOp>(binary<arith::AddIOp>(start, step), columns);
     Packing scope(*this);
-    bool fills = llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
+    // The copies of rows come after the packed operands.
+    bool fills = scratchForRows(nest) == 0 &&
+                 llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
     for (PackedOperand &operand : packed)
       if (!fills || !canFill(operand))
         pack(operand, outer, start, end);
@@ -112,8 +114,11 @@ LogicalResult KernelEmitter::emitBlocks(const Nest &nest, const Position &outer,
         return failure();
       first = *left;
     }
-    return emitRowTiles(nest, first, upper, outer,
-                        [&](ArrayRef<Position> rows) { return emitLaneLoop(nest, start, end, rows, store); });
+    return overRowChunks(nest, outer, first, upper, [&](Value from, Value to) {
+      return emitRowTiles(nest, from, to, outer, [&](ArrayRef<Position> rows) {
+        return emitLaneLoop(nest, start, end, rows, store);
+      });
+    });
   };
   return oneBlock ? block(zero) : emitLoop(zero, columns, step, block);
 }

@@ -10,9 +10,13 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Then operands have whole pairs.
-bool KernelEmitter::usesDotProducts(linalg::GenericOp generic) {
-  return dotProducts && vectorLanes == kDotProductLanes && sumsPairs(generic, kernel.getOrderAttr());
+// Operands of bf16 have whole pairs then.
+int64_t KernelEmitter::groupSize(linalg::GenericOp generic) {
+  if (byteProducts.count(generic))
+    return kBytesPerLane;
+  bool pairs =
+      dotProducts.pairs && vectorLanes == kDotProductLanes && sumsPairs(generic, kernel.getOrderAttr());
+  return pairs ? 2 : 1;
 }
 
 // The buffer with two neighbours along its last axis as one element.

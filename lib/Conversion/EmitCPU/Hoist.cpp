@@ -81,6 +81,7 @@ bool KernelEmitter::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t a
 LogicalResult KernelEmitter::hoistAlong(const Nest &nest, ArrayRef<Position> positions) {
   if (flat)
     return success();
+  hoistRowSums(nest, positions);
   for (Position position : positions) {
     position.resize(nest.shape.size(), {indexConstant(0), 0, nullptr});
     position[positions.front().size()] = Index::varying();

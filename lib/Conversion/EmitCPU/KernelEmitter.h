@@ -81,10 +81,16 @@ bool isPointwise(linalg::GenericOp generic);
 /// Whether a tensor has one element per row of the space: its shape without the last axis, or with 1 there.
 bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space);
 
+/// Dot-product instructions of the processor at the width of a vector.
+struct DotProducts {
+  bool pairs = false; ///< of bf16
+  bool bytes = false; ///< of four i8
+};
+
 class KernelEmitter {
 public:
   KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes, const TileTable &tiles,
-                bool dotProducts);
+                DotProducts dotProducts);
   virtual ~KernelEmitter() = default;
 
   /// Emits the whole body of the function but its terminator. Fails after a diagnostic when the kernel holds
@@ -171,8 +177,9 @@ protected:
     AffineMap map;                           // from the loops of the contraction to the axes of the operand
     int64_t columnAxis = -1, depthAxis = -1; // of the operand
     int64_t depth = 0, tile = 0;             // of a panel: elements along the depth, rounded up, and columns
-    Type memory = {}; // of an element: two neighbours along the depth if it holds `pairs`
-    bool pairs = false;
+    Type memory = {};    // of an element: `group` neighbours along the depth
+    int64_t group = 1;
+    bool biased = false; // each byte of i8 plus 128, the unsigned operand of vpdpbusd
     bool once = false;   // read in place, fetched ahead: there is one tile of rows
     bool before = false; // the kernel runs: an argument in PackedLayout
     Value pointer = {};
@@ -225,11 +232,48 @@ protected:
   void transposeInRegisters(SmallVectorImpl<Value> &rows);
 
   // --- DotProducts.cpp: two multiply-adds of bf16 in one instruction
-  bool usesDotProducts(linalg::GenericOp generic);
+  /// Elements along K that a lane of the contraction's instruction multiplies: 2 of bf16, 4 of i8, else 1.
+  int64_t groupSize(linalg::GenericOp generic);
   Buffer inPairs(Buffer buffer);
   Value joinPair(Value low, Value high);
   FailureOr<Value> pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop);
   FailureOr<SmallVector<Value>> addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
+
+  // --- ByteProducts.cpp: four multiply-adds of i8 in one instruction
+  /// A contraction of i8. The operand of the rows is the same in all lanes; that of the columns is not.
+  struct ByteProduct {
+    OpOperand *rows = nullptr, *columns = nullptr;
+    unsigned depthLoop = 0;
+    int64_t depth = 0;
+    bool copiesRows = false; // they are not contiguous along the depth
+  };
+  void chooseByteProducts(const Nest &nest, unsigned columnLoop);
+  std::optional<ByteProduct> byteProductOf(linalg::GenericOp generic, const Nest &nest, unsigned columnLoop);
+  FailureOr<SmallVector<Value>> byteChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                          ArrayRef<Value> start);
+  FailureOr<SmallVector<Value>> addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
+  Value callByteProduct(Value sum, Value unsignedBytes, Value signedBytes);
+  Value byteGroup(linalg::GenericOp generic, OpOperand *operand, ArrayRef<Index> loops);
+  Key rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops);
+  void sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
+  void hoistRowSums(const Nest &nest, ArrayRef<Position> positions);
+
+  // --- ByteGroups.cpp: groups of four i8, where they lie and where they are copied to
+  Value joinBytes(ArrayRef<Value> bytes);
+  Value biasBytes(Value groups);
+  Value loadGroups(const Buffer &buffer, Position position);
+  Value groupAt(const Buffer &buffer, Position position, int64_t depthAxis);
+  void fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value start,
+                      Value end);
+  void packBytesTransposed(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                           Value column, Value end);
+  void storeGroup(const PackedOperand &packed, Value number, Value column, Value group);
+  int64_t copiedRowsOf(const Nest &nest, int64_t depth);
+  int64_t scratchForRows(const Nest &nest);
+  LogicalResult overRowChunks(const Nest &nest, const Position &outer, Value lower, Value upper,
+                              function_ref<LogicalResult(Value, Value)> body);
+  void copyRows(const ByteProduct &product, const Buffer &target, const Nest &nest, const Position &outer,
+                Value lower, Value upper);
 
   // --- Transpose.cpp: kernels that only transpose
   /// Axes of the result, the fastest last: rows are contiguous in the operand, columns in the result.
@@ -396,7 +440,10 @@ protected:
   class Packing {
   public:
     explicit Packing(KernelEmitter &emitter) : emitter(emitter) {}
-    ~Packing() { emitter.packedOperands.clear(); }
+    ~Packing() {
+      emitter.packedOperands.clear();
+      emitter.copiedRows.clear();
+    }
 
   private:
     KernelEmitter &emitter;
@@ -425,7 +472,7 @@ protected:
   OpBuilder builder;
   Location loc;
   const TileTable tiles;
-  const bool dotProducts;          // the processor has them
+  const DotProducts dotProducts;   // that the processor has
   int64_t vectorLanes;             // lanes of a vector loop
   int64_t lanes = 1;               // lanes of the code being emitted
   Value mask;                      // active lanes; null when all are
@@ -435,6 +482,8 @@ protected:
   IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
   DenseMap<OpOperand *, PackedOperand> packedOperands;
+  DenseMap<Operation *, ByteProduct> byteProducts; // of the nest that is being emitted
+  DenseMap<OpOperand *, Buffer> copiedRows;        // rows of i8, contiguous along K: [row, depth]
   std::map<std::tuple<unsigned, const void *, int64_t>, Value> spillSlots;
   DenseMap<Value, Value> spilled; // accumulators that wait on the stack, by the value that was stored
   TransposedBlocks transposed;    // of the chain that is being emitted

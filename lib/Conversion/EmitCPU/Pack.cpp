@@ -57,10 +57,11 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   unsigned columnLoop = nest.shape.size() - 1;
   int64_t rows = nest.rowCount();
   PackedOperand packed{operand, map};
-  packed.pairs = usesDotProducts(generic);
-  packed.memory = packed.pairs ? builder.getI32Type() : memoryType(type.getElementType());
+  packed.group = groupSize(generic);
+  bool grouped = packed.group > 1;
+  packed.memory = grouped ? builder.getI32Type() : memoryType(type.getElementType());
   if (auto layout = PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, depthLoop);
-      layout && layout->pairs == packed.pairs && layout->tile % vectorLanes == 0) {
+      layout && layout->group == packed.group && layout->tile % vectorLanes == 0) {
     packed.before = true;
     packed.depth = type.getDimSize(1);
     packed.tile = layout->tile;
@@ -75,13 +76,15 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
   if (oneTile && isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
-  packed.once = !packed.pairs && canFetchAhead(packed) && isLarge(tiles, type) && rows <= nest.rows &&
+  packed.biased = packed.group == kBytesPerLane;
+  packed.once = !grouped && canFetchAhead(packed) && isLarge(tiles, type) && rows <= nest.rows &&
                 nest.rows > kRowsInStep;
   bool manyRows = ShapedType::isDynamic(rows) || rows >= kRowsForPairs;
-  bool inPairs = type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis) &&
-                 (manyRows || packed.isTransposed());
-  bool wanted = packed.pairs ? inPairs : isWorthPacking(tiles, type, packed.columnAxis, rows);
-  packed.depth = llvm::alignTo(type.getDimSize(packed.depthAxis) / (packed.pairs ? 2 : 1), vectorLanes);
+  bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis) &&
+                  (manyRows || packed.isTransposed());
+  bool wanted = grouped ? inGroups : isWorthPacking(tiles, type, packed.columnAxis, rows);
+  packed.depth =
+      llvm::alignTo(llvm::divideCeil(type.getDimSize(packed.depthAxis), packed.group), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
   return wanted || packed.once ? std::optional(packed) : std::nullopt;
 }
@@ -89,7 +92,7 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
 SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const Nest &nest, int64_t columns) {
   SmallVector<PackedOperand> chosen;
   unsigned columnLoop = nest.shape.size() - 1;
-  int64_t bytes = 0;
+  int64_t bytes = scratchForRows(nest);
   auto consider = [&](linalg::GenericOp generic) {
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);
@@ -160,7 +163,7 @@ Value KernelEmitter::loadPacked(const PackedOperand &packed, ArrayRef<Index> loo
   // Lanes behind the last column read what was packed for them.
   Value value = LLVM::LoadOp::create(builder, loc, type, packedPointer(packed, loops),
                                      packed.memory.getIntOrFloatBitWidth() / 8);
-  return packed.pairs ? value : fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
+  return packed.group > 1 ? value : fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
 }
 
 // The rows of a tile share the value, which is stored once, or not at all when no other tile reads it.
@@ -185,7 +188,7 @@ void KernelEmitter::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Val
 
 bool KernelEmitter::canFetchAhead(const PackedOperand &packed) {
   Type element = getElementTypeOrSelf(packed.operand->get().getType());
-  return !packed.isTransposed() && memoryType(element) == element;
+  return packed.group == 1 && !packed.isTransposed() && memoryType(element) == element;
 }
 
 bool KernelEmitter::canFill(const PackedOperand &packed) {
@@ -232,6 +235,8 @@ void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value sta
 
 void KernelEmitter::fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                                Value start, Value end) {
+  if (packed.group == kBytesPerLane)
+    return fillBytePanels(packed, buffer, outer, start, end);
   bool transposed = packed.isTransposed();
   auto overColumns = [&](Value column) -> LogicalResult {
     auto overDepth = [&](Value depth) -> LogicalResult {
@@ -243,7 +248,7 @@ void KernelEmitter::fillPanels(const PackedOperand &packed, const Buffer &buffer
       return success();
     };
     Value depths = buffer.sizes[packed.depthAxis];
-    if (packed.pairs)
+    if (packed.group == 2)
       depths = binary<arith::DivUIOp>(depths, indexConstant(2));
     return emitLoop(indexConstant(0), depths, indexConstant(transposed ? vectorLanes : 1), overDepth);
   };
@@ -267,8 +272,8 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOfCopy(Value r
     OpOperand *source = copy.getDpsInputOperand(0);
     PackedOperand packed{source, copy.getMatchingIndexingMap(source), column, 1 - column};
     Type element = getElementTypeOrSelf(root.getType());
-    packed.pairs = layout->pairs;
-    packed.memory = layout->pairs ? builder.getI32Type() : memoryType(element);
+    packed.group = layout->group;
+    packed.memory = layout->group > 1 ? builder.getI32Type() : memoryType(element);
     packed.depth = results.front().shape[1];
     packed.tile = layout->tile;
     packed.pointer = results.front().pointer;
@@ -312,7 +317,7 @@ void KernelEmitter::packStraight(const PackedOperand &packed, const Buffer &buff
     return load(buffer, operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
   };
   Value value;
-  if (packed.pairs) {
+  if (packed.group == 2) {
     Value first = binary<arith::MulIOp>(depth, indexConstant(2));
     value = joinPair(row(first), row(binary<arith::AddIOp>(first, indexConstant(1))));
   } else {
@@ -326,7 +331,7 @@ void KernelEmitter::packStraight(const PackedOperand &packed, const Buffer &buff
 // registers. Columns behind the last one repeat it; depths behind the last one are zero and never read.
 void KernelEmitter::packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
                                    Value depth, Value column, Value end) {
-  if (packed.pairs)
+  if (packed.group == 2)
     buffer = inPairs(buffer);
   bool wholeDepth = buffer.shape[packed.depthAxis] % lanes == 0;
   bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;

@@ -115,6 +115,9 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp gene
   Value total = indexConstant(1);
   for (unsigned dim : reductionDims(generic))
     total = binary<arith::MulIOp>(total, loopSize(generic, dim));
+  // Sums of integers are the same in any order.
+  if (groupSize(generic) == kBytesPerLane)
+    return byteChain(generic, loops, identities);
   OrderAttr order = kernel.getOrderAttr();
   Operation *join = combiningOp(generic);
   auto block = [&](Value lower, Value upper) { return chain(generic, loops, identities, lower, upper); };
@@ -130,7 +133,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
                                                    Value lower, Value upper) {
   if (failed(hoistReduced(generic, loops)))
     return failure();
-  if (usesDotProducts(generic)) {
+  if (groupSize(generic) == 2) {
     if (recorded.insert(generic).second)
       recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);
     lower = binary<arith::DivUIOp>(lower, indexConstant(2));
@@ -154,7 +157,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::plainChain(linalg::GenericOp generi
     if (failed(chainStep(generic, position, loop.getInductionVar(),
                          MutableArrayRef(next).slice(i * count, count))))
       return failure();
-  if (!usesDotProducts(generic))
+  if (groupSize(generic) == 1)
     fetchNextTile(generic, loops, loop.getInductionVar());
   scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(loop.getResults());
@@ -165,8 +168,10 @@ LogicalResult KernelEmitter::chainStep(linalg::GenericOp generic, ArrayRef<Index
                                        MutableArrayRef<Value> sums) {
   SmallVector<Index> inner(loops);
   setReductionIndex(generic, inner, {k, 0, nullptr});
-  auto results = usesDotProducts(generic) ? addDotProduct(generic, inner, sums.front())
-                                          : applyBody(generic, inner, sums);
+  int64_t group = groupSize(generic);
+  auto results = group == 1   ? applyBody(generic, inner, sums)
+                 : group == 2 ? addDotProduct(generic, inner, sums.front())
+                              : addByteProducts(generic, inner, sums.front());
   if (failed(results))
     return failure();
   for (auto [sum, value] : llvm::zip_equal(sums, *results))

@@ -45,7 +45,7 @@ bool KernelEmitter::isContiguousAlongK(OpOperand *operand, unsigned columnLoop) 
   if (vectorLanes == 1 || !k || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
       map.getResults().back() != builder.getAffineDimExpr(*k) || !map.isFunctionOfDim(columnLoop))
     return false;
-  return usesDotProducts(generic) ? buffers.count(operand->get()) : isContiguous(operand->get());
+  return groupSize(generic) > 1 ? buffers.count(operand->get()) : isContiguous(operand->get());
 }
 
 // How many vectors of columns a tile of the nest takes at most, so that the blocks that it transposes fit
@@ -98,26 +98,30 @@ LogicalResult KernelEmitter::transposeBlock(OpOperand *operand, ArrayRef<Index> 
       mask ? binary<arith::SubIOp>(loopSize(generic, lane - inner.begin()), indexConstant(1)) : Value();
   SmallVector<Value> rows;
   bool fetches = buffers.count(operand->get()) && isFromMemory(operand->get().getType());
+  int64_t group = groupSize(generic);
   {
     WithLanes alongK(*this, lanes, active);
     inner[kLoop] = {steps.front(), 1, nullptr};
     for (int64_t i = 0; i < lanes; ++i) {
       Value column = binary<arith::AddIOp>(first, indexConstant(i));
       *lane = {last ? binary<arith::MinUIOp>(column, last) : column, 0, nullptr};
-      FailureOr<Value> row = usesDotProducts(generic)
-                                 ? load(inPairs(buffers.lookup(operand->get())), apply(map, inner))
-                                 : evaluateOne(operand->get(), apply(map, inner));
+      Position position = apply(map, inner);
+      FailureOr<Value> row = group == 1 ? evaluateOne(operand->get(), position)
+                             : group == 2
+                                 ? load(inPairs(buffers.lookup(operand->get())), position)
+                                 : groupAt(buffers.lookup(operand->get()), position, position.size() - 1);
       if (failed(row))
         return failure();
       rows.push_back(toMemory(splat(*row, lanes)));
+      if (group == kBytesPerLane)
+        position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(group));
       if (fetches)
-        fetchAhead(buffers.lookup(operand->get()), apply(map, inner), kBytesAhead);
+        fetchAhead(buffers.lookup(operand->get()), position, kBytesAhead);
     }
   }
   transposeInRegisters(rows);
   inner.assign(loops.begin(), loops.end());
-  Type element =
-      usesDotProducts(generic) ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
+  Type element = group > 1 ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
   for (auto [step, row] : llvm::zip(steps, rows)) {
     inner[kLoop] = {step, 0, nullptr};
     Position position = apply(map, inner);
@@ -196,10 +200,12 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedChain(linalg::GenericOp g
     scf::YieldOp::create(builder, loc, *next);
   }
   int64_t k = generic.getStaticLoopRanges()[*singleReduction(generic)];
-  if (usesDotProducts(generic) && !ShapedType::isDynamic(k))
-    k /= 2;
+  int64_t group = groupSize(generic);
+  if (!ShapedType::isDynamic(k))
+    k /= group;
   OrderAttr order = kernel.getOrderAttr();
-  bool blocksAreWhole = !order || order.isLanes() || order.getLength() % (2 * lanes) == 0;
+  bool blocksAreWhole =
+      !order || order.isLanes() || group == kBytesPerLane || order.getLength() % (2 * lanes) == 0;
   if (ShapedType::isDynamic(k) || !blocksAreWhole)
     return plainChain(generic, loops, SmallVector<Value>(loop.getResults()), middle, upper);
   if (k % lanes == 0)

@@ -54,20 +54,6 @@ static bool multipliesShort(linalg::GenericOp op) {
          widens(fma.getB(), 1) && fma.getC() == body->getArgument(2);
 }
 
-// i32 += i32(a) * i32(b), which wraps: the same in any order.
-static bool multipliesBytes(linalg::GenericOp op) {
-  Block *body = op.getBlock();
-  auto sum = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
-  auto product = sum ? sum.getRhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
-  auto widens = [&](Value value, unsigned argument) {
-    auto widening = value.getDefiningOp<ConvertOp>();
-    return widening && widening.getInput() == body->getArgument(argument) &&
-           widening.getInput().getType().isInteger(8);
-  };
-  return product && sum.getType().isInteger(32) && sum.getLhs() == body->getArgument(2) &&
-         widens(product.getLhs(), 0) && widens(product.getRhs(), 1);
-}
-
 // f32 += a * b of f32.
 static bool multipliesFloats(linalg::GenericOp op) {
   Block *body = op.getBlock();

@@ -89,6 +89,8 @@ private:
     if (!loop)
       return;
     PackedLayout layout = layoutFor(fusion, generic);
+    if (type.getDimSize(map.getDimPosition(0) == 1 ? 1 : 0) % layout.group != 0)
+      return;
     bool transposed = map.getDimPosition(0) == 1;
     Value packed = packBefore(loop, matrix, layout, transposed, fusion);
     AffineMap access = layout.map(3, /*columnLoop=*/1, /*depthLoop=*/2, &getContext());
@@ -99,13 +101,15 @@ private:
     int64_t lanes = vectorWidth / 4;
     SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
     RegisterTile tile = chooseRegisterTile(table, sizes[0], sizes[1], lanes);
+    if (dotProducts && hasByteDotProducts(lanes) && multipliesBytes(generic))
+      return {tile.vectors * lanes, kBytesPerLane};
     bool pairs = dotProducts && lanes == kDotProductLanes && sumsPairs(generic, fusion.getOrderAttr());
-    return {tile.vectors * lanes, pairs};
+    return {tile.vectors * lanes, pairs ? 2 : 1};
   }
 
   // A fusion of one copy; the same for all users of the matrix in this layout.
   Value packBefore(scf::ForOp loop, Value matrix, PackedLayout layout, bool transposed, FusionOp user) {
-    Value &known = packings[{loop, matrix.getAsOpaquePointer(), layout.tile, layout.pairs, transposed}];
+    Value &known = packings[{loop, matrix.getAsOpaquePointer(), layout.tile, layout.group, transposed}];
     if (known)
       return known;
     auto type = cast<RankedTensorType>(matrix.getType());
@@ -156,6 +160,6 @@ private:
   }
 
   TileTable table;
-  std::map<std::tuple<Operation *, void *, int64_t, bool, bool>, Value> packings;
+  std::map<std::tuple<Operation *, void *, int64_t, int64_t, bool>, Value> packings;
 };
 } // namespace

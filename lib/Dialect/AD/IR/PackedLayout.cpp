@@ -9,16 +9,16 @@ using namespace mlir::ad;
 AffineMap PackedLayout::map(unsigned loops, unsigned columnLoop, unsigned depthLoop,
                             MLIRContext *context) const {
   AffineExpr column = getAffineDimExpr(columnLoop, context), depth = getAffineDimExpr(depthLoop, context);
-  SmallVector<AffineExpr> access = {column.floorDiv(tile), pairs ? depth.floorDiv(2) : depth, column % tile};
-  if (pairs)
-    access.push_back(depth % 2);
+  SmallVector<AffineExpr> access = {column.floorDiv(tile), group > 1 ? depth.floorDiv(group) : depth, column % tile};
+  if (group > 1)
+    access.push_back(depth % group);
   return AffineMap::get(loops, 0, access, context);
 }
 
 RankedTensorType PackedLayout::type(int64_t depth, int64_t columns, Type element) const {
-  SmallVector<int64_t> shape = {int64_t(llvm::divideCeil(columns, tile)), pairs ? depth / 2 : depth, tile};
-  if (pairs)
-    shape.push_back(2);
+  SmallVector<int64_t> shape = {int64_t(llvm::divideCeil(columns, tile)), depth / group, tile};
+  if (group > 1)
+    shape.push_back(group);
   return RankedTensorType::get(shape, element);
 }
 
@@ -32,8 +32,9 @@ std::optional<PackedLayout> PackedLayout::match(AffineMap map, RankedTensorType 
   auto tile = within ? dyn_cast<AffineConstantExpr>(within.getRHS()) : AffineConstantExpr();
   if (!tile || tile.getValue() < 1)
     return std::nullopt;
-  PackedLayout layout{tile.getValue(), map.getNumResults() == 4};
+  bool grouped = map.getNumResults() == 4 && type.getRank() == 4 && type.getDimSize(3) > 1;
+  PackedLayout layout{tile.getValue(), grouped ? type.getDimSize(3) : 1};
   bool fits = map == layout.map(map.getNumDims(), columnLoop, depthLoop, map.getContext()) &&
-              (!layout.pairs || depth % 2 == 0) && type == layout.type(depth, columns, type.getElementType());
+              depth % layout.group == 0 && type == layout.type(depth, columns, type.getElementType());
   return fits ? std::optional(layout) : std::nullopt;
 }

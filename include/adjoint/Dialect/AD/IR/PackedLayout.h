@@ -12,11 +12,11 @@
 namespace mlir::ad {
 
 /// A matrix in panels of `tile` columns, each with the contracted axis outside and the columns inside:
-/// element (depth, column) lies at [column / tile, depth, column % tile], or, in pairs, at [column / tile,
-/// depth / 2, column % tile, depth % 2]. The columns behind the last one are undefined.
+/// element (depth, column) lies at [column / tile, depth, column % tile], or, in groups of g neighbours along
+/// the depth, at [column / tile, depth / g, column % tile, depth % g]. Columns behind the last are undefined.
 struct PackedLayout {
   int64_t tile;
-  bool pairs;
+  int64_t group; ///< 1: no groups; else it divides the depth
 
   AffineMap map(unsigned loops, unsigned columnLoop, unsigned depthLoop, MLIRContext *context) const;
   RankedTensorType type(int64_t depth, int64_t columns, Type element) const;

@@ -1,0 +1,227 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions of i8 by x86's vpdpbusd (AVX512_VNNI), which adds four products of an unsigned and a
+// signed byte to each lane of i32. The operand of the columns becomes unsigned: 128 is added to each of its
+// bytes. The accumulators of a row therefore start from -128 times the sum of the row. The instruction wraps,
+// so that results are the bits of the written sum, whatever the order.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// Whether the results of the contraction lie as the nest enumerates them.
+static bool hasResultsOf(linalg::GenericOp generic, size_t rank) {
+  AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+  return out.getNumResults() == rank && llvm::all_of(llvm::enumerate(out.getResults()), [&](auto each) {
+           return each.value() == getAffineDimExpr(each.index(), out.getContext());
+         });
+}
+
+// The roles of the operands, when tiles of the nest can read both in groups.
+std::optional<KernelEmitter::ByteProduct>
+KernelEmitter::byteProductOf(linalg::GenericOp generic, const Nest &nest, unsigned columnLoop) {
+  if (!multipliesBytes(generic) || !hasResultsOf(generic, nest.shape.size()))
+    return std::nullopt;
+  ByteProduct product;
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  product.depthLoop = reduced.front();
+  product.depth = generic.getStaticLoopRanges()[product.depthLoop];
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    bool isColumns = generic.getMatchingIndexingMap(operand).isFunctionOfDim(columnLoop);
+    (isColumns ? product.columns : product.rows) = operand;
+    if (!buffers.count(operand->get()))
+      return std::nullopt;
+  }
+  if (!product.rows || !product.columns || product.depth <= 0)
+    return std::nullopt;
+  AffineMap rows = generic.getMatchingIndexingMap(product.rows);
+  AffineMap columns = generic.getMatchingIndexingMap(product.columns);
+  if (!rows.isProjectedPermutation())
+    return std::nullopt;
+  bool lastLanes = columnLoop + 1 == nest.shape.size();
+  if (!columns.isProjectedPermutation()) {
+    auto layout = PackedLayout::match(columns, cast<RankedTensorType>(product.columns->get().getType()),
+                                      generic.getStaticLoopRanges(), columnLoop, product.depthLoop);
+    if (!layout || layout->group != kBytesPerLane || layout->tile % vectorLanes != 0 || !nest.blocked ||
+        !lastLanes)
+      return std::nullopt;
+  }
+  product.copiesRows = rows.getResults().back() != builder.getAffineDimExpr(product.depthLoop);
+  if (!product.copiesRows)
+    return product;
+  bool rowsAreLast = nest.blocked && lastLanes && nest.rowAxes.size() == 1 &&
+                     rows.getResults().back() == builder.getAffineDimExpr(nest.rowAxes.front());
+  return rowsAreLast && copiedRowsOf(nest, product.depth) > 0 ? std::optional(product) : std::nullopt;
+}
+
+void KernelEmitter::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
+  byteProducts.clear();
+  if (!dotProducts.bytes || !hasByteDotProducts(vectorLanes))
+    return;
+  auto choose = [&](linalg::GenericOp generic) {
+    if (std::optional<ByteProduct> product = byteProductOf(generic, nest, columnLoop))
+      byteProducts[generic] = *product;
+    return false;
+  };
+  for (Value root : nest.roots)
+    dependsOn(root, choose);
+}
+
+// Bytes of vectors of i32.
+Value KernelEmitter::callByteProduct(Value sum, Value unsignedBytes, Value signedBytes) {
+  int64_t bytes = vectorLanes * kBytesPerLane;
+  auto type = VectorType::get(bytes, builder.getI8Type());
+  unsignedBytes = LLVM::BitcastOp::create(builder, loc, type, unsignedBytes);
+  signedBytes = LLVM::BitcastOp::create(builder, loc, type, signedBytes);
+  std::string name = "llvm.x86.avx512.vpdpbusd." + std::to_string(8 * bytes);
+  return LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(), builder.getStringAttr(name),
+                                       ValueRange{sum, unsignedBytes, signedBytes})
+      .getResult(0);
+}
+
+// `loops` has the number of the group in the place of the reduced index.
+Value KernelEmitter::byteGroup(linalg::GenericOp generic, OpOperand *operand, ArrayRef<Index> loops) {
+  if (auto it = packedOperands.find(operand); it != packedOperands.end())
+    return it->second.biased ? loadPacked(it->second, loops) : biasBytes(loadPacked(it->second, loops));
+  const ByteProduct &product = byteProducts.find(generic)->second;
+  AffineMap map = generic.getMatchingIndexingMap(operand);
+  Position position = apply(map, loops);
+  Key key{operand, {{position.begin(), position.end()}, {lanes, mask.getAsOpaquePointer()}}};
+  for (auto &cache : llvm::reverse(caches))
+    if (auto it = cache.find(key); it != cache.end())
+      return it->second;
+  Value group = transposedValue(operand, loops);
+  if (auto copied = copiedRows.find(operand); !group && copied != copiedRows.end()) {
+    group = groupAt(copied->second, {position.back(), loops[product.depthLoop]}, 1);
+  } else if (!group) {
+    AffineExpr depth = builder.getAffineDimExpr(product.depthLoop);
+    int64_t axis = llvm::find(map.getResults(), depth) - map.getResults().begin();
+    group = groupAt(buffers.lookup(operand->get()), position, axis);
+  }
+  if (operand == product.columns)
+    group = biasBytes(group);
+  return caches.back()[key] = group;
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                             Value sum) {
+  const ByteProduct &product = byteProducts.find(generic)->second;
+  Value columns = byteGroup(generic, product.columns, loops);
+  Value rows;
+  {
+    WithLanes scalarCode(*this, 1, nullptr);
+    rows = byteGroup(generic, product.rows, loops);
+  }
+  if (lanes == vectorLanes)
+    return SmallVector<Value>{callByteProduct(sum, splat(columns, lanes), splat(rows, lanes))};
+  assert(lanes == 1 && "tiles have the processor's lanes, or one");
+  Value wide =
+      callByteProduct(splat(sum, vectorLanes), splat(columns, vectorLanes), splat(rows, vectorLanes));
+  return SmallVector<Value>{vector::ExtractOp::create(builder, loc, wide, 0).getResult()};
+}
+
+// All positions in one loop over groups. What is left of the depth is one more group.
+FailureOr<SmallVector<Value>> KernelEmitter::byteChain(linalg::GenericOp generic,
+                                                       ArrayRef<SmallVector<Index>> loops,
+                                                       ArrayRef<Value> start) {
+  sumRows(generic, loops);
+  SmallVector<Value> sums;
+  for (auto [position, identity] : llvm::zip_equal(loops, start)) {
+    Key key = rowSumKey(generic, position);
+    auto cache = llvm::find_if(llvm::reverse(caches), [&](auto &each) { return each.count(key); });
+    Value bias = cache->find(key)->second;
+    sums.push_back(binary<arith::SubIOp>(identity, lanes > 1 ? splat(bias, lanes) : bias));
+  }
+  Value zero = indexConstant(0);
+  int64_t depth = byteProducts.find(generic)->second.depth;
+  Value whole = indexConstant(depth / kBytesPerLane);
+  bool transposes = !operandsToTranspose(generic, loops.front()).empty();
+  FailureOr<SmallVector<Value>> result = transposes ? transposedChain(generic, loops, sums, zero, whole)
+                                                    : plainChain(generic, loops, sums, zero, whole);
+  if (failed(result) || depth % kBytesPerLane == 0)
+    return result;
+  for (auto [i, position] : llvm::enumerate(loops))
+    if (failed(chainStep(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
+      return failure();
+  return result;
+}
+
+// Where 128 times the sum of a row is remembered: the row at a depth that varies.
+KernelEmitter::Key KernelEmitter::rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops) {
+  const ByteProduct &product = byteProducts.find(generic)->second;
+  SmallVector<Index> inner(loops);
+  inner[product.depthLoop] = Index::varying();
+  Position row = apply(generic.getMatchingIndexingMap(product.rows), inner);
+  return {product.rows, {{row.begin(), row.end()}, {1, nullptr}}};
+}
+
+// Remembers 128 times the sum of each row that has none yet, all rows in one loop.
+void KernelEmitter::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+  const ByteProduct &product = byteProducts.find(generic)->second;
+  auto copied = copiedRows.find(product.rows);
+  bool isCopied = copied != copiedRows.end();
+  Buffer buffer = isCopied ? copied->second : buffers.lookup(product.rows->get());
+  SmallVector<std::pair<Key, Position>> rows;
+  for (const SmallVector<Index> &position : loops) {
+    Key key = rowSumKey(generic, position);
+    if (llvm::any_of(caches, [&](auto &cache) { return cache.count(key); }) ||
+        llvm::any_of(rows, [&](auto &row) { return !(row.first < key) && !(key < row.first); }))
+      continue;
+    Position row = apply(generic.getMatchingIndexingMap(product.rows), position);
+    rows.push_back({key, isCopied ? Position{row.back(), {}} : row});
+  }
+  if (rows.empty())
+    return;
+  int64_t depth = buffer.shape.back(), step = vectorLanes * kBytesPerLane, whole = depth / step * step;
+  Value zeros = splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
+  Value ones =
+      splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0x01010101)), vectorLanes);
+  auto add = [&](Value from, ValueRange sums) {
+    SmallVector<Value> next;
+    for (auto [row, sum] : llvm::zip_equal(rows, sums)) {
+      row.second.back() = {from, 1, nullptr};
+      next.push_back(callByteProduct(sum, ones, loadGroups(buffer, row.second)));
+    }
+    return next;
+  };
+  WithLanes vectorCode(*this, vectorLanes, nullptr);
+  auto loop = scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(whole), indexConstant(step),
+                                 SmallVector<Value>(rows.size(), zeros));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    scf::YieldOp::create(builder, loc, add(loop.getInductionVar(), loop.getRegionIterArgs()));
+  }
+  SmallVector<Value> sums(loop.getResults());
+  if (whole < depth) {
+    WithLanes restCode(*this, step, nullptr);
+    mask = lanesBelow(indexConstant(depth - whole));
+    sums = add(indexConstant(whole), sums);
+  }
+  Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(7));
+  for (auto [row, sum] : llvm::zip_equal(rows, sums)) {
+    Value total = vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD, sum);
+    caches.back()[row.first] = arith::ShLIOp::create(builder, loc, total, bits);
+  }
+}
+
+// Before the loop over the columns, which share the sums of rows.
+void KernelEmitter::hoistRowSums(const Nest &nest, ArrayRef<Position> positions) {
+  if (byteProducts.empty())
+    return;
+  SmallVector<SmallVector<Index>> loops;
+  for (const Position &position : positions) {
+    SmallVector<Index> inner(nest.shape.size() + 1, {indexConstant(0), 0, nullptr});
+    llvm::copy(position, inner.begin());
+    loops.push_back(inner);
+  }
+  for (Value root : nest.roots)
+    dependsOn(root, [&](linalg::GenericOp generic) {
+      if (byteProducts.count(generic))
+        sumRows(generic, loops);
+      return false;
+    });
+}
