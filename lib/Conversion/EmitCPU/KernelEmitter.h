@@ -177,7 +177,7 @@ protected:
     AffineMap map;                           // from the loops of the contraction to the axes of the operand
     int64_t columnAxis = -1, depthAxis = -1; // of the operand
     int64_t depth = 0, tile = 0;             // of a panel: elements along the depth, rounded up, and columns
-    Type memory = {};    // of an element: `group` neighbours along the depth
+    Type memory = {};                        // of an element: `group` neighbours along the depth
     int64_t group = 1;
     bool biased = false; // each byte of i8 plus 128, the unsigned operand of vpdpbusd
     bool once = false;   // read in place, fetched ahead: there is one tile of rows

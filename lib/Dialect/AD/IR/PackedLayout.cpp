@@ -9,7 +9,8 @@ using namespace mlir::ad;
 AffineMap PackedLayout::map(unsigned loops, unsigned columnLoop, unsigned depthLoop,
                             MLIRContext *context) const {
   AffineExpr column = getAffineDimExpr(columnLoop, context), depth = getAffineDimExpr(depthLoop, context);
-  SmallVector<AffineExpr> access = {column.floorDiv(tile), group > 1 ? depth.floorDiv(group) : depth, column % tile};
+  SmallVector<AffineExpr> access = {column.floorDiv(tile), group > 1 ? depth.floorDiv(group) : depth,
+                                    column % tile};
   if (group > 1)
     access.push_back(depth % group);
   return AffineMap::get(loops, 0, access, context);
