@@ -94,9 +94,8 @@ LogicalResult KernelEmitter::evaluateInputs(linalg::GenericOp generic, ArrayRef<
     if (!input->get().getDefiningOp<linalg::GenericOp>())
       continue;
     SmallVector<Position> inner;
-    AffineMap map = generic.getMatchingIndexingMap(input);
     for (const Position &position : positions)
-      inner.push_back(apply(map, loopsFromOutput(generic, out, position)));
+      inner.push_back(positionOf(input, loopsFromOutput(generic, out, position)));
     if (failed(evaluate(input->get(), inner)))
       return failure();
   }
@@ -228,7 +227,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
       values.map(argument, value);
       continue;
     }
-    FailureOr<Value> value = evaluateOne(input->get(), apply(generic.getMatchingIndexingMap(input), loops));
+    FailureOr<Value> value = evaluateOne(input->get(), positionOf(input, loops));
     if (failed(value))
       return failure();
     values.map(argument, *value);

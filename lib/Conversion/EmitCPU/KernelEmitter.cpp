@@ -146,14 +146,14 @@ bool cpu::isPointwise(linalg::GenericOp generic) {
                        [](Operation &op) { return isa<linalg::IndexOp, tensor::ExtractOp>(op); });
 }
 
-// Whether the value is computed from operands of its own shape, element by element: then all of it is one
-// long vector.
-bool KernelEmitter::isFlat(Value root) {
+// Whether all operations that the value is computed by are of a kind whose elements can be counted over all
+// axes: then all of it is one long vector.
+bool KernelEmitter::isFlat(Value root, function_ref<bool(linalg::GenericOp)> isOfKind) {
   return !anyProducer(root, [&](Value value) {
     if (buffers.count(value) || value.getDefiningOp<linalg::FillOp>())
       return false;
     auto generic = value.getDefiningOp<linalg::GenericOp>();
-    return !generic || !isPointwise(generic);
+    return !generic || !isOfKind(generic);
   });
 }
 
@@ -260,7 +260,9 @@ LogicalResult KernelEmitter::emitRoots() {
   nest.begin = rangeBegin;
   nest.end = rangeEnd;
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
-  flat = oneShape && llvm::all_of(roots, [&](Value root) { return isFlat(root); });
+  flat = oneShape && llvm::all_of(roots, [&](Value root) {
+           return isFlat(root, isPointwise) || isFlatBroadcast(root, nest);
+         });
   if (flat) {
     int64_t count = straightElements(kernel, nest.shape, vectorLanes);
     setTiles(count > 0 ? "one" : "flat");

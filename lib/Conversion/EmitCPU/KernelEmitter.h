@@ -118,7 +118,7 @@ protected:
                               unsigned line, Value end, Value start);
   LogicalResult scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
                           ArrayRef<Value> lines, unsigned line, Value &carried);
-  bool isFlat(Value root);
+  bool isFlat(Value root, function_ref<bool(linalg::GenericOp)> isOfKind);
   std::optional<unsigned> rowSpaceOf(ValueRange roots);
   /// What a nest does at a set of positions.
   using Store = function_ref<LogicalResult(ArrayRef<Position>)>;
@@ -136,6 +136,11 @@ protected:
     /// Of one loop.
     std::pair<Value, Value> rangeOf(int64_t axis, Value zero) const;
   };
+
+  // --- FlatBroadcast.cpp: elementwise kernels over short last axes
+  bool isFlatBroadcast(Value root, const Nest &nest);
+  Position flatPosition(OpOperand *input, ArrayRef<Index> loops);
+
   Nest nestOver(const Buffer &buffer, ValueRange roots);
   /// Results that have the shape of a space, and those with one element per row of it.
   struct RowRoots {
@@ -348,6 +353,8 @@ protected:
   FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops);
   Value lookup(Value value, IRMapping &values);
   Position apply(AffineMap map, ArrayRef<Index> loops);
+  /// Where the body at these loops reads the operand.
+  Position positionOf(OpOperand *input, ArrayRef<Index> loops);
   Index applyExpr(AffineExpr expr, ArrayRef<Index> loops);
   SmallVector<Index> loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position);
   Position insideSlice(tensor::ExtractSliceOp slice, const Position &position);

@@ -101,6 +101,7 @@ Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position,
   vector = nullptr;
   if (flat) {
     step = position.front().step;
+    vector = position.front().lanes;
     return position.front().base;
   }
   Value base = indexConstant(0);

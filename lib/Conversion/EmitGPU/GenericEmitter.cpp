@@ -38,7 +38,7 @@ LogicalResult GenericEmitter::emitRoots() {
   }
   Nest nest = nestOver(results[*space], roots);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
-  flat = oneShape && llvm::all_of(roots, [&](Value root) { return isFlat(root); });
+  flat = oneShape && llvm::all_of(roots, [&](Value root) { return isFlat(root, cpu::isPointwise); });
   bool sumsLanes = llvm::any_of(roots, [&](Value root) {
     return cpu::dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
   });
