@@ -232,6 +232,13 @@ protected:
   Value transposedValue(OpOperand *operand, ArrayRef<Index> loops);
   FailureOr<SmallVector<Value>> transposedSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ValueRange sums, Value first, int64_t count);
+  bool canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
+  FailureOr<SmallVector<Value>> transposedInTurns(linalg::GenericOp generic,
+                                                  ArrayRef<SmallVector<Index>> loops, ValueRange sums,
+                                                  Value lower, Value upper);
+  FailureOr<SmallVector<Value>> transposedTogether(linalg::GenericOp generic,
+                                                   ArrayRef<SmallVector<Index>> loops, ValueRange sums,
+                                                   Value lower, Value upper);
   FailureOr<SmallVector<Value>> transposedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ArrayRef<Value> start, Value lower, Value upper);
   void transposeInRegisters(SmallVectorImpl<Value> &rows);

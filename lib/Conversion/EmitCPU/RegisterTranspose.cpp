@@ -23,6 +23,11 @@ static std::optional<unsigned> singleReduction(linalg::GenericOp generic) {
   return dims.size() == 1 ? std::optional(dims.front()) : std::nullopt;
 }
 
+// The axis that lanes run along.
+template <typename Loops> static auto laneLoop(Loops &&loops) {
+  return llvm::find_if(loops, [](const Index &index) { return index.step != 0; });
+}
+
 // Whether neighbours along the last axis of the tensor can be loaded as a vector: it is an argument, or is
 // computed from arguments element by element.
 bool KernelEmitter::isContiguous(Value tensor) {
@@ -48,16 +53,18 @@ bool KernelEmitter::isContiguousAlongK(OpOperand *operand, unsigned columnLoop) 
   return groupSize(generic) > 1 ? buffers.count(operand->get()) : isContiguous(operand->get());
 }
 
-// How many vectors of columns a tile of the nest takes at most, so that the blocks that it transposes fit
-// into the registers. An operand from memory is read by few rows at a time, which the processor follows.
+// How many vectors of columns a tile of the nest takes at most. Their sums stay in registers beside the block
+// that is transposed; two vectors hide the latency of their chains, four are no faster. An operand from
+// memory is read by few rows at a time, which the processor prefetches.
 int64_t KernelEmitter::mostTransposedVectors(const Nest &nest, unsigned columnLoop) {
+  constexpr int64_t kRowsOfTwoVectors = 6;
   int64_t rows = nest.rowCount(), most = tiles.vectors;
   auto limit = [&](linalg::GenericOp generic) {
     for (OpOperand *operand : generic.getDpsInputOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand->get().getType());
       bool fewRows = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
       if (type && (fewRows || !type.hasStaticShape()) && isContiguousAlongK(operand, columnLoop))
-        most = std::min<int64_t>(most, fewRows && rows <= 4 && !isFromMemory(type) ? 2 : 1);
+        most = std::min<int64_t>(most, fewRows && rows <= kRowsOfTwoVectors && !isFromMemory(type) ? 2 : 1);
     }
     return false;
   };
@@ -92,7 +99,7 @@ LogicalResult KernelEmitter::transposeBlock(OpOperand *operand, ArrayRef<Index> 
   unsigned kLoop = *singleReduction(generic);
   AffineMap map = generic.getMatchingIndexingMap(operand);
   SmallVector<Index> inner(loops);
-  auto lane = llvm::find_if(inner, [](const Index &index) { return index.step != 0; });
+  auto lane = laneLoop(inner);
   Value first = lane->base;
   Value last =
       mask ? binary<arith::SubIOp>(loopSize(generic, lane - inner.begin()), indexConstant(1)) : Value();
@@ -151,8 +158,87 @@ LogicalResult KernelEmitter::transposeOperands(linalg::GenericOp generic, ArrayR
   return success();
 }
 
-// `count` steps of all chains from `first` on. Positions that share their columns share the transposed
-// blocks.
+using Columns = llvm::MapVector<Value, SmallVector<size_t>>;
+
+// The positions by their first column. Those of one vector of columns share transposed blocks.
+static Columns byFirstColumn(ArrayRef<SmallVector<Index>> loops) {
+  Columns columns;
+  for (auto [i, position] : llvm::enumerate(loops))
+    columns[laneLoop(position)->base].push_back(i);
+  return columns;
+}
+
+// Whether all vectors of columns do the same: nothing but blocks to transpose is found by the column.
+bool KernelEmitter::canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+  Columns columns = byFirstColumn(loops);
+  size_t rows = columns.front().second.size();
+  size_t column = laneLoop(loops.front()) - loops.front().begin();
+  SmallVector<OpOperand *> blocks = operandsToTranspose(generic, loops.front());
+  return columns.size() > 1 &&
+         llvm::all_of(columns, [&](auto &group) { return group.second.size() == rows; }) &&
+         llvm::all_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
+           return llvm::is_contained(blocks, operand) ||
+                  !generic.getMatchingIndexingMap(operand).isFunctionOfDim(column);
+         });
+}
+
+// All whole blocks of K, one vector of columns in an iteration; the sums change places after each. In
+// straight-line code LLVM would load the blocks of all vectors at once, and from a loop over the vectors
+// alone it would move what all of them read: both are more than the registers hold.
+FailureOr<SmallVector<Value>> KernelEmitter::transposedInTurns(linalg::GenericOp generic,
+                                                               ArrayRef<SmallVector<Index>> loops,
+                                                               ValueRange sums, Value lower, Value upper) {
+  Columns columns = byFirstColumn(loops);
+  SmallVector<Value> carried;
+  for (auto &[column, positions] : columns) {
+    carried.push_back(column);
+    for (size_t i : positions)
+      carried.push_back(sums[i]);
+  }
+  Value width = indexConstant(lanes), turns = indexConstant(columns.size());
+  Value blocks = binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), width);
+  auto loop = scf::ForOp::create(builder, loc, indexConstant(0), binary<arith::MulIOp>(blocks, turns),
+                                 indexConstant(1), carried);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value block = binary<arith::DivUIOp>(loop.getInductionVar(), turns);
+  Value first = binary<arith::AddIOp>(lower, binary<arith::MulIOp>(block, width));
+  size_t rows = columns.front().second.size();
+  ValueRange arguments = loop.getRegionIterArgs();
+  SmallVector<SmallVector<Index>> current;
+  for (size_t i : columns.front().second) {
+    current.push_back(loops[i]);
+    laneLoop(current.back())->base = arguments.front();
+  }
+  auto next = transposedSteps(generic, current, arguments.slice(1, rows), first, lanes);
+  if (failed(next))
+    return failure();
+  SmallVector<Value> turned(arguments.drop_front(rows + 1));
+  turned.push_back(arguments.front());
+  llvm::append_range(turned, *next);
+  scf::YieldOp::create(builder, loc, turned);
+  SmallVector<Value> results(sums.size());
+  for (auto [group, columnAndPositions] : llvm::enumerate(columns))
+    for (auto [row, i] : llvm::enumerate(columnAndPositions.second))
+      results[i] = loop.getResult(group * (rows + 1) + 1 + row);
+  return results;
+}
+
+// All whole blocks of K, all positions in an iteration.
+FailureOr<SmallVector<Value>> KernelEmitter::transposedTogether(linalg::GenericOp generic,
+                                                                ArrayRef<SmallVector<Index>> loops,
+                                                                ValueRange sums, Value lower, Value upper) {
+  auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(lanes), sums);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  auto next = transposedSteps(generic, loops, loop.getRegionIterArgs(), loop.getInductionVar(), lanes);
+  if (failed(next))
+    return failure();
+  scf::YieldOp::create(builder, loc, *next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+// `count` steps of all chains from `first` on.
 FailureOr<SmallVector<Value>> KernelEmitter::transposedSteps(linalg::GenericOp generic,
                                                              ArrayRef<SmallVector<Index>> loops,
                                                              ValueRange sums, Value first, int64_t count) {
@@ -161,14 +247,11 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedSteps(linalg::GenericOp g
   for (int64_t step = 0; step < count; ++step)
     steps.push_back(binary<arith::AddIOp>(first, indexConstant(step)));
   Value active = count < lanes ? lanesBelow(indexConstant(count)) : Value();
-  llvm::MapVector<Value, SmallVector<size_t>> byColumn;
-  for (auto [i, position] : llvm::enumerate(loops))
-    byColumn[llvm::find_if(position, [](const Index &index) { return index.step != 0; })->base].push_back(i);
   // An operand of this chain may itself be computed by a chain around it.
   TransposedBlocks outer = std::exchange(transposed, {});
   llvm::scope_exit restore([&] { transposed = std::move(outer); });
   SmallVector<Value> next(sums);
-  for (auto &[column, positions] : byColumn) {
+  for (auto &[column, positions] : byFirstColumn(loops)) {
     for (size_t i : positions)
       if (failed(transposeOperands(generic, loops[i], steps, active)))
         return failure();
@@ -190,15 +273,10 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedChain(linalg::GenericOp g
   Value width = indexConstant(lanes);
   Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), width);
   Value middle = binary<arith::SubIOp>(upper, rest);
-  auto loop = scf::ForOp::create(builder, loc, lower, middle, width, start);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    auto next = transposedSteps(generic, loops, loop.getRegionIterArgs(), loop.getInductionVar(), lanes);
-    if (failed(next))
-      return failure();
-    scf::YieldOp::create(builder, loc, *next);
-  }
+  auto sums = canTakeTurns(generic, loops) ? transposedInTurns(generic, loops, start, lower, middle)
+                                           : transposedTogether(generic, loops, start, lower, middle);
+  if (failed(sums))
+    return failure();
   int64_t k = generic.getStaticLoopRanges()[*singleReduction(generic)];
   int64_t group = groupSize(generic);
   if (!ShapedType::isDynamic(k))
@@ -207,17 +285,17 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedChain(linalg::GenericOp g
   bool blocksAreWhole =
       !order || order.isLanes() || group == kBytesPerLane || order.getLength() % (2 * lanes) == 0;
   if (ShapedType::isDynamic(k) || !blocksAreWhole)
-    return plainChain(generic, loops, SmallVector<Value>(loop.getResults()), middle, upper);
+    return plainChain(generic, loops, *sums, middle, upper);
   if (k % lanes == 0)
-    return SmallVector<Value>(loop.getResults());
+    return sums;
   // Only the last block of the order has a rest.
   Value some = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rest, indexConstant(0));
-  auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(*sums)), some, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, loop.getResults());
+  scf::YieldOp::create(builder, loc, *sums);
   builder.setInsertionPointToStart(branch.thenBlock());
-  auto last = transposedSteps(generic, loops, loop.getResults(), middle, k % lanes);
+  auto last = transposedSteps(generic, loops, *sums, middle, k % lanes);
   if (failed(last))
     return failure();
   scf::YieldOp::create(builder, loc, *last);

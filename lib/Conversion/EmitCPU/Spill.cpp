@@ -48,6 +48,17 @@ void KernelEmitter::collectSums(Value tensor, ArrayRef<Position> positions, Tile
   }
 }
 
+// Whether the loop over K costs less than storing and loading its sums.
+static bool isShort(const std::pair<Value, SmallVector<Position>> &sum) {
+  constexpr int64_t kShort = 16;
+  auto generic = sum.first.getDefiningOp<linalg::GenericOp>();
+  int64_t steps = 1;
+  for (auto [size, kind] : llvm::zip_equal(generic.getStaticLoopRanges(), generic.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      steps = ShapedType::isDynamic(size) ? kShort : std::min(kShort, steps * size);
+  return steps < kShort;
+}
+
 LogicalResult KernelEmitter::evaluateSums(ValueRange roots, ArrayRef<Position> positions) {
   // Few accumulators leave room for those of the next contraction.
   constexpr size_t kManyAccumulators = 8;
@@ -56,6 +67,8 @@ LogicalResult KernelEmitter::evaluateSums(ValueRange roots, ArrayRef<Position> p
   TileSums sums;
   for (Value root : roots)
     collectSums(root, positions, sums);
+  if (llvm::all_of(sums, isShort))
+    return success();
   for (auto [number, sum] : llvm::enumerate(ArrayRef(sums).drop_back(!sums.empty()))) {
     auto &[tensor, places] = sum;
     if (failed(evaluate(tensor, places)))
