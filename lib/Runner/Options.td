@@ -29,7 +29,8 @@ defm processors : Value<"processors", "N", "How many the emulated GPU says that 
 defm seed : Value<"seed", "N", "What the shuffled schedule draws from (default: 0)">;
 def no_race_detection : Switch<"no-race-detection", "The emulated GPU looks for no races: faster, and --threads runs its blocks side by side">;
 def no_replay : Switch<"no-replay", "Launch kernels on a GPU one by one, also those that a loop has launched before">;
-defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran; - is standard output, for every file that is written">;
+defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran; "
+                    "- is standard output, for every file that is written">;
 def env : Switch<"env", "Print versions, the processor, the GPU with its driver and limits">;
 def version : Switch<"version", "Print the version">;
 def help : Switch<"help", "Print this text">;

@@ -28,7 +28,8 @@ def AD_ValueAndGradOp : AD_Op<"value_and_grad", [DeclareOpInterfaceMethods<Symbo
                        UnitAttr:$has_aux);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = [{
-    $callee `(` $inputs `)` `wrt` $wrt (`has_aux` $has_aux^)? attr-dict `:` custom<Signature>(type($inputs), type($results))
+    $callee `(` $inputs `)` `wrt` $wrt (`has_aux` $has_aux^)? attr-dict `:`
+    custom<Signature>(type($inputs), type($results))
   }];
 }
 

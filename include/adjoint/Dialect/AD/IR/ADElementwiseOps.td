@@ -656,7 +656,8 @@ def AD_CompareOp : AD_BroadcastingOp<"compare", [], 0, "true"> {
                        OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_BoolTensor:$result);
   let assemblyFormat = [{
-    custom<Predicate>($predicate) $lhs `,` $rhs attr-dict `:` custom<CompareTypes>(type($lhs), type($rhs), type($result))
+    custom<Predicate>($predicate) $lhs `,` $rhs attr-dict `:`
+    custom<CompareTypes>(type($lhs), type($rhs), type($result))
   }];
 }
 

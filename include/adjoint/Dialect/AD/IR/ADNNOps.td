@@ -104,7 +104,9 @@ def AD_RmsNormOp : AD_NNOp<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
   let arguments = (ins AD_FloatTensor:$input, AD_FloatTensor:$scale, F64Attr:$epsilon,
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
-  let assemblyFormat = "$input `,` $scale `epsilon` $epsilon attr-dict `:` type($input) `,` custom<LastType>(type($scale))";
+  let assemblyFormat = [{
+    $input `,` $scale `epsilon` $epsilon attr-dict `:` type($input) `,` custom<LastType>(type($scale))
+  }];
 }
 
 def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {

@@ -176,7 +176,9 @@ def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAda
   }];
   let arguments = (ins AD_Tensor:$input, AD_Tensor:$update, Variadic<Index>:$offsets, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = [{ $input `,` $update `[` $offsets `]` attr-dict `:` type($input) `,` custom<LastType>(type($update)) }];
+  let assemblyFormat = [{
+    $input `,` $update `[` $offsets `]` attr-dict `:` type($input) `,` custom<LastType>(type($update))
+  }];
 }
 
 def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
@@ -196,7 +198,10 @@ def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins AD_Tensor:$input, AD_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = [{ $input `,` $value `low` $low `high` $high `interior` $interior attr-dict `:` type($input) `,` custom<LastType>(type($value)) }];
+  let assemblyFormat = [{
+    $input `,` $value `low` $low `high` $high `interior` $interior attr-dict `:` type($input) `,`
+    custom<LastType>(type($value))
+  }];
   let hasFolder = 1;
 }
 

@@ -140,7 +140,8 @@ def VerifyDifferentiatedPass : Pass<"ad-verify-differentiated"> {
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir
     %y, %dx = ad.value_and_grad @f(%x) wrt [0] : (tensor<f32>) -> (tensor<f32>, tensor<f32>)
-    // error: 'ad.value_and_grad' op is a differentiation operation; run --ad-to-cpu-frontend first, or --ad-differentiate alone
+    // error: 'ad.value_and_grad' op is a differentiation operation; run --ad-to-cpu-frontend first,
+    // or --ad-differentiate alone
     ```
   }];
 }
@@ -338,15 +339,15 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
   let description = [{
     Why: the dependences of a program at a glance, without the names that it gives to values.
 
-    Each tensor argument, loop and effect, and what a block yields or returns, is a root with a running number; operands stand
-    below it, indented by two. A node that was printed before is named again and not repeated. Nodes are numbered: arguments first,
-    then operations and carried tensors in the order of the program. An elementwise operation whose result is carried to where its
-    first operand was is an update in place, and the carried tensor bears the name of the one that the loop starts with; other
-    carried tensors are nodes of their own. Borders of fusions do not show.
+    Each tensor argument, loop and effect, and what a block yields or returns, is a root with a running number; operands
+    stand below it, indented by two. A node that was printed before is named again and not repeated. Nodes are numbered:
+    arguments first, then operations and carried tensors in the order of the program. An elementwise operation whose result
+    is carried to where its first operand was is an update in place, and the carried tensor bears the name of the one that
+    the loop starts with; other carried tensors are nodes of their own. Borders of fusions do not show.
 
-    `form=reference` prints the words of another system whose graphs are recorded (`MULT`, `Dot Prod`, `SUM`, `View`, `Permute`,
-    `Index`, `Feeder`, `Intermediate` for a node that was printed before), so that ours can be compared with them, up to a
-    one-to-one renaming of the numbers. Numbers in parentheses count elements there.
+    `form=reference` prints the words of another system whose graphs are recorded (`MULT`, `Dot Prod`, `SUM`, `View`,
+    `Permute`, `Index`, `Feeder`, `Intermediate` for a node that was printed before), so that ours can be compared with
+    them, up to a one-to-one renaming of the numbers. Numbers in parentheses count elements there.
 
     Before:
     ```mlir
@@ -431,7 +432,8 @@ def VerifyLinalgPass : Pass<"ad-verify-linalg"> {
     reductions whose partial results the order joins although they cannot be joined. Each with what to do:
     ```mlir
     %y = ad.exp %x : tensor<4xf32>
-    // error: 'ad.exp' op is not lowered to linalg; run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg first
+    // error: 'ad.exp' op is not lowered to linalg; run --ad-to-cpu-frontend --ad-to-cpu-fusion
+    // --convert-ad-to-linalg first
     ```
   }];
 }
