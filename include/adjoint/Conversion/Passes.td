@@ -14,6 +14,12 @@ def InsertShapeChecksPass : Pass<"ad-insert-shape-checks", "::mlir::func::FuncOp
     `ad.require` before the operation, so that kernels never have to check and every failure leads back to its source. It runs
     before fusion, which moves operations away from the place where a condition can be tested.
 
+    A launch of a kernel that another compiler wrote has conditions of its own, since linalg leaves operands of sizes that do
+    not fit undefined. Before such a launch, operands have to agree about the size of each loop, index maps have to stay
+    inside of their operands, the `sizes` of the launch have to be those that the kernel yields, and results that share
+    their loops have to have one size. Each condition has the place of the operation in the kernel, or of the launch. A size
+    that depends on elements of a tensor has no condition.
+
     Before:
     ```mlir
     %y = ad.reshape %x(%n) : tensor<?x6xf32> -> tensor<?x2xf32>
@@ -188,7 +194,8 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
   let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64",
                         "Bytes of a vector register; use what the processor has">,
                  Option<"dotProducts", "dot-products", "bool", "false",
-                        "The processor has AVX512_BF16: contractions of bf16 that allow mma use its dot products">,
+                        "The processor has AVX512_BF16 and AVX512_VNNI: contractions of i8, and of bf16 that allow mma, "
+                        "use their dot products">,
                  Option<"tiles", "tiles", "std::string", "\"large\"",
                         "Sizes of tiles and blocks, by name: large, or small, with which tests of small programs meet all code">];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",

@@ -30,7 +30,8 @@ struct AdToCpuOptions : SharedOptions, PassPipelineOptions<AdToCpuOptions> {
   Option<int64_t> vectorBytes{*this, "vector-bytes", llvm::cl::desc("Bytes of a vector register"),
                               llvm::cl::init(64)};
   Option<bool> dotProducts{*this, "dot-products",
-                           llvm::cl::desc("The processor multiplies and adds pairs of bf16 (AVX512_BF16)"),
+                           llvm::cl::desc("The processor multiplies and adds pairs of bf16 (AVX512_BF16) and "
+                                          "groups of four i8 (AVX512_VNNI)"),
                            llvm::cl::init(false)};
   Option<bool> halfInstructions{*this, "half-instructions",
                                 llvm::cl::desc("The processor converts between f16 and f32 (F16C)"),

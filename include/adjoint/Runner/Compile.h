@@ -16,7 +16,7 @@ struct CpuTarget {
   std::vector<std::string> features; ///< `+avx512f`, …; empty for a processor given by name
   std::vector<std::string> needed;   ///< features that its code may use, without a sign
   int64_t vectorBytes = 16;          ///< of the widest vector register
-  bool dotProducts = false;          ///< of pairs of bf16 (AVX512_BF16)
+  bool dotProducts = false;          ///< of pairs of bf16 (AVX512_BF16) and of four i8 (AVX512_VNNI)
   bool halfInstructions = false;     ///< that convert between f16 and f32 (F16C)
   std::string featureString() const;
 };

@@ -25,7 +25,7 @@ struct PipelineOptions {
   std::string cpu;      ///< as LLVM names it
   std::vector<std::string> cpuFeatures;
   int64_t vectorBytes = 16;      ///< of the processor's widest vector register
-  bool dotProducts = false;      ///< the processor has AVX512_BF16
+  bool dotProducts = false;      ///< the processor has AVX512_BF16 and AVX512_VNNI
   bool halfInstructions = false; ///< the processor has F16C
 };
 
