@@ -4,8 +4,6 @@ sizes, several products in one kernel, results of i32 and i8 and what follows th
 wrap at 32 bits in any order, so that every instruction set, tile table and number of threads gives the bits of NumPy's
 wrapping sum, and of the reference interpreter."""
 
-import argparse
-import functools
 import os
 import pathlib
 import random
@@ -135,14 +133,5 @@ def wrong(seed, folder):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=40)
-    options = parser.parse_args()
-    seeds = range(options.seed * 100_000, options.seed * 100_000 + options.count)
-    return checks.run_checks("byte products", [(f"case {seed}", functools.partial(wrong, seed)) for seed in seeds])
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checks.run_seeds("byte products", wrong, count=40))

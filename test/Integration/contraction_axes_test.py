@@ -3,8 +3,6 @@
 with one left operand whose results are combined and all stored. In reproducible mode each instruction set, tile table and
 number of threads gives the bits of the reference interpreter."""
 
-import argparse
-import functools
 import os
 import pathlib
 import random
@@ -119,14 +117,5 @@ def wrong(seed, folder):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=30)
-    options = parser.parse_args()
-    seeds = range(options.seed * 100_000, options.seed * 100_000 + options.count)
-    return checks.run_checks("contraction axes", [(f"case {seed}", functools.partial(wrong, seed)) for seed in seeds])
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checks.run_seeds("contraction axes", wrong, count=30))

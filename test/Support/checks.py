@@ -1,7 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The frames of tests that are a list of checks, and of those that find their cases as they go."""
 
+import argparse
 import contextlib
+import functools
 import pathlib
 import subprocess
 import tempfile
@@ -24,6 +26,16 @@ def run_checks(name, checks):
         failed += bool(problems)
     print(f"{name}: {len(checks)} run, {failed} failed")
     return 1 if failed else 0
+
+
+def run_seeds(name, check, count):
+    """Runs as many random cases as --count says (`count`), from --seed on: check(seed, folder) gives what is wrong with one."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=count)
+    options = parser.parse_args()
+    first = options.seed * 100_000
+    return run_checks(name, [(f"case {seed}", functools.partial(check, seed)) for seed in range(first, first + options.count)])
 
 
 def run_cases(name, cases):
