@@ -8,12 +8,12 @@ import os
 import pathlib
 import random
 import sys
-import tempfile
 
 import numpy as np
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "Support")]
 sys.dont_write_bytecode = True
+import checks  # noqa: E402
 import elements  # noqa: E402
 import runner  # noqa: E402
 
@@ -59,32 +59,19 @@ class Program:
         ends = f"  return {', '.join(name for name, _ in results)} : {', '.join(type for _, type in results)}\n}}\n"
         return f"func.func @main({', '.join(arguments)}) -> ({types}) {{\n" + "\n".join(lines) + f"\n{ends}"
 
-    def run(self, folder, options):
-        arguments = [f"--arg=a{number}={folder / f'a{number}.npy'}" for number, *_ in self.chains]
-        return runner.run(self.text(), arguments, [(f"r{number}", kind) for number, kind, *_ in self.chains], options)
-
     def failures(self, folder):
-        for number, kind, array, _ in self.chains:
-            elements.save(folder / f"a{number}.npy", kind, array)
-        expected = self.run(folder, ["--target", "reference"])
-        for target, options in TARGETS.items():
-            found = self.run(folder, options)
-            for number, kind, array, functions in self.chains:
-                differ = np.flatnonzero(~elements.same_bits(kind, expected[f"r{number}"], found[f"r{number}"]))
-                if differ.size:
-                    yield f"{target}: {functions} of {array.size}x{kind} differ at {differ[:5]} from {array[differ[:5]]}"
+        chains = {f"r{number}": chain for number, *chain in self.chains}
+        arguments = [(f"a{number}", kind, array) for number, kind, array, _ in self.chains]
+        results = [(name, kind) for name, (kind, *_) in chains.items()]
+        for target, name, expected, found in runner.beside_reference(folder, self.text(), arguments, results, TARGETS):
+            kind, array, functions = chains[name]
+            differ = np.flatnonzero(~elements.same_bits(kind, expected, found))
+            if differ.size:
+                yield f"{target}: {functions} of {array.size}x{kind} differ at {differ[:5]} from {array[differ[:5]]}"
 
 
 def main():
-    failed = 0
-    for seed in range(SEED, SEED + PROGRAMS):
-        with tempfile.TemporaryDirectory() as folder:
-            failures = list(Program(seed).failures(pathlib.Path(folder)))
-        failed += bool(failures)
-        for text in failures:
-            print(f"seed {seed}: {text}")
-    print(f"function chains: {PROGRAMS} run, {failed} failed")
-    return int(failed > 0)
+    return checks.run_checks("function chains", [(f"seed {seed}", Program(seed).failures) for seed in range(SEED, SEED + PROGRAMS)])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Elementwise kernels whose last axis is shorter than a vector, with operands that are broadcast along any axes: random shapes,
-element types and expressions. The CPU gives the bits of the reference interpreter. Closes with `short last axes: N run, N failed`."""
+"""Elementwise kernels whose last axis is shorter than a vector, with operands that are broadcast along any axes or lie in another
+order: random shapes, element types and expressions. The CPU gives the bits of the reference interpreter. Closes with
+`short last axes: N run, N failed`."""
 
 import functools
 import os
@@ -20,7 +21,7 @@ import runner  # noqa: E402
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 TYPES = ["f32", "f32", "f64", "bf16", "f16", "i32", "i8"]
 CASES = 12  # of a program
-TARGETS = [[], ["--threads", "2"], ["--cpu", "x86-64-v3"], ["--tiles", "small"]]
+TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"], "small tiles": ["--tiles", "small"]}
 
 
 def tensor(element, shape):
@@ -41,12 +42,18 @@ class Case:
         self.result = self.step(value, self.operand(self.shape))  # has the full shape
 
     def operand(self, shape=None):
-        """An argument without some axes: of size 1, or, in front, not there at all."""
+        """An argument without some axes: of size 1, or, in front, not there at all. Some lie in memory in another order."""
         if shape is None:
             shape = [1 if self.draw.random() < 0.4 else size for size in self.shape][self.draw.randint(0, len(self.shape)):]
-        name = f"{self.name}_{len(self.arguments)}"
-        self.arguments.append((name, elements.random(self.numbers, self.element, shape), shape))
-        return f"%{name}", shape
+        name, order = f"{self.name}_{len(self.arguments)}", list(range(len(shape)))
+        if self.draw.random() < 0.25:
+            self.draw.shuffle(order)
+        lies = [shape[axis] for axis in order]  # in memory
+        self.arguments.append((name, elements.random(self.numbers, self.element, lies)))
+        if lies == shape:
+            return f"%{name}", shape
+        back = [order.index(axis) for axis in range(len(shape))]
+        return self.add(f"ad.transpose %{name} {back} : {tensor(self.element, lies)}"), shape
 
     def step(self, left, right=None):
         right = right or self.operand()
@@ -70,8 +77,8 @@ class Case:
 
 
 def program(cases):
-    arguments = ", ".join(f'%{name}: {tensor(case.element, shape)} {{ad.name = "{name}"}}'
-                          for case in cases for name, _, shape in case.arguments)
+    arguments = ", ".join(f'%{name}: {tensor(case.element, array.shape)} {{ad.name = "{name}"}}'
+                          for case in cases for name, array in case.arguments)
     types = [tensor(case.element, case.result[1]) for case in cases]
     results = ", ".join(f'{type} {{ad.name = "{case.name}"}}' for case, type in zip(cases, types))
     body = "".join(line for case in cases for line in case.lines)
@@ -81,18 +88,11 @@ def program(cases):
 
 def wrong(element, first, folder):
     cases = [Case(first + number, element) for number in range(CASES)]
-    given = []
-    for case in cases:
-        for name, array, _ in case.arguments:
-            elements.save(folder / f"{name}.npy", element, array)
-            given.append(f"--arg={name}={folder / name}.npy")
-    names = [(case.name, element) for case in cases]
-    expected = runner.run(program(cases), given, names, ["--target", "reference"])
-    for options in TARGETS:
-        found = runner.run(program(cases), given, names, options)
-        for case in cases:
-            if not elements.same_bits(element, expected[case.name], found[case.name]).all():
-                yield f"{' '.join(options)}: {case.name} of {case.shape} differs from the reference:\n{''.join(case.lines)}"
+    arguments = [(name, element, array) for case in cases for name, array in case.arguments]
+    results = {case.name: case for case in cases}
+    for target, name, expected, found in runner.beside_reference(folder, program(cases), arguments, [(name, element) for name in results], TARGETS):
+        if not elements.same_bits(element, expected, found).all():
+            yield f"{target}: {name} of {results[name].shape} differs from the reference:\n{''.join(results[name].lines)}"
 
 
 def main():

@@ -173,18 +173,11 @@ class Program:
         values = f"{', '.join(value for value, _ in returned)} : {', '.join(type for _, type in returned)}"
         return f"func.func @main({arguments}) -> ({types}) {{\n" + "\n".join(self.lines) + f"\nreturn {values}\n}}\n"
 
-    def run(self, folder, options):
-        return runner.run(self.text(), [f"--arg={name}={folder / name}.npy" for name, *_ in self.arguments], self.results, options)
-
     def check(self, folder):
-        for name, kind, _, array in self.arguments:
-            elements.save(folder / f"{name}.npy", kind, array)
-        expected = self.run(folder, ["--target", "reference"])
-        for target, options in TARGETS.items():
-            found = self.run(folder, options)
-            for name in expected:
-                if expected[name].tobytes() != found[name].tobytes():
-                    yield f"{target}: {name} is {found[name].ravel()[:4]}, expected {expected[name].ravel()[:4]}\n{self.text()}"
+        arguments = [(name, kind, array) for name, kind, _, array in self.arguments]
+        for target, name, expected, found in runner.beside_reference(folder, self.text(), arguments, self.results, TARGETS):
+            if expected.tobytes() != found.tobytes():
+                yield f"{target}: {name} is {found.ravel()[:4]}, expected {expected.ravel()[:4]}\n{self.text()}"
 
 
 def counted(folder):

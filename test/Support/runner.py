@@ -48,6 +48,19 @@ def write_arguments(folder, arguments, prefix=""):
     return options
 
 
+def beside_reference(folder, text, arguments, results, targets):
+    """Runs @main on arguments [(name, element, array)] with the options of each of the targets {label: options}. Yields (label, name,
+    expected, found) for each result, where the reference interpreter gives what is expected."""
+    given = []
+    for name, element, array in arguments:
+        elements.save(folder / f"{name}.npy", element, array)
+        given.append(f"--arg={name}={folder / name}.npy")
+    reference = run(text, given, results, ["--target", "reference"])
+    for label, options in targets.items():
+        found = run(text, given, results, options)
+        yield from ((label, name, expected, found[name]) for name, expected in reference.items())
+
+
 def run(text, arguments, results, options=(), timeout=300, folder=None):
     """Runs @main of the module on arguments [option]; returns {name: array} of results [(name, element)]. Runs in one folder
     find it in the cache there."""
