@@ -38,6 +38,10 @@ LINES = {
     "sizes that do not fit": (f"%y = ad.dot %x, %x : ({T}, {T}) -> {T}", 8, "contracting axes 1 and 0 have sizes 3 and 4"),
     "an axis too many": (f"%y = ad.softmax %x axis 2 : {T}", 8, "expected an axis from 0 to 1, but got 2"),
     "an unknown attribute": (f"%y = ad.exp %x {{precise}} : {T}", 8, "has no attribute 'precise'"),
+    "a prefix too many": (f"%y = ad.exp %x {{ad.allow = #ad.allow<approx>}} : {T}", 8, "has no attribute 'ad.allow'; did you mean 'allow'?"),
+    "a permission twice": (f"%y = ad.exp %x {{allow = #ad.allow<approx|approx>}} : {T}", 44, "expected distinct permissions, but got 'approx' twice"),
+    "no permission and one": (f"%y = ad.exp %x {{allow = #ad.allow<approx|none>}} : {T}", 44, "expected 'none' without other permissions"),
+    "a type too many": (f"%y = ad.exp %x : {T}, {T}", 37, f"expected '{T}' as the last type"),
     "a number for a constant": (f"%y = ad.constant 1.0 : {T}", 20, "write dense<1.0>"),
     "a value that is not there": (f"%y = ad.exp %z : {T}", 15, "use of undeclared SSA value name"),
 }
@@ -47,6 +51,10 @@ PROGRAMS = {
     "no brace": (HEAD + f"  %y = ad.exp %x : {T}\n  return %y : {T}\n", "3:", "or '}' where a region ends"),
     "another result": (HEAD.replace("-> tensor<4x3", "-> tensor<3x4") + f"  %y = ad.exp %x : {T}\n" + TAIL, "3:3",
                        "type of return operand 0 ('tensor<4x3xf32>') doesn't match function result type ('tensor<3x4xf32>')"),
+    "a permission beside reproducible": ("module attributes {ad.numerics = #ad.numerics<reproducible, approx>} {\n}\n", "1:61",
+                                         "expected no permissions beside reproducible, which promises the same bits everywhere, but got approx"),
+    "an attribute of a module": ("module attributes {ad.numeric = #ad.numerics<fast>} {\n}\n", "1:1", "'ad.numeric', expected one of ad.numerics,"),
+    "an attribute of an argument": (HEAD.replace("ad.name", "ad.nam") + f"  %y = ad.exp %x : {T}\n" + TAIL, "1:17", "did you mean 'ad.name'?"),
     "a mode of numerics": ("module attributes {ad.numerics = #ad.numerics<exact>} {\n}\n", "1:47", "expected reproducible, strict or fast, but got 'exact'"),
 }
 # Options of ad-runner behind a program that is right, and the message.
@@ -60,11 +68,21 @@ OPTIONS = {
     "a folder": (["--arg", "x={}"], "not a regular file"),
     "no file": (["--arg", "x={}/none.npy"], "no file '{}/none.npy', and no source of that name; sources are"),
     "a size that is no number": (["--arg", "x=zeros", "--dim", "x.0=nan"], "expected --dim NAME.AXIS=N with numbers from 0 to"),
+    "two modes": (["--numerics", "strict,fast"], "'fast' is a mode, and so is 'strict'; give one mode"),
+    "a permission twice": (["--numerics", "strict,approx,approx"], "permission 'approx' is given twice"),
+    "a permission beside reproducible": (["--numerics", "reproducible,approx"], "takes no permission, found 'approx'; use strict or fast"),
     "half a target": (["--target", "gpu"], "unknown target 'gpu', expected reference, cpu, gpu-sim or cuda, did you mean 'gpu-sim'?"),
     "an option without its end": (["--thread", "2"], "unknown option '--thread', did you mean '--threads'?"),
     "less than no threads": (["--threads", "-1"], "expected --threads with a number from 0 to 1024, found '-1'"),
     "another entry": (["--entry", "loss"], "no function @loss, it has @main; choose one with --entry NAME"),
 }
+# What ad-set-numerics is given and what it says.
+NUMERICS = {
+    "strict,fast": "but got 'fast', a mode too; give one mode",
+    "strict,approx,approx": "expected distinct permissions, but got 'approx' twice",
+    "reproducible,approx": "expected no permissions beside reproducible",
+}
+UNREAD = "module attributes {da.numerics = #ad.numerics<fast>} {\n}\n"
 # Options of passes and the least that they take.
 NUMBERS = {
     "--ad-simplify=max-rewrites": (-7, "expected 'max-rewrites' with a number of at least -1, but got -7"),
@@ -106,6 +124,16 @@ def wrong_options(options, message):
     return check
 
 
+def wrong_numerics(text, option, message):
+    def check(folder):
+        (folder / "program.mlir").write_text(text)
+        code, error = said("ad-opt", folder / "program.mlir", f"--ad-set-numerics{option}")
+        if code != 1 or message not in error:
+            yield f"expected exit code 1 and '{message}', but got {code}: {error[:300]}"
+
+    return check
+
+
 def wrong_number(option, number, message):
     def check(folder):
         (folder / "program.mlir").write_text(HEAD + f"  %y = ad.exp %x : {T}\n" + TAIL)
@@ -130,6 +158,8 @@ def main():
     cases = [(name, wrong_program(f"{HEAD}  {line}\n{TAIL}", f"2:{column}", message)) for name, (line, column, message) in LINES.items()]
     cases += [(name, wrong_program(*given)) for name, given in PROGRAMS.items()]
     cases += [(name, wrong_options(*given)) for name, given in OPTIONS.items()]
+    cases += [(given, wrong_numerics("", f"=numerics={given}", message)) for given, message in NUMERICS.items()]
+    cases.append(("a contract that nothing reads", wrong_numerics(UNREAD, "", "got it as 'da.numerics', which nothing reads")))
     cases += [(option, wrong_number(option, *given)) for option, given in NUMBERS.items()]
     return checks.run_checks("messages", [*cases, ("an array for a program", array_for_program)])
 
