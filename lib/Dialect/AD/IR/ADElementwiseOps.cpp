@@ -11,9 +11,9 @@ using namespace mlir::ad;
 
 // One of the names of an enumeration, as a keyword. The parsers that TableGen makes add a second error in the
 // words of C++.
-template <typename Enum>
+template <typename EnumAttr, typename Enum>
 static ParseResult parseName(OpAsmParser &parser, StringRef expected,
-                             std::optional<Enum> (*symbolize)(StringRef), Enum &value) {
+                             std::optional<Enum> (*symbolize)(StringRef), EnumAttr &value) {
   SMLoc loc = parser.getCurrentLocation();
   std::string word;
   bool given = succeeded(parser.parseOptionalKeywordOrString(&word));
@@ -22,16 +22,12 @@ static ParseResult parseName(OpAsmParser &parser, StringRef expected,
     InFlightDiagnostic error = parser.emitError(loc, "expected ") << expected;
     return given ? error << ", but got '" << word << "'" : error;
   }
-  value = *found;
+  value = EnumAttr::get(parser.getContext(), *found);
   return success();
 }
 
 static ParseResult parsePredicate(OpAsmParser &parser, ComparePredicateAttr &predicate) {
-  ComparePredicate value;
-  if (parseName<ComparePredicate>(parser, "eq, ne, lt, le, gt or ge", symbolizeComparePredicate, value))
-    return failure();
-  predicate = ComparePredicateAttr::get(parser.getContext(), value);
-  return success();
+  return parseName(parser, "eq, ne, lt, le, gt or ge", symbolizeComparePredicate, predicate);
 }
 
 static void printPredicate(OpAsmPrinter &printer, Operation *, ComparePredicateAttr predicate) {
@@ -39,11 +35,7 @@ static void printPredicate(OpAsmPrinter &printer, Operation *, ComparePredicateA
 }
 
 static ParseResult parseForm(OpAsmParser &parser, GeluFormAttr &form) {
-  GeluForm value;
-  if (parseName<GeluForm>(parser, "none or tanh", symbolizeGeluForm, value))
-    return failure();
-  form = GeluFormAttr::get(parser.getContext(), value);
-  return success();
+  return parseName(parser, "none or tanh", symbolizeGeluForm, form);
 }
 
 static void printForm(OpAsmPrinter &printer, Operation *, GeluFormAttr form) {
