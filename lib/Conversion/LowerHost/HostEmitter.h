@@ -154,6 +154,7 @@ private:
   Value tripCount(scf::ForOp loop);
   LogicalResult emitStrips(scf::ForOp loop, const ForCarries &carries, int64_t strip, int64_t work);
 
+  HostTensor placeCarry(Value argument, Value init, int64_t buffer);
   SmallVector<HostTensor> placeConditionArguments(scf::WhileOp loop);
   FailureOr<SmallVector<HostTensor>> placeResults(scf::WhileOp loop);
   LogicalResult emitFor(scf::ForOp loop);

@@ -66,13 +66,9 @@ int64_t HostEmitter::stripOf(int64_t work) const { return options.device ? 1 : k
 SmallVector<HostEmitter::HostTensor> HostEmitter::placeCarries(scf::ForOp loop) {
   SmallVector<HostTensor> carries;
   for (auto [i, init, argument] : llvm::enumerate(loop.getInitArgs(), loop.getRegionIterArgs())) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
+    if (!isa<RankedTensorType>(argument.getType()))
       continue;
-    const HostTensor source = tensors.lookup(init);
-    carries.push_back(withPlaceOf(type, source, bufferNumber(loop, i)));
-    copy(carries.back(), source);
-    tensors[argument] = carries.back();
+    carries.push_back(placeCarry(argument, init, bufferNumber(loop, i)));
     tensors[loop.getResult(i)] = carries.back();
   }
   return carries;

@@ -113,6 +113,15 @@ HostEmitter::HostTensor HostEmitter::withPlaceOf(RankedTensorType type, const Ho
   return place(type, like.sizes, buffer);
 }
 
+// The place of a tensor that a loop carries, with what the loop starts with.
+HostEmitter::HostTensor HostEmitter::placeCarry(Value argument, Value init, int64_t buffer) {
+  const HostTensor source = tensors.lookup(init);
+  HostTensor carry = withPlaceOf(cast<RankedTensorType>(argument.getType()), source, buffer);
+  copy(carry, source);
+  tensors[argument] = carry;
+  return carry;
+}
+
 void HostEmitter::yieldTensors(ValueRange yielded, ArrayRef<HostTensor> targets, ArrayRef<int64_t> swaps) {
   SmallVector<HostTensor> sources;
   size_t next = 0;
@@ -166,15 +175,9 @@ void HostEmitter::bindScalars(ValueRange values, ValueRange lowered) {
 SmallVector<HostEmitter::HostTensor> HostEmitter::placeConditionArguments(scf::WhileOp loop) {
   auto buffers = loop->getAttrOfType<DenseI64ArrayAttr>("ad.buffer_before");
   SmallVector<HostTensor> arguments;
-  for (auto [i, init, argument] : llvm::enumerate(loop.getInits(), loop.getBeforeArguments())) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type)
-      continue;
-    const HostTensor source = tensors.lookup(init);
-    arguments.push_back(withPlaceOf(type, source, buffers[i]));
-    copy(arguments.back(), source);
-    tensors[argument] = arguments.back();
-  }
+  for (auto [i, init, argument] : llvm::enumerate(loop.getInits(), loop.getBeforeArguments()))
+    if (isa<RankedTensorType>(argument.getType()))
+      arguments.push_back(placeCarry(argument, init, buffers[i]));
   return arguments;
 }
 
