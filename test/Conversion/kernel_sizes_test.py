@@ -6,6 +6,7 @@ Each kernel runs with sizes that fit, against NumPy, and with each size that may
 and on the emulated GPU. Sizes are drawn, so that vectors, tiles and what is left over meet each other.
 """
 
+import functools
 import pathlib
 import sys
 import tempfile
@@ -22,13 +23,18 @@ import runner
 TARGETS = [["--target=cpu", "--threads=2"], ["--target=gpu-sim"]]
 
 
-def argument(name, rank):
-    return f'%{name}: tensor<{"?x" * rank}f32> {{ad.name = "{name}"}}'
+def tensor(shape):
+    """Of a rank, or of sizes that the types say."""
+    return f"tensor<{shape if isinstance(shape, str) else '?x' * shape}f32>"
+
+
+def argument(name, shape):
+    return f'%{name}: {tensor(shape)} {{ad.name = "{name}"}}'
 
 
 def module(kernel, arguments, results, sizes):
     """`sizes`: the argument axes whose sizes the launch gives to the results."""
-    types = {name: f'tensor<{"?x" * rank}f32>' for name, rank in arguments}
+    types = {name: tensor(shape) for name, shape in arguments}
     taken = ", ".join(types.values())
     dims = "".join(f"  %z{i} = arith.constant {axis} : index\n  %n{i} = tensor.dim %{name}, %z{i} : {types[name]}\n"
                    for i, (name, axis) in enumerate(sizes))
@@ -42,17 +48,17 @@ def module(kernel, arguments, results, sizes):
 
 
 def generic(name, maps, kinds, ins, out, body):
-    """One operation on tensors of f32; `ins` and `out` are (name, rank)."""
-    typed = lambda values: f"{', '.join('%' + v for v, _ in values)} : {', '.join('tensor<' + '?x' * r + 'f32>' for _, r in values)}"
+    """One operation on tensors of f32; `ins` and `out` are (name, rank or sizes)."""
+    typed = lambda values: f"{', '.join('%' + v for v, _ in values)} : {', '.join(tensor(shape) for _, shape in values)}"
     blocks = ", ".join(f"%x{i}: f32" for i in range(len(ins)))
     return (f"  %{name} = linalg.generic {{indexing_maps = [{', '.join(f'affine_map<{m}>' for m in maps)}], iterator_types = "
             f"[{', '.join(chr(34) + k + chr(34) for k in kinds)}]}} ins({typed(ins)}) outs({typed([out])}) {{\n"
-            f"  ^bb0({blocks}, %o: f32):\n    {body}\n    linalg.yield %s : f32\n  }} -> tensor<{'?x' * out[1]}f32>\n")
+            f"  ^bb0({blocks}, %o: f32):\n    {body}\n    linalg.yield %s : f32\n  }} -> {tensor(out[1])}\n")
 
 
 def kernel(arguments, results, body, yielded):
     types = ", ".join(results)
-    taken = ", ".join(f'%{name}: tensor<{"?x" * rank}f32>' for name, rank in arguments)
+    taken = ", ".join(f"%{name}: {tensor(shape)}" for name, shape in arguments)
     return (f"ad.kernel private @k({taken}) -> ({types}) attributes {{kernel_class = #ad<kernel_class generic>}} {{\n{body}"
             f"  ad.yield {', '.join('%' + y for y in yielded)} : {types}\n}}\n")
 
@@ -113,10 +119,77 @@ def window():
     body = generic("v", ["(i, k) -> (i + k)", "(i, k) -> (k)", "(i, k) -> (i)"], [P, R], [("a", 1), ("b", 1)], ("c", 1), PRODUCT)
     text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("c", 0)])
     numpy = lambda a, b, c: [c + np.correlate(a[:len(b) + len(c) - 1], b, "valid")]
-    return text, numpy, {"a": "w", "b": "k", "c": "n"}, {("b", 0): "of its map is outside of size"}
+    return text, numpy, {"a": "w", "b": "k", "c": "n"}, {("b", 0): ("of its map is outside of size", (1, 33))}
 
 
-KERNELS = [two_results, row_results, operands, product, launch_sizes, window]
+def mirrored(sign):
+    """A convolution whose maps subtract: indices may be too small as well as too large."""
+    taken = [("a", 1), ("b", 1), ("c", 1)]
+    expression = "i - k + 39" if sign > 0 else "k - i + 39"
+    body = generic("v", [f"(i, k) -> ({expression})", "(i, k) -> (k)", "(i, k) -> (i)"], [P, R], [("a", 1), ("b", 1)], ("c", 1), PRODUCT)
+    text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("c", 0)])
+    flipped = lambda a, b, c: a[39 + sign * (np.arange(len(c))[:, None] - np.arange(len(b)))] @ b
+    low = ("index -{} of its map is outside of size", (1, 33))
+    letters, wrong = ({"a": "u", "b": "q", "c": "n"}, {("b", 0): low}) if sign > 0 else ({"a": "v", "b": "k", "c": "q"}, {("c", 0): low})
+    return text, lambda a, b, c: [c + flipped(a, b, c)], letters, {**wrong, ("a", 0): ("of its map is outside of size", (-1, -5))}
+
+
+def tables():
+    """Indices that are rests and quotients of a size that the types say, beside one that they leave open."""
+    taken = [("a", "3x"), ("b", "1x"), ("c", "2x?x")]
+    body = generic("v", ["(i, j) -> (i mod 8)", "(i, j) -> (i floordiv 4)", ROWS], [P, P], taken[:2], taken[2], ADD)
+    text = module(kernel(taken, [tensor("2x?x")], body, ["v"]), taken, [tensor("2x?x")], [("c", 1)])
+    return text, lambda a, b, c: [a[:2, None] + b + 0 * c], {"a": "t", "b": "o", "c": "dn"}, {}
+
+
+def written_size():
+    """One operand has a size that its type says."""
+    taken = [("a", "16x"), ("b", 1)]
+    body = generic("v", [ID, ID, ID], [P], taken, ("b", 1), ADD)
+    text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("b", 0)])
+    return text, lambda a, b: [a + b], {"a": "s", "b": "s"}, {("b", 0): "must have size"}
+
+
+def cast():
+    """A tensor whose size is known under a type that does not say it."""
+    taken = [("a", "16x"), ("b", 1)]
+    body = f"  %x = tensor.cast %a : {tensor('16x')} to {VECTOR}\n"
+    body += generic("v", [ID, ID, ID], [P], [("x", 1), ("b", 1)], ("b", 1), ADD)
+    text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("b", 0)])
+    return text, lambda a, b: [a + b], {"a": "s", "b": "s"}, {("b", 0): "operand 1 must have size"}
+
+
+def inserted():
+    """The result is a tensor of the kernel that another is written into."""
+    taken = [("a", 1), ("b", 1)]
+    body = f"{SIZE}{EMPTY}  %x = tensor.insert_slice %a into %e[0] [%n] [1] : {VECTOR} into {VECTOR}\n"
+    text = module(kernel(taken, [VECTOR], body, ["x"]), taken, [VECTOR], [("b", 0)])
+    return text, lambda a, b: [a], {"a": "n", "b": "n"}, {("b", 0): "result 0 has size"}
+
+
+def made(lines, value):
+    """Adds `b` to a tensor that the kernel makes with the size of `a`."""
+    def make():
+        taken = [("a", 1), ("b", 1)]
+        body = SIZE + lines
+        body += generic("v", [ID, ID, ID], [P], [(value, 1), ("b", 1)], (value, 1), ADD)
+        text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("b", 0)])
+        return text, lambda a, b: [a + b], {"a": "n", "b": "n"}, {("b", 0): "operand 1 must have size"}
+
+    return make
+
+
+SIZE = f"  %z = arith.constant 0 : index\n  %n = tensor.dim %a, %z : {VECTOR}\n"
+EMPTY = f"  %e = tensor.empty(%n) : {VECTOR}\n"
+COPY = generic("x", [ID, ID], [P], [("a", 1)], ("e", 1), "%s = arith.addf %x0, %f : f32")
+copied = made(f"{EMPTY}  %f = arith.constant -0.0 : f32\n{COPY}", "x")
+sliced = made(f"  %x = tensor.extract_slice %a[0] [%n] [1] : {VECTOR} to {VECTOR}\n", "x")
+
+
+KERNELS = {"two results": two_results, "row results": row_results, "operands": operands, "product": product,
+           "launch sizes": launch_sizes, "window": window, "mirrored left operand": functools.partial(mirrored, 1),
+           "mirrored result": functools.partial(mirrored, -1), "tables": tables, "written size": written_size, "cast": cast, "copied": copied,
+           "sliced": sliced, "inserted": inserted}
 
 
 def run(text, shapes, rng, target, results):
@@ -153,20 +226,22 @@ def check(make, number):
         text, numpy, letters, wrong = make()
         for target in TARGETS:
             sizes = {letter: int(rng.choice([1, 2, 7, 16, 17, 40])) for letter in "nmk"}
-            sizes["w"] = sizes["n"] + sizes["k"] - 1
+            # w, u and v: the inputs of windows. The others: what maps and types say.
+            sizes.update(w=sizes["n"] + sizes["k"] - 1, u=sizes["n"] + 39, v=sizes["k"] + 39, q=40, s=16, t=3, d=2, o=1)
             shapes = {name: tuple(sizes[letter] for letter in axes) for name, axes in letters.items()}
             yield from filter(None, [fits(text, numpy, shapes, rng, target)])
-            for (name, axis), message in wrong.items():
-                for change in (1, 33, -1) if make is not window else (1, 33):
+            for (name, axis), expected in wrong.items():
+                message, changes = (expected, (1, 33, -1)) if isinstance(expected, str) else expected
+                for change in changes:
                     other = list(shapes[name])
                     other[axis] = max(other[axis] + change, 0)
-                    yield from filter(None, [refused(text, {**shapes, name: tuple(other)}, rng, target, message)])
+                    yield from filter(None, [refused(text, {**shapes, name: tuple(other)}, rng, target, message.format(change))])
 
     return problems
 
 
 def main():
-    return checks.run_checks("kernel_sizes", [(make.__name__, check(make, number)) for number, make in enumerate(KERNELS)])
+    return checks.run_checks("kernel_sizes", [(name, check(make, number)) for number, (name, make) in enumerate(KERNELS.items())])
 
 
 if __name__ == "__main__":
