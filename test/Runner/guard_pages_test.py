@@ -108,6 +108,10 @@ def rows_and_movements(seed, element):
     draw = module.draw
     for kind in ("softmax", "sum", "sum of columns", "cumsum", "transpose", "slice", "strided", "concat", "elementwise", "broadcast", "reverse"):
         rows, columns = draw.choice(SIZES), draw.choice(SIZES)
+        if kind == "strided":  # whole vectors, the last of which ends with the last element of the argument
+            stride, count = draw.choice([2, 3, 5, 8]), draw.choice([16, 32, 48])
+            first = draw.randrange(stride)
+            columns = first + (count - 1) * stride + 1
         x, type = module.argument(element, rows, columns)
         if kind == "softmax":
             module.end(module.add(f"ad.softmax {x} axis 1 : {type}", type))
@@ -122,10 +126,9 @@ def rows_and_movements(seed, element):
         elif kind == "slice":
             part = tensor(element, (rows + 1) // 2, columns)
             module.end(module.add(f"ad.slice {x} [0, 0] strides [2, 1] : {type} -> {part}", part))
-        elif kind == "strided":  # the last element of the argument is read, if the stride allows
-            stride = draw.choice([2, 3, 5, 8])
-            part = tensor(element, rows, (columns + stride - 1) // stride)
-            module.end(module.add(f"ad.slice {x} [0, {(columns - 1) % stride}] strides [1, {stride}] : {type} -> {part}", part))
+        elif kind == "strided":
+            part = tensor(element, rows, count)
+            module.end(module.add(f"ad.slice {x} [0, {first}] strides [1, {stride}] : {type} -> {part}", part))
         elif kind == "concat":
             y, other = module.argument(element, rows, 3)
             both = tensor(element, rows, columns + 3)
