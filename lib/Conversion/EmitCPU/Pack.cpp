@@ -77,8 +77,8 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   if (oneTile && isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
   packed.biased = packed.group == kBytesPerLane;
-  packed.once = !grouped && canFetchAhead(packed) && isLarge(tiles, type) && rows <= nest.rows &&
-                nest.rows > kRowsInStep;
+  packed.once = !grouped && canFetchAhead(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
+                rows <= nest.rows && nest.rows > kRowsInStep;
   bool manyRows = ShapedType::isDynamic(rows) || rows >= kRowsForPairs;
   bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis) &&
                   (manyRows || packed.isTransposed());
@@ -196,7 +196,8 @@ bool KernelEmitter::canFill(const PackedOperand &packed) {
 }
 
 // The first tile of rows packs on the way, when there is a whole one: what it reads waits for memory, not for
-// the multiply-adds. Returns the first row that is left.
+// the multiply-adds. Where only the run knows the number of rows, fewer than a tile has read the operands in
+// place, as if that number were known. Returns the first row that is left.
 FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, Value upper,
                                                 const Position &outer, std::pair<Value, Value> columns,
                                                 MutableArrayRef<PackedOperand> packed, Store store) {
@@ -207,12 +208,25 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
   auto branch = scf::IfOp::create(builder, loc, TypeRange(), fits, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
-  for (PackedOperand &operand : packed)
-    if (canFill(operand))
-      pack(operand, outer, start, end);
+  bool readsFewInPlace = ShapedType::isDynamic(nest.rowCount()) && nest.rows > 1;
+  for (PackedOperand &operand : llvm::make_filter_range(packed, [&](auto &each) { return canFill(each); })) {
+    operand.once = readsFewInPlace;
+    pack(operand, outer, start, end);
+    operand.once = false;
+  }
+  if (readsFewInPlace) {
+    Scope few(*this);
+    Nest less = nest;
+    less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
+    auto inRows = [&](ArrayRef<Position> rows) { return emitLaneLoop(less, start, end, rows, store); };
+    if (failed(emitRowTiles(less, lower, upper, outer, inRows)))
+      return failure();
+  }
   builder.setInsertionPointToStart(branch.thenBlock());
-  for (PackedOperand &operand : packed)
-    packedOperands[operand.operand].filling = operand.once || canFill(operand);
+  for (PackedOperand &operand : packed) {
+    operand.filling = operand.once || canFill(operand);
+    packedOperands[operand.operand] = operand;
+  }
   SmallVector<Position> tile;
   for (int64_t i = 0; i < nest.rows; ++i)
     tile.push_back(rowPosition(nest, outer, lower, i, /*aligned=*/1));
@@ -222,7 +236,8 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
   for (PackedOperand &operand : packed)
     packedOperands[operand.operand].filling = operand.once;
   builder.setInsertionPointAfter(branch);
-  return builder.createOrFold<arith::SelectOp>(loc, fits, binary<arith::AddIOp>(lower, rows), lower);
+  return builder.createOrFold<arith::SelectOp>(loc, fits, binary<arith::AddIOp>(lower, rows),
+                                               readsFewInPlace ? upper : lower);
 }
 
 void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
