@@ -59,7 +59,7 @@ KernelEmitter::byteProductOf(linalg::GenericOp generic, const Nest &nest, unsign
 
 void KernelEmitter::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
   byteProducts.clear();
-  if (!dotProducts.bytes || !hasByteDotProducts(vectorLanes))
+  if (!dotProducts || !hasByteDotProducts(vectorLanes))
     return;
   auto choose = [&](linalg::GenericOp generic) {
     if (std::optional<ByteProduct> product = byteProductOf(generic, nest, columnLoop))

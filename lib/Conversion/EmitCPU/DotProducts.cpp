@@ -14,8 +14,7 @@ using namespace mlir::ad::cpu;
 int64_t KernelEmitter::groupSize(linalg::GenericOp generic) {
   if (byteProducts.count(generic))
     return kBytesPerLane;
-  bool pairs =
-      dotProducts.pairs && vectorLanes == kDotProductLanes && sumsPairs(generic, kernel.getOrderAttr());
+  bool pairs = dotProducts && vectorLanes == kDotProductLanes && sumsPairs(generic, kernel.getOrderAttr());
   return pairs ? 2 : 1;
 }
 

@@ -38,7 +38,7 @@ private:
         return signalPassFailure();
       func::FuncOp function = declare(kernel);
       // A lane holds 32 bits on average; f64 takes two registers.
-      cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4, *table, {dotProducts, dotProducts});
+      cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4, *table, dotProducts);
       if (failed(emitter.emit()))
         return signalPassFailure();
       OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());

@@ -10,7 +10,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 KernelEmitter::KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes,
-                             const TileTable &tiles, DotProducts dotProducts)
+                             const TileTable &tiles, bool dotProducts)
     : kernel(kernel), function(function), builder(function.getContext()), loc(kernel.getLoc()), tiles(tiles),
       dotProducts(dotProducts), vectorLanes(lanes) {}
 

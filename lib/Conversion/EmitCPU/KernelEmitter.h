@@ -78,19 +78,11 @@ bool isFromMemory(Type type);
 /// Whether every point is computed from the operands' elements at the same point.
 bool isPointwise(linalg::GenericOp generic);
 
-/// Whether a tensor has one element per row of the space: its shape without the last axis, or with 1 there.
-bool isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space);
-
-/// Dot-product instructions of the processor at the width of a vector.
-struct DotProducts {
-  bool pairs = false; ///< of bf16
-  bool bytes = false; ///< of four i8
-};
-
 class KernelEmitter {
 public:
+  /// `dotProducts`: the processor has instructions for pairs of bf16 and for groups of four i8.
   KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes, const TileTable &tiles,
-                DotProducts dotProducts);
+                bool dotProducts);
   virtual ~KernelEmitter() = default;
 
   /// Emits the whole body of the function but its terminator. Fails after a diagnostic when the kernel holds
@@ -486,7 +478,7 @@ protected:
   OpBuilder builder;
   Location loc;
   const TileTable tiles;
-  const DotProducts dotProducts;   // that the processor has
+  const bool dotProducts;          // of pairs of bf16 and of four i8
   int64_t vectorLanes;             // lanes of a vector loop
   int64_t lanes = 1;               // lanes of the code being emitted
   Value mask;                      // active lanes; null when all are

@@ -12,10 +12,6 @@ using namespace mlir::ad::cpu;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-bool cpu::isRowShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> space) {
-  return ad::isRowShape(shape, space);
-}
-
 // The result whose shape is the iteration space, when every other one has that shape or one element per row.
 std::optional<unsigned> KernelEmitter::rowSpaceOf(ValueRange roots) {
   for (unsigned number = 0; number < roots.size(); ++number) {

@@ -2,6 +2,7 @@
 
 #include "RowMatch.h"
 #include "../EmitCPU/KernelEmitter.h"
+#include "../RowShape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <set>
@@ -77,9 +78,8 @@ static std::string whyNotRows(KernelOp kernel, Rows &rows) {
 static std::optional<unsigned> spaceOf(ValueRange roots) {
   for (unsigned number = 0; number < roots.size(); ++number) {
     ArrayRef<int64_t> space = shapeOf(roots[number]);
-    if (llvm::all_of(roots, [&](Value root) {
-          return shapeOf(root) == space || cpu::isRowShape(shapeOf(root), space);
-        }))
+    if (llvm::all_of(roots,
+                     [&](Value root) { return shapeOf(root) == space || isRowShape(shapeOf(root), space); }))
       return number;
   }
   return std::nullopt;
