@@ -29,6 +29,33 @@ ad.kernel private @product(%a: tensor<24x64xf32>, %b: tensor<64x64xf32>) -> tens
   ad.yield %r : tensor<24x64xf32>
 }
 
+// An operand beyond the caches is packed for rows whose number only the run knows, and read in place where they are fewer
+// than a tile has.
+// CHECK-LABEL: func.func private @unknown_rows
+// CHECK: llvm.alloca %{{.+}} x f32
+// LARGE: arith.cmpi uge, %{{.+}}, %c8
+// LARGE: scf.if
+// LARGE: math.fma
+// LARGE: llvm.store %{{.+}} : vector<16xf32>
+// LARGE: } else {
+// LARGE-NOT: llvm.alloca
+// LARGE: math.fma
+ad.kernel private @unknown_rows(%a: tensor<?x512xf32>, %b: tensor<512x1024xf32>) -> tensor<?x1024xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x512xf32>
+  %e = tensor.empty(%n) : tensor<?x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x1024xf32>) -> tensor<?x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x512xf32>, tensor<512x1024xf32>) outs(%f : tensor<?x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<?x1024xf32>
+  ad.yield %r : tensor<?x1024xf32>
+}
+
 // Deep products have narrow blocks of columns, so tiles of rows follow fast: each fetches lines of the next one's rows, 8
 // further down, into the second-level cache.
 // CHECK-LABEL: func.func private @deep_product

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random contractions: any order of batch, free and contracted axes, unit axes, matrix times vector, one to three products
+"""Random contractions: any order of batch, free and contracted axes, unit axes, axes whose size only the run knows, matrix times vector, one to three products
 with one left operand whose results are combined and all stored. In reproducible mode each instruction set, tile table and
 number of threads gives the bits of the reference interpreter."""
 
@@ -21,8 +21,8 @@ MOST_WORK = 3_000_000
 RUNS = (("--tiles=large", "--threads=1"), ("--tiles=small", "--threads=2"), ("--cpu=haswell", "--threads=2"))
 
 
-def tensor(shape, element):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+def tensor(shape, element, opened=None):
+    return f"tensor<{''.join('?x' if axis == opened else f'{size}x' for axis, size in enumerate(shape))}{element}>"
 
 
 class Operand:
@@ -62,12 +62,20 @@ class Case:
         self.rights = [first] * rng.choice((1, 1, 2, 3))
         self.element = rng.choice(ELEMENTS)
         self.shape = [size for _, _, size in axes["batch"]] + self.left.free_shape() + first.free_shape()
+        # A free axis of the left operand whose size only the run knows: where it lies there and in the results.
+        free_places = [place for place, axis in enumerate(self.left.axes) if axis[0] == "free"]
+        self.open = rng.choice(free_places) if free_places and rng.random() < 0.3 else None
+        self.open_result = len(axes["batch"]) + free_places.index(self.open) if self.open is not None else None
 
     def __str__(self):
-        return f"{self.left.shape} x {len(self.rights)} {self.rights[0].shape} -> {self.shape} {self.element}"
+        return f"{self.left.shape} x {len(self.rights)} {self.rights[0].shape} -> {self.shape} {self.element}, open {self.open}"
+
+    def dims(self):
+        """The options that give what the types leave open."""
+        return [] if self.open is None else [f"--dim=a.{self.open}={self.left.shape[self.open]}"]
 
     def program(self):
-        a, c = tensor(self.left.shape, self.element), tensor(self.shape, self.element)
+        a, c = tensor(self.left.shape, self.element, self.open), tensor(self.shape, self.element, self.open_result)
         names = [f"b{i}" for i in range(len(self.rights))]
         lines, results = [], []
         for name, right in zip(names, self.rights):
@@ -106,11 +114,11 @@ def wrong(seed, folder):
     case = Case(seed)
     text, arguments, results = case.program()
     (folder / "program.mlir").write_text(text)
-    expected = run(folder, "reference", case.element, arguments, ["--target=reference"])
+    expected = run(folder, "reference", case.element, arguments, ["--target=reference", *case.dims()])
     if len(expected) != len(results):
         return f"{len(results)} results are expected, the reference has {len(expected)}"
     for number, options in enumerate(RUNS):
-        got = run(folder, f"cpu{number}", case.element, arguments, options)
+        got = run(folder, f"cpu{number}", case.element, arguments, [*options, *case.dims()])
         for name, value in expected.items():
             if got.get(name) != value:
                 return f"{name} with {' '.join(options)} differs from the reference: {case}"
