@@ -190,6 +190,40 @@ func.func @main(%x: tensor<2x2xf32>) {
   EXPECT(whole.ended && count(whole.events, '?') >= 10 && count(whole.events, '?') <= 1000);
 }
 
+// The work of short loops adds up, and that of the last strip counts for the kernel behind it.
+TEST(work_adds_up_behind_loops) {
+  const std::string head = R"(
+func.func @main(%x: tensor<48x48xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %s = ad.slice %x [0, 0] strides [1, 1] : tensor<48x48xf32> -> tensor<2x2xf32>
+)";
+  // More than half of what may run between two questions.
+  auto loop = [](const std::string &name, const std::string &trips, const std::string &start = "%s") {
+    return "%n" + name + " = arith.constant " + trips + " : index\n%l" + name + " = scf.for %i = %c0 to %n" +
+           name + " step %c1 iter_args(%v = " + start + R"() -> (tensor<2x2xf32>) {
+    %2 = ad.mul %v, %s : tensor<2x2xf32>
+    scf.yield %2 : tensor<2x2xf32>
+  }
+  ad.receive "r"(%l)" +
+           name + ") : tensor<2x2xf32>\n";
+  };
+  std::string loops = head;
+  for (int i = 0; i < 6; ++i)
+    loops += loop(std::to_string(i), "5000", i == 0 ? "%s" : "%l" + std::to_string(i - 1));
+  Run run = Stopping(loops + "return\n}\n", "cpu", 48).run(never);
+  EXPECT(run.ended && count(run.events, 'r') == 6 && run.events.find("rr") == std::string::npos);
+
+  run = Stopping(head + loop("", "100000") + R"(
+  %p = ad.dot %x, %x : (tensor<48x48xf32>, tensor<48x48xf32>) -> tensor<48x48xf32>
+  ad.receive "r"(%p) : tensor<48x48xf32>
+  return
+})",
+                 "cpu", 48)
+            .run(never);
+  EXPECT(run.ended && run.events.substr(run.events.find('r')) == "r?r");
+}
+
 TEST(programs_for_devices_stop_at_launches) {
   Stopping program(products(4, "16"), "gpu-sim", 16);
   Run whole = program.run(never);
