@@ -3,6 +3,8 @@
 // Makes the numerics contract explicit: the mode on the module, permissions and orders on operations,
 // broadcasts as operations of their own.
 
+#include "VerifyReproducible.h"
+
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/NumericsContract.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
@@ -216,7 +218,7 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
   }
 
   void runOnOperation() override {
-    if (failed(checkNames()) || failed(setModuleAttribute()))
+    if (failed(checkNames()) || failed(setModuleAttribute()) || failed(verifyReproducible(getOperation())))
       return signalPassFailure();
     SmallVector<NumericsOpInterface> ops;
     getOperation()->walk([&](NumericsOpInterface op) { ops.push_back(op); });

@@ -3,6 +3,8 @@
 // The contracts between layers as passes: each says which operation breaks the contract and which pass was to
 // see to it.
 
+#include "VerifyReproducible.h"
+
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
@@ -87,7 +89,8 @@ namespace {
 struct VerifyNumericsPass : ad::impl::VerifyNumericsPassBase<VerifyNumericsPass> {
   void runOnOperation() override {
     SizeAnalysis sizes;
-    if (failed(checkAll(getOperation(), [&](Operation *op) { return checkNumerics(op, sizes); })))
+    if (failed(verifyReproducible(getOperation())) ||
+        failed(checkAll(getOperation(), [&](Operation *op) { return checkNumerics(op, sizes); })))
       signalPassFailure();
     markAllAnalysesPreserved();
   }

@@ -41,7 +41,8 @@ def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
       return %s : tensor<4xf32>
     }
     ```
-    Refuses: a mode or permission that does not exist.
+    Refuses: a mode or permission that does not exist; permissions inside a reproducible module or function, on operations
+    and in refinements; calls from there to functions with another contract.
   }];
   let options = [
     Option<"numerics", "numerics", "std::string", "\"\"",
@@ -55,7 +56,8 @@ def VerifyNumericsPass : Pass<"ad-verify-numerics"> {
   let summary = "Check that permissions, orders and broadcasts are explicit";
   let description = [{
     Why: the contract of ad-set-numerics. Everything after it may rely on an `allow` on every operation, an `order` on every
-    summing one, and on elementwise operands that have the shape of the result.
+    summing one, on elementwise operands that have the shape of the result, and on the absence of permissions where the
+    contract is reproducible.
 
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir
