@@ -66,7 +66,7 @@ Expected<Source> findSource(const TensorSpec &spec, llvm::ArrayRef<Assignment> a
   for (const Assignment &assignment : assignments) {
     if (assignment.name != spec.name)
       continue;
-    Expected<Source> source = Source::parse(assignment.value);
+    Expected<Source> source = Source::parse(assignment.value, /*forFeed=*/option == "--feed");
     return source ? std::move(source) : about(what, spec.name, source.takeError());
   }
   return usageError(what + " '" + spec.name + "' of type " + formatType(spec) + " has no source, expected " +

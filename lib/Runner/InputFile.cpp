@@ -115,9 +115,10 @@ Error mlir::ad::runner::checkProgramText(const llvm::MemoryBuffer &input) {
   if (text.starts_with("ML\xefR")) // bytecode of MLIR
     return Error::success();
   if (isAdx(text))
-    return usageError(name +
-                      " is compiled already, expected a program in MLIR; run it with adrt-run, or give "
-                      "the file a name that ends with .adx");
+    return usageError(name + " is compiled already, expected a program in MLIR; run it with adrt-run" +
+                      (input.getBufferIdentifier().ends_with(".adx")
+                           ? ""
+                           : ", or give the file a name that ends with .adx"));
   const char *binary = llvm::find_if(
       text, [](char c) { return (static_cast<unsigned char>(c) < ' ' && !llvm::isSpace(c)) || c == '\x7f'; });
   if (binary == text.end())

@@ -66,7 +66,7 @@ private:
   Error checkEmit(const Options &options) const;
   Error checkOutputs(const Options &options) const;
   Error checkCompiled(const Options &options) const;
-  Error checkDevice(const Options &options) const;
+  Error checkTogether(const Options &options) const;
   Error readInput(Options &options) const;
   Error readTarget(Options &options) const;
   Error readCompilation(Options &options) const;
@@ -102,6 +102,8 @@ Error OptionsReader::checkUnknown() const {
   std::string given = unknown->getAsString(list), nearest;
   std::string message = "unknown option '" + given + "'";
   StringRef name = StringRef(given).split('=').first;
+  if (set == OptionSet::Run && (name == "--traffic" || name == "--check-gradients" || name == "--emit"))
+    return usageError("option '" + name + "' needs the program in MLIR; give both to ad-runner");
   if (set == OptionSet::Run && isOptionOf(OptionSet::Compiler, name))
     return usageError("option '" + name +
                       "' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit");
@@ -149,7 +151,7 @@ Error OptionsReader::checkEmit(const Options &options) const {
     return Error::success();
   for (OptionId id :
        {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_timeout_kernel,
-        OPT_schedule, OPT_seed, OPT_processors, OPT_no_race_detection, OPT_no_replay, OPT_check_gradients})
+        OPT_schedule, OPT_seed, OPT_processors, OPT_no_race_detection, OPT_no_replay})
     if (list.hasArg(id))
       return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
                         " to adrt-run");
@@ -159,8 +161,6 @@ Error OptionsReader::checkEmit(const Options &options) const {
         }))
       return usageError("--emit runs nothing: give --dim to adrt-run, or argument '" + dim.name +
                         "' a source");
-  if (options.traffic)
-    return usageError("--emit runs nothing, so that --traffic would count nothing");
   if (options.target == Target::Reference)
     return usageError("--emit has no compiled code for target 'reference', expected cpu, gpu-sim or cuda");
   return Error::success();
@@ -353,13 +353,13 @@ Error OptionsReader::readOutputs(Options &options) const {
   return Error::success();
 }
 
-Error OptionsReader::checkDevice(const Options &options) const {
-  if (list.hasArg(OPT_chip) && (options.target == Target::Reference || options.target == Target::Cpu))
-    return usageError("--chip is about kernels on a GPU, target '" + targetName(options.target) +
-                      "' has none; add --target gpu-sim or cuda");
-  if (options.traffic && options.target != Target::GpuSim)
-    return usageError("--traffic is counted by the emulated GPU alone; add --target gpu-sim");
-  return Error::success();
+Error OptionsReader::checkTogether(const Options &options) const {
+  SmallVector<StringRef> given;
+  for (const Arg *arg : list)
+    given.push_back(arg->getOption().getPrefixedName());
+  if (options.showEnv || options.showVersion)
+    return checkOptionsOfText(given);
+  return checkOptionsTogether(given, options);
 }
 
 Expected<Options> OptionsReader::read() {
@@ -383,7 +383,7 @@ Expected<Options> OptionsReader::read() {
                     &OptionsReader::readOutputs})
     if (Error error = (this->*read)(options))
       return std::move(error);
-  for (Check check : {&OptionsReader::checkEmit, &OptionsReader::checkOutputs, &OptionsReader::checkDevice})
+  for (Check check : {&OptionsReader::checkEmit, &OptionsReader::checkOutputs, &OptionsReader::checkTogether})
     if (Error error = (this->*check)(options))
       return std::move(error);
   return options;

@@ -14,15 +14,15 @@ def RunVis : OptionVisibility;
 
 let Visibility = [DefaultVis, RunVis] in {
 defm entry : Value<"entry", "NAME", "The function to run (default: main, or the one that a compiled file has)">;
-defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, gpu-sim, cuda; a compiled file runs only where it was compiled for">;
+defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, gpu-sim, cuda; a compiled file runs only where it was compiled for, never on reference">;
 defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros or arange; of names with a =, the longest that fits is meant">;
 defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
 defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for a generated argument">;
 defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy">;
 def print : Switch<"print", "Print results and what is received">;
-defm threads : Value<"threads", "N", "Threads for kernels (default: 1; 0: all processors)">;
+defm threads : Value<"threads", "N", "Threads for kernels (default: 1; 0: all processors); the reference interpreter always uses one">;
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds; prints the median time">;
-defm warmup : Value<"warmup", "N", "Runs before the first one that is measured">;
+defm warmup : Value<"warmup", "N", "Runs before the first one that --repeat or --report measures">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
 defm schedule : Value<"schedule", "NAME", "When copies of the emulated GPU land and its threads run: eager (default), lazy or shuffled">;
 defm processors : Value<"processors", "N", "How many the emulated GPU says that it has (default: 132); results are the same">;
@@ -44,7 +44,7 @@ def check_gradients : Switch<"check-gradients", "Compare the gradients of the en
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
 defm fuse : Value<"fuse", "POLICY", "What shares a kernel: grow (default) or single, a kernel for each operation">;
-defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels: large (default) or small, for tests; results are the same">;
+defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels of target cpu: large (default) or small, for tests; results are the same">;
 def O0 : Flag<["-"], "O0">, HelpText<"Execute exactly the written operations">;
 defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use: sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100 (default: sm_90a on gpu-sim and where the GPU is one, else sm_80)">;
 defm cpu : Value<"cpu", "NAME", "The processor to compile for (default: this machine's)">;

@@ -52,7 +52,7 @@ Expected<Source> parseRandom(StringRef text, Source source) {
 
 } // namespace
 
-Expected<Source> Source::parse(StringRef text) {
+Expected<Source> Source::parse(StringRef text, bool forFeed) {
   Source source;
   if (text == "zeros" || text == "arange") {
     source.kind = text == "zeros" ? Kind::Zeros : Kind::Arange;
@@ -66,9 +66,9 @@ Expected<Source> Source::parse(StringRef text) {
   source.cycle = text.consume_back(",cycle");
   source.path = text.str();
   if (!llvm::sys::fs::exists(source.path))
-    return usageError("no file '" + text +
-                      "', and no source of that name; sources are FILE.npy[,cycle], normal:SEED[:SCALE], "
-                      "uniform:SEED[:SCALE], zeros and arange");
+    return usageError("no file '" + text + "', and no source of that name; sources are FILE.npy" +
+                      (forFeed ? "[,cycle]" : "") +
+                      ", normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros and arange");
   return source;
 }
 

@@ -56,7 +56,7 @@ CODE_FOR = {
 RUN = {
     "arg": (["--arg", "w=arange"], False), "feed": (["--feed", "f=arange"], False), "dim": (["--dim", "x.0=1"], False),
     "out-dir": (["--out-dir", "FOLDER/out"], False), "print": (["--print"], False), "threads": (["--threads", "2"], False),
-    "repeat": (["--repeat", "2"], False), "warmup": (["--warmup", "1"], False),
+    "repeat": (["--repeat", "2"], False), "warmup": (["--warmup", "1", "--repeat", "1"], False),
     "numerics-report": (["--numerics-report", "FOLDER/numerics.json"], False), "timeout-kernel": (["--timeout-kernel", "60"], True),
     "schedule": (["--schedule", "lazy"], True), "seed": (["--schedule", "shuffled", "--seed", "3"], True),
     "processors": (["--processors", "7"], True), "no-race-detection": (["--no-race-detection"], True), "no-replay": (["--no-replay"], True),
@@ -64,8 +64,9 @@ RUN = {
 }
 # Neither makes nor takes an entry.
 UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"], "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
-            "cache": ["--cache", "off"], "env": ["--env"], "version": ["--version"], "help": ["--help"], "h": ["-h"]}
-ELSEWHERE = {"emit"}  # compiles for other machines of this kind: the features of the processor say which
+            "cache": ["--cache", "off"], "help": ["--help"], "h": ["-h"]}
+ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features of the processor say which
+             "env", "version"}  # stand without a program
 
 
 class Cache:

@@ -88,7 +88,7 @@ def files(seed, target, folder):
         expected[f"r{i}"] = element, stream[np.arange(iterations) % length]
         expected[f"b{i}"] = element, whole
     # A warm-up and a repetition start over.
-    again = draw.choice([[], ["--warmup", "1"], ["--repeat", "2"]])
+    again = draw.choice([[], ["--warmup", "1", "--repeat", "1"], ["--repeat", "2"]])
     code, said, found = run(folder, program(types, iterations), [*options, *again, "--target", target])
     if code:
         yield f"exit code {code}: {said}"

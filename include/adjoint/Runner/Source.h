@@ -19,7 +19,8 @@ struct Source {
   uint64_t seed = 0;
   std::optional<double> scale;
 
-  static llvm::Expected<Source> parse(llvm::StringRef text);
+  /// An error lists what can be written: of a feed `,cycle` too.
+  static llvm::Expected<Source> parse(llvm::StringRef text, bool forFeed = true);
 };
 
 /// Fills `destination` with elements `first`, `first` + 1, … of a generated source. Random numbers are those
