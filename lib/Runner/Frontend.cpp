@@ -31,8 +31,7 @@ public:
   explicit ErrorCounter(MLIRContext *context)
       : handler(context, [this](Diagnostic &diagnostic) {
           count += diagnostic.getSeverity() == DiagnosticSeverity::Error;
-          mlir::ad::addParserHint(diagnostic);
-          return failure(); // on to the listener
+          return success(mlir::ad::addParserHint(diagnostic)); // the others go on to the listener
         }) {}
   Error makeError(const Twine &unexplained) const {
     return exitError(ExitProgramError, count ? Twine("") : unexplained);

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which options have a meaning beside which target and which other options. What would have no effect is refused: its
-// user expects one.
+// Which options have a meaning beside which target and which other options. What would have no effect is
+// refused: its user expects one.
 #include "OptionValues.h"
 #include "adjoint/Runner/Error.h"
 #include "llvm/ADT/STLExtras.h"
@@ -23,10 +23,12 @@ struct TargetRule {
 };
 
 constexpr TargetRule targetRules[] = {
-    {"--chip", onDevice, " is about kernels on a GPU, target '{}' has none", "; add --target gpu-sim or cuda"},
+    {"--chip", onDevice, " is about kernels on a GPU, target '{}' has none",
+     "; add --target gpu-sim or cuda"},
     {"--traffic", bit(Target::GpuSim), " is counted by the emulated GPU alone", "; add --target gpu-sim"},
     {"--tiles", onHost, " is about kernels on the processor, target '{}' has none", "; leave it out"},
-    {"--fuse", onHost | onDevice, " says which operations share a kernel, target '{}' has none", "; leave it out"},
+    {"--fuse", onHost | onDevice, " says which operations share a kernel, target '{}' has none",
+     "; leave it out"},
     {"--cpu", onHost | onDevice, " says what to compile for, target '{}' compiles nothing", "; leave it out"},
 };
 
@@ -37,7 +39,8 @@ struct Conflict {
   StringRef reason;
 };
 
-constexpr StringRef aboutRuns[] = {"--print", "--out-dir", "--repeat", "--warmup", "--threads", "--numerics-report"};
+constexpr StringRef aboutRuns[] = {"--print",  "--out-dir", "--repeat",
+                                   "--warmup", "--threads", "--numerics-report"};
 constexpr StringRef aboutChecks[] = {"--traffic", "--check-gradients"};
 constexpr Conflict conflicts[] = {
     {"--check-gradients", aboutRuns, "--check-gradients prints how gradients compare, and nothing else"},

@@ -18,7 +18,8 @@ llvm::Error located(Operation *op, const Twine &message) {
 }
 
 /// Scalars travel as tensors of rank 0, index as i64.
-llvm::Expected<TensorSpec> readTensor(Operation *op, Type type, std::string name) {
+llvm::Expected<TensorSpec> readTensor(Operation *op, Type type, std::string name,
+                                      std::optional<Location> where = std::nullopt) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   Type element = tensor ? tensor.getElementType() : type;
   std::string elementName;
@@ -27,10 +28,11 @@ llvm::Expected<TensorSpec> readTensor(Operation *op, Type type, std::string name
   if (!known) {
     std::string whole;
     llvm::raw_string_ostream(whole) << type;
-    return located(
-        op, "has value '" + name + "' of type " + whole +
-                ", expected a ranked tensor of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i1, i8, i32 or i64" +
-                (tensor ? ", not of " + elementName : ""));
+    emitError(where.value_or(op->getLoc()))
+        << "'" << op->getName() << "' op has value '" << name << "' of type " << whole
+        << ", expected a ranked tensor of f64, f32, f16, bf16, f8E4M3FN, f8E5M2, i1, i8, i32 or i64"
+        << (tensor ? ", not of " + elementName : "");
+    return exitError(ExitProgramError, "");
   }
   TensorSpec spec{std::move(name), *known};
   for (int64_t size : tensor ? tensor.getShape() : ArrayRef<int64_t>())
@@ -75,7 +77,8 @@ llvm::Error SignatureReader::readArguments() {
   for (auto [index, type] : llvm::enumerate(entry.getArgumentTypes())) {
     unsigned position = static_cast<unsigned>(index);
     llvm::Expected<TensorSpec> spec =
-        readTensor(entry, type, nameOr(entry.getArgAttr(position, "ad.name"), "arg", position));
+        readTensor(entry, type, nameOr(entry.getArgAttr(position, "ad.name"), "arg", position),
+                   entry.isExternal() ? entry.getLoc() : entry.getArgument(position).getLoc());
     if (!spec)
       return spec.takeError();
     if (auto donated = entry.getArgAttrOfType<IntegerAttr>(position, "ad.donated"))

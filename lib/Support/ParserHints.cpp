@@ -89,27 +89,103 @@ static void suggestOperation(Diagnostic &diagnostic, StringRef name, bool hasPre
     diagnostic << "; docs/reference lists the operations of the dialect";
 }
 
-void ad::addParserHint(Diagnostic &diagnostic) {
+namespace {
+/// What the parser says in full, or where that ends in the name of an operation, how it ends; and what to
+/// write.
+struct Hint {
+  StringRef message, hint;
+};
+} // namespace
+
+static constexpr Hint kHints[] = {
+    {"expected ':'", " and a type, for example ': tensor<4xf32>'"},
+    {"expected operation name in quotes", ", an operation, or '}' where a region ends"},
+    {"expected '['", " and a list, for example '[1, 0]'"},
+    {"expected '('", "; docs/reference shows how each operation is written"},
+    {"expected ','", ", as between two operands; docs/reference shows how each operation is written"},
+    {"unexpected character",
+     "; a program is ASCII outside of strings and comments, and has no byte order mark"},
+    {"' expected 'axes'", " and a list, for example 'axes [0]'"},
+    {"' expected 'axis'", " and a number, for example 'axis 0'"},
+    {"' expected 'strides'",
+     " and a list, for example '[8] strides [1]'; the type of the result has the sizes"},
+};
+
+static StringRef findHint(StringRef text) {
+  for (const Hint &known : kHints)
+    if (known.message.starts_with("'") ? text.ends_with(known.message) && text.starts_with("custom op")
+                                       : text == known.message)
+      return known.hint;
+  return "";
+}
+
+static void replaceText(Diagnostic &diagnostic, const Twine &text) {
+  for (DiagnosticArgument &argument : diagnostic.getArguments())
+    argument = DiagnosticArgument(StringRef());
+  diagnostic << text;
+}
+
+// expected one of [a, b] for SUMMARY, got: word
+static void rewriteEnumeration(Diagnostic &diagnostic, StringRef rest) {
+  auto [names, tail] = rest.split(']');
+  auto [others, last] = names.rsplit(", ");
+  std::string given = tail.rsplit(": ").second.str();
+  replaceText(diagnostic, "expected " + others + " or " + last + ", but got '" + given + "'");
+}
+
+// Dialect `name' not found for custom op 'name.op', and a note about the registration of dialects.
+static void rewriteDialect(Diagnostic &diagnostic, StringRef text) {
+  auto [name, operation] = text.split("' not found for custom op '");
+  std::string dialect = name.str(), unknown = operation.split('\'').first.str();
+  replaceText(diagnostic, "dialect '" + dialect + "' is not supported, but got '" + unknown +
+                              "'; write operations of ad on tensors, which docs/reference lists");
+  for (Diagnostic &note : diagnostic.getNotes())
+    replaceText(note,
+                "programs are written in ad, arith, check, func, scf and tensor; linalg stands in ad.kernel");
+}
+
+// A tensor of rank 0 where its element is expected.
+static void suggestExtract(Diagnostic &diagnostic, StringRef text) {
+  StringRef value = text.split('\'').second.split('\'').first;
+  auto [expected, given] = text.rsplit(" expects different type than prior uses: ").second.split(" vs ");
+  StringRef element = expected.trim('\'');
+  if (given.trim('\'') == ("tensor<" + element + ">").str())
+    diagnostic << "; take the element with tensor.extract " << value.str() << "[] : tensor<" << element.str()
+               << ">";
+}
+
+bool ad::addParserHint(Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-    return;
+    return false;
   std::string text = diagnostic.str();
   StringRef rest = text;
-  if (rest.consume_front("custom op '") && rest.contains("' is unknown")) {
+  // The names of C++ behind an error about the same word.
+  if (rest.starts_with("failed to parse ") && rest.contains(" parameter '") &&
+      rest.contains("' which is to be a `"))
+    return true;
+  if (StringRef hint = findHint(text); !hint.empty()) {
+    diagnostic << hint;
+  } else if (rest.consume_front("custom op '") && rest.contains("' is unknown")) {
     StringRef name = rest.take_until([](char c) { return c == '\''; });
     if (bool hasPrefix = name.consume_front(kPrefix); hasPrefix || !name.contains('.'))
       suggestOperation(diagnostic, name, hasPrefix);
-  } else if (text == "expected ':'") {
-    diagnostic << " and a type, for example ': tensor<4xf32>'";
-  } else if (text == "expected operation name in quotes") {
-    diagnostic << ", an operation, or '}' where a region ends";
   } else if (rest.starts_with("block with no terminator")) {
     diagnostic << "; end a function with 'return', and other regions with the yield of their operation";
+  } else if (rest.consume_front("expected one of [") && rest.contains(", got: ")) {
+    rewriteEnumeration(diagnostic, rest);
+  } else if (rest.consume_front("Dialect `") && rest.contains("' not found for custom op '")) {
+    rewriteDialect(diagnostic, rest);
+  } else if (rest.starts_with("use of value '")) {
+    suggestExtract(diagnostic, rest);
+  } else if (rest.starts_with("'func.call' op '") &&
+             rest.ends_with("' does not reference a valid function")) {
+    diagnostic << "; define it in the program, as 'func.func private @NAME(…)'";
   }
+  return false;
 }
 
 void ad::addParserHints(MLIRContext *context) {
   context->getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
-    addParserHint(diagnostic);
-    return failure(); // on to whoever prints it
+    return success(addParserHint(diagnostic)); // the others go on to whoever prints them
   });
 }

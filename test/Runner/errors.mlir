@@ -58,8 +58,8 @@ func.func @check(%a: tensor<3xf32>) -> tensor<3xf32> {
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %t.mlir 2>&1 | FileCheck %s --check-prefix=VECTOR
 // RUN: echo 'func.func @main(%%a: tensor<4xi16>) { return }' > %t.short.mlir
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %t.short.mlir 2>&1 | FileCheck %s --check-prefix=SHORT
-// SHORT: error: 'func.func' op has value 'arg0' of type tensor<4xi16>, expected a ranked tensor of {{.*}} i32 or i64, not of i16
-// VECTOR: error: 'func.func' op has value 'arg0' of type vector<4xf32>, expected a ranked tensor
+// SHORT: .mlir:1:17: error: 'func.func' op has value 'arg0' of type tensor<4xi16>, expected a ranked tensor of {{.*}} i32 or i64, not of i16
+// VECTOR: .mlir:1:17: error: 'func.func' op has value 'arg0' of type vector<4xf32>, expected a ranked tensor
 
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry handed_over 2>&1 | FileCheck %s --check-prefix=HANDED
 // HANDED: errors.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'ad.receive' op hands over 2 values as 'y', elsewhere 1

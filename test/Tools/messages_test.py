@@ -43,6 +43,20 @@ LINES = {
     "no permission and one": (f"%y = ad.exp %x {{allow = #ad.allow<approx|none>}} : {T}", 44, "expected 'none' without other permissions"),
     "a type too many": (f"%y = ad.exp %x : {T}, {T}", 37, f"expected '{T}' as the last type"),
     "a number for a constant": (f"%y = ad.constant 1.0 : {T}", 20, "write dense<1.0>"),
+    "no axes": (f"%y = ad.reduce_sum %x : {T} -> tensor<f32>", 25, "expected 'axes' and a list, for example 'axes [0]'"),
+    "no axis": (f"%y = ad.softmax %x : {T}", 22, "expected 'axis' and a number, for example 'axis 0'"),
+    "no strides": (f"%y = ad.slice %x [1, 0] : {T} -> tensor<3x3xf32>", 27, "and a list, for example '[8] strides [1]'"),
+    "no offsets": (f"%y = ad.slice %x : {T} -> tensor<3x3xf32>", 19, "expected '[' and a list, for example '[1, 0]'"),
+    "no permutation": (f"%y = ad.transpose %x : {T}", 23, "expected '[' and a list, for example '[1, 0]'"),
+    "no parenthesis": (f"check.expect_finite %x : {T}", 22, "expected '('; docs/reference shows how each operation is written"),
+    "an operand too few": (f"%y = ad.fma %x, %x : {T}", 21, "expected ',', as between two operands; docs/reference shows"),
+    "a form": (f"%y = ad.gelu %x {{form = #ad<gelu_form exact>}} : {T}", 41, "expected none or tanh, but got 'exact'"),
+    "a function that is not there": (f"%y = func.call @g(%x) : ({T}) -> {T}", 8,
+                                     "'g' does not reference a valid function; define it in the program"),
+    "another dialect": (f"%y = stablehlo.exp %x : {T}", 8,
+                        "dialect 'stablehlo' is not supported, but got 'stablehlo.exp'; write operations of ad on tensors"),
+    "a tensor for a condition": ("%c = ad.constant dense<true> : tensor<i1> scf.if %c {\n  }", 52, "use of value '%c' expects different type than prior uses: 'i1' vs 'tensor<i1>'; "
+                                 "take the element with tensor.extract %c[] : tensor<i1>"),
     "a value that is not there": (f"%y = ad.exp %z : {T}", 15, "use of undeclared SSA value name"),
 }
 # The whole program, the place of the message, and what it says.
@@ -55,6 +69,9 @@ PROGRAMS = {
                                          "expected no permissions beside reproducible, which promises the same bits everywhere, but got approx"),
     "an attribute of a module": ("module attributes {ad.numeric = #ad.numerics<fast>} {\n}\n", "1:1", "'ad.numeric', expected one of ad.numerics,"),
     "an attribute of an argument": (HEAD.replace("ad.name", "ad.nam") + f"  %y = ad.exp %x : {T}\n" + TAIL, "1:17", "did you mean 'ad.name'?"),
+    "a class of kernels": ("ad.kernel @k(%x: tensor<f32>) -> tensor<f32> attributes {kernel_class = #ad<kernel_class fast>} {\n"
+                           "  ad.yield %x : tensor<f32>\n}\n", "1:90",
+                           "expected elementwise, row, generic, contraction or transposition, but got 'fast'"),
     "a mode of numerics": ("module attributes {ad.numerics = #ad.numerics<exact>} {\n}\n", "1:47", "expected reproducible, strict or fast, but got 'exact'"),
 }
 # Options of ad-runner behind a program that is right, and the message.
@@ -104,7 +121,7 @@ def wrong_program(text, place, message):
         for tool, options in (("ad-runner", ["--cache=off", "--arg=x=zeros"]), ("ad-opt", [])):
             code, error = said(tool, file, *options)
             line = next((line for line in error.splitlines() if "error: " in line), "")
-            if code != 1 or f"program.mlir:{place}" not in line or message not in line:
+            if code != 1 or f"program.mlir:{place}" not in line or message not in line or "`" in error or "http" in error:
                 yield f"{tool}: expected exit code 1 and '{message}' at {place}, but got {code}: {error[:300]}"
 
     return check
@@ -154,6 +171,14 @@ def array_for_program(folder):
         yield f"expected exit code 2 for an array, but got {code}: {error[:300]}"
 
 
+def byte_order_mark(folder):
+    """ad-opt has no hints before the first dialect."""
+    (folder / "program.mlir").write_text("\ufeff" + HEAD + f"  %y = ad.exp %x : {T}\n" + TAIL)
+    code, error = said("ad-runner", folder / "program.mlir")
+    if code != 1 or "program.mlir:1:1: error: unexpected character; a program is ASCII outside of strings and comments" not in error:
+        yield f"expected exit code 1 and a hint, but got {code}: {error[:300]}"
+
+
 def main():
     cases = [(name, wrong_program(f"{HEAD}  {line}\n{TAIL}", f"2:{column}", message)) for name, (line, column, message) in LINES.items()]
     cases += [(name, wrong_program(*given)) for name, given in PROGRAMS.items()]
@@ -161,7 +186,8 @@ def main():
     cases += [(given, wrong_numerics("", f"=numerics={given}", message)) for given, message in NUMERICS.items()]
     cases.append(("a contract that nothing reads", wrong_numerics(UNREAD, "", "got it as 'da.numerics', which nothing reads")))
     cases += [(option, wrong_number(option, *given)) for option, given in NUMBERS.items()]
-    return checks.run_checks("messages", [*cases, ("an array for a program", array_for_program)])
+    return checks.run_checks("messages", [*cases, ("an array for a program", array_for_program),
+                                           ("a byte order mark", byte_order_mark)])
 
 
 if __name__ == "__main__":

@@ -11,8 +11,10 @@
 namespace mlir::ad {
 
 /// Completes an error of the parser: names the operation that an unknown one stands for, by what other
-/// frameworks call it or by its spelling, or what comes next. Leaves other messages as they are.
-void addParserHint(Diagnostic &diagnostic);
+/// frameworks call it or by its spelling, or what comes next, and says in words of the program what the
+/// parser says in those of C++. Leaves other messages as they are. Returns true for one that only repeats the
+/// one before.
+bool addParserHint(Diagnostic &diagnostic);
 
 /// Completes the errors in a context that nothing else of ours watches, for as long as the context lives.
 void addParserHints(MLIRContext *context);

@@ -57,10 +57,16 @@ static LogicalResult verifySteps(ModuleOp module) {
 
 // What a caller outside can give and get.
 static LogicalResult verifyTypes(FunctionOpInterface entry) {
-  for (Type type : llvm::concat<const Type>(entry.getArgumentTypes(), entry.getResultTypes()))
+  auto refuse = [&](Location loc, Type type) {
+    return emitError(loc) << "entry '@" << entry.getName() << "' has an argument or result of type " << type
+                          << "; expected ranked tensors, a scalar as one of rank 0";
+  };
+  for (BlockArgument argument : entry.getArguments())
+    if (!isa<RankedTensorType>(argument.getType()))
+      return refuse(argument.getLoc(), argument.getType());
+  for (Type type : entry.getResultTypes())
     if (!isa<RankedTensorType>(type))
-      return entry.emitError("entry '@") << entry.getName() << "' has an argument or result of type " << type
-                                         << "; expected ranked tensors, a scalar as one of rank 0";
+      return refuse(entry.getLoc(), type);
   return success();
 }
 

@@ -28,7 +28,7 @@ func.func @silent() {
   return
 }
 
-// SCALAR: error: entry '@scalar' has an argument or result of type 'index'; expected ranked tensors, a scalar as one of rank 0
+// SCALAR: verify-entry.mlir:[[#@LINE+1]]:38: error: entry '@scalar' has an argument or result of type 'index'; expected ranked tensors, a scalar as one of rank 0
 func.func @scalar(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
