@@ -74,12 +74,12 @@ def check_errors(_folder):
 
 
 def check_commands(_folder):
-    commands = re.findall(r"^(ad-runner .*?) *(?:#.*)?$", README, re.M)
+    commands = re.findall(r"^(ad(?:-runner|rt-run) .*?) *(?:#.*)?$", README, re.M)
     environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
     printed = [run("bash", "-c", command, cwd=ROOT, env=environment) for command in commands]
-    if len(printed) < 2 or any(done.returncode or not done.stdout for done in printed):
-        yield f"expected two commands that print, got {printed}"
-    if len({done.stdout for done in printed}) != 1:
+    if sum(bool(done.stdout) for done in printed) < 4 or any(done.returncode for done in printed):
+        yield f"expected four commands that print, got {printed}"
+    if len({done.stdout for done, command in zip(printed, commands) if "--emit" not in command}) != 1:
         yield f"the targets print {[done.stdout for done in printed]}"
     codes = re.search(r"^Exit codes: (.*)\.$", README, re.M).group(1)
     if codes not in flat(run(BIN / "ad-runner", "--help").stdout):
@@ -93,6 +93,8 @@ def check_tree(_folder):
         places = [path.replace("…", root) for root in ("include/adjoint", "lib")]
         if not any((ROOT / place).exists() for place in places):
             yield f"no folder {path}"
+    tools = re.search(r"^\| `tools` \| (.*) \|$", table, re.M).group(1)
+    yield from (f"no tool {path.name}" for path in (ROOT / "tools").iterdir() if path.is_dir() and f"`{path.name}`" not in tools)
     yield from (f"no command {path}" for path in re.findall(r"^(scripts/\S+)", README, re.M) if not (ROOT / path).exists())
 
 
