@@ -11,6 +11,18 @@
 using namespace mlir;
 using namespace mlir::ad;
 
+// What the reference interpreter runs too.
+static bool isScalarCode(Operation *op) {
+  using namespace arith;
+  return isa<AddIOp, SubIOp, MulIOp, AndIOp, OrIOp, XOrIOp, ShLIOp, ShRUIOp, ShRSIOp, MinSIOp, MaxSIOp,
+             MinUIOp, MaxUIOp, DivSIOp, RemSIOp, DivUIOp, RemUIOp, FloorDivSIOp, CeilDivSIOp, CeilDivUIOp>(
+             op) ||
+         isa<AddFOp, SubFOp, MulFOp, DivFOp, RemFOp, NegFOp, MinimumFOp, MaximumFOp>(op) ||
+         isa<CmpIOp, CmpFOp, arith::SelectOp, arith::ConstantOp, IndexCastOp, IndexCastUIOp, ExtSIOp, ExtUIOp,
+             TruncIOp, ExtFOp, TruncFOp, SIToFPOp, FPToSIOp>(op) ||
+         isa<ElementaryOp, ConvertOp>(op);
+}
+
 static bool isSupported(Operation *op) {
   if (isa<LaunchOp, FeedOp, ReceiveOp, RequireOp, BarrierOp, ReshapeOp, ConstantOp, func::ReturnOp>(op) ||
       isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp>(op) ||
@@ -20,7 +32,7 @@ static bool isSupported(Operation *op) {
   // Scalar code. On tensors it is work for a kernel.
   bool onTensors = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
                    llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
-  return !onTensors && (isa<arith::ArithDialect>(op->getDialect()) || isa<ElementaryOp, ConvertOp>(op));
+  return !onTensors && isScalarCode(op);
 }
 
 // The operation of ours with the name of a foreign one, which may end in the kind of its elements:
@@ -41,6 +53,8 @@ static std::string sameName(Operation *op) {
 static std::string insteadOf(Operation *op) {
   return llvm::StringSwitch<std::string>(op->getName().getStringRef())
       .Case("arith.constant", "ad.constant")
+      .Case("arith.uitofp", "arith.extui and arith.sitofp")
+      .Case("arith.fptoui", "arith.fptosi to a wider type and arith.trunci")
       .Cases({"tensor.empty", "tensor.splat", "linalg.fill"}, "ad.full")
       .Cases({"tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"}, "ad.reshape")
       .Case("tensor.extract_slice", "ad.slice")

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "NormalizeKernel.h"
+#include "TotalScalars.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -8,54 +9,13 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-//===- Scalar code -===//
-
-// What stands on the kernel alone says what may be done to numbers. Flags that promise no overflow hold for
-// the written order of a sum only.
-static void dropFlags(Operation *op) {
-  if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
-    op->setAttr(flags.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(op->getContext(), arith::FastMathFlags::none));
-  if (auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
-    op->setAttr(flags.getIntegerOverflowAttrName(),
-                arith::IntegerOverflowFlagsAttr::get(op->getContext(), arith::IntegerOverflowFlags::none));
-}
-
-// Lanes that are masked divide nothing by nothing, which traps on some processors.
-static void divideByOneInsteadOfZero(Operation *op) {
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
-           arith::CeilDivUIOp, arith::FloorDivSIOp>(op))
-    return;
-  OpBuilder builder(op);
-  Location loc = op->getLoc();
-  Value divisor = op->getOperand(1);
-  if (divisor.getDefiningOp<arith::ConstantOp>())
-    return;
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(divisor.getType(), value));
-  };
-  Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, divisor, number(0));
-  op->setOperand(1, arith::SelectOp::create(builder, loc, isZero, number(1), divisor));
-}
-
-static bool isShort(Type type) { return type.isF16() || type.isBF16(); }
-
-static void convertInOneWay(Operation *op) {
-  if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
-    return;
-  Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
-  if (!isShort(from) && !isShort(to))
-    return;
-  OpBuilder builder(op);
-  op->replaceAllUsesWith(ConvertOp::create(builder, op->getLoc(), to, op->getOperand(0)));
-  op->erase();
-}
-
 static void normalizeScalars(linalg::GenericOp generic) {
   for (Operation &op : llvm::make_early_inc_range(generic.getBlock()->without_terminator())) {
-    dropFlags(&op);
-    divideByOneInsteadOfZero(&op);
-    convertInOneWay(&op);
+    bool addsUp = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return llvm::is_contained(generic.getRegionOutputArgs(), operand);
+    });
+    // The combiner stays the operation that says how partial results are joined.
+    makeTotal(&op, addsUp && generic.getNumReductionLoops() > 0 ? ShortFloats::asIs : ShortFloats::inF32);
   }
 }
 

@@ -13,8 +13,7 @@ namespace mlir::ad {
 /// - reductions whose partial results may be joined start from the neutral element, and outs that are another
 ///   value are joined to the total by an operation of their own, once and last;
 /// - no parallel operation reads its outs: they are inputs;
-/// - scalar code has no permissions of its own, no division by zero in masked lanes, and no conversion that
-///   processors round in different ways.
+/// - scalar code is defined for all operands (TotalScalars.h), in masked lanes too.
 /// Fails after a diagnostic when the verifier refuses the body.
 LogicalResult normalizeKernel(KernelOp kernel);
 

@@ -71,7 +71,7 @@ template <class OpT, class F> static void addDivision(Semantics &semantics, F f)
     if (!isScalar(op))
       return frame.refuse(op, "runs in the reference interpreter on scalars only");
     if (zeroExtended(frame[op->getOperand(1)]) == 0)
-      return frame.refuse(op, "divides by zero");
+      return frame.fail(op, ADRT_FAIL_DIVISION, {});
     return setInteger(op, frame,
                       static_cast<uint64_t>(f(frame[op->getOperand(0)], frame[op->getOperand(1)])));
   });
@@ -181,12 +181,14 @@ template <class OpT, bool isSigned> static int32_t runExtend(OpT op, Frame &fram
   return setInteger(op, frame, isSigned ? static_cast<uint64_t>(signExtended(x)) : zeroExtended(x));
 }
 
-/// Conversions with a float on one side or both, as ad.cast makes them.
+/// Conversions with a float on one side or both, as ad.cast makes them; but a true i1 is the signed number -1.
 template <class OpT> static int32_t runConvert(OpT op, Frame &frame) {
   std::optional<ElementType> type = elementTypeOf(op->getResult(0).getType());
   if (!type || !isScalar(op))
     return frame.refuse(op, "runs in the reference interpreter on scalars of known types only");
   Tensor x = frame[op->getOperand(0)];
+  if (x.getType() == ElementType::I1 && std::is_same_v<OpT, arith::SIToFPOp>)
+    x = truncated(ElementType::I8, static_cast<uint64_t>(signExtended(x)));
   return frame.set(op->getResult(0), convert(x, *type));
 }
 

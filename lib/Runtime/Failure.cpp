@@ -53,6 +53,8 @@ std::string adrt::describeFailure(int32_t kind, const int64_t *values, int32_t c
     return "loop carry " + v[0] + ": dimension " + v[1] + " changes from size " + v[2] + " to " + v[3];
   case ADRT_FAIL_STEP:
     return "requires a positive step, but got " + v[0];
+  case ADRT_FAIL_DIVISION:
+    return "divides by zero";
   case ADRT_FAIL_OPERAND:
     return "operand " + v[0] + " must have size " + v[2] + " in dimension " + v[1] +
            ", like the operands before it that its loop indexes, but has " + v[3];

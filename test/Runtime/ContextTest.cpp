@@ -39,6 +39,7 @@ static void failuresReadWell() {
   EXPECT_TEXT(failure(ADRT_FAIL_BOUNDS, {0, 7, 5}), "dimension 0: index 7 is outside of size 5");
   EXPECT_TEXT(failure(ADRT_FAIL_NEGATIVE, {0, -1}), "dimension 0 has negative size -1");
   EXPECT_TEXT(failure(ADRT_FAIL_RESHAPE, {6, 8}), "reshape: 6 elements cannot become 8");
+  EXPECT_TEXT(failure(ADRT_FAIL_DIVISION, {}), "divides by zero");
   EXPECT_TEXT(failure(ADRT_FAIL_CARRY, {0, 1, 3, 4}), "loop carry 0: dimension 1 changes from size 3 to 4");
   EXPECT_TEXT(failure(ADRT_FAIL_ARGUMENT, {0, 1, 3, 4}),
               "argument 0 must have size 3 in dimension 1, but has 4");

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -247,6 +248,22 @@ public:
     require(ADRT_FAIL_STEP, compare(arith::CmpIPredicate::sgt, step, constant(0)), {step});
   }
 
+  void element(tensor::ExtractOp extract) {
+    for (auto [axis, index] : llvm::enumerate(extract.getIndices())) {
+      Value have = size(extract.getTensor(), axis);
+      Value fits = both(compare(arith::CmpIPredicate::sge, index, constant(0)),
+                        compare(arith::CmpIPredicate::slt, index, have));
+      require(ADRT_FAIL_BOUNDS, fits, {constant(axis), index, have});
+    }
+  }
+
+  void divisor(Value divisor) {
+    if (isa<ShapedType>(divisor.getType()))
+      return;
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(divisor.getType(), 0));
+    require(ADRT_FAIL_DIVISION, compare(arith::CmpIPredicate::ne, divisor, zero), {});
+  }
+
 private:
   void same(Value a, int64_t axisA, Value b, int64_t axisB) {
     if (haveSameSize(a, axisA, b, axisB))
@@ -269,6 +286,8 @@ private:
 class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertShapeChecksPass> {
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
+      if (op->getParentOfType<linalg::LinalgOp>()) // code of a kernel
+        return;
       Checks checks(op);
       llvm::TypeSwitch<Operation *>(op)
           .Case([&](scf::ForOp o) { checks.step(o); })
@@ -285,6 +304,9 @@ class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertS
           .Case([&](tensor::CastOp o) { checks.claimedSizes(o); })
           .Case([&](ArgmaxOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
           .Case([&](ArgminOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
+          .Case([&](tensor::ExtractOp o) { checks.element(o); })
+          .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
+                arith::CeilDivUIOp, arith::FloorDivSIOp>([&](auto o) { checks.divisor(o.getRhs()); })
           .Case<FullOp, IotaOp, FeedOp>([&](auto o) { checks.nonNegative(o.getResult(), o.getSizes()); });
     });
   }

@@ -2,6 +2,7 @@
 //
 // The pass `ad-lower-host`: every public function becomes an entry of the runtime's C ABI.
 
+#include "../TotalScalars.h"
 #include "HostEmitter.h"
 #include "adjoint/Conversion/Passes.h"
 
@@ -43,8 +44,10 @@ private:
         programs.push_back(function);
     HostOptions options{profile, device};
     for (func::FuncOp program : programs) {
-      if (failed(verifySignature(program)) || failed(verifyPlan(program, options)) ||
-          failed(HostEmitter(program, shared, options).emit()))
+      if (failed(verifySignature(program)) || failed(verifyPlan(program, options)))
+        return signalPassFailure();
+      makeScalarsTotal(program);
+      if (failed(HostEmitter(program, shared, options).emit()))
         return signalPassFailure();
       program.erase();
     }
@@ -55,6 +58,14 @@ private:
       SmallVector<StringRef> names(shared.kernelNames().begin(), shared.kernelNames().end());
       module->setAttr("ad.kernel_names", builder.getStrArrayAttr(names));
     }
+  }
+
+  static void makeScalarsTotal(func::FuncOp program) {
+    SmallVector<Operation *> ops;
+    program.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      if (isa<arith::ArithDialect>(op->getDialect()))
+        makeTotal(op);
   }
 
   // Private functions were inlined or are kernels; what is left on tensors has no caller, and what declares

@@ -123,14 +123,39 @@ static void insertFirstArgument(LLVM::LLVMFuncOp function, Type type) {
   function.getBody().front().insertArgument(0u, type, function.getLoc());
 }
 
+static bool isShortFloat(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 16; }
+
+// Floats of 16 bits are passed as their bits: calls on x86 may convert bf16, and flush subnormal numbers.
+static void passShortFloatsAsBits(LLVM::LLVMFuncOp function) {
+  LLVM::LLVMFunctionType type = function.getFunctionType();
+  SmallVector<Type> types(type.getParams());
+  Block &entry = function.getBody().front();
+  OpBuilder builder = OpBuilder::atBlockBegin(&entry);
+  for (auto [given, argument] : llvm::zip_equal(types, entry.getArguments())) {
+    if (!isShortFloat(given))
+      continue;
+    Type number = given;
+    given = builder.getI16Type();
+    argument.setType(given);
+    auto cast = LLVM::BitcastOp::create(builder, function.getLoc(), number, argument);
+    argument.replaceAllUsesExcept(cast, cast);
+  }
+  function.setFunctionType(LLVM::LLVMFunctionType::get(type.getReturnType(), types, type.isVarArg()));
+}
+
 // The running thread comes first, so that neither registers nor calls have to look for it.
 void ModuleLowering::addThreadArguments() {
-  for (LLVM::LLVMFuncOp function : functions)
+  for (LLVM::LLVMFuncOp function : functions) {
     insertFirstArgument(function, lowering.pointer);
+    passShortFloatsAsBits(function);
+  }
   gpuModule.walk([&](LLVM::CallOp call) {
     OpBuilder builder(call);
     SmallVector<Value> arguments{call->getParentOfType<LLVM::LLVMFuncOp>().getArgument(0)};
-    llvm::append_range(arguments, call.getArgOperands());
+    for (Value given : call.getArgOperands())
+      arguments.push_back(isShortFloat(given.getType()) ? LLVM::BitcastOp::create(builder, call.getLoc(),
+                                                                                  builder.getI16Type(), given)
+                                                        : given);
     auto function = gpuModule.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee());
     auto made = LLVM::CallOp::create(builder, call.getLoc(), function, arguments);
     call->replaceAllUsesWith(made->getResults());
