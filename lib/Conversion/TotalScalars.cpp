@@ -16,8 +16,7 @@ struct Integers {
   Location loc;
   Type type;
 
-  explicit Integers(Operation *op)
-      : builder(op), loc(op->getLoc()), type(op->getResult(0).getType()) {}
+  explicit Integers(Operation *op) : builder(op), loc(op->getLoc()), type(op->getResult(0).getType()) {}
 
   int64_t width() { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
   Value number(int64_t value) {
@@ -92,9 +91,7 @@ static void shift(Operation *op) {
   replaceUses(op, result, result);
 }
 
-static bool isShort(Type type) {
-  return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
-}
+static bool isShort(Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32; }
 
 static bool convert(Operation *op) {
   if (!isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::FPToSIOp>(op))

@@ -181,7 +181,8 @@ template <class OpT, bool isSigned> static int32_t runExtend(OpT op, Frame &fram
   return setInteger(op, frame, isSigned ? static_cast<uint64_t>(signExtended(x)) : zeroExtended(x));
 }
 
-/// Conversions with a float on one side or both, as ad.cast makes them; but a true i1 is the signed number -1.
+/// Conversions with a float on one side or both, as ad.cast makes them; but a true i1 is the signed number
+/// -1.
 template <class OpT> static int32_t runConvert(OpT op, Frame &frame) {
   std::optional<ElementType> type = elementTypeOf(op->getResult(0).getType());
   if (!type || !isScalar(op))

@@ -201,7 +201,7 @@ bool KernelEmitter::canFill(const PackedOperand &packed) {
 FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, Value upper,
                                                 const Position &outer, std::pair<Value, Value> columns,
                                                 MutableArrayRef<PackedOperand> packed, Store store) {
-  auto [start, end] = columns;
+  Value start = columns.first, end = columns.second;
   Value rows = indexConstant(nest.rows);
   Value fits = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
                                                    binary<arith::SubIOp>(upper, lower), rows);

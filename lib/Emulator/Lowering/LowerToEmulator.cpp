@@ -153,9 +153,9 @@ void ModuleLowering::addThreadArguments() {
     OpBuilder builder(call);
     SmallVector<Value> arguments{call->getParentOfType<LLVM::LLVMFuncOp>().getArgument(0)};
     for (Value given : call.getArgOperands())
-      arguments.push_back(isShortFloat(given.getType()) ? LLVM::BitcastOp::create(builder, call.getLoc(),
-                                                                                  builder.getI16Type(), given)
-                                                        : given);
+      arguments.push_back(isShortFloat(given.getType())
+                              ? LLVM::BitcastOp::create(builder, call.getLoc(), builder.getI16Type(), given)
+                              : given);
     auto function = gpuModule.lookupSymbol<LLVM::LLVMFuncOp>(*call.getCallee());
     auto made = LLVM::CallOp::create(builder, call.getLoc(), function, arguments);
     call->replaceAllUsesWith(made->getResults());

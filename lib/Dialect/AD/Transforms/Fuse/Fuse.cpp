@@ -183,6 +183,7 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
           blocks.push_back(&block);
       return WalkResult::advance();
     });
+    getOperation()->walk(computeLargeConstant);
     getOperation()->walk(markSameSizes);
     for (Block *block : blocks) {
       if (llvm::none_of(*block, [](Operation &op) { return isa<FusableOpInterface>(op); }))
@@ -191,6 +192,32 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
       BlockFuser fuser(*block, policy);
       policy == "reference" ? fuser.runAsReference() : fuser.run();
     }
+  }
+
+  // One number that fills a large tensor is broadcast by a kernel where the tensor must lie in memory: as
+  // data it would make the compiled program as large.
+  static void computeLargeConstant(ConstantOp constant) {
+    constexpr int64_t kLargeBytes = 1 << 20;
+    auto type = cast<RankedTensorType>(constant.getType());
+    Type element = type.getElementType();
+    auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!value || !value.isSplat() ||
+        type.getNumElements() <= kLargeBytes / llvm::divideCeil(element.getIntOrFloatBitWidth(), 8))
+      return;
+    auto needsMemory = [](OpOperand &use) {
+      return !isa<FusableOpInterface>(use.getOwner()) && !use.getOwner()->getParentOfType<FusionOp>() &&
+             !use.getOwner()->getParentOfType<KernelOp>();
+    };
+    if (llvm::none_of(constant->getUses(), needsMemory))
+      return;
+    OpBuilder builder(constant->getBlock(), std::next(constant->getIterator()));
+    DenseElementsAttr number = value.resizeSplat(RankedTensorType::get({}, element));
+    Value scalar = ConstantOp::create(builder, constant.getLoc(), ElementsAttr(number));
+    Value filled =
+        BroadcastOp::create(builder, constant.getLoc(), type, scalar, ValueRange(), PermissionsAttr());
+    constant.getResult().replaceUsesWithIf(filled, needsMemory);
+    if (constant->use_empty())
+      constant.erase();
   }
 
   static void eraseDead(Block &block) {
