@@ -117,8 +117,8 @@ Error mlir::ad::runner::checkProgramText(const llvm::MemoryBuffer &input) {
   if (isAdx(text))
     return usageError(name + " is compiled already, expected a program in MLIR; run it with adrt-run" +
                       (input.getBufferIdentifier().ends_with(".adx")
-                           ? ""
-                           : ", or give the file a name that ends with .adx"));
+                           ? " or ad-runner"
+                           : ", or with ad-runner under a name that ends with .adx"));
   const char *binary = llvm::find_if(
       text, [](char c) { return (static_cast<unsigned char>(c) < ' ' && !llvm::isSpace(c)) || c == '\x7f'; });
   if (binary == text.end())

@@ -18,6 +18,7 @@ from ._errors import (
     FileError,
     MissingFileError,
     OptionError,
+    OptionTypeError,
     ProgramError,
     TargetUnavailableError,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "FileError",
     "MissingFileError",
     "OptionError",
+    "OptionTypeError",
     "Program",
     "ProgramError",
     "Signature",

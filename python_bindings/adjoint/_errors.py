@@ -18,6 +18,10 @@ class OptionError(Error, ValueError):
     """An option of `compile` is wrong."""
 
 
+class OptionTypeError(OptionError, TypeError):
+    """An option of `compile` has a type that it does not take. It is a TypeError too."""
+
+
 class TargetUnavailableError(Error):
     """This build or this machine cannot run programs on the target."""
 

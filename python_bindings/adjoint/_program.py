@@ -16,7 +16,15 @@ import numpy as np
 
 from . import _adjoint
 from ._arrays import from_storage, prepare, prepare_output
-from ._errors import ArgumentMemoryError, ArgumentTypeError, OptionError, Source, make_exception, make_file_error
+from ._errors import (
+    ArgumentMemoryError,
+    ArgumentTypeError,
+    OptionError,
+    OptionTypeError,
+    Source,
+    make_exception,
+    make_file_error,
+)
 from ._host import Feed, Receiver, check_names, feed_functions, receive_functions
 from ._signature import STORAGE, Signature, TensorSpec, format_type, make_signature
 
@@ -43,6 +51,13 @@ def compile(
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """
+    _check_option("entry", entry, str)
+    _check_option("target", target, str)
+    _check_option("numerics", numerics, str, optional=True)
+    _check_option("cpu", cpu, str, optional=True)
+    _check_option("cache", cache, (str, os.PathLike), optional=True)
+    _check_option("optimize", optimize, (bool, np.bool_))
+    _check_option("name", None if name == "" else name, str, optional=True)
     text, name = _read(source, name)
     name = name.encode(errors="replace").decode()
     options = _adjoint.Options()
@@ -51,12 +66,24 @@ def compile(
     options.numerics = numerics or ""
     options.threads = _count(threads)
     options.cpu = cpu or ""
-    options.cache = os.fspath(cache) if cache else ""
-    options.optimize = optimize
+    options.cache = os.fsdecode(cache) if cache else ""
+    options.optimize = bool(optimize)
     program = _adjoint.compile(text, name, options)
     if isinstance(program, _adjoint.Failure):
         raise make_exception(program, Source(text, name))
     return Program(program, Source(text, name), target)
+
+
+def _check_option(name: str, value: object, types: type | tuple[type, ...], *, optional: bool = False) -> None:
+    """Raises for a value of another type, and for an empty one, which stands for nothing: that is None."""
+    if value is None and optional:
+        return
+    if not isinstance(value, types):
+        names = [type_.__name__.rstrip("_") for type_ in (types if isinstance(types, tuple) else (types,))]
+        expected = " or ".join([*dict.fromkeys(names), *(["None"] if optional else [])])
+        raise OptionTypeError(f"expected {name} as {expected}, got {type(value).__name__}")
+    if isinstance(value, str) and not value:
+        raise OptionError(f"expected {name} with a value{', or None' if optional else ''}, got ''")
 
 
 def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[bytes, str]:
@@ -64,6 +91,8 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
         return source, name or "<bytes>"
     if isinstance(source, str) and ("\n" in source or "{" in source):
         return source.encode(errors="surrogatepass"), name or "<string>"
+    if not isinstance(source, (str, os.PathLike)):
+        raise OptionTypeError(f"expected str, bytes or os.PathLike object as the program, got {type(source).__name__}")
     path = os.fsdecode(source)
     try:
         with open(path, "rb") as file:
@@ -75,6 +104,8 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
 
 
 def _count(threads: int) -> int:
+    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+        raise OptionTypeError(f"expected threads as int, got {type(threads).__name__}")
     count = operator.index(threads)
     if not 0 <= count < 1 << 31:
         raise OptionError(f"expected a number of threads from 0 on, got {threads}")

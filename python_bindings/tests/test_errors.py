@@ -90,10 +90,56 @@ def test_options_are_checked(options, message):
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("options", [{"threads": "2"}, {"threads": 1.5}, {"entry": 3}, {"target": None}, {"cache": 7}])
-def test_options_have_types(options):
-    with pytest.raises(TypeError):
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"threads": "2"}, "threads as int, got str"),
+        ({"threads": 1.5}, "threads as int, got float"),
+        ({"threads": True}, "threads as int, got bool"),
+        ({"threads": None}, "threads as int, got NoneType"),
+        ({"entry": 3}, "entry as str, got int"),
+        ({"entry": None}, "entry as str, got NoneType"),
+        ({"target": None}, "target as str, got NoneType"),
+        ({"target": 5}, "target as str, got int"),
+        ({"target": b"cpu"}, "target as str, got bytes"),
+        ({"numerics": 1}, "numerics as str or None, got int"),
+        ({"numerics": ["fast"]}, "numerics as str or None, got list"),
+        ({"cpu": 5}, "cpu as str or None, got int"),
+        ({"cache": 7}, "cache as str or PathLike or None, got int"),
+        ({"cache": False}, "cache as str or PathLike or None, got bool"),
+        ({"optimize": "yes"}, "optimize as bool, got str"),
+        ({"optimize": None}, "optimize as bool, got NoneType"),
+        ({"name": 5}, "name as str or None, got int"),
+    ],
+)
+def test_options_have_types(options, expected):
+    with pytest.raises(adjoint.OptionError, match=f"^expected {expected}$") as caught:
         adjoint.compile(programs.SQUARE, **options)
+    assert isinstance(caught.value, adjoint.OptionTypeError) and isinstance(caught.value, TypeError)
+
+
+@pytest.mark.parametrize("option", ["entry", "target", "numerics", "cpu", "cache"])
+def test_no_option_is_empty(option):
+    with pytest.raises(adjoint.OptionError, match=f"expected {option} with a value.*, got ''"):
+        adjoint.compile(programs.SQUARE, **{option: ""})
+
+
+def test_options_of_numpy_and_paths_are_taken(tmp_path):
+    program = adjoint.compile(programs.SQUARE, threads=np.int64(2), optimize=np.bool_(False), cache=tmp_path)
+    assert program.cache_use == "miss"
+
+
+@pytest.mark.parametrize("source", [5, None, ["func.func"], np.zeros(3)])
+def test_a_source_has_a_type(source):
+    with pytest.raises(adjoint.OptionTypeError, match="expected str, bytes or os.PathLike object as the program, got "):
+        adjoint.compile(source)
+
+
+def test_a_compiled_file_is_no_program(tmp_path):
+    for name, advice in ("first.adx", "run it with adrt-run or ad-runner$"), ("first.mlir", "run it with adrt-run, or with ad-runner under a name that ends with .adx$"):
+        (tmp_path / name).write_bytes(b"\x89ADX\r\n\x1a\n" + bytes(120))
+        with pytest.raises(adjoint.OptionError, match=f"is compiled already, expected a program in MLIR; .*{advice}"):
+            adjoint.compile(tmp_path / name)
 
 
 def test_unavailable_targets_are_named(monkeypatch):
@@ -163,6 +209,7 @@ def test_exceptions_can_be_pickled():
         adjoint.ProgramError("wrong", "p.mlir:1:2", "ad.add"),
         adjoint.CheckError("wrong"),
         adjoint.OptionError("wrong"),
+        adjoint.OptionTypeError("wrong"),
     ):
         twin = pickle.loads(pickle.dumps(error))
         assert type(twin) is type(error) and str(twin) == str(error)
