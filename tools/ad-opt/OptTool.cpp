@@ -71,6 +71,46 @@ static int failAboutFile(const Twine &message) {
   return kExitFile;
 }
 
+// `--ad-to-cpu-code=OPTIONS` is ad-to-cpu-code.
+static StringRef flagOf(StringRef argument) {
+  return argument.drop_while([](char c) { return c == '-'; }).split('=').first;
+}
+
+// A program is lowered for one target. Stages 0 to 4 of the processor go before those of a GPU.
+static std::string checkTargets(ArrayRef<char *> arguments) {
+  StringRef cpu, gpu;
+  for (StringRef argument : arguments) {
+    StringRef flag = flagOf(argument);
+    if (!argument.starts_with("-"))
+      continue;
+    if (flag == "ad-to-cpu" || flag == "ad-to-cpu-kernels" || flag == "ad-to-cpu-code")
+      cpu = flag;
+    if (flag.starts_with("ad-to-gpu"))
+      gpu = flag;
+  }
+  if (cpu.empty() || gpu.empty())
+    return "";
+  return ("expected stages of one target, but got --" + cpu + " and --" + gpu +
+          "; of ad-to-cpu, the stages frontend and fusion alone go before those of ad-to-gpu")
+      .str();
+}
+
+// An empty mode would be the module's own, in silence.
+static std::string checkNumerics(ArrayRef<char *> arguments) {
+  for (StringRef argument : arguments) {
+    if (!flagOf(argument).starts_with("ad-"))
+      continue;
+    SmallVector<StringRef> options;
+    argument.split('=').second.split(options, ' ');
+    if (llvm::is_contained(options, "numerics="))
+      return ("--" + flagOf(argument) +
+              ": expected numerics=MODE[,PERMISSION...] with reproducible, strict or fast, "
+              "but got no mode")
+          .str();
+  }
+  return "";
+}
+
 // As upstream's driver, which ends with a crash report when the output cannot be written.
 static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registry) {
   int count = static_cast<int>(arguments.size());
@@ -101,6 +141,11 @@ int ad::runOptTool(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
   SmallVector<char *> arguments(argv, argv + argc);
 
+  for (auto check : {checkTargets, checkNumerics})
+    if (std::string problem = check(ArrayRef(arguments).drop_front()); !problem.empty()) {
+      llvm::errs() << "ad-opt: error: " << problem << "\n";
+      return kExitProgram;
+    }
   registerAdjointPasses();
   if (hasArgument(arguments, {"help", "h", "help-list", "help-hidden", "help-list-hidden", "list-passes"}))
     listAdjointPasses();
