@@ -26,6 +26,37 @@ template <typename ReduceOp> static Type elementBetween(Type element) {
   return accumulates ? accumulatorType(element) : element;
 }
 
+// Whether the result is the same in any order, so that the steps may be others.
+template <typename ReduceOp> static bool isFreeOfOrder(ReduceOp op) {
+  bool isExtreme = std::is_same_v<ReduceOp, ReduceMaxOp> || std::is_same_v<ReduceOp, ReduceMinOp>;
+  return isExtreme || isa<IntegerType>(getElementTypeOrSelf(op.getInput().getType()));
+}
+
+// Makes one axis of reduced axes that follow each other: one step instead of several, along longer rows. Only
+// of tensors in memory, where a reshape costs nothing; it would keep a computed operand out of the kernel.
+template <typename ReduceOp>
+static Value mergeReducedAxes(ReduceOp op, PatternRewriter &rewriter, SmallVectorImpl<int64_t> &axes) {
+  Value input = op.getInput();
+  auto type = cast<RankedTensorType>(input.getType());
+  if (!isFreeOfOrder(op) || !isa<BlockArgument>(input) || !type.hasStaticShape())
+    return input;
+  SmallVector<int64_t> sizes, merged;
+  for (auto [axis, size] : llvm::enumerate(type.getShape())) {
+    bool isReduced = llvm::is_contained(axes, static_cast<int64_t>(axis));
+    if (isReduced && axis > 0 && llvm::is_contained(axes, static_cast<int64_t>(axis) - 1)) {
+      sizes.back() *= size;
+      continue;
+    }
+    if (isReduced)
+      merged.push_back(sizes.size());
+    sizes.push_back(size);
+  }
+  if (merged.size() == axes.size())
+    return input;
+  axes = std::move(merged);
+  return ReshapeOp::create(rewriter, op.getLoc(), type.clone(sizes), input, ValueRange(), PermissionsAttr());
+}
+
 namespace {
 template <typename ReduceOp> struct ReduceOneAxisAtATime : NumericsPattern<ReduceOp> {
   explicit ReduceOneAxisAtATime(MLIRContext *context)
@@ -38,9 +69,10 @@ template <typename ReduceOp> struct ReduceOneAxisAtATime : NumericsPattern<Reduc
   }
 
   void rewrite(ReduceOp op, PatternRewriter &rewriter) const override {
-    Value value = op.getInput();
+    SmallVector<int64_t> axes(op.getAxes());
+    Value value = mergeReducedAxes(op, rewriter, axes);
     Type element = elementBetween<ReduceOp>(cast<RankedTensorType>(value.getType()).getElementType());
-    for (int64_t axis : fromLastToFirst(op.getAxes()))
+    for (int64_t axis : fromLastToFirst(axes))
       value = reduceAxis<ReduceOp>(rewriter, op.getLoc(), value, axis, element, op.getOrderAttr());
     if (op.getAxes().empty())
       value = castTo(rewriter, op.getLoc(), value, accumulatorType(element));

@@ -28,11 +28,34 @@ func.func @lanes_belong_to_the_innermost_axis(%x: tensor<2x3xf32>) -> tensor<1x1
 }
 
 // CHECK-LABEL: @maximum_keeps_its_type
-func.func @maximum_keeps_its_type(%x: tensor<2x3xi8>) -> tensor<i8> {
-  // CHECK: ad.reduce_max {{.*}} axes [1] keep_dims : tensor<2x3xi8> -> tensor<2x1xi8>
-  // CHECK: ad.reduce_max {{.*}} axes [0] keep_dims : tensor<2x1xi8> -> tensor<1x1xi8>
-  %y = ad.reduce_max %x axes [0, 1] : tensor<2x3xi8> -> tensor<i8>
-  return %y : tensor<i8>
+func.func @maximum_keeps_its_type(%x: tensor<2x5x3xi8>) -> tensor<5xi8> {
+  // CHECK: ad.reduce_max {{.*}} axes [2] keep_dims : tensor<2x5x3xi8> -> tensor<2x5x1xi8>
+  // CHECK: ad.reduce_max {{.*}} axes [0] keep_dims : tensor<2x5x1xi8> -> tensor<1x5x1xi8>
+  %y = ad.reduce_max %x axes [0, 2] : tensor<2x5x3xi8> -> tensor<5xi8>
+  return %y : tensor<5xi8>
+}
+
+// What is the same in any order reduces axes that follow each other as one.
+// CHECK-LABEL: @merged_axes
+func.func @merged_axes(%x: tensor<2x5x3x7xi32>) -> (tensor<5xi32>, tensor<2x1x1x7xi32>) {
+  // CHECK: %[[ROWS:.+]] = ad.reshape %{{.+}} : tensor<2x5x3x7xi32> -> tensor<2x5x21xi32>
+  // CHECK: ad.reduce_min %[[ROWS]] axes [2] keep_dims : tensor<2x5x21xi32> -> tensor<2x5x1xi32>
+  // CHECK: ad.reduce_min {{.*}} axes [0] keep_dims : tensor<2x5x1xi32> -> tensor<1x5x1xi32>
+  %y = ad.reduce_min %x axes [0, 2, 3] : tensor<2x5x3x7xi32> -> tensor<5xi32>
+  // CHECK: %[[SUMS:.+]] = ad.reduce_sum {{.*}} axes [1] keep_dims {{.*}} : tensor<2x15x7xi32> -> tensor<2x1x7xi32>
+  // CHECK: ad.reshape %[[SUMS]] : tensor<2x1x7xi32> -> tensor<2x1x1x7xi32>
+  %z = ad.reduce_sum %x axes [1, 2] keep_dims : tensor<2x5x3x7xi32> -> tensor<2x1x1x7xi32>
+  return %y, %z : tensor<5xi32>, tensor<2x1x1x7xi32>
+}
+
+// Sums of floats have an order; a computed operand belongs into the kernel of its reduction.
+// CHECK-LABEL: @unmerged_axes
+func.func @unmerged_axes(%x: tensor<2x3xf32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK-NOT: tensor<6xf32>
+  %y = ad.reduce_sum %x axes [0, 1] : tensor<2x3xf32> -> tensor<f32>
+  %0 = ad.exp %x : tensor<2x3xf32>
+  %z = ad.reduce_max %0 axes [0, 1] : tensor<2x3xf32> -> tensor<f32>
+  return %y, %z : tensor<f32>, tensor<f32>
 }
 
 // CHECK-LABEL: @mean
