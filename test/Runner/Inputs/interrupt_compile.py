@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-KERNELS = 2000  # a barrier before each keeps them apart
+KERNELS = 12000  # a barrier before each keeps them apart
 
 
 def write_program(path):

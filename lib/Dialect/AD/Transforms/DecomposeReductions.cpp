@@ -32,26 +32,43 @@ template <typename ReduceOp> static bool isFreeOfOrder(ReduceOp op) {
   return isExtreme || isa<IntegerType>(getElementTypeOrSelf(op.getInput().getType()));
 }
 
-// Makes one axis of reduced axes that follow each other: one step instead of several, along longer rows. Only
-// of tensors in memory, where a reshape costs nothing; it would keep a computed operand out of the kernel.
+// Whether vectors would run along a last axis that is shorter than they are, beside another kept axis.
+template <typename ReduceOp> static bool keepsShortLastAxes(ReduceOp op) {
+  constexpr int64_t kShort = 16;
+  auto type = cast<RankedTensorType>(op.getInput().getType());
+  int64_t last = type.getRank() - 1;
+  auto isKept = [&](int64_t axis) { return !llvm::is_contained(op.getAxes(), axis); };
+  return last > 0 && type.getShape().back() < kShort && isKept(last) && isKept(last - 1);
+}
+
+// Of a tensor in memory, where a reshape costs nothing; it would keep a computed operand out of the kernel.
+template <typename ReduceOp> static bool readsMemory(ReduceOp op) {
+  return isa<BlockArgument>(op.getInput()) &&
+         cast<RankedTensorType>(op.getInput().getType()).hasStaticShape();
+}
+
+// Makes one axis of axes that follow each other: of reduced ones where no order counts, which are one step
+// then instead of several, and of kept ones that are short.
 template <typename ReduceOp>
-static Value mergeReducedAxes(ReduceOp op, PatternRewriter &rewriter, SmallVectorImpl<int64_t> &axes) {
+static Value mergeAxes(ReduceOp op, PatternRewriter &rewriter, SmallVectorImpl<int64_t> &axes) {
   Value input = op.getInput();
-  auto type = cast<RankedTensorType>(input.getType());
-  if (!isFreeOfOrder(op) || !isa<BlockArgument>(input) || !type.hasStaticShape())
+  if (!readsMemory(op))
     return input;
+  auto type = cast<RankedTensorType>(input.getType());
+  bool mergesReduced = isFreeOfOrder(op), mergesKept = keepsShortLastAxes(op), before = false;
   SmallVector<int64_t> sizes, merged;
   for (auto [axis, size] : llvm::enumerate(type.getShape())) {
     bool isReduced = llvm::is_contained(axes, static_cast<int64_t>(axis));
-    if (isReduced && axis > 0 && llvm::is_contained(axes, static_cast<int64_t>(axis) - 1)) {
+    if (axis > 0 && isReduced == before && (isReduced ? mergesReduced : mergesKept)) {
       sizes.back() *= size;
       continue;
     }
+    before = isReduced;
     if (isReduced)
       merged.push_back(sizes.size());
     sizes.push_back(size);
   }
-  if (merged.size() == axes.size())
+  if (sizes.size() == type.getShape().size())
     return input;
   axes = std::move(merged);
   return ReshapeOp::create(rewriter, op.getLoc(), type.clone(sizes), input, ValueRange(), PermissionsAttr());
@@ -63,14 +80,14 @@ template <typename ReduceOp> struct ReduceOneAxisAtATime : NumericsPattern<Reduc
       : NumericsPattern<ReduceOp>(context, "reduce-one-axis-at-a-time") {}
 
   LogicalResult match(ReduceOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
-    if (op.getAxes().size() == 1)
-      return rewriter.notifyMatchFailure(op, "expected several axes");
+    if (op.getAxes().size() == 1 && !(readsMemory(op) && keepsShortLastAxes(op)))
+      return rewriter.notifyMatchFailure(op, "expected several axes, or short ones beside the reduced one");
     return success();
   }
 
   void rewrite(ReduceOp op, PatternRewriter &rewriter) const override {
     SmallVector<int64_t> axes(op.getAxes());
-    Value value = mergeReducedAxes(op, rewriter, axes);
+    Value value = mergeAxes(op, rewriter, axes);
     Type element = elementBetween<ReduceOp>(cast<RankedTensorType>(value.getType()).getElementType());
     for (int64_t axis : fromLastToFirst(axes))
       value = reduceAxis<ReduceOp>(rewriter, op.getLoc(), value, axis, element, op.getOrderAttr());

@@ -48,6 +48,18 @@ func.func @merged_axes(%x: tensor<2x5x3x7xi32>) -> (tensor<5xi32>, tensor<2x1x1x
   return %y, %z : tensor<5xi32>, tensor<2x1x1x7xi32>
 }
 
+// Kept axes that are shorter than a vector become one, whatever is reduced beside them.
+// CHECK-LABEL: @short_axes
+func.func @short_axes(%x: tensor<9x8x2x3xf32>, %y: tensor<9x8x16xf32>) -> (tensor<8x2x3xf32>, tensor<8x16xf32>) {
+  // CHECK: %[[WIDE:.+]] = ad.reshape %{{.+}} : tensor<9x8x2x3xf32> -> tensor<9x48xf32>
+  // CHECK: %[[SUM:.+]] = ad.reduce_sum %[[WIDE]] axes [0] keep_dims : tensor<9x48xf32> -> tensor<1x48xf32>
+  // CHECK: ad.reshape %[[SUM]] : tensor<1x48xf32> -> tensor<8x2x3xf32>
+  %0 = ad.reduce_sum %x axes [0] : tensor<9x8x2x3xf32> -> tensor<8x2x3xf32>
+  // CHECK: ad.reduce_sum %{{.+}} axes [0] : tensor<9x8x16xf32> -> tensor<8x16xf32>
+  %1 = ad.reduce_sum %y axes [0] : tensor<9x8x16xf32> -> tensor<8x16xf32>
+  return %0, %1 : tensor<8x2x3xf32>, tensor<8x16xf32>
+}
+
 // Sums of floats have an order; a computed operand belongs into the kernel of its reduction.
 // CHECK-LABEL: @unmerged_axes
 func.func @unmerged_axes(%x: tensor<2x3xf32>) -> (tensor<f32>, tensor<f32>) {
