@@ -189,7 +189,9 @@ def DecomposePass : Pass<"ad-decompose"> {
 
     16- and 8-bit inputs of nn operations are cast to f32 first and the result is cast back once. Sizes of parameters and
     labels that only run time knows become conditions (`ad.require`). Reductions go over one axis at a time, from the last
-    to the first, in the accumulator's type, with one cast at the end. A mean is a sum divided by the number of elements.
+    to the first, in the accumulator's type, with one cast at the end. Of a tensor in memory, reduced axes that follow each
+    other are one axis where no order counts (max, min, integers), and so are short kept axes at the end. A mean is a sum
+    divided by the number of elements.
     ad.clamp becomes max and min. ad.sum_to_shape becomes reductions; an axis of which only run time knows whether it is
     summed is split in two for that. An ad.dot over axes that lie beside each other in both operands goes over one axis of their
     product's size, in the same order. Broadcasts are written explicitly. New operations take `allow` from the one they
