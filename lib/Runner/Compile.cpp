@@ -5,6 +5,7 @@
 // arithmetic. Of the passes that a target adds by itself, those are left out that cost much and find little.
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
+#include "adjoint/Runtime/Processors.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -136,7 +137,7 @@ void compilePart(Part &part, const CpuTarget &cpu) {
 unsigned countParts(const llvm::Module &module) {
   constexpr unsigned instructionsPerPart = 3000, maxParts = 8;
   unsigned useful = module.getInstructionCount() / instructionsPerPart;
-  return std::clamp(std::min(useful, std::thread::hardware_concurrency()), 1u, maxParts);
+  return std::clamp(std::min(useful, adrt::countProcessors()), 1u, maxParts);
 }
 
 std::vector<Part> splitModule(llvm::Module &module, unsigned count) {

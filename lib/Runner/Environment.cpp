@@ -5,11 +5,10 @@
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/ObjectCache.h"
 #include "adjoint/Runtime/CudaDevice.h"
+#include "adjoint/Runtime/Processors.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
-
-#include <thread>
 
 using namespace mlir::ad::runner;
 
@@ -51,13 +50,13 @@ void mlir::ad::runner::printEnvironment(llvm::raw_ostream &os, const Options &op
   printVersion(os);
   os << "machine: " << llvm::sys::getProcessTriple() << "\n";
   os << "processor: " << host.cpu << (brand.empty() ? "" : " (" + brand + ")") << ", "
-     << std::thread::hardware_concurrency() << " threads\n";
+     << adrt::countProcessors() << " threads\n";
   os << "features:";
   for (llvm::StringRef feature : host.features)
     if (feature.consume_front("+"))
       os << ' ' << feature;
   os << "\n" << adrt::describeCuda();
-  os << "threads used: " << options.threads << "\n";
+  os << "threads used: " << resolveThreads(options.threads) << "\n";
   os << "cache: " << describeCache(options) << "\n";
   os << "build: " << buildId() << "\n";
 }

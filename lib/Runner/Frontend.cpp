@@ -7,6 +7,7 @@
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/CudaDevice.h"
+#include "adjoint/Runtime/Processors.h"
 #include "adjoint/Runtime/SymbolName.h"
 #include "adjoint/Support/ParserHints.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -147,6 +148,13 @@ std::string Frontend::numericsName(ModuleOp module) const {
 
 //===- Reading ------------------------------------------------------------===//
 
+// MLIR's own pool would not know of quotas.
+void LoadedProgram::renewThreads() {
+  context->disableMultithreading();
+  threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(adrt::countProcessors()));
+  context->setThreadPool(*threads);
+}
+
 Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   StageScope stage(report.stages, "parse");
   if (Error error = checkProgramText(input))
@@ -157,7 +165,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   registry.insert<func::FuncDialect>();
   if (hooks.registerDialects)
     hooks.registerDialects(registry);
-  program.context = std::make_unique<MLIRContext>(registry);
+  program.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  program.renewThreads();
   program.context->printOpOnDiagnostic(false); // the line that was written is shown
   program.sources = std::make_unique<llvm::SourceMgr>();
   program.sources->AddNewSourceBuffer(

@@ -13,6 +13,7 @@
 #include "adjoint/Runner/Runner.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/ThreadPool.h"
 
 #include <functional>
 
@@ -20,6 +21,7 @@ namespace mlir::ad::runner {
 
 /// A program that is ready to run. What comes later in the list may refer to what comes earlier.
 struct LoadedProgram {
+  std::unique_ptr<llvm::ThreadPoolInterface> threads;
   std::unique_ptr<mlir::MLIRContext> context;
   std::unique_ptr<llvm::SourceMgr> sources;
   std::shared_ptr<void> diagnostics; // for as long as passes may report
@@ -27,6 +29,10 @@ struct LoadedProgram {
   Signature signature;
   llvm::json::Value numericsReport = nullptr;
   std::unique_ptr<Executable> executable;
+
+  /// Gives the context a new pool, of as many threads as there are processors for this process. None starts
+  /// before there is work; those of the pool before end.
+  void renewThreads();
 };
 
 class Frontend {

@@ -3,9 +3,10 @@
 // What options mean, on the command line and for programs that embed the runner.
 #include "OptionValues.h"
 #include "adjoint/Runner/Error.h"
+#include "adjoint/Runtime/Processors.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <thread>
+#include <cstdlib>
 
 using namespace llvm;
 using namespace mlir::ad::runner;
@@ -55,8 +56,20 @@ StringRef mlir::ad::runner::targetName(Target target) {
   return "";
 }
 
+Expected<unsigned> mlir::ad::runner::defaultThreads() {
+  const char *given = std::getenv(kThreadsVariable);
+  unsigned threads = 1;
+  // As a variable that is not set.
+  if (!given || !*given)
+    return threads;
+  if (StringRef(given).getAsInteger(10, threads) || threads > kMaxThreads)
+    return usageError("expected " + Twine(kThreadsVariable) + " with a number from 0 to " +
+                      Twine(kMaxThreads) + ", found '" + given + "'");
+  return threads;
+}
+
 unsigned mlir::ad::runner::resolveThreads(unsigned asked) {
-  return asked ? asked : std::max(1u, std::thread::hardware_concurrency());
+  return asked ? asked : std::min(adrt::countProcessors(), kMaxThreads);
 }
 
 Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {

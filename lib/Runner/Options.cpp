@@ -78,6 +78,7 @@ private:
   Error readDims(Options &options) const;
   Error readName(OptionId id, StringRef what, ArrayRef<StringRef> names, std::string &value) const;
   Error readCount(OptionId id, unsigned minimum, unsigned maximum, unsigned &value) const;
+  Error readThreads(Options &options) const;
   Error readSeconds(OptionId id, double &value) const;
   std::string text(OptionId id, StringRef fallback = "") const {
     return list.getLastArgValue(id, fallback).str();
@@ -242,6 +243,15 @@ Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned maximum, 
   return Error::success();
 }
 
+// The environment counts where nothing is given, and something runs.
+Error OptionsReader::readThreads(Options &options) const {
+  if (list.hasArg(OPT_threads))
+    return readCount(OPT_threads, 0, kMaxThreads, options.threads);
+  if (options.showVersion)
+    return Error::success();
+  return defaultThreads().moveInto(options.threads);
+}
+
 Error OptionsReader::readSeconds(OptionId id, double &value) const {
   std::string given = text(id);
   constexpr double minimum = 1e-9, maximum = 1e9;
@@ -303,7 +313,7 @@ Error OptionsReader::readSources(Options &options) const {
 
 Error OptionsReader::readRuns(Options &options) const {
   constexpr unsigned mostRuns = 1000000000;
-  if (Error error = readCount(OPT_threads, 0, kMaxThreads, options.threads))
+  if (Error error = readThreads(options))
     return error;
   if (Error error = readCount(OPT_repeat, 1, mostRuns, options.repeat))
     return error;

@@ -46,8 +46,11 @@ Expected<Options> makeOptions(const ProgramOptions &given) {
   options.cpu = given.cpu;
   options.cache = given.cache;
   if (given.threads > kMaxThreads)
-    return usageError("expected at most " + Twine(kMaxThreads) + " threads, found " + Twine(given.threads));
-  options.threads = given.threads;
+    return usageError("expected at most " + Twine(kMaxThreads) + " threads, found " + Twine(*given.threads));
+  Expected<unsigned> threads = given.threads ? Expected<unsigned>(*given.threads) : defaultThreads();
+  if (!threads)
+    return threads.takeError();
+  options.threads = *threads;
   options.optimize = given.optimize;
   return options;
 }
@@ -166,13 +169,6 @@ bool takeResult(adrt_context &context, size_t index, const adrt_tensor &view, co
   return true;
 }
 
-/// The runs of a program use no passes, but they make attributes on several threads. The new pool starts no
-/// thread before it has work, so that a process that forks has none to lose.
-void dropThreads(MLIRContext &context) {
-  context.disableMultithreading();
-  context.enableMultithreading();
-}
-
 } // namespace
 
 struct Program::State {
@@ -209,10 +205,12 @@ std::unique_ptr<Program> Program::compile(std::string_view source, std::string_v
     return nullptr;
   }
   loaded->diagnostics.reset(); // it writes to the recorder
+  // The runs of a program use no passes, but they make attributes on several threads. A process that forks
+  // has none to lose.
   if (loaded->context)
-    dropThreads(*loaded->context);
+    loaded->renewThreads();
   auto state = std::make_unique<State>(std::move(*loaded), std::move(report), std::move(recorder.messages),
-                                       resolveThreads(given.threads));
+                                       resolveThreads(options->threads));
   return std::unique_ptr<Program>(new Program(std::move(state)));
 }
 

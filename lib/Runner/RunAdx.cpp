@@ -8,6 +8,7 @@
 #include "adjoint/Runner/Adx.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/CudaDevice.h"
+#include "adjoint/Runtime/Processors.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace mlir::ad::runner;
@@ -67,7 +68,9 @@ void printVersion(llvm::raw_ostream &os) {
 void printEnvironment(llvm::raw_ostream &os, const Options &options) {
   printVersion(os);
   os << "machine: " << llvm::sys::getProcessTriple() << "\n";
-  os << "processor: " << llvm::sys::getHostCPUName() << "\n" << adrt::describeCuda();
+  os << "processor: " << llvm::sys::getHostCPUName() << ", " << adrt::countProcessors() << " threads\n"
+     << adrt::describeCuda();
+  os << "threads used: " << resolveThreads(options.threads) << "\n";
 }
 
 } // namespace

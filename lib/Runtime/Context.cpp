@@ -90,10 +90,16 @@ int32_t adrt_context::run(const std::function<int32_t()> &body) {
   arenaBlocksUsed = 0;
   arenaBytes = 0;
   FloatingPointScope floatingPoint;
+  ThreadPool::Caller caller;
   if (!deviceMemory)
     return body();
   beginDeviceRun();
   return endDeviceRun(body());
+}
+
+void adrt_context::setThreads(unsigned count) {
+  threads = std::max(count, 1u);
+  ThreadPool::get().reserve(threads);
 }
 
 int32_t adrt_context::fail(int32_t status, const adrt_site *site, std::string message) {

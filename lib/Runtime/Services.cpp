@@ -57,6 +57,7 @@ int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name
   if (context->getDevice())
     return context->getTransfers().feed(site, name, *destination);
   std::string message;
+  ThreadPool::Pause pause;
   int32_t status = context->feed(name, *destination, message);
   return finishCallback(context, site, status, "feed '" + std::string(name) + "': " + message);
 }
@@ -69,6 +70,7 @@ int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *n
   if (context->getDevice())
     return context->getTransfers().receive(site, name, values, count);
   std::string message;
+  ThreadPool::Pause pause;
   int32_t status = context->receive(name, values, count, message);
   return finishCallback(context, site, status, "receive '" + std::string(name) + "': " + message);
 }
@@ -88,9 +90,13 @@ int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, d
 
 int32_t adrt_poll(adrt_context *context) { return context->poll(); }
 
-void adrt_parallel_for(adrt_context *context, int64_t tiles,
+int64_t adrt_threads_for(adrt_context *context, int64_t nanoseconds) {
+  return ThreadPool::get().threadsFor(nanoseconds, context->getThreads());
+}
+
+void adrt_parallel_for(adrt_context *context, int64_t units, int64_t nanoseconds,
                        void (*body)(void *closure, int64_t begin, int64_t end), void *closure) {
-  context->pool.run(tiles, body, closure);
+  ThreadPool::get().run(units, nanoseconds, context->getThreads(), body, closure);
 }
 
 void adrt_kernel_begin(adrt_context *context, int32_t kernel) { context->beginKernel(kernel); }

@@ -34,6 +34,7 @@ SymbolTable adrt::getSymbols() {
       {"adrt_receive", address(adrt_receive)},
       {"adrt_check", address(adrt_check)},
       {"adrt_poll", address(adrt_poll)},
+      {"adrt_threads_for", address(adrt_threads_for)},
       {"adrt_parallel_for", address(adrt_parallel_for)},
       {"adrt_argument", address(adrt_argument)},
       {"adrt_constant", address(adrt_constant)},

@@ -10,7 +10,7 @@ class Options:
     numerics: str
     cpu: str
     cache: str
-    threads: int
+    threads: int | None
     optimize: bool
     def __init__(self) -> None: ...
 

@@ -35,7 +35,7 @@ def compile(
     entry: str = "main",
     target: str = "cpu",
     numerics: str | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     cpu: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     optimize: bool = True,
@@ -45,8 +45,9 @@ def compile(
 
     `source` is the program or the name of its file: a string with a line break or a brace is a program, any other a
     name. The options are those of ad-runner: `target` is "cpu", "reference" or "gpu-sim"; `numerics` a mode and permissions, e.g.
-    "reproducible" or "strict,reorder", in place of the module's own; `threads` the number of threads of a call, 0 for
-    one per processor; `cpu` the processor to compile for instead of this one; `cache` the folder of compiled programs
+    "reproducible" or "strict,reorder", in place of the module's own; `threads` the most threads of a call, 0 for
+    all processors that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 1: all programs
+    share one pool of them; `cpu` the processor to compile for instead of this one; `cache` the folder of compiled programs
     or "off"; with `optimize=False` exactly the written operations run. `name` stands for the file in messages.
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
@@ -103,9 +104,11 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
         raise OptionError(f"cannot read {path!r}: {error}") from error
 
 
-def _count(threads: int) -> int:
+def _count(threads: int | None) -> int | None:
+    if threads is None:
+        return None
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-        raise OptionTypeError(f"expected threads as int, got {type(threads).__name__}")
+        raise OptionTypeError(f"expected threads as int or None, got {type(threads).__name__}")
     count = operator.index(threads)
     if not 0 <= count < 1 << 31:
         raise OptionError(f"expected a number of threads from 0 on, got {threads}")

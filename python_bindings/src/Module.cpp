@@ -7,6 +7,7 @@
 #include "Host.h"
 #include "adjoint/Runner/StandardHooks.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 namespace nb = nanobind;

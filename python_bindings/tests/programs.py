@@ -50,6 +50,22 @@ func.func @main(%n: tensor<i64> {ad.name = "n"}) -> (tensor<2xf32> {ad.name = "s
 }
 """
 
+# Adds to a vector %n times: long vectors are worth threads.
+ADD_OFTEN = """
+func.func @main(%n: tensor<i64> {ad.name = "n"}, %x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = "sum"}) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %times = tensor.extract %n[] : tensor<i64>
+  %many = arith.index_cast %times : i64 to index
+  %sum = scf.for %i = %zero to %many step %one iter_args(%before = %x) -> tensor<?xf32> {
+    %step = ad.exp %before : tensor<?xf32>
+    %after = ad.add %x, %step : tensor<?xf32>
+    scf.yield %after : tensor<?xf32>
+  }
+  return %sum : tensor<?xf32>
+}
+"""
+
 
 def identity(element_type, shape="?"):
     """A program that gives back what it gets."""

@@ -120,3 +120,104 @@ def test_python_ends_while_a_thread_is_inside(run_script, target, receives):
         """
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "[9. 9.]\n", "")
+
+
+THREADS = """
+import os, signal, threading, time
+import adjoint, numpy as np, programs
+
+def native_threads():
+    return len(os.listdir("/proc/self/task"))
+
+x = np.arange(5_000_000, dtype=np.float32)  # worth threads
+"""
+
+
+def test_programs_share_the_threads_of_the_process(run_script):
+    done = run_script(
+        THREADS
+        + """
+calls = [adjoint.compile(source, threads=3) for source in (programs.ADD, programs.ADD.replace("ad.add", "ad.mul"))]
+before = native_threads()
+
+def work():
+    for _ in range(20):
+        for call in calls:
+            call(x, x)
+
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+work()
+print(native_threads() - before)
+"""
+    )
+    assert done.stdout == "2\n", done.stderr
+
+
+def test_an_idle_process_uses_no_processor(run_script):
+    done = run_script(
+        THREADS
+        + """
+call = adjoint.compile(programs.ADD, threads=4)
+call(x, x)
+time.sleep(0.05)
+before = time.process_time()
+time.sleep(0.5)
+print(time.process_time() - before < 0.01)
+"""
+    )
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_ctrl_c_stops_a_program_on_threads(run_script):
+    done = run_script(
+        THREADS
+        + """
+call = adjoint.compile(programs.ADD_OFTEN, threads=3)
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    call(1 << 60, x)
+except KeyboardInterrupt:
+    print(time.monotonic() - start < 10, call(1, x * 0)[:2])
+"""
+    )
+    assert done.stdout == "True [1. 1.]\n", done.stderr
+
+
+def test_python_ends_while_a_loop_is_on_threads(run_script):
+    done = run_script(
+        THREADS
+        + """
+call = adjoint.compile(programs.ADD_OFTEN, threads=3)
+for _ in range(3):
+    threading.Thread(target=call, args=(1 << 60, x), daemon=True).start()
+time.sleep(0.2)
+print("end")
+"""
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
+
+
+@pytest.mark.parametrize(("variable", "threads", "more"), [("3", None, 2), ("3", 2, 1), ("", None, 0), ("x", 1, 0)])
+def test_the_environment_says_how_many_threads(run_script, variable, threads, more):
+    done = run_script(
+        THREADS
+        + f"""
+os.environ["ADJOINT_NUM_THREADS"] = {variable!r}
+call = adjoint.compile(programs.ADD, threads={threads})
+before = native_threads()
+call(x, x)
+print(native_threads() - before)
+"""
+    )
+    assert done.stdout == f"{more}\n", done.stderr
+
+
+def test_a_wrong_number_in_the_environment_is_named(monkeypatch):
+    monkeypatch.setenv("ADJOINT_NUM_THREADS", "several")
+    with pytest.raises(adjoint.OptionError, match="expected ADJOINT_NUM_THREADS with a number from 0 to 1024, found 'several'"):
+        adjoint.compile(programs.ADD)

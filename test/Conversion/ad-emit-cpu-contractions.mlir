@@ -6,15 +6,14 @@
 #right = affine_map<(i, j, k) -> (k, j)>
 #out = affine_map<(i, j, k) -> (i, j)>
 
-// 256 rows are 32 tiles of 8: a thread's range is rounded to whole tiles, and nothing is emitted for less. The first
+// 4096 rows are 512 tiles of 8: a unit is a tile, and nothing is emitted for less. The first
 // product is stored before the second is computed, since neither can lie in the place of what both read.
 // CHECK-LABEL: func.func private @two_products
 // CHECK-SAME: %{{.+}}: !llvm.ptr, %{{.+}}: !llvm.ptr, %{{.+}}: !llvm.ptr, %[[Y:.+]]: !llvm.ptr, %[[Z:.+]]: !llvm.ptr, %[[BEGIN:.+]]: index, %[[END:.+]]: index
+// CHECK-SAME: ad.units = {{\[\[}}0, array<i64: 8, 0>]]
 // CHECK-DAG: %[[TILE:.+]] = arith.constant 8 : index
-// CHECK: %[[INTO:.+]] = arith.remui %[[BEGIN]], %[[TILE]]
-// CHECK: %[[FIRST:.+]] = arith.subi %[[BEGIN]], %[[INTO]]
-// CHECK: %[[BEYOND:.+]] = arith.remui %[[END]], %[[TILE]]
-// CHECK: %[[LAST:.+]] = arith.subi %[[END]], %[[BEYOND]]
+// CHECK: %[[FIRST:.+]] = arith.muli %[[BEGIN]], %[[TILE]]
+// CHECK: arith.muli %[[END]], %[[TILE]]
 // CHECK: scf.for %{{.+}} = %[[FIRST]] to %{{.+}} step %[[TILE]] {
 // CHECK: scf.for
 // CHECK-COUNT-8: math.fma
@@ -24,24 +23,24 @@
 // CHECK-COUNT-8: llvm.getelementptr %[[Z]]
 // CHECK-NOT: math.fma
 // CHECK: return
-ad.kernel private @two_products(%x: tensor<256x16xf32>, %v: tensor<16x16xf32>, %w: tensor<16x16xf32>)
-    -> (tensor<256x16xf32>, tensor<256x16xf32>) attributes {kernel_class = #ad<kernel_class contraction>} {
+ad.kernel private @two_products(%x: tensor<4096x16xf32>, %v: tensor<16x16xf32>, %w: tensor<16x16xf32>)
+    -> (tensor<4096x16xf32>, tensor<4096x16xf32>) attributes {kernel_class = #ad<kernel_class contraction>} {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<256x16xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x16xf32>) -> tensor<256x16xf32>
+  %e = tensor.empty() : tensor<4096x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x16xf32>) -> tensor<4096x16xf32>
   %y = linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%x, %v : tensor<256x16xf32>, tensor<16x16xf32>) outs(%f : tensor<256x16xf32>) {
+      ins(%x, %v : tensor<4096x16xf32>, tensor<16x16xf32>) outs(%f : tensor<4096x16xf32>) {
   ^bb0(%a: f32, %b: f32, %sum: f32):
     %t = math.fma %a, %b, %sum : f32
     linalg.yield %t : f32
-  } -> tensor<256x16xf32>
+  } -> tensor<4096x16xf32>
   %z = linalg.generic {indexing_maps = [#left, #right, #out], iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%x, %w : tensor<256x16xf32>, tensor<16x16xf32>) outs(%f : tensor<256x16xf32>) {
+      ins(%x, %w : tensor<4096x16xf32>, tensor<16x16xf32>) outs(%f : tensor<4096x16xf32>) {
   ^bb0(%a: f32, %b: f32, %sum: f32):
     %t = math.fma %a, %b, %sum : f32
     linalg.yield %t : f32
-  } -> tensor<256x16xf32>
-  ad.yield %y, %z : tensor<256x16xf32>, tensor<256x16xf32>
+  } -> tensor<4096x16xf32>
+  ad.yield %y, %z : tensor<4096x16xf32>, tensor<4096x16xf32>
 }
 
 // Here the sum may lie in the place of what it adds, which the second result reads too: both come before the first store.

@@ -3,12 +3,13 @@
 // RUN: ad-opt %s --ad-emit-cpu=vector-bytes=16 | FileCheck %s
 
 // A matrix that is contiguous along K, times a vector: four columns load four steps of K each. Two rounds of shuffles
-// transpose the block, whose vectors then take one step of the four chains each. Nothing is gathered.
+// transpose the block, whose vectors then take one step of the four chains each. The two vectors of columns take turns.
+// Nothing is gathered.
 #matrix = affine_map<(i, k) -> (i, k)>
 #vector = affine_map<(i, k) -> (k)>
 #out = affine_map<(i, k) -> (i)>
 // CHECK-LABEL: func.func private @matrix_times_vector
-// CHECK: scf.for %{{.+}} step %{{.+}} iter_args(%{{.+}} = %{{.+}}) -> (vector<4xf32>)
+// CHECK: scf.for %{{.+}} iter_args({{.+}}) -> (index, vector<4xf32>, index, vector<4xf32>)
 // CHECK-COUNT-4: llvm.load %{{.+}} : !llvm.ptr -> vector<4xf32>
 // CHECK: vector.shuffle %{{.+}}, %{{.+}} [0, 4, 1, 5]
 // CHECK: vector.shuffle %{{.+}}, %{{.+}} [2, 6, 3, 7]

@@ -25,25 +25,25 @@
 // CHECK: vector.broadcast %[[SUM]] : f32 to vector<16xf32>
 // CHECK: vector.broadcast %[[NEXT_SUM]] : f32 to vector<16xf32>
 // CHECK: scf.for %{{.+}} = %[[PAIRS]] to %{{.+}} step %[[ONE]] {
-ad.kernel private @two_rows(%a: tensor<9x32xf32>) -> tensor<9x32xf32> attributes
+ad.kernel private @two_rows(%a: tensor<301x32xf32>) -> tensor<301x32xf32> attributes
     {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<9xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<9xf32>) -> tensor<9xf32>
+  %e = tensor.empty() : tensor<301xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<301xf32>) -> tensor<301xf32>
   %s = linalg.generic {indexing_maps = [#identity, #row], iterator_types = ["parallel", "reduction"]}
-      ins(%a : tensor<9x32xf32>) outs(%f : tensor<9xf32>) {
+      ins(%a : tensor<301x32xf32>) outs(%f : tensor<301xf32>) {
   ^bb0(%x: f32, %out: f32):
     %t = arith.addf %out, %x : f32
     linalg.yield %t : f32
-  } -> tensor<9xf32>
-  %w = tensor.empty() : tensor<9x32xf32>
+  } -> tensor<301xf32>
+  %w = tensor.empty() : tensor<301x32xf32>
   %r = linalg.generic {indexing_maps = [#identity, #row, #identity], iterator_types = ["parallel", "parallel"]}
-      ins(%a, %s : tensor<9x32xf32>, tensor<9xf32>) outs(%w : tensor<9x32xf32>) {
+      ins(%a, %s : tensor<301x32xf32>, tensor<301xf32>) outs(%w : tensor<301x32xf32>) {
   ^bb0(%x: f32, %sum: f32, %out: f32):
     %t = arith.mulf %x, %sum : f32
     linalg.yield %t : f32
-  } -> tensor<9x32xf32>
-  ad.yield %r : tensor<9x32xf32>
+  } -> tensor<301x32xf32>
+  ad.yield %r : tensor<301x32xf32>
 }
 
 // A row whose elements take long keeps the processor busy by itself.
@@ -53,26 +53,26 @@ ad.kernel private @two_rows(%a: tensor<9x32xf32>) -> tensor<9x32xf32> attributes
 // CHECK: vector.extract %{{.+}}[0] : f32 from vector<1xf32>
 // CHECK-NOT: vector.extract %{{.+}}[0] : f32 from vector<1xf32>
 // CHECK: return
-ad.kernel private @one_row(%a: tensor<9x32xf32>) -> tensor<9x32xf32> attributes
+ad.kernel private @one_row(%a: tensor<301x32xf32>) -> tensor<301x32xf32> attributes
     {kernel_class = #ad<kernel_class row>, order = #ad.order<lanes = 16, chunk = 4096>} {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<9xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<9xf32>) -> tensor<9xf32>
+  %e = tensor.empty() : tensor<301xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<301xf32>) -> tensor<301xf32>
   %s = linalg.generic {indexing_maps = [#identity, #row], iterator_types = ["parallel", "reduction"]}
-      ins(%a : tensor<9x32xf32>) outs(%f : tensor<9xf32>) {
+      ins(%a : tensor<301x32xf32>) outs(%f : tensor<301xf32>) {
   ^bb0(%x: f32, %out: f32):
     %t = arith.addf %out, %x : f32
     linalg.yield %t : f32
-  } -> tensor<9xf32>
-  %w = tensor.empty() : tensor<9x32xf32>
+  } -> tensor<301xf32>
+  %w = tensor.empty() : tensor<301x32xf32>
   %r = linalg.generic {indexing_maps = [#identity, #row, #identity], iterator_types = ["parallel", "parallel"]}
-      ins(%a, %s : tensor<9x32xf32>, tensor<9xf32>) outs(%w : tensor<9x32xf32>) {
+      ins(%a, %s : tensor<301x32xf32>, tensor<301xf32>) outs(%w : tensor<301x32xf32>) {
   ^bb0(%x: f32, %sum: f32, %out: f32):
     %t = ad.elementary exp %x : f32
     %u = arith.mulf %t, %sum : f32
     linalg.yield %u : f32
-  } -> tensor<9x32xf32>
-  ad.yield %r : tensor<9x32xf32>
+  } -> tensor<301x32xf32>
+  ad.yield %r : tensor<301x32xf32>
 }
 
 // Rows from beyond the caches: the last sum along a row fetches the lines that the row is stored to, and the next row

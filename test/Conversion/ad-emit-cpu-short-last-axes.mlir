@@ -9,7 +9,7 @@
 #row = affine_map<(d0, d1) -> (0, d1)>
 
 // CHECK-LABEL: func.func private @largest_of_32_bits
-// CHECK-SAME: ad.tiles = "flat"
+// CHECK-SAME: ad.units = {{\[\[}}0, array<i64: 1024, 0, 1>]]
 // CHECK: %[[TWO:.+]] = arith.constant dense<2> : vector<16xi32>
 // CHECK: arith.divui %{{.+}}, %[[TWO]] : vector<16xi32>
 // CHECK: llvm.intr.masked.gather
@@ -27,7 +27,7 @@ ad.kernel private @largest_of_32_bits(%a: tensor<1073741823x1xf32>, %b: tensor<1
 }
 
 // CHECK-LABEL: func.func private @more_than_32_bits
-// CHECK-SAME: ad.tiles = "flat"
+// CHECK-SAME: ad.units = {{\[\[}}0, array<i64: 1024, 0, 1>]]
 // CHECK-NOT: xi32>
 // CHECK: %[[TWO:.+]] = arith.constant dense<2> : vector<16xindex>
 // CHECK: arith.divui %{{.+}}, %[[TWO]] : vector<16xindex>

@@ -6,24 +6,24 @@
 #identity = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Equal shapes are one long vector, with a masked rest.
+// Equal shapes are one long vector, with a masked rest. A unit of work is a page of elements.
 // CHECK-LABEL: func.func private @scale
-// CHECK-SAME: ad.tiles = "flat"
+// CHECK-SAME: ad.nanoseconds = 16000 : i64, ad.units = {{\[\[}}0, array<i64: 1024, 0, 1>]]
 // CHECK: scf.for
 // CHECK: llvm.load %{{.+}} : !llvm.ptr -> vector<16xf32>
 // CHECK: arith.mulf %{{.+}} : vector<16xf32>
 // CHECK: llvm.intr.masked.store
 // NARROW-LABEL: func.func private @scale
 // NARROW: arith.mulf %{{.+}} : vector<8xf32>
-ad.kernel private @scale(%a: tensor<4x20xf32>) -> tensor<4x20xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
-  %e = tensor.empty() : tensor<4x20xf32>
+ad.kernel private @scale(%a: tensor<40x1000xf32>) -> tensor<40x1000xf32> attributes {kernel_class = #ad<kernel_class elementwise>} {
+  %e = tensor.empty() : tensor<40x1000xf32>
   %r = linalg.generic {indexing_maps = [#identity, #identity], iterator_types = ["parallel", "parallel"]}
-      ins(%a : tensor<4x20xf32>) outs(%e : tensor<4x20xf32>) {
+      ins(%a : tensor<40x1000xf32>) outs(%e : tensor<40x1000xf32>) {
   ^bb0(%x: f32, %out: f32):
     %y = arith.mulf %x, %x : f32
     linalg.yield %y : f32
-  } -> tensor<4x20xf32>
-  ad.yield %r : tensor<4x20xf32>
+  } -> tensor<40x1000xf32>
+  ad.yield %r : tensor<40x1000xf32>
 }
 
 // The order on the kernel decides: 64 lanes and a halving tree, for any width of the registers.

@@ -41,7 +41,7 @@ func.func @no_place(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers =
   %y = ad.launch @copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.tiles = "flat"}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]]}
 
 // -----
 
@@ -111,4 +111,31 @@ func.func @like_a_service(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buf
   %y = ad.launch @adrt_arena(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-func.func private @adrt_arena(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.tiles = "flat"}
+func.func private @adrt_arena(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]]}
+
+// -----
+
+func.func @no_such_axis(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.units names no axes of its results; expected [[RESULT, array<i64: STEP, AXIS, …>, …], …]}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0, array<i64: 1, 1>]]}
+
+// -----
+
+func.func @no_such_result(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.units names no axes of its results}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[1]]}
+
+// -----
+
+func.func @no_step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.units names no axes of its results}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0, array<i64: 0, 0>]]}

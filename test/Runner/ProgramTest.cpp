@@ -149,6 +149,19 @@ TEST(program_reports_wrong_options) {
   EXPECT_TEXT(failure.message, "expected at most 1024 threads");
 }
 
+TEST(program_takes_its_threads_from_the_environment) {
+  Failure failure;
+  ProgramOptions options;
+  options.cache = "off";
+  ::setenv("ADJOINT_NUM_THREADS", "some", 1);
+  EXPECT(!Program::compile(doubling, "p", options, standardHooks(), never, failure));
+  EXPECT(failure.reason == Failure::Reason::Options);
+  EXPECT_TEXT(failure.message, "expected ADJOINT_NUM_THREADS with a number from 0 to 1024, found 'some'");
+  options.threads = 2;
+  EXPECT(Program::compile(doubling, "p", options, standardHooks(), never, failure) != nullptr);
+  ::unsetenv("ADJOINT_NUM_THREADS");
+}
+
 TEST(program_reports_errors_at_run_time) {
   for (const char *target : targets) {
     Failure failure;

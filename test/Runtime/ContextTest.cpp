@@ -196,7 +196,7 @@ static void visit(void *closure, int64_t begin, int64_t end) {
   for (int64_t tile = begin; tile < end; ++tile)
     ++tiles->visits[static_cast<size_t>(tile)];
   adrt_parallel_for(
-      tiles->context, 3,
+      tiles->context, 3, INT64_MAX,
       [](void *state, int64_t from, int64_t to) {
         *static_cast<std::atomic<int> *>(state) += static_cast<int>(to - from);
       },
@@ -211,7 +211,7 @@ static void everyTileRunsOnce() {
       Tiles tiles{&context, std::vector<std::atomic<int>>(static_cast<size_t>(count))};
       int rounds = 50;
       for (int round = 0; round < rounds; ++round)
-        adrt_parallel_for(&context, count, visit, &tiles);
+        adrt_parallel_for(&context, count, INT64_MAX, visit, &tiles);
       for (std::atomic<int> &visits : tiles.visits)
         EXPECT(visits == rounds);
       EXPECT(tiles.nested % 3 == 0 && (tiles.nested == 0) == (count == 0));
@@ -226,7 +226,7 @@ static void threadsKeepSubnormals() {
   context.setThreads(3);
   Tiles tiles{&context, std::vector<std::atomic<int>>(9)};
   context.run([&] {
-    adrt_parallel_for(&context, 9, visit, &tiles);
+    adrt_parallel_for(&context, 9, INT64_MAX, visit, &tiles);
     return ADRT_OK;
   });
   EXPECT(tiles.subnormals == 3);
@@ -237,30 +237,62 @@ static void threadsKeepSubnormals() {
 static void threadsKeepSubnormals() {}
 #endif
 
-/// Runs a loop on the threads of `pool`; whether each tile ran once.
-static bool runsAllTiles(adrt::ThreadPool &pool) {
-  std::atomic<int64_t> sum{0};
-  pool.run(
-      100,
-      [](void *sum, int64_t begin, int64_t end) { *static_cast<std::atomic<int64_t> *>(sum) += end - begin; },
-      &sum);
-  return sum == 100;
+/// Runs a loop on the threads of the context; in how many ranges, 0 unless they cover it.
+static int countRanges(adrt_context &context, int64_t nanoseconds = INT64_MAX) {
+  struct Sums {
+    std::atomic<int64_t> units{0};
+    std::atomic<int> ranges{0};
+  } sums;
+  auto add = [](void *state, int64_t begin, int64_t end) {
+    static_cast<Sums *>(state)->units += end - begin;
+    ++static_cast<Sums *>(state)->ranges;
+  };
+  adrt_parallel_for(&context, 100, nanoseconds, add, &sums);
+  return sums.units == 100 ? sums.ranges.load() : 0;
 }
 
 static void aForkedProcessStartsThreadsAgain() {
-  adrt::ThreadPool pool;
-  pool.setThreads(3);
-  EXPECT(runsAllTiles(pool));
+  adrt_context context;
+  context.setThreads(3);
+  EXPECT(countRanges(context) == 3);
   pid_t child = fork();
   if (child == 0) {
     alarm(20); // waiting for a lost thread would take for ever
-    bool right = runsAllTiles(pool);
-    pool.setThreads(2);
-    _exit(right && runsAllTiles(pool) ? 0 : 1);
+    bool right = countRanges(context) == 3;
+    context.setThreads(2);
+    _exit(right && countRanges(context) == 2 ? 0 : 1);
   }
   int status = 1;
   EXPECT(waitpid(child, &status, 0) == child && status == 0);
-  EXPECT(runsAllTiles(pool));
+  EXPECT(countRanges(context) == 3);
+}
+
+static void littleWorkStaysOnItsThread() {
+  adrt_context context;
+  context.setThreads(2);
+  EXPECT(countRanges(context, 100) == 1 && countRanges(context, 1000000000) == 2);
+}
+
+// A receiver that fails, and a host that is called meanwhile, leave all threads to those that come later.
+static void failedRunsKeepNoThreads() {
+  adrt_context context, other;
+  context.setThreads(2);
+  other.setThreads(2);
+  float data[1] = {0};
+  adrt_tensor tensor = {data, nullptr, 0, ADRT_F32};
+  int besides = 0;
+  context.receive = [&](const char *, const adrt_tensor *, int32_t, std::string &) {
+    other.run([&] {
+      besides = countRanges(other);
+      return ADRT_OK;
+    });
+    return ADRT_HOST_ERROR;
+  };
+  for (int round = 0; round < 5; ++round) {
+    besides = 0;
+    EXPECT(context.run([&] { return adrt_receive(&context, &site, "y", &tensor, 1); }) == ADRT_HOST_ERROR);
+    EXPECT(besides == 2 && countRanges(context) == 2);
+  }
 }
 
 //===- Host ---------------------------------------------------------------===//
@@ -322,7 +354,7 @@ static void everyServiceIsASymbol() {
     EXPECT(symbol.address != nullptr);
     services += std::strncmp(symbol.name, "adrt_", 5) == 0;
   }
-  EXPECT(services == 18);
+  EXPECT(services == 19);
 }
 
 int main() {
@@ -330,6 +362,7 @@ int main() {
                         {failuresReadWell, theFirstErrorStays, memoryIsAlignedAndReused, memoryRunsOutCleanly,
                          buffersAreReusedByNumber, resultsKeepTheirShape, checksFindDifferences,
                          checksSeeAllBitsOfIntegers, smallFloatsRoundTrip, everyTileRunsOnce,
-                         threadsKeepSubnormals, aForkedProcessStartsThreadsAgain, hostCallbacksReportErrors,
-                         resultsCanBeTaken, pollSeesTheInterrupt, kernelsAreTimed, everyServiceIsASymbol});
+                         threadsKeepSubnormals, aForkedProcessStartsThreadsAgain, littleWorkStaysOnItsThread,
+                         failedRunsKeepNoThreads, hostCallbacksReportErrors, resultsCanBeTaken,
+                         pollSeesTheInterrupt, kernelsAreTimed, everyServiceIsASymbol});
 }

@@ -1,185 +1,237 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The thread pool under jitter. The pool is compiled here once more, with random delays around each call that
-// threads wait or meet by, so that a window of nanoseconds in which a wake-up could be lost lasts as long as
-// a kernel. A pool that does not go on is named by an alarm, and the process ends.
-#include "Unit.h"
+// Loops of one caller and of several on the threads of a process, which sleeps, forks and exits.
+#include "JitteredPool.h"
 
-#include <atomic>
-#include <csignal>
-#include <cstdint>
-#include <ctime>
-#include <pthread.h>
-#include <random>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <vector>
+// These are about a pool of three threads, the first ones about one of two.
 
-namespace {
-
-std::atomic<unsigned> jitterSeed{1};
-
-/// Mostly nothing or a few microseconds, now and then longer than workers spin before they sleep.
-void jitter() {
-  thread_local std::minstd_rand draw(jitterSeed += 7919);
-  unsigned kind = draw() % 16;
-  if (kind < 6)
-    return;
-  timespec pause = {0, static_cast<long>(draw() % (kind == 15 ? 400000 : 20000))};
-  nanosleep(&pause, nullptr);
-}
-
-int jitteredLock(pthread_mutex_t *mutex) {
-  jitter();
-  int result = pthread_mutex_lock(mutex);
-  jitter();
-  return result;
-}
-int jitteredUnlock(pthread_mutex_t *mutex) {
-  jitter();
-  int result = pthread_mutex_unlock(mutex);
-  jitter();
-  return result;
-}
-int jitteredWait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
-  jitter(); // between the look at the state and the sleep
-  int result = pthread_cond_wait(condition, mutex);
-  jitter();
-  return result;
-}
-int jitteredSignal(pthread_cond_t *condition) {
-  jitter();
-  return pthread_cond_signal(condition);
-}
-int jitteredBroadcast(pthread_cond_t *condition) {
-  jitter();
-  return pthread_cond_broadcast(condition);
-}
-
-} // namespace
-
-#define pthread_mutex_lock jitteredLock
-#define pthread_mutex_unlock jitteredUnlock
-#define pthread_cond_wait jitteredWait
-#define pthread_cond_signal jitteredSignal
-#define pthread_cond_broadcast jitteredBroadcast
-// NOLINTNEXTLINE(bugprone-suspicious-include)
-#include "../../lib/Runtime/ThreadPool.cpp"
-
-//===- Alarm --------------------------------------------------------------===//
-
-namespace {
-
-std::atomic<uint64_t> progress{0};
-const char *volatile current = "";
-
-/// Seconds of this process: while it is stopped, at most one alarm waits.
-constexpr int secondsWithoutProgress = 30;
-
-void onAlarm(int) {
-  static uint64_t seen = 0;
-  static int seconds = 0;
-  uint64_t now = progress.load();
-  seconds = now == seen ? seconds + 1 : 0;
-  seen = now;
-  if (seconds >= secondsWithoutProgress) {
-    std::fprintf(stderr, "adrt-pool-unit: %s: threads wait for ever\nadrt-pool-unit: 1 run, 1 failed\n",
-                 current);
-    _exit(1);
+/// A loop whose ranges end only when the test lets them.
+struct Blocked {
+  sem_t begun, go;
+  Blocked() {
+    sem_init(&begun, 0, 0);
+    sem_init(&go, 0, 0);
   }
-  alarm(1);
-}
-
-struct Ranges {
-  std::vector<std::atomic<int>> visits;
-  explicit Ranges(int64_t tiles) : visits(static_cast<size_t>(tiles)) {}
-
-  static void visit(void *closure, int64_t begin, int64_t end) {
-    for (int64_t tile = begin; tile < end; ++tile)
-      static_cast<Ranges *>(closure)->visits[static_cast<size_t>(tile)].fetch_add(1,
-                                                                                  std::memory_order_relaxed);
-    jitter();
+  static void wait(void *closure, int64_t, int64_t) {
+    auto *blocked = static_cast<Blocked *>(closure);
+    sem_post(&blocked->begun);
+    sem_wait(&blocked->go);
+  }
+  static void *run(void *closure) {
+    pool().run(2, INT64_MAX, 2, wait, closure);
+    return nullptr;
   }
 };
 
-/// Whether each tile ran once by the time the call returned.
-bool runsEachTileOnce(adrt::ThreadPool &pool, int64_t tiles) {
-  Ranges ranges(tiles);
-  pool.run(tiles, Ranges::visit, &ranges);
-  ++progress;
-  for (std::atomic<int> &visits : ranges.visits)
-    if (visits.load(std::memory_order_relaxed) != 1)
-      return false;
-  return true;
+// Whoever finds all threads busy goes on alone.
+static void busyThreadsAreNotWaitedFor() {
+  current = "a loop beside another one";
+  pool().reserve(2);
+  Blocked blocked;
+  std::vector<pthread_t> other(1);
+  startThreads(other, Blocked::run, &blocked);
+  sem_wait(&blocked.begun);
+  sem_wait(&blocked.begun);
+  EXPECT(runLoop(2, 7) == 1);
+  sem_post(&blocked.go);
+  sem_post(&blocked.go);
+  joinThreads(other);
+  EXPECT(runLoop(2, 7) == 2);
 }
 
-} // namespace
+/// A program that waits for the test twice, the second time as for its host.
+void *runProgram(void *state) {
+  auto *blocked = static_cast<Blocked *>(state);
+  adrt::ThreadPool::Caller caller, nested;
+  Blocked::wait(blocked, 0, 0);
+  adrt::ThreadPool::Pause pause;
+  Blocked::wait(blocked, 0, 0);
+  return nullptr;
+}
 
-//===- Tests --------------------------------------------------------------===//
+// A thread that runs a program counts, except while it waits for its host.
+static void callersHavePlaces() {
+  current = "a caller that waits for its host";
+  Blocked blocked;
+  std::vector<pthread_t> other(1);
+  startThreads(other, runProgram, &blocked);
+  sem_wait(&blocked.begun);
+  EXPECT(runLoop(2, 7) == 1);
+  sem_post(&blocked.go);
+  sem_wait(&blocked.begun);
+  EXPECT(runLoop(2, 7) == 2);
+  sem_post(&blocked.go);
+  joinThreads(other);
+  EXPECT(runLoop(2, 7) == 2);
+}
 
-// Runs follow each other at once, and after pauses in which workers fall asleep.
-static void runsFollowEachOther() {
-  current = "runs that follow each other";
-  for (unsigned threads : {2u, 3u, 5u}) {
-    adrt::ThreadPool pool;
-    pool.setThreads(threads);
+// No worker sleeps on when there is work. Its range cannot be taken back here: the caller's own waits for it.
+static void workersWakeUp() {
+  current = "ranges that wait for each other";
+  auto meet = [](void *barrier, int64_t, int64_t) {
+    pthread_barrier_wait(static_cast<pthread_barrier_t *>(barrier));
+  };
+  pthread_barrier_t barrier;
+  pthread_barrier_init(&barrier, nullptr, 2);
+  for (int round = 0; round < 1000; ++round) {
+    pool().run(2, INT64_MAX, 2, meet, &barrier);
+    ++progress;
+    jitter();
+  }
+}
+
+/// The signal masks of two ranges that run on two threads.
+struct Masks {
+  pthread_barrier_t barrier;
+  sigset_t masks[2];
+
+  static void look(void *closure, int64_t begin, int64_t) {
+    auto *masks = static_cast<Masks *>(closure);
+    pthread_barrier_wait(&masks->barrier);
+    pthread_sigmask(SIG_SETMASK, nullptr, &masks->masks[begin]);
+  }
+};
+
+// Ctrl-C goes to the host's threads.
+static void workersLeaveSignalsToTheHost() {
+  Masks masks;
+  pthread_barrier_init(&masks.barrier, nullptr, 2);
+  pool().run(2, INT64_MAX, 2, Masks::look, &masks);
+  EXPECT(!sigismember(&masks.masks[0], SIGINT));
+  EXPECT(sigismember(&masks.masks[1], SIGINT) && !sigismember(&masks.masks[1], SIGSEGV));
+}
+
+/// Programs that run at the same time: each has a place before the first one has a loop.
+struct Programs {
+  pthread_barrier_t begun;
+  std::atomic<int> wrong{0}, divided{0};
+  explicit Programs(unsigned count) { pthread_barrier_init(&begun, nullptr, count); }
+
+  static void *run(void *state) {
+    auto *programs = static_cast<Programs *>(state);
+    adrt::ThreadPool::Caller caller;
+    pthread_barrier_wait(&programs->begun);
+    for (int round = 0; round < 500; ++round) {
+      int ranges = runLoop(3, 1 + round % 9);
+      programs->wrong += ranges == 0;
+      programs->divided += ranges > 1;
+    }
+    pthread_barrier_wait(&programs->begun);
+    return nullptr;
+  }
+};
+
+// Two programs with three threads each make three running ones, not six.
+static void callersShareThreads() {
+  current = "loops of several callers";
+  pool().reserve(3);
+  for (unsigned callers : {2u, 5u}) {
+    Loop::mostRunning = 0;
+    Programs programs(callers);
+    std::vector<pthread_t> hosts(callers);
+    startThreads(hosts, Programs::run, &programs);
+    joinThreads(hosts);
+    EXPECT(programs.wrong == 0);
+    EXPECT((programs.divided > 0) == (callers < 3));
+    EXPECT(Loop::mostRunning <= static_cast<int>(std::max(callers, 3u)));
+  }
+}
+
+// Loops follow each other at once, and after pauses in which workers fall asleep.
+static void loopsFollowEachOther() {
+  current = "loops that follow each other";
+  for (unsigned threads : {1u, 2u, 3u, 5u})
     for (int round = 0; round < 700; ++round) {
-      EXPECT(runsEachTileOnce(pool, 2 + round % 11));
+      int64_t units = 1 + round % 11;
+      EXPECT(runLoop(threads, units) == static_cast<int>(std::min<int64_t>({units, threads, 3})));
       jitter();
     }
-  }
 }
 
-// Pools end while their workers start, spin, sleep, or have just been woken.
-static void poolsEnd() {
-  current = "pools that end";
-  for (int round = 0; round < 250; ++round) {
-    adrt::ThreadPool pool;
-    pool.setThreads(2 + static_cast<unsigned>(round) % 4);
-    for (int run = 0; run < round % 3; ++run)
-      EXPECT(runsEachTileOnce(pool, 7));
-    if (round % 2)
-      pool.setThreads(2);
-    jitter();
-    EXPECT(runsEachTileOnce(pool, 3));
-    if (round % 5 == 0)
-      jitter();
-  }
+static void loopsWithLittleWorkStayOnOneThread() {
+  adrt::HandOff handOff = {1000, 100};
+  EXPECT(adrt::countThreads(100, 0, 8, handOff) == 1 && adrt::countThreads(100, 7999, 8, handOff) == 1);
+  EXPECT(adrt::countThreads(100, 8000, 8, handOff) == 2 && adrt::countThreads(100, 12000, 8, handOff) == 3);
+  EXPECT(adrt::countThreads(100, 1000000, 8, handOff) == 8 &&
+         adrt::countThreads(5, 1000000, 8, handOff) == 5);
+  // Each of many threads is woken: the last one of a hundred begins after 10 us.
+  EXPECT(adrt::countThreads(1000, 1000000, 1000, handOff) == 100);
+  EXPECT(adrt::countThreads(1000, INT64_MAX, 1000, handOff) == 1000);
+  EXPECT(adrt::countThreads(0, INT64_MAX, 1000, handOff) == 1 && adrt::countThreads(9, 0, 0, handOff) == 1);
+  EXPECT(runLoop(3, 9, 0) == 1 && runLoop(3, 9, 100000000) == 3);
 }
 
-/// A kernel starts from the kernel of another pool, as programs of several hosts do side by side.
-static void poolsAreApart() {
-  current = "pools of several threads";
-  std::atomic<int> wrong{0};
-  auto work = [](void *state) -> void * {
-    adrt::ThreadPool pool;
-    pool.setThreads(3);
-    for (int round = 0; round < 300; ++round)
-      if (!runsEachTileOnce(pool, 1 + round % 9))
-        ++*static_cast<std::atomic<int> *>(state);
-    return nullptr;
-  };
-  pthread_t hosts[3];
-  for (pthread_t &host : hosts)
-    EXPECT(pthread_create(&host, nullptr, work, &wrong) == 0);
-  for (pthread_t host : hosts)
-    pthread_join(host, nullptr);
-  EXPECT(wrong == 0);
+// In a sequence of loops that are too short to wake a thread for, threads are awake after the first ones.
+static void shortLoopsWakeThreadsTogether() {
+  timespec pause = {0, 2000000};
+  int64_t work = pool().getAsleep().latency * 4;
+  int divided = 0;
+  nanosleep(&pause, nullptr);
+  for (int round = 0; round < 20; ++round)
+    divided += runLoop(3, 9, work) > 1;
+  EXPECT(divided >= 5 && divided < 20);
+}
+
+static void idleThreadsUseNoProcessor() {
+  timespec pause = {0, 5000000}, rest = {0, 300000000};
+  EXPECT(runLoop(3, 9) == 3);
+  nanosleep(&pause, nullptr);
+  double before = processorSeconds();
+  nanosleep(&rest, nullptr);
+  EXPECT(processorSeconds() - before < 0.003);
 }
 
 // Whatever workers were about to do when the process forked.
 static void forksFindWorkersAnywhere() {
   current = "a forked process";
-  adrt::ThreadPool pool;
-  pool.setThreads(3);
   for (int round = 0; round < 40; ++round) {
-    EXPECT(runsEachTileOnce(pool, 9));
+    EXPECT(runLoop(3, 9) == 3);
+    adrt::ThreadPool::Caller caller;
     pid_t child = fork();
     if (child == 0) {
       alarm(1); // a child inherits none
-      bool right = runsEachTileOnce(pool, 9) && runsEachTileOnce(pool, 2);
-      pool.setThreads(2);
-      _exit(right && runsEachTileOnce(pool, 5) ? 0 : 1);
+      _exit(runLoop(3, 9) == 3 && runLoop(3, 2) == 2 && runLoop(2, 5) == 2 ? 0 : 1);
+    }
+    int status = 1;
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    ++progress;
+  }
+}
+
+// A program of another thread has no place in the child.
+static void forksFindNoOtherCallers() {
+  current = "a process forked beside a program";
+  Blocked blocked;
+  std::vector<pthread_t> other(1);
+  startThreads(other, runProgram, &blocked);
+  sem_wait(&blocked.begun);
+  EXPECT(runLoop(3, 9) == 2);
+  pid_t child = fork();
+  if (child == 0)
+    _exit(runLoop(3, 9) == 3 ? 0 : 1);
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  sem_post(&blocked.go);
+  sem_post(&blocked.go);
+  joinThreads(other);
+}
+
+// As a process does that has threads which it does not wait for.
+static void processesExitWhileLoopsRun() {
+  current = "a process that exits";
+  auto work = [](void *) -> void * {
+    while (true)
+      runLoop(3, 9);
+  };
+  for (int round = 0; round < 10; ++round) {
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(1);
+      std::vector<pthread_t> hosts(2);
+      startThreads(hosts, work, nullptr);
+      for (uint64_t begun = progress; progress < begun + 5;)
+        jitter();
+      std::exit(0);
     }
     int status = 1;
     EXPECT(waitpid(child, &status, 0) == child && status == 0);
@@ -188,11 +240,11 @@ static void forksFindWorkersAnywhere() {
 }
 
 int main() {
-  struct sigaction action = {};
-  action.sa_handler = onAlarm;
-  action.sa_flags = SA_RESTART;
-  sigaction(SIGALRM, &action, nullptr);
-  alarm(1);
+  watchProgress();
   return unit::runTests("adrt-pool-unit",
-                        {runsFollowEachOther, poolsEnd, poolsAreApart, forksFindWorkersAnywhere});
+                        {busyThreadsAreNotWaitedFor, callersHavePlaces, workersWakeUp,
+                         workersLeaveSignalsToTheHost, callersShareThreads, loopsFollowEachOther,
+                         loopsWithLittleWorkStayOnOneThread, shortLoopsWakeThreadsTogether,
+                         idleThreadsUseNoProcessor, forksFindWorkersAnywhere, forksFindNoOtherCallers,
+                         processesExitWhileLoopsRun});
 }

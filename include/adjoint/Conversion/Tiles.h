@@ -12,19 +12,22 @@
 namespace mlir::ad {
 
 struct TileTable {
-  int64_t rows, vectors; ///< at most so many of a result together
-  int64_t accumulators;  ///< rows times vectors: enough to hide the latency of a multiply-add
-  int64_t blockBytes;    ///< of an operand's block of columns, for the second-level cache
-  int64_t straightBytes; ///< an operand up to this size is read in place
+  int64_t rows, vectors;    ///< at most so many of a result together
+  int64_t accumulators;     ///< rows times vectors: enough to hide the latency of a multiply-add
+  int64_t blockBytes;       ///< of an operand's block of columns, for the second-level cache
+  int64_t straightBytes;    ///< an operand up to this size is read in place
+  int64_t shortNanoseconds; ///< a kernel that takes less, about, is one unit of work
+  int64_t tileSteps;        ///< a unit of a contraction has so many multiply-adds, if there are enough
+  int64_t unitElements;     ///< and one of a kernel that does little for each element so many elements
 };
 
 /// The table of that name: `large` for current cores, `small` for tests, in which short programs meet blocks,
 /// packed operands and what is left over.
 inline std::optional<TileTable> findTiles(llvm::StringRef name) {
   if (name == "large")
-    return TileTable{8, 16, 16, 512 * 1024, 1024 * 1024};
+    return TileTable{8, 16, 16, 512 * 1024, 1024 * 1024, 3000, 1 << 16, 1024};
   if (name == "small")
-    return TileTable{3, 2, 6, 16 * 1024, 256};
+    return TileTable{3, 2, 6, 16 * 1024, 256, 0, 256, 64};
   return std::nullopt;
 }
 

@@ -45,7 +45,7 @@ struct Options {
   std::vector<DimAssignment> dims;
   std::string outDir;
   bool print = false;
-  unsigned threads = 1;
+  unsigned threads = 1; ///< 0: all processors
   unsigned repeat = 1, warmup = 0;
   double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
   bool replay = true;       ///< a GPU is asked as one for what it was asked for before
@@ -68,8 +68,12 @@ inline bool isCompiled(const Options &options) { return llvm::StringRef(options.
 
 /// More threads than any machine has processors for, and few enough to start.
 constexpr unsigned kMaxThreads = 1024;
+/// Holds the number of threads for programs that are not told one.
+constexpr const char *kThreadsVariable = "ADJOINT_NUM_THREADS";
 
-/// The number of threads for --threads: 0 asks for one per processor.
+/// What --threads is where it is not given: $ADJOINT_NUM_THREADS, or else 1. An error names the variable.
+llvm::Expected<unsigned> defaultThreads();
+/// The number of threads for --threads: 0 asks for one per processor that this process may use.
 unsigned resolveThreads(unsigned asked);
 /// An error when kernels are to be watched, emulated in some way or not replayed, on a target that has no
 /// such kernels.

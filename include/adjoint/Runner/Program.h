@@ -8,6 +8,7 @@
 
 #include "adjoint/Runtime/Context.h"
 
+#include <optional>
 #include <string_view>
 
 namespace mlir::ad::runner {
@@ -21,7 +22,8 @@ struct ProgramOptions {
   std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
   std::string cpu;      ///< empty: the host
   std::string cache;    ///< a folder, `off`, or empty for the default one
-  unsigned threads = 1; ///< 0: all processors
+  /// 0: all processors that the process may use; empty: $ADJOINT_NUM_THREADS, or 1.
+  std::optional<unsigned> threads;
   bool optimize = true; ///< false: exactly the written operations
 };
 

@@ -116,8 +116,9 @@ struct adrt_context {
     watchdog = std::make_unique<adrt::Watchdog>(limit, std::move(expired));
   }
 
-  void setThreads(unsigned count) { pool.setThreads(count); }
-  unsigned getThreads() const { return pool.getThreads(); }
+  /// The most threads that a loop of this context runs on, the caller included; 0 counts as 1.
+  void setThreads(unsigned count);
+  unsigned getThreads() const { return threads; }
 
   const adrt::ErrorRecord &getError() const { return error; }
   const std::vector<adrt::KernelTime> &getKernelTimes() const { return kernelTimes; }
@@ -143,7 +144,6 @@ struct adrt_context {
   int32_t checkInterrupt();
   void beginKernel(int32_t kernel);
   void endKernel(int32_t kernel);
-  adrt::ThreadPool pool;
 
 private:
   struct Result {
@@ -157,6 +157,7 @@ private:
   void beginDeviceRun();
   int32_t endDeviceRun(int32_t status);
 
+  unsigned threads = 1;
   std::mutex errorMutex; // kernels report errors from any thread
   adrt::ErrorRecord error;
   // Normally one block; a program that asks again gets another one, since it may still use the first.

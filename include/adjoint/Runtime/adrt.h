@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a signature below changes. */
-#define ADRT_ABI_VERSION 5
+#define ADRT_ABI_VERSION 6
 
 /* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
 typedef enum adrt_type {
@@ -125,9 +125,14 @@ int32_t adrt_check(adrt_context *context, const adrt_site *site, int32_t kind, d
  */
 int32_t adrt_poll(adrt_context *context);
 
-/* Runs body(closure, begin, end) over disjoint ranges that cover [0, tiles), on the threads of the context;
-   the partition depends on `tiles` and the thread count only. Returns when all ranges are done. */
-void adrt_parallel_for(adrt_context *context, int64_t tiles,
+/* How many of the context's threads a loop is worth that takes `nanoseconds` on one: at least 1. */
+int64_t adrt_threads_for(adrt_context *context, int64_t nanoseconds);
+
+/* Runs body(closure, begin, end) over disjoint ranges that cover [0, units), and returns when all are done.
+   `nanoseconds` estimates how long all units take on one thread; INT64_MAX where it is not known. The runtime
+   decides how many of the context's threads take part, by that, by what starting threads costs here and by
+   how many are free: no result may depend on where ranges begin and end. */
+void adrt_parallel_for(adrt_context *context, int64_t units, int64_t nanoseconds,
                        void (*body)(void *closure, int64_t begin, int64_t end), void *closure);
 
 /* A program for a device has its tensors in the memory of the device: what adrt_arena, adrt_buffer and

@@ -27,8 +27,7 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   nest.vectors = std::min(vectors, mostTransposedVectors(nest, axis));
 }
 
-// The reduced size of the first contraction that the nest computes, 0 when it is not known.
-static int64_t reducedSize(ArrayRef<Value> roots) {
+int64_t cpu::reducedSize(ArrayRef<Value> roots) {
   int64_t size = 0;
   for (Value root : roots)
     dependsOn(root, [&](linalg::GenericOp generic) {
@@ -60,67 +59,76 @@ int64_t KernelEmitter::blockColumns(const Nest &nest) {
   return std::max<int64_t>(1, tiles.blockBytes / (depth * element * tile)) * tile;
 }
 
-// Whether threads may take whole tiles of rows only, which spares the code for less: tiles divide the rows,
-// and there are enough of them for many threads.
+// Whether tiles divide the rows, which spares the code for less: a unit begins and ends with a tile.
 static bool takesWholeTiles(int64_t size, int64_t rows) {
-  constexpr int64_t tilesForThreads = 32;
-  return !ShapedType::isDynamic(size) && size % rows == 0 && size / rows >= tilesForThreads;
+  return !ShapedType::isDynamic(size) && size % rows == 0;
 }
 
 // Loops over the batch axes, then blocks of all rows.
-LogicalResult KernelEmitter::emitBatches(const Nest &nest, int64_t axis, Position &outer, Store store) {
+LogicalResult KernelEmitter::emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units,
+                                         Store store) {
   int64_t laneAxis = outer.size();
   while (axis < laneAxis && llvm::is_contained(nest.rowAxes, axis))
     ++axis;
   if (axis == laneAxis)
-    return emitBlocks(nest, outer, store);
-  auto [lower, upper] = nest.rangeOf(axis, indexConstant(0));
-  return emitLoop(lower, upper, indexConstant(1), [&](Value base) {
+    return emitBlocks(nest, outer, units, store);
+  auto at = [&](Value base, UnitRange inside) {
     outer[axis] = {base, 0, nullptr};
-    return emitBatches(nest, axis + 1, outer, store);
-  });
+    return emitBatches(nest, axis + 1, outer, inside, store);
+  };
+  if (hasUnitsInside(nest, axis))
+    return overUnits(nest, axis, units, at);
+  auto [lower, upper] = boundsOf(nest, axis, units);
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
+}
+
+// Blocks of columns.
+LogicalResult KernelEmitter::emitBlocks(const Nest &nest, const Position &outer, UnitRange units,
+                                        Store store) {
+  int64_t laneAxis = outer.size(), known = nest.shape[laneAxis];
+  Value columns = nest.sizes[laneAxis], zero = indexConstant(0);
+  if (nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns))
+    return emitBlock(nest, outer, {zero, columns}, units, store);
+  Value width = indexConstant(nest.columns);
+  auto from = [&](Value start, UnitRange inside) {
+    Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(start, width), columns);
+    return emitBlock(nest, outer, {start, end}, inside, store);
+  };
+  if (hasUnitsInside(nest, laneAxis))
+    return overUnits(nest, laneAxis, units, [&](Value index, UnitRange inside) {
+      return from(binary<arith::MulIOp>(index, width), inside);
+    });
+  auto [lower, upper] = boundsOf(nest, laneAxis, units);
+  return emitLoop(lower, upper, width, [&](Value start) { return from(start, units); });
 }
 
 // All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
-LogicalResult KernelEmitter::emitBlocks(const Nest &nest, const Position &outer, Store store) {
-  Value lower, upper;
-  std::tie(lower, upper) = nest.rangeOf(nest.rowAxes.front(), indexConstant(0));
-  for (int64_t axis : ArrayRef(nest.rowAxes).drop_front())
-    for (Value *bound : {&lower, &upper})
-      *bound = binary<arith::MulIOp>(*bound, nest.sizes[axis]);
-  Value columns = nest.sizes[outer.size()];
-  int64_t width = blockColumns(nest);
+LogicalResult KernelEmitter::emitBlock(const Nest &nest, const Position &outer,
+                                       std::pair<Value, Value> columns, UnitRange units, Store store) {
+  auto [start, end] = columns;
+  auto [lower, upper] = boundsOf(nest, nest.rowAxes, units);
   int64_t known = nest.shape[outer.size()];
-  bool oneBlock = width == 0 || (!ShapedType::isDynamic(known) && known <= width);
-  Value step = oneBlock ? columns : indexConstant(width);
-  SmallVector<PackedOperand> packed = packedOperandsOf(nest, oneBlock ? known : width);
-  if (takesWholeTiles(nest.rowCount(), nest.rows))
-    for (Value *bound : {&lower, &upper})
-      *bound = binary<arith::SubIOp>(*bound, binary<arith::RemUIOp>(*bound, indexConstant(nest.rows)));
-  Value zero = indexConstant(0);
-  auto block = [&](Value start) -> LogicalResult {
-    Value end = oneBlock ? columns : binary<arith::MinUIOp>(binary<arith::AddIOp>(start, step), columns);
-    Packing scope(*this);
-    // The copies of rows come after the packed operands.
-    bool fills = scratchForRows(nest) == 0 &&
-                 llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
-    for (PackedOperand &operand : packed)
-      if (!fills || !canFill(operand))
-        pack(operand, outer, start, end);
-    Value first = lower;
-    if (fills) {
-      FailureOr<Value> left = emitFillingTile(nest, lower, upper, outer, {start, end}, packed, store);
-      if (failed(left))
-        return failure();
-      first = *left;
-    }
-    return overRowChunks(nest, outer, first, upper, [&](Value from, Value to) {
-      return emitRowTiles(nest, from, to, outer, [&](ArrayRef<Position> rows) {
-        return emitLaneLoop(nest, start, end, rows, store);
-      });
+  bool oneBlock = nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns);
+  Packing scope(*this);
+  SmallVector<PackedOperand> packed = packedOperandsOf(nest, oneBlock ? known : nest.columns);
+  // The copies of rows come after the packed operands.
+  bool fills = scratchForRows(nest) == 0 &&
+               llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
+  for (PackedOperand &operand : packed)
+    if (!fills || !canFill(operand))
+      pack(operand, outer, start, end);
+  Value first = lower;
+  if (fills) {
+    FailureOr<Value> left = emitFillingTile(nest, lower, upper, outer, columns, packed, store);
+    if (failed(left))
+      return failure();
+    first = *left;
+  }
+  return overRowChunks(nest, outer, first, upper, [&](Value from, Value to) {
+    return emitRowTiles(nest, from, to, outer, [&](ArrayRef<Position> rows) {
+      return emitLaneLoop(nest, columns.first, columns.second, rows, store);
     });
-  };
-  return oneBlock ? block(zero) : emitLoop(zero, columns, step, block);
+  });
 }
 
 // How many whole tiles to take of `count` rows, when as many of one row less take the rest: 197 rows are 22
@@ -144,12 +152,8 @@ std::pair<Value, Value> KernelEmitter::evenTiles(const Nest &nest, int64_t size,
 LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer,
                                           Store inRows) {
   int64_t count = nest.rowCount();
-  // A divisor of every row at which a tile begins: whole tiles round the range to multiples of a tile, and a
-  // tile that packs operands may have come before.
-  int64_t inner = 1;
-  for (int64_t axis : ArrayRef(nest.rowAxes).drop_front())
-    inner *= nest.shape[axis];
-  int64_t begins = takesWholeTiles(count, nest.rows) ? nest.rows : std::gcd(inner, nest.rows);
+  // A divisor of every row at which a tile begins.
+  int64_t begins = std::gcd(nest.tileOfUnits, nest.rows);
   auto tiles = [&](int64_t rows, Value covered) {
     Value middle = binary<arith::AddIOp>(lower, covered);
     begins = std::gcd(begins, rows);

@@ -36,18 +36,64 @@ private:
     for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
       if (failed(normalizeKernel(kernel)))
         return signalPassFailure();
-      func::FuncOp function = declare(kernel);
-      // A lane holds 32 bits on average; f64 takes two registers.
-      cpu::KernelEmitter emitter(kernel, function, vectorWidth / 4, *table, dotProducts);
-      if (failed(emitter.emit()))
+      func::FuncOp function = emitWork(kernel, "", cpu::KernelEmitter::Work::all, *table);
+      if (!function || failed(emitEstimate(kernel, function, *table)) ||
+          failed(emitParts(kernel, function, *table)))
         return signalPassFailure();
-      OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
-      func::ReturnOp::create(atEnd, kernel.getLoc());
       kernel.erase();
     }
   }
 
-  static func::FuncOp declare(KernelOp kernel) {
+  // A lane holds 32 bits on average; f64 takes two registers.
+  cpu::KernelEmitter emitterOf(KernelOp kernel, func::FuncOp function, const TileTable &table) {
+    return cpu::KernelEmitter(kernel, function, vectorWidth / 4, table, dotProducts);
+  }
+
+  // Null after a diagnostic.
+  func::FuncOp emitWork(KernelOp kernel, StringRef suffix, cpu::KernelEmitter::Work work,
+                        const TileTable &table) {
+    Type index = IndexType::get(&getContext()), pointer = LLVM::LLVMPointerType::get(&getContext());
+    SmallVector<Type> range = {index, index};
+    if (work != cpu::KernelEmitter::Work::all)
+      range.insert(range.begin(), pointer);
+    func::FuncOp function = declare(kernel, suffix, range, {});
+    cpu::KernelEmitter emitter = emitterOf(kernel, function, table);
+    emitter.setWork(work);
+    if (failed(emitter.emit()))
+      return nullptr;
+    if (std::optional<int64_t> known = emitter.knownNanoseconds())
+      function->setAttr(kNanosecondsAttr, OpBuilder(kernel).getI64IntegerAttr(*known));
+    OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
+    func::ReturnOp::create(atEnd, kernel.getLoc());
+    return function;
+  }
+
+  // Where only the run knows the sizes, a function of them says how long the kernel takes.
+  LogicalResult emitEstimate(KernelOp kernel, func::FuncOp function, const TileTable &table) {
+    if (function->hasAttr(kNanosecondsAttr))
+      return success();
+    func::FuncOp estimate = declare(kernel, kNanosecondsSuffix, {}, IndexType::get(&getContext()));
+    return emitterOf(kernel, estimate, table).emitNanoseconds();
+  }
+
+  LogicalResult emitParts(KernelOp kernel, func::FuncOp function, const TileTable &table) {
+    Type index = IndexType::get(&getContext());
+    func::FuncOp sizes = declare(kernel, kPartSizesSuffix, {}, {index, index});
+    cpu::KernelEmitter emitter = emitterOf(kernel, sizes, table);
+    FailureOr<bool> divided = emitter.emitSizesOfParts();
+    if (failed(divided))
+      return failure();
+    if (!*divided) {
+      sizes.erase();
+      return success();
+    }
+    function->setAttr(kInPartsAttr, UnitAttr::get(&getContext()));
+    return success(emitWork(kernel, kPartsSuffix, cpu::KernelEmitter::Work::parts, table) &&
+                   emitWork(kernel, kJoinSuffix, cpu::KernelEmitter::Work::joinedParts, table));
+  }
+
+  // Per tensor a pointer and its dynamic sizes, scalars as they are; the same for the results; then `more`.
+  static func::FuncOp declare(KernelOp kernel, StringRef suffix, TypeRange more, TypeRange results) {
     OpBuilder builder(kernel);
     Type index = builder.getIndexType(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
     SmallVector<Type> types;
@@ -59,9 +105,9 @@ private:
     };
     llvm::for_each(kernel.getArgumentTypes(), add);
     llvm::for_each(kernel.getResultTypes(), add);
-    types.append(2, index);
-    auto function = func::FuncOp::create(builder, kernel.getLoc(), kernel.getSymName(),
-                                         builder.getFunctionType(types, {}));
+    llvm::append_range(types, more);
+    auto function = func::FuncOp::create(builder, kernel.getLoc(), (kernel.getSymName() + suffix).str(),
+                                         builder.getFunctionType(types, results));
     function.setPrivate();
     function.addEntryBlock();
     return function;

@@ -48,8 +48,34 @@ LogicalResult KernelEmitter::bindArguments() {
 }
 
 void KernelEmitter::bindRange(ValueRange arguments) {
-  rangeBegin = arguments[0];
-  rangeEnd = arguments[1];
+  if (arguments.empty()) // a function that computes sizes only
+    return;
+  if (work != Work::all)
+    scratchOfParts = arguments.front();
+  rangeBegin = arguments.drop_back().back();
+  rangeEnd = arguments.back();
+}
+
+LogicalResult KernelEmitter::bindSizes() {
+  builder.setInsertionPointToStart(&function.getFunctionBody().front());
+  caches.emplace_back();
+  return failure(failed(bindArguments()) || failed(bindScalars()));
+}
+
+FailureOr<bool> KernelEmitter::emitSizesOfParts() {
+  if (failed(bindSizes()))
+    return failure();
+  auto sums = divisibleSums(kernel.getBody().front().getTerminator()->getOperands());
+  if (!sums.empty())
+    func::ReturnOp::create(builder, loc, emitPartSizes(sums));
+  return !sums.empty();
+}
+
+LogicalResult KernelEmitter::emitNanoseconds() {
+  if (failed(bindSizes()))
+    return failure();
+  func::ReturnOp::create(builder, loc, estimatedNanoseconds());
+  return success();
 }
 
 // Scalars of the body (constants, sizes, index arithmetic) do not depend on the iteration: they come first.
@@ -238,7 +264,12 @@ static int64_t straightElements(KernelOp kernel, ArrayRef<int64_t> shape, int64_
 // Results that are computed over one iteration space share a nest, so that a result may overwrite an operand.
 LogicalResult KernelEmitter::emitRoots() {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  auto setTiles = [&](StringRef tiles) { function->setAttr("ad.tiles", builder.getStringAttr(tiles)); };
+  if (work != Work::all) {
+    auto sums = divisibleSums(roots);
+    placeParts(sums, scratchOfParts);
+    if (work == Work::parts)
+      return emitParts(sums);
+  }
   if (roots.size() == 1) {
     if (std::optional<BlockAxes> axes = transposedAxes(roots.front()))
       return emitTranspose(roots.front(), *axes);
@@ -249,32 +280,21 @@ LogicalResult KernelEmitter::emitRoots() {
   }
   std::optional<unsigned> space = rowSpaceOf(roots);
   recordDepth(roots);
-  if (!space) {
-    setTiles("one");
-    for (auto [root, destination] : llvm::zip_equal(roots, results))
-      if (failed(emitRoot(root, destination)))
-        return failure();
-    return success();
-  }
+  if (!space)
+    return emitApart(roots);
   Nest nest = nestOver(results[*space], roots);
-  nest.begin = rangeBegin;
-  nest.end = rangeEnd;
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
   flat = oneShape && llvm::all_of(roots, [&](Value root) {
            return isFlat(root, isPointwise) || isFlatBroadcast(root, nest);
          });
   if (flat) {
     int64_t count = straightElements(kernel, nest.shape, vectorLanes);
-    setTiles(count > 0 ? "one" : "flat");
-    if (count > 0) {
-      nest.begin = indexConstant(0);
-      nest.end = indexConstant(count);
-      nest.vectors = std::max<int64_t>(1, count / vectorLanes);
-    } else {
-      nest.vectors = vectorsTogether(kernel, vectorLanes);
-    }
-    nest.sizes = {nest.end};
-    nest.shape = {ShapedType::kDynamic};
+    nest.vectors =
+        count > 0 ? std::max<int64_t>(1, count / vectorLanes) : vectorsTogether(kernel, vectorLanes);
+    if (count == 0)
+      chooseFlatUnits(nest);
+    declareUnits({{*space, nest.unitLoops}});
+    flatten(nest);
   } else {
     bool lanesAreSummed = sumsLanesAlong(roots, nest, laneAxisOf(nest));
     bool hasRows = llvm::any_of(roots, [&](Value root) {
@@ -282,68 +302,11 @@ LogicalResult KernelEmitter::emitRoots() {
     });
     if (!oneShape || (hasRows && laneAxisOf(nest) >= 0 && !lanesAreSummed))
       return emitRows(roots, *space);
-    setTiles(nest.shape.empty() ? "one" : "outer");
     nest.vectorize = !sumsLanesAlong(roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
     if (!lanesAreSummed)
       chooseBlock(nest);
+    chooseUnits(nest);
+    declareUnits({{*space, nest.unitLoops}});
   }
   return emitNest(nest, [&](ArrayRef<Position> positions) { return storeRoots(roots, results, positions); });
-}
-
-// One result that needs its own statements: slices inserted one after another, a scan, or a copy.
-LogicalResult KernelEmitter::emitRoot(Value root, const Buffer &destination) {
-  if (auto insert = root.getDefiningOp<tensor::InsertSliceOp>())
-    return emitInsert(insert, destination);
-  if (root.getDefiningOp<tensor::EmptyOp>())
-    return success(); // every element is written by what follows
-  if (auto generic = root.getDefiningOp<linalg::GenericOp>();
-      generic && generic.getNumReductionLoops() > 0 &&
-      generic.getMatchingIndexingMap(generic.getDpsInitOperand(cast<OpResult>(root).getResultNumber()))
-              .getNumResults() == generic.getNumLoops() &&
-      generic.getNumResults() > 1)
-    return emitScan(generic, destination);
-  Nest nest = nestOver(destination, root);
-  nest.vectorize = !sumsLanesAlong(root, nest, laneAxisOf(nest), /*ofShortRows=*/false);
-  return emitNest(nest,
-                  [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
-}
-
-LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination) {
-  // An argument that is inserted into is tied: its content is there already.
-  if (!buffers.count(insert.getDest()) && failed(emitRoot(insert.getDest(), destination)))
-    return failure();
-  auto sourceType = insert.getSourceType();
-  if (sourceType.getRank() != insert.getDestType().getRank())
-    return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
-  Nest nest;
-  nest.roots = {insert.getSource()};
-  nest.shape.assign(sourceType.getShape().begin(), sourceType.getShape().end());
-  for (int64_t axis = 0; axis < sourceType.getRank(); ++axis)
-    nest.sizes.push_back(sizeOf(insert.getSource(), axis));
-  nest.vectorize = !sumsLanesAlong(nest.roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
-  auto valueOf = [&](OpFoldResult number) -> Value {
-    if (auto attr = dyn_cast<Attribute>(number))
-      return indexConstant(cast<IntegerAttr>(attr).getInt());
-    return scalars.lookup(cast<Value>(number));
-  };
-  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    Scope scope(*this);
-    auto values = evaluate(insert.getSource(), positions);
-    if (failed(values))
-      return failure();
-    for (auto [position, value] : llvm::zip_equal(positions, *values)) {
-      Position target;
-      for (auto [index, offset, stride] :
-           llvm::zip_equal(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
-        Value strideValue = valueOf(stride);
-        Value base = binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, strideValue), valueOf(offset));
-        std::optional<int64_t> factor = getConstantIntValue(stride);
-        if (!factor && index.step != 0)
-          return insert.emitOpError("has a dynamic stride along the vector axis");
-        target.push_back({base, wrappingProduct(index.step, factor.value_or(0)), nullptr});
-      }
-      store(destination, target, value);
-    }
-    return success();
-  });
 }

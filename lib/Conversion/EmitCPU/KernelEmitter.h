@@ -9,6 +9,7 @@
 #define ADJOINT_LIB_CONVERSION_EMITCPU_KERNELEMITTER_H
 
 #include "../Contractions.h"
+#include "../WorkUnits.h"
 #include "adjoint/Conversion/Tiles.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,6 +76,9 @@ Operation *combiningOp(linalg::GenericOp generic);
 /// Whether the tensor is so large that it does not stay in the caches from one kernel to the next.
 bool isFromMemory(Type type);
 
+/// The reduced size of the first contraction that the roots are computed by, 0 when it is not known.
+int64_t reducedSize(ArrayRef<Value> roots);
+
 /// Whether every point is computed from the operands' elements at the same point.
 bool isPointwise(linalg::GenericOp generic);
 
@@ -89,6 +93,18 @@ public:
   /// something that is not linalg.
   LogicalResult emit();
 
+  /// What the function does: all of the kernel, the parts of its reductions, or the rest of it from them. The
+  /// last two have one argument more, before the range: the memory of the parts.
+  enum class Work { all, parts, joinedParts };
+  void setWork(Work asked) { work = asked; }
+  /// Emits the body of a function without results and range that returns the number of parts and their bytes.
+  /// False when the kernel's reductions are not to be divided.
+  FailureOr<bool> emitSizesOfParts();
+  /// Emits the body of such a function that returns about how long the kernel takes on one thread.
+  LogicalResult emitNanoseconds();
+  /// That, when the program knows all sizes; after emit().
+  std::optional<int64_t> knownNanoseconds();
+
 protected:
   using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
   using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
@@ -96,22 +112,23 @@ protected:
   // --- KernelEmitter.cpp: arguments, sizes, roots and loop nests
   LogicalResult bindArguments();
   LogicalResult bindScalars();
+  LogicalResult bindSizes();
   Value sizeOf(Value tensor, int64_t axis);
   /// The range of tiles, from the arguments of the function that no operand has taken.
   virtual void bindRange(ValueRange arguments);
   virtual LogicalResult emitRoots();
   virtual LogicalResult emitRoot(Value root, const Buffer &destination);
-  LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination);
-  LogicalResult emitScan(linalg::GenericOp scan, const Buffer &destination);
-  FailureOr<Value> scanSteps(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                             Value from, Value start);
-  std::optional<unsigned> scannedLineDim(linalg::GenericOp scan, ArrayRef<Index> loops);
-  FailureOr<Value> scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                              unsigned line, Value end, Value start);
-  LogicalResult scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                          ArrayRef<Value> lines, unsigned line, Value &carried);
   bool isFlat(Value root, function_ref<bool(linalg::GenericOp)> isOfKind);
   std::optional<unsigned> rowSpaceOf(ValueRange roots);
+  /// Units [begin, end) of the loops that threads share; null where there are none.
+  struct UnitRange {
+    Value begin, end;
+  };
+  /// A part of one axis, whatever the units are.
+  struct Clip {
+    int64_t axis = -1; // none
+    Value lower, upper;
+  };
   /// What a nest does at a set of positions.
   using Store = function_ref<LogicalResult(ArrayRef<Position>)>;
   struct Nest {
@@ -119,14 +136,17 @@ protected:
     SmallVector<int64_t> shape;
     SmallVector<Value> roots; // what is evaluated at the positions
     bool vectorize = true;
-    SmallVector<int64_t> rowAxes;  // which a block enumerates as one
-    bool blocked = false;          // sums into points: columns in blocks, rows and vectors in tiles
-    int64_t rows = 1, vectors = 1; // how many are evaluated together
-    Value begin, end;              // range of the outermost loop, null for all of it
+    SmallVector<int64_t> rowAxes;    // which a block enumerates as one
+    bool blocked = false;            // sums into points: columns in blocks, rows and vectors in tiles
+    int64_t rows = 1, vectors = 1;   // how many are evaluated together
+    int64_t columns = 0;             // of a block
+    int64_t stripOfBlocks = 0;       // rows of blocks of a transposition that follow each other
+    int64_t tileOfUnits = 1;         // units of a block begin at multiples of so many rows
+    SmallVector<UnitLoop> unitLoops; // that threads share
+    UnitRange units;                 // of them, which this call runs
+    Clip clip;
     /// Rows of a block, ShapedType::kDynamic when the program does not say how many.
     int64_t rowCount() const;
-    /// Of one loop.
-    std::pair<Value, Value> rangeOf(int64_t axis, Value zero) const;
   };
 
   // --- FlatBroadcast.cpp: elementwise kernels over short last axes
@@ -143,7 +163,7 @@ protected:
   int64_t laneAxisOf(const Nest &nest);
   virtual LogicalResult emitNest(const Nest &nest, Store store);
   LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
-                          SmallVectorImpl<Position> &positions, Store store);
+                          SmallVectorImpl<Position> &positions, UnitRange units, Store store);
   LogicalResult emitLaneLoop(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
                              Store store);
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
@@ -157,9 +177,68 @@ protected:
   Position rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset, int64_t aligned);
   std::pair<Value, Value> evenTiles(const Nest &nest, int64_t size, Value count);
   void recordDepth(ValueRange roots);
-  LogicalResult emitBatches(const Nest &nest, int64_t axis, Position &outer, Store store);
-  LogicalResult emitBlocks(const Nest &nest, const Position &outer, Store store);
+  LogicalResult emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units, Store store);
+  LogicalResult emitBlocks(const Nest &nest, const Position &outer, UnitRange units, Store store);
+  LogicalResult emitBlock(const Nest &nest, const Position &outer, std::pair<Value, Value> columns,
+                          UnitRange units, Store store);
   LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer, Store inRows);
+
+  // --- Scan.cpp: running reductions
+  LogicalResult emitScan(linalg::GenericOp scan, const Nest &lines, const Buffer &destination);
+  Nest nestOverLines(linalg::GenericOp scan);
+  SmallVector<UnitLoop> loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfLines);
+  FailureOr<Value> scanSteps(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                             Value from, Value start);
+  std::optional<unsigned> scannedLineDim(linalg::GenericOp scan, ArrayRef<Index> loops);
+  FailureOr<Value> scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                              unsigned line, Value end, Value start);
+  LogicalResult scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                          ArrayRef<Value> lines, unsigned line, Value &carried);
+
+  // --- Apart.cpp: results with statements of their own
+  struct ApartRoot {
+    Value root;
+    Nest nest;
+    UnitSpace space;
+  };
+  LogicalResult emitApart(ValueRange roots);
+  int64_t clippableAxis(Value root, ArrayRef<int64_t> shape);
+  ApartRoot shareApart(Value root, unsigned number);
+  LogicalResult emitShared(ApartRoot &apart, const Buffer &destination);
+  UnitRange unitsBehind(Value before, Value count);
+  LogicalResult emitClipped(Value root, const Buffer &destination, const Clip &clip);
+  LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination, const Clip &clip);
+  Clip clipOfSource(tensor::InsertSliceOp insert, const Nest &source, const Clip &clip);
+  Value numberOf(OpFoldResult number);
+
+  // --- Units.cpp: the part of the work that one call does
+  /// Of one kind of step: how long one takes, times the known sizes, and the sizes that the run knows.
+  struct Cost {
+    int64_t picoseconds;
+    SmallVector<Value> sizes;
+    /// By a size of a type, or, when that is dynamic, by the value.
+    void multiply(int64_t size, Value value);
+  };
+  SmallVector<Cost> costs();
+  Value estimatedNanoseconds();
+  bool isTooShort();
+  int64_t addUnitLoops(Nest &nest, int64_t axes);
+  void chooseUnits(Nest &nest);
+  void chooseFlatUnits(Nest &nest);
+  /// Makes one axis of all.
+  void flatten(Nest &nest);
+  void chooseUnitsOfBlocks(Nest &nest);
+  void chooseUnitsOfRows(Nest &rows);
+  int64_t columnsOfUnit(const Nest &nest, int64_t units);
+  void declareUnits(ArrayRef<UnitSpace> spaces);
+  Value elementsAlong(const Nest &nest, ArrayRef<int64_t> axes);
+  /// The product of the units of the loops from that one on.
+  Value unitsFrom(const Nest &nest, unsigned loop);
+  std::optional<unsigned> unitLoopOf(const Nest &nest, int64_t axis);
+  bool hasUnitsInside(const Nest &nest, int64_t axis);
+  LogicalResult overUnits(const Nest &nest, int64_t axis, UnitRange units,
+                          function_ref<LogicalResult(Value index, UnitRange inside)> body);
+  std::pair<Value, Value> boundsOf(const Nest &nest, ArrayRef<int64_t> axes, UnitRange units);
 
   // --- Spill.cpp: accumulators of several contractions in one tile
   using TileSums = SmallVector<std::pair<Value, SmallVector<Position>>>;
@@ -288,8 +367,11 @@ protected:
   int64_t transposedLanes(Value root);
   LogicalResult emitTranspose(Value root, const BlockAxes &axes);
   bool mayStream(Value root, const BlockAxes &axes);
-  LogicalResult emitTransposeLoops(Value root, const BlockAxes &axes, int64_t next, Position &position);
-  LogicalResult emitTransposeBlocks(Value root, const BlockAxes &axes, const Position &outer);
+  void chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes);
+  LogicalResult emitTransposeLoops(const Nest &nest, const BlockAxes &axes, int64_t next, UnitRange units,
+                                   Position &position);
+  LogicalResult emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
+                                    const Position &outer);
   LogicalResult emitTransposeBlock(Value root, const BlockAxes &axes, const Position &outer, Value row,
                                    Value column);
   void setApart(Position &position, ArrayRef<int64_t> axes, Value linear, ArrayRef<int64_t> order);
@@ -320,9 +402,12 @@ protected:
   SmallVector<Value> largeInputs(const Nest &space);
   void chooseFetched(const Nest &space);
   void fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
-  void fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes);
+  /// The levels of caches, as LLVM's prefetch calls them.
+  static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;
+  void fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level = kFirstLevel);
   void fetchInSum(linalg::GenericOp sum, Value element);
   void fetchNextRow(ArrayRef<Position> positions);
+  void fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first);
   bool hasNarrowBlocks(int64_t depth, int64_t elementBytes);
   OpOperand *leftOperand(linalg::GenericOp product, unsigned rowLoop);
   void fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value depth);
@@ -367,8 +452,9 @@ protected:
   FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result,
                                        ArrayRef<Position> positions);
   FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                             ArrayRef<Value> identities);
-  virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity);
+                                             ArrayRef<Value> identities, ArrayRef<Position> positions);
+  virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                       const Position &position);
   FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                       ArrayRef<Value> start, Value lower, Value upper);
   FailureOr<SmallVector<Value>> plainChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
@@ -381,6 +467,23 @@ protected:
                                      Value lower, Value upper, int64_t lanes);
   Value withoutAbsentLanes(Value sum, Value size);
   using BlockCode = function_ref<FailureOr<SmallVector<Value>>(Value lower, Value upper)>;
+  // Parts.cpp: reductions that threads share
+  struct PartialSums {
+    int64_t length = 0;         // of a part: elements that are reduced
+    Value total, count, number; // elements, parts, and the part that is being emitted
+    Buffer buffer;              // [part, place in the result]
+  };
+  bool isDivisible(linalg::GenericOp generic);
+  int64_t blocksOfPart(linalg::GenericOp generic);
+  SmallVector<linalg::GenericOp> divisibleSums(ValueRange roots);
+  Value placeParts(ArrayRef<linalg::GenericOp> sums, Value scratch);
+  Value reducedTotal(linalg::GenericOp generic);
+  FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
+                                            ArrayRef<Position> positions, BlockCode block);
+  LogicalResult emitPartsOf(linalg::GenericOp generic, UnitRange units);
+  LogicalResult emitParts(ArrayRef<linalg::GenericOp> sums);
+  SmallVector<Value> emitPartSizes(ArrayRef<linalg::GenericOp> sums);
+
   // PairwiseTree.cpp
   class WaitingResults;
   FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
@@ -487,6 +590,9 @@ protected:
   SmallVector<Buffer> results;     // destinations
   IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
+  Work work = Work::all;
+  Value scratchOfParts;
+  DenseMap<Operation *, PartialSums> partialSums;
   DenseMap<OpOperand *, PackedOperand> packedOperands;
   DenseMap<Operation *, ByteProduct> byteProducts; // of the nest that is being emitted
   DenseMap<OpOperand *, Buffer> copiedRows;        // rows of i8, contiguous along K: [row, depth]

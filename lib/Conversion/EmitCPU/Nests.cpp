@@ -48,41 +48,45 @@ int64_t KernelEmitter::laneAxisOf(const Nest &nest) {
 LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
   if (nest.blocked) {
     Position outer(laneAxisOf(nest), {indexConstant(0), 0, nullptr});
-    return emitBatches(nest, 0, outer, store);
+    return emitBatches(nest, 0, outer, nest.units, store);
   }
   SmallVector<Position> positions(1);
-  return emitLoops(nest, 0, nest.vectorize ? laneAxisOf(nest) : -1, positions, store);
+  return emitLoops(nest, 0, nest.vectorize ? laneAxisOf(nest) : -1, positions, nest.units, store);
 }
 
 LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
-                                       SmallVectorImpl<Position> &positions, Store store) {
+                                       SmallVectorImpl<Position> &positions, UnitRange units, Store store) {
   int64_t rank = nest.shape.size();
   if (axis == rank)
     return store(positions);
-  auto [lower, upper] = nest.rangeOf(axis, indexConstant(0));
-  if (axis == laneAxis)
-    return emitLaneLoop(nest, lower, upper, positions, store);
-  auto withIndices = [&](Value base, int64_t count) {
+  auto withIndices = [&](Value base, int64_t count, UnitRange inside) {
     SmallVector<Position> extended;
     for (int64_t i = 0; i < count; ++i) {
       Value index = i == 0 ? base : binary<arith::AddIOp>(base, indexConstant(i));
       for (const Position &position : positions)
         extended.emplace_back(position).push_back({index, 0, nullptr});
     }
-    return emitLoops(nest, axis + 1, laneAxis, extended, store);
+    return emitLoops(nest, axis + 1, laneAxis, extended, inside, store);
   };
-  if (nest.shape[axis] == 1 && !(axis == 0 && nest.begin))
-    return withIndices(indexConstant(0), 1);
+  if (hasUnitsInside(nest, axis))
+    return overUnits(nest, axis, units,
+                     [&](Value base, UnitRange inside) { return withIndices(base, 1, inside); });
+  auto [lower, upper] = boundsOf(nest, axis, units);
+  if (axis == laneAxis)
+    return emitLaneLoop(nest, lower, upper, positions, store);
+  if (nest.shape[axis] == 1 && axis != nest.clip.axis)
+    return withIndices(indexConstant(0), 1, units);
   if (axis == rank - 1 && nest.rows > 1) {
     Value step = indexConstant(nest.rows);
     Value whole =
         binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
     Value middle = binary<arith::AddIOp>(lower, whole);
-    if (failed(emitLoop(lower, middle, step, [&](Value base) { return withIndices(base, nest.rows); })))
+    if (failed(
+            emitLoop(lower, middle, step, [&](Value base) { return withIndices(base, nest.rows, units); })))
       return failure();
     lower = middle;
   }
-  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return withIndices(base, 1); });
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return withIndices(base, 1, units); });
 }
 
 // Vectors over [lower, upper) of the lane axis, as many together as the nest says, then fewer, then a masked

@@ -299,9 +299,17 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOfCopy(Value r
 }
 
 void KernelEmitter::emitPacking(const PackedOperand &packed) {
-  function->setAttr("ad.tiles", builder.getStringAttr("one"));
+  // A unit is a panel.
+  Nest nest = nestOver(results.front(), {});
+  nest.units = {rangeBegin, rangeEnd};
+  if (!isTooShort())
+    nest.unitLoops = {{{0}, 1}};
+  declareUnits({{0, nest.unitLoops}});
   const Buffer &buffer = buffers.find(packed.operand->get())->second;
-  fillPanels(packed, buffer, {}, indexConstant(0), buffer.sizes[packed.columnAxis]);
+  auto [lower, upper] = boundsOf(nest, 0, nest.units);
+  Value tile = indexConstant(packed.tile), columns = buffer.sizes[packed.columnAxis];
+  fillPanels(packed, buffer, {}, binary<arith::MulIOp>(lower, tile),
+             binary<arith::MinUIOp>(binary<arith::MulIOp>(upper, tile), columns));
 }
 
 // The position of an element of the operand, with batch axes from the loops outside.

@@ -15,7 +15,6 @@ using namespace mlir::ad::cpu;
 static constexpr int64_t kPrefetchBytes = 1024 * 1024;
 static constexpr int64_t kLineBytes = 64;
 // Into which cache a line goes.
-static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;
 
 static bool isBeyond(Type type, int64_t bytes) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -64,11 +63,11 @@ void KernelEmitter::fetchLines(const Buffer &buffer, const Position &position, i
 }
 
 // The line that lies `bytes` behind the position.
-void KernelEmitter::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes) {
+void KernelEmitter::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
   int64_t step;
   Value indices, index = linearIndex(buffer, position, step, indices);
   Value line = binary<arith::AddIOp>(index, indexConstant(bytes / memoryBytes(buffer.element)));
-  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/0, kFirstLevel, /*cache=*/1);
+  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/0, level, /*cache=*/1);
 }
 
 // In the loop of a sum, at the vector that starts at `element` of the row.
@@ -97,6 +96,37 @@ void KernelEmitter::fetchNextRow(ArrayRef<Position> positions) {
   for (const Buffer &input : fetchedInputs)
     for (const Position &position : positions)
       fetchLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
+}
+
+// In the loop over K of chains side by side whose operand lies along K, at step `first`. It reads a line of
+// each row in turn, for which memory would have to change its page each time; several threads make that
+// worse. So one row after the other is fetched ahead, a good part of a page at once.
+void KernelEmitter::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
+  constexpr int64_t kLinesAtOnce = 16;
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  for (OpOperand *operand : operandsToTranspose(generic, loops)) {
+    auto found = buffers.find(operand->get());
+    if (found == buffers.end()) // computed inside the kernel
+      continue;
+    const Buffer &buffer = found->second;
+    // A step of the loop reads a line of each row; after as many steps as there are rows comes the next span.
+    int64_t perLine = kLineBytes / memoryBytes(buffer.element);
+    if (groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
+        lanes != kLinesAtOnce)
+      continue;
+    Value line = indexConstant(perLine), span = indexConstant(kLinesAtOnce * perLine);
+    Value row = binary<arith::RemUIOp>(binary<arith::DivUIOp>(first, line), indexConstant(lanes));
+    SmallVector<Index> ahead(loops);
+    for (Index &index : ahead)
+      if (!index.isUniform())
+        index = {binary<arith::AddIOp>(index.base, row), 0, nullptr};
+    Value number = binary<arith::AddIOp>(binary<arith::DivUIOp>(first, span), indexConstant(1));
+    ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
+    Position position = apply(generic.getMatchingIndexingMap(operand), ahead);
+    for (int64_t i = 0; i < kLinesAtOnce; ++i)
+      fetchAhead(buffer, position, i * kLineBytes, kSecondLevel);
+  }
 }
 
 // Where the block of the right operand that the caches hold has few columns, its tiles of rows follow each

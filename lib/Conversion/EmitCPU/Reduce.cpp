@@ -83,8 +83,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, u
   }
   if (usesLanes(generic)) {
     SmallVector<Value> sums;
-    for (auto [loop, identity] : llvm::zip_equal(loops, start)) {
-      FailureOr<Value> sum = reduceLanes(generic, loop, identity);
+    for (auto [loop, identity, position] : llvm::zip_equal(loops, start, positions)) {
+      FailureOr<Value> sum = reduceLanes(generic, loop, identity, position);
       if (failed(sum))
         return failure();
       sums.push_back(*sum);
@@ -95,12 +95,9 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, u
     for (Value &value : start)
       value = splat(value, lanes);
   if (generic.getNumResults() == 1)
-    return reduceBlocks(generic, loops, start);
+    return reduceBlocks(generic, loops, start, positions);
   // Several accumulators: one chain over everything.
-  Value total = indexConstant(1);
-  for (unsigned dim : reductionDims(generic))
-    total = binary<arith::MulIOp>(total, loopSize(generic, dim));
-  auto all = chain(generic, loops, start, indexConstant(0), total);
+  auto all = chain(generic, loops, start, indexConstant(0), reducedTotal(generic));
   if (failed(all))
     return failure();
   SmallVector<Value> picked;
@@ -111,19 +108,16 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, u
 
 FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp generic,
                                                           ArrayRef<SmallVector<Index>> loops,
-                                                          ArrayRef<Value> identities) {
-  Value total = indexConstant(1);
-  for (unsigned dim : reductionDims(generic))
-    total = binary<arith::MulIOp>(total, loopSize(generic, dim));
+                                                          ArrayRef<Value> identities,
+                                                          ArrayRef<Position> positions) {
   // Sums of integers are the same in any order.
   if (groupSize(generic) == kBytesPerLane)
     return byteChain(generic, loops, identities);
   OrderAttr order = kernel.getOrderAttr();
-  Operation *join = combiningOp(generic);
   auto block = [&](Value lower, Value upper) { return chain(generic, loops, identities, lower, upper); };
   if (!order || order.isLanes())
-    return block(indexConstant(0), total);
-  return pairwiseTree(total, order.getLength(), identities, join, block);
+    return block(indexConstant(0), reducedTotal(generic));
+  return orderedTree(generic, identities, positions, block);
 }
 
 // acc = body(k, acc) for ascending k, all positions in one loop. `start` holds the accumulators of each
@@ -180,22 +174,19 @@ LogicalResult KernelEmitter::chainStep(linalg::GenericOp generic, ArrayRef<Index
 }
 
 FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
-                                            Value identity) {
+                                            Value identity, const Position &position) {
   if (lanes != 1 && sumsRowsTogether(generic))
     return reduceRows(generic, loops, identity);
   if (lanes != 1)
     return generic.emitOpError("sums over lanes inside vector code; this kernel needs another shape");
   OrderAttr order = kernel.getOrderAttr();
-  Value total = indexConstant(1);
-  for (unsigned dim : reductionDims(generic))
-    total = binary<arith::MulIOp>(total, loopSize(generic, dim));
   auto chunk = [&](Value lower, Value upper) -> FailureOr<SmallVector<Value>> {
     FailureOr<Value> sum = laneChunk(generic, loops, identity, lower, upper, order.getLanes());
     if (failed(sum))
       return failure();
     return SmallVector<Value>{*sum};
   };
-  auto sums = pairwiseTree(total, order.getLength(), identity, combiningOp(generic), chunk);
+  auto sums = orderedTree(generic, identity, position, chunk);
   if (failed(sums))
     return failure();
   endPass();

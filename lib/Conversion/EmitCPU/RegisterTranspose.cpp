@@ -255,6 +255,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedSteps(linalg::GenericOp g
     for (size_t i : positions)
       if (failed(transposeOperands(generic, loops[i], steps, active)))
         return failure();
+    if (!active)
+      fetchRowsAhead(generic, loops[positions.front()], first);
     for (Value step : steps)
       for (size_t i : positions)
         if (failed(chainStep(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))

@@ -20,11 +20,6 @@ int64_t KernelEmitter::Nest::rowCount() const {
   return count;
 }
 
-std::pair<Value, Value> KernelEmitter::Nest::rangeOf(int64_t axis, Value zero) const {
-  bool outermost = axis == 0 && begin;
-  return {outermost ? begin : zero, outermost ? end : sizes[axis]};
-}
-
 // The axes before the lanes on which no operand along the lanes depends; if all of them are batches, the last
 // one. Only the outermost row axis may have a size that the program leaves open.
 SmallVector<int64_t> KernelEmitter::rowAxesOf(const Nest &nest, int64_t laneAxis) {

@@ -36,10 +36,9 @@ LogicalResult KernelEmitter::emitRows(ValueRange roots, unsigned space) {
   rows.sizes.pop_back();
   rows.roots.clear();
   rows.vectorize = false;
-  rows.begin = rangeBegin;
-  rows.end = rangeEnd;
   rows.rows = rowsTogether(roots, whole);
-  function->setAttr("ad.tiles", builder.getStringAttr(rows.shape.empty() ? "one" : "outer"));
+  chooseUnitsOfRows(rows);
+  declareUnits({{space, rows.unitLoops}});
   return emitNest(rows, [&](ArrayRef<Position> positions) { return emitRowsAt(roots, whole, positions); });
 }
 
@@ -96,7 +95,7 @@ LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, Arr
   Visited searched;
   along.vectorize = llvm::none_of(split.whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
   LogicalResult stored =
-      emitLoops(along, last, along.vectorize ? last : -1, starts, [&](ArrayRef<Position> positions) {
+      emitLoops(along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
         fetchNextRow(positions);
         return storeRoots(split.whole, split.wholeBuffers, positions);
       });

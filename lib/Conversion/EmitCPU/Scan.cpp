@@ -21,15 +21,30 @@ static AffineMap stepMapOf(linalg::GenericOp scan) {
   return scan.getMatchingIndexingMap(scan.getDpsInitOperand(0));
 }
 
-// The first output is stored; the other one carries the accumulator.
-LogicalResult KernelEmitter::emitScan(linalg::GenericOp scan, const Buffer &destination) {
-  AffineMap lineMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
+KernelEmitter::Nest KernelEmitter::nestOverLines(linalg::GenericOp scan) {
   Value lines = scan.getDpsInits()[1];
   auto lineType = cast<RankedTensorType>(lines.getType());
   Nest nest;
   nest.shape.assign(lineType.getShape().begin(), lineType.getShape().end());
   for (int64_t axis = 0; axis < lineType.getRank(); ++axis)
     nest.sizes.push_back(sizeOf(lines, axis));
+  return nest;
+}
+
+// Axes of the lines as those of the steps, which are the result.
+SmallVector<UnitLoop> KernelEmitter::loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfLines) {
+  AffineMap lineMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
+  auto loops = llvm::to_vector(loopsOfLines);
+  for (UnitLoop &loop : loops)
+    for (int64_t &axis : loop.axes)
+      axis = *stepMapOf(scan).getResultPosition(lineMap.getResult(axis));
+  return loops;
+}
+
+// The first output is stored; the other one carries the accumulator.
+LogicalResult KernelEmitter::emitScan(linalg::GenericOp scan, const Nest &nest, const Buffer &destination) {
+  AffineMap lineMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
+  Value lines = scan.getDpsInits()[1];
   return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     for (const Position &position : positions) {
       SmallVector<Index> loops = loopsFromOutput(scan, lineMap, position);

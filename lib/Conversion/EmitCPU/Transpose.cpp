@@ -73,11 +73,13 @@ static int64_t elementsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
 }
 
 LogicalResult KernelEmitter::emitTranspose(Value root, const BlockAxes &axes) {
-  function->setAttr("ad.tiles", builder.getStringAttr("one"));
+  Nest nest = nestOver(results.front(), root);
+  chooseUnitsOfTranspose(nest, axes);
+  declareUnits({{0, nest.unitLoops}});
   const Buffer &destination = results.front();
   Position position(destination.shape.size());
   if (!mayStream(root, axes))
-    return emitTransposeLoops(root, axes, 0, position);
+    return emitTransposeLoops(nest, axes, 0, nest.units, position);
   // The host's memory may begin anywhere.
   Type i64 = builder.getI64Type();
   auto number = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, loc, i64, value); };
@@ -90,7 +92,7 @@ LogicalResult KernelEmitter::emitTranspose(Value root, const BlockAxes &axes) {
     builder.setInsertionPointToStart(streamed ? branch.thenBlock() : branch.elseBlock());
     Scope scope(*this);
     streams = streamed;
-    LogicalResult emitted = emitTransposeLoops(root, axes, 0, position);
+    LogicalResult emitted = emitTransposeLoops(nest, axes, 0, nest.units, position);
     streams = false;
     if (failed(emitted))
       return failure();
@@ -117,21 +119,48 @@ void KernelEmitter::stream(const Buffer &buffer, const Position &position, Value
 }
 
 // Loops over the axes that stay as they are, then over blocks.
-LogicalResult KernelEmitter::emitTransposeLoops(Value root, const BlockAxes &axes, int64_t next,
-                                                Position &position) {
-  const Buffer &destination = results.front();
-  if (next == int64_t(destination.shape.size()))
-    return emitTransposeBlocks(root, axes, position);
+LogicalResult KernelEmitter::emitTransposeLoops(const Nest &nest, const BlockAxes &axes, int64_t next,
+                                                UnitRange units, Position &position) {
+  if (next == int64_t(nest.shape.size()))
+    return emitTransposeBlocks(nest, axes, units, position);
   if (llvm::is_contained(axes.rows, next) || llvm::is_contained(axes.columns, next))
-    return emitTransposeLoops(root, axes, next + 1, position);
-  return emitLoop(indexConstant(0), destination.sizes[next], indexConstant(1), [&](Value base) {
+    return emitTransposeLoops(nest, axes, next + 1, units, position);
+  auto at = [&](Value base, UnitRange inside) {
     position[next] = {base, 0, nullptr};
-    return emitTransposeLoops(root, axes, next + 1, position);
-  });
+    return emitTransposeLoops(nest, axes, next + 1, inside, position);
+  };
+  if (hasUnitsInside(nest, next))
+    return overUnits(nest, next, units, at);
+  auto [lower, upper] = boundsOf(nest, next, units);
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
+}
+
+// The axes that stay as they are, and strips of blocks. The last block of an axis overlaps the one before, so
+// a strip has both.
+void KernelEmitter::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
+  nest.units = {rangeBegin, rangeEnd};
+  nest.stripOfBlocks = transposedLanes(nest.roots.front()) * kBlocksAlongOperand;
+  if (isTooShort())
+    return;
+  for (auto [axis, size] : llvm::enumerate(nest.shape))
+    if (size != 1 && !llvm::is_contained(axes.rows, axis) && !llvm::is_contained(axes.columns, axis))
+      nest.unitLoops.push_back({{int64_t(axis)}, 1});
+  int64_t width = transposedLanes(nest.roots.front()), rows = elementsOf(nest.shape, axes.rows);
+  for (int64_t blocks : {kBlocksAlongOperand, kBlocksAlongOperand - 1, kBlocksAlongOperand + 1}) {
+    int64_t rest = rows % (blocks * width);
+    if (rest != 0 && rest < width)
+      continue;
+    nest.stripOfBlocks = blocks * width;
+    if (rows > nest.stripOfBlocks)
+      nest.unitLoops.push_back({axes.rows, nest.stripOfBlocks});
+    return;
+  }
 }
 
 // The last blocks of an axis overlap the ones before, which writes the same values again.
-LogicalResult KernelEmitter::emitTransposeBlocks(Value root, const BlockAxes &axes, const Position &outer) {
+LogicalResult KernelEmitter::emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
+                                                 const Position &outer) {
+  Value root = nest.roots.front();
   const Buffer &destination = results.front();
   int64_t width = transposedLanes(root);
   int64_t rows = elementsOf(destination.shape, axes.rows);
@@ -139,8 +168,9 @@ LogicalResult KernelEmitter::emitTransposeBlocks(Value root, const BlockAxes &ax
   auto start = [&](Value at, int64_t size) {
     return binary<arith::MinUIOp>(at, indexConstant(size - width));
   };
-  Value step = indexConstant(width), strip = indexConstant(width * kBlocksAlongOperand);
-  return emitLoop(indexConstant(0), indexConstant(rows), strip, [&](Value from) {
+  Value step = indexConstant(width), strip = indexConstant(nest.stripOfBlocks);
+  auto [lower, upper] = boundsOf(nest, axes.rows, units);
+  return emitLoop(lower, upper, strip, [&](Value from) {
     Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, strip), indexConstant(rows));
     return emitLoop(indexConstant(0), indexConstant(columns), step, [&](Value column) {
       return emitLoop(from, to, step, [&](Value row) {

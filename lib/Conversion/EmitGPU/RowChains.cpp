@@ -125,10 +125,10 @@ FailureOr<Value> RowEmitter::laneChunk(linalg::GenericOp generic, SmallVector<In
 }
 
 // Chunks that a block sums at once are a subtree of the tree over all of them.
-FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
-                                         Value identity) {
+FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                         const Position &position) {
   if (!byBlock || spread)
-    return RunEmitter::reduceLanes(generic, loops, identity);
+    return RunEmitter::reduceLanes(generic, loops, identity, position);
   // Where the groups go different ways, no sum of the whole block may begin.
   if (failed(hoistReduced(generic, loops)) || (share.brings && failed(fillLines(generic))))
     return failure();

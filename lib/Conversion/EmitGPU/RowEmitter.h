@@ -60,7 +60,8 @@ private:
   FailureOr<Value> compute(Value tensor, const Position &position) override;
 
   // --- RowChains.cpp: sums
-  FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity) override;
+  FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                               const Position &position) override;
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes) override;
   void prepareKeptRuns();

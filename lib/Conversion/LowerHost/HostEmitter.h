@@ -7,6 +7,7 @@
 #define ADJOINT_LIB_CONVERSION_LOWERHOST_HOSTEMITTER_H
 
 #include "../MemoryPlan.h"
+#include "../WorkUnits.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -17,9 +18,9 @@
 
 namespace mlir::ad {
 
-/// Work below which waking a second thread costs more than it saves: about ten microseconds of one core, in
-/// steps of the kernel's innermost code over single elements. A poll takes some nanoseconds.
-constexpr int64_t kWorkForThreads = 1 << 21, kWorkBetweenPolls = kWorkForThreads;
+/// Some microseconds of one core, in steps of the kernel's innermost code over single elements. A poll takes
+/// some nanoseconds.
+constexpr int64_t kWorkBetweenPolls = 1 << 21;
 
 struct HostOptions {
   bool profile = false; ///< kernels are bracketed with calls that take the time
@@ -100,12 +101,12 @@ private:
   void poll();
   void pollEvery(Value iteration, int64_t iterations);
   SmallVector<Value> operandsOf(LaunchOp launch);
-  struct LaunchRange {
-    Value tiles;
-    bool isWorthThreads;
-  };
-  LaunchRange rangeOf(LaunchOp launch, func::FuncOp kernel);
-  void callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles);
+  void launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
+  Value launchInParts(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, Value nanoseconds);
+  Value nanosecondsOf(func::FuncOp kernel, ArrayRef<Value> operands);
+  Value unitsOf(LaunchOp launch, func::FuncOp kernel);
+  Value unitsAround(const UnitSpace &space, const HostTensor &result);
+  void callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value units, Value nanoseconds);
   Type closureType(ArrayRef<Value> operands);
   /// The operands in memory, each as a kernel takes it from there.
   Value closureOf(ArrayRef<Value> operands);

@@ -5,6 +5,7 @@
 
 #include "HostEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -50,7 +51,7 @@ static int64_t elementsOf(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return 1;
-  return tensor.hasStaticShape() ? tensor.getNumElements() : kWorkForThreads;
+  return tensor.hasStaticShape() ? tensor.getNumElements() : kWorkBetweenPolls;
 }
 
 static int64_t workOnResults(LaunchOp launch, func::FuncOp kernel) {
@@ -106,21 +107,94 @@ void HostEmitter::emitLaunch(LaunchOp launch) {
     call("adrt_kernel_begin", nullptr, {context, number});
   if (options.device)
     launchOnDevice(launch, kernel, operands);
-  else if (LaunchRange range = rangeOf(launch, kernel); range.isWorthThreads)
-    callOnThreads(kernel, operands, range.tiles);
   else
-    runWhole(launch, kernel, operands, range.tiles);
+    launchOnProcessor(launch, kernel, operands);
   if (options.profile)
     call("adrt_kernel_end", nullptr, {context, number});
 }
 
-HostEmitter::LaunchRange HostEmitter::rangeOf(LaunchOp launch, func::FuncOp kernel) {
-  StringRef tiles = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
-  if (tiles == "one")
-    return {indexConstant(1), false};
-  const HostTensor first = tensors.lookup(launch.getResult(0));
-  bool worth = workOnResults(launch, kernel) >= kWorkForThreads;
-  return {tiles == "flat" ? elementCount(first) : first.sizes.front(), worth};
+static func::FuncOp companionOf(func::FuncOp kernel, StringRef suffix) {
+  return kernel->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>((kernel.getSymName() + suffix).str());
+}
+
+void HostEmitter::launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
+  Value units = unitsOf(launch, kernel);
+  bool inParts = kernel->hasAttr(kInPartsAttr);
+  bool isOne = getConstantIntValue(getAsOpFoldResult(units)) == 1;
+  if (!inParts && isOne)
+    return runWhole(launch, kernel, llvm::to_vector(operands), units);
+  Value nanoseconds = nanosecondsOf(kernel, operands);
+  if (!inParts)
+    return callOnThreads(kernel, operands, units, nanoseconds);
+  // One thread needs no parts, and several do not where there are results for all of them.
+  Value threads = call("adrt_threads_for", builder.getI64Type(), {context, nanoseconds});
+  Value enough = arith::SelectOp::create(
+      builder, loc, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, threads, i64(1)),
+      arith::MulIOp::create(builder, loc, threads, i64(2)), i64(0));
+  Value several = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, toI64(units), enough);
+  auto branch = scf::IfOp::create(builder, loc, pointerType, several, /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard insertion(builder);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    if (isOne)
+      runWhole(launch, kernel, llvm::to_vector(operands), units);
+    else
+      callOnThreads(kernel, operands, units, nanoseconds);
+    scf::YieldOp::create(builder, loc, context); // anything but null
+    builder.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(builder, loc, launchInParts(launch, kernel, operands, nanoseconds));
+  }
+  guardNotNull(branch.getResult(0));
+}
+
+// The parts, then what is made of them. Returns the memory of the parts, null where there was none.
+Value HostEmitter::launchInParts(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands,
+                                 Value nanoseconds) {
+  func::FuncOp sizesOf = companionOf(kernel, kPartSizesSuffix), join = companionOf(kernel, kJoinSuffix);
+  auto sizes = func::CallOp::create(builder, loc, sizesOf, operands);
+  // Behind the pools of the plan.
+  Value number = i32(plan.pools.size());
+  Value scratch = call("adrt_buffer", pointerType, {context, number, toI64(sizes.getResult(1))});
+  Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
+  Value isThere = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, scratch, null);
+  auto branch = scf::IfOp::create(builder, loc, isThere);
+  OpBuilder::InsertionGuard insertion(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  auto withScratch = llvm::to_vector(operands);
+  withScratch.push_back(scratch);
+  callOnThreads(companionOf(kernel, kPartsSuffix), withScratch, sizes.getResult(0), nanoseconds);
+  callOnThreads(join, withScratch, unitsOf(launch, join), i64(0));
+  return scratch;
+}
+
+// About how long the kernel takes on one thread.
+Value HostEmitter::nanosecondsOf(func::FuncOp kernel, ArrayRef<Value> operands) {
+  if (auto known = kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr))
+    return i64(known.getInt());
+  func::FuncOp estimate = companionOf(kernel, kNanosecondsSuffix);
+  return toI64(func::CallOp::create(builder, loc, estimate, operands).getResult(0));
+}
+
+Value HostEmitter::unitsOf(LaunchOp launch, func::FuncOp kernel) {
+  WorkUnits spaces = *unitsFromAttribute(kernel->getAttr(kUnitsAttr));
+  Value units = indexConstant(0);
+  for (const UnitSpace &space : spaces)
+    units = builder.createOrFold<arith::AddIOp>(
+        loc, units, unitsAround(space, tensors.lookup(launch.getResult(space.result))));
+  return units;
+}
+
+// The product of the units of the loops around a result.
+Value HostEmitter::unitsAround(const UnitSpace &space, const HostTensor &result) {
+  Value units = indexConstant(1);
+  for (const UnitLoop &loop : space.loops) {
+    Value elements = indexConstant(1);
+    for (int64_t axis : loop.axes)
+      elements = builder.createOrFold<arith::MulIOp>(loc, elements, result.sizes[axis]);
+    Value parts = builder.createOrFold<arith::CeilDivUIOp>(loc, elements, indexConstant(loop.step));
+    units = builder.createOrFold<arith::MulIOp>(loc, units, parts);
+  }
+  return units;
 }
 
 // What an operand is in memory: sizes are 64 bits wide, and LLVM has no floats of 8 bits.
@@ -160,13 +234,14 @@ Value HostEmitter::closureOf(ArrayRef<Value> operands) {
 }
 
 // The operands go through memory to a function of the type that the runtime calls.
-void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value tiles) {
+void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value units,
+                                Value nanoseconds) {
   shared.noteCall(kernel);
   Value closure = closureOf(operands);
   func::FuncOp range = shared.rangeFunction(kernel, closureType(operands));
   Value function = func::ConstantOp::create(builder, loc, range.getFunctionType(), range.getSymName());
   Value address = UnrealizedConversionCastOp::create(builder, loc, pointerType, function).getResult(0);
-  call("adrt_parallel_for", nullptr, {context, toI64(tiles), address, closure});
+  call("adrt_parallel_for", nullptr, {context, toI64(units), nanoseconds, address, closure});
 }
 
 func::FuncOp HostModule::rangeFunction(func::FuncOp kernel, Type closureType) {

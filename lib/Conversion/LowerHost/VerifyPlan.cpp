@@ -21,6 +21,7 @@ public:
 private:
   LogicalResult verify(Operation *op);
   LogicalResult verifyKernel(LaunchOp launch);
+  LogicalResult verifyUnits(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifySpace(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyMaps(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyClusters(LaunchOp launch, func::FuncOp kernel);
@@ -52,7 +53,7 @@ bool PlanVerifier::hasPlan(Operation *op, StringRef name, ValueRange values, boo
 
 LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
-  if (!kernel || !kernel->hasAttrOfType<StringAttr>("ad.tiles") || isDeviceKernel(kernel) != options.device)
+  if (!kernel || !(options.device ? isDeviceKernel(kernel) : kernel->hasAttr(kUnitsAttr)))
     return launch.emitOpError("launches a kernel without code; run ")
            << (options.device ? "ad-emit-gpu" : "ad-emit-cpu") << " first";
   if (launch.getKernel().starts_with("ad_") || launch.getKernel().starts_with("adrt_"))
@@ -60,7 +61,24 @@ LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
                               "ad-outline-kernels first, which renames it");
   if (launch.getNumResults() == 0)
     return launch.emitOpError("has no results; the host program expects tensors, not destinations");
-  return options.device ? verifySpace(launch, kernel) : success();
+  return options.device ? verifySpace(launch, kernel) : verifyUnits(launch, kernel);
+}
+
+// Results of the launch and axes of theirs.
+LogicalResult PlanVerifier::verifyUnits(LaunchOp launch, func::FuncOp kernel) {
+  std::optional<WorkUnits> units = unitsFromAttribute(kernel->getAttr(kUnitsAttr));
+  auto isSpace = [&](const UnitSpace &space) {
+    if (space.result >= launch.getNumResults())
+      return false;
+    int64_t rank = cast<RankedTensorType>(launch.getResult(space.result).getType()).getRank();
+    return llvm::all_of(space.loops, [&](const UnitLoop &loop) {
+      return llvm::all_of(loop.axes, [&](int64_t axis) { return axis < rank; });
+    });
+  };
+  if (!units || !llvm::all_of(*units, isSpace))
+    return launch.emitOpError("launches a kernel whose ad.units names no axes of its results; expected "
+                              "[[RESULT, array<i64: STEP, AXIS, …>, …], …]");
+  return success();
 }
 
 // A result of the launch and some of its axes.

@@ -66,10 +66,11 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 
 // What passes write for later ones, on any operation.
 static constexpr StringRef kPassAttributes[] = {
-    "ad.arena_bytes", "ad.blocks",  "ad.buffer",     "ad.buffer_before", "ad.buffers", "ad.class",
-    "ad.cluster",     "ad.depth",   "ad.group",      "ad.kernel_names",  "ad.mma",     "ad.pool_bytes",
-    "ad.resident",    "ad.run",     "ad.same_sizes", "ad.shared_bytes",  "ad.space",   "ad.swap",
-    "ad.tensor_maps", "ad.threads", "ad.tile",       "ad.tiles"};
+    "ad.arena_bytes",  "ad.blocks",     "ad.buffer",       "ad.buffer_before", "ad.buffers",
+    "ad.class",        "ad.cluster",    "ad.depth",        "ad.group",         "ad.in_parts",
+    "ad.kernel_names", "ad.mma",        "ad.nanoseconds",  "ad.pool_bytes",    "ad.resident",
+    "ad.run",          "ad.same_sizes", "ad.shared_bytes", "ad.space",         "ad.swap",
+    "ad.tensor_maps",  "ad.threads",    "ad.tile",         "ad.tiles",         "ad.units"};
 
 // `expected one of a, b`, and the one that was probably meant.
 static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given, ArrayRef<StringRef> names) {

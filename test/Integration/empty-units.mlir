@@ -1,0 +1,39 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Axes that are empty in this run, with others around them whose units threads share.
+//
+// RUN: ad-runner %s --target cpu --threads 1 --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
+// RUN: ad-runner %s --target cpu --threads 2 --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
+// RUN: ad-runner %s --target cpu --threads 2 --tiles small --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
+// RUN: ad-runner %s --target cpu --threads 2 --arg x=normal:1 --dim x.0=3 --dim x.1=4 --dim x.2=0 --print | FileCheck %s --check-prefix=LAST
+// RUN: ad-runner %s --entry known --target cpu --arg x=zeros --arg w=normal:1 --dim x.2=5 --dim w.0=5 --dim w.1=7 --print | FileCheck %s --check-prefix=KNOWN
+// KNOWN: y: tensor<3x0x7xf32> =
+// KNOWN: s: tensor<0x7xf32> =
+// CHECK: y: tensor<3x0x5xf32> =
+// CHECK: sums: tensor<3x0xf32> =
+// CHECK: product: tensor<3x0x0xf32> =
+// CHECK: line: tensor<3x0x5xf32> =
+// LAST: y: tensor<3x4x0xf32> =
+// LAST: sums: tensor<3x4xf32> =
+// LAST-NEXT: {{^\[\[}}0. 0. 0. 0.]
+// LAST: product: tensor<3x4x4xf32> =
+// LAST-NEXT: 0. 0. 0. 0.]
+// LAST: line: tensor<3x4x0xf32> =
+
+func.func @main(%x: tensor<?x?x?xf32> {ad.name = "x"})
+    -> (tensor<?x?x?xf32> {ad.name = "y"}, tensor<?x?xf32> {ad.name = "sums"}, tensor<?x?x?xf32> {ad.name = "product"},
+        tensor<?x?x?xf32> {ad.name = "line"}) {
+  %y = ad.softmax %x axis 2 : tensor<?x?x?xf32>
+  %sums = ad.reduce_sum %x axes [2] : tensor<?x?x?xf32> -> tensor<?x?xf32>
+  %product = ad.dot %x, %x batch [0] x [0] contract [2] x [2] : (tensor<?x?x?xf32>, tensor<?x?x?xf32>) -> tensor<?x?x?xf32>
+  %line = ad.cumsum %x axis 2 : tensor<?x?x?xf32>
+  return %y, %sums, %product, %line : tensor<?x?x?xf32>, tensor<?x?xf32>, tensor<?x?x?xf32>, tensor<?x?x?xf32>
+}
+
+// The same where the program says which axis is empty.
+func.func @known(%x: tensor<3x0x?xf32> {ad.name = "x"}, %w: tensor<?x?xf32> {ad.name = "w"})
+    -> (tensor<3x0x?xf32> {ad.name = "y"}, tensor<0x?xf32> {ad.name = "s"}) {
+  %y = ad.dot %x, %w contract [2] x [0] : (tensor<3x0x?xf32>, tensor<?x?xf32>) -> tensor<3x0x?xf32>
+  %s = ad.reduce_sum %y axes [0] : tensor<3x0x?xf32> -> tensor<0x?xf32>
+  return %y, %s : tensor<3x0x?xf32>, tensor<0x?xf32>
+}

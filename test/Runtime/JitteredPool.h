@@ -1,0 +1,158 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The thread pool under jitter. The pool is compiled here once more, with random delays around each call that
+// threads wait or meet by, so that a window of nanoseconds in which a wake-up could be lost lasts as long as
+// a kernel. A pool that does not go on is named by an alarm, and the process ends. For one test program.
+#ifndef ADJOINT_TEST_RUNTIME_JITTEREDPOOL_H
+#define ADJOINT_TEST_RUNTIME_JITTEREDPOOL_H
+
+#include "Unit.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
+#include <pthread.h>
+#include <random>
+#include <semaphore.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+std::atomic<unsigned> jitterSeed{1};
+
+/// Mostly nothing or a few microseconds, now and then longer than workers spin before they sleep.
+void jitter() {
+  thread_local std::minstd_rand draw(jitterSeed += 7919);
+  unsigned kind = draw() % 16;
+  if (kind < 6)
+    return;
+  timespec pause = {0, static_cast<long>(draw() % (kind == 15 ? 400000 : 20000))};
+  nanosleep(&pause, nullptr);
+}
+
+int jitteredLock(pthread_mutex_t *mutex) {
+  jitter();
+  int result = pthread_mutex_lock(mutex);
+  jitter();
+  return result;
+}
+int jitteredUnlock(pthread_mutex_t *mutex) {
+  jitter();
+  int result = pthread_mutex_unlock(mutex);
+  jitter();
+  return result;
+}
+int jitteredWait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+  jitter(); // between the look at the state and the sleep
+  int result = pthread_cond_wait(condition, mutex);
+  jitter();
+  return result;
+}
+int jitteredSignal(pthread_cond_t *condition) {
+  jitter();
+  return pthread_cond_signal(condition);
+}
+int jitteredBroadcast(pthread_cond_t *condition) {
+  jitter();
+  return pthread_cond_broadcast(condition);
+}
+
+} // namespace
+
+#define pthread_mutex_lock jitteredLock
+#define pthread_mutex_unlock jitteredUnlock
+#define pthread_cond_wait jitteredWait
+#define pthread_cond_signal jitteredSignal
+#define pthread_cond_broadcast jitteredBroadcast
+#define ADRT_POOL_STEP() jitter()
+// NOLINTNEXTLINE(bugprone-suspicious-include)
+#include "../../lib/Runtime/ThreadPool.cpp"
+
+//===- Alarm --------------------------------------------------------------===//
+
+namespace {
+
+std::atomic<uint64_t> progress{0};
+const char *volatile current = "";
+
+/// Seconds of this process: while it is stopped, at most one alarm waits.
+constexpr int secondsWithoutProgress = 30;
+
+void onAlarm(int) {
+  static uint64_t seen = 0;
+  static int seconds = 0;
+  uint64_t now = progress.load();
+  seconds = now == seen ? seconds + 1 : 0;
+  seen = now;
+  if (seconds >= secondsWithoutProgress) {
+    std::fprintf(stderr, "adrt-pool-unit: %s: threads wait for ever\nadrt-pool-unit: 1 run, 1 failed\n",
+                 current);
+    _exit(1);
+  }
+  alarm(1);
+}
+
+void watchProgress() {
+  struct sigaction action = {};
+  action.sa_handler = onAlarm;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  alarm(1);
+}
+
+adrt::ThreadPool &pool() { return adrt::ThreadPool::get(); }
+
+/// What a loop did, and how many of all loops' bodies ran at a time.
+struct Loop {
+  std::vector<std::atomic<int>> visits;
+  std::atomic<int> ranges{0};
+  explicit Loop(int64_t units) : visits(static_cast<size_t>(units)) {}
+
+  static inline std::atomic<int> running{0}, mostRunning{0};
+
+  static void visit(void *closure, int64_t begin, int64_t end) {
+    auto *loop = static_cast<Loop *>(closure);
+    int now = ++running, most = mostRunning;
+    while (most < now && !mostRunning.compare_exchange_weak(most, now))
+      ;
+    ++loop->ranges;
+    for (int64_t unit = begin; unit < end; ++unit)
+      ++loop->visits[static_cast<size_t>(unit)];
+    jitter();
+    --running;
+  }
+};
+
+/// In how many ranges the loop ran; 0 when not each unit ran once by the time the call returned.
+int runLoop(unsigned threads, int64_t units, int64_t nanoseconds = INT64_MAX) {
+  Loop loop(units);
+  pool().run(units, nanoseconds, threads, Loop::visit, &loop);
+  ++progress;
+  for (std::atomic<int> &visits : loop.visits)
+    if (visits != 1)
+      return 0;
+  return loop.ranges;
+}
+
+void startThreads(std::vector<pthread_t> &threads, void *(*work)(void *), void *state) {
+  for (pthread_t &thread : threads)
+    EXPECT(pthread_create(&thread, nullptr, work, state) == 0);
+}
+
+void joinThreads(const std::vector<pthread_t> &threads) {
+  for (pthread_t thread : threads)
+    pthread_join(thread, nullptr);
+}
+
+double processorSeconds() {
+  timespec time;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+} // namespace
+
+#endif // ADJOINT_TEST_RUNTIME_JITTEREDPOOL_H

@@ -1,0 +1,110 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// How many processors a process may use: by its affinity mask, and by quotas of control groups, whose files
+// are made here as they look on a machine, in containers with and without a name space of their own.
+#include "adjoint/Runtime/Processors.h"
+#include "Unit.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sched.h>
+#include <utility>
+#include <vector>
+
+namespace {
+
+/// A folder with files, for the lifetime of this object.
+class Files {
+public:
+  explicit Files(const std::vector<std::pair<std::string, std::string>> &files) {
+    char name[] = "/tmp/adrt-processors-XXXXXX";
+    root = mkdtemp(name);
+    for (const auto &[path, text] : files) {
+      std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
+      std::ofstream(root + path) << text;
+    }
+  }
+  ~Files() { std::filesystem::remove_all(root); }
+
+  std::string root;
+};
+
+unsigned findQuota(const std::vector<std::pair<std::string, std::string>> &files) {
+  return adrt::findQuota(Files(files).root);
+}
+
+const std::string group2 = "/proc/self/cgroup", mounts = "/proc/self/mountinfo";
+const std::string mount2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+const std::string mount1 = "33 24 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
+                           "34 24 0:30 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
+
+} // namespace
+
+static void version2HasAQuota() {
+  auto quota = [](const char *text) {
+    return findQuota({{group2, "0::/\n"}, {mounts, mount2}, {"/sys/fs/cgroup/cpu.max", text}});
+  };
+  EXPECT(quota("200000 100000\n") == 2);
+  EXPECT(quota("150000 100000\n") == 2);
+  EXPECT(quota("10000 100000\n") == 1);
+  EXPECT(quota("max 100000\n") == 0);
+  EXPECT(quota("") == 0 && quota("200000\n") == 0 && quota("1 0\n") == 0);
+}
+
+// A group gets no more than those that it lies in.
+static void groupsAboveCount() {
+  std::string folder = "/sys/fs/cgroup/user.slice";
+  EXPECT(findQuota({{group2, "0::/user.slice/work/job\n"},
+                    {mounts, mount2},
+                    {folder + "/cpu.max", "300000 100000\n"},
+                    {folder + "/work/cpu.max", "max 100000\n"},
+                    {folder + "/work/job/cpu.max", "500000 100000\n"}}) == 3);
+}
+
+static void version1HasAQuota() {
+  std::string folder = "/sys/fs/cgroup/cpu,cpuacct/docker/1f";
+  auto quota = [&](const char *text, const std::string &mount) {
+    return findQuota({{group2, "7:cpuset:/docker/1f\n5:cpu,cpuacct:/docker/1f\n0::/docker/1f\n"},
+                      {mounts, mount},
+                      {folder + "/cpu.cfs_quota_us", text},
+                      {folder + "/cpu.cfs_period_us", "50000\n"}});
+  };
+  EXPECT(quota("125000\n", mount1) == 3);
+  EXPECT(quota("-1\n", mount1) == 0);
+  EXPECT(quota("125000\n", "") == 0);
+}
+
+// A container sees its own group as the root of the mount.
+static void mountsBeginAtTheContainer() {
+  EXPECT(findQuota({{group2, "5:cpu,cpuacct:/docker/1f/job\n"},
+                    {mounts, "34 24 0:30 /docker/1f /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"},
+                    {"/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "400000\n"},
+                    {"/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n"}}) == 4);
+}
+
+static void thereMayBeNoGroups() {
+  EXPECT(findQuota({}) == 0);
+  EXPECT(findQuota({{group2, "nonsense\n1:\n"}, {mounts, "short\n1 2 3 - cgroup2\n"}}) == 0);
+}
+
+static void affinityCounts() {
+  EXPECT(adrt::countProcessors() >= 1);
+  cpu_set_t before, one;
+  EXPECT(sched_getaffinity(0, sizeof before, &before) == 0);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &before))
+    ++cpu;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  EXPECT(sched_setaffinity(0, sizeof one, &one) == 0);
+  EXPECT(adrt::countProcessors() == 1);
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT(adrt::findQuota() != 0 || adrt::countProcessors() == static_cast<unsigned>(CPU_COUNT(&before)));
+}
+
+int main() {
+  return unit::runTests("adrt-processors-unit",
+                        {version2HasAQuota, groupsAboveCount, version1HasAQuota, mountsBeginAtTheContainer,
+                         thereMayBeNoGroups, affinityCounts});
+}
