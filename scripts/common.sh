@@ -13,6 +13,9 @@ LLVM=/usr/lib/llvm-22
 # allocates from the same memory without taking that back.
 export ASAN_OPTIONS=${ASAN_OPTIONS-allow_user_poisoning=0} UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 
+# Tests of forks start threads in the child of a process that has some.
+export TSAN_OPTIONS=${TSAN_OPTIONS-die_after_fork=0 halt_on_error=1}
+
 say() { printf '== %s\n' "$*"; }
 die() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2

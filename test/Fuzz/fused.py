@@ -3,7 +3,7 @@
 """Random programs whose operations share kernels: fusion must not change a bit.
 
 Each case is a program of parts that fuse. In `strict` mode it gives the same bits with fusions grown and with a kernel for each
-operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and two, with large tiles
+operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and several, with large tiles
 and small ones, on this processor, on one with AVX2 and on one without fused multiply-add. What is received counts like
 results, in its order.
 
@@ -26,13 +26,13 @@ import clusters
 import runner
 from programs import compare
 
-# Runs by name; each is compared with another one.
+# Runs by name; each is compared with another one. Those on THREADS are made for each number of threads above one.
 RUNS = {"on the reference": ["--target=reference", "--numerics=reproducible"], "unfused": ["--numerics=strict", "--fuse=single"]}
 COMPARED = {
     "fused": ("unfused", ["--numerics=strict"]),
     "on the cpu": ("on the reference", ["--numerics=reproducible"]),
-    "on two threads": ("on the reference", ["--numerics=reproducible", "--threads=2"]),
-    "in small tiles": ("on the reference", ["--numerics=reproducible", "--tiles=small", "--threads=2"]),
+    "on THREADS threads": ("on the reference", ["--numerics=reproducible", "--threads=THREADS"]),
+    "in small tiles on THREADS threads": ("on the reference", ["--numerics=reproducible", "--tiles=small", "--threads=THREADS"]),
     "on AVX2": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64-v3"]),
     # Each multiply-add is a call there, so tiles are small.
     "without fma": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64", "--tiles=small"]),
@@ -42,12 +42,31 @@ LEAST = 0.05  # the share of programs that every kind needs
 FRONTEND = ["--ad-to-cpu-frontend=numerics=strict", "--ad-to-cpu-fusion"]
 
 
+def options_of(name):
+    """The options of a run, whose name has a number of threads in the place of THREADS."""
+    if name in RUNS:
+        return RUNS[name]
+    count = re.search(r"\d+(?= threads)", name)
+    options = COMPARED[name.replace(count[0], "THREADS") if count else name][1]
+    return [option.replace("THREADS", count[0]) if count else option for option in options]
+
+
+def base_of(name):
+    return COMPARED[re.sub(r"\d+(?= threads)", "THREADS", name)][0]
+
+
+def expand(names, threads):
+    """Each run on threads as often as there are numbers of them."""
+    return [name.replace("THREADS", str(count)) for name in names
+            for count in (threads if "THREADS" in name else threads[:1]) if count > 1 or "THREADS" not in name]
+
+
 def available():
     """The runs that this machine can make; a small program finds out."""
     program, names = "func.func @main() -> tensor<f32> {\n  %x = ad.constant dense<1.0> : tensor<f32>\n  return %x : tensor<f32>\n}", []
-    for name, (_, options) in COMPARED.items():
+    for name in COMPARED:
         try:
-            runner.run(program, [], [], options)
+            runner.run(program, [], [], options_of(name.replace("THREADS", "2")))
         except runner.Failure as failure:
             if failure.code not in (2, 4):
                 raise
@@ -58,8 +77,7 @@ def available():
 
 
 def run(programs, name, folder=None):
-    options = RUNS[name] if name in RUNS else COMPARED[name][1]
-    return batch.run_each(programs, options, folder=folder)
+    return batch.run_each(programs, options_of(name), folder=folder)
 
 
 def check(programs, names, whole=True):
@@ -68,7 +86,7 @@ def check(programs, names, whole=True):
     complaints, known = [None] * len(programs), {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
-            base = COMPARED[name][0]
+            base = base_of(name)
             for needed in (base, name):
                 if needed not in known:
                     known[needed] = run(programs, needed, folder)
@@ -140,8 +158,8 @@ def count_kinds(programs):
 def report(given, number, programs, program, run_name, text):
     """Reduces and writes the program, or its whole batch where it fails only beside others."""
     folder = f"{given.out}/fused-{given.seed}-{number}"
-    base, options = COMPARED[run_name]
-    command = f"ad-runner program.mlir {' '.join(options)} --print"
+    base = base_of(run_name)
+    command = f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir {' '.join(options_of(run_name))} --print"
     fails = lambda p: check([p], [run_name])[0] is not None
     if not fails(program):
         path = runner.ROOT / folder
@@ -158,6 +176,7 @@ def report(given, number, programs, program, run_name, text):
 
 def main():
     parser = campaign.options(__doc__)
+    campaign.add_threads(parser)
     parser.add_argument("--only", choices=list(COMPARED), help="the one run to compare")
     given = parser.parse_args()
     counts, kinds, failed = campaign.Counts(), collections.Counter(), 0
@@ -165,7 +184,8 @@ def main():
 
     def check_numbers(numbers):
         programs = [clusters.random_program(given.seed, number) for number in numbers]
-        complaints = zip(numbers, programs, check(programs, names, whole=given.keep > 0))
+        runs = expand(names, campaign.threads_of(given, numbers))
+        complaints = zip(numbers, programs, check(programs, runs, whole=given.keep > 0))
         return {"kinds": count_kinds(programs),
                 **{number: (programs, program, complaint) for number, program, complaint in complaints}}
 

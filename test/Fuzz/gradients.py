@@ -4,7 +4,7 @@
 
 Each function is smooth near its arguments. For each argument the derivative along a random direction, from the gradient,
 must agree with central differences of the function (Richardson's extrapolation), which the reference interpreter
-computes. A failing case is reduced and written to a folder that is named. Closes with `gradients: N run, N failed`."""
+computes. Gradients have the same bits on any number of threads. A failing case is reduced and written to a folder that is named. Closes with `gradients: N run, N failed`."""
 
 import pathlib
 import sys
@@ -16,6 +16,7 @@ import numpy as np
 
 import batch
 import campaign
+import elements
 import operations_nn  # registers its operations
 import runner
 from generator import Program
@@ -61,19 +62,20 @@ def gradient_module(cases):
     return "".join(text) + main
 
 
-def gradients(cases, target):
+def gradients(cases, target, threads=1, cache=None):
     """[value, gradient of each active argument] of each case, or its Failure."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             arguments = [option for i, case in enumerate(cases)
                          for option in runner.write_arguments(folder, case.program.arguments, f"p{i}_")]
             names = [(f"p{i}_r{k}", "f64") for i, case in enumerate(cases) for k in range(len(case.active) + 1)]
-            arrays = runner.run(gradient_module(cases), arguments, names, [f"--target={target}"])
+            arrays = runner.run(gradient_module(cases), arguments, names, [f"--target={target}", f"--threads={threads}"],
+                                folder=cache)
     except runner.Failure as failure:
         if len(cases) == 1:
             return [failure]
         half = len(cases) // 2
-        return gradients(cases[:half], target) + gradients(cases[half:], target)
+        return gradients(cases[:half], target, threads) + gradients(cases[half:], target, threads)
     return [[arrays[f"p{i}_r{k}"] for k in range(len(case.active) + 1)] for i, case in enumerate(cases)]
 
 
@@ -128,9 +130,26 @@ def complaint_about(case, results, estimates):
     return None
 
 
-def check(cases, target="cpu"):
-    return [complaint_about(case, result, estimate)
-            for case, result, estimate in zip(cases, gradients(cases, target), differences(cases))]
+def compare_threads(results, others, count):
+    """What is wrong with results on more threads; failures are complained about elsewhere."""
+    if isinstance(results, runner.Failure):
+        return None
+    if isinstance(others, runner.Failure):
+        return f"{campaign.on_threads(count)}: {others}"
+    for number, (one, more) in enumerate(zip(results, others)):
+        if one.shape != more.shape or not np.all(elements.same_bits("f64", one, more)):
+            return f"result {number} has other bits {campaign.on_threads(count)}"
+    return None
+
+
+def check(cases, target="cpu", threads=(1,)):
+    with tempfile.TemporaryDirectory() as cache:
+        first, *others = [gradients(cases, target, count, cache) for count in threads]
+    complaints = [complaint_about(case, result, estimate)
+                  for case, result, estimate in zip(cases, first, differences(cases))]
+    for count, results in zip(threads[1:], others):
+        complaints = [c or compare_threads(one, more, count) for c, one, more in zip(complaints, first, results)]
+    return complaints
 
 
 def make_case(seed, number):
@@ -147,38 +166,42 @@ def same_case(case, program):
     return Case(program, active, case.seed)
 
 
-def report(given, number, case, complaint):
+def report(given, number, case, complaint, threads):
     def fails(program):
         smaller = same_case(case, program)
-        return bool(smaller.active) and check([smaller])[0] is not None
+        return bool(smaller.active) and check([smaller], threads=threads)[0] is not None
 
     outputs = [result for op in case.program.ops for result in op.results]
     known = batch.run_each([Program(case.program.arguments, case.program.ops, outputs)], ["--target=reference"])[0]
     known = {} if isinstance(known, runner.Failure) else {v.name: a for v, a in zip(outputs, known)}
     small = same_case(case, campaign.reduce(case.program, fails, known))
-    complaint = check([small])[0] or complaint
+    complaint = check([small], threads=threads)[0] or complaint
     on_reference = check([small], "reference")[0]
     complaint += f"\nThe gradient on the reference: {on_reference or 'agrees with the differences'}"
     arguments = [(value, array) for value, array in small.program.arguments]
     text = gradient_module([small]).replace('ad.name = "p0_', 'ad.name = "')
     path = campaign.write_case(f"{given.out}/gradients-{given.seed}-{number}", text, arguments,
-                               "ad-runner program.mlir --print", complaint)
+                               f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --print --threads {threads[-1]}", complaint)
     print(f"case {number}: {complaint[:400]}\n  {path}", flush=True)
 
 
 def main():
-    given = campaign.options(__doc__).parse_args()
+    parser = campaign.options(__doc__)
+    campaign.add_threads(parser)
+    given = parser.parse_args()
     counts, failed = campaign.Counts(), 0
 
     def check_numbers(numbers):
         cases = [make_case(given.seed, number) for number in numbers]
-        return {number: (case, complaint) for number, case, complaint in zip(numbers, cases, check(cases))}
+        threads = campaign.threads_of(given, numbers)
+        return {number: (case, complaint, threads)
+                for number, case, complaint in zip(numbers, cases, check(cases, threads=threads))}
 
-    for number, (case, complaint) in campaign.in_batches(check_numbers, given):
+    for number, (case, complaint, threads) in campaign.in_batches(check_numbers, given):
         counts.add(case.program)
         if complaint:
             if failed < given.keep:
-                report(given, number, case, complaint)
+                report(given, number, case, complaint, threads)
             failed += 1
     counts.show()
     print(f"gradients: {given.count} run, {failed} failed")

@@ -3,14 +3,15 @@
 """Random well-typed `ad` functions: the CPU against the reference interpreter.
 
 Each case is two programs. The first is a random function of several operations, which must give the same bits on both
-targets in `reproducible` mode (NaN equals NaN). The second is one operation in `strict` mode on the CPU, which must be as
+targets in `reproducible` mode (NaN equals NaN), on any number of threads. The second is one operation in `strict` mode on the CPU, which must be as
 near to NumPy's f64 as the specification says: the same bits for movement, integers and correctly rounded operations, else
-|error| <= gamma_k * sum |a_i b_i| plus the bounds of the elementary functions.
+|error| <= gamma_k * sum |a_i b_i| plus the bounds of the elementary functions; more threads give the same bits.
 
 A failing case is reduced and written to a folder that is named. Closes with `programs: N run, N failed`."""
 
 import pathlib
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Support"))
 
@@ -65,8 +66,8 @@ def single_program(seed, number):
     return Program(generator.arguments, generator.ops, [generator.ops[-1].result]).used()
 
 
-def run(programs, target, kind):
-    return batch.run_each(programs, [f"--target={target}", f"--numerics={MODE[kind]}"])
+def run(programs, target, kind, threads=1, folder=None):
+    return batch.run_each(programs, [f"--target={target}", f"--numerics={MODE[kind]}", f"--threads={threads}"], folder=folder)
 
 
 # The complaint about a case, or None.
@@ -103,12 +104,18 @@ def compare_with_oracle(program, cpu):
     return f"ad.{op.mnemonic}: {len(wrong)} of {cpu[0].size} elements are not what NumPy says, the first at {int(wrong[0])}"
 
 
-def check(programs, kind):
-    """Complaints about programs, in order."""
-    cpu = run(programs, "cpu", kind)
+def check(programs, kind, threads):
+    """Complaints about programs, in order; they run on each of the numbers of threads."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, *others = [run(programs, "cpu", kind, count, folder) for count in threads]
     if kind == "single":
-        return [compare_with_oracle(p, c) for p, c in zip(programs, cpu)]
-    return [compare(p, r, c) for p, r, c in zip(programs, run(programs, "reference", kind), cpu)]
+        complaints = [compare_with_oracle(p, c) for p, c in zip(programs, first)]
+    else:
+        complaints = [compare(p, r, c) for p, r, c in zip(programs, run(programs, "reference", kind), first)]
+    for count, other in zip(threads[1:], others):
+        names = (campaign.on_threads(threads[0]), campaign.on_threads(count))
+        complaints = [c or compare(p, one, more, names) for c, p, one, more in zip(complaints, programs, first, other)]
+    return complaints
 
 
 def intermediate_values(program):
@@ -118,33 +125,35 @@ def intermediate_values(program):
     return {} if isinstance(results, runner.Failure) else {v.name: a for v, a in zip(outputs, results)}
 
 
-def report(given, number, kind, program, complaint):
+def report(given, number, kind, program, complaint, threads):
     if kind == "random":
-        program = campaign.reduce(program, lambda p: check([p], kind)[0] is not None, intermediate_values(program))
-        complaint = check([program], kind)[0] or complaint
+        program = campaign.reduce(program, lambda p: check([p], kind, threads)[0] is not None, intermediate_values(program))
+        complaint = check([program], kind, threads)[0] or complaint
     path = campaign.write_case(f"{given.out}/programs-{given.seed}-{number}-{kind}", program.function("main", ""),
-                               program.arguments, f"ad-runner program.mlir --numerics {MODE[kind]} --print --target cpu",
-                               complaint)
+                               program.arguments, f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --numerics {MODE[kind]} "
+                               f"--print --target cpu --threads {threads[-1]}", complaint)
     print(f"case {number} ({kind}): {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
 
 
 def main():
-    given = campaign.options(__doc__).parse_args()
+    parser = campaign.options(__doc__)
+    campaign.add_threads(parser)
+    given = parser.parse_args()
     counts, failed = campaign.Counts(), set()
 
     def check_numbers(numbers):
-        complaints = {}
+        complaints, threads = {}, campaign.threads_of(given, numbers)
         for kind, make in (("random", random_program), ("single", single_program)):
             programs = [make(given.seed, number) for number in numbers]
-            for number, program, complaint in zip(numbers, programs, check(programs, kind)):
-                complaints[number, kind] = (program, complaint)
+            for number, program, complaint in zip(numbers, programs, check(programs, kind, threads)):
+                complaints[number, kind] = (program, complaint, threads)
         return complaints
 
-    for (number, kind), (program, complaint) in campaign.in_batches(check_numbers, given):
+    for (number, kind), (program, complaint, threads) in campaign.in_batches(check_numbers, given):
         counts.add(program)
         if complaint:
             if len(failed) < given.keep:
-                report(given, number, kind, program, complaint)
+                report(given, number, kind, program, complaint, threads)
             failed.add(number)
     counts.show()
     print(f"programs: {given.count} run, {len(failed)} failed")

@@ -27,6 +27,30 @@ def options(description):
     return parser
 
 
+THREADS = [1, 2, 3, 7, 67]
+
+
+def add_threads(parser):
+    """Lets cases run on several threads. Every launch of more than one unit is divided, however little work it is."""
+
+    def counts(text):
+        return [int(count) for count in text.split(",")]
+
+    parser.add_argument("--threads", type=counts, metavar="N,N…", help="numbers of threads that each case runs on, which give the "
+                        f"same bits, e.g. {','.join(map(str, THREADS))} (default: 1 and another one of these, by turns)")
+    os.environ["ADJOINT_PARALLEL_ALWAYS"] = "1"
+
+
+def threads_of(given, numbers):
+    """The numbers of threads for a batch of cases: all that are given, or one and the next in turn."""
+    others = THREADS[1:]
+    return given.threads or [1, others[numbers[0] // given.batch % len(others)]]
+
+
+def on_threads(count):
+    return f"on {count} thread{'s' * (count != 1)}"
+
+
 def in_batches(check, given):
     """check([case number]) → {number: complaint} over all cases, in parallel; yields the complaints."""
     numbers = list(range(given.first, given.first + given.count))
