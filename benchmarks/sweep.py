@@ -197,45 +197,52 @@ def close(rows):
     return len(failed)
 
 
-def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parser_of_cases(doc, count):
+    """Options of a benchmark over named and random cases, of which it draws `count`."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--json", help="write the measurements there")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds that count (default: {ROUNDS})")
     parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
     parser.add_argument("--seed", type=int, default=1, help="of the random cases (default: 1)")
     parser.add_argument("--first", type=int, default=0, help="number of the first random case (default: 0)")
-    parser.add_argument("--count", type=int, default=60, help="random cases (default: 60)")
+    parser.add_argument("--count", type=int, default=count, help=f"random cases (default: {count})")
     parser.add_argument("--no-named", action="store_true", help="leave the named cases out")
-    parser.add_argument("--numerics", default="strict")
-    return parser.parse_args()
+    return parser
 
 
-def chosen_cases(options):
-    named = [] if options.no_named else sweep_named.cases()
+def chosen_cases(options, named):
+    """Those of the named and the random cases that --only leaves."""
     numbers = range(options.first, options.first + options.count)
     drawn = [sweep_named.GraphCase(*sweep_cases.random_graph(options.seed, number), number) for number in numbers]
-    return [case for case in named + drawn if options.only in case.name]
+    return [case for case in ([] if options.no_named else named) + drawn if options.only in case.name]
+
+
+def measure_all(cases, options, row_of, show_row):
+    """The rows of the cases: row_of(case, folder), or why there is none. What is done is on disk."""
+    rows = []
+    for case in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                rows.append(row_of(case, pathlib.Path(folder)))
+            except RuntimeError as error:
+                rows.append({"case": case.name, "failed": str(error)})
+        show_row(rows[-1])
+        measure.write_json(options, rows)
+    return rows
 
 
 def main():
-    options = parse_options()
-    cases = chosen_cases(options)
+    parser = parser_of_cases(__doc__, count=60)
+    parser.add_argument("--numerics", default="strict")
+    options = parser.parse_args()
+    cases = chosen_cases(options, sweep_named.cases())
     if not cases:
         sys.exit(f"{NAME}: no case contains '{options.only}'")
     peers = sweep_peers.load()
     print(f"milliseconds, one core, ours {options.numerics}, seed {options.seed}, "
           f"median of {options.rounds} interleaved rounds")
     print(f"{'case':76} {'ours':>10} {'best peer':>10} {'ratio':>6}")
-    rows = []
-    for case in cases:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                rows.append(measure_case(case, peers, options, pathlib.Path(folder)))
-            except RuntimeError as error:
-                rows.append({"case": case.name, "failed": str(error)})
-        show(rows[-1])
-        measure.write_json(options, rows)
-    return close(rows) != 0
+    return close(measure_all(cases, options, lambda case, folder: measure_case(case, peers, options, folder), show)) != 0
 
 
 if __name__ == "__main__":

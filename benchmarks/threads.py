@@ -9,19 +9,19 @@ the second thread gains where memory is the limit. A random case follows from --
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
+import time
 
 import measure
 
 NAME = "threads"
 THREADS = (1, 2)
-ROUNDS = 5
 WORKER = "--worker"  # a process of peers, with as many threads as the next word says
 
 
@@ -43,8 +43,6 @@ CORES = os.sched_getaffinity(0)
 import numpy as np  # noqa: E402  (it counts the cores when it is loaded)
 
 import sweep  # noqa: E402  (it takes one core)
-import sweep_cases  # noqa: E402
-import sweep_named  # noqa: E402
 import sweep_peers  # noqa: E402
 from sweep_graph import Graph  # noqa: E402
 from sweep_named import AdamCase, GraphCase, LlamaCase, graph_case  # noqa: E402
@@ -103,10 +101,7 @@ def cases():
 
 
 def chosen_cases(options):
-    named = [] if options.no_named else cases()
-    numbers = range(options.first, options.first + options.count)
-    drawn = [("", GraphCase(*sweep_cases.random_graph(options.seed, number), number)) for number in numbers]
-    return [(kind, case) for kind, case in named + drawn if options.only in case.name]
+    return sweep.chosen_cases(options, [case for _, case in cases()])
 
 
 class Copy:
@@ -116,8 +111,6 @@ class Copy:
         self.source, self.target = (np.ones(1 << 24, np.float32) for _ in range(2))
 
     def time(self, threads, calls=5):
-        import concurrent.futures
-        import time
         parts = [slice(i * (1 << 24) // threads, (i + 1) * (1 << 24) // threads) for i in range(threads)]
         seconds = []
         with concurrent.futures.ThreadPoolExecutor(threads) as pool:
@@ -134,7 +127,7 @@ def serve(options):
     torch.set_num_threads(options.worker)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what libraries print is no answer
-    all_cases = {case.name: case for _, case in chosen_cases(options)}
+    all_cases = {case.name: case for case in chosen_cases(options)}
     peers, kept = sweep_peers.load(), []
     for line in sys.stdin:
         name, _, contender = line.rstrip("\n").partition("\t")
@@ -174,11 +167,11 @@ class Ours(sweep.Ours):
         return json.loads(report.read_text())["median_seconds"]
 
 
-def measure_case(kind, case, workers, options, folder):
+def measure_case(case, workers, options, folder):
     case.prepare(REFERENCE)
     ours = Ours(folder, case, "strict")
     error = sweep.error_of(ours.results(case.truth), case.truth.values())
-    row = {"case": case.name, "kind": kind, "error": error}
+    row = {"case": case.name, "error": error}
     if not error <= case.tolerance:
         return {**row, "failed": f"a result is off by {error:.1e}, expected at most {case.tolerance:.0e}"}
     calls = sweep.calls_for(ours.time_with(1, 3))
@@ -210,26 +203,19 @@ def show(row):
 
 
 def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", help="write the measurements there")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds that count (default: {ROUNDS})")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
-    parser.add_argument("--seed", type=int, default=1, help="of the random cases (default: 1)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first random case (default: 0)")
-    parser.add_argument("--count", type=int, default=0, help="random cases (default: 0)")
-    parser.add_argument("--no-named", action="store_true", help="leave the named cases out")
+    parser = sweep.parser_of_cases(__doc__, count=0)
     parser.add_argument("--no-peers", action="store_true", help="measure ours alone")
     parser.add_argument(WORKER, type=int, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def close(rows, copy_gain):
+def close(rows, bound_by_memory, copy_gain):
     for row in rows:
         if "failed" in row:
             print(f"{NAME}: {row['case']}: {row['failed']}")
             continue
         measure.close(NAME, row["gain"], "ours with one thread", row["case"])
-        if row["kind"] == MEMORY:
+        if row["case"] in bound_by_memory:
             measure.close(NAME, row["gain"] / copy_gain, "what memcpy gains", row["case"])
         if "best" in row:
             measure.close(NAME, row["ratio"], f"{row['best']} with two threads", row["case"])
@@ -246,6 +232,7 @@ def main():
     if len(os.sched_getaffinity(0)) < max(THREADS):
         sys.exit(f"{NAME}: needs {max(THREADS)} processors")
     chosen = chosen_cases(options)
+    bound_by_memory = {case.name for kind, case in cases() if kind == MEMORY}
     if not chosen:
         sys.exit(f"{NAME}: no case contains '{options.only}'")
     workers = {} if options.no_peers else {threads: Worker(threads, sys.argv[1:]) for threads in THREADS}
@@ -255,16 +242,8 @@ def main():
     print(f"milliseconds, ours strict, median of {options.rounds} interleaved rounds")
     print(f"{'case':60} {'1 thread':>10} {'2 threads':>10} {'gain':>6} {'best peer':>10} {'ratio':>6}  (its gain)")
     print(f"{'memcpy of 64 MiB':60} {1e3 * copied[1]:10.3f} {1e3 * copied[2]:10.3f} {copy_gain:6.2f}", flush=True)
-    rows = []
-    for kind, case in chosen:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                rows.append(measure_case(kind, case, workers, options, pathlib.Path(folder)))
-            except RuntimeError as error:
-                rows.append({"case": case.name, "kind": kind, "failed": str(error)})
-        show(rows[-1])
-        measure.write_json(options, rows)
-    return close(rows, copy_gain)
+    rows = sweep.measure_all(chosen, options, lambda case, folder: measure_case(case, workers, options, folder), show)
+    return close(rows, bound_by_memory, copy_gain)
 
 
 if __name__ == "__main__":

@@ -40,11 +40,11 @@ func.func @heads(%x: tensor<1x8x64x64xf32>, %w: tensor<1x8x64x64xf32>) -> tensor
 // -----
 
 // A sum of everything has one result, and parts: the nodes of its tree above 16 chunks.
-// CHECK: func.func private @[[SUM:.+]](%{{.*}}) attributes {{{.*}}ad.in_parts{{.*}}ad.units = {{\[\[}}0]]}
-// CHECK: func.func private @[[SUM]]$part_sizes(%{{.*}}) -> (index, index)
+// CHECK: func.func private @[[SUM:.+]](%{{.*}}) attributes {{{.*}}ad.partial_reductions{{.*}}ad.units = {{\[\[}}0]]}
+// CHECK: func.func private @[[SUM]]$partial_sizes(%{{.*}}) -> (index, index)
 // CHECK: arith.constant 65536 : index
-// CHECK: func.func private @[[SUM]]$parts(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index)
-// CHECK: func.func private @[[SUM]]$join(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index)
+// CHECK: func.func private @[[SUM]]$partial(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index)
+// CHECK: func.func private @[[SUM]]$merge(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: index, %{{.*}}: index)
 func.func @sum(%x: tensor<1x1000000xf32>) -> tensor<f32> {
   %y = ad.reduce_sum %x axes [0, 1] : tensor<1x1000000xf32> -> tensor<f32>
   return %y : tensor<f32>
@@ -53,7 +53,7 @@ func.func @sum(%x: tensor<1x1000000xf32>) -> tensor<f32> {
 // -----
 
 // So do sums of columns.
-// CHECK: func.func private @{{.*}}ad.in_parts
+// CHECK: func.func private @{{.*}}ad.partial_reductions
 func.func @columns(%x: tensor<65536x256xf32>) -> tensor<256xf32> {
   %y = ad.reduce_sum %x axes [0] : tensor<65536x256xf32> -> tensor<256xf32>
   return %y : tensor<256xf32>

@@ -41,7 +41,7 @@ func.func @no_place(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers =
   %y = ad.launch @copy(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]]}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64}
 
 // -----
 
@@ -111,7 +111,7 @@ func.func @like_a_service(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buf
   %y = ad.launch @adrt_arena(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-func.func private @adrt_arena(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]]}
+func.func private @adrt_arena(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64}
 
 // -----
 
@@ -139,3 +139,53 @@ func.func @no_step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = 
   return %y : tensor<4xf32>
 }
 func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0, array<i64: 0, 0>]]}
+
+// -----
+
+func.func @no_range(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel that takes no range of units; expected two index arguments last}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64}
+
+// -----
+
+func.func @no_estimate(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel without an estimate of its time; expected ad.nanoseconds, an i64, or a function @copy$nanoseconds of its operands that returns an index}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]]}
+
+// -----
+
+func.func @wrong_estimate(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel without an estimate of its time}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]]}
+func.func private @copy$nanoseconds(!llvm.ptr) -> index
+
+// -----
+
+func.func @no_partial_reductions(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel that has ad.partial_reductions, but not the functions beside it; expected @copy with $partial_sizes, $partial and $merge}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64, ad.partial_reductions}
+func.func private @copy$partial_sizes(!llvm.ptr, !llvm.ptr) -> (index, index)
+
+// -----
+
+func.func @no_units_of_merge(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose function @copy$merge has no ad.units of the results}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64, ad.partial_reductions}
+func.func private @copy$partial_sizes(!llvm.ptr, !llvm.ptr) -> (index, index)
+func.func private @copy$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index, index)
+func.func private @copy$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index, index)

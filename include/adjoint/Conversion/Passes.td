@@ -188,13 +188,16 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
     ```mlir
     func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.nanoseconds = 0, ad.units = [[0]]}
     ```
-    The function runs the units of work from `%begin` to `%end`; ranges that share no unit may run side by side. `ad.units` has a list for each space,
-    whose units follow each other: the number of a result, then for each loop around it that has units, the outermost first,
-    `array<i64: STEP, AXIS, …>`: a unit takes STEP elements of these axes, counted as one. Without loops there is one unit. `ad.nanoseconds` is about
-    how long all units take on one thread; where only the run knows the sizes, a function `@k$nanoseconds` of the operands
-    returns it. A kernel with `ad.in_parts` has three more functions, for reductions with few results: `@k$part_sizes` returns the number of parts of what is reduced
-    and the bytes of memory that they take, `@k$parts` computes a range of them into that memory, its argument before the range, and
-    `@k$join` is the kernel with the parts instead of the reductions.
+    The function runs the units of work from `%begin` to `%end`; ranges that share no unit may run side by side.
+    `ad.units` has a list for each space, whose units follow each other: the number of a result, then for each loop
+    around it that has units, the outermost first, `array<i64: STEP, AXIS, …>`: a unit takes STEP elements of these axes,
+    counted as one. Without loops there is one unit. `ad.nanoseconds` is about how long all units take on one thread;
+    where only the run knows the sizes, a function `@k$nanoseconds` of the operands returns it.
+
+    A kernel with `ad.partial_reductions` has three more functions, for reductions with few results: `@k$partial_sizes`
+    returns the number of partial results and the bytes of memory that they take, `@k$partial` computes a range of them
+    into that memory, its argument before the range, and `@k$merge` is the kernel with the partial results instead of the
+    reductions.
 
     Refuses kernel bodies that are not linalg on tensors, fusions that are no kernels yet, and operations in
     no fusion.

@@ -38,7 +38,7 @@ private:
         return signalPassFailure();
       func::FuncOp function = emitWork(kernel, "", cpu::KernelEmitter::Work::all, *table);
       if (!function || failed(emitEstimate(kernel, function, *table)) ||
-          failed(emitParts(kernel, function, *table)))
+          failed(emitPartialReductions(kernel, function, *table)))
         return signalPassFailure();
       kernel.erase();
     }
@@ -61,7 +61,8 @@ private:
     emitter.setWork(work);
     if (failed(emitter.emit()))
       return nullptr;
-    if (std::optional<int64_t> known = emitter.knownNanoseconds())
+    std::optional<int64_t> known = emitter.knownNanoseconds();
+    if (known && work == cpu::KernelEmitter::Work::all)
       function->setAttr(kNanosecondsAttr, OpBuilder(kernel).getI64IntegerAttr(*known));
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     func::ReturnOp::create(atEnd, kernel.getLoc());
@@ -76,20 +77,20 @@ private:
     return emitterOf(kernel, estimate, table).emitNanoseconds();
   }
 
-  LogicalResult emitParts(KernelOp kernel, func::FuncOp function, const TileTable &table) {
+  LogicalResult emitPartialReductions(KernelOp kernel, func::FuncOp function, const TileTable &table) {
     Type index = IndexType::get(&getContext());
-    func::FuncOp sizes = declare(kernel, kPartSizesSuffix, {}, {index, index});
+    func::FuncOp sizes = declare(kernel, kPartialSizesSuffix, {}, {index, index});
     cpu::KernelEmitter emitter = emitterOf(kernel, sizes, table);
-    FailureOr<bool> divided = emitter.emitSizesOfParts();
+    FailureOr<bool> divided = emitter.emitSizesOfPartialReductions();
     if (failed(divided))
       return failure();
     if (!*divided) {
       sizes.erase();
       return success();
     }
-    function->setAttr(kInPartsAttr, UnitAttr::get(&getContext()));
-    return success(emitWork(kernel, kPartsSuffix, cpu::KernelEmitter::Work::parts, table) &&
-                   emitWork(kernel, kJoinSuffix, cpu::KernelEmitter::Work::joinedParts, table));
+    function->setAttr(kPartialReductionsAttr, UnitAttr::get(&getContext()));
+    return success(emitWork(kernel, kPartialSuffix, cpu::KernelEmitter::Work::partial, table) &&
+                   emitWork(kernel, kMergeSuffix, cpu::KernelEmitter::Work::merge, table));
   }
 
   // Per tensor a pointer and its dynamic sizes, scalars as they are; the same for the results; then `more`.

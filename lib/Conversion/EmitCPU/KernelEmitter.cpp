@@ -51,7 +51,7 @@ void KernelEmitter::bindRange(ValueRange arguments) {
   if (arguments.empty()) // a function that computes sizes only
     return;
   if (work != Work::all)
-    scratchOfParts = arguments.front();
+    partialMemory = arguments.front();
   rangeBegin = arguments.drop_back().back();
   rangeEnd = arguments.back();
 }
@@ -62,12 +62,12 @@ LogicalResult KernelEmitter::bindSizes() {
   return failure(failed(bindArguments()) || failed(bindScalars()));
 }
 
-FailureOr<bool> KernelEmitter::emitSizesOfParts() {
+FailureOr<bool> KernelEmitter::emitSizesOfPartialReductions() {
   if (failed(bindSizes()))
     return failure();
   auto sums = divisibleSums(kernel.getBody().front().getTerminator()->getOperands());
   if (!sums.empty())
-    func::ReturnOp::create(builder, loc, emitPartSizes(sums));
+    func::ReturnOp::create(builder, loc, emitPartialSizes(sums));
   return !sums.empty();
 }
 
@@ -266,9 +266,9 @@ LogicalResult KernelEmitter::emitRoots() {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   if (work != Work::all) {
     auto sums = divisibleSums(roots);
-    placeParts(sums, scratchOfParts);
-    if (work == Work::parts)
-      return emitParts(sums);
+    placePartialSums(sums, partialMemory);
+    if (work == Work::partial)
+      return emitPartialReductions(sums);
   }
   if (roots.size() == 1) {
     if (std::optional<BlockAxes> axes = transposedAxes(roots.front()))
@@ -281,7 +281,7 @@ LogicalResult KernelEmitter::emitRoots() {
   std::optional<unsigned> space = rowSpaceOf(roots);
   recordDepth(roots);
   if (!space)
-    return emitApart(roots);
+    return emitSeparately(roots);
   Nest nest = nestOver(results[*space], roots);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
   flat = oneShape && llvm::all_of(roots, [&](Value root) {

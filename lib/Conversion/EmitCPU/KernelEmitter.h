@@ -93,13 +93,13 @@ public:
   /// something that is not linalg.
   LogicalResult emit();
 
-  /// What the function does: all of the kernel, the parts of its reductions, or the rest of it from them. The
-  /// last two have one argument more, before the range: the memory of the parts.
-  enum class Work { all, parts, joinedParts };
+  /// What the function does: all of the kernel, partial results of its reductions, or the kernel from these.
+  /// The last two have one argument more, before the range: the memory of the partial results.
+  enum class Work { all, partial, merge };
   void setWork(Work asked) { work = asked; }
-  /// Emits the body of a function without results and range that returns the number of parts and their bytes.
+  /// Emits the body of a function that returns the number of partial results and their bytes.
   /// False when the kernel's reductions are not to be divided.
-  FailureOr<bool> emitSizesOfParts();
+  FailureOr<bool> emitSizesOfPartialReductions();
   /// Emits the body of such a function that returns about how long the kernel takes on one thread.
   LogicalResult emitNanoseconds();
   /// That, when the program knows all sizes; after emit().
@@ -114,7 +114,7 @@ protected:
   LogicalResult bindScalars();
   LogicalResult bindSizes();
   Value sizeOf(Value tensor, int64_t axis);
-  /// The range of tiles, from the arguments of the function that no operand has taken.
+  /// The range of units, from the arguments of the function that no operand has taken.
   virtual void bindRange(ValueRange arguments);
   virtual LogicalResult emitRoots();
   virtual LogicalResult emitRoot(Value root, const Buffer &destination);
@@ -125,7 +125,7 @@ protected:
     Value begin, end;
   };
   /// A part of one axis, whatever the units are.
-  struct Clip {
+  struct AxisRange {
     int64_t axis = -1; // none
     Value lower, upper;
   };
@@ -136,15 +136,15 @@ protected:
     SmallVector<int64_t> shape;
     SmallVector<Value> roots; // what is evaluated at the positions
     bool vectorize = true;
-    SmallVector<int64_t> rowAxes;    // which a block enumerates as one
-    bool blocked = false;            // sums into points: columns in blocks, rows and vectors in tiles
-    int64_t rows = 1, vectors = 1;   // how many are evaluated together
-    int64_t columns = 0;             // of a block
-    int64_t stripOfBlocks = 0;       // rows of blocks of a transposition that follow each other
-    int64_t tileOfUnits = 1;         // units of a block begin at multiples of so many rows
+    SmallVector<int64_t> rowAxes;  // which a block enumerates as one
+    bool blocked = false;          // sums into points: columns in blocks, rows and vectors in tiles
+    int64_t rows = 1, vectors = 1; // how many are evaluated together
+    int64_t columns = 0;           // of a block
+    int64_t stripOfBlocks = 0;     // rows of blocks of a transposition that follow each other
+    int64_t tileOfUnits = 0; // units of a block begin at multiples of so many rows; 0: there is one unit
     SmallVector<UnitLoop> unitLoops; // that threads share
     UnitRange units;                 // of them, which this call runs
-    Clip clip;
+    AxisRange range;
     /// Rows of a block, ShapedType::kDynamic when the program does not say how many.
     int64_t rowCount() const;
   };
@@ -195,20 +195,21 @@ protected:
   LogicalResult scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
                           ArrayRef<Value> lines, unsigned line, Value &carried);
 
-  // --- Apart.cpp: results with statements of their own
-  struct ApartRoot {
+  // --- SeparateNests.cpp: results with statements of their own
+  struct SeparateResult {
     Value root;
     Nest nest;
     UnitSpace space;
   };
-  LogicalResult emitApart(ValueRange roots);
-  int64_t clippableAxis(Value root, ArrayRef<int64_t> shape);
-  ApartRoot shareApart(Value root, unsigned number);
-  LogicalResult emitShared(ApartRoot &apart, const Buffer &destination);
+  LogicalResult emitSeparately(ValueRange roots);
+  int64_t dividedAxis(Value root, ArrayRef<int64_t> shape);
+  SeparateResult nestOfResult(Value root, unsigned number);
+  LogicalResult emitNestOfResult(SeparateResult &separate, const Buffer &destination);
+  LogicalResult emitIfAny(SeparateResult &separate, const Buffer &destination);
   UnitRange unitsBehind(Value before, Value count);
-  LogicalResult emitClipped(Value root, const Buffer &destination, const Clip &clip);
-  LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination, const Clip &clip);
-  Clip clipOfSource(tensor::InsertSliceOp insert, const Nest &source, const Clip &clip);
+  LogicalResult emitRange(Value root, const Buffer &destination, const AxisRange &range);
+  LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination, const AxisRange &range);
+  AxisRange rangeOfSource(tensor::InsertSliceOp insert, const Nest &source, const AxisRange &range);
   Value numberOf(OpFoldResult number);
 
   // --- Units.cpp: the part of the work that one call does
@@ -467,22 +468,22 @@ protected:
                                      Value lower, Value upper, int64_t lanes);
   Value withoutAbsentLanes(Value sum, Value size);
   using BlockCode = function_ref<FailureOr<SmallVector<Value>>(Value lower, Value upper)>;
-  // Parts.cpp: reductions that threads share
+  // PartialReductions.cpp: reductions that threads share
   struct PartialSums {
-    int64_t length = 0;         // of a part: elements that are reduced
-    Value total, count, number; // elements, parts, and the part that is being emitted
-    Buffer buffer;              // [part, place in the result]
+    int64_t length = 0;         // elements that one partial result takes
+    Value total, count, number; // of elements and of partial results, and the one that is being emitted
+    Buffer buffer;              // [number, place in the result]
   };
   bool isDivisible(linalg::GenericOp generic);
-  int64_t blocksOfPart(linalg::GenericOp generic);
+  int64_t blocksOfPartial(linalg::GenericOp generic);
   SmallVector<linalg::GenericOp> divisibleSums(ValueRange roots);
-  Value placeParts(ArrayRef<linalg::GenericOp> sums, Value scratch);
+  Value placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch);
   Value reducedTotal(linalg::GenericOp generic);
   FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
                                             ArrayRef<Position> positions, BlockCode block);
-  LogicalResult emitPartsOf(linalg::GenericOp generic, UnitRange units);
-  LogicalResult emitParts(ArrayRef<linalg::GenericOp> sums);
-  SmallVector<Value> emitPartSizes(ArrayRef<linalg::GenericOp> sums);
+  LogicalResult emitPartialReduction(linalg::GenericOp generic, UnitRange units);
+  LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> sums);
+  SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> sums);
 
   // PairwiseTree.cpp
   class WaitingResults;
@@ -591,7 +592,7 @@ protected:
   IRMapping scalars;               // scalar values of the kernel body
   Value rangeBegin, rangeEnd;
   Work work = Work::all;
-  Value scratchOfParts;
+  Value partialMemory;
   DenseMap<Operation *, PartialSums> partialSums;
   DenseMap<OpOperand *, PackedOperand> packedOperands;
   DenseMap<Operation *, ByteProduct> byteProducts; // of the nest that is being emitted

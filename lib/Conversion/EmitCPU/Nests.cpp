@@ -74,7 +74,7 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   auto [lower, upper] = boundsOf(nest, axis, units);
   if (axis == laneAxis)
     return emitLaneLoop(nest, lower, upper, positions, store);
-  if (nest.shape[axis] == 1 && axis != nest.clip.axis)
+  if (nest.shape[axis] == 1 && axis != nest.range.axis)
     return withIndices(indexConstant(0), 1, units);
   if (axis == rank - 1 && nest.rows > 1) {
     Value step = indexConstant(nest.rows);

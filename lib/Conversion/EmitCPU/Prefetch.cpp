@@ -14,7 +14,6 @@ using namespace mlir::ad::cpu;
 // A tensor beyond this size does not stay in the caches from one kernel to the next.
 static constexpr int64_t kPrefetchBytes = 1024 * 1024;
 static constexpr int64_t kLineBytes = 64;
-// Into which cache a line goes.
 
 static bool isBeyond(Type type, int64_t bytes) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -99,8 +98,8 @@ void KernelEmitter::fetchNextRow(ArrayRef<Position> positions) {
 }
 
 // In the loop over K of chains side by side whose operand lies along K, at step `first`. It reads a line of
-// each row in turn, for which memory would have to change its page each time; several threads make that
-// worse. So one row after the other is fetched ahead, a good part of a page at once.
+// each row in turn, a page or more apart. One row after the other is fetched ahead, a good part of a page
+// at once.
 void KernelEmitter::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
   constexpr int64_t kLinesAtOnce = 16;
   SmallVector<unsigned> reduced;

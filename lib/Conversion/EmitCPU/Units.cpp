@@ -18,7 +18,8 @@ static constexpr int64_t kUsualDepth = 512;
 
 static int64_t sizeOrOne(int64_t size) { return ShapedType::isDynamic(size) ? 1 : size; }
 
-// How long one step of the operation's loops takes, about, with operands from memory.
+// How long one step of the operation's loops takes with operands from memory: rough figures, good enough to
+// tell work for threads from work that is not.
 static int64_t picosecondsOfStep(linalg::GenericOp generic) {
   constexpr int64_t multiplyAdd = 16, element = 200, function = 500;
   if (generic.getNumReductionLoops() > 0 && isa_and_nonnull<math::FmaOp>(combiningOp(generic)))
@@ -217,8 +218,8 @@ LogicalResult KernelEmitter::overUnits(const Nest &nest, int64_t axis, UnitRange
 
 // Of a loop without units inside.
 std::pair<Value, Value> KernelEmitter::boundsOf(const Nest &nest, ArrayRef<int64_t> axes, UnitRange units) {
-  if (axes.front() == nest.clip.axis)
-    return {nest.clip.lower, nest.clip.upper};
+  if (axes.front() == nest.range.axis)
+    return {nest.range.lower, nest.range.upper};
   Value size = elementsAlong(nest, axes);
   std::optional<unsigned> number = unitLoopOf(nest, axes.front());
   if (!number)

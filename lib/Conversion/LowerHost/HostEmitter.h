@@ -31,6 +31,9 @@ struct HostOptions {
 FunctionType entryType(MLIRContext *context);
 
 /// Whether HostEmitter can lower the function: every tensor has its place and every kernel its code.
+/// The function beside a kernel, with a suffix of WorkUnits.h; null if there is none.
+func::FuncOp companionOf(func::FuncOp kernel, StringRef suffix);
+
 LogicalResult verifyPlan(func::FuncOp function, const HostOptions &options);
 /// Whether the function declares a kernel that a device has the code of (ad-emit-gpu).
 bool isDeviceKernel(func::FuncOp function);
@@ -50,7 +53,7 @@ public:
   /// Number of a kernel in the order of first use.
   int64_t kernelNumber(StringRef kernel);
   ArrayRef<std::string> kernelNames() const { return kernels; }
-  /// The function (closure, begin, end) that runs a kernel over a range of tiles with operands from memory.
+  /// The function (closure, begin, end) that runs a kernel over a range of units with operands from memory.
   func::FuncOp rangeFunction(func::FuncOp kernel, Type closureType);
   /// Whether the kernel is so short, and without loops, that it becomes a part of a loop that launches it.
   bool isStraight(func::FuncOp kernel);
@@ -102,7 +105,8 @@ private:
   void pollEvery(Value iteration, int64_t iterations);
   SmallVector<Value> operandsOf(LaunchOp launch);
   void launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
-  Value launchInParts(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, Value nanoseconds);
+  Value launchPartialReductions(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands,
+                                Value nanoseconds);
   Value nanosecondsOf(func::FuncOp kernel, ArrayRef<Value> operands);
   Value unitsOf(LaunchOp launch, func::FuncOp kernel);
   Value unitsAround(const UnitSpace &space, const HostTensor &result);
@@ -112,7 +116,7 @@ private:
   Value closureOf(ArrayRef<Value> operands);
 
   // --- HostInline.cpp: small tensors in loops
-  void runWhole(LaunchOp launch, func::FuncOp kernel, SmallVector<Value> operands, Value tiles);
+  void runWhole(LaunchOp launch, func::FuncOp kernel, SmallVector<Value> operands, Value units);
   Value slotOf(int64_t buffer);
   void returnSlots();
 

@@ -37,9 +37,9 @@ void HostModule::eraseInlined() {
       kernel.erase();
 }
 
-void HostEmitter::runWhole(LaunchOp launch, func::FuncOp kernel, SmallVector<Value> operands, Value tiles) {
+void HostEmitter::runWhole(LaunchOp launch, func::FuncOp kernel, SmallVector<Value> operands, Value units) {
   operands.push_back(indexConstant(0));
-  operands.push_back(tiles);
+  operands.push_back(units);
   if (!launch->getParentOfType<LoopLikeOpInterface>() || !shared.isStraight(kernel)) {
     shared.noteCall(kernel);
     func::CallOp::create(builder, loc, kernel, operands);

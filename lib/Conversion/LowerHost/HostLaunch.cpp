@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Launches of kernels: a call over all tiles, or, where there is enough work, one over ranges of tiles on the
-// threads of the context. Before work that takes long, the program asks whether the host wants it to stop.
+// Launches of kernels: a call over all units of work, or, where there is enough work, one over ranges of them
+// on the threads of the context. Before work that takes long, the program asks whether the host wants it to
+// stop.
 
 #include "HostEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -113,20 +114,20 @@ void HostEmitter::emitLaunch(LaunchOp launch) {
     call("adrt_kernel_end", nullptr, {context, number});
 }
 
-static func::FuncOp companionOf(func::FuncOp kernel, StringRef suffix) {
+func::FuncOp ad::companionOf(func::FuncOp kernel, StringRef suffix) {
   return kernel->getParentOfType<ModuleOp>().lookupSymbol<func::FuncOp>((kernel.getSymName() + suffix).str());
 }
 
 void HostEmitter::launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
   Value units = unitsOf(launch, kernel);
-  bool inParts = kernel->hasAttr(kInPartsAttr);
+  bool isDivisible = kernel->hasAttr(kPartialReductionsAttr);
   bool isOne = getConstantIntValue(getAsOpFoldResult(units)) == 1;
-  if (!inParts && isOne)
+  if (!isDivisible && isOne)
     return runWhole(launch, kernel, llvm::to_vector(operands), units);
   Value nanoseconds = nanosecondsOf(kernel, operands);
-  if (!inParts)
+  if (!isDivisible)
     return callOnThreads(kernel, operands, units, nanoseconds);
-  // One thread needs no parts, and several do not where there are results for all of them.
+  // One thread needs no partial results, and several do not where there are units for all of them.
   Value threads = call("adrt_threads_for", builder.getI64Type(), {context, nanoseconds});
   Value enough = arith::SelectOp::create(
       builder, loc, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, threads, i64(1)),
@@ -142,15 +143,15 @@ void HostEmitter::launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayR
       callOnThreads(kernel, operands, units, nanoseconds);
     scf::YieldOp::create(builder, loc, context); // anything but null
     builder.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(builder, loc, launchInParts(launch, kernel, operands, nanoseconds));
+    scf::YieldOp::create(builder, loc, launchPartialReductions(launch, kernel, operands, nanoseconds));
   }
   guardNotNull(branch.getResult(0));
 }
 
-// The parts, then what is made of them. Returns the memory of the parts, null where there was none.
-Value HostEmitter::launchInParts(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands,
-                                 Value nanoseconds) {
-  func::FuncOp sizesOf = companionOf(kernel, kPartSizesSuffix), join = companionOf(kernel, kJoinSuffix);
+// The partial results, then the kernel from them. Returns their memory, null where there was none.
+Value HostEmitter::launchPartialReductions(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands,
+                                           Value nanoseconds) {
+  func::FuncOp sizesOf = companionOf(kernel, kPartialSizesSuffix), merge = companionOf(kernel, kMergeSuffix);
   auto sizes = func::CallOp::create(builder, loc, sizesOf, operands);
   // Behind the pools of the plan.
   Value number = i32(plan.pools.size());
@@ -162,8 +163,8 @@ Value HostEmitter::launchInParts(LaunchOp launch, func::FuncOp kernel, ArrayRef<
   builder.setInsertionPointToStart(branch.thenBlock());
   auto withScratch = llvm::to_vector(operands);
   withScratch.push_back(scratch);
-  callOnThreads(companionOf(kernel, kPartsSuffix), withScratch, sizes.getResult(0), nanoseconds);
-  callOnThreads(join, withScratch, unitsOf(launch, join), i64(0));
+  callOnThreads(companionOf(kernel, kPartialSuffix), withScratch, sizes.getResult(0), nanoseconds);
+  callOnThreads(merge, withScratch, unitsOf(launch, merge), i64(0));
   return scratch;
 }
 
@@ -191,8 +192,8 @@ Value HostEmitter::unitsAround(const UnitSpace &space, const HostTensor &result)
     Value elements = indexConstant(1);
     for (int64_t axis : loop.axes)
       elements = builder.createOrFold<arith::MulIOp>(loc, elements, result.sizes[axis]);
-    Value parts = builder.createOrFold<arith::CeilDivUIOp>(loc, elements, indexConstant(loop.step));
-    units = builder.createOrFold<arith::MulIOp>(loc, units, parts);
+    Value steps = builder.createOrFold<arith::CeilDivUIOp>(loc, elements, indexConstant(loop.step));
+    units = builder.createOrFold<arith::MulIOp>(loc, units, steps);
   }
   return units;
 }

@@ -22,6 +22,7 @@ private:
   LogicalResult verify(Operation *op);
   LogicalResult verifyKernel(LaunchOp launch);
   LogicalResult verifyUnits(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyCompanions(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifySpace(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyMaps(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyClusters(LaunchOp launch, func::FuncOp kernel);
@@ -64,8 +65,8 @@ LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
   return options.device ? verifySpace(launch, kernel) : verifyUnits(launch, kernel);
 }
 
-// Results of the launch and axes of theirs.
-LogicalResult PlanVerifier::verifyUnits(LaunchOp launch, func::FuncOp kernel) {
+// Whether the units are those of results of the launch and of axes of theirs.
+static bool namesAxesOf(LaunchOp launch, func::FuncOp kernel) {
   std::optional<WorkUnits> units = unitsFromAttribute(kernel->getAttr(kUnitsAttr));
   auto isSpace = [&](const UnitSpace &space) {
     if (space.result >= launch.getNumResults())
@@ -75,9 +76,48 @@ LogicalResult PlanVerifier::verifyUnits(LaunchOp launch, func::FuncOp kernel) {
       return llvm::all_of(loop.axes, [&](int64_t axis) { return axis < rank; });
     });
   };
-  if (!units || !llvm::all_of(*units, isSpace))
+  return units && llvm::all_of(*units, isSpace);
+}
+
+LogicalResult PlanVerifier::verifyUnits(LaunchOp launch, func::FuncOp kernel) {
+  if (!namesAxesOf(launch, kernel))
     return launch.emitOpError("launches a kernel whose ad.units names no axes of its results; expected "
                               "[[RESULT, array<i64: STEP, AXIS, …>, …], …]");
+  return verifyCompanions(launch, kernel);
+}
+
+// The functions beside a kernel take its operands. Some have the memory of partial results and a range
+// behind.
+LogicalResult PlanVerifier::verifyCompanions(LaunchOp launch, func::FuncOp kernel) {
+  Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  ArrayRef<Type> arguments = kernel.getArgumentTypes();
+  if (arguments.size() < 2 || llvm::any_of(arguments.take_back(2), [&](Type type) { return type != index; }))
+    return launch.emitOpError(
+        "launches a kernel that takes no range of units; expected two index arguments last");
+  SmallVector<Type> operands(arguments.drop_back(2)), range(operands);
+  range.append({pointer, index, index});
+  auto has = [&](StringRef suffix, ArrayRef<Type> inputs, ArrayRef<Type> results) {
+    func::FuncOp companion = companionOf(kernel, suffix);
+    return companion && companion.getArgumentTypes() == inputs && companion.getResultTypes() == results;
+  };
+  auto nanoseconds = kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr);
+  if (!(nanoseconds && nanoseconds.getType().isInteger(64)) && !has(kNanosecondsSuffix, operands, index))
+    return launch.emitOpError(
+               "launches a kernel without an estimate of its time; expected ad.nanoseconds, an i64, "
+               "or a function @")
+           << kernel.getSymName() << kNanosecondsSuffix << " of its operands that returns an index";
+  if (!kernel->hasAttr(kPartialReductionsAttr))
+    return success();
+  if (!has(kPartialSizesSuffix, operands, {index, index}) || !has(kPartialSuffix, range, {}) ||
+      !has(kMergeSuffix, range, {}))
+    return launch.emitOpError(
+               "launches a kernel that has ad.partial_reductions, but not the functions beside it; "
+               "expected @")
+           << kernel.getSymName() << " with " << kPartialSizesSuffix << ", " << kPartialSuffix << " and "
+           << kMergeSuffix;
+  if (!namesAxesOf(launch, companionOf(kernel, kMergeSuffix)))
+    return launch.emitOpError("launches a kernel whose function @")
+           << kernel.getSymName() << kMergeSuffix << " has no ad.units of the results";
   return success();
 }
 

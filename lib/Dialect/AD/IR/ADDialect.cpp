@@ -67,7 +67,7 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 // What passes write for later ones, on any operation.
 static constexpr StringRef kPassAttributes[] = {
     "ad.arena_bytes",  "ad.blocks",     "ad.buffer",       "ad.buffer_before", "ad.buffers",
-    "ad.class",        "ad.cluster",    "ad.depth",        "ad.group",         "ad.in_parts",
+    "ad.class",        "ad.cluster",    "ad.depth",        "ad.group",         "ad.partial_reductions",
     "ad.kernel_names", "ad.mma",        "ad.nanoseconds",  "ad.pool_bytes",    "ad.resident",
     "ad.run",          "ad.same_sizes", "ad.shared_bytes", "ad.space",         "ad.swap",
     "ad.tensor_maps",  "ad.threads",    "ad.tile",         "ad.tiles",         "ad.units"};

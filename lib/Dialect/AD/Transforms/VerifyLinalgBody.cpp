@@ -107,7 +107,7 @@ static LogicalResult verifyResults(linalg::GenericOp generic, bool scans) {
 
 //===- Reductions -===//
 
-static int64_t reducedSize(linalg::GenericOp generic) {
+int64_t ad::reducedElements(linalg::GenericOp generic) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
@@ -123,7 +123,7 @@ static LogicalResult verifyChain(linalg::GenericOp generic, const ReductionStruc
                                  OrderAttr order) {
   if (!order)
     return success();
-  int64_t size = reducedSize(generic);
+  int64_t size = reducedElements(generic);
   if (!order.isLanes() && !ShapedType::isDynamic(size) && size <= order.getLength())
     return success();
   InFlightDiagnostic refusal =

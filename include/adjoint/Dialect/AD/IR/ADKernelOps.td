@@ -65,7 +65,7 @@ def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Singl
   let summary = "function-like code of one kernel";
   let description = [{
     Semantics: a fusion taken out of the host program: arguments are the fusion's operands, results its results, the body is
-    linalg on tensors. Class, order and permissions are those of the fusion. Emitters turn it into code over a range of tiles.
+    linalg on tensors. Class, order and permissions are those of the fusion. Emitters turn it into code over a range of units of work.
 
     Constraints: (C1) the block has the arguments of the function type; (C2) the body ends with `ad.yield`; (C3)
     the results have the types of the yielded values.

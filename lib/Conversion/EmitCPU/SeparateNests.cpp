@@ -5,6 +5,7 @@
 
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include <vector>
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -21,7 +22,7 @@ static linalg::GenericOp scanOf(Value root) {
 
 // The first axis that is longer than one, along which every insertion has a stride that is known, and what
 // they go into can be divided; -1 if there is none.
-int64_t KernelEmitter::clippableAxis(Value root, ArrayRef<int64_t> shape) {
+int64_t KernelEmitter::dividedAxis(Value root, ArrayRef<int64_t> shape) {
   auto isLong = [](int64_t size) { return size != 1; };
   int64_t axis = llvm::find_if(shape, isLong) - shape.begin();
   if (axis == int64_t(shape.size()))
@@ -39,46 +40,48 @@ int64_t KernelEmitter::clippableAxis(Value root, ArrayRef<int64_t> shape) {
   return axis;
 }
 
-// How threads share one of several results.
-KernelEmitter::ApartRoot KernelEmitter::shareApart(Value root, unsigned number) {
-  ApartRoot apart{root, {}, {int64_t(number), {}}};
+// The nest of one result, with the units that threads share.
+KernelEmitter::SeparateResult KernelEmitter::nestOfResult(Value root, unsigned number) {
+  SeparateResult separate{root, {}, {int64_t(number), {}}};
   const Buffer &destination = results[number];
   if (linalg::GenericOp scan = scanOf(root)) {
-    apart.nest = nestOverLines(scan);
-    apart.nest.roots = {root}; // each line is as much work as it has steps
-    chooseUnits(apart.nest);
-    apart.nest.roots.clear();
-    apart.space.loops = loopsOfSteps(scan, apart.nest.unitLoops);
-  } else if (!root.getDefiningOp<tensor::InsertSliceOp>()) {
-    apart.nest = nestOver(destination, root);
-    apart.nest.vectorize = !sumsLanesAlong(root, apart.nest, laneAxisOf(apart.nest), /*ofShortRows=*/false);
-    chooseUnits(apart.nest);
-    apart.space.loops = apart.nest.unitLoops;
-  } else {
-    apart.nest = nestOver(destination, {});
-    int64_t axis = clippableAxis(root, destination.shape);
-    if (axis >= 0 && !isTooShort())
-      apart.nest.unitLoops = {{{axis}, 1}};
-    apart.space.loops = apart.nest.unitLoops;
+    separate.nest = nestOverLines(scan);
+    separate.nest.roots = {root}; // each line is as much work as it has steps
+    chooseUnits(separate.nest);
+    separate.nest.roots.clear();
+    separate.space.loops = loopsOfSteps(scan, separate.nest.unitLoops);
+    return separate;
   }
-  return apart;
+  if (root.getDefiningOp<tensor::InsertSliceOp>()) {
+    separate.nest = nestOver(destination, {});
+    int64_t axis = dividedAxis(root, destination.shape);
+    if (axis >= 0 && !isTooShort())
+      separate.nest.unitLoops = {{{axis}, 1}};
+  } else {
+    separate.nest = nestOver(destination, root);
+    separate.nest.vectorize =
+        !sumsLanesAlong(root, separate.nest, laneAxisOf(separate.nest), /*ofShortRows=*/false);
+    chooseUnits(separate.nest);
+  }
+  separate.space.loops = separate.nest.unitLoops;
+  return separate;
 }
 
-LogicalResult KernelEmitter::emitShared(ApartRoot &apart, const Buffer &destination) {
-  if (linalg::GenericOp scan = scanOf(apart.root))
-    return emitScan(scan, apart.nest, destination);
-  if (auto insert = apart.root.getDefiningOp<tensor::InsertSliceOp>()) {
-    Clip clip;
-    if (!apart.nest.unitLoops.empty()) {
-      clip.axis = apart.nest.unitLoops.front().axes.front();
-      std::tie(clip.lower, clip.upper) = boundsOf(apart.nest, clip.axis, apart.nest.units);
+LogicalResult KernelEmitter::emitNestOfResult(SeparateResult &separate, const Buffer &destination) {
+  if (linalg::GenericOp scan = scanOf(separate.root))
+    return emitScan(scan, separate.nest, destination);
+  if (auto insert = separate.root.getDefiningOp<tensor::InsertSliceOp>()) {
+    AxisRange range;
+    if (!separate.nest.unitLoops.empty()) {
+      range.axis = separate.nest.unitLoops.front().axes.front();
+      std::tie(range.lower, range.upper) = boundsOf(separate.nest, range.axis, separate.nest.units);
     }
-    return emitInsert(insert, destination, clip);
+    return emitInsert(insert, destination, range);
   }
-  if (apart.root.getDefiningOp<tensor::EmptyOp>())
-    return success();
-  return emitNest(apart.nest, [&](ArrayRef<Position> positions) {
-    return storeRoots(apart.root, destination, positions);
+  if (separate.root.getDefiningOp<tensor::EmptyOp>())
+    return success(); // every element is written by what follows
+  return emitNest(separate.nest, [&](ArrayRef<Position> positions) {
+    return storeRoots(separate.root, destination, positions);
   });
 }
 
@@ -91,50 +94,63 @@ KernelEmitter::UnitRange KernelEmitter::unitsBehind(Value before, Value count) {
   return {inside(rangeBegin), inside(rangeEnd)};
 }
 
-// Results that share no space, each in a nest of its own. Their units follow each other.
-LogicalResult KernelEmitter::emitApart(ValueRange roots) {
+// The statements of a result, unless the range has none of its units.
+LogicalResult KernelEmitter::emitIfAny(SeparateResult &separate, const Buffer &destination) {
+  const UnitRange &units = separate.nest.units;
+  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, units.begin, units.end);
+  auto branch = scf::IfOp::create(builder, loc, some);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Scope scope(*this);
+  return emitNestOfResult(separate, destination);
+}
+
+// Results that share no space, each in a nest of its own. Their units follow each other. Without loops that
+// threads share, all of the kernel is one unit, and the code has no branches: it may become part of a loop.
+LogicalResult KernelEmitter::emitSeparately(ValueRange roots) {
+  std::vector<SeparateResult> separate;
   WorkUnits spaces;
-  Value before = indexConstant(0);
   for (auto [number, root] : llvm::enumerate(roots)) {
-    ApartRoot apart = shareApart(root, number);
-    spaces.push_back(apart.space);
-    if (roots.size() == 1) {
-      apart.nest.units = {rangeBegin, rangeEnd};
-      declareUnits(spaces);
-      return emitShared(apart, results[number]);
+    separate.push_back(nestOfResult(root, number));
+    spaces.push_back(separate.back().space);
+  }
+  bool isOneUnit = llvm::all_of(spaces, [](const UnitSpace &space) { return space.loops.empty(); });
+  if (isOneUnit)
+    spaces = {UnitSpace()};
+  declareUnits(spaces);
+  Value before = indexConstant(0);
+  for (auto [each, destination] : llvm::zip_equal(separate, results)) {
+    each.nest.units = {rangeBegin, rangeEnd};
+    if (isOneUnit || separate.size() == 1) {
+      if (failed(emitNestOfResult(each, destination)))
+        return failure();
+      continue;
     }
-    Value count = unitsFrom(apart.nest, 0);
-    apart.nest.units = unitsBehind(before, count);
-    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, apart.nest.units.begin,
-                                       apart.nest.units.end);
-    auto branch = scf::IfOp::create(builder, loc, some);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    Scope scope(*this);
-    if (failed(emitShared(apart, results[number])))
+    Value count = unitsFrom(each.nest, 0);
+    each.nest.units = unitsBehind(before, count);
+    if (failed(emitIfAny(each, destination)))
       return failure();
-    builder.setInsertionPointAfter(branch);
     before = binary<arith::AddIOp>(before, count);
   }
-  declareUnits(spaces);
   return success();
 }
 
 // All of one result.
 LogicalResult KernelEmitter::emitRoot(Value root, const Buffer &destination) {
-  return emitClipped(root, destination, {});
+  return emitRange(root, destination, {});
 }
 
-LogicalResult KernelEmitter::emitClipped(Value root, const Buffer &destination, const Clip &clip) {
+// The elements of one result that lie in the range.
+LogicalResult KernelEmitter::emitRange(Value root, const Buffer &destination, const AxisRange &range) {
   if (auto insert = root.getDefiningOp<tensor::InsertSliceOp>())
-    return emitInsert(insert, destination, clip);
+    return emitInsert(insert, destination, range);
   if (root.getDefiningOp<tensor::EmptyOp>())
     return success(); // every element is written by what follows
   if (linalg::GenericOp scan = scanOf(root))
     return emitScan(scan, nestOverLines(scan), destination);
   Nest nest = nestOver(destination, root);
   nest.vectorize = !sumsLanesAlong(root, nest, laneAxisOf(nest), /*ofShortRows=*/false);
-  nest.clip = clip;
+  nest.range = range;
   return emitNest(nest,
                   [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
 }
@@ -145,24 +161,24 @@ Value KernelEmitter::numberOf(OpFoldResult number) {
   return scalars.lookup(cast<Value>(number));
 }
 
-// The elements of the inserted tensor that go to the clipped part of the destination.
-KernelEmitter::Clip KernelEmitter::clipOfSource(tensor::InsertSliceOp insert, const Nest &source,
-                                                const Clip &clip) {
-  if (clip.axis < 0)
-    return clip;
-  Value offset = numberOf(insert.getMixedOffsets()[clip.axis]);
-  Value stride = numberOf(insert.getMixedStrides()[clip.axis]), size = source.sizes[clip.axis];
+// The elements of the inserted tensor that go to the range of the destination.
+KernelEmitter::AxisRange KernelEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest &source,
+                                                      const AxisRange &range) {
+  if (range.axis < 0)
+    return range;
+  Value offset = numberOf(insert.getMixedOffsets()[range.axis]);
+  Value stride = numberOf(insert.getMixedStrides()[range.axis]), size = source.sizes[range.axis];
   auto inSource = [&](Value bound) {
     Value behind = binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, offset), offset);
     return binary<arith::MinUIOp>(binary<arith::CeilDivUIOp>(behind, stride), size);
   };
-  return {clip.axis, inSource(clip.lower), inSource(clip.upper)};
+  return {range.axis, inSource(range.lower), inSource(range.upper)};
 }
 
 LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
-                                        const Clip &clip) {
+                                        const AxisRange &range) {
   // An argument that is inserted into is tied: its content is there already.
-  if (!buffers.count(insert.getDest()) && failed(emitClipped(insert.getDest(), destination, clip)))
+  if (!buffers.count(insert.getDest()) && failed(emitRange(insert.getDest(), destination, range)))
     return failure();
   auto sourceType = insert.getSourceType();
   if (sourceType.getRank() != insert.getDestType().getRank())
@@ -173,7 +189,7 @@ LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
   for (int64_t axis = 0; axis < sourceType.getRank(); ++axis)
     nest.sizes.push_back(sizeOf(insert.getSource(), axis));
   nest.vectorize = !sumsLanesAlong(nest.roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
-  nest.clip = clipOfSource(insert, nest, clip);
+  nest.range = rangeOfSource(insert, nest, range);
   return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     Scope scope(*this);
     auto values = evaluate(insert.getSource(), positions);

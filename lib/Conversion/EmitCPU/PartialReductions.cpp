@@ -2,8 +2,9 @@
 //
 // Reductions with few results, such as the sum of a whole tensor: threads share what is reduced. The balanced
 // tree of an order is cut below some level, where each node is the sum of 2 to the power of k blocks that
-// follow each other. One function computes such nodes, the parts, into memory of the runtime; another one is
-// the kernel, but joins the parts. Both follow the tree, so the bits are those of the undivided kernel.
+// follow each other. One function computes such nodes, the partial results, into memory of the runtime;
+// another one is the kernel, but merges them. Both follow the tree, so the bits are those of the undivided
+// kernel.
 
 #include "KernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
@@ -13,9 +14,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Enough for the threads of a large machine; with more, joining them would take longer.
-static constexpr int64_t kMostParts = 256, kScratchAlignment = 64;
-// With more results there are units enough without parts.
+// Partial results: enough for the threads of a large machine; with more, merging would take longer.
+static constexpr int64_t kMostPartials = 256, kScratchAlignment = 64;
+// With more results there are units enough.
 static constexpr int64_t kMostResults = 1 << 14;
 
 static SmallVector<int64_t> withoutUnits(Value value) {
@@ -41,25 +42,13 @@ bool KernelEmitter::isDivisible(linalg::GenericOp generic) {
          llvm::none_of(generic.getDpsInputs(), [](Value input) { return dependsOn(input, reduces); });
 }
 
-// Elements reduced into one; kDynamic if only the run knows.
-static int64_t staticTotal(linalg::GenericOp generic) {
-  SmallVector<unsigned> dims;
-  generic.getReductionDims(dims);
-  SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
-  int64_t total = 1;
-  for (unsigned dim : dims)
-    if (ShapedType::isDynamic(sizes[dim]) || llvm::MulOverflow(total, sizes[dim], total))
-      return ShapedType::kDynamic;
-  return total;
-}
-
-// Blocks of the order in a part: a power of two, so that a part is a node of the tree.
-int64_t KernelEmitter::blocksOfPart(linalg::GenericOp generic) {
-  int64_t length = kernel.getOrderAttr().getLength(), total = staticTotal(generic);
+// Blocks of the order in a partial result: a power of two, so that it is a node of the tree.
+int64_t KernelEmitter::blocksOfPartial(linalg::GenericOp generic) {
+  int64_t length = kernel.getOrderAttr().getLength(), total = reducedElements(generic);
   int64_t results = knownElements(cast<RankedTensorType>(generic.getResult(0).getType()).getShape());
   int64_t blocks = llvm::divideCeil(tiles.tileSteps, length * results);
   if (!ShapedType::isDynamic(total))
-    blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length), kMostParts));
+    blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length), kMostPartials));
   return llvm::bit_ceil(uint64_t(blocks));
 }
 
@@ -75,9 +64,9 @@ SmallVector<linalg::GenericOp> KernelEmitter::divisibleSums(ValueRange roots) {
     return {};
   auto sums = llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
   auto isShared = [&](linalg::GenericOp generic) {
-    int64_t total = staticTotal(generic);
+    int64_t total = reducedElements(generic);
     bool isLong =
-        ShapedType::isDynamic(total) || total > kernel.getOrderAttr().getLength() * blocksOfPart(generic);
+        ShapedType::isDynamic(total) || total > kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
     return isLong && llvm::all_of(roots, [&](Value root) {
              return withoutUnits(root) == withoutUnits(generic.getResult(0));
            });
@@ -87,34 +76,34 @@ SmallVector<linalg::GenericOp> KernelEmitter::divisibleSums(ValueRange roots) {
   return all && llvm::all_of(sums, isShared) ? sums : SmallVector<linalg::GenericOp>();
 }
 
-// Where the parts lie, one reduction behind the other; returns the bytes of all.
-Value KernelEmitter::placeParts(ArrayRef<linalg::GenericOp> sums, Value scratch) {
+// Where the partial results lie, one reduction behind the other; returns the bytes of all.
+Value KernelEmitter::placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch) {
   Value bytes = indexConstant(0);
   for (linalg::GenericOp generic : sums) {
     auto type = cast<RankedTensorType>(generic.getResult(0).getType());
-    PartialSums part;
-    part.length = kernel.getOrderAttr().getLength() * blocksOfPart(generic);
-    part.total = reducedTotal(generic);
-    part.count = binary<arith::CeilDivUIOp>(part.total, indexConstant(part.length));
-    part.buffer.element = type.getElementType();
-    part.buffer.shape = {ShapedType::kDynamic};
-    part.buffer.sizes = {part.count};
-    Value elements = part.count;
+    PartialSums partial;
+    partial.length = kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
+    partial.total = reducedTotal(generic);
+    partial.count = binary<arith::CeilDivUIOp>(partial.total, indexConstant(partial.length));
+    partial.buffer.element = type.getElementType();
+    partial.buffer.shape = {ShapedType::kDynamic};
+    partial.buffer.sizes = {partial.count};
+    Value elements = partial.count;
     for (auto [axis, size] : llvm::enumerate(type.getShape())) {
-      part.buffer.shape.push_back(size);
-      part.buffer.sizes.push_back(sizeOf(generic.getResult(0), axis));
-      elements = binary<arith::MulIOp>(elements, part.buffer.sizes.back());
+      partial.buffer.shape.push_back(size);
+      partial.buffer.sizes.push_back(sizeOf(generic.getResult(0), axis));
+      elements = binary<arith::MulIOp>(elements, partial.buffer.sizes.back());
     }
     if (scratch) {
       Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
-      part.buffer.pointer = LLVM::GEPOp::create(builder, loc, scratch.getType(), builder.getI8Type(), scratch,
-                                                ValueRange{offset});
+      partial.buffer.pointer = LLVM::GEPOp::create(builder, loc, scratch.getType(), builder.getI8Type(),
+                                                   scratch, ValueRange{offset});
     }
     Value own = binary<arith::MulIOp>(elements, indexConstant(memoryBytes(type.getElementType())));
     Value line = indexConstant(kScratchAlignment);
     own = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(own, line), line);
     bytes = binary<arith::AddIOp>(bytes, own);
-    partialSums[generic] = part;
+    partialSums[generic] = partial;
   }
   return bytes;
 }
@@ -128,7 +117,8 @@ Value KernelEmitter::reducedTotal(linalg::GenericOp generic) {
   return total;
 }
 
-// The tree of the order over all that is reduced, over one part of it, or over parts that are there.
+// The tree of the order over all that is reduced, over one node of it, or over partial results that are
+// there.
 FailureOr<SmallVector<Value>> KernelEmitter::orderedTree(linalg::GenericOp generic,
                                                          ArrayRef<Value> identities,
                                                          ArrayRef<Position> positions, BlockCode block) {
@@ -137,69 +127,70 @@ FailureOr<SmallVector<Value>> KernelEmitter::orderedTree(linalg::GenericOp gener
   auto found = partialSums.find(generic);
   if (found == partialSums.end())
     return pairwiseTree(reducedTotal(generic), length, identities, join, block);
-  PartialSums &part = found->second;
-  if (work == Work::joinedParts)
-    return pairwiseTree(part.count, 1, identities, join,
+  PartialSums &partial = found->second;
+  if (work == Work::merge)
+    return pairwiseTree(partial.count, 1, identities, join,
                         [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
                           SmallVector<Value> values;
                           for (const Position &position : positions) {
                             Position at = {{number, 0, nullptr}};
                             llvm::append_range(at, position);
-                            Value value = load(part.buffer, at);
+                            Value value = load(partial.buffer, at);
                             values.push_back(lanes > 1 ? splat(value, lanes) : value);
                           }
                           return values;
                         });
-  Value from = binary<arith::MulIOp>(part.number, indexConstant(part.length));
-  Value size = binary<arith::MinUIOp>(binary<arith::SubIOp>(part.total, from), indexConstant(part.length));
+  Value from = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
+  Value size =
+      binary<arith::MinUIOp>(binary<arith::SubIOp>(partial.total, from), indexConstant(partial.length));
   return pairwiseTree(size, length, identities, join, [&](Value lower, Value upper) {
     return block(binary<arith::AddIOp>(lower, from), binary<arith::AddIOp>(upper, from));
   });
 }
 
-// The parts of one reduction: a unit is a part of all its results.
-LogicalResult KernelEmitter::emitPartsOf(linalg::GenericOp generic, UnitRange units) {
-  PartialSums &part = partialSums[generic];
+// The partial results of one reduction: a unit is one node of the trees of all its results.
+LogicalResult KernelEmitter::emitPartialReduction(linalg::GenericOp generic, UnitRange units) {
+  PartialSums &partial = partialSums[generic];
   Value sum = generic.getResult(0);
-  Buffer result{nullptr, part.buffer.element, llvm::to_vector(ArrayRef(part.buffer.shape).drop_front()),
-                llvm::to_vector(ArrayRef(part.buffer.sizes).drop_front())};
+  Buffer result{nullptr, partial.buffer.element, llvm::to_vector(ArrayRef(partial.buffer.shape).drop_front()),
+                llvm::to_vector(ArrayRef(partial.buffer.sizes).drop_front())};
   Nest each = nestOver(result, sum);
   bool lanesAreSummed = usesLanes(generic) || sumsLanesAlong(sum, each, laneAxisOf(each));
   if (!lanesAreSummed && laneAxisOf(each) >= 0)
     chooseBlock(each);
-  Nest nest = nestOver(part.buffer, {});
+  Nest nest = nestOver(partial.buffer, {});
   nest.vectorize = !lanesAreSummed && laneAxisOf(each) >= 0;
   nest.vectors = each.vectors;
   nest.unitLoops = {{{0}, 1}};
   nest.units = units;
   return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     Scope scope(*this);
-    part.number = positions.front().front().base;
+    partial.number = positions.front().front().base;
     SmallVector<Position> inner;
     for (const Position &position : positions)
       inner.emplace_back(llvm::drop_begin(position));
     FailureOr<SmallVector<Value>> values = reduce(generic, 0, inner);
     if (failed(values))
       return failure();
-    storeAll(part.buffer, positions, *values);
+    storeAll(partial.buffer, positions, *values);
     return success();
   });
 }
 
 // All reductions of the kernel, each over the units that it has.
-LogicalResult KernelEmitter::emitParts(ArrayRef<linalg::GenericOp> sums) {
+LogicalResult KernelEmitter::emitPartialReductions(ArrayRef<linalg::GenericOp> sums) {
   for (linalg::GenericOp generic : sums) {
     Value count = partialSums[generic].count;
     UnitRange units{binary<arith::MinUIOp>(rangeBegin, count), binary<arith::MinUIOp>(rangeEnd, count)};
-    if (failed(emitPartsOf(generic, units)))
+    if (failed(emitPartialReduction(generic, units)))
       return failure();
   }
   return success();
 }
 
-// How many parts there are, and the bytes of memory that they take.
-SmallVector<Value> KernelEmitter::emitPartSizes(ArrayRef<linalg::GenericOp> sums) {
-  Value bytes = placeParts(sums, Value()), count = indexConstant(0);
+// How many partial results there are, and the bytes of memory that they take.
+SmallVector<Value> KernelEmitter::emitPartialSizes(ArrayRef<linalg::GenericOp> sums) {
+  Value bytes = placePartialSums(sums, Value()), count = indexConstant(0);
   for (linalg::GenericOp generic : sums)
     count = binary<arith::MaxUIOp>(count, partialSums[generic].count);
   return {count, bytes};
