@@ -58,7 +58,7 @@ StringRef mlir::ad::runner::targetName(Target target) {
 
 Expected<unsigned> mlir::ad::runner::defaultThreads() {
   const char *given = std::getenv(kThreadsVariable);
-  unsigned threads = 1;
+  unsigned threads = 0;
   // As a variable that is not set.
   if (!given || !*given)
     return threads;

@@ -20,7 +20,7 @@ defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along
 defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for a generated argument">;
 defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy">;
 def print : Switch<"print", "Print results and what is received">;
-defm threads : Value<"threads", "N", "Threads for kernels, at most (default: $ADJOINT_NUM_THREADS, or 1; 0: all processors that the process may use); the reference interpreter always uses one">;
+defm threads : Value<"threads", "N", "Threads for kernels, at most (default: $ADJOINT_NUM_THREADS, or 0: all processors that the process may use); the reference interpreter always uses one">;
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds; prints the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first one that --repeat or --report measures">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;

@@ -46,7 +46,7 @@ def compile(
     `source` is the program or the name of its file: a string with a line break or a brace is a program, any other a
     name. The options are those of ad-runner: `target` is "cpu", "reference" or "gpu-sim"; `numerics` a mode and permissions, e.g.
     "reproducible" or "strict,reorder", in place of the module's own; `threads` the most threads of a call, 0 for
-    all processors that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 1: all programs
+    all processors that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 0: all programs
     share one pool of them; `cpu` the processor to compile for instead of this one; `cache` the folder of compiled programs
     or "off"; with `optimize=False` exactly the written operations run. `name` stands for the file in messages.
 

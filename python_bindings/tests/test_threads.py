@@ -2,6 +2,7 @@
 """Several threads, and processes that fork."""
 
 import gc
+import os
 import threading
 
 import adjoint
@@ -122,6 +123,7 @@ def test_python_ends_while_a_thread_is_inside(run_script, target, receives):
     assert (done.returncode, done.stdout, done.stderr) == (0, "[9. 9.]\n", "")
 
 
+PROCESSORS = len(os.sched_getaffinity(0))
 THREADS = """
 import os, signal, threading, time
 import adjoint, numpy as np, programs
@@ -202,7 +204,7 @@ print("end")
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
 
 
-@pytest.mark.parametrize(("variable", "threads", "more"), [("3", None, 2), ("3", 2, 1), ("", None, 0), ("x", 1, 0)])
+@pytest.mark.parametrize(("variable", "threads", "more"), [("3", None, 2), ("3", 2, 1), ("", None, PROCESSORS - 1), ("x", 1, 0)])
 def test_the_environment_says_how_many_threads(run_script, variable, threads, more):
     done = run_script(
         THREADS

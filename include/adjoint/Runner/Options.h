@@ -45,7 +45,7 @@ struct Options {
   std::vector<DimAssignment> dims;
   std::string outDir;
   bool print = false;
-  unsigned threads = 1; ///< 0: all processors
+  unsigned threads = 0; ///< 0: all processors that the process may use
   unsigned repeat = 1, warmup = 0;
   double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
   bool replay = true;       ///< a GPU is asked as one for what it was asked for before
@@ -71,7 +71,7 @@ constexpr unsigned kMaxThreads = 1024;
 /// Holds the number of threads for programs that are not told one.
 constexpr const char *kThreadsVariable = "ADJOINT_NUM_THREADS";
 
-/// What --threads is where it is not given: $ADJOINT_NUM_THREADS, or else 1. An error names the variable.
+/// What --threads is where it is not given: $ADJOINT_NUM_THREADS, or else 0. An error names the variable.
 llvm::Expected<unsigned> defaultThreads();
 /// The number of threads for --threads: 0 asks for one per processor that this process may use.
 unsigned resolveThreads(unsigned asked);

@@ -22,7 +22,7 @@ struct ProgramOptions {
   std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
   std::string cpu;      ///< empty: the host
   std::string cache;    ///< a folder, `off`, or empty for the default one
-  /// 0: all processors that the process may use; empty: $ADJOINT_NUM_THREADS, or 1.
+  /// 0: all processors that the process may use; empty: $ADJOINT_NUM_THREADS, or 0.
   std::optional<unsigned> threads;
   bool optimize = true; ///< false: exactly the written operations
 };
