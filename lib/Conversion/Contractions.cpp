@@ -71,12 +71,25 @@ bool ad::multipliesBytes(linalg::GenericOp contraction) {
 // Enough accumulators to hide the latency of a multiply-add, few enough for the registers, rows and columns
 // in the proportion that the result has. A tile of r rows and v vectors loads r + v values for r * v
 // multiply-adds.
-RegisterTile ad::chooseRegisterTile(const TileTable &table, int64_t rows, int64_t columns, int64_t lanes) {
+RegisterTile ad::chooseRegisterTile(const TileTable &table, int64_t rows, int64_t columns, int64_t lanes,
+                                    Type sum) {
   auto most = [](int64_t size, int64_t limit) {
     return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
   };
   rows = most(rows, table.rows);
   int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / lanes, table.vectors);
-  vectors = std::min<int64_t>(vectors, rows >= 8 ? 2 : rows >= 4 ? 4 : rows >= 2 ? 8 : 16);
-  return {std::min(rows, table.accumulators / vectors), vectors};
+  // A lane of a register holds 32 bits.
+  int64_t registers = std::max<int64_t>(1, getElementTypeOrSelf(sum).getIntOrFloatBitWidth() / 32);
+  int64_t widest = llvm::bit_floor<uint64_t>(table.accumulators) / llvm::bit_floor<uint64_t>(rows);
+  vectors = std::clamp<int64_t>(widest / registers, 1, vectors);
+  rows = std::min(rows, table.accumulators / (vectors * registers));
+  // Beside the sums, a step holds the elements of the rows or of the vectors, one of the other, and, where
+  // there is no instruction that multiplies and adds, a product. Few rows stay together.
+  int64_t others = isa<FloatType>(getElementTypeOrSelf(sum)) ? 2 : 3;
+  auto fits = [&] {
+    return (rows * vectors + std::min(rows, vectors)) * registers + others <= table.registers;
+  };
+  while (rows * vectors > 1 && !fits())
+    --(vectors > 2 || rows <= 3 ? vectors : rows);
+  return {rows, vectors};
 }

@@ -35,11 +35,12 @@ inline bool hasByteDotProducts(int64_t lanes) { return lanes == 8 || lanes == 16
 /// integers wrap, so that any order gives the same bits.
 bool multipliesBytes(linalg::GenericOp contraction);
 
-/// Rows and vectors of `lanes` of a result that stay in registers over the whole reduction.
+/// Rows and vectors of `lanes` sums of a type that stay in registers over the whole reduction.
 struct RegisterTile {
   int64_t rows, vectors;
 };
-RegisterTile chooseRegisterTile(const TileTable &table, int64_t rows, int64_t columns, int64_t lanes);
+RegisterTile chooseRegisterTile(const TileTable &table, int64_t rows, int64_t columns, int64_t lanes,
+                                Type sum);
 
 } // namespace mlir::ad
 

@@ -30,15 +30,15 @@ using WorkUnits = SmallVector<UnitSpace>;
 
 constexpr llvm::StringLiteral kUnitsAttr = "ad.units";
 
-/// About how long all units take on one thread, for a kernel of several units or with partial reductions: an
-/// attribute of the kernel's function, or, where only the run knows the sizes, a function of the operands
-/// whose name has that suffix.
+/// About how long all units of a kernel take on one thread: an attribute of the kernel's function, or, where
+/// only the run knows the sizes, a function of the operands whose name has that suffix.
 constexpr llvm::StringLiteral kNanosecondsAttr = "ad.nanoseconds", kNanosecondsSuffix = "$nanoseconds";
 
-/// A kernel whose reductions threads can share has that attribute and three more functions. The first returns
-/// for the operands the number of partial results and the bytes of memory that they take. The second computes
-/// a range of them into that memory, its argument before the range. The third is the kernel, but takes the
-/// partial results from there, and has `ad.units` of its own.
+/// A kernel whose reductions can be divided has that attribute, the fewest threads that gain from it (an i64,
+/// 1 where the caches gain too), and three more functions. The first returns for the operands the number of
+/// partial results and the bytes of memory that they take. The second computes a range of them into that
+/// memory, its argument before the range. The third is the kernel, but takes the partial results from there,
+/// and has `ad.units` of its own.
 constexpr llvm::StringLiteral kPartialReductionsAttr = "ad.partial_reductions",
                               kPartialSizesSuffix = "$partial_sizes", kPartialSuffix = "$partial",
                               kMergeSuffix = "$merge";

@@ -142,6 +142,51 @@ func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units
 
 // -----
 
+func.func @no_units(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.units names no axes of its results}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [], ad.nanoseconds = 0 : i64}
+
+// -----
+
+func.func @result_twice(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.units names no axes of its results}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0], [0]], ad.nanoseconds = 0 : i64}
+
+// -----
+
+func.func @axis_twice(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.units names no axes of its results}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0, array<i64: 1, 0, 0>]], ad.nanoseconds = 0 : i64}
+
+// -----
+
+func.func @negative_estimate(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel without an estimate of its time}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = -5 : i64}
+
+// -----
+
+func.func @returns_values(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel that returns values; expected it to write its results to memory}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) -> index attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64}
+
+// -----
+
 func.func @no_range(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
   // expected-error @+1 {{'ad.launch' op launches a kernel that takes no range of units; expected two index arguments last}}
   %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
@@ -170,12 +215,21 @@ func.func private @copy$nanoseconds(!llvm.ptr) -> index
 
 // -----
 
+func.func @no_threads(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.partial_reductions is no number of threads; expected an i64 from 1 on}}
+  %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64, ad.partial_reductions = 0 : i64}
+
+// -----
+
 func.func @no_partial_reductions(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.buffers = array<i64: 0, 0, 0, 16>, ad.arena_bytes = 64 : i64} {
   // expected-error @+1 {{'ad.launch' op launches a kernel that has ad.partial_reductions, but not the functions beside it; expected @copy with $partial_sizes, $partial and $merge}}
   %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64, ad.partial_reductions}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64, ad.partial_reductions = 2 : i64}
 func.func private @copy$partial_sizes(!llvm.ptr, !llvm.ptr) -> (index, index)
 
 // -----
@@ -185,7 +239,7 @@ func.func @no_units_of_merge(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.
   %y = ad.launch @copy(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
-func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64, ad.partial_reductions}
+func.func private @copy(!llvm.ptr, !llvm.ptr, index, index) attributes {ad.units = [[0]], ad.nanoseconds = 0 : i64, ad.partial_reductions = 2 : i64}
 func.func private @copy$partial_sizes(!llvm.ptr, !llvm.ptr) -> (index, index)
 func.func private @copy$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index, index)
 func.func private @copy$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index, index)

@@ -194,7 +194,8 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
     counted as one. Without loops there is one unit. `ad.nanoseconds` is about how long all units take on one thread;
     where only the run knows the sizes, a function `@k$nanoseconds` of the operands returns it.
 
-    A kernel with `ad.partial_reductions` has three more functions, for reductions with few results: `@k$partial_sizes`
+    A kernel with `ad.partial_reductions` has three more functions, for reductions with few results. The attribute is the
+    fewest threads that gain from them: 1 where operands of a deep contraction then stay in the caches. `@k$partial_sizes`
     returns the number of partial results and the bytes of memory that they take, `@k$partial` computes a range of them
     into that memory, its argument before the range, and `@k$merge` is the kernel with the partial results instead of the
     reductions.

@@ -13,7 +13,8 @@ namespace mlir::ad {
 
 struct TileTable {
   int64_t rows, vectors;    ///< at most so many of a result together
-  int64_t accumulators;     ///< rows times vectors: enough to hide the latency of a multiply-add
+  int64_t registers;        ///< of the processor, for vectors
+  int64_t accumulators;     ///< registers that hold sums: enough to hide the latency of a multiply-add
   int64_t blockBytes;       ///< of an operand's block of columns, for the second-level cache
   int64_t straightBytes;    ///< an operand up to this size is read in place
   int64_t shortNanoseconds; ///< a kernel that takes less, about, is one unit of work
@@ -21,13 +22,17 @@ struct TileTable {
   int64_t unitElements;     ///< and one of a kernel that does little for each element so many elements
 };
 
-/// The table of that name: `large` for current cores, `small` for tests, in which short programs meet blocks,
-/// packed operands and what is left over.
-inline std::optional<TileTable> findTiles(llvm::StringRef name) {
-  if (name == "large")
-    return TileTable{8, 16, 16, 512 * 1024, 1024 * 1024, 3000, 1 << 16, 1024};
+/// The table of that name for vectors of so many bytes: `large` for current cores, `small` for tests, in
+/// which short programs meet blocks, packed operands and what is left over.
+inline std::optional<TileTable> findTiles(llvm::StringRef name, int64_t vectorBytes) {
+  constexpr int64_t kAvx512Bytes = 64;
+  bool isLarge = name == "large";
+  if (isLarge && vectorBytes >= kAvx512Bytes)
+    return TileTable{8, 16, 32, 16, 512 * 1024, 1024 * 1024, 3000, 1 << 16, 1024};
+  if (isLarge)
+    return TileTable{6, 8, 16, 12, 512 * 1024, 1024 * 1024, 3000, 1 << 16, 1024};
   if (name == "small")
-    return TileTable{3, 2, 6, 16 * 1024, 256, 0, 256, 64};
+    return TileTable{3, 2, 32, 12, 16 * 1024, 256, 0, 256, 64};
   return std::nullopt;
 }
 

@@ -11,17 +11,30 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
+// The widest type that is summed on the way to the roots; null if nothing is.
+static Type widestSum(ArrayRef<Value> roots) {
+  Type widest;
+  auto consider = [&](linalg::GenericOp generic) {
+    Type type = getElementTypeOrSelf(generic.getResultTypes().front());
+    if (generic.getNumReductionLoops() > 0 &&
+        (!widest || widest.getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth()))
+      widest = type;
+    return false;
+  };
+  for (Value root : roots)
+    dependsOn(root, consider);
+  return widest;
+}
+
 // How many rows and vectors of a reduction run in one loop.
 void KernelEmitter::chooseBlock(Nest &nest) {
-  bool reduces = llvm::any_of(nest.roots, [&](Value root) {
-    return dependsOn(root, [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; });
-  });
+  Type sum = widestSum(nest.roots);
   int64_t axis = nest.vectorize ? laneAxisOf(nest) : -1;
-  if (!reduces || axis < 0)
+  if (!sum || axis < 0)
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
   nest.blocked = !nest.rowAxes.empty();
-  auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes);
+  auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum);
   nest.rows = rows;
   chooseByteProducts(nest, axis);
   nest.vectors = std::min(vectors, mostTransposedVectors(nest, axis));

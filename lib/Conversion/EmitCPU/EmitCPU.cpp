@@ -25,7 +25,7 @@ public:
 private:
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    std::optional<TileTable> table = findTiles(tiles);
+    std::optional<TileTable> table = findTiles(tiles, vectorWidth);
     if (!table) {
       emitError(module.getLoc(), "unknown table of tiles '") << tiles << "', expected large or small";
       return signalPassFailure();
@@ -81,14 +81,14 @@ private:
     Type index = IndexType::get(&getContext());
     func::FuncOp sizes = declare(kernel, kPartialSizesSuffix, {}, {index, index});
     cpu::KernelEmitter emitter = emitterOf(kernel, sizes, table);
-    FailureOr<bool> divided = emitter.emitSizesOfPartialReductions();
-    if (failed(divided))
+    FailureOr<int64_t> threads = emitter.emitSizesOfPartialReductions();
+    if (failed(threads))
       return failure();
-    if (!*divided) {
+    if (*threads == 0) {
       sizes.erase();
       return success();
     }
-    function->setAttr(kPartialReductionsAttr, UnitAttr::get(&getContext()));
+    function->setAttr(kPartialReductionsAttr, OpBuilder(kernel).getI64IntegerAttr(*threads));
     return success(emitWork(kernel, kPartialSuffix, cpu::KernelEmitter::Work::partial, table) &&
                    emitWork(kernel, kMergeSuffix, cpu::KernelEmitter::Work::merge, table));
   }

@@ -62,13 +62,14 @@ LogicalResult KernelEmitter::bindSizes() {
   return failure(failed(bindArguments()) || failed(bindScalars()));
 }
 
-FailureOr<bool> KernelEmitter::emitSizesOfPartialReductions() {
+FailureOr<int64_t> KernelEmitter::emitSizesOfPartialReductions() {
   if (failed(bindSizes()))
     return failure();
   auto sums = divisibleSums(kernel.getBody().front().getTerminator()->getOperands());
-  if (!sums.empty())
-    func::ReturnOp::create(builder, loc, emitPartialSizes(sums));
-  return !sums.empty();
+  if (sums.empty())
+    return 0;
+  func::ReturnOp::create(builder, loc, emitPartialSizes(sums));
+  return threadsForPartials(sums);
 }
 
 LogicalResult KernelEmitter::emitNanoseconds() {
@@ -303,7 +304,7 @@ LogicalResult KernelEmitter::emitRoots() {
     if (!oneShape || (hasRows && laneAxisOf(nest) >= 0 && !lanesAreSummed))
       return emitRows(roots, *space);
     nest.vectorize = !sumsLanesAlong(roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
-    if (!lanesAreSummed)
+    if (!lanesAreSummed && work != Work::merge)
       chooseBlock(nest);
     chooseUnits(nest);
     declareUnits({{*space, nest.unitLoops}});

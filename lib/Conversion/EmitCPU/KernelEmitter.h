@@ -98,8 +98,8 @@ public:
   enum class Work { all, partial, merge };
   void setWork(Work asked) { work = asked; }
   /// Emits the body of a function that returns the number of partial results and their bytes.
-  /// False when the kernel's reductions are not to be divided.
-  FailureOr<bool> emitSizesOfPartialReductions();
+  /// Returns the fewest threads that gain from them; 0 when the kernel's reductions are not to be divided.
+  FailureOr<int64_t> emitSizesOfPartialReductions();
   /// Emits the body of such a function that returns about how long the kernel takes on one thread.
   LogicalResult emitNanoseconds();
   /// That, when the program knows all sizes; after emit().
@@ -144,6 +144,7 @@ protected:
     int64_t tileOfUnits = 0; // units of a block begin at multiples of so many rows; 0: there is one unit
     SmallVector<UnitLoop> unitLoops; // that threads share
     UnitRange units;                 // of them, which this call runs
+    bool inPlace = false;            // no operand is packed
     AxisRange range;
     /// Rows of a block, ShapedType::kDynamic when the program does not say how many.
     int64_t rowCount() const;
@@ -473,17 +474,32 @@ protected:
     int64_t length = 0;         // elements that one partial result takes
     Value total, count, number; // of elements and of partial results, and the one that is being emitted
     Buffer buffer;              // [number, place in the result]
+    int64_t columns = 0;        // of a unit of a streamed reduction; 0: a unit is one partial result
+    Value units;
   };
   bool isDivisible(linalg::GenericOp generic);
   int64_t blocksOfPartial(linalg::GenericOp generic);
+  int64_t tilesOfResult(const Nest &nest);
+  bool isReadInPlace(OpOperand &operand, const Nest &nest);
+  bool isDeep(const Nest &nest);
+  int64_t threadsForPartials(ArrayRef<linalg::GenericOp> sums);
   SmallVector<linalg::GenericOp> divisibleSums(ValueRange roots);
   Value placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch);
   Value reducedTotal(linalg::GenericOp generic);
   FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
                                             ArrayRef<Position> positions, BlockCode block);
+  LogicalResult emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result, UnitRange units);
+  Value placeOfPartial(const PartialSums &partial, const Buffer &result);
   LogicalResult emitPartialReduction(linalg::GenericOp generic, UnitRange units);
   LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> sums);
   SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> sums);
+
+  // StreamedReductions.cpp: rows of a large operand, read side by side
+  int64_t streamedColumns(linalg::GenericOp generic);
+  LogicalResult startChains(linalg::GenericOp generic, const Buffer &result, ArrayRef<Position> positions);
+  LogicalResult streamSteps(linalg::GenericOp generic, const Buffer &result, ArrayRef<Position> positions,
+                            Value first, int64_t count);
+  LogicalResult emitStreamedReduction(linalg::GenericOp generic, Buffer &result, UnitRange units);
 
   // PairwiseTree.cpp
   class WaitingResults;

@@ -37,7 +37,7 @@ static bool isLarge(const TileTable &tiles, RankedTensorType type) {
 static constexpr int64_t kRowsForPairs = 4;
 
 // A single row takes so many vectors that the processor looks ahead by itself.
-static constexpr int64_t kRowsInStep = 1;
+static constexpr int64_t kRowsInStep = 0;
 
 // A transposed operand is always packed for several tiles of rows: they share the transposition.
 static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {
@@ -104,7 +104,7 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const 
       return false;
     for (OpOperand *operand : generic.getDpsInputOperands()) {
       std::optional<PackedOperand> packed = packingOf(operand, reduced.front(), nest);
-      if (!packed)
+      if (!packed || (nest.inPlace && !packed->once))
         continue;
       if (!packed->before && !packed->once) {
         int64_t elements = llvm::alignTo(columns, packed->tile) * packed->depth;

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions with few results, such as the sum of a whole tensor: threads share what is reduced. The balanced
-// tree of an order is cut below some level, where each node is the sum of 2 to the power of k blocks that
-// follow each other. One function computes such nodes, the partial results, into memory of the runtime;
-// another one is the kernel, but merges them. Both follow the tree, so the bits are those of the undivided
-// kernel.
+// Reductions with few results, such as the sum of a whole tensor or a deep contraction: what is reduced is
+// divided, for threads or for the caches. The balanced tree of an order is cut below some level, where each
+// node is the sum of 2 to the power of k blocks that follow each other. One function computes such nodes, the
+// partial results, into memory of the runtime; another one is the kernel, but merges them. Both follow the
+// tree, so the bits are those of the undivided kernel.
 
 #include "KernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
@@ -52,6 +52,57 @@ int64_t KernelEmitter::blocksOfPartial(linalg::GenericOp generic) {
   return llvm::bit_ceil(uint64_t(blocks));
 }
 
+int64_t KernelEmitter::tilesOfResult(const Nest &nest) {
+  int64_t tiles = 1, laneAxis = laneAxisOf(nest);
+  for (auto [axis, size] : llvm::enumerate(nest.shape))
+    if (int64_t(axis) != laneAxis && !llvm::is_contained(nest.rowAxes, int64_t(axis)))
+      tiles *= size;
+  return tiles * llvm::divideCeil(nest.rowCount(), nest.rows) *
+         llvm::divideCeil(nest.shape[laneAxis], nest.vectors * vectorLanes);
+}
+
+// Whether the operand can be read where it lies by every tile: a tile of columns would transpose one that
+// lies along the depth, again for each tile of rows.
+bool KernelEmitter::isReadInPlace(OpOperand &operand, const Nest &nest) {
+  auto generic = cast<linalg::GenericOp>(operand.getOwner());
+  bool oneTile = nest.rowCount() <= nest.rows;
+  return generic.getMatchingIndexingMap(&operand).isProjectedPermutation() &&
+         (oneTile || !isContiguousAlongK(&operand, laneAxisOf(nest)));
+}
+
+// Whether to divide the depth of a contraction: there are too few tiles for threads, or more than one that
+// would read operands from memory again.
+bool KernelEmitter::isDeep(const Nest &nest) {
+  constexpr int64_t kFewTiles = 32, kShortTimes = 4;
+  std::optional<int64_t> nanoseconds = knownNanoseconds();
+  if (llvm::is_contained(nest.shape, ShapedType::kDynamic) ||
+      (nanoseconds && *nanoseconds < kShortTimes * tiles.shortNanoseconds))
+    return false;
+  bool inPlace = true, isLarge = false;
+  for (linalg::GenericOp generic : kernel.getBody().getOps<linalg::GenericOp>())
+    for (OpOperand &operand : generic->getOpOperands())
+      if (reduces(generic) && generic.isDpsInput(&operand) &&
+          isa<RankedTensorType>(operand.get().getType())) {
+        inPlace &= isReadInPlace(operand, nest);
+        isLarge |= isFromMemory(operand.get().getType());
+      }
+  return inPlace && (isLarge || tilesOfResult(nest) < kFewTiles);
+}
+
+// One thread gains where several tiles would read operands from memory again and again, and where rows of one
+// are streamed.
+int64_t KernelEmitter::threadsForPartials(ArrayRef<linalg::GenericOp> sums) {
+  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+  Nest nest = nestOver(results[*rowSpaceOf(roots)], roots);
+  if (!sumsLanesAlong(roots, nest, laneAxisOf(nest)))
+    chooseBlock(nest);
+  bool rereads = nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(sums, [](linalg::GenericOp generic) {
+                   return llvm::any_of(generic.getDpsInputs(),
+                                       [](Value input) { return isFromMemory(input.getType()); });
+                 });
+  return rereads || (sums.size() == 1 && streamedColumns(sums.front()) > 0) ? 1 : 2;
+}
+
 SmallVector<linalg::GenericOp> KernelEmitter::divisibleSums(ValueRange roots) {
   std::optional<unsigned> space = rowSpaceOf(roots);
   if (!space)
@@ -60,13 +111,14 @@ SmallVector<linalg::GenericOp> KernelEmitter::divisibleSums(ValueRange roots) {
   bool lanesAreSummed = sumsLanesAlong(roots, nest, laneAxisOf(nest));
   if (!lanesAreSummed)
     chooseBlock(nest);
-  if (nest.blocked || knownElements(nest.shape) > kMostResults)
-    return {};
   auto sums = llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
+  bool isStreamed = sums.size() == 1 && isDivisible(sums.front()) && streamedColumns(sums.front()) > 0;
+  if (!isStreamed && (knownElements(nest.shape) > kMostResults || (nest.blocked && !isDeep(nest))))
+    return {};
   auto isShared = [&](linalg::GenericOp generic) {
     int64_t total = reducedElements(generic);
-    bool isLong =
-        ShapedType::isDynamic(total) || total > kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
+    bool isLong = isStreamed || ShapedType::isDynamic(total) ||
+                  total > kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
     return isLong && llvm::all_of(roots, [&](Value root) {
              return withoutUnits(root) == withoutUnits(generic.getResult(0));
            });
@@ -94,6 +146,11 @@ Value KernelEmitter::placePartialSums(ArrayRef<linalg::GenericOp> sums, Value sc
       partial.buffer.sizes.push_back(sizeOf(generic.getResult(0), axis));
       elements = binary<arith::MulIOp>(elements, partial.buffer.sizes.back());
     }
+    partial.columns = sums.size() == 1 ? streamedColumns(generic) : 0;
+    Nest nest;
+    nest.shape.assign(type.getShape().begin(), type.getShape().end());
+    int64_t across = partial.columns ? llvm::divideCeil(nest.shape[laneAxisOf(nest)], partial.columns) : 1;
+    partial.units = binary<arith::MulIOp>(partial.count, indexConstant(across));
     if (scratch) {
       Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
       partial.buffer.pointer = LLVM::GEPOp::create(builder, loc, scratch.getType(), builder.getI8Type(),
@@ -148,16 +205,51 @@ FailureOr<SmallVector<Value>> KernelEmitter::orderedTree(linalg::GenericOp gener
   });
 }
 
+// Where the partial result that is being emitted lies.
+Value KernelEmitter::placeOfPartial(const PartialSums &partial, const Buffer &result) {
+  Value bytes = indexConstant(memoryBytes(result.element));
+  for (Value size : result.sizes)
+    bytes = binary<arith::MulIOp>(bytes, size);
+  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                            binary<arith::MulIOp>(partial.number, bytes));
+  Value memory = partial.buffer.pointer;
+  return LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory, ValueRange{offset});
+}
+
+// Those of a contraction: a block of all its results, one depth after the other, whose operands stay in the
+// caches.
+LogicalResult KernelEmitter::emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result,
+                                               UnitRange units) {
+  PartialSums &partial = partialSums[generic];
+  nest.inPlace = true;
+  return emitLoop(units.begin, units.end, indexConstant(1), [&](Value number) {
+    partial.number = number;
+    result.pointer = placeOfPartial(partial, result);
+    return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+      Scope scope(*this);
+      FailureOr<SmallVector<Value>> values = reduce(generic, 0, positions);
+      if (failed(values))
+        return failure();
+      storeAll(result, positions, *values);
+      return success();
+    });
+  });
+}
+
 // The partial results of one reduction: a unit is one node of the trees of all its results.
 LogicalResult KernelEmitter::emitPartialReduction(linalg::GenericOp generic, UnitRange units) {
   PartialSums &partial = partialSums[generic];
   Value sum = generic.getResult(0);
   Buffer result{nullptr, partial.buffer.element, llvm::to_vector(ArrayRef(partial.buffer.shape).drop_front()),
                 llvm::to_vector(ArrayRef(partial.buffer.sizes).drop_front())};
+  if (partial.columns)
+    return emitStreamedReduction(generic, result, units);
   Nest each = nestOver(result, sum);
   bool lanesAreSummed = usesLanes(generic) || sumsLanesAlong(sum, each, laneAxisOf(each));
   if (!lanesAreSummed && laneAxisOf(each) >= 0)
     chooseBlock(each);
+  if (each.blocked)
+    return emitPartialBlocks(generic, each, result, units);
   Nest nest = nestOver(partial.buffer, {});
   nest.vectorize = !lanesAreSummed && laneAxisOf(each) >= 0;
   nest.vectors = each.vectors;
@@ -180,7 +272,7 @@ LogicalResult KernelEmitter::emitPartialReduction(linalg::GenericOp generic, Uni
 // All reductions of the kernel, each over the units that it has.
 LogicalResult KernelEmitter::emitPartialReductions(ArrayRef<linalg::GenericOp> sums) {
   for (linalg::GenericOp generic : sums) {
-    Value count = partialSums[generic].count;
+    Value count = partialSums[generic].units;
     UnitRange units{binary<arith::MinUIOp>(rangeBegin, count), binary<arith::MinUIOp>(rangeEnd, count)};
     if (failed(emitPartialReduction(generic, units)))
       return failure();
@@ -188,10 +280,10 @@ LogicalResult KernelEmitter::emitPartialReductions(ArrayRef<linalg::GenericOp> s
   return success();
 }
 
-// How many partial results there are, and the bytes of memory that they take.
+// The units of work that partial results are, and the bytes of memory that these take.
 SmallVector<Value> KernelEmitter::emitPartialSizes(ArrayRef<linalg::GenericOp> sums) {
   Value bytes = placePartialSums(sums, Value()), count = indexConstant(0);
   for (linalg::GenericOp generic : sums)
-    count = binary<arith::MaxUIOp>(count, partialSums[generic].count);
+    count = binary<arith::MaxUIOp>(count, partialSums[generic].units);
   return {count, bytes};
 }

@@ -138,6 +138,22 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
   return plainChain(generic, loops, start, lower, upper);
 }
 
+// The positions of a tile, which come vector by vector. Row by row, one element of a row and one vector for
+// each column are in registers at a time: fewer, where a tile has more rows than vectors.
+static SmallVector<size_t> orderForRegisters(ArrayRef<SmallVector<Index>> loops) {
+  llvm::SmallDenseSet<Value> columns;
+  for (const SmallVector<Index> &position : loops)
+    for (const Index &index : position)
+      if (index.step != 0)
+        columns.insert(index.base);
+  size_t vectors = std::max<size_t>(columns.size(), 1), rows = loops.size() / vectors;
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, loops.size()));
+  if (rows > vectors && rows * vectors == loops.size())
+    for (size_t i : llvm::seq<size_t>(0, loops.size()))
+      order[i] = i % vectors * rows + i / vectors;
+  return order;
+}
+
 FailureOr<SmallVector<Value>> KernelEmitter::plainChain(linalg::GenericOp generic,
                                                         ArrayRef<SmallVector<Index>> loops,
                                                         ArrayRef<Value> start, Value lower, Value upper) {
@@ -147,8 +163,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::plainChain(linalg::GenericOp generi
   Scope scope(*this);
   SmallVector<Value> next(loop.getRegionIterArgs());
   unsigned count = generic.getNumResults();
-  for (auto [i, position] : llvm::enumerate(loops))
-    if (failed(chainStep(generic, position, loop.getInductionVar(),
+  for (size_t i : orderForRegisters(loops))
+    if (failed(chainStep(generic, loops[i], loop.getInductionVar(),
                          MutableArrayRef(next).slice(i * count, count))))
       return failure();
   if (groupSize(generic) == 1)

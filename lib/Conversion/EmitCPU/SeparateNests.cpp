@@ -20,8 +20,8 @@ static linalg::GenericOp scanOf(Value root) {
   return storesEachStep ? generic : linalg::GenericOp();
 }
 
-// The first axis that is longer than one, along which every insertion has a stride that is known, and what
-// they go into can be divided; -1 if there is none.
+// The first axis that is longer than one, if threads can share the result along it: the stride of each
+// inserted slice is known there, and no running sum lies below the slices. Else -1.
 int64_t KernelEmitter::dividedAxis(Value root, ArrayRef<int64_t> shape) {
   auto isLong = [](int64_t size) { return size != 1; };
   int64_t axis = llvm::find_if(shape, isLong) - shape.begin();

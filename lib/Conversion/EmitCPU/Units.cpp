@@ -10,10 +10,11 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// As many units keep the threads of a large machine busy; more loops would only cost time.
+// So many units keep the threads of a large machine busy; more would only cost time. Units of a contraction,
+// blocks of columns and tiles of rows, are longer.
 static constexpr int64_t kEnoughUnits = 256, kEnoughTiles = 32;
 static constexpr int64_t kPicosecondsOfNanosecond = 1000, kMostPicoseconds = int64_t(1) << 56;
-// A depth that only the run knows.
+// Stands for a depth that only the run knows.
 static constexpr int64_t kUsualDepth = 512;
 
 static int64_t sizeOrOne(int64_t size) { return ShapedType::isDynamic(size) ? 1 : size; }
@@ -216,7 +217,7 @@ LogicalResult KernelEmitter::overUnits(const Nest &nest, int64_t axis, UnitRange
   });
 }
 
-// Of a loop without units inside.
+// Bounds of a loop inside which no loop has units.
 std::pair<Value, Value> KernelEmitter::boundsOf(const Nest &nest, ArrayRef<int64_t> axes, UnitRange units) {
   if (axes.front() == nest.range.axis)
     return {nest.range.lower, nest.range.upper};

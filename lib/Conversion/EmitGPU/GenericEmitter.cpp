@@ -10,7 +10,8 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 GenericEmitter::GenericEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function)
-    : KernelEmitter(kernel, function, /*lanes=*/1, *findTiles("large"), /*dotProducts=*/false) {}
+    : KernelEmitter(kernel, function, /*lanes=*/1, *findTiles("large", /*vectorBytes=*/64),
+                    /*dotProducts=*/false) {}
 
 void GenericEmitter::bindRange(ValueRange) {
   using ::mlir::gpu::Dimension;

@@ -120,13 +120,16 @@ func::FuncOp ad::companionOf(func::FuncOp kernel, StringRef suffix) {
 
 void HostEmitter::launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
   Value units = unitsOf(launch, kernel);
-  bool isDivisible = kernel->hasAttr(kPartialReductionsAttr);
+  auto fewestThreads = kernel->getAttrOfType<IntegerAttr>(kPartialReductionsAttr);
+  bool isDivisible = bool(fewestThreads);
   bool isOne = getConstantIntValue(getAsOpFoldResult(units)) == 1;
   if (!isDivisible && isOne)
     return runWhole(launch, kernel, llvm::to_vector(operands), units);
   Value nanoseconds = nanosecondsOf(kernel, operands);
   if (!isDivisible)
     return callOnThreads(kernel, operands, units, nanoseconds);
+  if (fewestThreads.getInt() == 1)
+    return guardNotNull(launchPartialReductions(launch, kernel, operands, nanoseconds));
   // One thread needs no partial results, and several do not where there are units for all of them.
   Value threads = call("adrt_threads_for", builder.getI64Type(), {context, nanoseconds});
   Value enough = arith::SelectOp::create(

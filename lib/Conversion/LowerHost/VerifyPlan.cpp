@@ -65,18 +65,20 @@ LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
   return options.device ? verifySpace(launch, kernel) : verifyUnits(launch, kernel);
 }
 
-// Whether the units are those of results of the launch and of axes of theirs.
+// Whether the units are those of some results of the launch, each named once, and of axes of theirs.
 static bool namesAxesOf(LaunchOp launch, func::FuncOp kernel) {
   std::optional<WorkUnits> units = unitsFromAttribute(kernel->getAttr(kUnitsAttr));
+  llvm::SmallDenseSet<int64_t> results;
   auto isSpace = [&](const UnitSpace &space) {
-    if (space.result >= launch.getNumResults())
+    if (space.result >= launch.getNumResults() || !results.insert(space.result).second)
       return false;
     int64_t rank = cast<RankedTensorType>(launch.getResult(space.result).getType()).getRank();
+    llvm::SmallDenseSet<int64_t> axes;
     return llvm::all_of(space.loops, [&](const UnitLoop &loop) {
-      return llvm::all_of(loop.axes, [&](int64_t axis) { return axis < rank; });
+      return llvm::all_of(loop.axes, [&](int64_t axis) { return axis < rank && axes.insert(axis).second; });
     });
   };
-  return units && llvm::all_of(*units, isSpace);
+  return units && !units->empty() && llvm::all_of(*units, isSpace);
 }
 
 LogicalResult PlanVerifier::verifyUnits(LaunchOp launch, func::FuncOp kernel) {
@@ -91,6 +93,9 @@ LogicalResult PlanVerifier::verifyUnits(LaunchOp launch, func::FuncOp kernel) {
 LogicalResult PlanVerifier::verifyCompanions(LaunchOp launch, func::FuncOp kernel) {
   Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
   ArrayRef<Type> arguments = kernel.getArgumentTypes();
+  if (kernel.getNumResults() > 0)
+    return launch.emitOpError(
+        "launches a kernel that returns values; expected it to write its results to memory");
   if (arguments.size() < 2 || llvm::any_of(arguments.take_back(2), [&](Type type) { return type != index; }))
     return launch.emitOpError(
         "launches a kernel that takes no range of units; expected two index arguments last");
@@ -101,13 +106,19 @@ LogicalResult PlanVerifier::verifyCompanions(LaunchOp launch, func::FuncOp kerne
     return companion && companion.getArgumentTypes() == inputs && companion.getResultTypes() == results;
   };
   auto nanoseconds = kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr);
-  if (!(nanoseconds && nanoseconds.getType().isInteger(64)) && !has(kNanosecondsSuffix, operands, index))
+  bool isKnown = nanoseconds && nanoseconds.getType().isInteger(64) && nanoseconds.getInt() >= 0;
+  if (!isKnown && !has(kNanosecondsSuffix, operands, index))
     return launch.emitOpError(
                "launches a kernel without an estimate of its time; expected ad.nanoseconds, an i64, "
                "or a function @")
            << kernel.getSymName() << kNanosecondsSuffix << " of its operands that returns an index";
   if (!kernel->hasAttr(kPartialReductionsAttr))
     return success();
+  auto fewestThreads = kernel->getAttrOfType<IntegerAttr>(kPartialReductionsAttr);
+  if (!fewestThreads || !fewestThreads.getType().isInteger(64) || fewestThreads.getInt() < 1)
+    return launch.emitOpError(
+        "launches a kernel whose ad.partial_reductions is no number of threads; expected an "
+        "i64 from 1 on");
   if (!has(kPartialSizesSuffix, operands, {index, index}) || !has(kPartialSuffix, range, {}) ||
       !has(kMergeSuffix, range, {}))
     return launch.emitOpError(

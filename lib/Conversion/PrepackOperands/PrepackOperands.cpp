@@ -52,7 +52,7 @@ public:
 
 private:
   void runOnOperation() override {
-    std::optional<TileTable> found = findTiles(tiles);
+    std::optional<TileTable> found = findTiles(tiles, vectorWidth);
     if (!found) {
       emitError(getOperation().getLoc(), "unknown table of tiles '") << tiles << "', expected large or small";
       return signalPassFailure();
@@ -100,7 +100,8 @@ private:
   PackedLayout layoutFor(FusionOp fusion, linalg::GenericOp generic) {
     int64_t lanes = vectorWidth / 4;
     SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
-    RegisterTile tile = chooseRegisterTile(table, sizes[0], sizes[1], lanes);
+    RegisterTile tile =
+        chooseRegisterTile(table, sizes[0], sizes[1], lanes, generic.getResultTypes().front());
     if (dotProducts && hasByteDotProducts(lanes) && multipliesBytes(generic))
       return {tile.vectors * lanes, kBytesPerLane};
     bool pairs = dotProducts && lanes == kDotProductLanes && sumsPairs(generic, fusion.getOrderAttr());
