@@ -24,7 +24,7 @@ llvm::Expected<TensorSpec> readTensor(Operation *op, Type type, std::string name
   Type element = tensor ? tensor.getElementType() : type;
   std::string elementName;
   llvm::raw_string_ostream(elementName) << element;
-  std::optional<adrt_type> known = element.isIndex() ? ADRT_I64 : parseElementType(elementName);
+  std::optional<adrt_type> known = type.isIndex() ? ADRT_I64 : parseElementType(elementName);
   if (!known) {
     std::string whole;
     llvm::raw_string_ostream(whole) << type;

@@ -104,14 +104,17 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
         raise OptionError(f"cannot read {path!r}: {error}") from error
 
 
+_MOST_THREADS = 1024  # kMaxThreads of include/adjoint/Runner/Options.h
+
+
 def _count(threads: int | None) -> int | None:
     if threads is None:
         return None
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
         raise OptionTypeError(f"expected threads as int or None, got {type(threads).__name__}")
     count = operator.index(threads)
-    if not 0 <= count < 1 << 31:
-        raise OptionError(f"expected a number of threads from 0 on, got {threads}")
+    if not 0 <= count <= _MOST_THREADS:
+        raise OptionError(f"expected a number of threads from 0 to {_MOST_THREADS}, got {threads}")
     return count
 
 

@@ -90,6 +90,7 @@ def test_a_forked_process_can_call(run_script, target):
         f"""
         import os
         import adjoint, numpy as np, programs
+        os.environ["ADJOINT_PARALLEL_ALWAYS"] = "1"
         program = adjoint.compile(programs.ADD, target={target!r}, threads=2)
         x = np.arange(200_000, dtype=np.float32)
         assert (program(x, x) == 2 * x).all()
@@ -210,6 +211,7 @@ def test_the_environment_says_how_many_threads(run_script, variable, threads, mo
         THREADS
         + f"""
 os.environ["ADJOINT_NUM_THREADS"] = {variable!r}
+os.environ["ADJOINT_PARALLEL_ALWAYS"] = "1"
 call = adjoint.compile(programs.ADD, threads={threads})
 before = native_threads()
 call(x, x)

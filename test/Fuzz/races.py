@@ -56,6 +56,8 @@ def check(program, threads):
 
 
 def main():
+    if not TOOL.exists() or b"__tsan_init" not in TOOL.read_bytes():
+        sys.exit(f"races: expected an adrt-run with the thread sanitizer at {TOOL}; scripts/tsan.sh builds it")
     os.environ["ADJOINT_PARALLEL_ALWAYS"] = "1"
     given = campaign.options(__doc__).parse_args()
     failed = 0

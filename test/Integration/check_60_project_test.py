@@ -65,7 +65,7 @@ DIFFERENTIATED = {
 }
 # In every program here, or only behind ad-fuse.
 ELSEWHERE = "receive fusion kernel launch yield elementary convert require guard".split()
-# Campaigns that CI does not run: they compile the libraries once more, for many minutes.
+# Campaigns that CI does not run: they compile libraries once more, for minutes.
 APART = ["mutations", "parser", "races"]
 
 

@@ -57,15 +57,19 @@ static LogicalResult verifySteps(ModuleOp module) {
 
 // What a caller outside can give and get.
 static LogicalResult verifyTypes(FunctionOpInterface entry) {
+  auto passes = [](Type type) {
+    return isa<RankedTensorType>(type) && !getElementTypeOrSelf(type).isIndex();
+  };
   auto refuse = [&](Location loc, Type type) {
-    return emitError(loc) << "entry '@" << entry.getName() << "' has an argument or result of type " << type
-                          << "; expected ranked tensors, a scalar as one of rank 0";
+    return emitError(loc)
+           << "entry '@" << entry.getName() << "' has an argument or result of type " << type
+           << "; expected ranked tensors of numbers, a scalar as one of rank 0, an index as i64";
   };
   for (BlockArgument argument : entry.getArguments())
-    if (!isa<RankedTensorType>(argument.getType()))
+    if (!passes(argument.getType()))
       return refuse(argument.getLoc(), argument.getType());
   for (Type type : entry.getResultTypes())
-    if (!isa<RankedTensorType>(type))
+    if (!passes(type))
       return refuse(entry.getLoc(), type);
   return success();
 }
