@@ -146,8 +146,17 @@ func.func @transposed_operand(%x: tensor<64x65536xf32>, %w: tensor<64x65536xf32>
 // -----
 
 // One row times a large matrix: rows of the matrix are read in long pieces, whose results wait in memory.
-// CHECK: func.func private @{{.*}} attributes {{{.*}}ad.partial_reductions = 1 : i64
+// CHECK: func.func private @{{.*}} attributes {ad.depth = 2048 : i64, {{.*}}ad.partial_reductions = 1 : i64
 func.func @one_row(%x: tensor<1x2048xf32>, %w: tensor<2048x8192xf32>) -> tensor<1x8192xf32> {
   %y = ad.dot %x, %w batch [] x [] contract [1] x [0] : (tensor<1x2048xf32>, tensor<2048x8192xf32>) -> tensor<1x8192xf32>
   return %y : tensor<1x8192xf32>
+}
+
+// -----
+
+// Nothing is divided where there is no column.
+// CHECK-NOT: ad.partial_reductions
+func.func @no_column(%x: tensor<600x1xf32>, %w: tensor<1x0xf32>) -> tensor<600x0xf32> {
+  %y = ad.dot %x, %w batch [] x [] contract [1] x [0] : (tensor<600x1xf32>, tensor<1x0xf32>) -> tensor<600x0xf32>
+  return %y : tensor<600x0xf32>
 }

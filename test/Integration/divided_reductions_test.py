@@ -32,12 +32,12 @@ def type_of(shape, element):
 def contraction(draw):
     """Operands with their axes in any order; b: batch, m: rows, n: columns, k and j: the depth."""
     element = draw.choice(ELEMENTS)
-    sizes = {"b": draw.choice((1, 1, 2, 3)), "m": draw.choice((1, 2, 7, 8, 9, 33, 64)), "n": draw.choice((1, 5, 16, 33, 64, 100)),
-             "j": draw.choice((1, 1, 3))}
+    sizes = {"b": draw.choice((1, 1, 2, 3)), "m": draw.choice((0, 1, 2, 7, 8, 9, 33, 64)),
+             "n": draw.choice((0, 1, 5, 16, 33, 64, 100)), "j": draw.choice((1, 1, 3))}
     if draw.random() < 0.3:  # few long rows, of a large operand
         sizes.update(b=1, m=draw.choice((1, 1, 2, 3, 8)), n=draw.choice((1500, 2048, 4100)), j=1)
     results = sizes["b"] * sizes["m"] * sizes["n"]
-    deepest = min(70_000, MOST // (results * sizes["j"]))
+    deepest = min(70_000, MOST // max(1, results * sizes["j"]))
     sizes["k"] = draw.choice((513, 1024, 1500, 4096, deepest, draw.randint(1, deepest)))
     left, right = (draw.sample(letters, len(letters)) for letters in ("bmjk", "bnjk"))
     axes = [[operand.index(letter) for letter in letters] for letters in ("b", "jk") for operand in (left, right)]
@@ -53,7 +53,7 @@ def contraction(draw):
 
 def reduction(draw):
     element = draw.choice(ELEMENTS)
-    shape = [draw.choice((1, 2, 5, 33, 300)) for _ in range(draw.randint(1, 2))]
+    shape = [draw.choice((0, 1, 2, 5, 33, 300)) for _ in range(draw.randint(1, 2))]
     shape.insert(draw.randint(0, len(shape)), draw.choice((513, 4096, 4097, 20_000)))
     if draw.random() < 0.3:
         shape = [draw.choice((100, 513, 1500)), 1, draw.choice((2000, 4500))]

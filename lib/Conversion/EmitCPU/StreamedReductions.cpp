@@ -33,8 +33,9 @@ int64_t KernelEmitter::streamedColumns(linalg::GenericOp generic) {
   ArrayRef<int64_t> shape = nest.shape;
   int64_t axis = laneAxisOf(nest), bytes = memoryBytes(type.getElementType());
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-  if (!type.hasStaticShape() || axis < 0 || generic.getNumReductionLoops() != 1 ||
-      !out.isProjectedPermutation() || kernel.getOrderAttr().isLanes() || blocksOfPartial(generic) != 1)
+  if (!type.hasStaticShape() || type.getNumElements() == 0 || axis < 0 ||
+      generic.getNumReductionLoops() != 1 || !out.isProjectedPermutation() ||
+      kernel.getOrderAttr().isLanes() || blocksOfPartial(generic) != 1)
     return 0;
   int64_t rows = type.getNumElements() / shape[axis];
   if (rows > kMostRows || rows > vectorsOfSums(tiles, type.getElementType()) ||
