@@ -37,3 +37,11 @@ func.func @known(%x: tensor<3x0x?xf32> {ad.name = "x"}, %w: tensor<?x?xf32> {ad.
   %s = ad.reduce_sum %y axes [0] : tensor<3x0x?xf32> -> tensor<0x?xf32>
   return %y, %s : tensor<3x0x?xf32>, tensor<0x?xf32>
 }
+
+// Rows of a contraction along two axes: the program says that the inner one is empty, the outer one is open.
+// RUN: ad-runner %s --entry rows --target cpu --arg x=zeros --dim x.0=2 --arg w=normal:1 --print | FileCheck %s --check-prefix=ROWS
+// ROWS: y: tensor<2x0x7xf64> =
+func.func @rows(%x: tensor<?x0x5xf64> {ad.name = "x"}, %w: tensor<5x7xf64> {ad.name = "w"}) -> (tensor<?x0x7xf64> {ad.name = "y"}) {
+  %y = ad.dot %x, %w batch [] x [] contract [2] x [0] : (tensor<?x0x5xf64>, tensor<5x7xf64>) -> tensor<?x0x7xf64>
+  return %y : tensor<?x0x7xf64>
+}

@@ -52,7 +52,7 @@ Position KernelEmitter::rowPosition(const Nest &nest, const Position &outer, Val
                                     int64_t aligned) {
   Position position(outer);
   for (int64_t axis : llvm::reverse(ArrayRef(nest.rowAxes).drop_front())) {
-    int64_t size = nest.shape[axis];
+    int64_t size = std::max<int64_t>(nest.shape[axis], 1); // code for rows of an empty axis never runs
     Value extent = indexConstant(size);
     if (aligned % size == 0) {
       position[axis] = {indexConstant(offset % size), 0, nullptr};
