@@ -86,7 +86,7 @@ def check(processor, case, folder):
     for loop in loops:
         on_stack = [text for text in loop if re.search(r"\(%[er]sp\)", text)]
         sums = sum(bool(is_multiply_add(text)) for text in loop)
-        transposes = any(re.match(r"v(p?unpck|perm2[fi]128|shuf[fi]64x2)", text) for text in loop)
+        transposes = case[3][1] == "T" and any(re.match(r"v(p?unpck|perm2[fi]128|shuf[fi]64x2)", text) for text in loop)
         if len(on_stack) >= (sums if transposes else 1):
             yield f"{len(on_stack)} of {len(loop)} instructions, {sums} multiply-adds among them, access the stack: {on_stack[0]}"
 

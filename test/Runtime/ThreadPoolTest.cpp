@@ -23,19 +23,27 @@ struct Blocked {
   }
 };
 
+/// A thread that runs the function on blocked ranges until the test ends it.
+struct OtherThread {
+  Blocked blocked;
+  std::vector<pthread_t> threads = std::vector<pthread_t>(1);
+  explicit OtherThread(void *(*function)(void *)) { startThreads(threads, function, &blocked); }
+  void waitUntilBlocked() { sem_wait(&blocked.begun); }
+  void goOn() { sem_post(&blocked.go); }
+  void join() { joinThreads(threads); }
+};
+
 // Whoever finds all threads busy goes on alone.
 static void busyThreadsAreNotWaitedFor() {
   current = "a loop beside another one";
   pool().reserve(2);
-  Blocked blocked;
-  std::vector<pthread_t> other(1);
-  startThreads(other, Blocked::run, &blocked);
-  sem_wait(&blocked.begun);
-  sem_wait(&blocked.begun);
+  OtherThread other(Blocked::run);
+  other.waitUntilBlocked();
+  other.waitUntilBlocked();
   EXPECT(runLoop(2, 7) == 1);
-  sem_post(&blocked.go);
-  sem_post(&blocked.go);
-  joinThreads(other);
+  other.goOn();
+  other.goOn();
+  other.join();
   EXPECT(runLoop(2, 7) == 2);
 }
 
@@ -52,16 +60,14 @@ void *runProgram(void *state) {
 // A thread that runs a program counts, except while it waits for its host.
 static void callersHavePlaces() {
   current = "a caller that waits for its host";
-  Blocked blocked;
-  std::vector<pthread_t> other(1);
-  startThreads(other, runProgram, &blocked);
-  sem_wait(&blocked.begun);
+  OtherThread other(runProgram);
+  other.waitUntilBlocked();
   EXPECT(runLoop(2, 7) == 1);
-  sem_post(&blocked.go);
-  sem_wait(&blocked.begun);
+  other.goOn();
+  other.waitUntilBlocked();
   EXPECT(runLoop(2, 7) == 2);
-  sem_post(&blocked.go);
-  joinThreads(other);
+  other.goOn();
+  other.join();
   EXPECT(runLoop(2, 7) == 2);
 }
 
@@ -205,10 +211,8 @@ static void forksFindWorkersAnywhere() {
 // A program of another thread has no place in the child.
 static void forksFindNoOtherCallers() {
   current = "a process forked beside a program";
-  Blocked blocked;
-  std::vector<pthread_t> other(1);
-  startThreads(other, runProgram, &blocked);
-  sem_wait(&blocked.begun);
+  OtherThread other(runProgram);
+  other.waitUntilBlocked();
   EXPECT(runLoop(3, 9) == 2);
   pid_t child = fork();
   if (child == 0) {
@@ -217,9 +221,9 @@ static void forksFindNoOtherCallers() {
   }
   int status = 1;
   EXPECT(waitpid(child, &status, 0) == child && status == 0);
-  sem_post(&blocked.go);
-  sem_post(&blocked.go);
-  joinThreads(other);
+  other.goOn();
+  other.goOn();
+  other.join();
 }
 
 // As a process does that has threads which it does not wait for.

@@ -14,7 +14,7 @@ namespace adrt {
 
 /// What it costs to let other threads take part in a loop, in nanoseconds.
 struct HandOff {
-  int64_t latency; ///< from the hand-over of a range without work until the caller knows that it is done
+  int64_t latency; ///< from the hand-off of a range without work until the caller knows that it is done
   int64_t post;    ///< the caller's own part of that, for each thread
 };
 
