@@ -7,6 +7,8 @@
 #include "adjoint/Runtime/Context.h"
 #include "adjoint/Runtime/adrt.h"
 
+#include <algorithm>
+#include <cmath>
 #include <deque>
 
 using namespace adrt;
@@ -31,6 +33,43 @@ int32_t copyForHost(adrt_context *context, const adrt_site *site, const adrt_ten
   }
   return ADRT_OK;
 }
+
+/// Several loops as one, whose units are nanoseconds. A unit of a loop starts some time after that of the
+/// loops before it, and runs with the range in which it starts.
+struct LoopGroup {
+  const adrt_loop *loops;
+  int64_t count;
+
+  int64_t nanoseconds() const {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i)
+      sum += loops[i].nanoseconds;
+    return sum;
+  }
+
+  // The first unit that does not start before `time` nanoseconds of the loop.
+  static int64_t firstUnit(const adrt_loop &loop, int64_t time) {
+    if (time <= 0)
+      return 0;
+    if (time >= loop.nanoseconds)
+      return loop.units;
+    double unit = std::ceil(static_cast<double>(time) / static_cast<double>(loop.nanoseconds) *
+                            static_cast<double>(loop.units));
+    return std::min(static_cast<int64_t>(unit), loop.units);
+  }
+
+  static void run(void *closure, int64_t begin, int64_t end) {
+    auto &group = *static_cast<LoopGroup *>(closure);
+    for (int64_t i = 0; i < group.count; ++i) {
+      const adrt_loop &loop = group.loops[i];
+      int64_t first = firstUnit(loop, begin), last = firstUnit(loop, end);
+      if (first < last)
+        loop.body(loop.closure, first, last);
+      begin -= loop.nanoseconds;
+      end -= loop.nanoseconds;
+    }
+  }
+};
 
 } // namespace
 
@@ -97,6 +136,12 @@ int64_t adrt_threads_for(adrt_context *context, int64_t nanoseconds) {
 void adrt_parallel_for(adrt_context *context, int64_t units, int64_t nanoseconds,
                        void (*body)(void *closure, int64_t begin, int64_t end), void *closure) {
   ThreadPool::get().run(units, nanoseconds, context->getThreads(), body, closure);
+}
+
+void adrt_parallel_loops(adrt_context *context, int64_t count, const adrt_loop *loops) {
+  LoopGroup group = {loops, count};
+  int64_t nanoseconds = group.nanoseconds();
+  ThreadPool::get().run(nanoseconds, nanoseconds, context->getThreads(), LoopGroup::run, &group);
 }
 
 void adrt_kernel_begin(adrt_context *context, int32_t kernel) { context->beginKernel(kernel); }

@@ -36,6 +36,7 @@ SymbolTable adrt::getSymbols() {
       {"adrt_poll", address(adrt_poll)},
       {"adrt_threads_for", address(adrt_threads_for)},
       {"adrt_parallel_for", address(adrt_parallel_for)},
+      {"adrt_parallel_loops", address(adrt_parallel_loops)},
       {"adrt_argument", address(adrt_argument)},
       {"adrt_constant", address(adrt_constant)},
       {"adrt_copy", address(adrt_copy)},

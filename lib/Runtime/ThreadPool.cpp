@@ -195,19 +195,30 @@ void ThreadPool::workerLoop(Worker &worker) {
 }
 
 ThreadPool::Job *ThreadPool::waitForJob(Worker &worker) const {
-  for (int round = spinRounds; round > 0; --round) {
-    // Reading is cheaper than taking, and a caller may take a job back in between.
-    if (worker.mailbox.load(std::memory_order_relaxed))
-      if (Job *job = worker.mailbox.exchange(nullptr))
-        return job;
-    relax();
+  while (true) {
+    for (int round = spinRounds; round > 0; --round) {
+      // Reading is cheaper than taking, and a caller may take a job back in between.
+      if (worker.mailbox.load(std::memory_order_relaxed))
+        if (Job *job = worker.mailbox.exchange(nullptr))
+          return job;
+      relax();
+    }
+    // Whoever is woken too late for a job waits awake for the next one.
+    if (Job *job = sleepUntilPosted(worker))
+      return job;
   }
+}
+
+// The job, or null when it was taken back before the thread was awake.
+ThreadPool::Job *ThreadPool::sleepUntilPosted(Worker &worker) {
   pthread_mutex_lock(&worker.mutex);
   worker.asleep = true;
-  Job *job;
   ADRT_POOL_STEP();
-  while (!(job = worker.mailbox.exchange(nullptr)))
+  Job *job = worker.mailbox.exchange(nullptr);
+  if (!job) {
     pthread_cond_wait(&worker.posted, &worker.mutex);
+    job = worker.mailbox.exchange(nullptr);
+  }
   worker.asleep = false;
   pthread_mutex_unlock(&worker.mutex);
   return job;
@@ -384,32 +395,52 @@ struct ThreadPool::Samples {
   }
 };
 
-// Hands an empty job to a worker that sleeps, or to one that does not. False when none is free, or when it
-// does not get there in time.
+// The first job of a thread may wait behind its caller, on one processor. The caller sleeps soon, and wakes
+// on another one.
+bool ThreadPool::runFirstJob() {
+  uint16_t index;
+  if (claim(1, &index) == 0)
+    return false;
+  Job job = {[](void *, int64_t, int64_t) {}, nullptr, 2, 2, {1}};
+  workers[index]->post(job, 1);
+  waitForEnd(job);
+  return true;
+}
+
+// Hands an empty job to a worker. A sample when the worker sleeps, or does not, as asked; one that does not
+// may have to be woken first. False when none is free, or when time is up.
 bool ThreadPool::sample(bool asleep, int64_t deadline, Samples &samples) {
   uint16_t index;
   if (claim(1, &index) == 0)
     return false;
   Worker &worker = *workers[index];
-  while (worker.asleep != asleep && now() < deadline)
-    relax();
-  if (now() >= deadline) {
-    release(worker);
-    return false;
+  if (asleep) {
+    while (!worker.asleep && now() < deadline)
+      relax();
+    for (int64_t end = now() + untilAsleep; now() < end;)
+      relax();
   }
-  for (int64_t end = now() + (asleep ? untilAsleep : 0); now() < end;)
-    relax();
+  bool isSample = worker.asleep == asleep;
   Job job = {[](void *, int64_t, int64_t) {}, nullptr, 2, 2, {1}};
   int64_t begin = now();
   worker.post(job, 1);
-  samples.post[samples.count] = now() - begin;
+  int64_t posted = now();
+  // A caller that slept would wake when the worker has fallen asleep.
+  while (job.pending != 0 && now() < deadline)
+    relax();
   waitForEnd(job);
-  samples.latency[samples.count++] = now() - begin;
-  return true;
+  int64_t end = now();
+  if (isSample) {
+    samples.post[samples.count] = posted - begin;
+    samples.latency[samples.count++] = end - begin;
+  }
+  return end < deadline;
 }
 
 // Clamped: on a busy machine a sample may have waited for a processor.
 void ThreadPool::measure() {
+  if (!runFirstJob())
+    return;
   int64_t deadline = now() + mostMeasuring;
   Samples awake, sleeping;
   while (awake.count < Samples::most && sample(false, deadline, awake))

@@ -10,7 +10,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <deque>
 #include <limits>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,6 +221,52 @@ static void everyTileRunsOnce() {
     }
 }
 
+// Loops side by side: each unit runs once, however long the loops beside its own are.
+static void unitsOfEachLoopRunOnce() {
+  const std::vector<std::pair<int64_t, int64_t>> unitsAndNanoseconds[] = {
+      {{1, 10000}, {1, 1}},
+      {{7, 3}, {1000, 20000}, {1, 20000000}, {64, 64}},
+      {{3, 500}, {0, 700}, {int64_t(1) << 12, 1000}, {5, 100000}}};
+  for (unsigned threads : {1u, 2u, 5u})
+    for (const auto &shapes : unitsAndNanoseconds) {
+      adrt_context context;
+      context.setThreads(threads);
+      std::deque<Tiles> tiles;
+      std::vector<adrt_loop> loops;
+      for (auto [units, nanoseconds] : shapes) {
+        Tiles &loop = tiles.emplace_back();
+        loop.context = &context;
+        loop.visits = std::vector<std::atomic<int>>(static_cast<size_t>(units));
+        loops.push_back({visit, &loop, units, nanoseconds});
+      }
+      int rounds = 50;
+      for (int round = 0; round < rounds; ++round)
+        adrt_parallel_loops(&context, static_cast<int64_t>(loops.size()), loops.data());
+      for (Tiles &loop : tiles)
+        for (std::atomic<int> &visits : loop.visits)
+          EXPECT(visits == rounds);
+    }
+}
+
+// Two loops of one unit each run on two threads.
+static void loopsRunSideBySide() {
+  struct Meeting {
+    std::atomic<int> arrived{0}, met{0};
+  } meeting;
+  auto arrive = [](void *state, int64_t, int64_t) {
+    auto &meeting = *static_cast<Meeting *>(state);
+    ++meeting.arrived;
+    for (time_t end = time(nullptr) + 10; meeting.arrived < 2 && time(nullptr) < end;)
+      sched_yield();
+    meeting.met += meeting.arrived == 2;
+  };
+  adrt_context context;
+  context.setThreads(2);
+  const adrt_loop loops[] = {{arrive, &meeting, 1, 50000000}, {arrive, &meeting, 1, 50000000}};
+  adrt_parallel_loops(&context, 2, loops);
+  EXPECT(meeting.met == 2);
+}
+
 #if defined(__x86_64__)
 static void threadsKeepSubnormals() {
   unsigned before = _mm_getcsr();
@@ -354,15 +403,19 @@ static void everyServiceIsASymbol() {
     EXPECT(symbol.address != nullptr);
     services += std::strncmp(symbol.name, "adrt_", 5) == 0;
   }
-  EXPECT(services == 19);
+  EXPECT(services == 20);
 }
 
 int main() {
-  return unit::runTests("adrt-unit",
-                        {failuresReadWell, theFirstErrorStays, memoryIsAlignedAndReused, memoryRunsOutCleanly,
-                         buffersAreReusedByNumber, resultsKeepTheirShape, checksFindDifferences,
-                         checksSeeAllBitsOfIntegers, smallFloatsRoundTrip, everyTileRunsOnce,
-                         threadsKeepSubnormals, aForkedProcessStartsThreadsAgain, littleWorkStaysOnItsThread,
-                         failedRunsKeepNoThreads, hostCallbacksReportErrors, resultsCanBeTaken,
-                         pollSeesTheInterrupt, kernelsAreTimed, everyServiceIsASymbol});
+  return unit::runTests("adrt-unit", {failuresReadWell,           theFirstErrorStays,
+                                      memoryIsAlignedAndReused,   memoryRunsOutCleanly,
+                                      buffersAreReusedByNumber,   resultsKeepTheirShape,
+                                      checksFindDifferences,      checksSeeAllBitsOfIntegers,
+                                      smallFloatsRoundTrip,       everyTileRunsOnce,
+                                      unitsOfEachLoopRunOnce,     loopsRunSideBySide,
+                                      threadsKeepSubnormals,      aForkedProcessStartsThreadsAgain,
+                                      littleWorkStaysOnItsThread, failedRunsKeepNoThreads,
+                                      hostCallbacksReportErrors,  resultsCanBeTaken,
+                                      pollSeesTheInterrupt,       kernelsAreTimed,
+                                      everyServiceIsASymbol});
 }

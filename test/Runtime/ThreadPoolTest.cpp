@@ -181,6 +181,47 @@ static void shortLoopsWakeThreadsTogether() {
   EXPECT(divided >= 5 && divided < 20);
 }
 
+/// The ranges of a loop without work, and those of them that its caller ran.
+struct EmptyLoop {
+  pthread_t caller = pthread_self();
+  std::atomic<int> ranges{0}, own{0};
+
+  explicit EmptyLoop(int64_t nanoseconds) { pool().run(2, nanoseconds, 2, count, this); }
+  static void count(void *closure, int64_t, int64_t) {
+    auto *loop = static_cast<EmptyLoop *>(closure);
+    ++loop->ranges;
+    loop->own += pthread_equal(loop->caller, pthread_self()) != 0;
+  }
+};
+
+/// A loop that is over before a thread wakes for it, then loops too short to wake one; counts those of them
+/// that are divided.
+void *runLateLoops(void *divided) {
+  if (EmptyLoop(INT64_MAX).own < 2)
+    return nullptr; // a thread was awake
+  int64_t work = pool().getSpinning().latency * 8, enoughToWake = pool().getAsleep().latency * 8;
+  timespec gap = {0, 1000};
+  for (int64_t missed = work; missed < enoughToWake; missed += work) {
+    nanosleep(&gap, nullptr);
+    *static_cast<int *>(divided) += EmptyLoop(work).ranges > 1;
+  }
+  return nullptr;
+}
+
+// A worker that woke too late for one loop is awake for the next ones.
+static void lateWorkersWaitForTheNextLoop() {
+  current = "loops behind one that was over too soon";
+  timespec untilAsleep = {0, 2000000};
+  int divided = 0;
+  for (int round = 0; round < 20; ++round) {
+    nanosleep(&untilAsleep, nullptr);
+    std::vector<pthread_t> caller(1); // has not missed anything yet
+    startThreads(caller, runLateLoops, &divided);
+    joinThreads(caller);
+  }
+  EXPECT(divided > 0);
+}
+
 static void idleThreadsUseNoProcessor() {
   current = "threads without work";
   timespec pause = {0, 5000000}, rest = {0, 300000000};
@@ -255,6 +296,6 @@ int main() {
                         {busyThreadsAreNotWaitedFor, callersHavePlaces, workersWakeUp,
                          workersLeaveSignalsToTheHost, callersShareThreads, loopsFollowEachOther,
                          loopsWithLittleWorkStayOnOneThread, shortLoopsWakeThreadsTogether,
-                         idleThreadsUseNoProcessor, forksFindWorkersAnywhere, forksFindNoOtherCallers,
-                         processesExitWhileLoopsRun});
+                         lateWorkersWaitForTheNextLoop, idleThreadsUseNoProcessor, forksFindWorkersAnywhere,
+                         forksFindNoOtherCallers, processesExitWhileLoopsRun});
 }

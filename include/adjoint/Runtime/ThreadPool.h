@@ -82,6 +82,7 @@ private:
   static void *workerMain(void *worker);
   [[noreturn]] void workerLoop(Worker &worker);
   Job *waitForJob(Worker &worker) const;
+  static Job *sleepUntilPosted(Worker &worker);
   void finishRange(Worker &worker, Job &job);
   void waitForEnd(const Job &job);
 
@@ -94,6 +95,7 @@ private:
   void start(unsigned count);
   bool startWorker(unsigned index);
   void measure();
+  bool runFirstJob();
   bool sample(bool asleep, int64_t deadline, Samples &samples);
   static void forgetWorkers();
 

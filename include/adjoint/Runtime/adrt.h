@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a signature below changes. */
-#define ADRT_ABI_VERSION 6
+#define ADRT_ABI_VERSION 7
 
 /* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
 typedef enum adrt_type {
@@ -134,6 +134,18 @@ int64_t adrt_threads_for(adrt_context *context, int64_t nanoseconds);
    how many are free: no result may depend on where ranges begin and end. */
 void adrt_parallel_for(adrt_context *context, int64_t units, int64_t nanoseconds,
                        void (*body)(void *closure, int64_t begin, int64_t end), void *closure);
+
+/* A loop as adrt_parallel_for runs it; both numbers are positive. */
+typedef struct adrt_loop {
+  void (*body)(void *closure, int64_t begin, int64_t end);
+  void *closure;
+  int64_t units;
+  int64_t nanoseconds;
+} adrt_loop;
+
+/* Runs `count` loops that do not depend on each other, and returns when all are done. Threads share them as
+   if they were one loop, so that each runs some of them, or a part of one. */
+void adrt_parallel_loops(adrt_context *context, int64_t count, const adrt_loop *loops);
 
 /* A program for a device has its tensors in the memory of the device: what adrt_arena, adrt_buffer and
    adrt_result return lies there, and so does what it hands to adrt_feed, adrt_receive and adrt_check. The

@@ -193,6 +193,8 @@ void HostEmitter::bindArguments() {
 LogicalResult HostEmitter::emitBlock(Block &block) {
   for (Operation &op : block) {
     loc = op.getLoc();
+    if (!isa<LaunchOp>(op) && !touchesNoElement(op))
+      launchGroup();
     if (op.hasTrait<OpTrait::IsTerminator>() && !isa<func::ReturnOp>(op))
       return success(); // the structured operation itself yields
     if (failed(emitOp(op)))

@@ -111,9 +111,31 @@ private:
   Value unitsOf(LaunchOp launch, func::FuncOp kernel);
   Value unitsAround(const UnitSpace &space, const HostTensor &result);
   void callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value units, Value nanoseconds);
+  /// A function for a loop of the runtime, and its closure.
+  std::pair<Value, Value> bodyOf(func::FuncOp kernel, ArrayRef<Value> operands);
   Type closureType(ArrayRef<Value> operands);
+  void storeFields(Value slot, ArrayRef<Value> fields);
   /// The operands in memory, each as a kernel takes it from there.
   Value closureOf(ArrayRef<Value> operands);
+
+  // --- HostGroups.cpp: kernels side by side
+  struct GroupedLaunch {
+    LaunchOp launch;
+    func::FuncOp kernel;
+    SmallVector<Value> operands;
+    Value units;
+
+    bool isNarrow() const; ///< a single unit
+  };
+  static bool touchesNoElement(Operation &op);
+  SmallVector<PlannedPlace> placesOf(ValueRange values);
+  bool dependsOnGroup(LaunchOp launch);
+  bool joinsGroup(const GroupedLaunch &launch);
+  void addToGroup(GroupedLaunch launch);
+  void describeInto(Value slot, const GroupedLaunch &launch);
+  /// Launches what waits in the group.
+  void launchGroup();
+  void launchUnits(const GroupedLaunch &launch);
 
   // --- HostInline.cpp: small tensors in loops
   void runWhole(LaunchOp launch, func::FuncOp kernel, SmallVector<Value> operands, Value units);
@@ -217,6 +239,8 @@ private:
   IRMapping scalars;
   DenseMap<Value, HostTensor> tensors;
   MemoryPlan plan;
+  SmallVector<GroupedLaunch> group; // launches whose code is not emitted yet
+  int64_t nanosecondsOfGroup = 0;
   int64_t workSincePoll = 0;      // of the launches, in the order of the program
   SmallVector<Value> resultData;  // memory of the results that have a place in the plan
   DenseMap<int64_t, Value> slots; // buffers on the stack; null for those that have no room there

@@ -102,6 +102,8 @@ void HostEmitter::emitLaunch(LaunchOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
   if (!options.device) // there, adrt_launch asks
     pollBefore(workOf(launch));
+  if (dependsOnGroup(launch))
+    launchGroup();
   SmallVector<Value> operands = operandsOf(launch);
   Value number = options.profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
   if (options.profile)
@@ -122,12 +124,13 @@ void HostEmitter::launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayR
   Value units = unitsOf(launch, kernel);
   auto fewestThreads = kernel->getAttrOfType<IntegerAttr>(kPartialReductionsAttr);
   bool isDivisible = bool(fewestThreads);
-  bool isOne = getConstantIntValue(getAsOpFoldResult(units)) == 1;
-  if (!isDivisible && isOne)
-    return runWhole(launch, kernel, llvm::to_vector(operands), units);
-  Value nanoseconds = nanosecondsOf(kernel, operands);
+  GroupedLaunch whole = {launch, kernel, llvm::to_vector(operands), units};
+  if (joinsGroup(whole))
+    return addToGroup(std::move(whole));
+  launchGroup();
   if (!isDivisible)
-    return callOnThreads(kernel, operands, units, nanoseconds);
+    return launchUnits(whole);
+  Value nanoseconds = nanosecondsOf(kernel, operands);
   if (fewestThreads.getInt() == 1)
     return guardNotNull(launchPartialReductions(launch, kernel, operands, nanoseconds));
   // One thread needs no partial results, and several do not where there are units for all of them.
@@ -140,15 +143,21 @@ void HostEmitter::launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayR
   {
     OpBuilder::InsertionGuard insertion(builder);
     builder.setInsertionPointToStart(branch.elseBlock());
-    if (isOne)
-      runWhole(launch, kernel, llvm::to_vector(operands), units);
-    else
-      callOnThreads(kernel, operands, units, nanoseconds);
+    launchUnits(whole);
     scf::YieldOp::create(builder, loc, context); // anything but null
     builder.setInsertionPointToStart(branch.thenBlock());
     scf::YieldOp::create(builder, loc, launchPartialReductions(launch, kernel, operands, nanoseconds));
   }
   guardNotNull(branch.getResult(0));
+}
+
+// All units of the kernel, on threads where there are several.
+void HostEmitter::launchUnits(const GroupedLaunch &launch) {
+  if (launch.isNarrow())
+    runWhole(launch.launch, launch.kernel, launch.operands, launch.units);
+  else
+    callOnThreads(launch.kernel, launch.operands, launch.units,
+                  nanosecondsOf(launch.kernel, launch.operands));
 }
 
 // The partial results, then the kernel from them. Returns their memory, null where there was none.
@@ -225,27 +234,35 @@ Type HostEmitter::closureType(ArrayRef<Value> operands) {
   return LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
 }
 
-Value HostEmitter::closureOf(ArrayRef<Value> operands) {
-  Type type = closureType(operands);
-  Value closure = stackSlot(type, 1);
-  for (auto [i, operand] : llvm::enumerate(operands)) {
-    Value address = LLVM::GEPOp::create(builder, loc, pointerType, type, closure,
+void HostEmitter::storeFields(Value slot, ArrayRef<Value> fields) {
+  Type type = closureType(fields);
+  for (auto [i, field] : llvm::enumerate(fields)) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, type, slot,
                                         ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(i)});
-    Value stored = convert(builder, loc, operand, typeInMemory(operand.getType()));
+    Value stored = convert(builder, loc, field, typeInMemory(field.getType()));
     LLVM::StoreOp::create(builder, loc, stored, address);
   }
+}
+
+Value HostEmitter::closureOf(ArrayRef<Value> operands) {
+  Value closure = stackSlot(closureType(operands), 1);
+  storeFields(closure, operands);
   return closure;
 }
 
 // The operands go through memory to a function of the type that the runtime calls.
-void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value units,
-                                Value nanoseconds) {
+std::pair<Value, Value> HostEmitter::bodyOf(func::FuncOp kernel, ArrayRef<Value> operands) {
   shared.noteCall(kernel);
   Value closure = closureOf(operands);
   func::FuncOp range = shared.rangeFunction(kernel, closureType(operands));
   Value function = func::ConstantOp::create(builder, loc, range.getFunctionType(), range.getSymName());
-  Value address = UnrealizedConversionCastOp::create(builder, loc, pointerType, function).getResult(0);
-  call("adrt_parallel_for", nullptr, {context, toI64(units), nanoseconds, address, closure});
+  return {UnrealizedConversionCastOp::create(builder, loc, pointerType, function).getResult(0), closure};
+}
+
+void HostEmitter::callOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value units,
+                                Value nanoseconds) {
+  auto [body, closure] = bodyOf(kernel, operands);
+  call("adrt_parallel_for", nullptr, {context, toI64(units), nanoseconds, body, closure});
 }
 
 func::FuncOp HostModule::rangeFunction(func::FuncOp kernel, Type closureType) {
