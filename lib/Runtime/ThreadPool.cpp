@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <new>
+#include <sched.h>
 
 using namespace adrt;
 
@@ -67,6 +68,17 @@ void blockSignals(sigset_t &before) {
   pthread_sigmask(SIG_SETMASK, &signals, &before);
 }
 
+/// The processors that this thread may use, and those of them that it does not use now; false when there are
+/// none.
+bool findOtherProcessors(cpu_set_t &allowed, cpu_set_t &others) {
+  int own = sched_getcpu();
+  if (own < 0 || own >= CPU_SETSIZE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+    return false;
+  others = allowed;
+  CPU_CLR(own, &others);
+  return CPU_COUNT(&others) > 0;
+}
+
 } // namespace
 
 unsigned adrt::countThreads(int64_t units, int64_t nanoseconds, unsigned threads, const HandOff &handOff) {
@@ -105,6 +117,9 @@ struct alignas(64) ThreadPool::Worker {
   std::atomic<bool> asleep{false};
   unsigned range = 0; // of the job in the mailbox
   ThreadPool *pool = nullptr;
+  pthread_t thread;
+  bool isSentAway = false; // to another processor than its caller's, until it is awake
+  cpu_set_t allowed;       // where it may run then
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t posted = PTHREAD_COND_INITIALIZER;
 
@@ -115,8 +130,23 @@ struct alignas(64) ThreadPool::Worker {
     if (!asleep.load())
       return;
     pthread_mutex_lock(&mutex);
-    pthread_cond_signal(&posted);
+    if (asleep)
+      wake();
     pthread_mutex_unlock(&mutex);
+  }
+  /// The system may choose the processor of the caller, which will not be free for it soon: that of a virtual
+  /// machine does so when the other ones are halted.
+  void wake() {
+    cpu_set_t others;
+    isSentAway =
+        findOtherProcessors(allowed, others) && pthread_setaffinity_np(thread, sizeof(others), &others) == 0;
+    pthread_cond_signal(&posted);
+  }
+  /// Of the thread itself, once it is awake.
+  void returnFromOthers() {
+    if (isSentAway)
+      pthread_setaffinity_np(thread, sizeof(allowed), &allowed);
+    isSentAway = false;
   }
   /// Whether the worker has not begun, and now will not.
   bool takeBack(Job &job) {
@@ -180,6 +210,8 @@ void ThreadPool::reserve(unsigned threads) {
 
 void *ThreadPool::workerMain(void *argument) {
   auto *worker = static_cast<Worker *>(argument);
+  worker->thread = pthread_self();
+  worker->returnFromOthers();
   worker->pool->workerLoop(*worker);
 }
 
@@ -217,6 +249,7 @@ ThreadPool::Job *ThreadPool::sleepUntilPosted(Worker &worker) {
   Job *job = worker.mailbox.exchange(nullptr);
   if (!job) {
     pthread_cond_wait(&worker.posted, &worker.mutex);
+    worker.returnFromOthers();
     job = worker.mailbox.exchange(nullptr);
   }
   worker.asleep = false;
@@ -375,6 +408,9 @@ bool ThreadPool::startWorker(unsigned index) {
   sigset_t signals;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  cpu_set_t others;
+  worker->isSentAway = findOtherProcessors(worker->allowed, others) &&
+                       pthread_attr_setaffinity_np(&attributes, sizeof(others), &others) == 0;
   blockSignals(signals);
   bool made = pthread_create(&thread, &attributes, workerMain, worker) == 0;
   pthread_sigmask(SIG_SETMASK, &signals, nullptr);
@@ -394,18 +430,6 @@ struct ThreadPool::Samples {
     return std::min(std::max(values[count / 2], least), most);
   }
 };
-
-// The first job of a thread may wait behind its caller, on one processor. The caller sleeps soon, and wakes
-// on another one.
-bool ThreadPool::runFirstJob() {
-  uint16_t index;
-  if (claim(1, &index) == 0)
-    return false;
-  Job job = {[](void *, int64_t, int64_t) {}, nullptr, 2, 2, {1}};
-  workers[index]->post(job, 1);
-  waitForEnd(job);
-  return true;
-}
 
 // Hands an empty job to a worker. A sample when the worker sleeps, or does not, as asked; one that does not
 // may have to be woken first. False when none is free, or when time is up.
@@ -439,8 +463,6 @@ bool ThreadPool::sample(bool asleep, int64_t deadline, Samples &samples) {
 
 // Clamped: on a busy machine a sample may have waited for a processor.
 void ThreadPool::measure() {
-  if (!runFirstJob())
-    return;
   int64_t deadline = now() + mostMeasuring;
   Samples awake, sleeping;
   while (awake.count < Samples::most && sample(false, deadline, awake))

@@ -108,6 +108,23 @@ static void workersLeaveSignalsToTheHost() {
   EXPECT(sigismember(&masks.masks[1], SIGINT) && !sigismember(&masks.masks[1], SIGSEGV));
 }
 
+// Workers start where their caller is not, and may then run wherever it may.
+static void workersMayUseAllProcessors() {
+  current = "ranges that look at their processors";
+  struct Processors {
+    pthread_barrier_t barrier;
+    cpu_set_t sets[2];
+  } processors;
+  auto look = [](void *closure, int64_t begin, int64_t) {
+    auto *found = static_cast<Processors *>(closure);
+    pthread_barrier_wait(&found->barrier);
+    sched_getaffinity(0, sizeof(cpu_set_t), &found->sets[begin]);
+  };
+  pthread_barrier_init(&processors.barrier, nullptr, 2);
+  pool().run(2, INT64_MAX, 2, look, &processors);
+  EXPECT(CPU_EQUAL(&processors.sets[0], &processors.sets[1]));
+}
+
 /// Programs that run at the same time: each has a place before the first one has a loop.
 struct Programs {
   pthread_barrier_t begun;
@@ -294,8 +311,9 @@ int main() {
   watchProgress();
   return unit::runTests("adrt-pool-unit",
                         {busyThreadsAreNotWaitedFor, callersHavePlaces, workersWakeUp,
-                         workersLeaveSignalsToTheHost, callersShareThreads, loopsFollowEachOther,
-                         loopsWithLittleWorkStayOnOneThread, shortLoopsWakeThreadsTogether,
-                         lateWorkersWaitForTheNextLoop, idleThreadsUseNoProcessor, forksFindWorkersAnywhere,
-                         forksFindNoOtherCallers, processesExitWhileLoopsRun});
+                         workersLeaveSignalsToTheHost, workersMayUseAllProcessors, callersShareThreads,
+                         loopsFollowEachOther, loopsWithLittleWorkStayOnOneThread,
+                         shortLoopsWakeThreadsTogether, lateWorkersWaitForTheNextLoop,
+                         idleThreadsUseNoProcessor, forksFindWorkersAnywhere, forksFindNoOtherCallers,
+                         processesExitWhileLoopsRun});
 }

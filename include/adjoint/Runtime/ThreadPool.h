@@ -95,7 +95,6 @@ private:
   void start(unsigned count);
   bool startWorker(unsigned index);
   void measure();
-  bool runFirstJob();
   bool sample(bool asleep, int64_t deadline, Samples &samples);
   static void forgetWorkers();
 
