@@ -1,8 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass `convert-ad-to-linalg`: applies the patterns of each family inside fusions and dissolves reshapes.
+// The pass `convert-ad-to-linalg`: applies the patterns of each family inside fusions, merges short axes and
+// dissolves reshapes.
 
 #include "ADToLinalg.h"
+#include "MergeAxes.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
@@ -59,6 +61,7 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
     for (FusionOp fusion : fusions) {
       if (dissolveReshape(fusion))
         continue;
+      fusion = mergeShortAxes(fusion);
       walkAndApplyPatterns(fusion, patterns);
       if (failed(requireLowered(fusion)))
         return signalPassFailure();

@@ -20,6 +20,20 @@ LogicalResult KernelEmitter::emit() {
   return failure(failed(bindArguments()) || failed(bindScalars()) || failed(emitRoots()));
 }
 
+// A size that the type of one operand leaves open is known when another operand has it.
+static void refineShapes(linalg::GenericOp generic, DenseMap<Value, Buffer> &buffers) {
+  SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    auto found = buffers.find(operand->get());
+    if (found == buffers.end())
+      continue;
+    for (auto [axis, index] : llvm::enumerate(generic.getMatchingIndexingMap(operand).getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(index);
+          loop && !ShapedType::isDynamic(ranges[loop.getPosition()]))
+        found->second.shape[axis] = ranges[loop.getPosition()];
+  }
+}
+
 // Arguments of the function: per tensor a pointer and its dynamic sizes, scalars as they are; then the same
 // for each result; then the range.
 LogicalResult KernelEmitter::bindArguments() {
@@ -43,6 +57,8 @@ LogicalResult KernelEmitter::bindArguments() {
   }
   for (Type type : kernel.getResultTypes())
     results.push_back(buffer(type));
+  for (linalg::GenericOp generic : kernel.getBody().getOps<linalg::GenericOp>())
+    refineShapes(generic, buffers);
   bindRange(function.getArguments().drop_front(next));
   return success();
 }

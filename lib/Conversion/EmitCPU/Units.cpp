@@ -19,18 +19,23 @@ static constexpr int64_t kUsualDepth = 512;
 
 static int64_t sizeOrOne(int64_t size) { return ShapedType::isDynamic(size) ? 1 : size; }
 
+static bool isContraction(linalg::GenericOp generic) {
+  return generic.getNumReductionLoops() > 0 && isa_and_nonnull<math::FmaOp>(combiningOp(generic));
+}
+
 // How long one step of the operation's loops takes with operands from memory: rough figures, good enough to
 // tell work for threads from work that is not.
 static int64_t picosecondsOfStep(linalg::GenericOp generic) {
-  constexpr int64_t multiplyAdd = 16, element = 200, function = 500;
-  if (generic.getNumReductionLoops() > 0 && isa_and_nonnull<math::FmaOp>(combiningOp(generic)))
-    return multiplyAdd;
+  constexpr int64_t multiplyAddOfByte = 4, element = 200, function = 500;
+  if (isContraction(generic))
+    return multiplyAddOfByte * memoryBytes(getElementTypeOrSelf(generic.getResult(0)));
   return element + function * llvm::range_size(generic.getBlock()->getOps<ElementaryOp>());
 }
 
-// What is stored, and the steps of each operation: picoseconds of one and how many, product by product.
+// What is stored, the steps of each operation, and what contractions read, which takes longer than the steps
+// where there are few rows: picoseconds of one and how many, product by product.
 SmallVector<KernelEmitter::Cost> KernelEmitter::costs() {
-  constexpr int64_t ofResult = 200;
+  constexpr int64_t ofResult = 200, ofByte = 12;
   SmallVector<Cost> all;
   for (const Buffer &result : results) {
     Cost &cost = all.emplace_back(Cost{ofResult, {}});
@@ -38,11 +43,22 @@ SmallVector<KernelEmitter::Cost> KernelEmitter::costs() {
       cost.multiply(size, value);
   }
   for (linalg::GenericOp generic : kernel.getBody().getOps<linalg::GenericOp>()) {
-    Cost &cost = all.emplace_back(Cost{picosecondsOfStep(generic), {}});
-    for (auto [dim, size] : llvm::enumerate(generic.getStaticLoopRanges())) {
-      Value known = ShapedType::isDynamic(size) ? loopSize(generic, dim) : Value();
-      if (known || !ShapedType::isDynamic(size))
-        cost.multiply(size, known);
+    SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
+    auto multiply = [&](Cost &cost, unsigned dim) {
+      Value known = ShapedType::isDynamic(ranges[dim]) ? loopSize(generic, dim) : Value();
+      if (known || !ShapedType::isDynamic(ranges[dim]))
+        cost.multiply(ranges[dim], known);
+    };
+    Cost &steps = all.emplace_back(Cost{picosecondsOfStep(generic), {}});
+    for (unsigned dim = 0; dim < ranges.size(); ++dim)
+      multiply(steps, dim);
+    if (!isContraction(generic))
+      continue;
+    for (OpOperand *operand : generic.getDpsInputOperands()) {
+      Cost &bytes = all.emplace_back(Cost{ofByte * memoryBytes(getElementTypeOrSelf(operand->get())), {}});
+      for (unsigned dim = 0; dim < ranges.size(); ++dim)
+        if (generic.getMatchingIndexingMap(operand).isFunctionOfDim(dim))
+          multiply(bytes, dim);
     }
   }
   return all;

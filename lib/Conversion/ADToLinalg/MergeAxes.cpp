@@ -1,0 +1,133 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels vectorize the last axis. One of few elements leaves most of a vector empty, unless all operands
+// have all axes, so that their elements follow each other.
+
+#include "MergeAxes.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Elements of some vectors.
+static constexpr int64_t kShortAxis = 64;
+
+using Group = SmallVector<int64_t>; ///< axes that become one
+
+static bool treatsAxesAlike(Operation &op) {
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return isa<DenseElementsAttr>(constant.getValue());
+  auto fusable = dyn_cast<FusableOpInterface>(op);
+  return isa<BroadcastOp>(op) || (fusable && fusable.getFusionKind() == FusionKind::elementwise);
+}
+
+static SmallVector<Value> valuesOf(Block &body) {
+  SmallVector<Value> values(body.getArguments());
+  for (Operation &op : body.without_terminator())
+    llvm::append_range(values, op.getResults());
+  return values;
+}
+
+// Whether the axes of the value, counted from the last one, are those of the space or 1.
+static bool isAligned(Value value, ArrayRef<int64_t> space) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || type.getRank() > static_cast<int64_t>(space.size()))
+    return false;
+  return llvm::all_of(llvm::zip_equal(type.getShape(), space.take_back(type.getRank())), [](auto sizes) {
+    auto [size, whole] = sizes;
+    return size == 1 || size == whole;
+  });
+}
+
+static bool hasAxis(Type type, ArrayRef<int64_t> space, int64_t axis) {
+  auto shape = cast<RankedTensorType>(type).getShape();
+  int64_t own = axis - static_cast<int64_t>(space.size() - shape.size());
+  return own >= 0 && shape[own] == space[axis];
+}
+
+// Neighbours that each value has, or does not have. Axes of size 1 go with those before them.
+static SmallVector<Group> groupAxes(ArrayRef<Value> values, ArrayRef<int64_t> space) {
+  SmallVector<Group> groups;
+  std::optional<llvm::SmallBitVector> before;
+  for (auto [axis, size] : llvm::enumerate(space)) {
+    llvm::SmallBitVector having(values.size());
+    for (auto [number, value] : llvm::enumerate(values))
+      having[number] = hasAxis(value.getType(), space, axis);
+    if (groups.empty() || (size != 1 && before && having != *before))
+      groups.emplace_back();
+    groups.back().push_back(axis);
+    if (size != 1)
+      before = having;
+  }
+  return groups;
+}
+
+static int64_t elementsAlong(const Group &group, ArrayRef<int64_t> space) {
+  int64_t elements = 1;
+  for (int64_t axis : group)
+    elements *= space[axis];
+  return elements;
+}
+
+static Type mergedType(Type type, ArrayRef<Group> groups, ArrayRef<int64_t> space) {
+  auto tensor = cast<RankedTensorType>(type);
+  if (tensor.getRank() == 0)
+    return type;
+  SmallVector<int64_t> shape;
+  for (const Group &group : groups) {
+    bool has =
+        llvm::any_of(group, [&](int64_t axis) { return space[axis] != 1 && hasAxis(type, space, axis); });
+    shape.push_back(has ? elementsAlong(group, space) : 1);
+  }
+  return tensor.clone(shape);
+}
+
+static Value reshape(OpBuilder &builder, Location loc, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  return ReshapeOp::create(builder, loc, type, value, ValueRange(), PermissionsAttr());
+}
+
+static void mergeInside(Block &body, function_ref<Type(Type)> merged) {
+  for (BlockArgument argument : body.getArguments())
+    argument.setType(merged(argument.getType()));
+  for (Operation &op : body.without_terminator()) {
+    for (OpResult result : op.getResults())
+      result.setType(merged(result.getType()));
+    if (auto constant = dyn_cast<ConstantOp>(op)) {
+      auto value = cast<DenseElementsAttr>(constant.getValue());
+      constant.setValueAttr(cast<ElementsAttr>(value.reshape(cast<ShapedType>(constant.getType()))));
+    }
+  }
+}
+
+FusionOp ad::mergeShortAxes(FusionOp fusion) {
+  Block &body = fusion.getBody().front();
+  auto type = cast<RankedTensorType>(fusion.getResultTypes().front());
+  ArrayRef<int64_t> space = type.getShape();
+  SmallVector<Value> values = valuesOf(body);
+  if (space.size() < 2 || space.back() >= kShortAxis || type.getNumElements() == 0 ||
+      !llvm::all_of(body.without_terminator(), treatsAxesAlike) ||
+      !llvm::all_of(values, [&](Value value) { return isAligned(value, space); }) ||
+      llvm::any_of(fusion.getResultTypes(),
+                   [&](Type other) { return cast<RankedTensorType>(other).getShape() != space; }))
+    return fusion;
+  SmallVector<Group> groups = groupAxes(values, space);
+  if (groups.size() < 2 || elementsAlong(groups.back(), space) == space.back())
+    return fusion;
+  auto merged = [&](Type before) { return mergedType(before, groups, space); };
+  OpBuilder builder(fusion);
+  Location loc = fusion.getLoc();
+  SmallVector<Value> inputs;
+  for (Value input : fusion.getInputs())
+    inputs.push_back(reshape(builder, loc, input, merged(input.getType())));
+  mergeInside(body, merged);
+  auto made =
+      FusionOp::create(builder, loc, llvm::map_to_vector(fusion.getResultTypes(), merged), fusion.getKind(),
+                       inputs, fusion.getKernelAttr(), fusion.getOrderAttr(), fusion.getAllowAttr());
+  made.getBody().takeBody(fusion.getBody());
+  for (auto [before, after] : llvm::zip_equal(fusion.getResults(), made.getResults()))
+    before.replaceAllUsesWith(reshape(builder, loc, after, before.getType()));
+  fusion.erase();
+  return made;
+}
