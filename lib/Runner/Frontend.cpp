@@ -9,6 +9,7 @@
 #include "adjoint/Runtime/CudaDevice.h"
 #include "adjoint/Runtime/Processors.h"
 #include "adjoint/Runtime/SymbolName.h"
+#include "adjoint/Runtime/Symbols.h"
 #include "adjoint/Support/ParserHints.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -47,6 +48,23 @@ private:
 bool isLowered(ModuleOp module, StringRef entry) {
   auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(adrt::entrySymbol(entry));
   return function && !function.isExternal();
+}
+
+/// A kernel may be declared by hand, and defined nowhere.
+Error requireBodies(ModuleOp module) {
+  ErrorCounter errors(module.getContext());
+  auto isService = [](StringRef name) {
+    return name.starts_with("llvm.") ||
+           llvm::any_of(adrt::getSymbols(), [&](const adrt::Symbol &symbol) { return name == symbol.name; });
+  };
+  bool all = true;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.isExternal() && !isService(function.getName())) {
+      function.emitError() << "function '" << function.getName()
+                           << "' has no body; define it in this module, since programs link with nothing else";
+      all = false;
+    }
+  return all ? Error::success() : errors.makeError("");
 }
 
 std::vector<std::string> readKernelNames(ModuleOp module) {
@@ -252,7 +270,7 @@ Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
   for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (function.isExternal())
       function.erase();
-  return Error::success();
+  return options.target == Target::Cpu ? requireBodies(module) : Error::success();
 }
 
 Expected<CompiledProgram> Frontend::generate(LoadedProgram &program, const CpuTarget &cpu) {

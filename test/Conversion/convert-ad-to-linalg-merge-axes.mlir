@@ -8,6 +8,9 @@
 // RUN: ad-runner %s --entry mixed --arg x=normal:1 --arg y=normal:2 --arg z=normal:3 --print --target gpu-sim > %t.gpu
 // RUN: diff %t.reference %t.cpu
 // RUN: diff %t.reference %t.gpu
+// RUN: ad-runner %s --entry open --dim x.0=11 --arg x=normal:1 --arg y=normal:2 --print --target reference > %t.reference
+// RUN: ad-runner %s --entry open --dim x.0=11 --arg x=normal:1 --arg y=normal:2 --print | diff %t.reference -
+// RUN: ad-runner %s --entry open --dim x.0=11 --arg x=normal:1 --arg y=normal:2 --print --target gpu-sim | diff %t.reference -
 
 // CHECK-LABEL: func.func @repeated_rows
 // CHECK: %[[X:.+]] = ad.reshape %{{.+}} : tensor<32x9x3xf32> -> tensor<32x27xf32>
@@ -47,10 +50,22 @@ func.func @as_they_are(%x: tensor<32x9x3xf32>, %y: tensor<4x64xf32>, %z: tensor<
   return %a, %b, %c : tensor<32x9x3xf32>, tensor<4x64xf32>, tensor<32x9x3xf32>
 }
 
+// An axis of dynamic size stays.
 // CHECK-LABEL: func.func @open
+// CHECK: %[[X:.+]] = ad.reshape %{{.+}}(%{{.+}}) : tensor<?x9x3xf32> -> tensor<?x27xf32>
+// CHECK: %[[SUM:.+]] = ad.fusion {{.*}} (tensor<?x27xf32>, tensor<1x27xf32>, index) -> tensor<?x27xf32>
+// CHECK: %[[SIZE:.+]] = tensor.dim %[[SUM]]
+// CHECK: ad.reshape %[[SUM]](%[[SIZE]]) : tensor<?x27xf32> -> tensor<?x9x3xf32>
+func.func @open(%x: tensor<?x9x3xf32> {ad.name = "x"}, %y: tensor<9x3xf32> {ad.name = "y"}) -> tensor<?x9x3xf32> {
+  %sum = ad.add %x, %y : tensor<?x9x3xf32>, tensor<9x3xf32>
+  return %sum : tensor<?x9x3xf32>
+}
+
+// Elements follow each other, whatever their number.
+// CHECK-LABEL: func.func @open_rows
 // CHECK-NOT: ad.reshape
 // CHECK: return
-func.func @open(%x: tensor<?x9x3xf32>, %y: tensor<9x3xf32>) -> tensor<?x9x3xf32> {
-  %sum = ad.add %x, %y : tensor<?x9x3xf32>, tensor<9x3xf32>
+func.func @open_rows(%x: tensor<?x9x3xf32>) -> tensor<?x9x3xf32> {
+  %sum = ad.add %x, %x : tensor<?x9x3xf32>
   return %sum : tensor<?x9x3xf32>
 }

@@ -4,6 +4,7 @@
 // have all axes, so that their elements follow each other.
 
 #include "MergeAxes.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
@@ -21,17 +22,19 @@ static bool treatsAxesAlike(Operation &op) {
   return isa<BroadcastOp>(op) || (fusable && fusable.getFusionKind() == FusionKind::elementwise);
 }
 
+// All but sizes.
 static SmallVector<Value> valuesOf(Block &body) {
   SmallVector<Value> values(body.getArguments());
   for (Operation &op : body.without_terminator())
     llvm::append_range(values, op.getResults());
+  llvm::erase_if(values, [](Value value) { return isa<IndexType>(value.getType()); });
   return values;
 }
 
 // Whether the axes of the value, counted from the last one, are those of the space or 1.
 static bool isAligned(Value value, ArrayRef<int64_t> space) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || type.getRank() > static_cast<int64_t>(space.size()))
+  if (!type || type.getRank() > static_cast<int64_t>(space.size()))
     return false;
   return llvm::all_of(llvm::zip_equal(type.getShape(), space.take_back(type.getRank())), [](auto sizes) {
     auto [size, whole] = sizes;
@@ -45,19 +48,32 @@ static bool hasAxis(Type type, ArrayRef<int64_t> space, int64_t axis) {
   return own >= 0 && shape[own] == space[axis];
 }
 
-// Neighbours that each value has, or does not have. Axes of size 1 go with those before them.
+// Whether the value has some axes and repeats others, so that its elements do not follow each other.
+static bool isRepeated(Value value, ArrayRef<int64_t> space) {
+  auto axes = llvm::make_filter_range(llvm::seq<int64_t>(0, space.size()),
+                                      [&](int64_t axis) { return space[axis] != 1; });
+  auto has = [&](int64_t axis) { return hasAxis(value.getType(), space, axis); };
+  return llvm::any_of(axes, has) && !llvm::all_of(axes, has);
+}
+
+// Neighbours that each value has, or does not have. Axes of size 1 go with those before them, and one of
+// dynamic size stays as it is.
 static SmallVector<Group> groupAxes(ArrayRef<Value> values, ArrayRef<int64_t> space) {
   SmallVector<Group> groups;
   std::optional<llvm::SmallBitVector> before;
+  bool wasDynamic = false;
   for (auto [axis, size] : llvm::enumerate(space)) {
     llvm::SmallBitVector having(values.size());
     for (auto [number, value] : llvm::enumerate(values))
       having[number] = hasAxis(value.getType(), space, axis);
-    if (groups.empty() || (size != 1 && before && having != *before))
+    bool isDynamic = ShapedType::isDynamic(size);
+    if (groups.empty() || (size != 1 && before && (having != *before || isDynamic || wasDynamic)))
       groups.emplace_back();
     groups.back().push_back(axis);
-    if (size != 1)
+    if (size != 1) {
       before = having;
+      wasDynamic = isDynamic;
+    }
   }
   return groups;
 }
@@ -65,13 +81,13 @@ static SmallVector<Group> groupAxes(ArrayRef<Value> values, ArrayRef<int64_t> sp
 static int64_t elementsAlong(const Group &group, ArrayRef<int64_t> space) {
   int64_t elements = 1;
   for (int64_t axis : group)
-    elements *= space[axis];
+    elements = ShapedType::isDynamic(space[axis]) ? ShapedType::kDynamic : elements * space[axis];
   return elements;
 }
 
 static Type mergedType(Type type, ArrayRef<Group> groups, ArrayRef<int64_t> space) {
-  auto tensor = cast<RankedTensorType>(type);
-  if (tensor.getRank() == 0)
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() == 0)
     return type;
   SmallVector<int64_t> shape;
   for (const Group &group : groups) {
@@ -85,7 +101,11 @@ static Type mergedType(Type type, ArrayRef<Group> groups, ArrayRef<int64_t> spac
 static Value reshape(OpBuilder &builder, Location loc, Value value, Type type) {
   if (value.getType() == type)
     return value;
-  return ReshapeOp::create(builder, loc, type, value, ValueRange(), PermissionsAttr());
+  SmallVector<Value> sizes;
+  for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(value.getType()).getShape()))
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(tensor::DimOp::create(builder, loc, value, axis));
+  return ReshapeOp::create(builder, loc, type, value, sizes, PermissionsAttr());
 }
 
 static void mergeInside(Block &body, function_ref<Type(Type)> merged) {
@@ -104,16 +124,17 @@ static void mergeInside(Block &body, function_ref<Type(Type)> merged) {
 FusionOp ad::mergeShortAxes(FusionOp fusion) {
   Block &body = fusion.getBody().front();
   auto type = cast<RankedTensorType>(fusion.getResultTypes().front());
-  ArrayRef<int64_t> space = type.getShape();
+  ArrayRef<int64_t> space = type.getShape(); // that all values have, or repeat along some axes
   SmallVector<Value> values = valuesOf(body);
-  if (space.size() < 2 || space.back() >= kShortAxis || type.getNumElements() == 0 ||
-      !llvm::all_of(body.without_terminator(), treatsAxesAlike) ||
+  if (space.empty() || llvm::is_contained(space, 0) || ShapedType::isDynamic(space.back()) ||
+      space.back() >= kShortAxis || !llvm::all_of(body.without_terminator(), treatsAxesAlike) ||
       !llvm::all_of(values, [&](Value value) { return isAligned(value, space); }) ||
       llvm::any_of(fusion.getResultTypes(),
-                   [&](Type other) { return cast<RankedTensorType>(other).getShape() != space; }))
+                   [&](Type other) { return cast<RankedTensorType>(other).getShape() != space; }) ||
+      !llvm::any_of(values, [&](Value value) { return isRepeated(value, space); }))
     return fusion;
   SmallVector<Group> groups = groupAxes(values, space);
-  if (groups.size() < 2 || elementsAlong(groups.back(), space) == space.back())
+  if (elementsAlong(groups.back(), space) == space.back())
     return fusion;
   auto merged = [&](Type before) { return mergedType(before, groups, space); };
   OpBuilder builder(fusion);
