@@ -60,8 +60,9 @@ Error requireBodies(ModuleOp module) {
   bool all = true;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
     if (function.isExternal() && !isService(function.getName())) {
-      function.emitError() << "function '" << function.getName()
-                           << "' has no body; define it in this module, since programs link with nothing else";
+      function.emitError()
+          << "function '" << function.getName()
+          << "' has no body; define it in this module, since programs link with nothing else";
       all = false;
     }
   return all ? Error::success() : errors.makeError("");

@@ -41,7 +41,7 @@ llvm::Expected<Tensor> Tensor::create(adrt_type type, llvm::ArrayRef<int64_t> sh
   if (tensor.bytes < 0)
     return usageError("a " + formatType(type, shape) + " is too large for this machine");
   if (!tensor.buffer.reserve(tensor.bytes))
-    return usageError("not enough memory for a " + formatType(type, shape));
+    return exitError(ExitNoTarget, "not enough memory for a " + formatType(type, shape));
   return std::move(tensor);
 }
 

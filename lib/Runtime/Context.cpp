@@ -85,8 +85,30 @@ int32_t adrt_context::run(adrt_entry entry, const adrt_tensor *arguments, adrt_t
   return run([&] { return entry(this, arguments, values); });
 }
 
+/// Of a thread that runs programs: kernels keep up to 1 MiB of packed operands there.
+constexpr size_t leastStack = size_t(3) << 19;
+
+static size_t stackOfThread() {
+  static thread_local const size_t bytes = [] {
+    pthread_attr_t attributes;
+    void *lowest;
+    size_t size = leastStack;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+      return size;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_destroy(&attributes);
+    return size;
+  }();
+  return bytes;
+}
+
 int32_t adrt_context::run(const std::function<int32_t()> &body) {
   error = ErrorRecord();
+  if (!deviceMemory && stackOfThread() < leastStack)
+    return fail(ADRT_TARGET_ERROR, nullptr,
+                "the stack of this thread has " + std::to_string(stackOfThread()) + " bytes, expected " +
+                    std::to_string(leastStack) +
+                    " for a compiled program; see ulimit -s, or start the thread with a larger one");
   arenaBlocksUsed = 0;
   arenaBytes = 0;
   FloatingPointScope floatingPoint;

@@ -3,7 +3,7 @@
    A caller claims free workers and puts its job into their mailboxes. A worker looks into its mailbox for
    some microseconds before it sleeps: kernels follow each other closely, and waking a thread costs more than
    most of them. Ranges that no worker has begun when the caller is done with its own are taken back, so that
-   a loop never waits for a thread to wake up. */
+   a loop waits for no thread to wake up; only the first one does, which measures how long that takes. */
 #include "adjoint/Runtime/ThreadPool.h"
 #include "adjoint/Runtime/FloatingPointState.h"
 
@@ -28,6 +28,8 @@ namespace {
 constexpr int64_t latenciesPerShare = 4;
 /// Starting the first threads, and measuring them.
 constexpr HandOff notStarted = {250000, 15000};
+/// Of a worker: kernels keep up to 1 MiB of packed operands there.
+constexpr size_t leastStack = size_t(3) << 19;
 // In nanoseconds: how long threads wait before they sleep, how long they take to be asleep, and how long all
 // measuring may take.
 constexpr int64_t leastSpin = 10000, mostSpin = 50000, untilAsleep = 20000, mostMeasuring = 2000000;
@@ -68,15 +70,13 @@ void blockSignals(sigset_t &before) {
   pthread_sigmask(SIG_SETMASK, &signals, &before);
 }
 
-/// The processors that this thread may use, and those of them that it does not use now; false when there are
-/// none.
-bool findOtherProcessors(cpu_set_t &allowed, cpu_set_t &others) {
+/// Takes the processor of this thread out of a set. False when it is the only one, or is not known.
+bool leaveOut(cpu_set_t &processors) {
   int own = sched_getcpu();
-  if (own < 0 || own >= CPU_SETSIZE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+  if (own < 0 || own >= CPU_SETSIZE)
     return false;
-  others = allowed;
-  CPU_CLR(own, &others);
-  return CPU_COUNT(&others) > 0;
+  CPU_CLR(own, &processors);
+  return CPU_COUNT(&processors) > 0;
 }
 
 } // namespace
@@ -117,9 +117,9 @@ struct alignas(64) ThreadPool::Worker {
   std::atomic<bool> asleep{false};
   unsigned range = 0; // of the job in the mailbox
   ThreadPool *pool = nullptr;
-  pthread_t thread;
+  pthread_t thread = {};
   bool isSentAway = false; // to another processor than its caller's, until it is awake
-  cpu_set_t allowed;       // where it may run then
+  cpu_set_t allowed = {};  // where it may run then
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t posted = PTHREAD_COND_INITIALIZER;
 
@@ -137,9 +137,10 @@ struct alignas(64) ThreadPool::Worker {
   /// The system may choose the processor of the caller, which will not be free for it soon: that of a virtual
   /// machine does so when the other ones are halted.
   void wake() {
-    cpu_set_t others;
-    isSentAway =
-        findOtherProcessors(allowed, others) && pthread_setaffinity_np(thread, sizeof(others), &others) == 0;
+    // Whoever was sent away and has not come back has its own processors in `allowed` already.
+    bool isKnown = isSentAway || pthread_getaffinity_np(thread, sizeof(allowed), &allowed) == 0;
+    cpu_set_t others = allowed;
+    isSentAway |= isKnown && leaveOut(others) && pthread_setaffinity_np(thread, sizeof(others), &others) == 0;
     pthread_cond_signal(&posted);
   }
   /// Of the thread itself, once it is awake.
@@ -179,17 +180,18 @@ ThreadPool::Pause::~Pause() {
     ++get().running;
 }
 
-ThreadPool &ThreadPool::get() {
-  static ThreadPool *pool = [] {
-    pthread_atfork(nullptr, nullptr, forgetWorkers);
-    return new ThreadPool;
-  }();
-  return *pool;
-}
+// Its constructor is constexpr, so that none runs: a process may fork while another thread asks for the pool
+// for the first time.
+ThreadPool ThreadPool::instance;
+[[maybe_unused]] static const int forkHandler = ThreadPool::registerForkHandler();
+
+ThreadPool &ThreadPool::get() { return instance; }
+
+int ThreadPool::registerForkHandler() { return pthread_atfork(nullptr, nullptr, forgetWorkers); }
 
 // A child has its parent's pool, but none of its threads, which may have held locks.
 void ThreadPool::forgetWorkers() {
-  ThreadPool &pool = get();
+  ThreadPool &pool = instance;
   pool.started = 0;
   pool.startFailed = false;
   pool.running = callerDepth ? 1 : 0;
@@ -408,9 +410,13 @@ bool ThreadPool::startWorker(unsigned index) {
   sigset_t signals;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  cpu_set_t others;
-  worker->isSentAway = findOtherProcessors(worker->allowed, others) &&
-                       pthread_attr_setaffinity_np(&attributes, sizeof(others), &others) == 0;
+  size_t stack = 0;
+  if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < leastStack)
+    pthread_attr_setstacksize(&attributes, leastStack);
+  bool isKnown = sched_getaffinity(0, sizeof(worker->allowed), &worker->allowed) == 0;
+  cpu_set_t others = worker->allowed;
+  worker->isSentAway =
+      isKnown && leaveOut(others) && pthread_attr_setaffinity_np(&attributes, sizeof(others), &others) == 0;
   blockSignals(signals);
   bool made = pthread_create(&thread, &attributes, workerMain, worker) == 0;
   pthread_sigmask(SIG_SETMASK, &signals, nullptr);

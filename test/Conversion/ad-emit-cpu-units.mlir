@@ -116,7 +116,7 @@ func.func @open_lines(%x: tensor<?x?x100xf32>) -> tensor<?x?x100xf32> {
 // -----
 
 // A deep contraction: its tiles would read the operands from memory again, so one thread gains from partial results too.
-// Its time is 16 ps for each of 64 x 64 x 65536 multiply-adds and 200 ps for each result.
+// Its time is 16 ps for each of 64 x 64 x 65536 multiply-adds, 12 ps for each byte of the operands and 200 ps for each result.
 // CHECK: func.func private @[[DEEP:.+]](%{{.*}}) attributes {{{.*}}ad.nanoseconds = 4698439 : i64, ad.partial_reductions = 1 : i64
 // CHECK: func.func private @[[DEEP]]$partial(
 // CHECK: func.func private @[[DEEP]]$merge(

@@ -78,3 +78,28 @@ func.func @loop(%x: tensor<64x128xf32>, %v: tensor<128x128xf32>) -> (tensor<64x1
   }
   return %c#0, %c#1 : tensor<64x128xf32>, tensor<64x128xf32>
 }
+
+// The second kernel writes over an argument that the host has given away, which the first one reads.
+// CHECK-LABEL: llvm.func @adrt_entry_donated
+// CHECK-NOT: llvm.call @adrt_parallel_loops
+// CHECK: llvm.return
+func.func @donated(%x: tensor<64x128xf32> {ad.donated = 1}) -> (tensor<64x128xf32>, tensor<64x128xf32>) {
+  %a = ad.tanh %x : tensor<64x128xf32>
+  %b = ad.sin %x : tensor<64x128xf32>
+  return %a, %b : tensor<64x128xf32>, tensor<64x128xf32>
+}
+
+// A copy of what two kernels write comes after them.
+// CHECK-LABEL: llvm.func @adrt_entry_chosen
+// CHECK: llvm.call @adrt_parallel_loops
+// CHECK: llvm.select %{{.+}}, %{{.+}}, %{{.+}} : i1, !llvm.ptr
+// CHECK: llvm.return
+func.func @chosen(%x: tensor<64x128xf32>, %i: tensor<i32>) -> tensor<64x128xf32> {
+  %zero = arith.constant 0 : i32
+  %number = tensor.extract %i[] : tensor<i32>
+  %isZero = arith.cmpi eq, %number, %zero : i32
+  %a = ad.tanh %x : tensor<64x128xf32>
+  %b = ad.sin %x : tensor<64x128xf32>
+  %c = arith.select %isZero, %a, %b : tensor<64x128xf32>
+  return %c : tensor<64x128xf32>
+}

@@ -2,15 +2,15 @@
 //
 // Products of i8 where the type of one operand leaves open how many elements are contracted, and the other one says it.
 //
-// RUN: ad-runner %s --entry left --dim a.1=300 --arg a=uniform:1:100 --arg b=uniform:2:100 --print --target reference > %t.left
-// RUN: ad-runner %s --entry left --dim a.1=300 --arg a=uniform:1:100 --arg b=uniform:2:100 --print | diff %t.left -
-// RUN: ad-runner %s --entry right --dim b.0=17 --arg a=uniform:1:100 --arg b=uniform:2:100 --print --target reference > %t.right
-// RUN: ad-runner %s --entry right --dim b.0=17 --arg a=uniform:1:100 --arg b=uniform:2:100 --print | diff %t.right -
-// RUN: ad-runner %s --entry vector --dim b.0=2 --arg a=uniform:1:100 --arg b=uniform:2:100 --print --target reference > %t.vector
-// RUN: ad-runner %s --entry vector --dim b.0=2 --arg a=uniform:1:100 --arg b=uniform:2:100 --print | diff %t.vector -
-// RUN: ad-runner %s --entry vector --dim b.0=2 --arg a=uniform:1:100 --arg b=uniform:2:100 --print --target gpu-sim | diff %t.vector -
-// RUN: not ad-runner %s --entry vector --dim b.0=3 --arg a=uniform:1:100 --arg b=uniform:2:100 2>&1 | FileCheck %s
-
+// RUN: %python -c "import numpy as np; r = np.random.default_rng(1); [np.save(f'%t.{name}.npy', r.integers(-128, 128, shape, np.int8)) for name, shape in {'left.a': (9, 300), 'left.b': (300, 40), 'right.a': (8, 2, 17), 'right.b': 17, 'vector.a': (2, 7), 'vector.b': 2, 'vector.long': 3}.items()]"
+// RUN: ad-runner %s --entry left --arg a=%t.left.a.npy --arg b=%t.left.b.npy --print --target reference > %t.left
+// RUN: ad-runner %s --entry left --arg a=%t.left.a.npy --arg b=%t.left.b.npy --print | diff %t.left -
+// RUN: ad-runner %s --entry right --arg a=%t.right.a.npy --arg b=%t.right.b.npy --print --target reference > %t.right
+// RUN: ad-runner %s --entry right --arg a=%t.right.a.npy --arg b=%t.right.b.npy --print | diff %t.right -
+// RUN: ad-runner %s --entry vector --arg a=%t.vector.a.npy --arg b=%t.vector.b.npy --print --target reference > %t.vector
+// RUN: ad-runner %s --entry vector --arg a=%t.vector.a.npy --arg b=%t.vector.b.npy --print | diff %t.vector -
+// RUN: ad-runner %s --entry vector --arg a=%t.vector.a.npy --arg b=%t.vector.b.npy --print --target gpu-sim | diff %t.vector -
+// RUN: not ad-runner %s --entry vector --arg a=%t.vector.a.npy --arg b=%t.vector.long.npy 2>&1 | FileCheck %s
 
 // CHECK: bytes-of-open-sizes.mlir:[[@LINE+12]]:8: error: {{.*}}2{{.*}}3
 func.func @left(%a: tensor<9x?xi8> {ad.name = "a"}, %b: tensor<300x40xi8> {ad.name = "b"}) -> tensor<9x40xi32> {

@@ -108,21 +108,63 @@ static void workersLeaveSignalsToTheHost() {
   EXPECT(sigismember(&masks.masks[1], SIGINT) && !sigismember(&masks.masks[1], SIGSEGV));
 }
 
-// Workers start where their caller is not, and may then run wherever it may.
-static void workersMayUseAllProcessors() {
-  current = "ranges that look at their processors";
-  struct Processors {
-    pthread_barrier_t barrier;
-    cpu_set_t sets[2];
-  } processors;
-  auto look = [](void *closure, int64_t begin, int64_t) {
-    auto *found = static_cast<Processors *>(closure);
+/// The ranges of a loop without work, and those of them that its caller ran.
+struct EmptyLoop {
+  pthread_t caller = pthread_self();
+  std::atomic<int> ranges{0}, own{0};
+
+  explicit EmptyLoop(int64_t nanoseconds) { pool().run(2, nanoseconds, 2, count, this); }
+  static void count(void *closure, int64_t, int64_t) {
+    auto *loop = static_cast<EmptyLoop *>(closure);
+    ++loop->ranges;
+    loop->own += pthread_equal(loop->caller, pthread_self()) != 0;
+  }
+};
+
+/// The processors that two ranges may use, on two threads.
+struct Affinities {
+  pthread_barrier_t barrier;
+  cpu_set_t sets[2];
+
+  static void look(void *closure, int64_t begin, int64_t) {
+    auto *found = static_cast<Affinities *>(closure);
     pthread_barrier_wait(&found->barrier);
     sched_getaffinity(0, sizeof(cpu_set_t), &found->sets[begin]);
-  };
-  pthread_barrier_init(&processors.barrier, nullptr, 2);
-  pool().run(2, INT64_MAX, 2, look, &processors);
-  EXPECT(CPU_EQUAL(&processors.sets[0], &processors.sets[1]));
+  }
+  static bool areEqual() {
+    Affinities found;
+    pthread_barrier_init(&found.barrier, nullptr, 2);
+    pool().run(2, INT64_MAX, 2, look, &found);
+    return CPU_EQUAL(&found.sets[0], &found.sets[1]);
+  }
+};
+
+// Workers start, and wake, where their caller is not, and may then run wherever it may: also when a caller
+// that may use one processor only wakes one that has just been woken.
+static void workersMayUseAllProcessors() {
+  current = "ranges that look at their processors";
+  timespec untilAsleep = {0, 2000000};
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    bool right = Affinities::areEqual(); // on a thread that has just started
+    cpu_set_t all, one;
+    sched_getaffinity(0, sizeof(all), &all);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    for (int round = 0; round < 20; ++round) {
+      nanosleep(&untilAsleep, nullptr);
+      EmptyLoop first(INT64_MAX);
+      sched_setaffinity(0, sizeof(one), &one);
+      EmptyLoop second(INT64_MAX);
+      sched_setaffinity(0, sizeof(all), &all);
+      nanosleep(&untilAsleep, nullptr);
+      right &= Affinities::areEqual();
+    }
+    _exit(right ? 0 : 1);
+  }
+  int status = 1;
+  EXPECT(waitpid(child, &status, 0) == child && status == 0);
 }
 
 /// Programs that run at the same time: each has a place before the first one has a loop.
@@ -197,19 +239,6 @@ static void shortLoopsWakeThreadsTogether() {
     divided += runLoop(3, 9, work) > 1;
   EXPECT(divided >= 5 && divided < 20);
 }
-
-/// The ranges of a loop without work, and those of them that its caller ran.
-struct EmptyLoop {
-  pthread_t caller = pthread_self();
-  std::atomic<int> ranges{0}, own{0};
-
-  explicit EmptyLoop(int64_t nanoseconds) { pool().run(2, nanoseconds, 2, count, this); }
-  static void count(void *closure, int64_t, int64_t) {
-    auto *loop = static_cast<EmptyLoop *>(closure);
-    ++loop->ranges;
-    loop->own += pthread_equal(loop->caller, pthread_self()) != 0;
-  }
-};
 
 /// A loop that is over before a thread wakes for it, then loops too short to wake one; counts those of them
 /// that are divided.

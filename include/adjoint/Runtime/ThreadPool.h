@@ -31,6 +31,8 @@ public:
 
   /// The pool of this process. It has no end: threads may be in loops while the process exits.
   static ThreadPool &get();
+  /// Lets children of the process start threads of their own; called once, when the library is loaded.
+  static int registerForkHandler();
 
   /// Lets a caller have `threads` threads, itself included, and all callers together as many. What was
   /// reserved before stays. Threads start with the first loop that is worth them.
@@ -78,7 +80,8 @@ private:
   struct Worker;
   struct Samples;
 
-  ThreadPool() = default;
+  constexpr ThreadPool() = default;
+  static ThreadPool instance;
   static void *workerMain(void *worker);
   [[noreturn]] void workerLoop(Worker &worker);
   Job *waitForJob(Worker &worker) const;
