@@ -52,7 +52,6 @@ bool isLowered(ModuleOp module, StringRef entry) {
 
 /// A kernel may be declared by hand, and defined nowhere.
 Error requireBodies(ModuleOp module) {
-  ErrorCounter errors(module.getContext());
   auto isService = [](StringRef name) {
     return name.starts_with("llvm.") ||
            llvm::any_of(adrt::getSymbols(), [&](const adrt::Symbol &symbol) { return name == symbol.name; });
@@ -65,7 +64,7 @@ Error requireBodies(ModuleOp module) {
           << "' has no body; define it in this module, since programs link with nothing else";
       all = false;
     }
-  return all ? Error::success() : errors.makeError("");
+  return all ? Error::success() : exitError(ExitProgramError, ""); // explained above
 }
 
 std::vector<std::string> readKernelNames(ModuleOp module) {

@@ -85,9 +85,6 @@ int32_t adrt_context::run(adrt_entry entry, const adrt_tensor *arguments, adrt_t
   return run([&] { return entry(this, arguments, values); });
 }
 
-/// Of a thread that runs programs: kernels keep up to 1 MiB of packed operands there.
-constexpr size_t leastStack = size_t(3) << 19;
-
 static size_t stackOfThread() {
   static thread_local const size_t bytes = [] {
     pthread_attr_t attributes;

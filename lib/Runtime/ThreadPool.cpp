@@ -28,8 +28,6 @@ namespace {
 constexpr int64_t latenciesPerShare = 4;
 /// Starting the first threads, and measuring them.
 constexpr HandOff notStarted = {250000, 15000};
-/// Of a worker: kernels keep up to 1 MiB of packed operands there.
-constexpr size_t leastStack = size_t(3) << 19;
 // In nanoseconds: how long threads wait before they sleep, how long they take to be asleep, and how long all
 // measuring may take.
 constexpr int64_t leastSpin = 10000, mostSpin = 50000, untilAsleep = 20000, mostMeasuring = 2000000;
@@ -71,7 +69,7 @@ void blockSignals(sigset_t &before) {
 }
 
 /// Takes the processor of this thread out of a set. False when it is the only one, or is not known.
-bool leaveOut(cpu_set_t &processors) {
+bool removeOwnProcessor(cpu_set_t &processors) {
   int own = sched_getcpu();
   if (own < 0 || own >= CPU_SETSIZE)
     return false;
@@ -118,8 +116,8 @@ struct alignas(64) ThreadPool::Worker {
   unsigned range = 0; // of the job in the mailbox
   ThreadPool *pool = nullptr;
   pthread_t thread = {};
-  bool isSentAway = false; // to another processor than its caller's, until it is awake
-  cpu_set_t allowed = {};  // where it may run then
+  bool hasOtherAffinity = false; // from when a caller wakes it until it runs
+  cpu_set_t affinity = {};       // its own, meanwhile
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t posted = PTHREAD_COND_INITIALIZER;
 
@@ -137,17 +135,18 @@ struct alignas(64) ThreadPool::Worker {
   /// The system may choose the processor of the caller, which will not be free for it soon: that of a virtual
   /// machine does so when the other ones are halted.
   void wake() {
-    // Whoever was sent away and has not come back has its own processors in `allowed` already.
-    bool isKnown = isSentAway || pthread_getaffinity_np(thread, sizeof(allowed), &allowed) == 0;
-    cpu_set_t others = allowed;
-    isSentAway |= isKnown && leaveOut(others) && pthread_setaffinity_np(thread, sizeof(others), &others) == 0;
+    // A thread that has not run since it was woken before has another affinity than its own.
+    bool isKnown = hasOtherAffinity || pthread_getaffinity_np(thread, sizeof(affinity), &affinity) == 0;
+    cpu_set_t others = affinity;
+    hasOtherAffinity |=
+        isKnown && removeOwnProcessor(others) && pthread_setaffinity_np(thread, sizeof(others), &others) == 0;
     pthread_cond_signal(&posted);
   }
   /// Of the thread itself, once it is awake.
-  void returnFromOthers() {
-    if (isSentAway)
-      pthread_setaffinity_np(thread, sizeof(allowed), &allowed);
-    isSentAway = false;
+  void restoreAffinity() {
+    if (hasOtherAffinity)
+      pthread_setaffinity_np(thread, sizeof(affinity), &affinity);
+    hasOtherAffinity = false;
   }
   /// Whether the worker has not begun, and now will not.
   bool takeBack(Job &job) {
@@ -213,7 +212,7 @@ void ThreadPool::reserve(unsigned threads) {
 void *ThreadPool::workerMain(void *argument) {
   auto *worker = static_cast<Worker *>(argument);
   worker->thread = pthread_self();
-  worker->returnFromOthers();
+  worker->restoreAffinity();
   worker->pool->workerLoop(*worker);
 }
 
@@ -251,7 +250,7 @@ ThreadPool::Job *ThreadPool::sleepUntilPosted(Worker &worker) {
   Job *job = worker.mailbox.exchange(nullptr);
   if (!job) {
     pthread_cond_wait(&worker.posted, &worker.mutex);
-    worker.returnFromOthers();
+    worker.restoreAffinity();
     job = worker.mailbox.exchange(nullptr);
   }
   worker.asleep = false;
@@ -413,10 +412,10 @@ bool ThreadPool::startWorker(unsigned index) {
   size_t stack = 0;
   if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < leastStack)
     pthread_attr_setstacksize(&attributes, leastStack);
-  bool isKnown = sched_getaffinity(0, sizeof(worker->allowed), &worker->allowed) == 0;
-  cpu_set_t others = worker->allowed;
-  worker->isSentAway =
-      isKnown && leaveOut(others) && pthread_attr_setaffinity_np(&attributes, sizeof(others), &others) == 0;
+  bool isKnown = sched_getaffinity(0, sizeof(worker->affinity), &worker->affinity) == 0;
+  cpu_set_t others = worker->affinity;
+  worker->hasOtherAffinity = isKnown && removeOwnProcessor(others) &&
+                             pthread_attr_setaffinity_np(&attributes, sizeof(others), &others) == 0;
   blockSignals(signals);
   bool made = pthread_create(&thread, &attributes, workerMain, worker) == 0;
   pthread_sigmask(SIG_SETMASK, &signals, nullptr);

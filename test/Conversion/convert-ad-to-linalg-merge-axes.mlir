@@ -11,6 +11,9 @@
 // RUN: ad-runner %s --entry open --dim x.0=11 --arg x=normal:1 --arg y=normal:2 --print --target reference > %t.reference
 // RUN: ad-runner %s --entry open --dim x.0=11 --arg x=normal:1 --arg y=normal:2 --print | diff %t.reference -
 // RUN: ad-runner %s --entry open --dim x.0=11 --arg x=normal:1 --arg y=normal:2 --print --target gpu-sim | diff %t.reference -
+// RUN: ad-runner %s --entry numbers --arg x=normal:1 --arg y=normal:2 --arg s=normal:3 --print --target reference > %t.reference
+// RUN: ad-runner %s --entry numbers --arg x=normal:1 --arg y=normal:2 --arg s=normal:3 --print --threads 2 | diff %t.reference -
+// RUN: ad-runner %s --entry numbers --arg x=normal:1 --arg y=normal:2 --arg s=normal:3 --print --target gpu-sim | diff %t.reference -
 
 // CHECK-LABEL: func.func @repeated_rows
 // CHECK: %[[X:.+]] = ad.reshape %{{.+}} : tensor<32x9x3xf32> -> tensor<32x27xf32>
@@ -68,4 +71,16 @@ func.func @open(%x: tensor<?x9x3xf32> {ad.name = "x"}, %y: tensor<9x3xf32> {ad.n
 func.func @open_rows(%x: tensor<?x9x3xf32>) -> tensor<?x9x3xf32> {
   %sum = ad.add %x, %x : tensor<?x9x3xf32>
   return %sum : tensor<?x9x3xf32>
+}
+
+// Constants of several numbers, and scalars, beside repeated rows.
+// CHECK-LABEL: func.func @numbers
+// CHECK: ad.fusion {{.*}} -> tensor<8x6xf32>
+func.func @numbers(%x: tensor<8x2x3xf32> {ad.name = "x"}, %y: tensor<2x3xf32> {ad.name = "y"},
+                   %s: tensor<f32> {ad.name = "s"}) -> tensor<8x2x3xf32> {
+  %table = ad.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %a = ad.mul %x, %table : tensor<8x2x3xf32>, tensor<2x3xf32>
+  %b = ad.add %a, %y : tensor<8x2x3xf32>, tensor<2x3xf32>
+  %c = ad.sub %b, %s : tensor<8x2x3xf32>, tensor<f32>
+  return %c : tensor<8x2x3xf32>
 }

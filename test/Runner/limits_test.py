@@ -46,7 +46,8 @@ def sizes(program, tool):
     cases = {"-1": SIZES, HUGE: SIZES, "9223372036854775808": SIZES, "1e3": SIZES, "0x10": SIZES, "nan": SIZES, "": SIZES,
              "9223372036854775807": "is too large", "4611686018427387904": "is too large", "1099511627776": "not enough memory"}
     for size, text in cases.items():
-        yield expect(f"size {size}", run(tool, program, "--arg", "x=zeros", "--dim", f"x.0={size}", "--dim", "x.1=2"), 4 if text == "not enough memory" else 2, text)
+        code = 4 if text == "not enough memory" else 2
+        yield expect(f"size {size}", run(tool, program, "--arg", "x=zeros", "--dim", f"x.0={size}", "--dim", "x.1=2"), code, text)
     for rows, columns in ("4294967296", "4294967296"), ("3037000500", "3037000500"), ("0", "9223372036854775807"):
         answer = run(tool, program, "--arg", "x=zeros", "--dim", f"x.0={rows}", "--dim", f"x.1={columns}")
         yield expect(f"sizes {rows} x {columns}", answer, 2, "is too large for this machine")

@@ -12,6 +12,10 @@
 
 namespace adrt {
 
+/// The smallest stack, in bytes, of a thread that runs kernels: they keep up to 1 MiB of packed operands
+/// there.
+constexpr size_t leastStack = size_t(3) << 19;
+
 /// What it costs to let other threads take part in a loop, in nanoseconds.
 struct HandOff {
   int64_t latency; ///< from the hand-off of a range without work until the caller knows that it is done

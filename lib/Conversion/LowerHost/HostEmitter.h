@@ -30,10 +30,10 @@ struct HostOptions {
 /// Of every entry: context, arguments, results; a status.
 FunctionType entryType(MLIRContext *context);
 
-/// Whether HostEmitter can lower the function: every tensor has its place and every kernel its code.
 /// The function beside a kernel, with a suffix of WorkUnits.h; null if there is none.
 func::FuncOp companionOf(func::FuncOp kernel, StringRef suffix);
 
+/// Whether HostEmitter can lower the function: every tensor has its place and every kernel its code.
 LogicalResult verifyPlan(func::FuncOp function, const HostOptions &options);
 /// Whether the function declares a kernel that a device has the code of (ad-emit-gpu).
 bool isDeviceKernel(func::FuncOp function);
@@ -125,9 +125,11 @@ private:
     SmallVector<Value> operands;
     Value units;
 
-    bool isNarrow() const; ///< a single unit
+    bool isNarrow() const;       ///< a single unit
+    int64_t nanoseconds() const; ///< of a kernel that says how many
   };
   static bool touchesNoElement(Operation &op);
+  static int64_t nanosecondsOf(ArrayRef<GroupedLaunch> launches);
   SmallVector<PlannedPlace> placesOf(ValueRange values);
   bool dependsOnGroup(LaunchOp launch);
   bool joinsGroup(const GroupedLaunch &launch);
@@ -240,10 +242,9 @@ private:
   DenseMap<Value, HostTensor> tensors;
   MemoryPlan plan;
   SmallVector<GroupedLaunch> group; // launches whose code is not emitted yet
-  int64_t nanosecondsOfGroup = 0;
-  int64_t workSincePoll = 0;      // of the launches, in the order of the program
-  SmallVector<Value> resultData;  // memory of the results that have a place in the plan
-  DenseMap<int64_t, Value> slots; // buffers on the stack; null for those that have no room there
+  int64_t workSincePoll = 0;        // of the launches, in the order of the program
+  SmallVector<Value> resultData;    // memory of the results that have a place in the plan
+  DenseMap<int64_t, Value> slots;   // buffers on the stack; null for those that have no room there
   int64_t bytesOfSlots = 0;
 };
 

@@ -72,21 +72,29 @@ bool HostEmitter::GroupedLaunch::isNarrow() const {
   return getConstantIntValue(getAsOpFoldResult(units)) == 1;
 }
 
+int64_t HostEmitter::GroupedLaunch::nanoseconds() const {
+  return kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr).getInt();
+}
+
+int64_t HostEmitter::nanosecondsOf(ArrayRef<GroupedLaunch> launches) {
+  int64_t sum = 0;
+  for (const GroupedLaunch &launch : launches)
+    sum += launch.nanoseconds();
+  return sum;
+}
+
 // Whether the launch waits in the group: a short kernel, or one of a single unit.
 bool HostEmitter::joinsGroup(const GroupedLaunch &grouped) {
-  auto known = grouped.kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr);
-  if (options.profile || !known || hasDynamicResults(grouped.launch) ||
+  if (options.profile || !grouped.kernel->hasAttr(kNanosecondsAttr) || hasDynamicResults(grouped.launch) ||
       grouped.kernel->hasAttr(kPartialReductionsAttr))
     return false;
-  int64_t nanoseconds = known.getInt();
+  int64_t nanoseconds = grouped.nanoseconds();
   return nanoseconds >= kShortest && nanoseconds <= (grouped.isNarrow() ? kMostOfGroup : kLongest);
 }
 
 void HostEmitter::addToGroup(GroupedLaunch launch) {
-  int64_t nanoseconds = launch.kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr).getInt();
-  if (group.size() == kMostLaunches || nanoseconds > kMostOfGroup - nanosecondsOfGroup)
+  if (group.size() == kMostLaunches || launch.nanoseconds() > kMostOfGroup - nanosecondsOf(group))
     launchGroup();
-  nanosecondsOfGroup += nanoseconds;
   group.push_back(std::move(launch));
 }
 
@@ -100,9 +108,8 @@ void HostEmitter::describeInto(Value slot, const GroupedLaunch &launch) {
 
 void HostEmitter::launchGroup() {
   SmallVector<GroupedLaunch> launches = std::exchange(group, {});
-  bool isShort = std::exchange(nanosecondsOfGroup, 0) < kLeastOfGroup;
   Location after = loc;
-  if (launches.size() < 2 || isShort) {
+  if (launches.size() < 2 || nanosecondsOf(launches) < kLeastOfGroup) {
     for (GroupedLaunch &launch : launches) {
       loc = launch.launch.getLoc();
       launchUnits(launch);
