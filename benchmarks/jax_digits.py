@@ -46,8 +46,11 @@ class Trainer:
         jax.block_until_ready(state)
         return time.perf_counter() - start, last
 
+    def losses_in_loop(self, state=None):
+        return jax.block_until_ready(self.all_steps(state or self.start(), (self.images, self.labels)))[1]
+
     def time_loop(self):
         state = self.start()
         start = time.perf_counter()
-        state, losses = jax.block_until_ready(self.all_steps(state, (self.images, self.labels)))
+        losses = self.losses_in_loop(state)
         return time.perf_counter() - start, float(losses[-1])

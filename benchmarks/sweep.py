@@ -47,6 +47,9 @@ class Ours:
         for name, (values, element) in case.arguments.items():
             np.save(folder / f"{name}.npy", storage(values, element))
             sources += ["--arg", f"{name}={folder / name}.npy"]
+        for name, values in getattr(case, "feeds", {}).items():
+            np.save(folder / f"{name}.npy", values)
+            sources += ["--feed", f"{name}={folder / name}.npy"]
         self.compile = [binaries / "ad-runner", folder / "program.mlir", "--numerics", numerics,
                         "--cache", folder / "cache"]
         self.sources = sources

@@ -6,13 +6,20 @@ program, its `arguments` by name, the `truth` in f64 by the name of a result, an
 arguments that compute the results in this order.
 """
 
+import functools
+import importlib
+import sys
+
 import numpy as np
 
+import encoder
 import llama
 import llama_program
+import measure
 import sweep_cases
 import sweep_graph
 import sweep_peers
+import transformer_program
 from sweep_graph import Graph
 
 TOLERANCE = {"f32": 1e-4, "f64": 1e-10, "f16": 1e-2, "bf16": 5e-2, "i8": 0, "i32": 0}
@@ -63,6 +70,80 @@ class LlamaCase:
             for name, compiled in (("torch", False), ("torch-compile", True)):
                 run = torch_llama.step(*inputs, compiled)
                 self.contenders[name] = lambda run=run: [(r := run())[0], *r[1]]
+
+
+def trainers(model, peers, methods, arguments):
+    """By name of a peer that is there: a function that trains with MODULE.Trainer(*arguments), made on the first call."""
+    @functools.cache
+    def trainer(peer):
+        return importlib.import_module(f"{peer}_{model}").Trainer(*arguments)
+
+    return {peer: lambda peer=peer: getattr(trainer(peer), method)() for peer, method in methods.items() if peers[peer]}
+
+
+class EncoderCase:
+    """Training steps of the small encoder in one call; the loss of the last one is compared."""
+
+    tolerance = 1e-4
+
+    def __init__(self, layers=2, steps=100):
+        self.name, self.layers, self.steps = f"encoder of {layers} layers, {steps} steps", layers, steps
+
+    def loss_in_double(self, parameters, x, target):
+        parameters = {name: value.astype(np.float64) for name, value in parameters.items()}
+        for _ in range(self.steps):
+            loss, gradients = encoder.loss_and_gradients(parameters, x, target, self.layers)
+            parameters = {name: value - transformer_program.RATE * gradients[name] for name, value in parameters.items()}
+        return loss
+
+    def prepare(self, peers):
+        parameters, x, target = inputs = encoder.make_inputs(self.layers)
+        self.text = transformer_program.program(self.layers, self.steps)
+        self.arguments = {name: (values, "f32") for name, values in {**parameters, "x": x, "target": target}.items()}
+        self.truth = {"loss": self.loss_in_double(*inputs)}
+        runs = trainers("encoder", peers, {"jax": "time_loop", "torch": "time_compiled"},
+                        (*inputs, self.layers, transformer_program.RATE, self.steps))
+        self.contenders = {peer: lambda run=run: [np.float64(run()[1])] for peer, run in runs.items()}
+
+
+class DigitsCase:
+    """The training run of the perceptron in examples/digits, with its batches; the loss of each step is compared."""
+
+    name, tolerance = "digits perceptron, 880 steps", 1e-2
+
+    def prepare(self, peers):
+        digits = measure.ROOT / "examples/digits"
+        sys.path.insert(0, str(digits))
+        import prepare
+        parameters, self.feeds = prepare.make_inputs("mlp", 0)
+        self.text = (digits / "mlp.mlir").read_text()
+        self.arguments = {name: (values, "f32") for name, values in parameters.items()}
+        batches = self.feeds["images"], self.feeds["labels"]
+        self.truth = {"loss": digits_losses_in_double(parameters, *batches)}
+        runs = trainers("digits", peers, {"jax": "losses_in_loop", "torch": "losses_compiled"}, (parameters, *batches))
+        self.contenders = {peer: lambda run=run: [run()] for peer, run in runs.items()}
+
+
+def digits_losses_in_double(parameters, images, labels, momentum=0.9, rate=0.1):
+    p = {name: value.astype(np.float64) for name, value in parameters.items()}
+    velocities, losses = {name: 0.0 for name in p}, []
+    for pixels, classes in zip(images, labels):
+        x = pixels * 0.0625
+        hidden = np.maximum(x @ p["hidden_weight"] + p["hidden_bias"], 0.0)
+        scores = hidden @ p["output_weight"] + p["output_bias"]
+        scores -= scores.max(1, keepdims=True)
+        log_sum = np.log(np.exp(scores).sum(1, keepdims=True))
+        rows = np.arange(len(classes))
+        losses.append((log_sum[:, 0] - scores[rows, classes]).mean())
+        d_scores = np.exp(scores - log_sum)
+        d_scores[rows, classes] -= 1.0
+        d_scores /= len(classes)
+        d_hidden = (d_scores @ p["output_weight"].T) * (hidden > 0.0)
+        gradients = {"hidden_weight": x.T @ d_hidden, "hidden_bias": d_hidden.sum(0),
+                     "output_weight": hidden.T @ d_scores, "output_bias": d_scores.sum(0)}
+        velocities = {name: momentum * velocities[name] + gradients[name] for name in p}
+        p = {name: p[name] - rate * velocities[name] for name in p}
+    return np.array(losses)
 
 
 class SliceLoopCase:

@@ -45,7 +45,7 @@ import numpy as np  # noqa: E402  (it counts the cores when it is loaded)
 import sweep  # noqa: E402  (it takes one core)
 import sweep_peers  # noqa: E402
 from sweep_graph import Graph  # noqa: E402
-from sweep_named import AdamCase, GraphCase, LlamaCase, graph_case  # noqa: E402
+from sweep_named import AdamCase, DigitsCase, EncoderCase, GraphCase, LlamaCase, graph_case  # noqa: E402
 
 REFERENCE = {"jax": None, "torch": sweep_peers.load()["torch"]}  # PyTorch gives the truth in f64
 os.sched_setaffinity(0, CORES)
@@ -97,6 +97,8 @@ def cases():
         (MEMORY, AdamCase()),
         (STEP, LlamaCase(2, 256)),
         (STEP, LlamaCase(1, 1024)),
+        (STEP, EncoderCase()),
+        (STEP, DigitsCase()),
     ]
 
 

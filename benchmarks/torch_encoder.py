@@ -8,7 +8,6 @@ import torch
 from encoder import EPSILON, HEADS, SCALE, WIDTH, layer_shapes
 
 VERSION = torch.__version__
-torch.set_num_threads(1)
 
 
 def norm(x, scale, bias):

@@ -5,6 +5,7 @@
 #include "adjoint/Runner/Adx.h"
 #include "AdxFile.h"
 #include "adjoint/Runner/Error.h"
+#include "adjoint/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -111,6 +112,8 @@ Expected<AdxProgram> mlir::ad::runner::readAdxSections(llvm::ArrayRef<AdxSection
       return content.takeError();
     contents.push_back(*content);
   }
+  if (findTooDeep(contents[0]))
+    return malformed("its description is nested too deeply");
   Expected<json::Value> description = json::parse(contents[0]);
   if (!description)
     return malformed("its description is no JSON: " + llvm::toString(description.takeError()));

@@ -80,7 +80,7 @@ Error checkHead(StringRef bytes) {
     return damaged("it has " + llvm::Twine(bytes.size()) + " bytes, expected " + llvm::Twine(size));
   StringRef stored = bytes.substr(headBytes, digestBytes);
   if (stored != asText(checksum(bytes.take_front(headBytes), {bytes.drop_front(tableOffset)})))
-    return damaged("its checksum does not match");
+    return damaged("its checksum does not match; emit it again");
   if (abi != ADRT_ABI_VERSION)
     return usageError("the file needs version " + llvm::Twine(abi) + " of the runtime, this program has " +
                       llvm::Twine(ADRT_ABI_VERSION) + "; emit it again");

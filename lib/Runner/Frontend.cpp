@@ -191,6 +191,8 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
       llvm::MemoryBuffer::getMemBufferCopy(input.getBuffer(), input.getBufferIdentifier()), llvm::SMLoc());
   program.diagnostics = listener.watch(*program.sources, program.context.get());
   ErrorCounter errors(program.context.get());
+  if (failed(verifyNesting(*program.sources, program.context.get())))
+    return errors.makeError("the program does not parse");
   program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
   if (!program.module)
     return errors.makeError("the program does not parse");

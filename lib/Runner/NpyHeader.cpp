@@ -182,7 +182,8 @@ llvm::Error computeSizes(NpyHeader &header, uint64_t fileSize) {
     return usageError("truncated: the header announces " + llvm::Twine(announced) +
                       " bytes of data, the file holds " + llvm::Twine(present));
   if (present > announced)
-    return usageError(llvm::Twine(present - announced) + " bytes follow the data");
+    return usageError(llvm::Twine(present - announced) + " bytes follow the " + llvm::Twine(announced) +
+                      " bytes of data that the header announces; write the file again, with one array");
   return llvm::Error::success();
 }
 

@@ -5,6 +5,7 @@
 #include "adjoint/Runner/ObjectCache.h"
 #include "OutputFile.h"
 #include "adjoint/Runner/Error.h"
+#include "adjoint/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
@@ -43,6 +44,8 @@ std::string encodeLength(uint64_t length) {
 }
 
 bool readDescription(StringRef text, StringRef key, CompiledProgram &program) {
+  if (mlir::ad::findTooDeep(text))
+    return false;
   Expected<json::Value> value = json::parse(text);
   if (!value) {
     consumeError(value.takeError());

@@ -47,6 +47,14 @@ struct LoopGroup {
     return sum;
   }
 
+  // By the code of its loops, in their order.
+  uint64_t identity() const {
+    uint64_t sum = static_cast<uint64_t>(count);
+    for (int64_t i = 0; i < count; ++i)
+      sum = sum * 31 + reinterpret_cast<uintptr_t>(loops[i].body);
+    return sum;
+  }
+
   // The first unit that does not start before `time` nanoseconds of the loop.
   static int64_t firstUnit(const adrt_loop &loop, int64_t time) {
     if (time <= 0)
@@ -135,13 +143,15 @@ int64_t adrt_threads_for(adrt_context *context, int64_t nanoseconds) {
 
 void adrt_parallel_for(adrt_context *context, int64_t units, int64_t nanoseconds,
                        void (*body)(void *closure, int64_t begin, int64_t end), void *closure) {
-  ThreadPool::get().run(units, nanoseconds, context->getThreads(), body, closure);
+  ThreadPool::get().runTried(reinterpret_cast<uintptr_t>(body), units, nanoseconds, context->getThreads(),
+                             body, closure);
 }
 
 void adrt_parallel_loops(adrt_context *context, int64_t count, const adrt_loop *loops) {
   LoopGroup group = {loops, count};
   int64_t nanoseconds = group.nanoseconds();
-  ThreadPool::get().run(nanoseconds, nanoseconds, context->getThreads(), LoopGroup::run, &group);
+  ThreadPool::get().runTried(group.identity(), nanoseconds, nanoseconds, context->getThreads(), LoopGroup::run,
+                             &group);
 }
 
 void adrt_kernel_begin(adrt_context *context, int32_t kernel) { context->beginKernel(kernel); }

@@ -6,6 +6,7 @@
    a loop waits for no thread to wake up; only the first one does, which measures how long that takes. */
 #include "adjoint/Runtime/ThreadPool.h"
 #include "adjoint/Runtime/FloatingPointState.h"
+#include "adjoint/Runtime/LoopTimes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,6 +43,8 @@ void relax() {
   _mm_pause();
 #endif
 }
+
+LoopTimes times;
 
 int64_t now() {
   timespec time;
@@ -352,17 +355,46 @@ unsigned ThreadPool::claim(unsigned count, uint16_t *claimed) {
 }
 
 void ThreadPool::run(int64_t units, int64_t nanoseconds, unsigned threads, Body body, void *closure) {
-  if (units <= 0)
-    return;
-  threads = std::min(threads, mostThreads);
-  bool always = dividesAlways();
-  unsigned wanted = 1;
-  if (units > 1 && threads > 1 && !insideLoop)
-    wanted = decide(units, always ? INT64_MAX : nanoseconds, threads);
-  if (wanted == 1) {
-    body(closure, 0, units);
+  if (units > 0)
+    share(threadsNow(units, nanoseconds, threads), units, body, closure);
+}
+
+void ThreadPool::runTried(uint64_t identity, int64_t units, int64_t nanoseconds, unsigned threads, Body body,
+                          void *closure) {
+  if (units <= 1 || threads <= 1 || nanoseconds > LoopTimes::mostNanoseconds || dividesAlways())
+    return run(units, nanoseconds, threads, body, closure);
+  LoopTimes::Record &record = times.find(identity, nanoseconds, threads);
+  bool onOneThread = record.prefersOneThread();
+  unsigned wanted = onOneThread && !record.isTrying()
+                        ? 1
+                        : threadsNow(units, record.nanosecondsOnOneThread(nanoseconds), threads);
+  if (!record.isTrying()) {
+    record.skip();
+    share(wanted, units, body, closure);
     return;
   }
+  unsigned tried = onOneThread ? 1 : wanted;
+  int64_t start = now();
+  unsigned got = share(tried, units, body, closure);
+  if (wanted > 1 && got == tried)
+    record.add(onOneThread, now() - start);
+}
+
+// How many threads the loop is worth at this moment.
+unsigned ThreadPool::threadsNow(int64_t units, int64_t nanoseconds, unsigned threads) const {
+  threads = std::min(threads, mostThreads);
+  if (units <= 1 || threads <= 1 || insideLoop)
+    return 1;
+  return decide(units, dividesAlways() ? INT64_MAX : nanoseconds, threads);
+}
+
+// Returns how many threads there were for the loop.
+unsigned ThreadPool::share(unsigned wanted, int64_t units, Body body, void *closure) {
+  if (wanted == 1) {
+    body(closure, 0, units);
+    return 1;
+  }
+  bool always = dividesAlways();
   Caller caller;
   start(std::min(wanted, size.load()) - 1);
   if (started > 0 && !measured.exchange(true) && !always)
@@ -386,6 +418,7 @@ void ThreadPool::run(int64_t units, int64_t nanoseconds, unsigned threads, Body 
   }
   waitForEnd(job);
   insideLoop = false;
+  return helpers + 1;
 }
 
 //===- Start --------------------------------------------------------------===//

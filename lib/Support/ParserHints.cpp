@@ -4,8 +4,11 @@
 // parsing the operation itself, so that the text of the message is completed on its way to the user.
 
 #include "adjoint/Support/ParserHints.h"
+
+#include "adjoint/Support/Nesting.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
@@ -182,6 +185,15 @@ bool ad::addParserHint(Diagnostic &diagnostic) {
     diagnostic << "; define it in the program, as 'func.func private @NAME(…)'";
   }
   return false;
+}
+
+LogicalResult ad::verifyNesting(const llvm::SourceMgr &sources, MLIRContext *context) {
+  const llvm::MemoryBuffer *text = sources.getMemoryBuffer(sources.getMainFileID());
+  const char *bracket = findTooDeep(text->getBuffer());
+  if (!bracket)
+    return success();
+  auto [line, column] = sources.getLineAndColumn(llvm::SMLoc::getFromPointer(bracket), sources.getMainFileID());
+  return emitError(FileLineColLoc::get(context, text->getBufferIdentifier(), line, column), tooDeepMessage());
 }
 
 void ad::addParserHints(MLIRContext *context) {

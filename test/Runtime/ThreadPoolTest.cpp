@@ -228,6 +228,36 @@ static void loopsWithLittleWorkStayOnOneThread() {
   EXPECT(runLoop(3, 9, 0) == 1 && runLoop(3, 9, 100000000) == 3);
 }
 
+/// A loop of two units, each of which takes the nanoseconds; how many ranges it had.
+int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit) {
+  struct Busy {
+    std::atomic<int> ranges{0};
+    int64_t nanoseconds;
+  } busy{{}, nanosecondsOfUnit};
+  auto spin = [](void *closure, int64_t begin, int64_t end) {
+    auto *busy = static_cast<Busy *>(closure);
+    ++busy->ranges;
+    for (int64_t start = now(); now() < start + (end - begin) * busy->nanoseconds;)
+      ;
+  };
+  pool().runTried(identity, 2, estimate, 2, spin, &busy);
+  ++progress;
+  return busy.ranges;
+}
+
+// All are estimated to take 100 us. A thread that is delayed may need two milliseconds to wake up.
+static void triedLoopsRunAsWasFaster() {
+  current = "loops that are tried";
+  int ofShort = 0, ofLong = 0;
+  for (int round = 0; round < 300; ++round)
+    ofShort += runTried(1, 100000, 0) > 1;
+  EXPECT(ofShort >= 1 && ofShort <= 8);
+  for (int round = 0; round < 60; ++round)
+    ofLong += runTried(2, 100000, 4000000) > 1;
+  EXPECT(ofLong >= 20);
+  EXPECT(runTried(3, INT64_MAX, 0) == 2);
+}
+
 // In a sequence of loops that are too short to wake a thread for, threads are awake after the first ones.
 static void shortLoopsWakeThreadsTogether() {
   current = "short loops in a sequence";
@@ -341,7 +371,7 @@ int main() {
   return unit::runTests("adrt-pool-unit",
                         {busyThreadsAreNotWaitedFor, callersHavePlaces, workersWakeUp,
                          workersLeaveSignalsToTheHost, workersMayUseAllProcessors, callersShareThreads,
-                         loopsFollowEachOther, loopsWithLittleWorkStayOnOneThread,
+                         loopsFollowEachOther, loopsWithLittleWorkStayOnOneThread, triedLoopsRunAsWasFaster,
                          shortLoopsWakeThreadsTogether, lateWorkersWaitForTheNextLoop,
                          idleThreadsUseNoProcessor, forksFindWorkersAnywhere, forksFindNoOtherCallers,
                          processesExitWhileLoopsRun});

@@ -69,9 +69,15 @@ PROGRAMS = {
                                          "expected no permissions beside reproducible, which promises the same bits everywhere, but got approx"),
     "an attribute of a module": ("module attributes {ad.numeric = #ad.numerics<fast>} {\n}\n", "1:1", "'ad.numeric', expected one of ad.numerics,"),
     "an attribute of an argument": (HEAD.replace("ad.name", "ad.nam") + f"  %y = ad.exp %x : {T}\n" + TAIL, "1:17", "did you mean 'ad.name'?"),
+    "permissions as a text": (HEAD + f"  %y = ad.add %x, %x {{allow = \"reorder\"}} : {T}\n" + TAIL, "2:",
+                              "constraint: permissions of one operation, such as #ad.allow<reorder>"),
     "a class of kernels": ("ad.kernel @k(%x: tensor<f32>) -> tensor<f32> attributes {kernel_class = #ad<kernel_class fast>} {\n"
                            "  ad.yield %x : tensor<f32>\n}\n", "1:90",
                            "expected elementwise, row, generic, contraction or transposition, but got 'fast'"),
+    "brackets nested too deeply": (HEAD + "  %y = ad.constant dense<" + "[" * 400 + "1.0" + "]" * 400 + "> : tensor<f32>\n" + TAIL,
+                                   "2:", "expected brackets that are nested at most 256 deep"),
+    "types nested beyond the stack": ("func.func @main(%x: " + "tuple<" * 200000 + "f32" + ">" * 200000 + ")", "1:",
+                                      "expected brackets that are nested at most 256 deep"),
     "a mode of numerics": ("module attributes {ad.numerics = #ad.numerics<exact>} {\n}\n", "1:47", "expected reproducible, strict or fast, but got 'exact'"),
 }
 # Options of ad-runner behind a program that is right, and the message.

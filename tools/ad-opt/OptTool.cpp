@@ -6,6 +6,7 @@
 
 #include "adjoint/InitAllDialects.h"
 #include "adjoint/InitAllPasses.h"
+#include "adjoint/Support/Nesting.h"
 #include "adjoint/Support/ParserHints.h"
 #include "adjoint/Support/TextFile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,6 +19,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 
@@ -125,6 +127,12 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   std::unique_ptr<llvm::MemoryBuffer> file = openInputFile(input, &problem);
   if (!file)
     return failAboutFile(problem);
+  if (const char *bracket = ad::findTooDeep(file->getBuffer())) {
+    llvm::SourceMgr sources;
+    sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+    sources.PrintMessage(llvm::SMLoc::getFromPointer(bracket), llvm::SourceMgr::DK_Error, ad::tooDeepMessage());
+    return kExitProgram;
+  }
   std::string text;
   llvm::raw_string_ostream os(text);
   bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, config));

@@ -50,6 +50,11 @@ public:
   /// threads and from how many are free. Inside a body a loop runs on its caller alone.
   void run(int64_t units, int64_t nanoseconds, unsigned threads, Body body, void *closure);
 
+  /// As run, for a loop whose code runs again and again, and which `identity` tells from others: how long it
+  /// took before decides about a short one (LoopTimes.h).
+  void runTried(uint64_t identity, int64_t units, int64_t nanoseconds, unsigned threads, Body body,
+                void *closure);
+
   /// How many of `threads` threads a loop that takes `nanoseconds` is worth, if they are free and awake.
   unsigned threadsFor(int64_t nanoseconds, unsigned threads) const;
 
@@ -94,6 +99,8 @@ private:
   void waitForEnd(const Job &job);
 
   unsigned decide(int64_t units, int64_t nanoseconds, unsigned threads) const;
+  unsigned threadsNow(int64_t units, int64_t nanoseconds, unsigned threads) const;
+  unsigned share(unsigned wanted, int64_t units, Body body, void *closure);
   const Worker *findFree() const;
   unsigned claim(unsigned count, uint16_t *claimed);
   bool enter();

@@ -8,6 +8,10 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 
+namespace llvm {
+class SourceMgr;
+} // namespace llvm
+
 namespace mlir::ad {
 
 /// Completes an error of the parser: names the operation that an unknown one stands for, by what other
@@ -18,6 +22,9 @@ bool addParserHint(Diagnostic &diagnostic);
 
 /// Completes the errors in a context that nothing else of ours watches, for as long as the context lives.
 void addParserHints(MLIRContext *context);
+
+/// Fails after an error at the bracket where the main file of `sources` is nested too deeply for the parser.
+LogicalResult verifyNesting(const llvm::SourceMgr &sources, MLIRContext *context);
 
 } // namespace mlir::ad
 

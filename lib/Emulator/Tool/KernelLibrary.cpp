@@ -5,6 +5,7 @@
 #include "adjoint/Emulator/Passes.h"
 #include "adjoint/Runner/Compile.h"
 #include "adjoint/Runner/Error.h"
+#include "adjoint/Support/ParserHints.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -118,7 +119,9 @@ llvm::Expected<std::unique_ptr<KernelLibrary>> mlir::ad::emulator::loadKernels(l
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  OwningOpRef<ModuleOp> module;
+  if (succeeded(verifyNesting(sources, &context)))
+    module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return runner::exitError(runner::ExitProgramError, "");
   PassManager passes(&context);

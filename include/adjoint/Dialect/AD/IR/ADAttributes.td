@@ -32,7 +32,7 @@ def AD_NumericsAttr : AD_Attr<"Numerics", "numerics"> {
 }
 
 def AD_PermissionsAttr : AD_Attr<"Permissions", "allow"> {
-  let summary = "permissions of one operation";
+  let summary = "permissions of one operation, such as #ad.allow<reorder>";
   let description = [{
     What rewrites and lowerings may change about the operation. An operation without it has none.
 

@@ -1,0 +1,55 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   How long short loops have taken on one thread and on several. What the compiler estimates is for operands
+   in memory; in a cache a loop takes a tenth of that, and then the hand-off to other threads costs more than
+   they save. So loops that are estimated to be short are tried both ways, and run as was faster. */
+#ifndef ADJOINT_RUNTIME_LOOPTIMES_H
+#define ADJOINT_RUNTIME_LOOPTIMES_H
+
+#include <atomic>
+#include <cstdint>
+
+namespace adrt {
+
+/// Callers on several threads may use it at once; when they try the same loop they may count a run less.
+class LoopTimes {
+public:
+  /// Runs that are timed of each way. The fastest counts: operands of the first ones come from memory.
+  static constexpr uint32_t trialsOfWay = 4;
+  /// Loops that are estimated to take more nanoseconds are not tried.
+  static constexpr int64_t mostNanoseconds = 100000;
+
+  class Record {
+  public:
+    /// Whether the next run goes to one thread: in the first trials, and when several threads save less than a
+    /// fifth. Less than that is lost when the next loop reads from the caches of other processors.
+    bool prefersOneThread() const;
+    /// Whether runs are still timed.
+    bool isTrying() const { return runs.load(std::memory_order_relaxed) < 2 * trialsOfWay; }
+    /// What a run took that prefersOneThread has sent to one thread, or to several.
+    void add(bool onOneThread, int64_t nanoseconds);
+    /// The fastest run on one thread, and `estimate` until the trials are over.
+    int64_t nanosecondsOnOneThread(int64_t estimate) const;
+    /// Counts a run that was not timed. After many of them the loop is tried again: another program may have
+    /// disturbed the trials.
+    void skip();
+
+  private:
+    friend class LoopTimes;
+    std::atomic<uint64_t> key{0};
+    std::atomic<uint32_t> runs{0};
+    std::atomic<int64_t> alone{0}, shared{0}; // 0: none yet
+  };
+
+  /// The record of a loop by a number that identifies its code, by its estimate in nanoseconds, of which the power of two
+  /// counts, and by the number of threads. A loop that was not seen before, or not for long, has a new one.
+  Record &find(uint64_t identity, int64_t nanoseconds, unsigned threads);
+
+private:
+  static constexpr unsigned size = 1024, neighbours = 4;
+  Record records[size];
+};
+
+} // namespace adrt
+
+#endif // ADJOINT_RUNTIME_LOOPTIMES_H

@@ -1,0 +1,60 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions. */
+#include "adjoint/Runtime/LoopTimes.h"
+
+#include <algorithm>
+
+using namespace adrt;
+
+// Runs from one series of trials to the next.
+static constexpr uint32_t runsUntilRetrial = 8192;
+
+static void keepLess(std::atomic<int64_t> &least, int64_t value) {
+  int64_t before = least.load(std::memory_order_relaxed);
+  if (before == 0 || value < before)
+    least.store(std::max<int64_t>(value, 1), std::memory_order_relaxed);
+}
+
+bool LoopTimes::Record::prefersOneThread() const {
+  if (uint32_t count = runs.load(std::memory_order_relaxed); count < 2 * trialsOfWay)
+    return count < trialsOfWay;
+  int64_t one = alone.load(std::memory_order_relaxed);
+  return shared.load(std::memory_order_relaxed) > one - one / 5;
+}
+
+void LoopTimes::Record::add(bool onOneThread, int64_t nanoseconds) {
+  keepLess(onOneThread ? alone : shared, nanoseconds);
+  runs.fetch_add(1, std::memory_order_relaxed);
+}
+
+int64_t LoopTimes::Record::nanosecondsOnOneThread(int64_t estimate) const {
+  return isTrying() ? estimate : alone.load(std::memory_order_relaxed);
+}
+
+// The time on one thread stays: once loops are shared, a run on one thread reads from the caches of others.
+void LoopTimes::Record::skip() {
+  if (runs.fetch_add(1, std::memory_order_relaxed) + 1 < runsUntilRetrial)
+    return;
+  shared.store(0, std::memory_order_relaxed);
+  runs.store(0, std::memory_order_relaxed);
+}
+
+LoopTimes::Record &LoopTimes::find(uint64_t identity, int64_t nanoseconds, unsigned threads) {
+  auto power = static_cast<uint64_t>(64 - __builtin_clzll(static_cast<uint64_t>(nanoseconds) | 1));
+  // Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4); 0 is no loop.
+  uint64_t key = ((identity * 64 + power) * 2048 + threads) * 0x9e3779b97f4a7c15 | 1;
+  unsigned first = static_cast<unsigned>(key >> 32) % size;
+  for (unsigned next = 0; next < neighbours; ++next) {
+    Record &record = records[(first + next) % size];
+    uint64_t found = record.key.load(std::memory_order_relaxed);
+    if (found == key)
+      return record;
+    if (!found && record.key.compare_exchange_strong(found, key, std::memory_order_relaxed))
+      return record;
+  }
+  Record &record = records[first];
+  record.key.store(key, std::memory_order_relaxed);
+  record.alone.store(0, std::memory_order_relaxed);
+  record.shared.store(0, std::memory_order_relaxed);
+  record.runs.store(0, std::memory_order_relaxed);
+  return record;
+}

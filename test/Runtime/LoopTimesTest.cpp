@@ -1,0 +1,65 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which way short loops go, by what they took.
+
+#include "adjoint/Runtime/LoopTimes.h"
+#include "Unit.h"
+
+using adrt::LoopTimes;
+
+// One object, as in the pool: it is large.
+static LoopTimes times;
+
+/// Goes through all trials of a loop.
+static LoopTimes::Record &tried(uint64_t identity, int64_t alone, int64_t shared) {
+  LoopTimes::Record &record = times.find(identity, 5000, 2);
+  for (uint32_t run = 0; run < 2 * LoopTimes::trialsOfWay; ++run) {
+    EXPECT(record.isTrying());
+    EXPECT(record.prefersOneThread() == (run < LoopTimes::trialsOfWay));
+    bool onOneThread = record.prefersOneThread();
+    // The first run of each way is slow, and does not count.
+    record.add(onOneThread, (onOneThread ? alone : shared) * (run % LoopTimes::trialsOfWay ? 1 : 10));
+  }
+  EXPECT(!record.isTrying());
+  return record;
+}
+
+static void fasterWayWins() {
+  EXPECT(tried(1, 1000, 600).prefersOneThread() == false);
+  EXPECT(tried(2, 1000, 800).prefersOneThread() == false);
+  EXPECT(tried(3, 1000, 801).prefersOneThread() == true);
+  EXPECT(tried(4, 1000, 5000).prefersOneThread() == true);
+  EXPECT(tried(5, 0, 0).prefersOneThread() == false);
+}
+
+static void loopsDifferInCodeSizeAndThreads() {
+  LoopTimes::Record &record = tried(11, 1000, 5000);
+  EXPECT(&times.find(11, 5000, 2) == &record && &times.find(11, 8191, 2) == &record);
+  EXPECT(times.find(11, 8192, 2).isTrying() && times.find(11, 5000, 3).isTrying() &&
+         times.find(12, 5000, 2).isTrying());
+  EXPECT(!times.find(11, 5000, 2).isTrying());
+}
+
+static void loopsAreTriedAgain() {
+  LoopTimes::Record &record = tried(21, 1000, 5000);
+  int runs = 0;
+  while (!record.isTrying() && runs < 100000) {
+    record.skip();
+    ++runs;
+  }
+  EXPECT(runs > 1000 && runs < 100000);
+  EXPECT(record.nanosecondsOnOneThread(7) == 7);
+  // What it took on one thread stays.
+  EXPECT(!tried(21, 9000, 700).prefersOneThread() && record.nanosecondsOnOneThread(7) == 1000);
+}
+
+// More loops than there are records: those that run have one, and no other one's.
+static void oldLoopsMakePlace() {
+  for (uint64_t identity = 1000; identity < 9000; ++identity)
+    EXPECT(tried(identity, 1000, identity % 2 ? 5000 : 500).prefersOneThread() == (identity % 2 == 1));
+}
+
+int main() {
+  return unit::runTests("adrt-loop-times-unit",
+                        {fasterWayWins, loopsDifferInCodeSizeAndThreads, loopsAreTriedAgain, oldLoopsMakePlace});
+}
