@@ -38,6 +38,9 @@ class Case:
         shape = [MOST + 1]
         while np.prod(shape) > MOST:
             shape = [draw.choice(SIZES) for _ in range(rank)]
+            if draw.random() < 0.4:  # many short rows
+                shape += [draw.choice([63, 64, 65, 129, 200]), draw.randint(2, 9)]
+        rank = len(shape)
         self.array = elements.random(rng, element, shape)
         known = [draw.choice([size, size, "?"]) for size in shape]
         self.type = self.result = tensor(element, known)
@@ -57,13 +60,22 @@ class Case:
             self.result = tensor(element, sizes)
             self.text = f"ad.slice %{name} {offsets} strides {strides} : {self.type} -> {self.result}"
             self.expected = self.array[tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, strides))]
+        self.negated = draw.random() < 0.3
+        if self.negated:
+            self.expected = elements.encode(element, -elements.decode(element, self.expected))
+        self.value = f"%{name}_negated" if self.negated else f"%{name}_moved"
+
+    def lines(self):
+        """The movement, and for some cases what is fused with it."""
+        negation = f"  {self.value} = ad.neg %{self.name}_moved : {self.result}\n" if self.negated else ""
+        return f"  %{self.name}_moved = {self.text}\n{negation}"
 
 
 def program(cases):
     arguments = ", ".join(f'%{case.name}: {case.type} {{ad.name = "{case.name}"}}' for case in cases)
     results = ", ".join(f'{case.result} {{ad.name = "{case.name}"}}' for case in cases)
-    body = "".join(f"  %{case.name}_moved = {case.text}\n" for case in cases)
-    values = ", ".join(f"%{case.name}_moved" for case in cases)
+    body = "".join(case.lines() for case in cases)
+    values = ", ".join(case.value for case in cases)
     types = ", ".join(case.result for case in cases)
     return f"func.func @main({arguments}) -> ({results}) {{\n{body}  return {values} : {types}\n}}\n"
 

@@ -33,7 +33,8 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   if (!sum || axis < 0)
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
-  nest.blocked = !nest.rowAxes.empty();
+  // One row alone has no tiles: the loop over its columns has no block to stop at.
+  nest.blocked = llvm::any_of(ArrayRef(nest.shape).take_front(axis), [](int64_t size) { return size != 1; });
   auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum);
   nest.rows = rows;
   chooseByteProducts(nest, axis);

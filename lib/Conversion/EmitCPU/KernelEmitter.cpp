@@ -240,6 +240,8 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
 }
 
 void KernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
+  if (interleavedColumns > 1)
+    return storeInterleaved(destination, positions, values);
   for (auto [position, value] : llvm::zip_equal(positions, values))
     store(destination, position, value);
 }
@@ -322,6 +324,7 @@ LogicalResult KernelEmitter::emitRoots() {
     nest.vectorize = !sumsLanesAlong(roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
     if (!lanesAreSummed && work != Work::merge)
       chooseBlock(nest);
+    chooseShortRows(nest);
     chooseUnits(nest);
     declareUnits({{*space, nest.unitLoops}});
   }

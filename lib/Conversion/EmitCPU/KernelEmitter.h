@@ -145,6 +145,7 @@ protected:
     SmallVector<UnitLoop> unitLoops; // that threads share
     UnitRange units;                 // of them, which this call runs
     bool inPlace = false;            // no operand is packed
+    int64_t shortRowAxis = -1;       // along which vectors run, in place of a short last axis
     AxisRange range;
     /// Rows of a block, ShapedType::kDynamic when the program does not say how many.
     int64_t rowCount() const;
@@ -153,6 +154,12 @@ protected:
   // --- FlatBroadcast.cpp: elementwise kernels over short last axes
   bool isFlatBroadcast(Value root, const Nest &nest);
   Position flatPosition(OpOperand *input, ArrayRef<Index> loops);
+
+  // --- ShortRows.cpp: vectors along the rows of a short last axis
+  void chooseShortRows(Nest &nest);
+  LogicalResult emitShortRows(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
+                              Store store, function_ref<LogicalResult(Value)> emitRow);
+  void storeInterleaved(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);
 
   Nest nestOver(const Buffer &buffer, ValueRange roots);
   /// Results that have the shape of a space, and those with one element per row of it.
@@ -602,6 +609,7 @@ protected:
   int64_t vectorLanes;             // lanes of a vector loop
   int64_t lanes = 1;               // lanes of the code being emitted
   Value mask;                      // active lanes; null when all are
+  int64_t interleavedColumns = 1;  // whose vectors along the rows are stored together
   bool flat = false;               // positions are linear indices of equal shapes
   DenseMap<Value, Buffer> buffers; // tensor arguments
   SmallVector<Buffer> results;     // destinations

@@ -74,6 +74,9 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
   auto [lower, upper] = boundsOf(nest, axis, units);
   if (axis == laneAxis)
     return emitLaneLoop(nest, lower, upper, positions, store);
+  if (axis == nest.shortRowAxis)
+    return emitShortRows(nest, lower, upper, positions, store,
+                         [&](Value row) { return withIndices(row, 1, units); });
   if (nest.shape[axis] == 1 && axis != nest.range.axis)
     return withIndices(indexConstant(0), 1, units);
   if (axis == rank - 1 && nest.rows > 1) {
