@@ -26,6 +26,11 @@ static Type widestSum(ArrayRef<Value> roots) {
   return widest;
 }
 
+static bool readsFromMemory(KernelOp kernel) {
+  return llvm::any_of(kernel.getBody().getArguments(),
+                      [](BlockArgument argument) { return isFromMemory(argument.getType()); });
+}
+
 // How many rows and vectors of a reduction run in one loop.
 void KernelEmitter::chooseBlock(Nest &nest) {
   Type sum = widestSum(nest.roots);
@@ -33,8 +38,9 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   if (!sum || axis < 0)
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
-  // One row alone has no tiles: the loop over its columns has no block to stop at.
-  nest.blocked = llvm::any_of(ArrayRef(nest.shape).take_front(axis), [](int64_t size) { return size != 1; });
+  // Of one row alone no operand is read again. In blocks, the processor would prefetch to the end of each.
+  bool oneRow = llvm::all_of(ArrayRef(nest.shape).take_front(axis), [](int64_t size) { return size == 1; });
+  nest.blocked = !nest.rowAxes.empty() && !(oneRow && readsFromMemory(kernel));
   auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum);
   nest.rows = rows;
   chooseByteProducts(nest, axis);
