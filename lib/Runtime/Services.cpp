@@ -150,8 +150,8 @@ void adrt_parallel_for(adrt_context *context, int64_t units, int64_t nanoseconds
 void adrt_parallel_loops(adrt_context *context, int64_t count, const adrt_loop *loops) {
   LoopGroup group = {loops, count};
   int64_t nanoseconds = group.nanoseconds();
-  ThreadPool::get().runTried(group.identity(), nanoseconds, nanoseconds, context->getThreads(), LoopGroup::run,
-                             &group);
+  ThreadPool::get().runTried(group.identity(), nanoseconds, nanoseconds, context->getThreads(),
+                             LoopGroup::run, &group);
 }
 
 void adrt_kernel_begin(adrt_context *context, int32_t kernel) { context->beginKernel(kernel); }

@@ -192,7 +192,8 @@ LogicalResult ad::verifyNesting(const llvm::SourceMgr &sources, MLIRContext *con
   const char *bracket = findTooDeep(text->getBuffer());
   if (!bracket)
     return success();
-  auto [line, column] = sources.getLineAndColumn(llvm::SMLoc::getFromPointer(bracket), sources.getMainFileID());
+  auto [line, column] =
+      sources.getLineAndColumn(llvm::SMLoc::getFromPointer(bracket), sources.getMainFileID());
   return emitError(FileLineColLoc::get(context, text->getBufferIdentifier(), line, column), tooDeepMessage());
 }
 

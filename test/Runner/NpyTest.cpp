@@ -51,7 +51,8 @@ TEST(npy_refuses_foreign_and_truncated_files) {
   for (size_t length = 0; length < good.size(); ++length)
     EXPECT(parse(good.substr(0, length)) != "ok");
   EXPECT_TEXT(parse(good.substr(0, good.size() - 1)), "announces 12 bytes of data, the file holds 11");
-  EXPECT_TEXT(parse(good + "x"), "1 bytes follow the 12 bytes of data that the header announces; write the file again");
+  EXPECT_TEXT(parse(good + "x"),
+              "1 bytes follow the 12 bytes of data that the header announces; write the file again");
 }
 
 TEST(npy_refuses_bad_headers) {

@@ -60,6 +60,6 @@ static void oldLoopsMakePlace() {
 }
 
 int main() {
-  return unit::runTests("adrt-loop-times-unit",
-                        {fasterWayWins, loopsDifferInCodeSizeAndThreads, loopsAreTriedAgain, oldLoopsMakePlace});
+  return unit::runTests("adrt-loop-times-unit", {fasterWayWins, loopsDifferInCodeSizeAndThreads,
+                                                 loopsAreTriedAgain, oldLoopsMakePlace});
 }

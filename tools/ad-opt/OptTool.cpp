@@ -130,7 +130,8 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   if (const char *bracket = ad::findTooDeep(file->getBuffer())) {
     llvm::SourceMgr sources;
     sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-    sources.PrintMessage(llvm::SMLoc::getFromPointer(bracket), llvm::SourceMgr::DK_Error, ad::tooDeepMessage());
+    sources.PrintMessage(llvm::SMLoc::getFromPointer(bracket), llvm::SourceMgr::DK_Error,
+                         ad::tooDeepMessage());
     return kExitProgram;
   }
   std::string text;

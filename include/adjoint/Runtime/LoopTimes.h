@@ -21,8 +21,8 @@ public:
 
   class Record {
   public:
-    /// Whether the next run goes to one thread: in the first trials, and when several threads save less than a
-    /// fifth. Less than that is lost when the next loop reads from the caches of other processors.
+    /// Whether the next run goes to one thread: in the first trials, and when several threads save less than
+    /// a fifth. Less than that is lost when the next loop reads from the caches of other processors.
     bool prefersOneThread() const;
     /// Whether runs are still timed.
     bool isTrying() const { return runs.load(std::memory_order_relaxed) < 2 * trialsOfWay; }
@@ -41,8 +41,9 @@ public:
     std::atomic<int64_t> alone{0}, shared{0}; // 0: none yet
   };
 
-  /// The record of a loop by a number that identifies its code, by its estimate in nanoseconds, of which the power of two
-  /// counts, and by the number of threads. A loop that was not seen before, or not for long, has a new one.
+  /// The record of a loop by a number that identifies its code, by its estimate in nanoseconds, of which the
+  /// power of two counts, and by the number of threads. A loop that was not seen before, or not for long, has
+  /// a new one.
   Record &find(uint64_t identity, int64_t nanoseconds, unsigned threads);
 
 private:

@@ -39,7 +39,8 @@ LogicalResult KernelEmitter::emitShortRows(const Nest &nest, Value lower, Value 
                                            function_ref<LogicalResult(Value)> emitRow) {
   int64_t columnAxis = laneAxisOf(nest), columns = nest.shape[columnAxis];
   Value step = indexConstant(vectorLanes), zero = indexConstant(0);
-  Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
+  Value whole =
+      binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
   Value middle = binary<arith::AddIOp>(lower, whole);
   auto emitRows = [&](Value base) -> LogicalResult {
     WithLanes vectorCode(*this, vectorLanes, nullptr);
