@@ -50,6 +50,14 @@ class Draw:
     def permutation(self, count):
         return [int(a) for a in self.rng.permutation(count)]
 
+    def transposition(self, shape):
+        """A permutation that moves elements. Others change only the shape, for which peers return their argument."""
+        while True:
+            axes = self.permutation(len(shape))
+            long = [a for a in axes if shape[a] != 1]
+            if long != sorted(long):
+                return axes
+
 
 def epilogue(draw, g, x):
     """What often follows a product: a bias, an activation, a residual."""
@@ -155,8 +163,8 @@ def movement(draw, g):
     limits = (-9, 9) if element == "i8" else ()
     x = g.input(draw.within(rank, 2**21), element, *limits)
     kind = draw.pick(["transpose", "transpose", "concat", "pad", "slice", "reverse", "broadcast"])
-    if kind == "transpose":
-        value = g.transpose(x, draw.permutation(rank))
+    if kind == "transpose" and sum(size != 1 for size in x.shape) > 1:
+        value = g.transpose(x, draw.transposition(x.shape))
         value = g.reshape(value, (value.shape[0], math.prod(value.shape[1:]))) if draw.chance(0.3) else value
     elif kind == "concat":
         axis = draw.pick(range(rank))

@@ -43,7 +43,7 @@ LoopTimes::Record &LoopTimes::find(uint64_t identity, int64_t nanoseconds, unsig
   // Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4); 0 is no loop.
   uint64_t key = ((identity * 64 + power) * 2048 + threads) * 0x9e3779b97f4a7c15 | 1;
   unsigned first = static_cast<unsigned>(key >> 32) % size;
-  for (unsigned next = 0; next < neighbours; ++next) {
+  for (unsigned next = 0; next < ways; ++next) {
     Record &record = records[(first + next) % size];
     uint64_t found = record.key.load(std::memory_order_relaxed);
     if (found == key)

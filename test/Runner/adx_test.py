@@ -110,6 +110,8 @@ def forgeries(content, folder):
         less = {other: data for other, data in sections.items() if other != name}
         yield f"no {name}", refused(write(less, original=content), folder, 2, f"it has no section '{name}'")
     yield "no JSON", refused(write({**sections, "description": b"{"}, original=content), folder, 2, "is no JSON")
+    nested = b"[" * 100000 + b"]" * 100000
+    yield "nested JSON", refused(write({**sections, "description": nested}, original=content), folder, 2, "is nested too deeply")
     yield "no code", refused(write({**sections, "host": b""}, original=content), folder, 2, "the code is malformed")
     expected = run(content, folder).stdout
     for length in range(0, len(sections["host"]), len(sections["host"]) // 40):

@@ -39,8 +39,9 @@ def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp">
   let description = [{
     Each `ad` operation in an `ad.fusion` becomes `linalg.generic` (access maps and scalar code), `linalg.fill` or
     `tensor.insert_slice`. Orders and permissions stay on the fusion, since linalg cannot carry them. A fusion that only reshapes is
-    dissolved: the reshape stays in the host program, where it costs nothing. In an elementwise fusion whose last axis is short,
-    contiguous static axes that each value either has or is broadcast along become one; its operands and results are reshaped.
+    dissolved: the reshape stays in the host program, where it costs nothing. In an elementwise fusion whose last axis
+    is short, contiguous static axes that each value either has or is broadcast along become one; its operands and
+    results are reshaped.
 
     Before:
     ```mlir

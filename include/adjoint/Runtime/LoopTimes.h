@@ -47,7 +47,7 @@ public:
   Record &find(uint64_t identity, int64_t nanoseconds, unsigned threads);
 
 private:
-  static constexpr unsigned size = 1024, neighbours = 4;
+  static constexpr unsigned size = 1024, ways = 4; // as a cache of so many ways
   Record records[size];
 };
 

@@ -12,8 +12,8 @@
 
 namespace mlir::ad {
 
-/// How deep brackets of a text may be nested, of all kinds together. The parsers follow so many on a stack of
-/// 1 MiB.
+/// How deep brackets of a text may be nested, of all kinds together: as deep as clang's -fbracket-depth
+/// allows.
 constexpr size_t kMaxNesting = 256;
 
 /// The first bracket of an MLIR or JSON text that is nested deeper than kMaxNesting, as a pointer into the
