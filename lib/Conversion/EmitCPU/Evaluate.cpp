@@ -49,8 +49,9 @@ FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Pos
     return evaluate(tensor, positions);
   }
   SmallVector<Position> missing;
+  std::set<Key> asked; // columns of one row ask for its sum once
   for (const Position &position : positions)
-    if (!known(tensor, position))
+    if (!known(tensor, position) && asked.insert(keyOf(tensor, position)).second)
       missing.push_back(position);
   if (!missing.empty() && failed(evaluateMissing(tensor, missing)))
     return failure();

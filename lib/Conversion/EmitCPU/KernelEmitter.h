@@ -146,6 +146,7 @@ protected:
     UnitRange units;                 // of them, which this call runs
     bool inPlace = false;            // no operand is packed
     int64_t shortRowAxis = -1;       // along which vectors run, in place of a short last axis
+    int64_t shortRowColumns = 0;     // of that axis; 0: the nest lies over rows, without their columns
     AxisRange range;
     /// Rows of a block, ShapedType::kDynamic when the program does not say how many.
     int64_t rowCount() const;
@@ -157,6 +158,9 @@ protected:
 
   // --- ShortRows.cpp: vectors along the rows of a short last axis
   void chooseShortRows(Nest &nest);
+  void chooseShortRowsOf(Nest &nest, const Nest &space);
+  SmallVector<Position> columnsOf(ArrayRef<Position> rows, int64_t axis, int64_t columns);
+  LogicalResult emitShortRowsAt(ValueRange roots, const Nest &space, const Position &rows);
   LogicalResult emitShortRows(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
                               Store store, function_ref<LogicalResult(Value)> emitRow);
   void storeInterleaved(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);
@@ -609,7 +613,7 @@ protected:
   int64_t vectorLanes;             // lanes of a vector loop
   int64_t lanes = 1;               // lanes of the code being emitted
   Value mask;                      // active lanes; null when all are
-  int64_t interleavedColumns = 1;  // whose vectors along the rows are stored together
+  int64_t interleavedColumns = 1;  // of short rows, whose vectors along the rows are stored together
   bool flat = false;               // positions are linear indices of equal shapes
   DenseMap<Value, Buffer> buffers; // tensor arguments
   SmallVector<Buffer> results;     // destinations

@@ -211,7 +211,7 @@ Value KernelEmitter::load(const Buffer &buffer, const Position &position) {
   }
   if (!indices && step == -1)
     return loadReversed(buffer, base);
-  if (!indices && !mask && std::abs(step) <= kLongestStride)
+  if (!indices && !mask && std::abs(step) <= std::max(kLongestStride, interleavedColumns))
     return loadStrided(buffer, base, step);
   if (!indices)
     indices = laneVector({base, step, nullptr});

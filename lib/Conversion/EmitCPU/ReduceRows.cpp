@@ -40,8 +40,11 @@ bool KernelEmitter::sumsRowsTogether(linalg::GenericOp generic) {
 
 FailureOr<Value> KernelEmitter::reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {
   int64_t size = *summedElements(generic), orderLanes = kernel.getOrderAttr().getLanes();
-  bool neighbours = !isa<VectorType>(identity.getType()) && rowsAreNeighbours(generic, loops, size);
-  if (!neighbours && size <= std::min(kFewColumns, orderLanes))
+  // Where vectors run along rows, their columns are needed anyway.
+  bool byColumn = interleavedColumns > 1 && size <= std::min(vectorLanes, orderLanes);
+  bool neighbours =
+      !byColumn && !isa<VectorType>(identity.getType()) && rowsAreNeighbours(generic, loops, size);
+  if (byColumn || (!neighbours && size <= std::min(kFewColumns, orderLanes)))
     return reduceColumns(generic, loops, identity);
   auto vectors = neighbours ? lanesOfNeighbours(generic, loops, identity, size)
                             : lanesOfRows(generic, loops, identity, size);
@@ -59,7 +62,6 @@ FailureOr<Value> KernelEmitter::reduceColumns(linalg::GenericOp generic, ArrayRe
   int64_t size = *summedElements(generic);
   SmallVector<Value> sums;
   for (int64_t column = 0; column < size; ++column) {
-    Scope scope(*this);
     SmallVector<Index> inner(loops);
     setReductionIndex(generic, inner, {indexConstant(column), 0, nullptr});
     auto results = applyBody(generic, inner, splat(identity, lanes));

@@ -37,9 +37,12 @@ LogicalResult KernelEmitter::emitRows(ValueRange roots, unsigned space) {
   rows.roots.clear();
   rows.vectorize = false;
   rows.rows = rowsTogether(roots, whole);
+  chooseShortRowsOf(rows, whole);
   chooseUnitsOfRows(rows);
   declareUnits({{space, rows.unitLoops}});
-  return emitNest(rows, [&](ArrayRef<Position> positions) { return emitRowsAt(roots, whole, positions); });
+  return emitNest(rows, [&](ArrayRef<Position> positions) {
+    return lanes > 1 ? emitShortRowsAt(roots, whole, positions.front()) : emitRowsAt(roots, whole, positions);
+  });
 }
 
 // Two rows, so that one waits for its sums while the other is read; one where the code is long, where a row's

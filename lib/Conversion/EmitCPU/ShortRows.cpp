@@ -1,21 +1,22 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels whose last axis has a few elements, and whose operands are moved along with it: reversed, sliced or
-// padded rows. Vectors run along the axis before the last one instead, one for each column, and are
-// interleaved before they are stored.
+// Kernels whose last axis has a few elements: reversed, sliced or padded rows, and norms of short rows. Vectors
+// run along the axis before the last one instead, one for each column, and are interleaved before they are
+// stored.
 
 #include "KernelEmitter.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// The last axis before the columns that is longer than one, -1 if there is none.
-static int64_t axisBefore(ArrayRef<int64_t> shape, int64_t columns) {
+// The last axis before the columns that is longer than one, if it fills vectors; else -1.
+static int64_t axisOfRows(ArrayRef<int64_t> shape, int64_t columns, int64_t lanes) {
   int64_t rows = columns - 1;
   while (rows >= 0 && shape[rows] == 1)
     --rows;
-  return rows;
+  return rows >= 0 && (ShapedType::isDynamic(shape[rows]) || shape[rows] >= lanes) ? rows : -1;
 }
 
 // Operands of a row lie at distances up to the number of columns, over which whole vectors are shuffled.
@@ -25,19 +26,31 @@ void KernelEmitter::chooseShortRows(Nest &nest) {
       nest.shape[columns] > std::min(kLongestStride, vectorLanes / 2))
     return;
   auto reduces = [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; };
-  int64_t rows = axisBefore(nest.shape, columns);
-  if (rows < 0 || (!ShapedType::isDynamic(nest.shape[rows]) && nest.shape[rows] < vectorLanes) ||
-      llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) ||
+  if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) ||
       llvm::any_of(nest.roots, [](Value root) { return !root.getDefiningOp<linalg::GenericOp>(); }))
     return;
-  nest.shortRowAxis = rows;
+  nest.shortRowAxis = axisOfRows(nest.shape, columns, vectorLanes);
+  nest.shortRowColumns = nest.shape[columns];
+}
+
+// The same for rows that have values of their own, such as sums: each lane has those of its row. The rows are
+// the last axis of `nest`, which lies over `space` without its columns.
+void KernelEmitter::chooseShortRowsOf(Nest &nest, const Nest &space) {
+  int64_t columns = space.shape.size() - 1, size = space.shape[columns];
+  if (vectorLanes == 1 || ShapedType::isDynamic(size) || size < 2 || size > vectorLanes)
+    return;
+  auto joinsColumns = [&](linalg::GenericOp generic) {
+    return generic.getNumReductionLoops() == 0 ||
+           (sumsRowsTogether(generic) && kernel.getOrderAttr().getLanes() >= size);
+  };
+  if (llvm::all_of(kernel.getBody().getOps<linalg::GenericOp>(), joinsColumns))
+    nest.shortRowAxis = axisOfRows(space.shape, columns, vectorLanes);
 }
 
 // Whole vectors of rows, then the rest row by row.
 LogicalResult KernelEmitter::emitShortRows(const Nest &nest, Value lower, Value upper,
                                            ArrayRef<Position> positions, Store store,
                                            function_ref<LogicalResult(Value)> emitRow) {
-  int64_t columnAxis = laneAxisOf(nest), columns = nest.shape[columnAxis];
   Value step = indexConstant(vectorLanes), zero = indexConstant(0);
   Value whole =
       binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
@@ -45,21 +58,51 @@ LogicalResult KernelEmitter::emitShortRows(const Nest &nest, Value lower, Value 
   auto emitRows = [&](Value base) -> LogicalResult {
     WithLanes vectorCode(*this, vectorLanes, nullptr);
     SmallVector<Position> extended;
-    for (const Position &position : positions)
-      for (int64_t column = 0; column < columns; ++column) {
-        Position &each = extended.emplace_back(position);
-        each.push_back({base, 1, nullptr});
-        each.resize(nest.shape.size(), {zero, 0, nullptr});
-        each[columnAxis] = {indexConstant(column), 0, nullptr};
-      }
-    interleavedColumns = columns;
-    LogicalResult result = store(extended);
-    interleavedColumns = 1;
-    return result;
+    for (const Position &position : positions) {
+      Position &each = extended.emplace_back(position);
+      each.push_back({base, 1, nullptr});
+      each.resize(nest.shape.size(), {zero, 0, nullptr});
+    }
+    if (!nest.shortRowColumns)
+      return store(extended);
+    llvm::SaveAndRestore interleaved(interleavedColumns, nest.shortRowColumns);
+    return store(columnsOf(extended, laneAxisOf(nest), nest.shortRowColumns));
   };
   if (failed(emitLoop(lower, middle, step, emitRows)))
     return failure();
   return emitLoop(middle, upper, indexConstant(1), emitRow);
+}
+
+SmallVector<Position> KernelEmitter::columnsOf(ArrayRef<Position> rows, int64_t axis, int64_t columns) {
+  SmallVector<Position> positions;
+  for (const Position &row : rows)
+    for (int64_t column = 0; column < columns; ++column)
+      positions.emplace_back(row)[axis] = {indexConstant(column), 0, nullptr};
+  return positions;
+}
+
+// A vector of rows: all of their values are computed before the first is stored, since a result may lie in
+// the place of an operand.
+LogicalResult KernelEmitter::emitShortRowsAt(ValueRange roots, const Nest &space, const Position &rows) {
+  Scope scope(*this);
+  RowRoots split = splitByRow(roots, space.shape);
+  int64_t axis = space.shape.size() - 1, columns = space.shape[axis];
+  Position first(rows);
+  first.push_back({indexConstant(0), 0, nullptr});
+  SmallVector<Position> positions = columnsOf(first, axis, columns);
+  llvm::SaveAndRestore interleaved(interleavedColumns, columns);
+  SmallVector<SmallVector<Value>> values;
+  for (Value root : split.whole) {
+    auto columnValues = evaluate(root, positions);
+    if (failed(columnValues))
+      return failure();
+    values.push_back(*columnValues);
+  }
+  if (failed(storePerRow(split.perRow, split.perRowBuffers, rows)))
+    return failure();
+  for (auto [destination, columnValues] : llvm::zip_equal(split.wholeBuffers, values))
+    storeInterleaved(destination, positions, columnValues);
+  return success();
 }
 
 // `values` has a vector for each column, whose lanes are rows; in memory the rows follow each other.
