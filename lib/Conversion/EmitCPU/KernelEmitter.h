@@ -157,6 +157,8 @@ protected:
   Position flatPosition(OpOperand *input, ArrayRef<Index> loops);
 
   // --- ShortRows.cpp: vectors along the rows of a short last axis
+  int64_t axisOfRows(ArrayRef<int64_t> shape, int64_t columns);
+  bool isShortRow(int64_t columns);
   void chooseShortRows(Nest &nest);
   void chooseShortRowsOf(Nest &nest, const Nest &space);
   SmallVector<Position> columnsOf(ArrayRef<Position> rows, int64_t axis, int64_t columns);
@@ -220,9 +222,22 @@ protected:
   LogicalResult emitIfAny(SeparateResult &separate, const Buffer &destination);
   UnitRange unitsBehind(Value before, Value count);
   LogicalResult emitRange(Value root, const Buffer &destination, const AxisRange &range);
+  Value numberOf(OpFoldResult number);
+
+  // --- Inserts.cpp: slices inserted into a result
   LogicalResult emitInsert(tensor::InsertSliceOp insert, const Buffer &destination, const AxisRange &range);
   AxisRange rangeOfSource(tensor::InsertSliceOp insert, const Nest &source, const AxisRange &range);
-  Value numberOf(OpFoldResult number);
+  Nest nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range);
+  FailureOr<Position> insertedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> position);
+  int64_t firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range);
+  LogicalResult emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first, const Buffer &destination,
+                                     const AxisRange &range);
+  bool isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range);
+  int64_t rowsOfSlice(tensor::InsertSliceOp insert);
+  LogicalResult emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
+                                   const AxisRange &range);
+  FailureOr<Value> valueOfColumn(tensor::InsertSliceOp insert, const Position &position,
+                                 const Position &target);
 
   // --- Units.cpp: the part of the work that one call does
   /// Of one kind of step: how long one takes, times the known sizes, and the sizes that the run knows.

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Results with statements of their own: those that share no space, running reductions, and slices inserted
-// one after another.
+// Results with statements of their own: those that share no space, running reductions, and slices that are
+// inserted one after another (Inserts.cpp).
 
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -159,55 +159,4 @@ Value KernelEmitter::numberOf(OpFoldResult number) {
   if (auto attr = dyn_cast<Attribute>(number))
     return indexConstant(cast<IntegerAttr>(attr).getInt());
   return scalars.lookup(cast<Value>(number));
-}
-
-// The elements of the inserted tensor that go to the range of the destination.
-KernelEmitter::AxisRange KernelEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest &source,
-                                                      const AxisRange &range) {
-  if (range.axis < 0)
-    return range;
-  Value offset = numberOf(insert.getMixedOffsets()[range.axis]);
-  Value stride = numberOf(insert.getMixedStrides()[range.axis]), size = source.sizes[range.axis];
-  auto inSource = [&](Value bound) {
-    Value behind = binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, offset), offset);
-    return binary<arith::MinUIOp>(binary<arith::CeilDivUIOp>(behind, stride), size);
-  };
-  return {range.axis, inSource(range.lower), inSource(range.upper)};
-}
-
-LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
-                                        const AxisRange &range) {
-  // An argument that is inserted into is tied: its content is there already.
-  if (!buffers.count(insert.getDest()) && failed(emitRange(insert.getDest(), destination, range)))
-    return failure();
-  auto sourceType = insert.getSourceType();
-  if (sourceType.getRank() != insert.getDestType().getRank())
-    return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
-  Nest nest;
-  nest.roots = {insert.getSource()};
-  nest.shape.assign(sourceType.getShape().begin(), sourceType.getShape().end());
-  for (int64_t axis = 0; axis < sourceType.getRank(); ++axis)
-    nest.sizes.push_back(sizeOf(insert.getSource(), axis));
-  nest.vectorize = !sumsLanesAlong(nest.roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
-  nest.range = rangeOfSource(insert, nest, range);
-  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    Scope scope(*this);
-    auto values = evaluate(insert.getSource(), positions);
-    if (failed(values))
-      return failure();
-    for (auto [position, value] : llvm::zip_equal(positions, *values)) {
-      Position target;
-      for (auto [index, offset, stride] :
-           llvm::zip_equal(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
-        Value strideValue = numberOf(stride);
-        Value base = binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, strideValue), numberOf(offset));
-        std::optional<int64_t> factor = getConstantIntValue(stride);
-        if (!factor && index.step != 0)
-          return insert.emitOpError("has a dynamic stride along the vector axis");
-        target.push_back({base, wrappingProduct(index.step, factor.value_or(0)), nullptr});
-      }
-      store(destination, target, value);
-    }
-    return success();
-  });
 }

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels whose last axis has a few elements: reversed, sliced or padded rows, and norms of short rows. Vectors
-// run along the axis before the last one instead, one for each column, and are interleaved before they are
-// stored.
+// Kernels whose last axis has a few elements: reversed, sliced or padded rows, and norms of short rows.
+// Vectors run along the axis before the last one instead, one for each column, and are interleaved before
+// they are stored.
 
 #include "KernelEmitter.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -12,24 +12,27 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 // The last axis before the columns that is longer than one, if it fills vectors; else -1.
-static int64_t axisOfRows(ArrayRef<int64_t> shape, int64_t columns, int64_t lanes) {
+int64_t KernelEmitter::axisOfRows(ArrayRef<int64_t> shape, int64_t columns) {
   int64_t rows = columns - 1;
   while (rows >= 0 && shape[rows] == 1)
     --rows;
-  return rows >= 0 && (ShapedType::isDynamic(shape[rows]) || shape[rows] >= lanes) ? rows : -1;
+  return rows >= 0 && (ShapedType::isDynamic(shape[rows]) || shape[rows] >= vectorLanes) ? rows : -1;
 }
 
 // Operands of a row lie at distances up to the number of columns, over which whole vectors are shuffled.
+bool KernelEmitter::isShortRow(int64_t columns) {
+  return columns > 1 && columns <= std::min(kLongestStride, vectorLanes / 2); // dynamic is negative
+}
+
 void KernelEmitter::chooseShortRows(Nest &nest) {
   int64_t columns = nest.vectorize && !nest.blocked ? laneAxisOf(nest) : -1;
-  if (columns < 0 || vectorLanes == 1 || ShapedType::isDynamic(nest.shape[columns]) ||
-      nest.shape[columns] > std::min(kLongestStride, vectorLanes / 2))
+  if (columns < 0 || !isShortRow(nest.shape[columns]))
     return;
   auto reduces = [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; };
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) ||
       llvm::any_of(nest.roots, [](Value root) { return !root.getDefiningOp<linalg::GenericOp>(); }))
     return;
-  nest.shortRowAxis = axisOfRows(nest.shape, columns, vectorLanes);
+  nest.shortRowAxis = axisOfRows(nest.shape, columns);
   nest.shortRowColumns = nest.shape[columns];
 }
 
@@ -44,7 +47,7 @@ void KernelEmitter::chooseShortRowsOf(Nest &nest, const Nest &space) {
            (sumsRowsTogether(generic) && kernel.getOrderAttr().getLanes() >= size);
   };
   if (llvm::all_of(kernel.getBody().getOps<linalg::GenericOp>(), joinsColumns))
-    nest.shortRowAxis = axisOfRows(space.shape, columns, vectorLanes);
+    nest.shortRowAxis = axisOfRows(space.shape, columns);
 }
 
 // Whole vectors of rows, then the rest row by row.

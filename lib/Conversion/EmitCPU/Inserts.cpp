@@ -1,0 +1,245 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Slices inserted into a result: concatenation, padding and updates. Trailing axes that a slice fills are copied
+// as one. Results whose rows have a few elements are stored whole, one vector for each column (ShortRows.cpp).
+
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+static bool isUnitStride(tensor::InsertSliceOp insert, int64_t axis) {
+  return isConstantIntValue(insert.getMixedStrides()[axis], 1);
+}
+
+// Whether the slice has all elements of the destination along the axis, as far as the program says.
+static bool fills(tensor::InsertSliceOp insert, int64_t axis) {
+  int64_t size = insert.getSourceType().getDimSize(axis);
+  return !ShapedType::isDynamic(size) && size == insert.getDestType().getDimSize(axis) &&
+         isConstantIntValue(insert.getMixedOffsets()[axis], 0) && isUnitStride(insert, axis);
+}
+
+static bool fillsAllButTheLast(tensor::InsertSliceOp insert) {
+  return llvm::all_of(llvm::seq<int64_t>(0, insert.getSourceType().getRank() - 1),
+                      [&](int64_t axis) { return fills(insert, axis); });
+}
+
+// Whether the program says which columns of the destination the slice has.
+static bool hasKnownColumns(tensor::InsertSliceOp insert) {
+  return !ShapedType::isDynamic(insert.getSourceType().getShape().back()) &&
+         getConstantIntValue(insert.getMixedOffsets().back()) &&
+         getConstantIntValue(insert.getMixedStrides().back());
+}
+
+// The elements of the inserted tensor that go to the range of the destination.
+KernelEmitter::AxisRange KernelEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest &source,
+                                                      const AxisRange &range) {
+  if (range.axis < 0)
+    return range;
+  Value offset = numberOf(insert.getMixedOffsets()[range.axis]);
+  Value stride = numberOf(insert.getMixedStrides()[range.axis]), size = source.sizes[range.axis];
+  auto inSource = [&](Value bound) {
+    Value behind = binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, offset), offset);
+    return binary<arith::MinUIOp>(binary<arith::CeilDivUIOp>(behind, stride), size);
+  };
+  return {range.axis, inSource(range.lower), inSource(range.upper)};
+}
+
+KernelEmitter::Nest KernelEmitter::nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range) {
+  Nest nest;
+  nest.roots = {insert.getSource()};
+  llvm::append_range(nest.shape, insert.getSourceType().getShape());
+  for (int64_t axis = 0; axis < insert.getSourceType().getRank(); ++axis)
+    nest.sizes.push_back(sizeOf(insert.getSource(), axis));
+  nest.range = rangeOfSource(insert, nest, range);
+  return nest;
+}
+
+LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
+                                        const AxisRange &range) {
+  if (insert.getSourceType().getRank() != insert.getDestType().getRank())
+    return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
+  bool byColumn = isInsertedByColumn(insert, range);
+  // An argument that is inserted into is tied: its content is there already.
+  bool isWhole = buffers.count(insert.getDest()) || (byColumn && fillsAllButTheLast(insert));
+  if (!isWhole && failed(emitRange(insert.getDest(), destination, range)))
+    return failure();
+  if (byColumn)
+    return emitInsertByColumn(insert, destination, range);
+  if (int64_t first = firstContiguousAxis(insert, range); first + 1 < insert.getSourceType().getRank())
+    return emitContiguousInsert(insert, first, destination, range);
+  Nest nest = nestOfSource(insert, range);
+  nest.vectorize = !sumsLanesAlong(nest.roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
+  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    Scope scope(*this);
+    auto values = evaluate(insert.getSource(), positions);
+    if (failed(values))
+      return failure();
+    for (auto [position, value] : llvm::zip_equal(positions, *values)) {
+      FailureOr<Position> target = insertedPosition(insert, position);
+      if (failed(target))
+        return failure();
+      store(destination, *target, value);
+    }
+    return success();
+  });
+}
+
+// Where an element of the slice goes.
+FailureOr<Position> KernelEmitter::insertedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> position) {
+  Position target;
+  // Fewer indices are those of the leading axes.
+  for (auto [index, offset, stride] :
+       llvm::zip(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
+    Value base =
+        binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, numberOf(stride)), numberOf(offset));
+    std::optional<int64_t> factor = getConstantIntValue(stride);
+    if (!factor && index.step != 0)
+      return insert.emitOpError("has a dynamic stride along the vector axis");
+    target.push_back({base, wrappingProduct(index.step, factor.value_or(0)), nullptr});
+  }
+  return target;
+}
+
+// The first axis from which on the slice is contiguous in the destination too; the last one where the code of
+// the slice needs its axes.
+int64_t KernelEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range) {
+  int64_t first = insert.getSourceType().getRank() - 1;
+  if (first < 0 || !isUnitStride(insert, first) || !isFlat(insert.getSource(), isPointwise))
+    return first;
+  while (first > std::max<int64_t>(range.axis, 0) && fills(insert, first) && isUnitStride(insert, first - 1))
+    --first;
+  return first;
+}
+
+// The axes from `first` on are one; elements have linear positions.
+LogicalResult KernelEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first,
+                                                  const Buffer &destination, const AxisRange &range) {
+  Nest nest = nestOfSource(insert, range);
+  SmallVector<Value> sizes(nest.sizes);
+  int64_t elements = 1;
+  for (int64_t size : insert.getSourceType().getShape().drop_front(first + 1))
+    elements *= size;
+  Value inner = indexConstant(elements);
+  auto merged = [&](Value count) { return binary<arith::MulIOp>(count, inner); };
+  nest.shape.resize(first + 1);
+  nest.sizes.resize(first + 1);
+  nest.sizes.back() = merged(nest.sizes.back());
+  if (!ShapedType::isDynamic(nest.shape.back()))
+    nest.shape.back() *= elements;
+  if (nest.range.axis == first)
+    nest.range = {first, merged(nest.range.lower), merged(nest.range.upper)};
+  constexpr int64_t vectorsOfCopy = 4;
+  nest.vectors = vectorsOfCopy;
+  auto linear = [&](ArrayRef<Index> outer, ArrayRef<Value> extents, Value start, const Index &index) {
+    Value row = indexConstant(0);
+    for (auto [axis, at] : llvm::enumerate(outer))
+      row = binary<arith::AddIOp>(binary<arith::MulIOp>(row, extents[axis]), at.base);
+    row = binary<arith::AddIOp>(binary<arith::MulIOp>(row, extents[first]), start);
+    return Position{{binary<arith::AddIOp>(merged(row), index.base), index.step, nullptr}};
+  };
+  llvm::SaveAndRestore linearPositions(flat, true);
+  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    Scope scope(*this);
+    Value start = numberOf(insert.getMixedOffsets()[first]);
+    SmallVector<Position> sources, targets;
+    for (const Position &position : positions) {
+      ArrayRef<Index> outer = ArrayRef(position).drop_back();
+      FailureOr<Position> target = insertedPosition(insert, outer);
+      if (failed(target))
+        return failure();
+      sources.push_back(linear(outer, sizes, indexConstant(0), position.back()));
+      targets.push_back(linear(*target, destination.sizes, start, position.back()));
+    }
+    auto values = evaluate(insert.getSource(), sources);
+    if (failed(values))
+      return failure();
+    for (auto [target, value] : llvm::zip_equal(targets, *values))
+      store(destination, target, value);
+    return success();
+  });
+}
+
+// Whether whole rows of the destination are computed: what the slice leaves of them is constant, or other
+// slices with the same rows.
+bool KernelEmitter::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range) {
+  ArrayRef<int64_t> shape = insert.getDestType().getShape();
+  int64_t last = shape.size() - 1;
+  if (last < 1 || range.axis == last || !isShortRow(shape.back()) ||
+      rowsOfSlice(insert) < 0 || !hasKnownColumns(insert))
+    return false;
+  auto reduces = [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; };
+  if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces))
+    return false;
+  Value below = insert.getDest();
+  while (auto inner = below.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (buffers.count(below) || inner.getSourceType().getRank() != last + 1 || !hasKnownColumns(inner) ||
+        !fillsAllButTheLast(inner))
+      return false;
+    below = inner.getDest();
+  }
+  return !buffers.count(below) && (below.getDefiningOp<linalg::FillOp>() || below.getDefiningOp<tensor::EmptyOp>());
+}
+
+// The axis before the columns along which vectors run, -1 if there is none.
+int64_t KernelEmitter::rowsOfSlice(tensor::InsertSliceOp insert) {
+  ArrayRef<int64_t> shape = insert.getSourceType().getShape();
+  int64_t rows = axisOfRows(shape, shape.size() - 1);
+  bool isNextToColumns = rows >= 0 && isUnitStride(insert, rows) &&
+                         llvm::all_of(insert.getDestType().getShape().drop_front(rows + 1).drop_back(),
+                                      [](int64_t size) { return size == 1; });
+  return isNextToColumns ? rows : -1;
+}
+
+// The nest lies over the rows of the slice and the columns of the destination.
+LogicalResult KernelEmitter::emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
+                                                const AxisRange &range) {
+  Nest nest = nestOfSource(insert, range);
+  nest.shape.back() = insert.getDestType().getShape().back();
+  nest.sizes.back() = indexConstant(nest.shape.back());
+  nest.shortRowAxis = rowsOfSlice(insert);
+  nest.rows = nest.shortRowColumns = nest.shape.back();
+  nest.vectorize = false; // in rows beside whole vectors
+  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    Scope scope(*this);
+    SmallVector<Position> targets;
+    SmallVector<Value> values;
+    for (const Position &position : positions) {
+      FailureOr<Position> target = insertedPosition(insert, ArrayRef(position).drop_back());
+      if (failed(target))
+        return failure();
+      targets.emplace_back(*target).push_back(position.back());
+      FailureOr<Value> value = valueOfColumn(insert, position, targets.back());
+      if (failed(value))
+        return failure();
+      values.push_back(*value);
+    }
+    storeAll(destination, targets, values);
+    return success();
+  });
+}
+
+// The result of the insertion in a row of the slice. `position` and `target` are that row in the slice and in the
+// destination, and a column of the destination.
+FailureOr<Value> KernelEmitter::valueOfColumn(tensor::InsertSliceOp insert, const Position &position,
+                                              const Position &target) {
+  int64_t column = *getConstantIntValue(getAsOpFoldResult(target.back().base));
+  int64_t distance = column - *getConstantIntValue(insert.getMixedOffsets().back());
+  int64_t stride = *getConstantIntValue(insert.getMixedStrides().back());
+  if (distance >= 0 && distance % stride == 0 &&
+      distance / stride < insert.getSourceType().getShape().back()) {
+    Position inside(position);
+    inside.back() = {indexConstant(distance / stride), 0, nullptr};
+    return evaluateOne(insert.getSource(), inside);
+  }
+  Value below = insert.getDest();
+  if (auto inner = below.getDefiningOp<tensor::InsertSliceOp>())
+    return valueOfColumn(inner, target, target);
+  if (below.getDefiningOp<tensor::EmptyOp>()) // which the program does not read
+    return Value(arith::ConstantOp::create(builder, loc,
+                                           builder.getZeroAttr(insert.getDestType().getElementType())));
+  return evaluateOne(below, target);
+}
