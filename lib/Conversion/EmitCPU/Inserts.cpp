@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Slices inserted into a result: concatenation, padding and updates. Trailing axes that a slice fills are copied
-// as one. Results whose rows have a few elements are stored whole, one vector for each column (ShortRows.cpp).
+// Slices inserted into a result: concatenation, padding and updates. Trailing axes that a slice fills are
+// copied as one. Results whose rows have a few elements are stored whole, one vector for each column
+// (ShortRows.cpp).
 
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -94,8 +95,7 @@ FailureOr<Position> KernelEmitter::insertedPosition(tensor::InsertSliceOp insert
   // Fewer indices are those of the leading axes.
   for (auto [index, offset, stride] :
        llvm::zip(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
-    Value base =
-        binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, numberOf(stride)), numberOf(offset));
+    Value base = binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, numberOf(stride)), numberOf(offset));
     std::optional<int64_t> factor = getConstantIntValue(stride);
     if (!factor && index.step != 0)
       return insert.emitOpError("has a dynamic stride along the vector axis");
@@ -168,8 +168,8 @@ LogicalResult KernelEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
 bool KernelEmitter::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range) {
   ArrayRef<int64_t> shape = insert.getDestType().getShape();
   int64_t last = shape.size() - 1;
-  if (last < 1 || range.axis == last || !isShortRow(shape.back()) ||
-      rowsOfSlice(insert) < 0 || !hasKnownColumns(insert))
+  if (last < 1 || range.axis == last || !isShortRow(shape.back()) || rowsOfSlice(insert) < 0 ||
+      !hasKnownColumns(insert))
     return false;
   auto reduces = [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; };
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces))
@@ -181,7 +181,8 @@ bool KernelEmitter::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisR
       return false;
     below = inner.getDest();
   }
-  return !buffers.count(below) && (below.getDefiningOp<linalg::FillOp>() || below.getDefiningOp<tensor::EmptyOp>());
+  return !buffers.count(below) &&
+         (below.getDefiningOp<linalg::FillOp>() || below.getDefiningOp<tensor::EmptyOp>());
 }
 
 // The axis before the columns along which vectors run, -1 if there is none.
@@ -222,8 +223,8 @@ LogicalResult KernelEmitter::emitInsertByColumn(tensor::InsertSliceOp insert, co
   });
 }
 
-// The result of the insertion in a row of the slice. `position` and `target` are that row in the slice and in the
-// destination, and a column of the destination.
+// The result of the insertion in a row of the slice. `position` and `target` are that row in the slice and in
+// the destination, and a column of the destination.
 FailureOr<Value> KernelEmitter::valueOfColumn(tensor::InsertSliceOp insert, const Position &position,
                                               const Position &target) {
   int64_t column = *getConstantIntValue(getAsOpFoldResult(target.back().base));
@@ -239,7 +240,7 @@ FailureOr<Value> KernelEmitter::valueOfColumn(tensor::InsertSliceOp insert, cons
   if (auto inner = below.getDefiningOp<tensor::InsertSliceOp>())
     return valueOfColumn(inner, target, target);
   if (below.getDefiningOp<tensor::EmptyOp>()) // which the program does not read
-    return Value(arith::ConstantOp::create(builder, loc,
-                                           builder.getZeroAttr(insert.getDestType().getElementType())));
+    return Value(
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(insert.getDestType().getElementType())));
   return evaluateOne(below, target);
 }
