@@ -95,4 +95,4 @@ LARGE = {"sizes": [1024, 2048, 4096, 8192], "f32_sizes": [1024, 4096], "gradient
          "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": LAYERS,
          "training_steps": TRAINING_STEPS, "digit_steps": 880, "most_steps": 5000}
 SMALL = {"sizes": [64], "f32_sizes": [64], "gradients": [(64, 1024)], "shapes": [(32, 64), (64, 64)], "layers": [1],  # for tests of this program
-         "training_steps": 2, "digit_steps": 2, "most_steps": 3}
+         "training_steps": 2, "digit_steps": 10, "most_steps": 3}

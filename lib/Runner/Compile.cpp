@@ -230,7 +230,7 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool e
     return machine.takeError();
   const llvm::MCSubtargetInfo &generic = *(*machine)->getMCSubtargetInfo();
   if (!generic.isCPUStringValid(name))
-    return usageError("unknown processor '" + name +
+    return usageError("unknown x86-64 processor '" + name +
                       "'; `llc -mtriple=x86_64 -mcpu=help` lists those that LLVM knows");
   if (!isFor64Bit(name))
     return usageError("processor '" + name + "' is none of LLVM's 64-bit processors");

@@ -147,10 +147,10 @@ void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose)
 
 void *adrt_context::allocateArena(int64_t bytes) {
   if (deviceMemory)
-    return requireMemory(deviceMemory->arena(bytes), bytes, "an arena");
+    return requireMemory(deviceMemory->arena(bytes), bytes, "the intermediate tensors (arena)");
   if (arenaBlocksUsed == arena.size())
     arena.push_back(std::make_unique<Buffer>());
-  void *memory = allocate(*arena[arenaBlocksUsed], bytes, "an arena");
+  void *memory = allocate(*arena[arenaBlocksUsed], bytes, "the intermediate tensors (arena)");
   if (!memory)
     return nullptr;
   ++arenaBlocksUsed;
@@ -165,14 +165,14 @@ void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
     return nullptr;
   }
   if (deviceMemory)
-    return requireMemory(deviceMemory->buffer(number, bytes), bytes, "a buffer");
+    return requireMemory(deviceMemory->buffer(number, bytes), bytes, "an intermediate tensor (buffer)");
   if (static_cast<size_t>(number) >= buffers.size())
     buffers.resize(number + 1);
   if (!buffers[number])
     buffers[number] = std::make_unique<Buffer>();
   Buffer &buffer = *buffers[number];
   int64_t before = buffer.capacity();
-  void *memory = allocate(buffer, bytes, "a buffer");
+  void *memory = allocate(buffer, bytes, "an intermediate tensor (buffer)");
   bufferBytes += buffer.capacity() - before;
   arenaPeak = std::max(arenaPeak, arenaBytes + bufferBytes);
   return memory;

@@ -91,6 +91,18 @@ TEST(bindings_need_every_source) {
       "ok");
 }
 
+TEST(bindings_refuse_a_feed_that_no_one_gave) {
+  llvm::Expected<Options> options =
+      parse({"p.mlir", "--arg", "x=zeros", "--dim", "x.1=3", "--arg", "n=zeros", "--feed", "images=arange"});
+  Bindings bindings = llvm::cantFail(bindSources(signature(), llvm::cantFail(std::move(options))));
+  Tensor images = unit::tensor(ADRT_F32, {2}, {5, 5});
+  std::string error;
+  EXPECT(bindings.feed("labels", images.view(), error) == ADRT_HOST_ERROR);
+  EXPECT_TEXT(error, "it has no source");
+  EXPECT(bindings.feed("images", images.view(), error) == ADRT_OK && error.empty());
+  EXPECT_TEXT(print(images), "= [0. 1.]");
+}
+
 static std::string bindAmong(llvm::ArrayRef<std::string> names,
                              std::initializer_list<const char *> arguments) {
   Signature program;

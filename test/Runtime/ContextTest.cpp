@@ -5,6 +5,7 @@
 #include "Unit.h"
 #include "adjoint/Runtime/Elements.h"
 #include "adjoint/Runtime/FloatingPointState.h"
+#include "adjoint/Runtime/SymbolName.h"
 #include "adjoint/Runtime/Symbols.h"
 
 #include <cmath>
@@ -81,7 +82,8 @@ static void memoryIsAlignedAndReused() {
 static void memoryRunsOutCleanly() {
   adrt_context context;
   EXPECT(adrt_arena(&context, INT64_MAX) == nullptr);
-  EXPECT_TEXT(context.getError().message, "not enough memory for an arena of unrepresentable size");
+  EXPECT_TEXT(context.getError().message,
+              "not enough memory for the intermediate tensors (arena) of unrepresentable size");
   EXPECT(context.getError().status == ADRT_TARGET_ERROR);
   adrt_context other;
   adrt_tensor result;
@@ -397,6 +399,13 @@ static void kernelsAreTimed() {
   EXPECT(context.getKernelTimes().size() == 3 && context.getKernelTimes()[2].calls == 3);
 }
 
+static void symbolsKeepLettersAndDigits() {
+  EXPECT(adrt::symbolName("azAZ09_") == "azAZ09_");
+  EXPECT(adrt::symbolName("`{@[/:") == "$60$7b$40$5b$2f$3a"); // what stands beside them in ASCII
+  EXPECT(adrt::symbolName("\xff ") == "$ff$20");
+  EXPECT(adrt::entrySymbol("a.b") == "adrt_entry_a$2eb");
+}
+
 static void everyServiceIsASymbol() {
   int services = 0;
   for (const adrt::Symbol &symbol : adrt::getSymbols()) {
@@ -407,15 +416,26 @@ static void everyServiceIsASymbol() {
 }
 
 int main() {
-  return unit::runTests("adrt-unit", {failuresReadWell,           theFirstErrorStays,
-                                      memoryIsAlignedAndReused,   memoryRunsOutCleanly,
-                                      buffersAreReusedByNumber,   resultsKeepTheirShape,
-                                      checksFindDifferences,      checksSeeAllBitsOfIntegers,
-                                      smallFloatsRoundTrip,       everyTileRunsOnce,
-                                      unitsOfEachLoopRunOnce,     loopsRunSideBySide,
-                                      threadsKeepSubnormals,      aForkedProcessStartsThreadsAgain,
-                                      littleWorkStaysOnItsThread, failedRunsKeepNoThreads,
-                                      hostCallbacksReportErrors,  resultsCanBeTaken,
-                                      pollSeesTheInterrupt,       kernelsAreTimed,
+  return unit::runTests("adrt-unit", {failuresReadWell,
+                                      theFirstErrorStays,
+                                      memoryIsAlignedAndReused,
+                                      memoryRunsOutCleanly,
+                                      buffersAreReusedByNumber,
+                                      resultsKeepTheirShape,
+                                      checksFindDifferences,
+                                      checksSeeAllBitsOfIntegers,
+                                      smallFloatsRoundTrip,
+                                      everyTileRunsOnce,
+                                      unitsOfEachLoopRunOnce,
+                                      loopsRunSideBySide,
+                                      threadsKeepSubnormals,
+                                      aForkedProcessStartsThreadsAgain,
+                                      littleWorkStaysOnItsThread,
+                                      failedRunsKeepNoThreads,
+                                      hostCallbacksReportErrors,
+                                      resultsCanBeTaken,
+                                      pollSeesTheInterrupt,
+                                      kernelsAreTimed,
+                                      symbolsKeepLettersAndDigits,
                                       everyServiceIsASymbol});
 }

@@ -213,7 +213,8 @@ static void memoryRunsOutCleanly() {
     return f.context.getError().status;
   });
   EXPECT(status == ADRT_TARGET_ERROR &&
-         f.context.getError().message == "the device has not enough memory for a buffer of 101 bytes");
+         f.context.getError().message ==
+             "the device has not enough memory for an intermediate tensor (buffer) of 101 bytes");
 }
 
 static void kernelsFailAtTheirPlace() {

@@ -21,6 +21,8 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <csignal>
+
 using namespace mlir;
 
 static bool hasArgument(ArrayRef<char *> arguments, ArrayRef<StringRef> names) {
@@ -148,6 +150,7 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
 
 int ad::runOptTool(int argc, char **argv) {
   llvm::InitLLVM initialize(argc, argv);
+  std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
   SmallVector<char *> arguments(argv, argv + argc);
 
   for (auto check : {checkTargets, checkNumerics})

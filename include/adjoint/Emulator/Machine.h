@@ -130,9 +130,7 @@ struct Statistics {
   uint64_t loads = 0, stores = 0, atomics = 0;
   uint64_t asyncCopies = 0, bulkCopies = 0, bulkBytes = 0, mbarrierPolls = 0;
   uint64_t matrixLoads = 0, mma = 0, wgmma = 0; ///< instructions of a warp, of a warpgroup
-  uint64_t sharedRequests = 0, sharedWavefronts = 0, idealSharedWavefronts = 0;
-  uint64_t globalRequests = 0, globalSectors = 0, idealGlobalSectors = 0;
-  std::vector<SiteTraffic> traffic; ///< with Launch::countTraffic, in the order of the sites
+  std::vector<SiteTraffic> traffic;             ///< with Launch::countTraffic, in the order of the sites
 };
 
 /// Runs the kernel over the whole grid. The first failure, in the order of the CTAs, ends the launch; nothing

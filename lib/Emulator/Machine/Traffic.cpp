@@ -141,11 +141,7 @@ void TrafficCounter::collect(Statistics &statistics, const KernelCode &code) con
     known->idealUnits += total.idealUnits;
   };
   for (const auto &[key, total] : totals) {
-    bool shared = key.second;
-    (shared ? statistics.sharedRequests : statistics.globalRequests) += total.requests;
-    (shared ? statistics.sharedWavefronts : statistics.globalSectors) += total.units;
-    (shared ? statistics.idealSharedWavefronts : statistics.idealGlobalSectors) += total.idealUnits;
     Site site = key.first < code.siteCount ? siteOf(code, key.first) : Site{"", ""};
-    addTo(site, shared, total);
+    addTo(site, /*shared=*/key.second, total);
   }
 }

@@ -141,6 +141,7 @@ int mlir::ad::emulator::emulateMain(int argc, char **argv) {
     printToolHelp(llvm::outs());
   } else {
     std::signal(SIGINT, onInterrupt);
+    std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
     error = llvm::joinErrors(std::move(error), run(*options));
   }
   auto [code, message] = runner::consumeExitError(std::move(error));

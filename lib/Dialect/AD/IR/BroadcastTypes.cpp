@@ -132,8 +132,6 @@ static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> opera
   }
   Type element =
       boolean ? parser.getBuilder().getI1Type() : cast<RankedTensorType>(types.back()).getElementType();
-  if (!TensorType::isValidElementType(element))
-    return failure();
   result = RankedTensorType::get(*shape, element);
   return parseNoResultType(parser);
 }

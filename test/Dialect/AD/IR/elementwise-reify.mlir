@@ -54,3 +54,15 @@ func.func @same_source(%x: tensor<?xf32>) -> index {
   %size = tensor.dim %z, %zero : tensor<?xf32>
   return %size : index
 }
+
+// CHECK-LABEL: func.func @stop_gradient(
+// CHECK-SAME: %[[X:.+]]: tensor<3x?xf32>
+// CHECK: %[[SIZE:.+]] = tensor.dim %[[X]], %{{.+}}
+// CHECK: return %[[SIZE]]
+func.func @stop_gradient(%x: tensor<3x?xf32>) -> index {
+  %one = arith.constant 1 : index
+  %y = ad.exp %x : tensor<3x?xf32>
+  %z = ad.stop_gradient %y : tensor<3x?xf32>
+  %size = tensor.dim %z, %one : tensor<3x?xf32>
+  return %size : index
+}
