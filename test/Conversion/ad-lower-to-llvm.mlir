@@ -28,3 +28,18 @@ func.func @sum(%data: !llvm.ptr, %count: index) -> f32 {
   %first = vector.extract %total[0] : f32 from vector<4xf32>
   return %first : f32
 }
+
+// LLVM's optimizer is not to look through extensions: it would lose the sign of a zero (FenceExtensions.h).
+// CHECK-LABEL: llvm.func @relu(
+// CHECK: %[[FIRST:.+]] = llvm.fpext %{{.+}} : vector<8xf16> to vector<8xf32>
+// CHECK-NEXT: llvm.call_intrinsic "llvm.arithmetic.fence"(%[[FIRST]]) : (vector<8xf32>) -> vector<8xf32>
+// CHECK: %[[SECOND:.+]] = llvm.fpext %{{.+}} : vector<8xf16> to vector<8xf32>
+// CHECK-NEXT: %[[FENCED:.+]] = llvm.call_intrinsic "llvm.arithmetic.fence"(%[[SECOND]]) : (vector<8xf32>) -> vector<8xf32>
+// CHECK: llvm.insertvalue %[[FENCED]],
+func.func @relu(%x: vector<2x8xf16>) -> vector<2x8xf32> {
+  %zero = arith.constant dense<0.0> : vector<2x8xf32>
+  %wide = arith.extf %x : vector<2x8xf16> to vector<2x8xf32>
+  %below = arith.cmpf olt, %wide, %zero : vector<2x8xf32>
+  %r = arith.select %below, %zero, %wide : vector<2x8xi1>, vector<2x8xf32>
+  return %r : vector<2x8xf32>
+}

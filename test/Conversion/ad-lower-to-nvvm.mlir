@@ -47,3 +47,19 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// LLVM's optimizer is not to look through extensions: it would lose the sign of a zero (FenceExtensions.h).
+gpu.module @extensions {
+  // CHECK-LABEL: llvm.func @wide(
+  // CHECK: %[[WIDE:.+]] = llvm.fpext %{{.+}} : f32 to f64
+  // CHECK-NEXT: %[[FENCED:.+]] = llvm.call_intrinsic "llvm.arithmetic.fence"(%[[WIDE]]) : (f64) -> f64
+  // CHECK: llvm.store %[[FENCED]],
+  gpu.func @wide(%y: !llvm.ptr) kernel {
+    %x = llvm.load %y : !llvm.ptr -> f32
+    %wide = arith.extf %x : f32 to f64
+    llvm.store %wide, %y : f64, !llvm.ptr
+    gpu.return
+  }
+}

@@ -7,6 +7,8 @@
 // RUN: env ADJOINT_PARALLEL_ALWAYS=1 ad-runner %s --target cpu --threads 2 --tiles small --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
 // RUN: env ADJOINT_PARALLEL_ALWAYS=1 ad-runner %s --target cpu --threads 2 --arg x=normal:1 --dim x.0=3 --dim x.1=4 --dim x.2=0 --print | FileCheck %s --check-prefix=LAST
 // RUN: ad-runner %s --entry known --target cpu --arg x=zeros --arg w=normal:1 --dim x.2=5 --dim w.0=5 --dim w.1=7 --print | FileCheck %s --check-prefix=KNOWN
+// RUN: env ADJOINT_PARALLEL_ALWAYS=1 ad-runner %s --entry nothing --target cpu --threads 2 --arg a=zeros --arg b=zeros --dim a.1=2 --dim b.0=0 --print | FileCheck %s --check-prefix=NOTHING
+// NOTHING: r: tensor<i32> = 0
 // KNOWN: y: tensor<3x0x7xf32> =
 // KNOWN: s: tensor<0x7xf32> =
 // CHECK: y: tensor<3x0x5xf32> =
@@ -44,4 +46,10 @@ func.func @known(%x: tensor<3x0x?xf32> {ad.name = "x"}, %w: tensor<?x?xf32> {ad.
 func.func @rows(%x: tensor<?x0x5xf64> {ad.name = "x"}, %w: tensor<5x7xf64> {ad.name = "w"}) -> (tensor<?x0x7xf64> {ad.name = "y"}) {
   %y = ad.dot %x, %w batch [] x [] contract [2] x [0] : (tensor<?x0x5xf64>, tensor<5x7xf64>) -> tensor<?x0x7xf64>
   return %y : tensor<?x0x7xf64>
+}
+
+// Nothing is summed, along one axis whose size is known and another one whose size is not.
+func.func @nothing(%a: tensor<0x?xi32> {ad.name = "a"}, %b: tensor<?x2xi32> {ad.name = "b"}) -> (tensor<i32> {ad.name = "r"}) {
+  %r = ad.dot %a, %b batch [] x [] contract [1, 0] x [1, 0] : (tensor<0x?xi32>, tensor<?x2xi32>) -> tensor<i32>
+  return %r : tensor<i32>
 }

@@ -107,12 +107,14 @@ FailureOr<Position> KernelEmitter::insertedPosition(tensor::InsertSliceOp insert
 // The first axis from which on the slice is contiguous in the destination too; the last one where the code of
 // the slice needs its axes.
 int64_t KernelEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range) {
-  int64_t first = insert.getSourceType().getRank() - 1;
+  int64_t last = insert.getSourceType().getRank() - 1, first = last;
   if (first < 0 || !isUnitStride(insert, first) || !isFlat(insert.getSource(), isPointwise))
     return first;
   while (first > std::max<int64_t>(range.axis, 0) && fills(insert, first) && isUnitStride(insert, first - 1))
     --first;
-  return first;
+  // Where these axes have one element, vectors run along an axis before them.
+  ArrayRef<int64_t> merged = insert.getSourceType().getShape().drop_front(first);
+  return llvm::all_of(merged, [](int64_t size) { return size == 1; }) ? last : first;
 }
 
 // The axes from `first` on are one; elements have linear positions.

@@ -98,6 +98,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t l
                                                           BlockCode block) {
   Value zero = indexConstant(0), one = indexConstant(1);
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(total));
+  if (known && *known == 0)
+    return SmallVector<Value>(identities);
   if (known && *known <= length)
     return block(zero, total);
   uint64_t blocks = llvm::divideCeil(known.value_or(longestReduction()), length);

@@ -3,6 +3,7 @@
 // The pass `ad-lower-to-llvm`: what emitters and host programs are made of becomes the LLVM dialect in one
 // walk. A pass for each dialect would walk the program as many times, with casts between their types.
 
+#include "../FenceExtensions.h"
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -70,7 +71,8 @@ class LowerToLLVMPass : public ad::impl::LowerToLLVMPassBase<LowerToLLVMPass> {
     config.allowPatternRollback = false; // a program that cannot be converted is refused
     config.foldingMode = DialectConversionFoldingMode::Never;
     if (failed(applyPartialConversion(getOperation(), target, patterns, config)))
-      signalPassFailure();
+      return signalPassFailure();
+    fenceExtensions(getOperation());
   }
 };
 } // namespace

@@ -3,6 +3,7 @@
 // The pass `ad-lower-to-nvvm`: what the emitters for GPUs make becomes the LLVM and NVVM dialects in one
 // walk.
 
+#include "../FenceExtensions.h"
 #include "../Grid.h"
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -57,6 +58,7 @@ class LowerToNVVMPass : public ad::impl::LowerToNVVMPassBase<LowerToNVVMPass> {
     if (failed(applyPartialConversion(getOperation(), target, patterns, config)) ||
         failed(refuseLibraryCalls()))
       return signalPassFailure();
+    fenceExtensions(getOperation());
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
       if (auto maps = function->getAttrOfType<ArrayAttr>(device::kTensorMapsAttr))
         passByValue(function, maps.size());
