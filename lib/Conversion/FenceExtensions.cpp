@@ -10,9 +10,9 @@ void ad::fenceExtensions(Operation *root) {
   root->walk([](LLVM::FPExtOp extension) {
     OpBuilder builder(extension->getContext());
     builder.setInsertionPointAfter(extension);
-    auto fence = LLVM::CallIntrinsicOp::create(builder, extension.getLoc(), extension.getType(),
-                                               builder.getStringAttr("llvm.arithmetic.fence"),
-                                               extension.getResult());
+    auto fence =
+        LLVM::CallIntrinsicOp::create(builder, extension.getLoc(), extension.getType(),
+                                      builder.getStringAttr("llvm.arithmetic.fence"), extension.getResult());
     extension.getResult().replaceAllUsesExcept(fence.getResults(), fence);
   });
 }

@@ -149,7 +149,8 @@ void multiplyFromRegisters(void **arguments) {
   uint64_t descriptor = uint64_t(8 * rowBytes >> 4) << 32 | uint64_t(3) << 62;
   auto kind = static_cast<uint32_t>(ElementKind::BF16);
   uint32_t kinds = kind | kind << 8 | static_cast<uint32_t>(ElementKind::F32) << 16;
-  adsim_wgmma(self, sums, a, 0, descriptor, columns, kinds, /*flags=*/4, 0);
+  adsim_wgmma_fence(self, 0);
+  adsim_wgmma(self, sums, a, 0, descriptor, columns, kinds, /*flags=*/4, /*accumulators=*/0, 0);
   adsim_wgmma_commit(self, 0);
   adsim_wgmma_wait(self, 0, 0);
   bool right = floatFromBits(sums[0]) == static_cast<float>(row + 1) &&
@@ -169,6 +170,72 @@ void checkRegisterOperands() {
   for (uint32_t each : right)
     sum += each;
   expect(sum == right.size(), "wgmma takes A from registers");
+}
+
+enum class Mistake {
+  None,
+  WriteInFlight,
+  ReadInFlight,
+  ReadUncommitted,
+  OtherShape,
+  NoFence,
+  NoFenceBehindRead
+};
+
+/// Two products of zeros in the same accumulators, with one mistake.
+void multiplyTwice(void **arguments) {
+  Thread *self = adsim_self();
+  auto mistake = *static_cast<Mistake *>(arguments[0]);
+  auto kind = static_cast<uint32_t>(ElementKind::BF16);
+  uint32_t kinds = kind | kind << 8 | static_cast<uint32_t>(ElementKind::F32) << 16;
+  uint32_t a[4] = {}, sums[8] = {}, zero = 0;
+  if (self->registers[TidX] < 128)
+    for (uint32_t at = 0; at < 8; at += 4) {
+      char *to = self->shared + self->registers[TidX] * 8 + at;
+      adsim_access(self, to, 4, AccessShared | AccessWrite, 0);
+      std::memcpy(to, &zero, 4);
+    }
+  adsim_fence(self, static_cast<uint32_t>(FenceKind::ProxyAsync), 0);
+  adsim_barrier(self, 0, 0, 0, 0, 0);
+  auto multiply = [&](uint32_t columns) { adsim_wgmma(self, sums, a, 0, 0, columns, kinds, 4, 7, 0); };
+  auto access = [&](bool writes) { adsim_accumulators(self, 7, writes, 0); };
+  if (mistake != Mistake::NoFence)
+    adsim_wgmma_fence(self, 0);
+  multiply(8);
+  if (mistake == Mistake::ReadUncommitted)
+    adsim_wgmma_wait(self, 0, 0), access(false);
+  adsim_wgmma_commit(self, 0);
+  if (mistake == Mistake::WriteInFlight || mistake == Mistake::ReadInFlight)
+    access(mistake == Mistake::WriteInFlight);
+  multiply(mistake == Mistake::OtherShape ? 16 : 8); // of one shape, one after the other needs no fence
+  adsim_wgmma_commit(self, 0);
+  adsim_wgmma_wait(self, 0, 0);
+  access(false);
+  access(true);
+  if (mistake != Mistake::NoFenceBehindRead)
+    adsim_wgmma_fence(self, 0);
+  multiply(8);
+  adsim_wgmma_commit(self, 0);
+  adsim_wgmma_wait(self, 0, 0);
+}
+
+void checkAccumulators() {
+  auto failureOf = [](Mistake mistake) {
+    void *arguments[] = {&mistake};
+    return adsim::launch(makeKernel(multiplyTwice, 1024), arguments, makeLaunch(1, 128)).message;
+  };
+  expect(failureOf(Mistake::None).empty(), failureOf(Mistake::None).c_str());
+  auto finds = [&](Mistake mistake, const char *text) {
+    std::string found = failureOf(mistake);
+    expect(found.find("register misuse in kernel 'unit'") == 0 && found.find(text) != std::string::npos,
+           (std::string(text) + ": " + found).c_str());
+  };
+  finds(Mistake::WriteInFlight, "write to accumulators of a wgmma in flight");
+  finds(Mistake::ReadInFlight, "read of accumulators of a wgmma in flight");
+  finds(Mistake::ReadUncommitted, "read of accumulators of a wgmma in flight");
+  finds(Mistake::OtherShape, "behind one of another shape with the same accumulators");
+  finds(Mistake::NoFence, "wgmma without a wgmma.fence before it");
+  finds(Mistake::NoFenceBehindRead, "behind the last access to its accumulators");
 }
 
 void checkHalves() {
@@ -191,6 +258,7 @@ int main() {
   checkInterruption();
   checkShapes();
   checkRegisterOperands();
+  checkAccumulators();
   checkHalves();
   std::printf("%d run, %d failed\n", run, failures);
   return failures != 0;

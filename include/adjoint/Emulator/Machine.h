@@ -45,7 +45,8 @@ struct KernelCode {
   uint32_t requiredBlock[3];  ///< 0: any
   uint32_t cluster[3];        ///< that the kernel asks for; 0: any
   uint32_t argumentCount;
-  const char *kind; ///< the class of the kernel, as its function says; empty when it does not
+  uint32_t registers; ///< of a thread when the kernel starts; 0: as many as fit
+  const char *kind;   ///< the class of the kernel, as its function says; empty when it does not
 };
 
 struct Dim3 {
@@ -97,6 +98,7 @@ enum class Failure {
   OutOfBounds,
   Misaligned,
   MBarrierMisuse,
+  RegisterMisuse,     ///< of wgmma, or of a warpgroup's share of all registers
   SwizzleMismatch,    ///< a tile is read with another swizzle than it was written with
   Divergence,         ///< lanes of one warp disagree about an instruction of the warp
   InvalidInstruction, ///< an operand that the instruction does not allow

@@ -245,6 +245,8 @@ void KernelEmitter::emitCode(LLVM::LLVMFuncOp entry, const SharedLayout &shared,
   for (int64_t size : triple("nvvm.cluster_dim"))
     addInteger(size);
   addInteger(static_cast<int64_t>(kernel.getNumArguments()) - 1);
+  auto registers = kernel->getAttrOfType<IntegerAttr>("nvvm.maxnreg");
+  addInteger(registers ? registers.getInt() : 0);
   addPointer("adsim_kind_" + name);
   emitStruct("adsim_code_" + name, fields, LLVM::Linkage::External);
 }

@@ -217,6 +217,8 @@ LogicalResult ModuleLowering::lowerOperations() {
   SmallVector<Operation *> operations;
   for (LLVM::LLVMFuncOp function : functions)
     function.getBody().walk([&](Operation *op) { operations.push_back(op); });
+  for (LLVM::LLVMFuncOp function : functions)
+    watchAccumulators(lowering, function);
   for (Operation *op : operations)
     if (failed(lowerOne(op)))
       return failure();

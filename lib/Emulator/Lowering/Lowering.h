@@ -109,6 +109,11 @@ LogicalResult lowerRegister(Lowering &l, Operation *op, StringRef name);
 uint32_t accessFlags(Value pointer, uint64_t alignment, uint32_t more = 0);
 /// Calls of the checks in front of loads, stores, atomics and integer divisions.
 LogicalResult instrument(Lowering &l, Operation *op);
+/// Finds the accumulators of each `wgmma` in the function, and puts checks in front of what else reads or
+/// writes them.
+void watchAccumulators(Lowering &l, LLVM::LLVMFuncOp function);
+/// The number of a `wgmma`'s accumulators, as watchAccumulators has given it.
+int64_t accumulatorsOf(NVVM::WgmmaMmaAsyncOp op);
 /// Float operations that the host would compute otherwise.
 LogicalResult expandFloats(Lowering &l, Operation *op);
 

@@ -154,12 +154,13 @@ static LogicalResult lowerWgmma(Lowering &l, NVVM::WgmmaMmaAsyncOp op) {
                   (op.getScaleB() == NVVM::WGMMAScaleIn::neg) << 4;
   l.callAt("adsim_wgmma", {},
            {words, l.null(), op.getDescriptorA(), op.getDescriptorB(), l.constant(op.getShape().getN()),
-            l.constant(packKinds(*a, *b, *sum)), l.constant(flags)});
+            l.constant(packKinds(*a, *b, *sum)), l.constant(flags), l.constant(accumulatorsOf(op))});
   l.replace(l.structFromWords(words, type));
   return success();
 }
 
 static LogicalResult lowerWgmmaFence(Lowering &l, NVVM::WgmmaFenceAlignedOp op) {
+  l.callAt("adsim_wgmma_fence", {}, {});
   l.replace();
   return success();
 }

@@ -93,6 +93,13 @@ template <typename Op> static LogicalResult ignore(Lowering &l, Op) {
   return success();
 }
 
+static LogicalResult lowerSetMaxRegister(Lowering &l, NVVM::SetMaxRegisterOp op) {
+  bool increases = op.getAction() == NVVM::SetMaxRegisterAction::increase;
+  l.callAt("adsim_set_max_registers", {}, {l.constant(op.getRegCount()), l.constant(increases)});
+  l.replace();
+  return success();
+}
+
 void mlir::ad::emulator::addSynchronization(InstructionTable &table) {
   addInstruction(table, lowerBarrier0);
   addInstruction(table, lowerBarrier);
@@ -104,8 +111,8 @@ void mlir::ad::emulator::addSynchronization(InstructionTable &table) {
   addInstruction(table, lowerFenceCluster);
   addInstruction(table, lowerFenceInit);
   addInstruction(table, lowerFenceProxy);
+  addInstruction(table, lowerSetMaxRegister);
   // Hints, and resources that the emulator does not count.
-  addInstruction(table, ignore<NVVM::SetMaxRegisterOp>);
   addInstruction(table, ignore<NVVM::PrefetchOp>);
   addInstruction(table, ignore<NVVM::CpAsyncBulkPrefetchOp>);
   addInstruction(table, ignore<NVVM::CpAsyncBulkTensorPrefetchOp>);

@@ -29,6 +29,8 @@ const char *adsim::failureName(Failure failure) {
     return "misaligned access";
   case Failure::MBarrierMisuse:
     return "mbarrier misuse";
+  case Failure::RegisterMisuse:
+    return "register misuse";
   case Failure::SwizzleMismatch:
     return "wrong swizzle";
   case Failure::Divergence:

@@ -81,9 +81,15 @@ void adsim_stmatrix(adsim::Thread *, char *row, uint32_t *in, uint32_t count, ui
                     uint32_t site);
 void adsim_mma(adsim::Thread *, uint32_t *in, uint32_t *out, uint32_t shape, uint32_t kinds, uint32_t site);
 void adsim_wgmma(adsim::Thread *, uint32_t *accumulators, uint32_t *registersA, uint64_t descriptorA,
-                 uint64_t descriptorB, uint32_t columns, uint32_t kinds, uint32_t flags, uint32_t site);
+                 uint64_t descriptorB, uint32_t columns, uint32_t kinds, uint32_t flags,
+                 uint32_t accumulatorsNumber, uint32_t site);
 void adsim_wgmma_commit(adsim::Thread *, uint32_t site);
 void adsim_wgmma_wait(adsim::Thread *, uint32_t count, uint32_t site);
+
+// Registers.cpp
+void adsim_wgmma_fence(adsim::Thread *, uint32_t site);
+void adsim_accumulators(adsim::Thread *, uint32_t number, uint32_t writes, uint32_t site);
+void adsim_set_max_registers(adsim::Thread *, uint32_t count, uint32_t increases, uint32_t site);
 
 // Scalars.cpp
 float adsim_ex2_approx(adsim::Thread *, float value, uint32_t ftz);

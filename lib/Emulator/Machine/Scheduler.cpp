@@ -130,6 +130,8 @@ void Worker::startThread(Cta &cta, uint32_t index, const ThreadHeader &common) {
   thread.cta = &cta;
   thread.index = index;
   thread.slot = slot;
+  thread.registerCount = launchRegisters(state);
+  thread.hasSetRegisters = false;
   thread.warp = &cta.warps[index / warpLanes];
   thread.warpgroup = &cta.warpgroups[index / warpgroupThreads];
   thread.warp->lanes |= 1u << thread.lane;
@@ -152,6 +154,8 @@ static void startCta(Cta &cta, const LaunchState &state, char *shared, bool race
   for (Barrier &barrier : cta.barriers)
     barrier = Barrier();
   cta.mbarriers.clear();
+  cta.freeRegisters = 0;
+  cta.registerWaiters.clear();
   cta.written.reset(state.sharedBytes);
   cta.barrierBytes.reset(state.sharedBytes);
   std::fill_n(shared, state.sharedBytes, static_cast<char>(garbage));

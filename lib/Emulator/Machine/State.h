@@ -7,6 +7,7 @@
 
 #include "Clock.h"
 #include "Fiber.h"
+#include "Registers.h"
 #include "Shadow.h"
 #include "TensorMap.h"
 #include "Traffic.h"
@@ -145,6 +146,9 @@ struct Thread : ThreadHeader {
   Wait wait;
   uint32_t barrierResult = 0; ///< of the last barrier with a reduction
   uint32_t clusterTarget = 0; ///< phase of the cluster's barrier that this thread has arrived at
+  uint32_t registerCount = 0; ///< that setmaxnreg changes
+  bool hasSetRegisters = false;
+  WgmmaState wgmma;
 
   Knowledge seen, fenced;
   Clock releaseSeen; ///< what the last fence released
@@ -161,6 +165,7 @@ struct Thread : ThreadHeader {
     fenced = {};
     releaseSeen = pendingSeen = Clock();
     foreign = pendingForeign = nullptr;
+    wgmma.reset();
     openCopies.clear();
     copyGroups.clear();
     openStores.clear();
@@ -183,6 +188,8 @@ struct Cta {
   std::vector<Warpgroup> warpgroups;
   Barrier barriers[16];
   std::deque<MBarrier> mbarriers;
+  uint64_t freeRegisters = 0; ///< that threads have given up
+  std::vector<Thread *> registerWaiters;
   WrittenBytes barrierBytes; ///< that are mbarriers, hence opaque
   WrittenBytes written;
   std::vector<ShadowWord> shadow;

@@ -337,9 +337,13 @@ void retire(Thread &self, const Meeting &meeting, uint32_t count, uint32_t site)
 } // namespace
 
 void adsim_wgmma(Thread *self, uint32_t *accumulators, uint32_t *registersA, uint64_t descriptorA,
-                 uint64_t descriptorB, uint32_t columns, uint32_t kinds, uint32_t flags, uint32_t site) {
+                 uint64_t descriptorB, uint32_t columns, uint32_t kinds, uint32_t flags,
+                 uint32_t accumulatorsNumber, uint32_t site) {
   Worker &worker = *self->worker;
   if (!requireWarpgroup(*self, site))
+    worker.leave(*self);
+  uint32_t shape = columns << 24 ^ kinds; // columns / 8 in the upper bits, kinds below
+  if (worker.races && !useAccumulators(*self, accumulatorsNumber, shape, site))
     worker.leave(*self);
   WgmmaOperand operand{descriptorA, descriptorB, registersA};
   Meeting &meeting = self->warpgroup->multiply;
@@ -352,6 +356,7 @@ void adsim_wgmma(Thread *self, uint32_t *accumulators, uint32_t *registersA, uin
 }
 
 void adsim_wgmma_commit(Thread *self, uint32_t) {
+  self->wgmma.commit();
   // All threads have met at the instructions of the group; one of them closes it.
   if (self->index % warpgroupThreads || !self->worker->races)
     return;
@@ -365,6 +370,7 @@ void adsim_wgmma_wait(Thread *self, uint32_t count, uint32_t site) {
     return;
   if (!requireWarpgroup(*self, site))
     worker.leave(*self);
+  self->wgmma.wait(count);
   Meeting &meeting = self->warpgroup->wait;
   if (!meet(*self, meeting, self->index % warpgroupThreads, "wgmma.wait_group", site, nullptr, nullptr))
     return;
