@@ -28,6 +28,8 @@ config.environment["FILECHECK_OPTS"] = "-enable-var-scope --allow-unused-prefixe
 # What scripts/common.sh gives sanitized builds, for lit without scripts/test.sh.
 config.environment["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "allow_user_poisoning=0")
 config.environment["UBSAN_OPTIONS"] = os.environ.get("UBSAN_OPTIONS", "print_stacktrace=1")
+# Programs of tests are small: what is asked for on several threads runs there.
+config.environment["ADJOINT_PARALLEL_ALWAYS"] = "1"
 for name in ("HOME", "ADJOINT_MUTATION"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

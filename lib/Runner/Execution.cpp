@@ -3,6 +3,7 @@
 // Runs a loaded program as the options ask.
 #include "Execution.h"
 #include "adjoint/Runner/Print.h"
+#include "adjoint/Runtime/ThreadPool.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -135,6 +136,7 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
     if (index >= options.warmup)
       report.runs.push_back(std::chrono::duration<double>(Clock::now() - before).count());
     report.arenaBytes = context.getArenaBytes();
+    report.sharedLoops = adrt::ThreadPool::get().getSharedLoops();
     report.kernels = context.getKernelTimes();
     report.traffic = executable.getTraffic().vec();
     report.replays = context.getDevice() ? context.getDevice()->getReplays() : adrt::ReplayCounts();

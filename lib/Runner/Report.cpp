@@ -91,6 +91,7 @@ llvm::json::Value mlir::ad::runner::toJSON(const Report &report) {
                             {"numerics", report.numerics},
                             {"cpu", report.cpu},
                             {"threads", report.threads},
+                            {"shared_loops", report.sharedLoops},
                             {"cache", report.cache},
                             {"exit_code", report.exitCode},
                             {"startup_seconds", report.startupSeconds},

@@ -222,9 +222,11 @@ Error Feed::nextFromFile(const adrt_tensor &destination) {
     return usageError("the program asks for a " + formatType(type, wanted) + ", '" + source.path +
                       "' holds values of type " + formatType(type, value));
   int64_t count = fileShape.front();
-  if (count == 0 || (position >= count && !source.cycle))
+  if (count == 0)
+    return usageError("'" + source.path + "' holds no values");
+  if (position >= count && !source.cycle)
     return usageError("'" + source.path + "' is used up after " + llvm::Twine(count) +
-                      (count == 1 ? " value" : " values") + (count ? ", append ',cycle' to start over" : ""));
+                      (count == 1 ? " value" : " values") + ", append ',cycle' to start over");
   int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
   int64_t offset = position % count * bytes;
   ++position;

@@ -134,6 +134,17 @@ int32_t adrt_context::fail(int32_t status, const adrt_site *site, std::string me
   return status;
 }
 
+int32_t adrt_context::requireMemory(const void *memory, const adrt_site *site) {
+  if (memory)
+    return ADRT_OK;
+  std::lock_guard<std::mutex> lock(errorMutex);
+  if (error.location.empty()) {
+    error.location = site->location;
+    error.operation = site->operation;
+  }
+  return error.status;
+}
+
 void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose) {
   void *memory = buffer.reserve(bytes);
   if (!memory)
@@ -147,10 +158,10 @@ void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose)
 
 void *adrt_context::allocateArena(int64_t bytes) {
   if (deviceMemory)
-    return requireMemory(deviceMemory->arena(bytes), bytes, "the intermediate tensors (arena)");
+    return requireMemory(deviceMemory->arena(bytes), bytes, "the arena of intermediate tensors");
   if (arenaBlocksUsed == arena.size())
     arena.push_back(std::make_unique<Buffer>());
-  void *memory = allocate(*arena[arenaBlocksUsed], bytes, "the intermediate tensors (arena)");
+  void *memory = allocate(*arena[arenaBlocksUsed], bytes, "the arena of intermediate tensors");
   if (!memory)
     return nullptr;
   ++arenaBlocksUsed;
@@ -165,14 +176,14 @@ void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
     return nullptr;
   }
   if (deviceMemory)
-    return requireMemory(deviceMemory->buffer(number, bytes), bytes, "an intermediate tensor (buffer)");
+    return requireMemory(deviceMemory->buffer(number, bytes), bytes, "an intermediate tensor");
   if (static_cast<size_t>(number) >= buffers.size())
     buffers.resize(number + 1);
   if (!buffers[number])
     buffers[number] = std::make_unique<Buffer>();
   Buffer &buffer = *buffers[number];
   int64_t before = buffer.capacity();
-  void *memory = allocate(buffer, bytes, "an intermediate tensor (buffer)");
+  void *memory = allocate(buffer, bytes, "an intermediate tensor");
   bufferBytes += buffer.capacity() - before;
   arenaPeak = std::max(arenaPeak, arenaBytes + bufferBytes);
   return memory;

@@ -394,6 +394,7 @@ unsigned ThreadPool::share(unsigned wanted, int64_t units, Body body, void *clos
     body(closure, 0, units);
     return 1;
   }
+  sharedLoops.fetch_add(1, std::memory_order_relaxed);
   bool always = dividesAlways();
   Caller caller;
   start(std::min(wanted, size.load()) - 1);

@@ -17,7 +17,8 @@
 // CHECK-NEXT: nvvm.cluster.wait
 
 // A block announces what both bring to it: its rows, and two slabs of columns of the four.
-// CHECK: nvvm.mbarrier.try_wait {{.+}}scope = #nvvm.mem_scope<cluster>
+// CHECK: nvvm.mbarrier.try_wait
+// CHECK-NOT: scope = #nvvm.mem_scope<cluster>
 // CHECK: %[[BYTES:.+]] = arith.constant 49152 : i32
 // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.+}}, %[[BYTES]]
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %[[LEFT]]
@@ -30,7 +31,7 @@
 // CHECK: arith.cmpi ult
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 1
 // CHECK: %[[BARRIER:.+]] = nvvm.mapa %{{.+}}, %{{.+}} : !llvm.ptr<3> -> !llvm.ptr<7>
-// CHECK-NEXT: nvvm.mbarrier.arrive %[[BARRIER]] {scope = #nvvm.mem_scope<cluster>} : !llvm.ptr<7>
+// CHECK-NEXT: nvvm.mbarrier.arrive %[[BARRIER]] : !llvm.ptr<7>
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: nvvm.mapa
 

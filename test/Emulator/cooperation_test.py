@@ -57,6 +57,32 @@ def remote_arrivals(bench):
     bench.check("arrival-after-the-end", "".join(body.rsplit(MEET, 1)), LANES, "i32", expected, launch=PAIR, finding="out of bounds")
 
 
+def scopes(bench):
+    """Each CTA stores into shared memory of the other one and tells it by an mbarrier: both sides need the scope of the cluster."""
+    fence, cluster = "    nvvm.fence.mbarrier.init\n", " {scope = #nvvm.mem_scope<cluster>}"
+    body = ("    %rank = nvvm.read.ptx.sreg.cluster.ctarank : i32\n" + constants(0, 1, 7, 1024) +
+            "    %bar = llvm.getelementptr %memory[1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8\n"
+            '    %other = llvm.xor %rank, %c1 : i32\n    %first = llvm.icmp "eq" %lane, %c0 : i32\n    llvm.cond_br %first, ^init, ^met\n  ^init:\n'
+            "    nvvm.mbarrier.init %bar, %c1 : !llvm.ptr<3>, i32\n" + fence + "    llvm.br ^met\n  ^met:\n" + MEET +
+            "    llvm.cond_br %first, ^tell, ^end\n  ^tell:\n    %far = nvvm.mapa %memory, %other : !llvm.ptr<3> -> !llvm.ptr<7>\n"
+            "    %there = nvvm.mapa %bar, %other : !llvm.ptr<3> -> !llvm.ptr<7>\n    %n = llvm.add %rank, %c7 : i32\n" + store("%n", "i32", "%c0", "%far", 7) +
+            f"    nvvm.mbarrier.arrive %there{cluster} : !llvm.ptr<7>\n    llvm.br ^wait\n  ^wait:\n"
+            f"    %done = nvvm.mbarrier.try_wait %bar, %c0{cluster} : !llvm.ptr<3>, i32 -> i1\n    llvm.cond_br %done, ^read, ^wait\n  ^read:\n"
+            + load("v", "i32", "%c0", "%memory", 3) + store("%v", "i32", "%rank") + "    llvm.br ^end\n  ^end:\n" + MEET)
+    expected = np.array([8, 7], np.int32)
+
+    def check(name, text, finding=None):
+        bench.check(name, text, LANES, "i32", expected, launch=PAIR, finding=finding)
+
+    arrival, wait = f"arrive %there{cluster}", f"try_wait %bar, %c0{cluster}"
+    assert arrival in body and wait in body
+    check("scope-of-the-cluster", body)
+    check("arrival-in-the-scope-of-the-block", body.replace(arrival, "arrive %there"), "race")
+    check("wait-in-the-scope-of-the-block", body.replace(wait, "try_wait %bar, %c0"), "race")
+    check("relaxed-arrival", body.replace(arrival, "arrive %there {relaxed = true, scope = #nvvm.mem_scope<cluster>}"), "race")
+    check("relaxed-wait", body.replace(wait, "try_wait %bar, %c0 {relaxed = true, scope = #nvvm.mem_scope<cluster>}"), "race")
+
+
 def bulk_copies(bench):
     """128 bytes to shared memory for one CTA, and by multicast for two; then back by a bulk store."""
     def body(multicast):
@@ -101,4 +127,4 @@ def ordered_atomics(bench):
 
 
 if __name__ == "__main__":
-    sys.exit(run_families("cooperation", named_barriers, clusters, remote_arrivals, bulk_copies, ordered_atomics))
+    sys.exit(run_families("cooperation", named_barriers, clusters, remote_arrivals, scopes, bulk_copies, ordered_atomics))

@@ -64,7 +64,8 @@ void waitForever(void **) {
   if (!self->registers[TidX])
     adsim_mbarrier_init(self, self->shared, 1, 1, 0);
   adsim_barrier(self, 0, 0, 0, 0, 0);
-  while (!adsim_mbarrier_wait(self, self->shared, 0, 1, static_cast<uint32_t>(WaitKind::Test), 0)) {
+  while (!adsim_mbarrier_wait(self, self->shared, 0, 1, static_cast<uint32_t>(WaitKind::Test),
+                              static_cast<uint32_t>(MBarrierScope::Cta), 0)) {
   }
 }
 

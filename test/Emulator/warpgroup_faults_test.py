@@ -45,7 +45,7 @@ FAULTS = {
 }
 # The same of two blocks, which tell each other what they have read.
 REMOTE = r"( *)(%(\d+) = nvvm\.mapa %\d+, )%\d+(?= : )"
-ARRIVE = r" *nvvm\.mbarrier\.arrive %\d+ {scope = #nvvm\.mem_scope<cluster>} : !llvm\.ptr<7>\n"
+ARRIVE = r" *nvvm\.mbarrier\.arrive %\d+ : !llvm\.ptr<7>\n"
 READS = r'( *)(%\d+) = llvm\.icmp "ult" (%\d+), %\d+ : i64(?=\n.*\n *llvm\.br )'
 MEET = r"nvvm\.cluster\.arrive\n *nvvm\.cluster\.wait\n"
 FOR_PAIRS = ("wait count off by one", "removed wait", "early read of sums", "missing announcement", "double arrive", "wrong swizzle", "a row too many")

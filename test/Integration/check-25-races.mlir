@@ -9,7 +9,7 @@
 // RUN: cmp %t.serial/z.npy %t.parallel/z.npy
 // RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-prepack-operands --ad-outline-kernels --ad-plan-memory --ad-verify-memory-plan -o /dev/null
 
-// Kernels of unknown sizes always share their work among threads.
+// Kernels of unknown sizes share their work among threads, which the report counts.
 // RUN: ad-opt %s --ad-to-cpu | FileCheck %s --check-prefix=THREADS
 // THREADS-LABEL: llvm.func @adrt_entry_open
 // THREADS-COUNT-6: llvm.call @adrt_parallel_for
@@ -17,7 +17,9 @@
 // RUN: ad-runner %s --entry open --arg x=normal:1 --dim x.0=96 --dim x.1=96 --arg w=normal:2 --dim w.0=96 --out-dir %t.open-1 --threads 1 --numerics reproducible
 // RUN: ad-runner %s --entry open --arg x=normal:1 --dim x.0=96 --dim x.1=96 --arg w=normal:2 --dim w.0=96 --out-dir %t.open-2 --threads 2 --numerics reproducible
 // RUN: ad-runner %s --entry open --arg x=normal:1 --dim x.0=96 --dim x.1=96 --arg w=normal:2 --dim w.0=96 --out-dir %t.open-3 --threads 3 --numerics reproducible
-// RUN: ad-runner %s --entry open --arg x=normal:1 --dim x.0=96 --dim x.1=96 --arg w=normal:2 --dim w.0=96 --out-dir %t.open-7 --threads 7 --numerics reproducible
+// RUN: ad-runner %s --entry open --arg x=normal:1 --dim x.0=96 --dim x.1=96 --arg w=normal:2 --dim w.0=96 --out-dir %t.open-7 --threads 7 --numerics reproducible --report %t.open-7.json
+// RUN: FileCheck %s --check-prefix=SHARED < %t.open-7.json
+// SHARED: "shared_loops": {{[1-9]}}
 // RUN: cmp %t.open-reference/y.npy %t.open-1/y.npy
 // RUN: cmp %t.open-reference/z.npy %t.open-1/z.npy
 // RUN: cmp %t.open-reference/y.npy %t.open-2/y.npy

@@ -7,6 +7,7 @@ everything into one place.
 """
 
 import functools
+import json
 import os
 import pathlib
 import re
@@ -81,7 +82,10 @@ def problem_of_threads(folder):
         out = folder / str(threads)
         sources = [f"--arg={argument}=normal:{seed}" for seed, argument in enumerate("xws")]
         subprocess.run([BIN / "ad-runner", folder / "wide.mlir", *sources, f"--threads={threads}", f"--out-dir={out}",
-                        f"--cache={folder / 'cache'}"], check=True)
+                        f"--cache={folder / 'cache'}", f"--report={folder / 'report.json'}"], check=True)
+        shared = json.loads((folder / "report.json").read_text())["shared_loops"]
+        if (shared > 0) != (threads > 1):
+            return f"{threads} threads share {shared} loops"
         results.add((out / "y.npy").read_bytes() + (out / "z.npy").read_bytes())
     return None if len(results) == 1 else f"threads give {len(results)} different results"
 

@@ -32,7 +32,7 @@
 // LAUNCH: cuda.mlir:[[#@LINE+13]]:8: error: {{.*}}cuLaunchKernel: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
 
 // RUN: %{fake} AD_FAKE_CUDA=cuStreamSynchronize %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=LATER
-// LATER: cuda.mlir:[[#@LINE+10]]:8: error: 'ad.launch' op cuStreamSynchronize: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
+// LATER: cuda.mlir:[[#@LINE+10]]:8: error: cuStreamSynchronize: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
 
 // RUN: %{fake} ad-runner --env | FileCheck %s --check-prefix=ENV
 // RUN: %{fake} adrt-run --env | FileCheck %s --check-prefix=ENV

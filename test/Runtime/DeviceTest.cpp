@@ -214,7 +214,7 @@ static void memoryRunsOutCleanly() {
   });
   EXPECT(status == ADRT_TARGET_ERROR &&
          f.context.getError().message ==
-             "the device has not enough memory for an intermediate tensor (buffer) of 101 bytes");
+             "the device has not enough memory for an intermediate tensor of 101 bytes");
 }
 
 static void kernelsFailAtTheirPlace() {

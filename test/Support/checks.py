@@ -4,9 +4,13 @@
 import argparse
 import contextlib
 import functools
+import os
 import pathlib
 import subprocess
 import tempfile
+
+# Programs of tests are small: what is asked for on several threads runs there. An empty value leaves it to the cost model.
+os.environ.setdefault("ADJOINT_PARALLEL_ALWAYS", "1")
 
 
 def run_checks(name, checks):

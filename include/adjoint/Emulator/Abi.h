@@ -75,6 +75,8 @@ enum class FenceKind : uint32_t { Memory, ProxyAsync };
 enum class ElementKind : uint32_t { F16, BF16, TF32, S8, U8, F64, F32, S32 };
 /// Whether a thread looks at an mbarrier, waits for some time or until it is through.
 enum class WaitKind : uint32_t { Test, Try, Wait };
+/// Among whom an arrival at an mbarrier releases, or a wait acquires: nobody, the CTA, the cluster.
+enum class MBarrierScope : uint32_t { Relaxed, Cta, Cluster };
 
 } // namespace adsim
 

@@ -55,6 +55,9 @@ public:
   void runTried(uint64_t identity, int64_t units, int64_t nanoseconds, unsigned threads, Body body,
                 void *closure);
 
+  /// Loops that were divided among threads since the process began.
+  int64_t getSharedLoops() const { return sharedLoops; }
+
   /// How many of `threads` threads a loop that takes `nanoseconds` is worth, if they are free and awake.
   unsigned threadsFor(int64_t nanoseconds, unsigned threads) const;
 
@@ -116,6 +119,7 @@ private:
   std::atomic<unsigned> started{0};     // raised under `starting`
   std::atomic<bool> startFailed{false}; // the system has no more threads
   std::atomic<bool> measured{false};
+  std::atomic<int64_t> sharedLoops{0};
   std::atomic<unsigned> size{1};
   std::atomic<unsigned> running{0};  // callers, and workers that are claimed
   std::atomic<unsigned> sleepers{0}; // callers that sleep until a loop ends

@@ -117,7 +117,7 @@ int64_t KernelEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const A
   return llvm::all_of(merged, [](int64_t size) { return size == 1; }) ? last : first;
 }
 
-// The axes from `first` on are one; elements have linear positions.
+// The axes from `first` on are one, along which vectors run; elements have linear positions.
 LogicalResult KernelEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first,
                                                   const Buffer &destination, const AxisRange &range) {
   Nest nest = nestOfSource(insert, range);
@@ -138,6 +138,8 @@ LogicalResult KernelEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
   nest.vectors = vectorsOfCopy;
   auto linear = [&](ArrayRef<Index> outer, ArrayRef<Value> extents, Value start, const Index &index) {
     Value row = indexConstant(0);
+    assert(llvm::all_of(outer, [](const Index &at) { return at.isUniform(); }) &&
+           "vectors run along the last axis");
     for (auto [axis, at] : llvm::enumerate(outer))
       row = binary<arith::AddIOp>(binary<arith::MulIOp>(row, extents[axis]), at.base);
     row = binary<arith::AddIOp>(binary<arith::MulIOp>(row, extents[first]), start);

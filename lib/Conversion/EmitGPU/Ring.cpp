@@ -59,17 +59,17 @@ void Ring::initialize() {
   NVVM::FenceMbarrierInitOp::create(builder, loc);
 }
 
-// Whoever waits learns what threads of all blocks have done that arrive.
-static NVVM::MemScopeKind scopeOf(const Ring::Shape &shape) {
-  return shape.cluster > 1 ? NVVM::MemScopeKind::CLUSTER : NVVM::MemScopeKind::CTA;
-}
+// The scope of the block suffices in clusters too: what lies in a stage is written and read by the
+// asynchronous proxy alone, and an arrival says that its reads are over. In the scope of the cluster each
+// would be a fence of all memory, in every step (decision 0017).
+static constexpr NVVM::MemScopeKind kScope = NVVM::MemScopeKind::CTA;
 
 void Ring::wait(Value barrier, Value parity) {
   auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
-  Value done = NVVM::MBarrierTryWaitOp::create(builder, loc, builder.getI1Type(), barrier, parity, Value(),
-                                               scopeOf(shape));
+  Value done =
+      NVVM::MBarrierTryWaitOp::create(builder, loc, builder.getI1Type(), barrier, parity, Value(), kScope);
   Value yes = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
   Value again = arith::XOrIOp::create(builder, loc, done, yes);
   scf::ConditionOp::create(builder, loc, again, ValueRange());
@@ -81,7 +81,7 @@ Value Ring::startFilling(Value piece) {
   wait(barrierOf(piece, shape.stages), roundOf(piece, 1));
   Value full = barrierOf(piece, 0);
   Value bytes = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), shape.bytes);
-  NVVM::MBarrierArriveExpectTxOp::create(builder, loc, Type(), full, bytes, NVVM::MemScopeKind::CTA,
+  NVVM::MBarrierArriveExpectTxOp::create(builder, loc, Type(), full, bytes, kScope,
                                          /*relaxed=*/false, Value());
   return full;
 }
@@ -95,5 +95,5 @@ void Ring::release(Value piece, Value block) {
     Type inCluster = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
     barrier = NVVM::MapaOp::create(builder, loc, inCluster, barrier, rank);
   }
-  NVVM::MBarrierArriveOp::create(builder, loc, Type(), barrier, Value(), scopeOf(shape));
+  NVVM::MBarrierArriveOp::create(builder, loc, Type(), barrier, Value(), kScope);
 }

@@ -18,13 +18,13 @@ Value HostEmitter::deviceArgument(unsigned number) {
   Value described = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
                                         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
   Value memory = call("adrt_argument", pointerType, {context, described, i32(number)});
-  guardNotNull(memory);
+  guardMemory(memory, loc);
   return memory;
 }
 
 Value HostEmitter::deviceConstant(Value data, const HostTensor &described) {
   Value memory = call("adrt_constant", pointerType, {context, data, byteCount(described)});
-  guardNotNull(memory);
+  guardMemory(memory, loc);
   return memory;
 }
 
@@ -163,10 +163,9 @@ SmallVector<Value> HostEmitter::tensorMapsFor(LaunchOp launch, func::FuncOp kern
       LLVM::StoreOp::create(builder, loc, i32(size), address);
     }
     places.push_back(stackSlot(bytes, 1, kTensorMapAlignment));
-    guard(
-        call("adrt_tensor_map", builder.getI32Type(),
-             {context, shared.site(builder, loc, "ad.launch"), places.back(), describe(tensors.lookup(input)),
-              sizes, i32(map.getAs<IntegerAttr>("swizzle").getInt()), i32(map.contains("tf32"))}));
+    guard(call("adrt_tensor_map", builder.getI32Type(),
+               {context, shared.site(builder, loc, ""), places.back(), describe(tensors.lookup(input)), sizes,
+                i32(map.getAs<IntegerAttr>("swizzle").getInt()), i32(map.contains("tf32"))}));
   }
   return places;
 }
@@ -198,7 +197,7 @@ void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<
   }
   Value number = i32(shared.kernelNumber(kernel.getSymName()));
   guard(call("adrt_launch", builder.getI32Type(),
-             {context, shared.site(builder, loc, "ad.launch"), number, gridFor(launch, kernel), pointers,
+             {context, shared.site(builder, loc, ""), number, gridFor(launch, kernel), pointers,
               shared.data(builder, loc, DenseElementsAttr::get(bytesType, ArrayRef(bytes))),
               i32(arguments.size())}));
 }

@@ -27,7 +27,8 @@ LogicalResult HostEmitter::emit() {
   plan = *MemoryPlan::read(source);
   declareEntry();
   arena = call("adrt_arena", pointerType, {context, i64(plan.pools.front())});
-  guardNotNull(arena);
+  guardMemory(
+      arena, userOf([](const PlannedPlace &place) { return place.home == Home::pool && place.number == 0; }));
   bindDevice();
   bindArguments();
   bindResults();
@@ -68,10 +69,24 @@ Value HostEmitter::call(StringRef name, Type result, ValueRange operands) {
 void HostEmitter::guard(Value status) { GuardOp::create(builder, loc, status); }
 
 // A service that returns no memory has recorded why: mostly, that there is too little.
-void HostEmitter::guardNotNull(Value pointer) {
-  Value null = LLVM::ZeroOp::create(builder, loc, pointerType);
-  Value isNull = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, pointer, null);
-  guard(arith::SelectOp::create(builder, loc, isNull, i32(ADRT_TARGET_ERROR), i32(ADRT_OK)));
+void HostEmitter::guardMemory(Value pointer, Location user) {
+  guard(
+      call("adrt_require_memory", builder.getI32Type(), {context, pointer, shared.site(builder, user, "")}));
+}
+
+// Where the largest of the buffers that are wanted is filled.
+Location HostEmitter::userOf(function_ref<bool(const PlannedPlace &)> wanted) {
+  Location found = source.getLoc();
+  int64_t most = -1;
+  source.walk([&](Operation *op) {
+    auto buffers = op->getAttrOfType<DenseI64ArrayAttr>("ad.buffer");
+    for (int64_t buffer : buffers ? buffers.asArrayRef() : ArrayRef<int64_t>())
+      if (buffer >= 0 && wanted(plan.places[buffer]) && plan.places[buffer].bytes > most) {
+        most = plan.places[buffer].bytes;
+        found = op->getLoc();
+      }
+  });
+  return found;
 }
 
 // Memory of one call frame. In the entry block, so that loops do not grow the stack.
@@ -153,7 +168,7 @@ HostEmitter::HostTensor HostEmitter::place(RankedTensorType type, ArrayRef<Value
     auto bytes = [&](int64_t perElement) -> Value { return saturatedProduct(unit, i64(perElement)); };
     Value pool =
         call("adrt_buffer", pointerType, {context, i32(place.number), bytes(plan.pools[place.number])});
-    guardNotNull(pool);
+    guardMemory(pool, loc);
     tensor.pointer = at(pool, bytes(place.offset));
   }
   return tensor;

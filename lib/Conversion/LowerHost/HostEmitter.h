@@ -224,7 +224,8 @@ private:
   Value stackSlot(Type type, int64_t count, unsigned alignment = 8);
   Value call(StringRef name, Type result, ValueRange operands);
   void guard(Value status);
-  void guardNotNull(Value pointer);
+  void guardMemory(Value pointer, Location user);
+  Location userOf(function_ref<bool(const PlannedPlace &)> wanted);
   Value i32(int64_t value);
   Value i64(int64_t value);
   Value toI64(Value index);

@@ -132,7 +132,7 @@ void HostEmitter::launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayR
     return launchUnits(whole);
   Value nanoseconds = nanosecondsOf(kernel, operands);
   if (fewestThreads.getInt() == 1)
-    return guardNotNull(launchPartialReductions(launch, kernel, operands, nanoseconds));
+    return guardMemory(launchPartialReductions(launch, kernel, operands, nanoseconds), loc);
   // One thread needs no partial results, and several do not where there are units for all of them.
   Value threads = call("adrt_threads_for", builder.getI64Type(), {context, nanoseconds});
   Value enough = arith::SelectOp::create(
@@ -148,7 +148,7 @@ void HostEmitter::launchOnProcessor(LaunchOp launch, func::FuncOp kernel, ArrayR
     builder.setInsertionPointToStart(branch.thenBlock());
     scf::YieldOp::create(builder, loc, launchPartialReductions(launch, kernel, operands, nanoseconds));
   }
-  guardNotNull(branch.getResult(0));
+  guardMemory(branch.getResult(0), loc);
 }
 
 // All units of the kernel, on threads where there are several.

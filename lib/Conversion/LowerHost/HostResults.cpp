@@ -17,7 +17,9 @@ Value HostEmitter::allocateResult(unsigned number, const HostTensor &like) {
   Value data = call("adrt_result", pointerType,
                     {context, resultSlot(number), i32(number), i32(elementNumber(like.type.getElementType())),
                      i32(like.type.getRank()), shapeArray(like)});
-  guardNotNull(data);
+  guardMemory(data, userOf([&](const PlannedPlace &place) {
+                return place.home == Home::result && place.number == number;
+              }));
   return data;
 }
 

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace mlir::ad::emulator;
+using adsim::MBarrierScope;
 
 static Value orOne(Lowering &l, Value predicate) {
   return predicate ? l.asInteger(predicate, 32) : l.constant(1);
@@ -37,50 +38,58 @@ static LogicalResult lowerComplete(Lowering &l, NVVM::MBarrierCompleteTxOp op) {
 namespace {
 struct Arrival {
   Value address, count, bytes, predicate;
-  bool drop = false, relaxed = false;
+  bool drop = false;
+  MBarrierScope scope = MBarrierScope::Cta;
 };
 } // namespace
+
+template <typename Op> static MBarrierScope scopeOf(Op op) {
+  if (op.getRelaxed())
+    return MBarrierScope::Relaxed;
+  return op.getScope() == NVVM::MemScopeKind::CTA ? MBarrierScope::Cta : MBarrierScope::Cluster;
+}
 
 static LogicalResult emitArrival(Lowering &l, const Arrival &arrival) {
   Value count = arrival.count ? arrival.count : l.constant(1);
   Value bytes = arrival.bytes ? arrival.bytes : l.constant(0);
   l.replace(l.callAt("adsim_mbarrier_arrive", l.i64,
-                     {arrival.address, count, bytes, l.constant(arrival.drop), l.constant(arrival.relaxed),
-                      orOne(l, arrival.predicate)}));
+                     {arrival.address, count, bytes, l.constant(arrival.drop),
+                      l.constant(static_cast<int64_t>(arrival.scope)), orOne(l, arrival.predicate)}));
   return success();
 }
 
 static LogicalResult lowerArrive(Lowering &l, NVVM::MBarrierArriveOp op) {
-  return emitArrival(l, {op.getAddr(), op.getCount(), {}, {}, false, op.getRelaxed()});
+  return emitArrival(l, {op.getAddr(), op.getCount(), {}, {}, false, scopeOf(op)});
 }
 static LogicalResult lowerArriveDrop(Lowering &l, NVVM::MBarrierArriveDropOp op) {
-  return emitArrival(l, {op.getAddr(), op.getCount(), {}, {}, true, op.getRelaxed()});
+  return emitArrival(l, {op.getAddr(), op.getCount(), {}, {}, true, scopeOf(op)});
 }
 static LogicalResult lowerArriveNoComplete(Lowering &l, NVVM::MBarrierArriveNocompleteOp op) {
   return emitArrival(l, {op.getAddr(), op.getCount(), {}, {}});
 }
 static LogicalResult lowerArriveExpect(Lowering &l, NVVM::MBarrierArriveExpectTxOp op) {
-  return emitArrival(l, {op.getAddr(), {}, op.getTxcount(), op.getPredicate(), false, op.getRelaxed()});
+  return emitArrival(l, {op.getAddr(), {}, op.getTxcount(), op.getPredicate(), false, scopeOf(op)});
 }
 
-static Value emitWait(Lowering &l, Value address, Value stateOrPhase, adsim::WaitKind kind) {
+static Value emitWait(Lowering &l, Value address, Value stateOrPhase, adsim::WaitKind kind,
+                      MBarrierScope scope) {
   bool parity = stateOrPhase.getType() == l.i32;
-  Value done = l.callAt(
-      "adsim_mbarrier_wait", l.i32,
-      {address, l.asInteger(stateOrPhase, 64), l.constant(parity), l.constant(static_cast<int64_t>(kind))});
+  Value done = l.callAt("adsim_mbarrier_wait", l.i32,
+                        {address, l.asInteger(stateOrPhase, 64), l.constant(parity),
+                         l.constant(static_cast<int64_t>(kind)), l.constant(static_cast<int64_t>(scope))});
   return l.fromInteger(done, l.i1);
 }
 
 static LogicalResult lowerTestWait(Lowering &l, NVVM::MBarrierTestWaitOp op) {
-  l.replace(emitWait(l, op.getAddr(), op.getStateOrPhase(), adsim::WaitKind::Test));
+  l.replace(emitWait(l, op.getAddr(), op.getStateOrPhase(), adsim::WaitKind::Test, scopeOf(op)));
   return success();
 }
 static LogicalResult lowerTryWait(Lowering &l, NVVM::MBarrierTryWaitOp op) {
-  l.replace(emitWait(l, op.getAddr(), op.getStateOrPhase(), adsim::WaitKind::Try));
+  l.replace(emitWait(l, op.getAddr(), op.getStateOrPhase(), adsim::WaitKind::Try, scopeOf(op)));
   return success();
 }
 static LogicalResult lowerWait(Lowering &l, NVVM::MBarrierTryWaitParityOp op) {
-  emitWait(l, op.getAddr(), op.getPhase(), adsim::WaitKind::Wait);
+  emitWait(l, op.getAddr(), op.getPhase(), adsim::WaitKind::Wait, MBarrierScope::Cta);
   l.replace();
   return success();
 }

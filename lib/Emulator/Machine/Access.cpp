@@ -45,11 +45,18 @@ struct Ordered {
   const Accessor &by;
   uint32_t cluster;
 
+  /// The asynchronous proxy writes after what an mbarrier says that it has done.
+  bool isOver(const Record &old) const {
+    constexpr unsigned asyncWrite = RecordAsync | RecordWrite;
+    return old.is(RecordAsync) && (by.flags & asyncWrite) == asyncWrite &&
+           by.thread->completed.at(old.slot) >= old.tick;
+  }
+
   bool operator()(const Record &old) const {
     if (old.is(RecordPending))
       return false;
     if (old.cluster == cluster)
-      return by.seen->covers(by.thread->slot, old.slot, old.tick);
+      return by.seen->covers(by.thread->slot, old.slot, old.tick) || isOver(old);
     if (!by.thread->foreign)
       return false;
     auto found = by.thread->foreign->find(old.cluster);

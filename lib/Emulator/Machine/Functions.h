@@ -49,9 +49,9 @@ void adsim_mbarrier_inval(adsim::Thread *, const void *pointer, uint32_t site);
 void adsim_mbarrier_expect(adsim::Thread *, const void *pointer, uint32_t bytes, uint32_t site);
 void adsim_mbarrier_complete(adsim::Thread *, const void *pointer, uint32_t bytes, uint32_t site);
 uint64_t adsim_mbarrier_arrive(adsim::Thread *, const void *pointer, uint32_t count, uint32_t bytes,
-                               uint32_t drop, uint32_t relaxed, uint32_t predicate, uint32_t site);
+                               uint32_t drop, uint32_t scope, uint32_t predicate, uint32_t site);
 uint32_t adsim_mbarrier_wait(adsim::Thread *, const void *pointer, uint64_t phase, uint32_t byParity,
-                             uint32_t kind, uint32_t site);
+                             uint32_t kind, uint32_t scope, uint32_t site);
 
 // SmallCopies.cpp
 void adsim_cp_async(adsim::Thread *, char *destination, const char *source, uint32_t bytes,

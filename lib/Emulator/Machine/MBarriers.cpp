@@ -23,11 +23,12 @@ void completePhase(Worker &worker, MBarrier &barrier) {
   barrier.pending = barrier.count;
   if (worker.races) {
     if (barrier.tracked) {
-      barrier.seen.add(barrier.slot, barrier.phase);
-      barrier.fenced.add(barrier.slot, barrier.phase);
+      barrier.inCta.seen.add(barrier.slot, barrier.phase);
+      barrier.inCta.fenced.add(barrier.slot, barrier.phase);
     }
-    barrier.doneSeen = barrier.seen.finish();
-    barrier.doneFenced = barrier.fenced.finish();
+    barrier.doneInCta = {barrier.inCta.seen.finish(), barrier.inCta.fenced.finish()};
+    barrier.doneFromOthers = {barrier.fromOthers.seen.finish(), barrier.fromOthers.fenced.finish()};
+    barrier.doneCompleted = barrier.completed.finish();
     barrier.doneForeign = nullptr;
     for (const Foreign &foreign : barrier.foreign)
       barrier.doneForeign = joinForeign(barrier.doneForeign, foreign);
@@ -92,7 +93,31 @@ void adsim::completeTransactions(Worker &worker, MBarrier &barrier, uint32_t byt
   completePhase(worker, barrier);
 }
 
-bool adsim::arrive(Thread &self, MBarrier &barrier, uint32_t count, bool relaxed, uint32_t site) {
+/// What the arrival releases. An arrival from another CTA orders memory in the scope of the cluster only.
+/// That an asynchronous operation is over, which the thread has waited for, needs no order of memory.
+static void releaseAt(Thread &self, MBarrier &barrier, MBarrierScope scope) {
+  bool isRemote = self.cta->rank != barrier.rank;
+  barrier.completed.add(self.slot, self.seen);
+  barrier.completed.add(self.completed);
+  if (scope == MBarrierScope::Cluster || (scope == MBarrierScope::Cta && !isRemote)) {
+    Released &released = isRemote ? barrier.fromOthers : barrier.inCta;
+    released.seen.add(self.slot, self.seen);
+    released.fenced.add(self.slot, self.fenced);
+    if (self.foreign)
+      barrier.foreign.push_back(self.foreign);
+  }
+  release(self);
+}
+
+static void acquireAt(Thread &self, const MBarrier &barrier, MBarrierScope scope) {
+  self.completed = self.worker->joiner.join(self.completed, barrier.doneCompleted);
+  if (scope != MBarrierScope::Relaxed)
+    acquire(self, barrier.doneInCta.seen, barrier.doneInCta.fenced, barrier.doneForeign);
+  if (scope == MBarrierScope::Cluster)
+    acquire(self, barrier.doneFromOthers.seen, barrier.doneFromOthers.fenced, barrier.doneForeign);
+}
+
+bool adsim::arrive(Thread &self, MBarrier &barrier, uint32_t count, MBarrierScope scope, uint32_t site) {
   Worker &worker = *self.worker;
   if (!count || count > barrier.pending)
     return misuse(self, site,
@@ -101,13 +126,8 @@ bool adsim::arrive(Thread &self, MBarrier &barrier, uint32_t count, bool relaxed
                       " more of " + std::to_string(barrier.count),
                   &barrier);
   barrier.pending -= count;
-  if (worker.races && !relaxed) {
-    barrier.seen.add(self.slot, self.seen);
-    barrier.fenced.add(self.slot, self.fenced);
-    if (self.foreign)
-      barrier.foreign.push_back(self.foreign);
-    release(self);
-  }
+  if (worker.races)
+    releaseAt(self, barrier, scope);
   completePhase(worker, barrier);
   return true;
 }
@@ -148,6 +168,7 @@ void adsim_mbarrier_init(Thread *self, const void *pointer, uint32_t count, uint
   slot->initSlot = self->slot;
   slot->initTick = self->seen.own;
   slot->slot = worker.nextSlot++;
+  slot->rank = cta->rank;
   slot->count = count;
   slot->pending = count;
   cta->written.clear(offset, 8);
@@ -177,7 +198,7 @@ void adsim_mbarrier_complete(Thread *self, const void *pointer, uint32_t bytes, 
 }
 
 uint64_t adsim_mbarrier_arrive(Thread *self, const void *pointer, uint32_t count, uint32_t bytes,
-                               uint32_t drop, uint32_t relaxed, uint32_t predicate, uint32_t site) {
+                               uint32_t drop, uint32_t scope, uint32_t predicate, uint32_t site) {
   if (!predicate)
     return 0;
   Worker &worker = *self->worker;
@@ -189,13 +210,13 @@ uint64_t adsim_mbarrier_arrive(Thread *self, const void *pointer, uint32_t count
     worker.leave(*self);
   if (drop)
     barrier->count -= std::min(barrier->count, count);
-  if (!arrive(*self, *barrier, count, relaxed, site))
+  if (!arrive(*self, *barrier, count, static_cast<MBarrierScope>(scope), site))
     worker.leave(*self);
   return phase;
 }
 
 uint32_t adsim_mbarrier_wait(Thread *self, const void *pointer, uint64_t phase, uint32_t byParity,
-                             uint32_t kind, uint32_t site) {
+                             uint32_t kind, uint32_t scope, uint32_t site) {
   Worker &worker = *self->worker;
   ++worker.statistics.mbarrierPolls;
   MBarrier *barrier = findMBarrier(*self, pointer, "waits at", site);
@@ -224,6 +245,6 @@ uint32_t adsim_mbarrier_wait(Thread *self, const void *pointer, uint64_t phase, 
   if (!done())
     return 0;
   if (worker.races)
-    acquire(*self, barrier->doneSeen, barrier->doneFenced, barrier->doneForeign);
+    acquireAt(*self, *barrier, static_cast<MBarrierScope>(scope));
   return 1;
 }

@@ -13,7 +13,7 @@ MBarrier *findMBarrier(Thread &self, const void *pointer, const char *what, uint
 /// `bytes` of a copy have arrived; may complete the phase.
 void completeTransactions(Worker &worker, MBarrier &barrier, uint32_t bytes);
 /// `count` arrivals of `self`. False after a failure.
-bool arrive(Thread &self, MBarrier &barrier, uint32_t count, bool relaxed, uint32_t site);
+bool arrive(Thread &self, MBarrier &barrier, uint32_t count, MBarrierScope scope, uint32_t site);
 
 } // namespace adsim
 

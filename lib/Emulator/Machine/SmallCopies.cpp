@@ -106,6 +106,6 @@ void adsim_cp_async_arrive(Thread *self, const void *pointer, uint32_t noIncreme
   adsim_cp_async_wait(self, 0, site);
   if (!noIncrement)
     ++barrier->pending;
-  if (!arrive(*self, *barrier, 1, /*relaxed=*/false, site))
+  if (!arrive(*self, *barrier, 1, MBarrierScope::Cta, site))
     self->worker->leave(*self);
 }

@@ -91,8 +91,17 @@ struct Barrier {
   std::vector<Foreign> foreign;
 };
 
+/// What arrivals at an mbarrier release in a phase.
+struct Released {
+  ClockGather seen, fenced;
+};
+struct Acquired {
+  Clock seen, fenced;
+};
+
 struct MBarrier {
   uint32_t offset = 0, slot = 0;
+  uint32_t rank = 0;                                      ///< of its CTA
   uint32_t initSite = noSite, initSlot = 0, initTick = 0; ///< where, and by whom when
   uint32_t count = 0;
   int64_t pending = 0, transactions = 0;
@@ -100,9 +109,12 @@ struct MBarrier {
   bool valid = true;
   bool tracked = false; ///< copies complete in this phase
   std::vector<Thread *> waiters;
-  ClockGather seen, fenced;
+  Released inCta, fromOthers; ///< by threads of its CTA, and by others in the scope of the cluster
+  ClockGather completed;      ///< by all arrivals, relaxed ones too: asynchronous operations that are over
   std::vector<Foreign> foreign;
-  Clock doneSeen, doneFenced;
+  // Of the phase before.
+  Acquired doneInCta, doneFromOthers;
+  Clock doneCompleted;
   Foreign doneForeign;
 };
 
@@ -155,6 +167,7 @@ struct Thread : ThreadHeader {
   bool released = false;
   Foreign foreign, pendingForeign;
   Clock pendingSeen; ///< read by relaxed atomics, for the next fence
+  Clock completed;   ///< asynchronous operations that mbarriers say are over
 
   /// Makes it a new thread, which keeps the memory of the old one.
   void reset() {
@@ -163,7 +176,7 @@ struct Thread : ThreadHeader {
     barrierResult = clusterTarget = 0;
     seen = {Clock(), 1};
     fenced = {};
-    releaseSeen = pendingSeen = Clock();
+    releaseSeen = pendingSeen = completed = Clock();
     foreign = pendingForeign = nullptr;
     wgmma.reset();
     openCopies.clear();

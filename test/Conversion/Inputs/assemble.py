@@ -2,12 +2,13 @@
 """assemble.py PTXAS: the kernels of programs as ptxas takes them, for every chip that ad-serialize-kernels knows.
 
 Each kernel must assemble without a warning and, but for f64, without spilled registers; contractions on tensor cores must have the
-instructions of their chip, and of no other one. Prints the worst registers and stack of each program."""
+instructions of their chip, and of no other one, and no fence of all memory in a loop. Prints the worst registers and stack of each program."""
 
 import pathlib
 import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -53,7 +54,7 @@ OF_UNKNOWN_SIZES = [("?", "?", "?")]
 # Products that threads multiply and add, by large tiles: of whole tiles and pieces, and with rests.
 OF_SUMS_IN_ORDER = [(2048, 4096, 208), (2050, 4100, 211)]
 OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait", "prefetch.param.tensormap"]
-OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster", "mbarrier.arrive.release.cluster.shared::cluster",
+OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster", "mbarrier.arrive.shared::cluster.b64 _",
                "barrier.cluster.arrive", "barrier.cluster.wait"]
 OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
 
@@ -157,12 +158,58 @@ def instructions_missed(stem, chip, kernels, by_warpgroups):
             yield f"{found} kernels with {text}, expected {of_clusters}"
 
 
+NVDISASM = pathlib.Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin" / "nvdisasm"
+# What a fence of memory in the scope of clusters or of the GPU becomes.
+FENCES = re.compile(r"MEMBAR\.(?!ALL\.CTA)\S*|ERRBAR|CCTL\.IVALL")
+
+
+def successors(lines, labels, number):
+    """The numbers of the lines that may follow one."""
+    line = lines[number]
+    instruction = re.match(r"\s+/\*[0-9a-f]+\*/\s+(@!?U?P\w+ )?\s*([A-Z]\S*)", line)
+    jumps = instruction and re.match(r"BRA|BRX|JMP|BSSY|CALL|EXIT|RET", instruction[2])
+    if jumps:  # BSSY names where BSYNC goes on
+        yield from (labels[name] for name in re.findall(r"\.L_\w+", line) if name in labels)
+    ends = jumps and not instruction[1] and re.match(r"(BRA|BRX|JMP)\b|EXIT|RET", instruction[2])
+    if not ends and number + 1 < len(lines):
+        yield number + 1
+
+
+def is_in_loop(lines, labels, number):
+    reached, next_ones = set(), list(successors(lines, labels, number))
+    while next_ones:
+        current = next_ones.pop()
+        if current == number:
+            return True
+        if current not in reached:
+            reached.add(current)
+            next_ones += successors(lines, labels, current)
+    return False
+
+
+def fences_in_loops(code):
+    """The fences of each function that may be run again and again, in text of nvdisasm."""
+    for function in code.split(".section\t.text.")[1:]:
+        lines = function.splitlines()
+        labels = {label[1]: number for number, line in enumerate(lines) if (label := re.match(r"(\.L_\w+):", line))}
+        for number, line in enumerate(lines):
+            if (fence := FENCES.search(line)) and is_in_loop(lines, labels, number):
+                yield f"{lines[0].split(',')[0]}: {fence[0]} in a loop"
+
+
+def checked_code(cubin):
+    """How many fences there are, in loops and elsewhere; the first in number has to be none."""
+    done = subprocess.run([NVDISASM, "-c", cubin], capture_output=True, text=True, check=True)
+    return list(fences_in_loops(done.stdout)), len(FENCES.findall(done.stdout))
+
+
 def complaints(ptxas, path, chip):
     """What is wrong with the program's kernels, and the most registers and bytes of stack that one has."""
     ptx = ptx_of(path, chip)
     if ptx is None:
         return [], (0, 0), 0
-    done = subprocess.run([ptxas, "-v", "-arch", chip, "-o", "/dev/null", "-"], input=ptx, capture_output=True, text=True)
+    cubin = path.parent / "kernels.cubin" if path.stem.startswith("products") and chip == "sm_90a" else "/dev/null"
+    done = subprocess.run([ptxas, "-v", "-arch", chip, "-o", cubin, "-"], input=ptx, capture_output=True, text=True)
     text = done.stdout + done.stderr
     wrong = [line for line in text.splitlines() if re.search(r"error|fatal|warning|C75\d\d", line)]
     spills = max(map(int, re.findall(r"(\d+) bytes spill", text)), default=0)
@@ -177,6 +224,11 @@ def complaints(ptxas, path, chip):
     by_warpgroups = {name for name, text in kernels.items() if OF_WARPGROUPS[0] in text}
     if path.stem.startswith("products"):
         wrong += instructions_missed(path.stem, chip, kernels, by_warpgroups)
+    if cubin != "/dev/null" and not done.returncode:
+        in_loops, fences = checked_code(cubin)
+        wrong += in_loops
+        if by_warpgroups and not fences:
+            wrong.append("no fence at all, where clusters begin with one: nvdisasm writes what this test does not know")
     for kernel, n in used:
         most = OF_LARGE_TILES if kernel.startswith("dot") else REGISTERS
         if path.stem.startswith("products") and kernel not in by_warpgroups:
