@@ -60,9 +60,8 @@ Error damaged(const llvm::Twine &what) { return usageError("the file is damaged:
 
 Error checkMagic(StringRef bytes) {
   if (!bytes.starts_with(magic.substr(0, std::min(bytes.size(), magic.size()))) || bytes.empty())
-    return usageError("not a compiled program: it does not begin as an .adx file does; ad-runner "
-                      "PROGRAM.mlir --emit FILE.adx "
-                      "writes one");
+    return usageError("not a compiled program: it does not begin as an .adx file does; "
+                      "ad-runner PROGRAM.mlir --emit FILE.adx writes one");
   return Error::success();
 }
 

@@ -15,7 +15,8 @@ def RunVis : OptionVisibility;
 let Visibility = [DefaultVis, RunVis] in {
 defm entry : Value<"entry", "NAME", "The function to run (default: main, or the one that a compiled file has)">;
 defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, gpu-sim, cuda; a compiled file runs only where it was compiled for, never on reference">;
-defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros or arange; if a name contains =, the longest matching name is used">;
+defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], "
+    "uniform:SEED[:SCALE], zeros or arange; if a name contains =, the longest matching name is used">;
 defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
 defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for a generated argument">;
 defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy">;

@@ -134,7 +134,7 @@ int32_t adrt_context::fail(int32_t status, const adrt_site *site, std::string me
   return status;
 }
 
-int32_t adrt_context::requireMemory(const void *memory, const adrt_site *site) {
+int32_t adrt_context::requireAllocated(const void *memory, const adrt_site *site) {
   if (memory)
     return ADRT_OK;
   std::lock_guard<std::mutex> lock(errorMutex);

@@ -92,8 +92,8 @@ void *adrt_buffer(adrt_context *context, int32_t buffer, int64_t bytes) {
   return context->allocateBuffer(buffer, bytes);
 }
 
-int32_t adrt_require_memory(adrt_context *context, const void *memory, const adrt_site *site) {
-  return context->requireMemory(memory, site);
+int32_t adrt_require_allocated(adrt_context *context, const void *memory, const adrt_site *site) {
+  return context->requireAllocated(memory, site);
 }
 
 void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int32_t type, int32_t rank,

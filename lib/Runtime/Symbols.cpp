@@ -29,7 +29,7 @@ SymbolTable adrt::getSymbols() {
       {"adrt_fail", address(adrt_fail)},
       {"adrt_arena", address(adrt_arena)},
       {"adrt_buffer", address(adrt_buffer)},
-      {"adrt_require_memory", address(adrt_require_memory)},
+      {"adrt_require_allocated", address(adrt_require_allocated)},
       {"adrt_result", address(adrt_result)},
       {"adrt_feed", address(adrt_feed)},
       {"adrt_receive", address(adrt_receive)},

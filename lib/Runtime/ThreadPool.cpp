@@ -394,7 +394,6 @@ unsigned ThreadPool::share(unsigned wanted, int64_t units, Body body, void *clos
     body(closure, 0, units);
     return 1;
   }
-  sharedLoops.fetch_add(1, std::memory_order_relaxed);
   bool always = dividesAlways();
   Caller caller;
   start(std::min(wanted, size.load()) - 1);
@@ -402,6 +401,8 @@ unsigned ThreadPool::share(unsigned wanted, int64_t units, Body body, void *clos
     measure();
   uint16_t claimed[mostThreads];
   unsigned helpers = claim(wanted - 1, claimed);
+  if (helpers)
+    sharedLoops.fetch_add(1, std::memory_order_relaxed);
   Job job = {body, closure, units, always ? wanted : helpers + 1, {helpers}};
   for (unsigned i = 0; i < helpers; ++i)
     workers[claimed[i]]->post(job, i + 1);

@@ -239,6 +239,33 @@ void checkAccumulators() {
   finds(Mistake::NoFenceBehindRead, "behind the last access to its accumulators");
 }
 
+/// Asks for some registers, as setmaxnreg.inc or .dec.
+void setRegisters(void **arguments) {
+  const auto *wanted = static_cast<uint32_t *>(arguments[0]);
+  adsim_set_max_registers(adsim_self(), wanted[0], wanted[1], 0);
+}
+
+void checkRegisterCounts() {
+  auto failureOf = [](uint32_t launched, uint32_t count, bool increases) {
+    uint32_t wanted[] = {count, increases};
+    void *arguments[] = {wanted};
+    KernelCode code = makeKernel(setRegisters);
+    code.registers = launched;
+    return adsim::launch(code, arguments, makeLaunch(1, 384)).message;
+  };
+  auto has = [](const std::string &text, const char *part) { return text.find(part) != std::string::npos; };
+  expect(failureOf(168, 40, false).empty(), "a kernel of 168 registers gives some up");
+  expect(has(failureOf(168, 160, true), "setmaxnreg.inc to 160 registers in a thread that has 168"),
+         "an increase to fewer registers");
+  expect(has(failureOf(168, 176, false), "setmaxnreg.dec to 176 registers in a thread that has 168"),
+         "a decrease to more registers");
+  expect(has(failureOf(168, 176, true), "wait for registers of others"),
+         "an increase that nobody makes room for");
+  // 384 threads can have 168 each; the assembler may have given them less.
+  expect(failureOf(0, 160, true).empty(), "an increase from a count that is not known");
+  expect(has(failureOf(0, 176, true), "wait for registers of others"), "more registers than there are");
+}
+
 void checkHalves() {
   int wrong = 0;
   for (uint32_t bits = 0; bits < 1u << 16; ++bits) {
@@ -260,6 +287,7 @@ int main() {
   checkShapes();
   checkRegisterOperands();
   checkAccumulators();
+  checkRegisterCounts();
   checkHalves();
   std::printf("%d run, %d failed\n", run, failures);
   return failures != 0;

@@ -82,7 +82,6 @@ def check(seed, folder):
 
 
 def main():
-    os.environ["ADJOINT_PARALLEL_ALWAYS"] = "1"
     return checks.run_seeds("divided reductions", check, COUNT)
 
 

@@ -3,11 +3,11 @@
 // Axes that are empty in this run, with others around them whose units threads share.
 //
 // RUN: ad-runner %s --target cpu --threads 1 --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
-// RUN: env ADJOINT_PARALLEL_ALWAYS=1 ad-runner %s --target cpu --threads 2 --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
-// RUN: env ADJOINT_PARALLEL_ALWAYS=1 ad-runner %s --target cpu --threads 2 --tiles small --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
-// RUN: env ADJOINT_PARALLEL_ALWAYS=1 ad-runner %s --target cpu --threads 2 --arg x=normal:1 --dim x.0=3 --dim x.1=4 --dim x.2=0 --print | FileCheck %s --check-prefix=LAST
+// RUN: ad-runner %s --target cpu --threads 2 --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
+// RUN: ad-runner %s --target cpu --threads 2 --tiles small --arg x=normal:1 --dim x.0=3 --dim x.1=0 --dim x.2=5 --print | FileCheck %s
+// RUN: ad-runner %s --target cpu --threads 2 --arg x=normal:1 --dim x.0=3 --dim x.1=4 --dim x.2=0 --print | FileCheck %s --check-prefix=LAST
 // RUN: ad-runner %s --entry known --target cpu --arg x=zeros --arg w=normal:1 --dim x.2=5 --dim w.0=5 --dim w.1=7 --print | FileCheck %s --check-prefix=KNOWN
-// RUN: env ADJOINT_PARALLEL_ALWAYS=1 ad-runner %s --entry nothing --target cpu --threads 2 --arg a=zeros --arg b=zeros --dim a.1=2 --dim b.0=0 --print | FileCheck %s --check-prefix=NOTHING
+// RUN: ad-runner %s --entry nothing --target cpu --threads 2 --arg a=zeros --arg b=zeros --dim a.1=2 --dim b.0=0 --print | FileCheck %s --check-prefix=NOTHING
 // NOTHING: r: tensor<i32> = 0
 // KNOWN: y: tensor<3x0x7xf32> =
 // KNOWN: s: tensor<0x7xf32> =

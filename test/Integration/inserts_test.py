@@ -25,10 +25,6 @@ TARGETS = {"cpu": ["--target", "cpu", "--threads", "1"], "three threads": ["--ta
            "gpu-sim": ["--target", "gpu-sim"]}
 
 
-def tensor(element, shape):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-
-
 class Case:
     """One insertion: the lines of the program, and its arguments with their types."""
 
@@ -46,11 +42,11 @@ class Case:
 
     def argument(self, shape, known):
         self.shapes.append(shape)
-        self.types.append(tensor(self.element, known))
+        self.types.append(elements.tensor(self.element, known))
         return f"%{self.name}_{len(self.shapes) - 1}"
 
     def result_of(self, text, known):
-        self.result = tensor(self.element, known)
+        self.result = elements.tensor(self.element, known)
         self.text = f"{self.prefix}  %{self.name} = {text}\n"
 
     def concat(self, shape):
@@ -105,7 +101,6 @@ def wrong(kind, element, folder):
 
 
 def main():
-    os.environ["ADJOINT_PARALLEL_ALWAYS"] = "1"
     return checks.run_checks("inserts", [(f"{kind} {element}", functools.partial(wrong, kind, element))
                                          for kind in ("concat", "pad", "update") for element in ("f32", "f64", "bf16", "i8", "i1")])
 

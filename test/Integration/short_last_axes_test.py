@@ -24,10 +24,6 @@ CASES = 12  # of a program
 TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"], "small tiles": ["--tiles", "small"]}
 
 
-def tensor(element, shape):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-
-
 class Case:
     """An expression over operands of which each lacks some axes of the result."""
 
@@ -53,7 +49,7 @@ class Case:
         if lies == shape:
             return f"%{name}", shape
         back = [order.index(axis) for axis in range(len(shape))]
-        return self.add(f"ad.transpose %{name} {back} : {tensor(self.element, lies)}"), shape
+        return self.add(f"ad.transpose %{name} {back} : {elements.tensor(self.element, lies)}"), shape
 
     def step(self, left, right=None):
         right = right or self.operand()
@@ -63,12 +59,12 @@ class Case:
         op = self.draw.choice(["add", "sub", "mul", "max", "min"])
         value = self.add(f"ad.{op} {left[0]}, {right[0]} : {self.types(left, right)}")
         if elements.is_float(self.element) and self.draw.random() < 0.25:
-            value = self.add(f"ad.tanh {value} : {tensor(self.element, shape)}")
+            value = self.add(f"ad.tanh {value} : {elements.tensor(self.element, shape)}")
         return value, list(shape)
 
     def types(self, left, right):
         same = list(left[1]) == list(right[1])
-        return tensor(self.element, left[1]) + ("" if same else f", {tensor(self.element, right[1])}")
+        return elements.tensor(self.element, left[1]) + ("" if same else f", {elements.tensor(self.element, right[1])}")
 
     def add(self, text):
         name = f"%{self.name}_v{len(self.lines)}"
@@ -77,9 +73,9 @@ class Case:
 
 
 def program(cases):
-    arguments = ", ".join(f'%{name}: {tensor(case.element, array.shape)} {{ad.name = "{name}"}}'
+    arguments = ", ".join(f'%{name}: {elements.tensor(case.element, array.shape)} {{ad.name = "{name}"}}'
                           for case in cases for name, array in case.arguments)
-    types = [tensor(case.element, case.result[1]) for case in cases]
+    types = [elements.tensor(case.element, case.result[1]) for case in cases]
     results = ", ".join(f'{type} {{ad.name = "{case.name}"}}' for case, type in zip(cases, types))
     body = "".join(line for case in cases for line in case.lines)
     returned = ", ".join(case.result[0] for case in cases)

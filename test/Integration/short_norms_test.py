@@ -24,10 +24,6 @@ CASES = 10  # of a program
 TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"], "small tiles": ["--tiles", "small"]}
 
 
-def tensor(element, shape):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-
-
 class Case:
     """A function of an array and of vectors along its rows, or its gradient."""
 
@@ -42,7 +38,7 @@ class Case:
         known = list(self.shape)
         if self.draw.random() < 0.2:
             known[len(leading)] = "?"
-        self.type, self.column = tensor(element, known), tensor(element, [*known[:-1], 1])
+        self.type, self.column = elements.tensor(element, known), elements.tensor(element, [*known[:-1], 1])
         x = self.operand(self.type, self.shape)
         if self.draw.random() < 0.3:
             x = self.add(f"ad.add {x}, {self.operand(self.type, self.shape)} : {self.type}")
@@ -55,7 +51,7 @@ class Case:
         return f"%{name}"
 
     def vector(self):
-        return self.operand(tensor(self.element, self.shape[-1:]), self.shape[-1:])
+        return self.operand(elements.tensor(self.element, self.shape[-1:]), self.shape[-1:])
 
     def add(self, text):
         self.lines.append(f"  %v{len(self.lines)} = {text}\n")
@@ -73,7 +69,7 @@ class Case:
     def norm(self, x):
         op, vectors = self.draw.choice([("layer_norm", 2), ("rms_norm", 1)])
         operands = ", ".join([x, *(self.vector() for _ in range(vectors))])
-        return self.add(f"ad.{op} {operands} epsilon 1.0e-5 : {self.type}, {tensor(self.element, self.shape[-1:])}")
+        return self.add(f"ad.{op} {operands} epsilon 1.0e-5 : {self.type}, {elements.tensor(self.element, self.shape[-1:])}")
 
     def deviation(self, x):
         y = self.with_row("sub", x, self.per_row("mean", x))
@@ -88,7 +84,7 @@ class Case:
         self.is_loss = is_loss
         if is_loss:
             square = self.add(f"ad.mul {y}, {y} : {self.type}")
-            scalar, axes = tensor(self.element, []), list(range(self.last + 1))
+            scalar, axes = elements.tensor(self.element, []), list(range(self.last + 1))
             self.returned = [(self.add(f"ad.reduce_sum {square} axes {axes} : {self.type} -> {scalar}"), scalar)]
             return
         self.returned = [(y, self.type)]

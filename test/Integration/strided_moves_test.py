@@ -25,10 +25,6 @@ COUNT = 24  # of each kind in a program
 MOST = 1 << 17  # elements
 
 
-def tensor(element, shape):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-
-
 class Case:
     """One movement: its line of the program, its argument and what NumPy makes of that."""
 
@@ -43,21 +39,21 @@ class Case:
         rank = len(shape)
         self.array = elements.random(rng, element, shape)
         known = [draw.choice([size, size, "?"]) for size in shape]
-        self.type = self.result = tensor(element, known)
+        self.type = self.result = elements.tensor(element, known)
         if kind == "reverse":
             axes = sorted(draw.sample(range(rank), draw.randint(1, rank)))
             self.text, self.expected = f"ad.reverse %{name} axes {axes} : {self.type}", np.flip(self.array, axes)
         elif kind == "transpose":
             order = draw.sample(range(rank), rank)
-            self.result = tensor(element, [known[axis] for axis in order])
+            self.result = elements.tensor(element, [known[axis] for axis in order])
             self.text, self.expected = f"ad.transpose %{name} {order} : {self.type}", self.array.transpose(order)
         else:
-            self.type = tensor(element, shape)
+            self.type = elements.tensor(element, shape)
             offsets = [draw.randrange(size) for size in shape]
             strides = [draw.choice([1, 1, 2, 3, 4, 7, 8, 9]) for _ in shape]
             sizes = [draw.choice([most, most, draw.randint(1, most)]) for most in
                      ((size - 1 - offset) // stride + 1 for size, offset, stride in zip(shape, offsets, strides))]
-            self.result = tensor(element, sizes)
+            self.result = elements.tensor(element, sizes)
             self.text = f"ad.slice %{name} {offsets} strides {strides} : {self.type} -> {self.result}"
             self.expected = self.array[tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, strides))]
         self.negated = draw.random() < 0.3

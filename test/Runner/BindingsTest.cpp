@@ -146,6 +146,11 @@ TEST(feeds_stream_along_the_first_axis) {
   EXPECT_TEXT(next(*once), "ok t: tensor<2xf32> = [1. 2.]");
   EXPECT_TEXT(next(*once), "[3. 4.]");
   EXPECT_TEXT(next(*once), "is used up after 2 values, append ',cycle' to start over");
+  std::string none = unit::scratch("none.npy");
+  llvm::cantFail(writeNpy(none, unit::tensor(ADRT_F32, {0, 2}, {}).view()));
+  std::unique_ptr<Feed> empty =
+      llvm::cantFail(Feed::create(spec, llvm::cantFail(Source::parse(none + ",cycle"))));
+  EXPECT_TEXT(next(*empty), "none.npy' holds no values");
   once->rewind();
   EXPECT_TEXT(next(*once), "ok t: tensor<2xf32> = [1. 2.]");
   std::unique_ptr<Feed> cycle =

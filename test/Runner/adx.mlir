@@ -53,7 +53,7 @@
 // RUN: %{exits} 2 adrt-run 2>&1 | FileCheck %s --check-prefix=NOTHING
 // NOTHING: adrt-run: error: expected a program FILE.adx, try --help
 // RUN: %{exits} 2 adrt-run %s 2>&1 | FileCheck %s --check-prefix=TEXT
-// TEXT: adrt-run: error: '{{.*}}adx.mlir': not a compiled program: it does not begin as an .adx file does
+// TEXT: adrt-run: error: '{{.*}}adx.mlir': not a compiled program: it does not begin as an .adx file does; ad-runner PROGRAM.mlir --emit FILE.adx writes one
 // RUN: %{exits} 2 ad-runner %s --emit %t.no.adx --print 2>&1 | FileCheck %s --check-prefix=PRINT
 // PRINT: ad-runner: error: --emit runs nothing: give --print to adrt-run
 // RUN: %{exits} 2 ad-runner %s --emit %t.no.adx --target reference 2>&1 | FileCheck %s --check-prefix=REFERENCE

@@ -20,18 +20,14 @@ import runner  # noqa: E402
 STREAMS = 12  # in one program
 
 
-def tensor(element, shape):
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-
-
 def program(types, iterations):
     """Each feed `fN` is sent back as `rN` in each iteration; argument `aN`, which has all values of one stream, is a result."""
-    arguments = ", ".join(f'%a{i}: {tensor(e, (iterations, *s))} {{ad.name = "a{i}"}}' for i, (e, s) in enumerate(types))
-    results = ", ".join(f'{tensor(e, (iterations, *s))} {{ad.name = "b{i}"}}' for i, (e, s) in enumerate(types))
-    body = "".join(f'    %v{i} = ad.feed "f{i}" : {tensor(e, s)}\n    ad.receive "r{i}"(%v{i}) : {tensor(e, s)}\n' for i, (e, s) in enumerate(types))
-    moved = "".join(f"  %b{i} = ad.barrier %a{i} : {tensor(e, (iterations, *s))}\n" for i, (e, s) in enumerate(types))
+    arguments = ", ".join(f'%a{i}: {elements.tensor(e, (iterations, *s))} {{ad.name = "a{i}"}}' for i, (e, s) in enumerate(types))
+    results = ", ".join(f'{elements.tensor(e, (iterations, *s))} {{ad.name = "b{i}"}}' for i, (e, s) in enumerate(types))
+    body = "".join(f'    %v{i} = ad.feed "f{i}" : {elements.tensor(e, s)}\n    ad.receive "r{i}"(%v{i}) : {elements.tensor(e, s)}\n' for i, (e, s) in enumerate(types))
+    moved = "".join(f"  %b{i} = ad.barrier %a{i} : {elements.tensor(e, (iterations, *s))}\n" for i, (e, s) in enumerate(types))
     returned = ", ".join(f"%b{i}" for i in range(len(types)))
-    returned_types = ", ".join(tensor(e, (iterations, *s)) for e, s in types)
+    returned_types = ", ".join(elements.tensor(e, (iterations, *s)) for e, s in types)
     return f"""func.func @main({arguments}) -> ({results}) {{
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

@@ -61,7 +61,7 @@ func.func @reshape(%x: tensor<?xf32> {ad.name = "x"}) -> tensor<f32> {
 // Memory of (2^62 + 1) * 4 bytes, of which 64 bits hold 4.
 // RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry memory --cache=off --arg x=arange 2>&1 | FileCheck %s --check-prefix=BUFFER
 // RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry memory --cache=off --arg x=arange --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
-// BUFFER: error: not enough memory for an intermediate tensor of unrepresentable size
+// BUFFER: wrapping-sizes.mlir:{{[0-9]+}}:8: error: not enough memory for an intermediate tensor of unrepresentable size
 func.func @memory(%x: tensor<f32> {ad.name = "x"}) -> tensor<f32> {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index

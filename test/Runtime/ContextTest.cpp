@@ -85,6 +85,11 @@ static void memoryRunsOutCleanly() {
   EXPECT_TEXT(context.getError().message,
               "not enough memory for the arena of intermediate tensors of unrepresentable size");
   EXPECT(context.getError().status == ADRT_TARGET_ERROR);
+  adrt_site site = {"p.mlir:3:4", ""}, later = {"p.mlir:5:6", ""};
+  EXPECT(adrt_require_allocated(&context, &site, &later) == ADRT_OK && context.getError().location.empty());
+  EXPECT(adrt_require_allocated(&context, nullptr, &site) == ADRT_TARGET_ERROR);
+  EXPECT(adrt_require_allocated(&context, nullptr, &later) == ADRT_TARGET_ERROR);
+  EXPECT_TEXT(context.getError().location, "p.mlir:3:4"); // the first place stays
   adrt_context other;
   adrt_tensor result;
   int64_t huge[] = {INT64_MAX, 4}, negative[] = {-1};

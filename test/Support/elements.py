@@ -23,6 +23,11 @@ LARGEST = {"f64": np.finfo(np.float64).max, "f32": float(np.finfo(np.float32).ma
            "bf16": float.fromhex("0x1.fep127"), "f8E4M3FN": 448.0, "f8E5M2": 57344.0}
 
 
+def tensor(element, shape):
+    """The type of a tensor; sizes that are text stand there as they are."""
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
+
+
 def is_float(element):
     return element in MANTISSA
 

@@ -58,7 +58,7 @@ std::unique_ptr<PassInstrumentation> createPassTimer(StageTimes &times);
 struct Report {
   std::string file, entry, target, numerics, cpu, cache;
   unsigned threads = 1, warmup = 0;
-  int64_t sharedLoops = 0; ///< that several threads had a part in
+  int64_t sharedLoops = 0; ///< in all runs, that the pool divided among threads
   StageTimes stages, passes;
   std::vector<double> runs;  ///< seconds of each measured execution
   double startupSeconds = 0; ///< from the start of main to the first call of the entry

@@ -129,7 +129,7 @@ struct adrt_context {
   // What the services of adrt.h do; see there.
   int32_t fail(int32_t status, const adrt_site *site, std::string message);
   /// ADRT_OK when there is memory, else the status of the recorded error, which gets the site if it has none.
-  int32_t requireMemory(const void *memory, const adrt_site *site);
+  int32_t requireAllocated(const void *memory, const adrt_site *site);
   void *allocateArena(int64_t bytes);
   void *allocateBuffer(int32_t number, int64_t bytes);
   void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);

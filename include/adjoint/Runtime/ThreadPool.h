@@ -55,7 +55,7 @@ public:
   void runTried(uint64_t identity, int64_t units, int64_t nanoseconds, unsigned threads, Body body,
                 void *closure);
 
-  /// Loops that were divided among threads since the process began.
+  /// Loops that more than one thread was posted to, since the process began.
   int64_t getSharedLoops() const { return sharedLoops; }
 
   /// How many of `threads` threads a loop that takes `nanoseconds` is worth, if they are free and awake.

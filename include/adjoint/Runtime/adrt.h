@@ -94,13 +94,14 @@ void *adrt_arena(adrt_context *context, int64_t bytes);
    until the entry returns. NULL when there is not enough memory. */
 void *adrt_buffer(adrt_context *context, int32_t buffer, int64_t bytes);
 
-/* Says whether one of the functions around has returned memory: ADRT_OK, or the status of the error that it
-   has recorded, which is reported at `site`. */
-int32_t adrt_require_memory(adrt_context *context, const void *memory, const adrt_site *site);
-
 /* Allocates result `index` with the given shape and fills `*result`; returns its data, or NULL. */
 void *adrt_result(adrt_context *context, adrt_tensor *result, int32_t index, int32_t type, int32_t rank,
                   const int64_t *shape);
+
+/* ADRT_OK when `memory`, which adrt_arena, adrt_buffer, adrt_result, adrt_argument or adrt_constant has
+   returned, is not NULL; else the status of the error that the function has recorded, whose place is then
+   `site`. */
+int32_t adrt_require_allocated(adrt_context *context, const void *memory, const adrt_site *site);
 
 /* Fills `destination` (data, shape and type set by the caller) with the next value of the feed `name`. */
 int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name,

@@ -70,13 +70,13 @@ void HostEmitter::guard(Value status) { GuardOp::create(builder, loc, status); }
 
 // A service that returns no memory has recorded why: mostly, that there is too little.
 void HostEmitter::guardMemory(Value pointer, Location user) {
-  guard(
-      call("adrt_require_memory", builder.getI32Type(), {context, pointer, shared.site(builder, user, "")}));
+  guard(call("adrt_require_allocated", builder.getI32Type(),
+             {context, pointer, shared.site(builder, user, "")}));
 }
 
-// Where the largest of the buffers that are wanted is filled.
+// Where the largest of the buffers that are wanted is filled; without one, where code is being emitted.
 Location HostEmitter::userOf(function_ref<bool(const PlannedPlace &)> wanted) {
-  Location found = source.getLoc();
+  Location found = loc;
   int64_t most = -1;
   source.walk([&](Operation *op) {
     auto buffers = op->getAttrOfType<DenseI64ArrayAttr>("ad.buffer");

@@ -26,7 +26,8 @@ LogicalResult MemoryPlanner::checkSizes() {
   WalkResult result = function.walk([](Operation *op) {
     for (Value value : op->getResults())
       if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && !fitsInMemory(type)) {
-        op->emitOpError("makes a tensor that is larger than all memory: ") << type;
+        op->emitError("the result of type ")
+            << type << " is larger than all memory"; // launches are not the program's
         return WalkResult::interrupt();
       }
     return WalkResult::advance();

@@ -3,7 +3,7 @@
 // Which values share the registers that wgmma sums in. The result of a wgmma and its accumulators are in the
 // same registers, and so are values that become one block argument: a GPU's compiler copies none of them. All
 // else that reads such values reads the registers; a value from elsewhere that becomes such a block argument
-// is written to them.
+// is written to them. A conditional branch counts as passing on the values of both successors.
 #include "Lowering.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 

@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The rules of wgmma.fence and wgmma.wait_group for registers (PTX ISA, 9.7.15.7), and setmaxnreg. */
+   The rules of wgmma.fence, wgmma.wait_group and setmaxnreg for registers, as the PTX ISA has them. */
 #include "Registers.h"
 #include "Barriers.h"
 #include "Functions.h"

@@ -342,7 +342,7 @@ void adsim_wgmma(Thread *self, uint32_t *accumulators, uint32_t *registersA, uin
   Worker &worker = *self->worker;
   if (!requireWarpgroup(*self, site))
     worker.leave(*self);
-  uint32_t shape = columns << 24 ^ kinds; // columns / 8 in the upper bits, kinds below
+  uint32_t shape = columns / 8 << 24 | kinds;
   if (worker.races && !useAccumulators(*self, accumulatorsNumber, shape, site))
     worker.leave(*self);
   WgmmaOperand operand{descriptorA, descriptorB, registersA};

@@ -2,7 +2,8 @@
 """assemble.py PTXAS: the kernels of programs as ptxas takes them, for every chip that ad-serialize-kernels knows.
 
 Each kernel must assemble without a warning and, but for f64, without spilled registers; contractions on tensor cores must have the
-instructions of their chip, and of no other one, and no fence of all memory in a loop. Prints the worst registers and stack of each program."""
+instructions of their chip, and of no other one, and no fence of all memory in a loop. Prints the worst registers and stack of each
+program."""
 
 import pathlib
 import re
@@ -198,7 +199,7 @@ def fences_in_loops(code):
 
 
 def checked_code(cubin):
-    """How many fences there are, in loops and elsewhere; the first in number has to be none."""
+    """The fences in loops, and how many fences there are in all."""
     done = subprocess.run([NVDISASM, "-c", cubin], capture_output=True, text=True, check=True)
     return list(fences_in_loops(done.stdout)), len(FENCES.findall(done.stdout))
 
