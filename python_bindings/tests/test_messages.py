@@ -105,7 +105,6 @@ def test_too_little_memory_has_a_place_and_sizes(target):
     with pytest.raises(adjoint.ProgramError, match="not enough memory") as caught:
         program(np.zeros(1 << 22, np.float32))
     error = caught.value
-    # The interpreter knows the operation, compiled code the function.
-    assert error.location == ("large.mlir:7:8" if target == "reference" else "large.mlir:3:3")
+    assert error.location == "large.mlir:7:8"
     assert error.arguments == "x: tensor<4194304xf32>" and error.excerpt
     assert str(error).startswith(f"{error.location}: error: ")
