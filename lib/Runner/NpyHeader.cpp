@@ -153,7 +153,8 @@ llvm::Expected<int64_t> elementBytes(llvm::StringRef dtype) {
     return usageError("big-endian data ('" + dtype +
                       "') is not supported, convert it with .astype(dtype.newbyteorder('<'))");
   if (dtype == "|O")
-    return usageError("pickled Python objects are not supported");
+    return usageError("the array holds Python objects; convert it to numbers before numpy.save, "
+                      "for example by array.astype(numpy.float32)");
   int64_t bytes = llvm::StringSwitch<int64_t>(dtype.ltrim("<>=|"))
                       .Cases({"f8", "i8"}, 8)
                       .Cases({"f4", "i4"}, 4)

@@ -6,7 +6,9 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <unistd.h>
 
 using namespace mlir::ad::runner;
 
@@ -15,15 +17,39 @@ namespace {
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-void onInterrupt(int) { interrupted = true; }
+/// Seconds after Ctrl-C until a program that still runs says so. A long kernel does not poll.
+constexpr unsigned kQuietSeconds = 1;
 
-void installSignalHandlers() {
+void onInterrupt(int) {
+  interrupted = true;
+  alarm(kQuietSeconds);
+}
+
+/// Signal handlers may call write(2), but no stream, and leave errno as it is.
+void onStillRunning(int) {
+  int before = errno;
+  constexpr llvm::StringLiteral message =
+      "interrupted: the program stops after the current kernel or pass; press Ctrl-C again to end it now\n";
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+  errno = before;
+}
+
+void handleInterrupts() {
   struct sigaction action = {};
+  action.sa_handler = onStillRunning;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
   action.sa_handler = onInterrupt;
   // The second Ctrl-C ends a program that does not poll; what was flushed by then is valid. System calls
   // restart.
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
+}
+
+void installSignalHandlers() {
+  // A program that was started with SIGINT ignored (nohup, background of a script) goes on ignoring it.
+  if (std::signal(SIGINT, SIG_IGN) != SIG_IGN)
+    handleInterrupts();
   // Closed pipes and file size limits are errors of the write, to be reported as such.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -66,7 +66,8 @@ TEST(npy_refuses_bad_headers) {
   EXPECT_TEXT(parse(file("{'descr': '<f4', 'evil': __import__('os')}", 12)), "unknown key 'evil'");
   EXPECT_TEXT(parse(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}", 12)),
               "structured");
-  EXPECT_TEXT(parse(file("{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", 12)), "pickled");
+  EXPECT_TEXT(parse(file("{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", 12)),
+              "holds Python objects; convert it");
   EXPECT_TEXT(parse(file("{'descr': '>f4', 'fortran_order': False, 'shape': (3,)}", 12)), "big-endian");
   EXPECT_TEXT(parse(file("{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}", 24)),
               "'<c8' is not supported");

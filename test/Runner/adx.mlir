@@ -44,8 +44,8 @@
 // RUN: %{exits} 3 adrt-run %t.checked.adx --arg x=arange 2>&1 | FileCheck %s --check-prefix=CHECKED
 // CHECKED: adx.mlir:[[#@LINE+35]]:3: error: 'check.expect_finite' op {{.*}}expected a finite value
 
-// RUN: %{exits} 4 adrt-run %t.cpu.adx --target gpu-sim 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: adrt-run: error: '{{.*}}.cpu.adx' is for target 'cpu', not for 'gpu-sim'
+// RUN: %{exits} 2 adrt-run %t.cpu.adx --target gpu-sim 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: adrt-run: error: '{{.*}}.cpu.adx' was compiled for target 'cpu', not for 'gpu-sim'; leave --target out, or compile the program again: ad-runner --target gpu-sim --emit
 // RUN: %{exits} 2 adrt-run %t.cpu.adx --entry wrong 2>&1 | FileCheck %s --check-prefix=ENTRY
 // ENTRY: adrt-run: error: '{{.*}}.cpu.adx' has no function @wrong, it has @main
 // RUN: %{exits} 2 adrt-run %t.cpu.adx --numerics fast 2>&1 | FileCheck %s --check-prefix=OPTION

@@ -140,7 +140,9 @@ int mlir::ad::emulator::emulateMain(int argc, char **argv) {
   } else if (options->showHelp) {
     printToolHelp(llvm::outs());
   } else {
-    std::signal(SIGINT, onInterrupt);
+    // A program that was started with SIGINT ignored (nohup, background of a script) goes on ignoring it.
+    if (std::signal(SIGINT, SIG_IGN) != SIG_IGN)
+      std::signal(SIGINT, onInterrupt);
     std::signal(SIGXFSZ, SIG_IGN); // a limit on the size of files is an error of the write
     error = llvm::joinErrors(std::move(error), run(*options));
   }

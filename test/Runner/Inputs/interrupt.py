@@ -9,6 +9,8 @@ import sys
 import time
 
 program, folder = sys.argv[1:]
+# The tests may run where SIGINT is ignored; the runner would go on ignoring it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 file = os.path.join(folder, "count.npy")
 # A file of an earlier run would make us send the signal before the program can take it.
 shutil.rmtree(folder, ignore_errors=True)
