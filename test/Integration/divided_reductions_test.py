@@ -35,7 +35,7 @@ def contraction(draw):
     sizes = {"b": draw.choice((1, 1, 2, 3)), "m": draw.choice((0, 1, 2, 7, 8, 9, 33, 64)),
              "n": draw.choice((0, 1, 5, 16, 33, 64, 100)), "j": draw.choice((1, 1, 3))}
     if draw.random() < 0.3:  # few long rows, of a large operand
-        sizes.update(b=1, m=draw.choice((1, 1, 2, 3, 8)), n=draw.choice((1500, 2048, 4100)), j=1)
+        sizes.update(b=1, m=draw.choice((1, 1, 2, 3, 8)), n=draw.choice((draw.randint(100, 1000), 1500, 2048, 4100)), j=1)
     results = sizes["b"] * sizes["m"] * sizes["n"]
     deepest = min(70_000, MOST // max(1, results * sizes["j"]))
     sizes["k"] = draw.choice((513, 1024, 1500, 4096, deepest, draw.randint(1, deepest)))
@@ -56,7 +56,7 @@ def reduction(draw):
     shape = [draw.choice((0, 1, 2, 5, 33, 300)) for _ in range(draw.randint(1, 2))]
     shape.insert(draw.randint(0, len(shape)), draw.choice((513, 4096, 4097, 20_000)))
     if draw.random() < 0.3:
-        shape = [draw.choice((100, 513, 1500)), 1, draw.choice((2000, 4500))]
+        shape = [draw.choice((100, 513, draw.randint(300, 3000))), 1, draw.choice((draw.randint(300, 1500), 2000, 4500))]
     shape = [size if math.prod(shape) < MOST or size < 300 else 17 for size in shape]
     axes = sorted(draw.sample(range(len(shape)), draw.randint(1, len(shape))))
     result = type_of([size for axis, size in enumerate(shape) if axis not in axes], element)

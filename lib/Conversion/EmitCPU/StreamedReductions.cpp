@@ -13,10 +13,13 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 static constexpr int64_t kMostRows = 8, kMostVectors = 2;
-// A tile reads as much of a row already.
-static constexpr int64_t kShortRowBytes = 4096;
-// Rows of the operand that are read side by side.
-static constexpr int64_t kSteps = 8;
+// Rows of the operand that are read side by side: sixteen, and fewer for the rest of a block of the order.
+static constexpr int64_t kSteps[] = {16, 4, 1};
+
+// A tile, or one and a fourth, reads the whole row of the operand.
+static bool fitsInTile(const TileTable &tiles, int64_t columns, int64_t lanes) {
+  return 4 * columns <= 5 * tiles.vectors * lanes;
+}
 
 // How many vectors of sums fill half of the registers.
 static int64_t vectorsOfSums(const TileTable &tiles, Type sum) {
@@ -31,7 +34,7 @@ int64_t KernelEmitter::streamedColumns(linalg::GenericOp generic) {
   Nest nest;
   nest.shape.assign(type.getShape().begin(), type.getShape().end());
   ArrayRef<int64_t> shape = nest.shape;
-  int64_t axis = laneAxisOf(nest), bytes = memoryBytes(type.getElementType());
+  int64_t axis = laneAxisOf(nest);
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (!type.hasStaticShape() || type.getNumElements() == 0 || axis < 0 ||
       generic.getNumReductionLoops() != 1 || !out.isProjectedPermutation() ||
@@ -39,7 +42,7 @@ int64_t KernelEmitter::streamedColumns(linalg::GenericOp generic) {
     return 0;
   int64_t rows = type.getNumElements() / shape[axis];
   if (rows > kMostRows || rows > vectorsOfSums(tiles, type.getElementType()) ||
-      shape[axis] * bytes <= kShortRowBytes || shape[axis] < vectorLanes)
+      fitsInTile(tiles, shape[axis], vectorLanes) || shape[axis] < vectorLanes)
     return 0;
   unsigned column = out.getDimPosition(axis);
   bool reads = false;
@@ -111,8 +114,9 @@ LogicalResult KernelEmitter::emitStreamedReduction(linalg::GenericOp generic, Bu
   Nest nest = nestOver(result, {});
   int64_t axis = laneAxisOf(nest), columns = result.shape[axis];
   SmallVector<Position> rows = rowsOf(result, axis, [&](int64_t i) { return indexConstant(i); });
-  nest.vectors =
-      std::clamp<int64_t>(vectorsOfSums(tiles, result.element) / int64_t(rows.size()), 1, kMostVectors);
+  // One row has one vector: the lines of sixteen rows are enough to wait for at a time.
+  int64_t most = rows.size() == 1 ? 1 : kMostVectors;
+  nest.vectors = std::clamp<int64_t>(vectorsOfSums(tiles, result.element) / int64_t(rows.size()), 1, most);
   Value width = indexConstant(partial.columns);
   return emitLoop(units.begin, units.end, indexConstant(1), [&](Value unit) -> LogicalResult {
     partial.number = binary<arith::RemUIOp>(unit, partial.count);
@@ -132,8 +136,13 @@ LogicalResult KernelEmitter::emitStreamedReduction(linalg::GenericOp generic, Bu
     Value from = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
     Value to =
         binary<arith::MinUIOp>(binary<arith::AddIOp>(from, indexConstant(partial.length)), partial.total);
-    Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(to, from), indexConstant(kSteps));
-    Value middle = binary<arith::SubIOp>(to, rest);
-    return failure(failed(steps(from, middle, kSteps)) || failed(steps(middle, to, 1)));
+    for (int64_t count : kSteps) {
+      Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(to, from), indexConstant(count));
+      Value end = binary<arith::SubIOp>(to, rest);
+      if (failed(steps(from, end, count)))
+        return failure();
+      from = end;
+    }
+    return success();
   });
 }
