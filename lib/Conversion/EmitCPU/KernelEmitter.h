@@ -513,12 +513,24 @@ protected:
   Value placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch);
   Value reducedTotal(linalg::GenericOp generic);
   FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
-                                            ArrayRef<Position> positions, BlockCode block);
+                                            ArrayRef<Position> positions, BlockCode block,
+                                            int64_t blocksTogether = 1);
   LogicalResult emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result, UnitRange units);
   Value placeOfPartial(const PartialSums &partial, const Buffer &result);
   LogicalResult emitPartialReduction(linalg::GenericOp generic, UnitRange units);
   LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> sums);
   SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> sums);
+
+  // InterleavedBlocks.cpp: steps of several blocks of an order in one loop
+  int64_t interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
+  FailureOr<SmallVector<Value>> interleavedChains(linalg::GenericOp generic,
+                                                  ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
+                                                  Value lower, int64_t blocks);
+  SmallVector<Value> joinBlocks(Operation *join, SmallVector<Value> values, size_t results);
+  FailureOr<SmallVector<Value>> interleavedGroup(linalg::GenericOp generic,
+                                                 ArrayRef<SmallVector<Index>> loops,
+                                                 ArrayRef<Value> identities, Value lower, Value upper,
+                                                 int64_t blocks);
 
   // StreamedReductions.cpp: rows of a large operand, read side by side
   int64_t streamedColumns(linalg::GenericOp generic);

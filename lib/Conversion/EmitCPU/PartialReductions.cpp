@@ -178,9 +178,10 @@ Value KernelEmitter::reducedTotal(linalg::GenericOp generic) {
 // there.
 FailureOr<SmallVector<Value>> KernelEmitter::orderedTree(linalg::GenericOp generic,
                                                          ArrayRef<Value> identities,
-                                                         ArrayRef<Position> positions, BlockCode block) {
+                                                         ArrayRef<Position> positions, BlockCode block,
+                                                         int64_t blocksTogether) {
   Operation *join = combiningOp(generic);
-  int64_t length = kernel.getOrderAttr().getLength();
+  int64_t length = blocksTogether * kernel.getOrderAttr().getLength();
   auto found = partialSums.find(generic);
   if (found == partialSums.end())
     return pairwiseTree(reducedTotal(generic), length, identities, join, block);

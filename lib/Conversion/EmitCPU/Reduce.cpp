@@ -117,7 +117,13 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp gene
   auto block = [&](Value lower, Value upper) { return chain(generic, loops, identities, lower, upper); };
   if (!order || order.isLanes())
     return block(indexConstant(0), reducedTotal(generic));
-  return orderedTree(generic, identities, positions, block);
+  int64_t together = interleavedBlocks(generic, loops);
+  if (together == 1)
+    return orderedTree(generic, identities, positions, block);
+  auto group = [&](Value lower, Value upper) {
+    return interleavedGroup(generic, loops, identities, lower, upper, together);
+  };
+  return orderedTree(generic, identities, positions, group, together);
 }
 
 // acc = body(k, acc) for ascending k, all positions in one loop. `start` holds the accumulators of each

@@ -1,0 +1,109 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Several blocks of an order in one loop. Each step of a chain waits for the step before it, three or four
+// cycles; a tile with few results has too few chains to fill that time. Blocks are independent of each other:
+// here a loop takes one step in each of a group of neighbouring blocks, and the group's results are a node of
+// the pairwise tree.
+
+#include "KernelEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// Chains that hide the latency of an addition on processors that start two in each cycle.
+static constexpr int64_t kChains = 8;
+
+static bool reduces(linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }
+
+// How many blocks one loop takes: a power of two, 1 where the chains are enough or where a step costs more
+// than it waits. `positions` are the results of the tile.
+int64_t KernelEmitter::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+  auto isCostly = [](linalg::GenericOp producer) { return reduces(producer) || isExpensive(producer); };
+  bool isPlain = vectorLanes > 1 && groupSize(generic) == 1 && combiningOp(generic) &&
+                 !isExpensive(generic) && generic.getNumReductionLoops() == 1 &&
+                 operandsToTranspose(generic, loops.front()).empty() &&
+                 llvm::none_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
+                   return packedOperands.count(operand) || dependsOn(operand->get(), isCostly);
+                 });
+  int64_t blocks =
+      isPlain ? llvm::bit_floor(uint64_t(std::max<int64_t>(1, kChains / int64_t(loops.size())))) : 1;
+  int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getLength();
+  if (auto found = partialSums.find(generic); found != partialSums.end())
+    total = found->second.length;
+  return !ShapedType::isDynamic(total) && total < blocks * length ? 1 : blocks;
+}
+
+// One step in each block: the state holds the accumulators of the first block, then those of the next.
+FailureOr<SmallVector<Value>> KernelEmitter::interleavedChains(linalg::GenericOp generic,
+                                                               ArrayRef<SmallVector<Index>> loops,
+                                                               ArrayRef<Value> start, Value lower,
+                                                               int64_t blocks) {
+  if (failed(hoistReduced(generic, loops)))
+    return failure();
+  int64_t length = kernel.getOrderAttr().getLength();
+  SmallVector<Value> state;
+  for (int64_t block = 0; block < blocks; ++block)
+    llvm::append_range(state, start);
+  Value end = binary<arith::AddIOp>(lower, indexConstant(length));
+  auto loop = scf::ForOp::create(builder, loc, lower, end, indexConstant(1), state);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(*this);
+  SmallVector<Value> next(loop.getRegionIterArgs());
+  for (int64_t block = 0; block < blocks; ++block) {
+    Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(block * length));
+    for (auto [i, position] : llvm::enumerate(loops))
+      if (failed(chainStep(generic, position, k, MutableArrayRef(next).slice(block * start.size() + i, 1))))
+        return failure();
+  }
+  scf::YieldOp::create(builder, loc, next);
+  return SmallVector<Value>(loop.getResults());
+}
+
+// The balanced pairwise tree of a whole group. `values` holds the results of the first block, then those of
+// the next.
+SmallVector<Value> KernelEmitter::joinBlocks(Operation *join, SmallVector<Value> values, size_t results) {
+  while (values.size() > results) {
+    SmallVector<Value> joined;
+    for (size_t left = 0; left < values.size(); left += 2 * results)
+      for (size_t i = left; i < left + results; ++i)
+        joined.push_back(joinValues(join, values[i], values[i + results]));
+    values = std::move(joined);
+  }
+  return values;
+}
+
+// The results of elements lower to upper: a whole group, or the last blocks one after the other.
+FailureOr<SmallVector<Value>> KernelEmitter::interleavedGroup(linalg::GenericOp generic,
+                                                              ArrayRef<SmallVector<Index>> loops,
+                                                              ArrayRef<Value> identities, Value lower,
+                                                              Value upper, int64_t blocks) {
+  Operation *join = combiningOp(generic);
+  int64_t length = kernel.getOrderAttr().getLength();
+  Value size = binary<arith::SubIOp>(upper, lower);
+  Value isWhole =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, size, indexConstant(blocks * length));
+  auto branch =
+      scf::IfOp::create(builder, loc, ValueRange(identities).getTypes(), isWhole, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  {
+    builder.setInsertionPointToStart(branch.thenBlock());
+    Scope scope(*this);
+    auto values = interleavedChains(generic, loops, identities, lower, blocks);
+    if (failed(values))
+      return failure();
+    scf::YieldOp::create(builder, loc, joinBlocks(join, std::move(*values), identities.size()));
+  }
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Scope scope(*this);
+  auto values = pairwiseTree(size, length, identities, join, [&](Value from, Value to) {
+    return chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
+                 binary<arith::AddIOp>(lower, to));
+  });
+  if (failed(values))
+    return failure();
+  scf::YieldOp::create(builder, loc, *values);
+  return SmallVector<Value>(branch.getResults());
+}
