@@ -67,3 +67,24 @@ ad.kernel private @pad(%a: tensor<?xf32>) -> tensor<?xf32> attributes {kernel_cl
   %r = tensor.insert_slice %a into %f[2] [%n] [1] : tensor<?xf32> into tensor<?xf32>
   ad.yield %r : tensor<?xf32>
 }
+
+// Where slices begin and end at multiples of 16 bytes, a run lies in one of them, and one branch loads all of it.
+// CHECK-LABEL: gpu.func @concat
+// CHECK: scf.for
+// CHECK: %[[VALUES:.+]]:4 = scf.if {{.+}} -> (f32, f32, f32, f32)
+// CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK: else
+// CHECK: scf.if {{.+}} -> (f32, f32, f32, f32)
+// CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK-NOT: llvm.load
+// CHECK: llvm.insertelement %[[VALUES]]#0
+// CHECK: llvm.store %{{.+}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr
+// CHECK-NOT: llvm.store
+// CHECK: gpu.return
+ad.kernel private @concat(%a: tensor<5x8xf32>, %b: tensor<5x12xf32>) -> tensor<5x20xf32>
+    attributes {kernel_class = #ad<kernel_class generic>} {
+  %e = tensor.empty() : tensor<5x20xf32>
+  %l = tensor.insert_slice %a into %e[0, 0] [5, 8] [1, 1] : tensor<5x8xf32> into tensor<5x20xf32>
+  %r = tensor.insert_slice %b into %l[0, 8] [5, 12] [1, 1] : tensor<5x12xf32> into tensor<5x20xf32>
+  ad.yield %r : tensor<5x20xf32>
+}

@@ -13,6 +13,7 @@
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -120,7 +121,28 @@ private:
         return std::make_unique<device::TransposeEmitter>(kernel, function, *moved);
       }
     reportGeneric(kernel, function, reason);
+    if (movesRuns(kernel))
+      return std::make_unique<device::ElementwiseEmitter>(kernel, function);
     return std::make_unique<device::GenericEmitter>(kernel, function);
+  }
+
+  // Movements of all kinds: where nothing is summed, threads may take runs of elements.
+  static bool movesRuns(KernelOp kernel) {
+    return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(),
+                         [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }) &&
+           llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsRuns);
+  }
+
+  // Whether the slice begins and ends where the longest runs do.
+  static bool insertsRuns(tensor::InsertSliceOp insert) {
+    RankedTensorType source = insert.getSourceType();
+    int64_t axis = device::contiguousAxis(insert.getDestType().getShape());
+    if (axis < 0 || source.getRank() != insert.getDestType().getRank())
+      return false;
+    int64_t length = device::kAccessBytes / cpu::memoryBytes(source.getElementType());
+    std::optional<int64_t> offset = getConstantIntValue(insert.getMixedOffsets()[axis]);
+    return offset && *offset % length == 0 && !source.isDynamicDim(axis) &&
+           source.getDimSize(axis) % length == 0 && getConstantIntValue(insert.getMixedStrides()[axis]) == 1;
   }
 
   std::unique_ptr<device::GenericEmitter> contractionEmitter(KernelOp kernel, GPUFuncOp function,

@@ -51,6 +51,20 @@ FailureOr<SmallVector<Value>> RowEmitter::addRun(linalg::GenericOp generic, Arra
 // for the next pass.
 FailureOr<SmallVector<Value>> RowEmitter::chainsOfKept(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                        Value identity) {
+  // What is not there yet of operands is loaded before any of it is needed, so that the loads wait together.
+  auto load = [&](Value operand) -> LogicalResult {
+    Spread ofThread(*this);
+    SmallVector<Position> positions;
+    for (const KeptRun &run : kept)
+      for (Value index : run.indices) {
+        positions.push_back(row);
+        positions.back().push_back({index, 0, nullptr});
+      }
+    return evaluate(operand, positions);
+  };
+  for (Value operand : firstOnWay(generic, [](Value value) { return isa<BlockArgument>(value); }))
+    if (!rows.sumsAlong && hasCountedRows(operand) && failed(load(operand)))
+      return failure();
   SmallVector<Value> sums(share.run * share.runs, identity);
   for (auto [number, run] : llvm::enumerate(kept)) {
     auto own = MutableArrayRef(sums).slice(number % share.runs * share.run, share.run);

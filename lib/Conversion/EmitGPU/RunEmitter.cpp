@@ -3,6 +3,7 @@
 // Runs of elements: how long they may be, and their loads and stores.
 
 #include "RunEmitter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -92,8 +93,12 @@ std::optional<int64_t> RunEmitter::runAxis(const Buffer &buffer, const Position 
 
 FailureOr<Value> RunEmitter::compute(Value tensor, const Position &position) {
   auto buffer = buffers.find(tensor);
-  if (buffer == buffers.end())
+  if (buffer == buffers.end()) {
+    if (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>())
+      if (std::optional<int64_t> axis = insertedRunAxis(insert, position))
+        return computeInsertedRun(insert, position, *axis);
     return GenericEmitter::compute(tensor, position);
+  }
   return readFrom(buffer->second, 0, tensor, position);
 }
 
@@ -112,6 +117,62 @@ Value RunEmitter::readFrom(const Buffer &buffer, int64_t first, Value tensor, co
     known[first + *axis].base = index;
     remember(tensor, known, value);
   }
+  return values[member.place];
+}
+
+// The axis of the position along which a run lies in the slice as a whole, or outside of it.
+std::optional<int64_t> RunEmitter::insertedRunAxis(tensor::InsertSliceOp insert, const Position &position) {
+  ArrayRef<int64_t> source = insert.getSourceType().getShape();
+  int64_t axis = contiguousAxis(insert.getDestType().getShape());
+  if (flat || axis < 0 || source.size() != position.size())
+    return std::nullopt;
+  auto member = members.find(position[axis].base);
+  std::optional<int64_t> offset = getConstantIntValue(insert.getMixedOffsets()[axis]);
+  if (member == members.end() || !offset || getConstantIntValue(insert.getMixedStrides()[axis]) != 1)
+    return std::nullopt;
+  int64_t length = runs[member->second.run].size();
+  if (ShapedType::isDynamic(source[axis]) || source[axis] % length != 0 || *offset % length != 0)
+    return std::nullopt;
+  return axis;
+}
+
+// One branch for all of the run.
+FailureOr<Value> RunEmitter::computeInsertedRun(tensor::InsertSliceOp insert, const Position &position,
+                                                int64_t axis) {
+  Member member = members.lookup(position[axis].base);
+  SmallVector<Value> run(runs[member.run]);
+  auto along = [&](const Position &first, ArrayRef<Value> indices) {
+    SmallVector<Position> positions(indices.size(), first);
+    for (auto [place, index] : llvm::zip_equal(positions, indices))
+      place[axis].base = index;
+    return positions;
+  };
+  SmallVector<Position> positions = along(position, run);
+  auto [inside, isInside] = placeInSlice(insert, positions.front());
+  Type element = insert.getSourceType().getElementType();
+  SmallVector<Type> types(run.size(), cpu::memoryType(element));
+  auto branch = scf::IfOp::create(builder, loc, types, isInside, /*withElseRegion=*/true);
+  auto yieldAt = [&](Block *block, Value tensor,
+                     function_ref<SmallVector<Position>()> places) -> LogicalResult {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(block);
+    Scope scope(*this);
+    Spread ofThread(*this);
+    FailureOr<SmallVector<Value>> values = evaluate(tensor, places());
+    if (failed(values))
+      return failure();
+    scf::YieldOp::create(builder, loc,
+                         llvm::map_to_vector(*values, [&](Value value) { return toMemory(value); }));
+    return success();
+  };
+  auto inSlice = [&, &first = inside] { return along(first, runFrom(first[axis].base, run.size())); };
+  if (failed(yieldAt(branch.thenBlock(), insert.getSource(), inSlice)) ||
+      failed(yieldAt(branch.elseBlock(), insert.getDest(), [&] { return positions; })))
+    return failure();
+  SmallVector<Value> values =
+      llvm::map_to_vector(branch.getResults(), [&](Value value) { return fromMemory(value, element); });
+  for (auto [place, value] : llvm::zip_equal(positions, values))
+    remember(insert.getResult(), place, value);
   return values[member.place];
 }
 

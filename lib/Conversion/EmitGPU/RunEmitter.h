@@ -46,6 +46,8 @@ private:
     size_t run = 0, place = 0;
   };
   std::optional<int64_t> runAxis(const Buffer &buffer, const Position &position);
+  std::optional<int64_t> insertedRunAxis(tensor::InsertSliceOp insert, const Position &position);
+  FailureOr<Value> computeInsertedRun(tensor::InsertSliceOp insert, const Position &position, int64_t axis);
   Value pieceAt(const Buffer &buffer, const Position &first, int64_t offset);
 
   SmallVector<SmallVector<Value>> runs;
