@@ -1,0 +1,234 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The kernels of a module: what the compiler says of their operands and launches, what ptxas says of their registers, and their code."""
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+
+import sass
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BLOCK_THREADS, MOST_BLOCKS, WARP = 256, 65535, 32  # as lib/Conversion/Grid.h and LowerHost/HostDevice.cpp have them
+DUMP = "// -----// IR Dump "
+UNKNOWN_SIZE = 4096  # that stands for sizes that only the run knows
+CUDA_FOLDERS = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", "/opt/cuda"]
+
+
+class ToolFailure(RuntimeError):
+    """A tool is not there, or refuses what it is given."""
+
+
+class ProgramFailure(RuntimeError):
+    """ad-opt refuses the program."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    shape: tuple
+    element_bytes: float
+
+    @property
+    def elements(self):
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count
+
+    @property
+    def bytes(self):
+        return self.elements * self.element_bytes
+
+
+@dataclasses.dataclass
+class Compiled:
+    """A kernel, its launch and its code."""
+    name: str
+    kind: str  # class of the emitter
+    operands: list
+    results: list
+    pointers: dict  # of operands and then results: {place among the arguments: number}
+    sums: int  # reductions of the kernel
+    launch: dict  # attributes of the declaration
+    registers: int
+    spills: int  # bytes
+    static_shared: int
+    code: sass.Kernel
+
+    @property
+    def tensors(self):
+        return [*self.operands, *self.results]
+
+    @property
+    def elements(self):
+        """Of the largest tensor."""
+        return max((tensor.elements for tensor in self.tensors), default=1)
+
+    @property
+    def large(self):
+        """Numbers of the tensors that take a good part of the traffic; others are read from caches again and again."""
+        return {number for number, tensor in enumerate(self.tensors) if tensor.elements * 8 >= self.elements}
+
+    @property
+    def shared(self):
+        return self.static_shared + self.launch.get("shared_bytes", 0)
+
+    def grid(self, processors):
+        """Blocks, and threads of a block, as the host program counts them."""
+        threads = self.launch.get("threads", BLOCK_THREADS)
+        cluster = self.launch.get("cluster", 1)
+        if "blocks" in self.launch or "tile" in self.launch:
+            count = self.tiles() if "tile" in self.launch else max(1, min(self.launch["blocks"], MOST_BLOCKS) // cluster)
+            if "resident" in self.launch:
+                count = min(count, max(1, processors * self.launch["resident"] // cluster))
+            return min(count * cluster, MOST_BLOCKS), threads
+        takers = self.launch["tiles"]
+        count = max(1, self.tiles() * {"threads": self.launch.get("group", 1), "warps": WARP, "blocks": threads}[takers])
+        if takers != "blocks":
+            threads = min(threads, divide_up(divide_up(count, processors), WARP) * WARP)
+        return min(divide_up(count, threads), MOST_BLOCKS), threads
+
+    def tiles(self):
+        result, axes = self.launch["space"]
+        sizes = self.results[result].shape[:axes]
+        extents = [1] * (axes - len(self.launch.get("tile", []))) + self.launch.get("tile", [])
+        count = 1
+        for size, extent in zip(sizes, extents):
+            count *= divide_up(size, extent)
+        return divide_up(count, self.launch.get("run", 1))
+
+
+def divide_up(number, by):
+    return -(-number // by)
+
+
+def find_ptxas():
+    folders = [os.environ.get("PATH", ""), *(f"{folder}/bin" for folder in CUDA_FOLDERS if folder)]
+    if not (found := shutil.which("ptxas", path=os.pathsep.join(folders))):
+        raise ToolFailure("ptxas is neither on the PATH nor in $CUDA_HOME; it comes with the CUDA toolkit")
+    return found
+
+
+def find_nvdisasm():
+    path = pathlib.Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin" / "nvdisasm"
+    if not path.exists():
+        raise ToolFailure(f"nvdisasm is not in {path.parent}; install the package nvidia-cuda-nvdisasm into the Python that runs this")
+    return path
+
+
+def find_opt():
+    folders = [os.environ.get("ADJOINT_BIN", ""), ROOT / "build" / "release" / "bin", os.environ.get("PATH", "")]
+    if not (found := shutil.which("ad-opt", path=os.pathsep.join(str(folder) for folder in folders if folder))):
+        raise ToolFailure("ad-opt is neither in build/release/bin nor on the PATH; build it, or set ADJOINT_BIN")
+    return found
+
+
+def run(command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        raise ToolFailure(f"{pathlib.Path(command[0]).name}: {(done.stderr or done.stdout).strip()[:2000]}")
+    return done
+
+
+def parse_tensor(text):
+    if not (found := re.fullmatch(r"tensor<((?:\d+x|\?x)*)([a-z]\w*)>", text)):
+        raise ToolFailure(f"'{text}' is no type of a tensor")
+    shape = tuple(UNKNOWN_SIZE if size == "?" else int(size) for size in found[1].split("x")[:-1])
+    bits = re.search(r"\d+", found[2])
+    return Tensor(shape, max(1, int(bits[0]) // 8 if bits else 8))
+
+
+def signatures(text):
+    """Operands, results, places of pointers and number of reductions of each `ad.kernel`."""
+    found = {}
+    for body in re.split(r"^\s*(?=ad\.kernel )", text, flags=re.M)[1:]:
+        kernel = re.match(r"ad\.kernel private @([\w.$-]+|\"[^\"]+\")\((.*?)\)(?: -> (.*?))? (?:attributes )?\{", body)
+        body = body.split("ad.yield")[0]
+        operands = re.findall(r"%\w+: (tensor<[^>]*>|\w+)", kernel[2])
+        results = re.findall(r"tensor<[^>]*>", kernel[3] or "")
+        tensors = [parse_tensor(each) for each in operands if each.startswith("tensor")]
+        found[kernel[1]] = (tensors, [parse_tensor(each) for each in results], pointer_places(operands + results),
+                            body.count('"reduction"'))
+    return found
+
+
+def pointer_places(types):
+    """{bytes from the first argument of the function: number of the tensor}. A tensor is a pointer and then its dynamic sizes."""
+    places, place = {}, 0
+    for kind in types:
+        if kind.startswith("tensor"):
+            place = divide_up(place, 8) * 8
+            places[place] = len(places)
+            place += 8 * (1 + kind.count("?"))
+        else:
+            size = 8 if kind == "index" else max(1, int(re.search(r"\d+", kind)[0]) // 8)
+            place = divide_up(place, size) * size + size
+    return places
+
+
+def declarations(text):
+    """What the host program knows of each kernel, and its class."""
+    found = {}
+    for declaration in re.finditer(r"^\s*func\.func private @([\w.$-]+|\"[^\"]+\")\(.*?\) attributes \{(.*)\}$", text, re.M):
+        attributes = {name: int(value) for name, value in re.findall(r"ad\.(\w+) = (\d+) : i64", declaration[2])}
+        for name, values in re.findall(r"ad\.(\w+) = array<i64: ([\d, ]+)>", declaration[2]):
+            attributes[name] = [int(value) for value in values.split(",")]
+        if tiles := re.search(r'ad\.tiles = "(\w+)"', declaration[2]):
+            found[declaration[1]] = {**attributes, "tiles": tiles[1]}
+    for kernel in re.finditer(r'^\s*gpu\.func @([\w.$-]+|"[^"]+")\(.*?ad\.class = "(\w+)"', text, re.M):
+        found[kernel[1]]["class"] = kernel[2]
+    return found
+
+
+def ptx_in(text):
+    found = re.search(r'assembly = "((?:[^"\\]|\\.)*)"', text)
+    unescape = lambda m: chr(int(m[1], 16)) if len(m[1]) == 2 else m[1]  # noqa: E731
+    return re.sub(r"\\([0-9A-F]{2}|.)", unescape, found[1]) if found else None
+
+
+def assemble(ptx, chip, with_ranges=False):
+    """Registers, spilled bytes and static shared bytes of each kernel, and the listing of all, on demand with the life ranges of registers."""
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = pathlib.Path(folder) / "kernels.cubin"
+        done = run([find_ptxas(), "-v", "-arch", chip, "-o", cubin, "-"], input=ptx)
+        listing = run([find_nvdisasm(), "-c", *(["-plr", "-lrm", "narrow"] if with_ranges else []), cubin]).stdout
+    used = {}
+    for part in re.split(r"Compiling entry function ", done.stdout + done.stderr)[1:]:
+        name = re.match(r"'([^']+)'", part)[1]
+        shared = re.search(r"(\d+) bytes smem", part)
+        spills = [int(count) for count in re.findall(r"(\d+) bytes spill (?:stores|loads)", part)]
+        used[name] = (int(re.search(r"Used (\d+) registers", part)[1]), max(spills, default=0), int(shared[1]) if shared else 0)
+    return used, listing
+
+
+def compile_module(path, chip, numerics="", with_ranges=False):
+    """All kernels of a module of the ad dialect, and their listing."""
+    options = f"{f'numerics={numerics} ' if numerics else ''}chip={chip}"
+    command = [find_opt(), path, f"--ad-to-gpu={options}", "--mlir-print-ir-before=ad-emit-gpu", "--mlir-print-ir-after=ad-emit-gpu"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ProgramFailure(done.stderr.split(DUMP)[0].strip() or f"ad-opt ended with {done.returncode}")
+    dumps = {dump.split()[0]: dump for dump in done.stderr.split(DUMP)[1:]}
+    ptx = ptx_in(done.stdout)
+    if ptx is None:
+        return [], ""
+    tensors, known = signatures(dumps["Before"]), declarations(dumps["After"])
+    used, listing = assemble(ptx, chip, with_ranges)
+    found = []
+    for code in sass.parse(listing):
+        name = source_name(code.name, known)
+        found.append(Compiled(name, known[name]["class"], *tensors[name], known[name], *used[code.name], code))
+    return found, listing
+
+
+def source_name(name, known):
+    """PTX has no names with other characters than letters, digits, _ and $: each is written as $ and its two hexadecimal digits."""
+    plain = re.sub(r"\$([0-9a-f]{2})", lambda m: chr(int(m[1], 16)), name)
+    for candidate in (name, plain, f'"{plain}"', plain.removeprefix("kernel_"), f'"{plain.removeprefix("kernel_")}"'):
+        if candidate in known:
+            return candidate
+    raise ToolFailure(f"no kernel of the module is called '{name}'")
