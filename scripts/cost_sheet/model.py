@@ -19,6 +19,7 @@ PER_ACCESS = 4  # the address is added up, and the place compared with the end
 PER_SHARED_ACCESS = 2  # an address of one word
 PER_SWIZZLE = 8  # line and piece of a tile, and where its words change places
 PER_QUOTIENT = 4  # and rest, by a size that is known and a power of two
+PER_SLICE = 4  # what lies in a part of the result: the place less its beginning, and compared with its end
 PER_RECIPROCAL = 12  # the same of other sizes: a product of four words
 PER_ITERATION = 6  # count on, compare, and what all addresses begin with
 
@@ -59,6 +60,8 @@ def integers_allowed(kernel):
     if others or kernel.kind not in ("elementwise", "row"):
         integers += sum(PER_RECIPROCAL if size & (size - 1) else PER_QUOTIENT for size in shape[1:])
     integers += PER_QUOTIENT * sum(len(tensor.shape) - 1 for tensor in others)
+    if kernel.kind == "generic":
+        integers += PER_SLICE * len(others)
     if kernel.kind == "transposition":
         # Words of a run are spread over lines of a tile, in one loop, and read as a run in another.
         words = max(1, run * min(4, kernel.tensors[0].element_bytes) // 4)

@@ -77,10 +77,11 @@ class Exceptions:
         if not row:
             return report.complaint(miss)
         self.met.add(self.key(row))
-        if rounded(miss) != row["figure"]:
-            if miss.is_worse_than(row["figure"]) and rounded(miss) != row["figure"]:
-                return f"{report.complaint(miss)}, and by its exception at {row['figure']}"
-            self.better[self.key(row)] = rounded(miss)
+        if rounded(miss) == row["figure"]:
+            return None
+        if miss.is_worse_than(row["figure"]):
+            return f"{report.complaint(miss)}; its exception has {row['figure']}"
+        self.better[self.key(row)] = rounded(miss)
         return None
 
     def unused(self):
