@@ -31,7 +31,7 @@ def line(sheet):
     """All of it in one line, for tables."""
     per_element = sheet.per_element
     element = f"{number(per_element['instructions'])} instructions and {number(per_element['index integers'])} index integers per element" \
-        if per_element else f"{sheet.main.count} instructions in the main loop"
+        if per_element and sheet.kind != "contraction" else f"{sheet.main.count} instructions in the main loop"
     return (f"{sheet.registers} registers, {sheet.spills} spilled, {sheet.shared} shared, {sheet.warps} warps, "
             f"{number(sheet.in_flight)} bytes in flight, {element}")
 
