@@ -15,6 +15,8 @@ constexpr int64_t kWarpThreads = 32;
 /// The most threads of a block, where the kernel does not ask for another number; a launch may take fewer,
 /// and any number of blocks.
 constexpr int64_t kBlockThreads = 256;
+/// Of a launch: kernels give the same bits for any grid.
+constexpr int64_t kMostBlocks = 65535;
 
 /// Of a kernel that has tiles of its operands brought by tensor maps, its last arguments: for each the
 /// `operand` that it describes, the elements of a tile along each axis (`box`) and the bytes of a line in

@@ -39,6 +39,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 // kernel asks for.
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK: %[[MAP:.+]] = llvm.alloca %{{.+}} x !llvm.array<128 x i8> {alignment = 64 : i64}
+// CHECK: arith.constant 384 : index
+// CHECK: arith.constant 1024 : i32
 // CHECK: %[[C8:.+]] = arith.constant 8 : i32
 // CHECK-NEXT: llvm.store %[[C8]]
 // CHECK: %[[C64:.+]] = arith.constant 64 : i32
@@ -48,8 +50,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 // CHECK: %[[STATUS:.+]] = llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %[[MAP]], %{{.+}}, %{{.+}}, %[[SWIZZLE]], %[[AS_IS]])
 // CHECK: ad.guard %[[STATUS]]
 // CHECK: llvm.store %[[MAP]]
-// CHECK: arith.constant 384 : index
-// CHECK: arith.constant 1024 : i32
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
   ad.blocks = 3 : i64, ad.shared_bytes = 1024 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks", ad.threads = 384 : i64,
@@ -142,12 +142,13 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 
 // -----
 
-// A thread has four elements: a quarter of the threads, in whole warps, so that each processor has its share.
+// A thread has four elements: a quarter of the threads, in whole warps, so that each processor has two blocks before blocks grow.
 // CHECK-LABEL: func.func @adrt_entry_runs
 // CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
 // CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
-// CHECK: %[[SHARE:.+]] = arith.ceildivui %[[THREADS:c1024.*]], %[[PROCESSORS]]
-// CHECK: %[[WARPS:.+]] = arith.ceildivui %[[SHARE]], %{{c32.*}}
+// CHECK: %[[TOGETHER:.+]] = arith.muli %[[PROCESSORS]], %{{c64.*}}
+// CHECK: %[[SHARE:.+]] = arith.divui %[[THREADS:c1024.*]], %[[TOGETHER]]
+// CHECK: %[[WARPS:.+]] = arith.maxui %[[SHARE]], %{{c1.*}}
 // CHECK: %[[WHOLE:.+]] = arith.muli %[[WARPS]], %{{c32.*}}
 // CHECK: %[[BLOCK:.+]] = arith.minui %[[WHOLE]], %{{c256.*}}
 // CHECK: %[[BLOCKS:.+]] = arith.ceildivui %[[THREADS]], %[[BLOCK]]
@@ -166,7 +167,7 @@ func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
 
 // Sixteen threads share a row.
 // CHECK-LABEL: func.func @adrt_entry_groups
-// CHECK: arith.ceildivui %{{c1048576.*}}, %{{.+}}
+// CHECK: arith.divui %{{c1048576.*}}, %{{.+}}
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.group = 16 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
 func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32>

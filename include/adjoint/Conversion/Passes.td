@@ -234,6 +234,14 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     stays in registers where the row is short enough, or else a block brings it to shared memory, if it fits. Transpositions go through tiles in shared memory, whose places are permuted.
     Where sizes or addresses that only the run knows decide about accesses of 16 bytes, there is code for both cases.
     The generic class covers every kernel: threads take elements, or warps take rows when the kernel sums over lanes.
+
+    Reductions that would keep fewer than 512 threads of a processor busy, each for long, are divided along the leaves of the order's tree:
+    `@k$partial` computes nodes of the tree, sums of 2ᵏ neighbouring leaves, and `@k$merge` is the kernel, but joins the nodes.
+    Both take the memory of the nodes and the leaves of a node behind the operands. `@k$partial_sizes` is a function of the host: of the operands and
+    the processors of the device it tells the leaves, the bytes of the nodes and the threads that sum them. Where types leave sizes open, the leaves may be 0,
+    and the host launches `@k`; `ad.partial_reductions` of the declaration is `sizes` then, else `always`. Refused are reductions of reductions,
+    results of other shapes than the reductions', one ascending chain, and sizes that only elements of operands tell.
+
     But for tensor cores, any grid and every class compute the same bits, those of the written order.
     Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason; `ad.class` of the function names
     it too.

@@ -479,6 +479,13 @@ protected:
   // --- Reduce.cpp: reductions in the written order
   FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result,
                                        ArrayRef<Position> positions);
+  /// All accumulators of each position of that result in turn.
+  FailureOr<SmallVector<Value>> reduceAll(linalg::GenericOp generic, unsigned result,
+                                          ArrayRef<Position> positions);
+  /// Several accumulators: one chain over everything.
+  virtual FailureOr<SmallVector<Value>> wholeChain(linalg::GenericOp generic,
+                                                   ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
+                                                   ArrayRef<Position> positions);
   FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                              ArrayRef<Value> identities, ArrayRef<Position> positions);
   virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
@@ -512,9 +519,9 @@ protected:
   SmallVector<linalg::GenericOp> divisibleSums(ValueRange roots);
   Value placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch);
   Value reducedTotal(linalg::GenericOp generic);
-  FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
-                                            ArrayRef<Position> positions, BlockCode block,
-                                            int64_t blocksTogether = 1);
+  virtual FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
+                                                    ArrayRef<Position> positions, BlockCode block,
+                                                    int64_t blocksTogether);
   LogicalResult emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result, UnitRange units);
   Value placeOfPartial(const PartialSums &partial, const Buffer &result);
   LogicalResult emitPartialReduction(linalg::GenericOp generic, UnitRange units);

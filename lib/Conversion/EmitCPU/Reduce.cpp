@@ -69,6 +69,23 @@ Value KernelEmitter::loopSize(linalg::GenericOp generic, unsigned dim) {
 
 FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, unsigned result,
                                                     ArrayRef<Position> positions) {
+  FailureOr<SmallVector<Value>> all = reduceAll(generic, result, positions);
+  if (failed(all) || generic.getNumResults() == 1)
+    return all;
+  SmallVector<Value> picked;
+  for (size_t i = result; i < all->size(); i += generic.getNumResults())
+    picked.push_back((*all)[i]);
+  return picked;
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::wholeChain(linalg::GenericOp generic,
+                                                        ArrayRef<SmallVector<Index>> loops,
+                                                        ArrayRef<Value> start, ArrayRef<Position>) {
+  return chain(generic, loops, start, indexConstant(0), reducedTotal(generic));
+}
+
+FailureOr<SmallVector<Value>> KernelEmitter::reduceAll(linalg::GenericOp generic, unsigned result,
+                                                       ArrayRef<Position> positions) {
   SmallVector<SmallVector<Index>> loops;
   SmallVector<Value> start;
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
@@ -96,14 +113,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduce(linalg::GenericOp generic, u
       value = splat(value, lanes);
   if (generic.getNumResults() == 1)
     return reduceBlocks(generic, loops, start, positions);
-  // Several accumulators: one chain over everything.
-  auto all = chain(generic, loops, start, indexConstant(0), reducedTotal(generic));
-  if (failed(all))
-    return failure();
-  SmallVector<Value> picked;
-  for (size_t i = result; i < all->size(); i += generic.getNumResults())
-    picked.push_back((*all)[i]);
-  return picked;
+  return wholeChain(generic, loops, start, positions);
 }
 
 FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp generic,
@@ -119,7 +129,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp gene
     return block(indexConstant(0), reducedTotal(generic));
   int64_t together = interleavedBlocks(generic, loops);
   if (together == 1)
-    return orderedTree(generic, identities, positions, block);
+    return orderedTree(generic, identities, positions, block, 1);
   auto group = [&](Value lower, Value upper) {
     return interleavedGroup(generic, loops, identities, lower, upper, together);
   };
@@ -208,7 +218,7 @@ FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVect
       return failure();
     return SmallVector<Value>{*sum};
   };
-  auto sums = orderedTree(generic, identity, position, chunk);
+  auto sums = orderedTree(generic, identity, position, chunk, 1);
   if (failed(sums))
     return failure();
   endPass();

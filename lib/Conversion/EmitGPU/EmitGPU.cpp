@@ -5,7 +5,9 @@
 
 #include "../NormalizeKernel.h"
 #include "../SerializeKernels/Ptx.h"
+#include "../WorkUnits.h"
 #include "ElementwiseEmitter.h"
+#include "NodeSizes.h"
 #include "RowEmitter.h"
 #include "TransposeEmitter.h"
 #include "WarpgroupEmitter.h"
@@ -59,30 +61,114 @@ private:
   LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
     if (failed(normalizeKernel(kernel)) || failed(refusePanels(kernel)))
       return failure();
+    FailureOr<func::FuncOp> declared = emitDivided(kernel, gpuModule);
+    if (succeeded(declared) && !*declared)
+      declared = emitWhole(kernel, gpuModule);
+    if (failed(declared))
+      return failure();
+    kernel.erase();
+    return success();
+  }
+
+  FailureOr<func::FuncOp> emitWhole(KernelOp kernel, GPUModuleOp gpuModule) {
     GPUFuncOp function = defineIn(gpuModule, kernel);
     std::unique_ptr<device::GenericEmitter> emitter = emitterFor(kernel, function);
     if (!emitter || failed(emitter->emit()))
       return failure();
+    finish(kernel, function, *emitter);
+    return declare(kernel, function, emitter->getTiles());
+  }
+
+  // The functions of a kernel whose reductions the grid shares. Null when there is nothing to share, or only
+  // elements of operands tell the sizes.
+  FailureOr<func::FuncOp> emitDivided(KernelOp kernel, GPUModuleOp gpuModule) {
+    std::optional<device::Division> division = divisionOf(kernel);
+    if (!division)
+      return func::FuncOp();
+    GPUFuncOp partial = defineIn(gpuModule, kernel, kPartialSuffix);
+    std::unique_ptr<device::GenericEmitter> nodes = nodeEmitter(kernel, partial, *division);
+    if (failed(nodes->emitDivided(*division, cpu::KernelEmitter::Work::partial)))
+      return failure();
+    finish(kernel, partial, *nodes);
+    FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->getTiles().group);
+    if (failed(known))
+      return failure();
+    if (!*known) {
+      partial.erase();
+      return func::FuncOp();
+    }
+    declare(kernel, partial, nodes->getTiles());
+    GPUFuncOp merge = defineIn(gpuModule, kernel, kMergeSuffix);
+    device::GenericEmitter join(kernel, merge);
+    if (failed(join.emitDivided(*division, cpu::KernelEmitter::Work::merge)))
+      return failure();
+    finish(kernel, merge, join);
+    declare(kernel, merge, join.getTiles());
+    for (GPUFuncOp function : {partial, merge})
+      function->setAttr(kClassAttr, OpBuilder(kernel).getStringAttr("divided"));
+    reportDivision(kernel, *division);
+    FailureOr<func::FuncOp> whole =
+        division->always ? declareDivided(kernel, join.getTiles()) : emitWhole(kernel, gpuModule);
+    if (succeeded(whole))
+      (*whole)->setAttr(kPartialReductionsAttr,
+                        OpBuilder(kernel).getStringAttr(division->always ? "always" : "sizes"));
+    return whole;
+  }
+
+  static FailureOr<bool> emitNodeSizes(KernelOp kernel, const device::Division &division,
+                                       int64_t threadsOfNode) {
+    OpBuilder builder(kernel);
+    Type index = builder.getIndexType();
+    SmallVector<Type> types = argumentTypes(kernel);
+    types.push_back(index);
+    auto sizes =
+        func::FuncOp::create(builder, kernel.getLoc(), (kernel.getSymName() + kPartialSizesSuffix).str(),
+                             builder.getFunctionType(types, {index, index, index}));
+    sizes.setPrivate();
+    sizes.addEntryBlock();
+    FailureOr<bool> known = device::NodeSizes(kernel, sizes, division).emitSizes(threadsOfNode);
+    if (failed(known) || !*known)
+      sizes.erase();
+    return known;
+  }
+
+  static std::unique_ptr<device::GenericEmitter> nodeEmitter(KernelOp kernel, GPUFuncOp function,
+                                                             const device::Division &division) {
+    if (division.rows)
+      return std::make_unique<device::RowEmitter>(kernel, function, *division.rows, /*sharedBytes=*/0);
+    return std::make_unique<device::GenericEmitter>(kernel, function);
+  }
+
+  // Contractions that share tiles have blocks of threads enough, or their depth is split before.
+  static std::optional<device::Division> divisionOf(KernelOp kernel) {
+    std::string reason;
+    if (kernel.getKernelClass() == KernelClass::contraction && device::matchContraction(kernel, reason))
+      return std::nullopt;
+    std::optional<device::Rows> rows;
+    if (kernel.getKernelClass() == KernelClass::row)
+      rows = device::matchRows(kernel, reason);
+    return device::matchDivision(kernel, rows);
+  }
+
+  // What the code asks of the chip and of its launch.
+  static void finish(KernelOp kernel, GPUFuncOp function, const device::GenericEmitter &emitter) {
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
     // Left alone, ptxas may save registers for more blocks and spill others for it, or take all that there
     // are.
-    if (int64_t most = emitter->mostRegisters())
+    if (int64_t most = emitter.mostRegisters())
       function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), atEnd.getI32IntegerAttr(most));
     else
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                        atEnd.getI32IntegerAttr(emitter->blocksTogether()));
-    int64_t threads = emitter->getTiles().blockThreads;
+                        atEnd.getI32IntegerAttr(emitter.blocksTogether()));
+    int64_t threads = emitter.getTiles().blockThreads;
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                       atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
     function.walk([&](::mlir::gpu::ThreadIdOp id) { id.setUpperBoundAttr(atEnd.getIndexAttr(threads)); });
-    if (auto size = static_cast<int32_t>(emitter->getTiles().cluster); size > 1)
+    if (auto size = static_cast<int32_t>(emitter.getTiles().cluster); size > 1)
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), atEnd.getDenseI32ArrayAttr({size, 1, 1}));
-    if (ArrayAttr maps = emitter->getTiles().tensorMaps)
+    if (ArrayAttr maps = emitter.getTiles().tensorMaps)
       function->setAttr(device::kTensorMapsAttr, maps);
-    declare(kernel, function, emitter->getTiles());
-    kernel.erase();
-    return success();
   }
 
   // Operands are not packed before their kernels for GPUs.
@@ -186,6 +272,12 @@ private:
     return report;
   }
 
+  static void reportDivision(KernelOp kernel, const device::Division &division) {
+    remark::passed(kernel.getLoc(), remark::RemarkOpts::name("divided-reduction").category("ad-gpu"))
+        << remark::metric("kernel", kernel.getSymName())
+        << remark::metric("divided", division.always ? "always" : "by its sizes");
+  }
+
   static void reportGeneric(KernelOp kernel, GPUFuncOp function, StringRef reason) {
     StringRef name = stringifyKernelClass(KernelClass::generic);
     function->setAttr(kClassAttr, StringAttr::get(kernel.getContext(), name));
@@ -207,19 +299,33 @@ private:
     return types;
   }
 
-  static GPUFuncOp defineIn(GPUModuleOp gpuModule, KernelOp kernel) {
+  // A function of a divided kernel has a suffix, and the memory of the nodes and their leaves as arguments.
+  static GPUFuncOp defineIn(GPUModuleOp gpuModule, KernelOp kernel, StringRef suffix = "") {
     OpBuilder builder = OpBuilder::atBlockEnd(gpuModule.getBody());
-    auto function = GPUFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(),
-                                      builder.getFunctionType(argumentTypes(kernel), {}));
+    SmallVector<Type> types = argumentTypes(kernel);
+    if (!suffix.empty())
+      types.append({LLVM::LLVMPointerType::get(kernel.getContext()), builder.getIndexType()});
+    auto function = GPUFuncOp::create(builder, kernel.getLoc(), (kernel.getSymName() + suffix).str(),
+                                      builder.getFunctionType(types, {}));
     function->setAttr(::mlir::gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     return function;
   }
 
   // What the host program has to know; the launch keeps the symbol that it names.
-  static void declare(KernelOp kernel, GPUFuncOp function, const device::TileCount &tiles) {
+  static func::FuncOp declare(KernelOp kernel, GPUFuncOp function, const device::TileCount &tiles) {
+    return declare(kernel, function.getName(), function.getFunctionType(), tiles);
+  }
+
+  // One that only has the functions beside it.
+  static func::FuncOp declareDivided(KernelOp kernel, const device::TileCount &tiles) {
+    return declare(kernel, kernel.getSymName(),
+                   FunctionType::get(kernel.getContext(), argumentTypes(kernel), {}), tiles);
+  }
+
+  static func::FuncOp declare(KernelOp kernel, StringRef name, FunctionType type,
+                              const device::TileCount &tiles) {
     OpBuilder builder(kernel);
-    auto declaration =
-        func::FuncOp::create(builder, kernel.getLoc(), kernel.getSymName(), function.getFunctionType());
+    auto declaration = func::FuncOp::create(builder, kernel.getLoc(), name, type);
     declaration.setPrivate();
     declaration->setAttr("ad.tiles", builder.getStringAttr(tiles.takers));
     declaration->setAttr("ad.space", builder.getDenseI64ArrayAttr({tiles.result, tiles.axes}));
@@ -241,6 +347,7 @@ private:
       declaration->setAttr("ad.run", builder.getI64IntegerAttr(tiles.run));
     if (tiles.group > 1)
       declaration->setAttr("ad.group", builder.getI64IntegerAttr(tiles.group));
+    return declaration;
   }
 };
 } // namespace

@@ -9,11 +9,15 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-GenericEmitter::GenericEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function)
+GenericEmitter::GenericEmitter(KernelOp kernel, FunctionOpInterface function)
     : KernelEmitter(kernel, function, /*lanes=*/1, *findTiles("large", /*vectorBytes=*/64),
                     /*dotProducts=*/false) {}
 
-void GenericEmitter::bindRange(ValueRange) {
+void GenericEmitter::bindRange(ValueRange arguments) {
+  if (work != Work::all) {
+    nodeMemory = arguments.front();
+    leavesOfNode = arguments.back();
+  }
   using ::mlir::gpu::Dimension;
   inBlock = ::mlir::gpu::ThreadIdOp::create(builder, loc, Dimension::x);
   block = ::mlir::gpu::BlockIdOp::create(builder, loc, Dimension::x);
@@ -28,6 +32,8 @@ void GenericEmitter::bindRange(ValueRange) {
 }
 
 LogicalResult GenericEmitter::emitRoots() {
+  if (work != Work::all)
+    return work == Work::partial ? emitNodes() : emitJoin();
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   std::optional<unsigned> space = rowSpaceOf(roots);
   tileCount = {"threads", space.value_or(0), static_cast<int64_t>(results[space.value_or(0)].shape.size())};

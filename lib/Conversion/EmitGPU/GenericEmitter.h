@@ -10,6 +10,7 @@
 
 #include "../EmitCPU/KernelEmitter.h"
 #include "../Grid.h"
+#include "Division.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::ad::device {
@@ -32,7 +33,10 @@ struct TileCount {
 
 class GenericEmitter : public cpu::KernelEmitter {
 public:
-  GenericEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function);
+  GenericEmitter(KernelOp kernel, FunctionOpInterface function);
+
+  /// Emits one of the two functions of a divided reduction: its nodes, or the kernel from them.
+  LogicalResult emitDivided(const Division &divided, Work part);
 
   const TileCount &getTiles() const { return tileCount; }
   /// How many blocks should have registers beside each other.
@@ -82,6 +86,38 @@ protected:
   Value reverseBits(Value number, int64_t count);
   Value shuffle(Value value, int64_t distance);
 
+  // --- Nodes.cpp: reductions that the grid shares
+  /// A reduction, cut into nodes of its tree.
+  struct Nodes {
+    Value length, total, count, number; // of elements and of nodes, and the one that is being emitted
+    SmallVector<Buffer> buffers;        // [number, place in the result], one for each accumulator
+  };
+  /// Lays out the nodes of all reductions in `memory`, null where only their sizes count; returns the bytes.
+  Value placeNodes(Value memory, Value leaves);
+  virtual LogicalResult emitNodes();
+  /// Code in which the threads that share lanes take one of `count` nodes together.
+  virtual LogicalResult emitNodesInLanes(Value count, function_ref<LogicalResult(Value)> emitNode);
+  LogicalResult emitNode(linalg::GenericOp reduction, Value number, ValueRange sizes);
+  LogicalResult emitJoin();
+  SmallVector<Value> absentNodes(linalg::GenericOp reduction, ArrayRef<Value> identities);
+  SmallVector<Value> joinParts(linalg::GenericOp reduction, ValueRange left, ValueRange right);
+  SmallVector<Value> nearestNodes(linalg::GenericOp reduction, const Position &position, Value number,
+                                  ValueRange absent);
+  SmallVector<Value> joinWarp(linalg::GenericOp reduction, SmallVector<Value> parts);
+  FailureOr<SmallVector<Value>> joinNodes(linalg::GenericOp reduction, ArrayRef<Value> identities,
+                                          const Position &position);
+  FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp reduction, ArrayRef<Value> identities,
+                                            ArrayRef<Position> positions, BlockCode block,
+                                            int64_t blocksTogether) override;
+  FailureOr<SmallVector<Value>> wholeChain(linalg::GenericOp reduction, ArrayRef<SmallVector<Index>> loops,
+                                           ArrayRef<Value> start, ArrayRef<Position> positions) override;
+
+  FailureOr<SmallVector<Value>> steadyChain(linalg::GenericOp reduction, ArrayRef<Index> loops,
+                                            ArrayRef<Value> start, Value lower, Value upper);
+  FailureOr<SmallVector<Value>> chainInSteps(linalg::GenericOp reduction, ArrayRef<Index> loops,
+                                             ArrayRef<Value> start, Value lower, Value upper, int64_t steps);
+  int64_t longestReduction() const override { return longest; }
+
   // --- Insert.cpp: slices inserted into a tensor, element by element
   FailureOr<Value> compute(Value tensor, const Position &position) override;
   /// The place in the slice, and whether that has it.
@@ -102,6 +138,10 @@ protected:
   };
 
   TileCount tileCount;
+  Division division; // of the function that is being emitted; without reductions, it computes all
+  DenseMap<Operation *, Nodes> nodes;
+  Value nodeMemory, leavesOfNode;
+  int64_t longest = std::numeric_limits<int64_t>::max(); // of the reductions whose length only the run knows
   Value inBlock, blockThreads; // number of the thread in its block, and how many there are
   Value block, blocks;         // number of the block in the grid, and how many there are
   Value thread, threads;       // of the grid: number and count

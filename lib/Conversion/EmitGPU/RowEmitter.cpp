@@ -15,8 +15,6 @@ using namespace mlir::ad::device;
 static constexpr int64_t kKeptWords = 64;
 // Operations on elements that a kernel of kept rows may consist of.
 static constexpr int64_t kLongestCode = 4096;
-// With fewer rows of unknown length than this, each is taken by a block.
-static constexpr int64_t kFewRows = 128;
 
 RowEmitter::Share RowEmitter::shareFor(int64_t run) {
   int64_t lanes = kernel.getOrderAttr().getLanes();
@@ -64,13 +62,12 @@ RowEmitter::Share RowEmitter::chooseShare(ValueRange roots) {
 
 // Where rows are sums of chunks, a block has work for several groups.
 LogicalResult RowEmitter::emitRoots() {
+  if (work == Work::partial)
+    return emitNodes();
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   const Buffer &space = results[rows.space];
   int64_t axes = static_cast<int64_t>(space.shape.size()) - (rows.ofElements ? 0 : 1);
-  ArrayRef<int64_t> counted = ArrayRef<int64_t>(space.shape).take_front(axes);
-  byBlock = ShapedType::isDynamic(rows.length)
-                ? !ShapedType::isDynamicShape(counted) && ShapedType::getNumElements(counted) <= kFewRows
-                : rows.length > kernel.getOrderAttr().getLength();
+  byBlock = takesBlocks(kernel, rows);
   Share chosen = chooseShare(roots);
   if (!chosen.keeps && chooseLines()) {
     chosen = shareFor(std::min(chosen.run, runOfLines()));
@@ -102,12 +99,16 @@ Value RowEmitter::summedLengthsAllow(Value allowed, int64_t run) {
   return allowed;
 }
 
-LogicalResult RowEmitter::emitShared(ValueRange roots, const Share &chosen) {
+void RowEmitter::shareRows(const Share &chosen) {
   share = chosen;
   Value threadsOfGroup = indexConstant(share.threads);
   inGroup = binary<arith::RemUIOp>(lane, threadsOfGroup);
   groupOfWarp = binary<arith::DivUIOp>(lane, threadsOfGroup);
   prepareKeptRuns();
+}
+
+LogicalResult RowEmitter::emitShared(ValueRange roots, const Share &chosen) {
+  shareRows(chosen);
   Nest space = nestOver(results[rows.space], {});
   SmallVector<Value> sizes(ArrayRef(space.sizes).take_front(tileCount.axes));
   auto emitOne = [&](Value number) {
@@ -120,13 +121,12 @@ LogicalResult RowEmitter::emitShared(ValueRange roots, const Share &chosen) {
   Value count = elementCount(sizes);
   if (byBlock)
     return emitLoop(block, count, blocks, emitOne);
-  return emitRowsOfGroups(space, count, emitOne);
+  return emitRowsOfGroups(count, emitOne);
 }
 
 // All groups of a warp take part in every turn, since they agree by shuffles; one without a row of its own
 // sums the last one again, and stores nothing.
-LogicalResult RowEmitter::emitRowsOfGroups(const Nest &space, Value count,
-                                           function_ref<LogicalResult(Value)> emitRow) {
+LogicalResult RowEmitter::emitRowsOfGroups(Value count, function_ref<LogicalResult(Value)> emitRow) {
   Value each = indexConstant(kWarpThreads / share.threads);
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(count));
   return emitLoop(
@@ -139,6 +139,23 @@ LogicalResult RowEmitter::emitRowsOfGroups(const Nest &space, Value count,
         Value last = binary<arith::SubIOp>(count, indexConstant(1));
         return emitRow(binary<arith::MinUIOp>(number, last));
       });
+}
+
+// Groups take nodes of rows.
+LogicalResult RowEmitter::emitNodes() {
+  Share chosen = chooseShare(kernel.getBody().front().getTerminator()->getOperands());
+  chosen = shareFor(chosen.run);
+  tileCount.group = chosen.threads;
+  auto emitShared = [&](const Share &taken) -> LogicalResult {
+    shareRows(taken);
+    return RunEmitter::emitNodes();
+  };
+  Value allowed = chosen.run == 1 ? Value() : summedLengthsAllow(allowsRuns(chosen.run), chosen.run);
+  return emitWhere(allowed, [&] { return emitShared(chosen); }, [&] { return emitShared(shareFor(1)); });
+}
+
+LogicalResult RowEmitter::emitNodesInLanes(Value count, function_ref<LogicalResult(Value)> emitNode) {
+  return emitRowsOfGroups(count, emitNode);
 }
 
 void RowEmitter::synchronizeTakers() { byBlock ? synchronizeBlock() : synchronizeWarp(); }

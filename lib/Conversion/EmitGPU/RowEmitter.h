@@ -38,7 +38,10 @@ private:
   // --- RowEmitter.cpp: who takes which row
   LogicalResult emitRoots() override;
   LogicalResult emitShared(ValueRange roots, const Share &chosen);
-  LogicalResult emitRowsOfGroups(const Nest &space, Value count, function_ref<LogicalResult(Value)> emitRow);
+  void shareRows(const Share &chosen);
+  LogicalResult emitRowsOfGroups(Value count, function_ref<LogicalResult(Value)> emitRow);
+  LogicalResult emitNodes() override;
+  LogicalResult emitNodesInLanes(Value count, function_ref<LogicalResult(Value)> emitNode) override;
   Share shareFor(int64_t run);
   Share chooseShare(ValueRange roots);
   bool fitsRegisters(const Share &share);

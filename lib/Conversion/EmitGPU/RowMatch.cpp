@@ -113,3 +113,14 @@ std::optional<Rows> device::matchRows(KernelOp kernel, std::string &reason) {
     reason = "its rows are not what it sums";
   return reason.empty() ? std::optional<Rows>(rows) : std::nullopt;
 }
+
+// With fewer rows of unknown length than this, each is taken by a block.
+static constexpr int64_t kFewRows = 128;
+
+bool device::takesBlocks(KernelOp kernel, const Rows &rows) {
+  if (!ShapedType::isDynamic(rows.length))
+    return rows.length > kernel.getOrderAttr().getLength();
+  ArrayRef<int64_t> space = shapeOf(kernel.getBody().front().getTerminator()->getOperand(rows.space));
+  ArrayRef<int64_t> counted = space.drop_back(rows.ofElements ? 0 : 1);
+  return !ShapedType::isDynamicShape(counted) && ShapedType::getNumElements(counted) <= kFewRows;
+}

@@ -19,6 +19,9 @@ struct Rows {
 /// Or nothing, and the reason.
 std::optional<Rows> matchRows(KernelOp kernel, std::string &reason);
 
+/// Whether a block of threads takes a row: one that has several chunks, or where there are few.
+bool takesBlocks(KernelOp kernel, const Rows &rows);
+
 } // namespace mlir::ad::device
 
 #endif // ADJOINT_LIB_CONVERSION_EMITGPU_ROWMATCH_H

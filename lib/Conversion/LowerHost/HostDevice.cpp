@@ -11,9 +11,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Of a launch: kernels give the same bits for any grid.
-static constexpr int64_t kMostBlocks = 65535;
-
 Value HostEmitter::deviceArgument(unsigned number) {
   Value described = LLVM::GEPOp::create(builder, loc, pointerType, tensorType, entry.getArgument(1),
                                         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
@@ -78,12 +75,13 @@ static int64_t threadsOfTile(func::FuncOp kernel) {
 
 // Blocks of whole warps, and how many.
 std::pair<Value, Value> HostEmitter::blocksFor(func::FuncOp kernel, Value threads) {
-  Value block = indexConstant(numberOf(kernel, "ad.threads", kBlockThreads)),
-        warp = indexConstant(kWarpThreads);
+  Value block = indexConstant(numberOf(kernel, "ad.threads", kBlockThreads));
   if (kernel->getAttrOfType<StringAttr>("ad.tiles").getValue() != "blocks") {
-    // Short work is spread over the processors before blocks grow.
-    Value share = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, processors);
-    Value warps = builder.createOrFold<arith::CeilDivUIOp>(loc, share, warp);
+    // Short work is spread over the processors, two blocks each, before blocks grow.
+    Value warp = indexConstant(kWarpThreads);
+    Value spread = builder.createOrFold<arith::MulIOp>(loc, processors, indexConstant(2 * kWarpThreads));
+    Value warps = builder.createOrFold<arith::DivUIOp>(loc, threads, spread);
+    warps = builder.createOrFold<arith::MaxUIOp>(loc, warps, indexConstant(1));
     block = builder.createOrFold<arith::MinUIOp>(loc, block,
                                                  builder.createOrFold<arith::MulIOp>(loc, warps, warp));
   }
@@ -124,9 +122,13 @@ Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
   Value threads = tileCount(launch, kernel);
   if (int64_t each = threadsOfTile(kernel); each > 1)
     threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(each));
+  return gridOfThreads(kernel, threads);
+}
+
+Value HostEmitter::gridOfThreads(func::FuncOp kernel, Value threads) {
   threads = builder.createOrFold<arith::MaxUIOp>(loc, threads, indexConstant(1));
   auto [blocks, block] = blocksFor(kernel, threads);
-  return gridOf(blocks, block, sharedBytes);
+  return gridOf(blocks, block, numberOf(kernel, "ad.shared_bytes", 0));
 }
 
 // adrt_grid: blocks and threads of a block along x, and 1 along every other axis. Kernels say themselves how
@@ -175,8 +177,15 @@ static int32_t bytesInMemory(Type type) {
   return type.isIntOrFloat() ? std::max<int32_t>(1, type.getIntOrFloatBitWidth() / 8) : 8;
 }
 
-// The kernel takes the operands by the addresses of their values, and then its tensor maps.
 void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
+  launchOnDevice(launch, kernel, operands, gridFor(launch, kernel));
+}
+
+// The kernel takes the operands by the addresses of their values, and then its tensor maps.
+void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, Value grid) {
+  Value number = i32(shared.kernelNumber(kernel.getSymName()));
+  if (options.profile)
+    call("adrt_kernel_begin", nullptr, {context, number});
   Value closure = closureOf(operands);
   auto type = closureType(operands);
   SmallVector<Value> arguments;
@@ -195,9 +204,10 @@ void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<
                                      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     LLVM::StoreOp::create(builder, loc, argument, slot);
   }
-  Value number = i32(shared.kernelNumber(kernel.getSymName()));
   guard(call("adrt_launch", builder.getI32Type(),
-             {context, shared.site(builder, loc, ""), number, gridFor(launch, kernel), pointers,
+             {context, shared.site(builder, loc, ""), number, grid, pointers,
               shared.data(builder, loc, DenseElementsAttr::get(bytesType, ArrayRef(bytes))),
               i32(arguments.size())}));
+  if (options.profile)
+    call("adrt_kernel_end", nullptr, {context, number});
 }

@@ -155,9 +155,14 @@ private:
   Value roomFor(int64_t resident, int64_t cluster);
   Value countedBlocks(LaunchOp launch, func::FuncOp kernel);
   Value gridFor(LaunchOp launch, func::FuncOp kernel);
+  Value gridOfThreads(func::FuncOp kernel, Value threads);
   Value gridOf(Value blocks, Value threads, int64_t sharedBytes);
   SmallVector<Value> tensorMapsFor(LaunchOp launch, func::FuncOp kernel);
   void launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
+  void launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, Value grid);
+  // HostDivided.cpp: reductions that a grid shares
+  void launchDivided(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
+  void launchNodes(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, ValueRange sizes);
 
   /// Says in a remark whether turns of the loop wait for the host.
   void reportTurns(Operation *loop);

@@ -105,13 +105,14 @@ void HostEmitter::emitLaunch(LaunchOp launch) {
   if (dependsOnGroup(launch))
     launchGroup();
   SmallVector<Value> operands = operandsOf(launch);
+  if (options.device && kernel->hasAttr(kPartialReductionsAttr))
+    return launchDivided(launch, kernel, operands);
+  if (options.device)
+    return launchOnDevice(launch, kernel, operands);
   Value number = options.profile ? i32(shared.kernelNumber(kernel.getSymName())) : Value();
   if (options.profile)
     call("adrt_kernel_begin", nullptr, {context, number});
-  if (options.device)
-    launchOnDevice(launch, kernel, operands);
-  else
-    launchOnProcessor(launch, kernel, operands);
+  launchOnProcessor(launch, kernel, operands);
   if (options.profile)
     call("adrt_kernel_end", nullptr, {context, number});
 }

@@ -24,6 +24,7 @@ private:
   LogicalResult verifyUnits(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyCompanions(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifySpace(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyDivided(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyMaps(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyClusters(LaunchOp launch, func::FuncOp kernel);
   bool hasPlan(Operation *op, StringRef name, ValueRange values, bool optional = false) const;
@@ -62,7 +63,36 @@ LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
                               "ad-outline-kernels first, which renames it");
   if (launch.getNumResults() == 0)
     return launch.emitOpError("has no results; the host program expects tensors, not destinations");
-  return options.device ? verifySpace(launch, kernel) : verifyUnits(launch, kernel);
+  if (!options.device)
+    return verifyUnits(launch, kernel);
+  return failed(verifyDivided(launch, kernel)) ? failure() : verifySpace(launch, kernel);
+}
+
+// The functions beside a kernel whose reductions a grid shares (HostDivided.cpp).
+LogicalResult PlanVerifier::verifyDivided(LaunchOp launch, func::FuncOp kernel) {
+  if (!kernel->hasAttr(kPartialReductionsAttr))
+    return success();
+  auto when = kernel->getAttrOfType<StringAttr>(kPartialReductionsAttr);
+  if (!when || (when.getValue() != "always" && when.getValue() != "sizes"))
+    return launch.emitOpError(
+        "launches a kernel whose ad.partial_reductions does not say when; expected \"always\" or \"sizes\"");
+  Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  SmallVector<Type> sized(kernel.getArgumentTypes()), divided(sized), three(3, index);
+  sized.push_back(index);
+  divided.append({pointer, index});
+  func::FuncOp sizes = companionOf(kernel, kPartialSizesSuffix);
+  auto isPart = [&](StringRef suffix) {
+    func::FuncOp part = companionOf(kernel, suffix);
+    return part && isDeviceKernel(part) && part.getArgumentTypes() == ArrayRef(divided);
+  };
+  if (!sizes || sizes.isExternal() || sizes.getArgumentTypes() != ArrayRef(sized) ||
+      sizes.getResultTypes() != ArrayRef(three) || !isPart(kPartialSuffix) || !isPart(kMergeSuffix))
+    return launch.emitOpError(
+               "launches a kernel that has ad.partial_reductions, but not the functions beside it; "
+               "expected @")
+           << kernel.getSymName() << " with " << kPartialSizesSuffix << ", " << kPartialSuffix << " and "
+           << kMergeSuffix;
+  return verifySpace(launch, companionOf(kernel, kMergeSuffix));
 }
 
 // Whether the units are those of some results of the launch, each named once, and of axes of theirs.
