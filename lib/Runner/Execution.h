@@ -28,6 +28,8 @@ private:
   int runAll(Executable &executable, const Signature &signature, Bindings &bindings, Outputs &outputs,
              llvm::MemoryBufferRef source);
   void watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source);
+  /// Prepares the context for --bench.
+  static void measure(adrt_context &context, const Signature &signature);
   void connect(adrt_context &context, Bindings &bindings, Outputs &outputs);
   void showReceived(const char *name, const adrt_tensor &value);
 

@@ -118,6 +118,7 @@ PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
   pipeline.fuse = options.fuse;
   pipeline.tiles = options.tiles;
   pipeline.chip = chipFor(options);
+  pipeline.tile = options.tile;
   pipeline.profile = !options.report.empty();
   pipeline.cpu = cpu.cpu;
   pipeline.cpuFeatures = cpu.features;

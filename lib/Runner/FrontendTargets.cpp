@@ -27,7 +27,7 @@ std::unique_ptr<ObjectCache> Frontend::openCache() {
 
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
   // By name, so that a new field does not compile before it has its place here.
-  const auto [entry, numerics, optimize, fuse, tiles, profile, chip, cpuName, cpuFeatures, vectorBytes,
+  const auto [entry, numerics, optimize, fuse, tiles, tile, profile, chip, cpuName, cpuFeatures, vectorBytes,
               dotProducts, halfInstructions] = pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());
@@ -35,8 +35,8 @@ std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget 
   key.add(input.getBufferIdentifier()); // stands in the locations of run-time errors
   key.add(input.getBuffer());
   key.add(targetName(options.target));
-  for (const std::string &text : {entry, numerics, fuse, tiles, chip, cpuName, llvm::join(cpuFeatures, ","),
-                                  std::to_string(vectorBytes)})
+  for (const std::string &text : {entry, numerics, fuse, tiles, tile, chip, cpuName,
+                                  llvm::join(cpuFeatures, ","), std::to_string(vectorBytes)})
     key.add(text);
   key.add(optimize ? "optimize" : "");
   key.add(profile ? "profile" : "");

@@ -25,6 +25,8 @@ struct TargetRule {
 constexpr TargetRule targetRules[] = {
     {"--chip", onDevice, " is about kernels on a GPU, target '{}' has none",
      "; add --target gpu-sim or cuda"},
+    {"--tile", onDevice, " is about kernels on a GPU, target '{}' has none",
+     "; add --target gpu-sim or cuda"},
     {"--traffic", bit(Target::GpuSim), " is counted by the emulated GPU alone", "; add --target gpu-sim"},
     {"--tiles", onHost, " is about kernels on the processor, target '{}' has none", "; leave it out"},
     {"--fuse", onHost | onDevice, " says which operations share a kernel, target '{}' has none",
@@ -39,8 +41,8 @@ struct Conflict {
   StringRef reason;
 };
 
-constexpr StringRef aboutRuns[] = {"--print",  "--out-dir", "--repeat",
-                                   "--warmup", "--threads", "--numerics-report"};
+constexpr StringRef aboutRuns[] = {"--print",   "--out-dir", "--repeat",         "--warmup",
+                                   "--threads", "--bench",   "--numerics-report"};
 constexpr StringRef aboutChecks[] = {"--traffic", "--check-gradients"};
 constexpr Conflict conflicts[] = {
     {"--check-gradients", aboutRuns, "--check-gradients prints how gradients compare, and nothing else"},
@@ -54,10 +56,25 @@ struct Need {
   StringRef reason;
 };
 
-constexpr StringRef measured[] = {"--repeat", "--report"};
+constexpr StringRef measured[] = {"--repeat", "--report", "--bench"};
 constexpr Need needs[] = {
-    {"--warmup", measured, "--warmup comes before what is measured; add --repeat or --report"},
+    {"--warmup", measured, "--warmup comes before what is measured; add --repeat, --report or --bench"},
 };
+
+/// What --bench leaves out, and what changes the times that it measures.
+constexpr StringRef aboutResults[] = {"--print", "--out-dir"};
+constexpr StringRef disturbing[] = {"--timeout-kernel", "--report", "--traffic"};
+
+Error checkBench(function_ref<bool(StringRef)> has) {
+  for (StringRef option : aboutResults)
+    if (has(option))
+      return usageError("--bench leaves results where they are; leave " + option +
+                        " out, or run the program once more without --bench");
+  for (StringRef option : disturbing)
+    if (has(option))
+      return usageError("--bench measures what " + option + " changes; leave one of them out");
+  return Error::success();
+}
 
 std::string replaceTarget(StringRef text, Target target) {
   auto [before, after] = text.split("{}");
@@ -81,6 +98,9 @@ Error mlir::ad::runner::checkOptionsTogether(ArrayRef<StringRef> given, const Op
   for (const Need &need : needs)
     if (has(need.option) && none_of(need.others, has))
       return usageError(need.reason);
+  if (has("--bench"))
+    if (Error error = checkBench(has))
+      return error;
   for (const TargetRule &rule : targetRules)
     if (has(rule.option) && !(rule.targets & bit(options.target)))
       return usageError(rule.option + replaceTarget(rule.about, options.target) + rule.advice);

@@ -72,6 +72,7 @@ private:
   Error readCompilation(Options &options) const;
   Error readSources(Options &options) const;
   Error readRuns(Options &options) const;
+  Error readBench(Options &options) const;
   Error readEmulation(adrt::Emulation &emulation) const;
   Error readOutputs(Options &options) const;
   Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
@@ -151,10 +152,10 @@ Error OptionsReader::checkEmit(const Options &options) const {
   if (options.emit.empty())
     return Error::success();
   for (OptionId id :
-       {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_timeout_kernel,
-        OPT_schedule, OPT_seed, OPT_processors, OPT_no_race_detection, OPT_no_replay})
+       {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_bench, OPT_bench_eq,
+        OPT_timeout_kernel, OPT_schedule, OPT_seed, OPT_processors, OPT_no_race_detection, OPT_no_replay})
     if (list.hasArg(id))
-      return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName() +
+      return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName().rtrim('=') +
                         " to adrt-run");
   for (const DimAssignment &dim : options.dims)
     if (none_of(options.arguments, [&](const Assignment &given) {
@@ -170,7 +171,7 @@ Error OptionsReader::checkEmit(const Options &options) const {
 // What is written must not replace the program, nor another output.
 Error OptionsReader::checkOutputs(const Options &options) const {
   std::vector<std::pair<OptionId, StringRef>> outputs;
-  for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized})
+  for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized, OPT_bench_eq})
     if (StringRef path = list.getLastArgValue(id); !path.empty())
       outputs.push_back({id, path});
   auto isSame = [](StringRef path, StringRef other) {
@@ -178,7 +179,7 @@ Error OptionsReader::checkOutputs(const Options &options) const {
   };
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto [id, path] = outputs[i];
-    StringRef name = table.getOption(id).getPrefixedName();
+    StringRef name = table.getOption(id).getPrefixedName().rtrim('=');
     // The program that is named like this comes from standard input.
     if (path != kStandardOutput && isSame(path, options.input))
       return usageError(name + " would replace the program '" + path + "'; name another file");
@@ -298,6 +299,7 @@ Error OptionsReader::readCompilation(Options &options) const {
     return error;
   if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
     return error;
+  options.tile = text(OPT_tile);
   if (!list.hasArg(OPT_chip))
     return Error::success();
   return readName(OPT_chip, "chip", {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"}, options.chip);
@@ -315,6 +317,8 @@ Error OptionsReader::readRuns(Options &options) const {
   constexpr unsigned mostRuns = 1000000000;
   if (Error error = readThreads(options))
     return error;
+  if (Error error = readBench(options))
+    return error;
   if (Error error = readCount(OPT_repeat, 1, mostRuns, options.repeat))
     return error;
   if (Error error = readCount(OPT_warmup, 0, mostRuns, options.warmup))
@@ -329,6 +333,18 @@ Error OptionsReader::readRuns(Options &options) const {
   if (set == OptionSet::Run || isCompiled(options))
     return Error::success();
   return checkKernelOptions(options, options.target);
+}
+
+// Graphs are made in the second run, so that two warm up.
+Error OptionsReader::readBench(Options &options) const {
+  if (list.hasArg(OPT_bench) && list.hasArg(OPT_bench_eq))
+    return usageError("option '--bench' is given twice");
+  if (!list.hasArg(OPT_bench) && !list.hasArg(OPT_bench_eq))
+    return Error::success();
+  options.bench = text(OPT_bench_eq, kStandardOutput);
+  options.warmup = 2;
+  options.repeat = 10;
+  return Error::success();
 }
 
 Error OptionsReader::readEmulation(adrt::Emulation &emulation) const {
@@ -366,7 +382,7 @@ Error OptionsReader::readOutputs(Options &options) const {
 Error OptionsReader::checkTogether(const Options &options) const {
   SmallVector<StringRef> given;
   for (const Arg *arg : list)
-    given.push_back(arg->getOption().getPrefixedName());
+    given.push_back(arg->getOption().getPrefixedName().rtrim('='));
   if (options.showEnv || options.showVersion)
     return checkOptionsOfText(given);
   return checkOptionsTogether(given, options);

@@ -5,6 +5,7 @@
 #include "adjoint/Numerics/Random.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runtime/Elements.h"
+#include "adjoint/Runtime/ThreadPool.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FileSystem.h"
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 
+using namespace mlir::ad;
 using namespace mlir::ad::runner;
 using llvm::Error;
 using llvm::Expected;
@@ -76,13 +78,28 @@ Expected<Source> Source::parse(StringRef text, bool forFeed) {
 
 namespace {
 
-double randomValue(const Source &source, adrt_type type, uint64_t index) {
-  using namespace mlir::ad::numerics;
-  if (source.kind == Source::Kind::Normal)
-    return type == ADRT_F64 ? normalDoubleAt(source.seed, index) : normalAt(source.seed, index);
+/// Elements are generated in pieces that fit into the first cache.
+constexpr int64_t pieceElements = 1024;
+/// What an element takes on one thread, about; decides how many threads short tensors are worth.
+constexpr int64_t nanosecondsOfElement = 20;
+
+/// Elements `first`, … of the stream that numerics::uniformAt and its sisters describe, in the precision of
+/// the type: of floats but f64 the numbers are those of f32.
+void randomValues(const Source &source, adrt_type type, uint64_t first,
+                  llvm::MutableArrayRef<double> values) {
+  bool wide = type == ADRT_F64;
+  if (source.kind == Source::Kind::Normal) {
+    numerics::fillNormal(source.seed, first, values.data(), values.size());
+    for (double &value : values)
+      value = wide ? value : static_cast<float>(value);
+    return;
+  }
+  numerics::fillUniform(source.seed, first, values.data(), values.size());
   // Integers take the finer numbers: a float has too few steps for large scales.
-  return type == ADRT_F64 || !isFloat(type) ? uniformDoubleAt(source.seed, index)
-                                            : uniformAt(source.seed, index);
+  if (wide || !isFloat(type))
+    return;
+  for (double &value : values) // the leading 24 of 53 bits
+    value = static_cast<int32_t>(value * 0x1p24) * 0x1p-24;
 }
 
 std::string formatNumber(double value) {
@@ -115,6 +132,30 @@ Error checkFloatScale(const Source &source, adrt_type type) {
                     " for random values of type " + adrt::typeName(type));
 }
 
+/// Each element depends on its index alone, so threads share the pieces of a large tensor.
+void fillRandom(const Source &source, int64_t first, const adrt_tensor &destination, int64_t count) {
+  auto type = static_cast<adrt_type>(destination.type);
+  double scale = source.scale.value_or(type == ADRT_I1 ? 2 : 1);
+  auto fillPieces = [&](int64_t begin, int64_t end) {
+    double values[pieceElements];
+    for (int64_t start = begin * pieceElements; start < std::min(end * pieceElements, count);
+         start += pieceElements) {
+      llvm::MutableArrayRef<double> piece(values, std::min(pieceElements, count - start));
+      randomValues(source, type, static_cast<uint64_t>(first + start), piece);
+      char *element = static_cast<char *>(destination.data) + start * adrt::elementSize(type);
+      for (double value : piece) {
+        adrt::storeFromDouble(type, isFloat(type) ? value * scale : std::floor(value * scale), element);
+        element += adrt::elementSize(type);
+      }
+    }
+  };
+  using Fill = decltype(fillPieces);
+  adrt::ThreadPool &pool = adrt::ThreadPool::get();
+  pool.run((count + pieceElements - 1) / pieceElements, count * nanosecondsOfElement, pool.getSize(),
+           [](void *fill, int64_t begin, int64_t end) { (*static_cast<Fill *>(fill))(begin, end); },
+           &fillPieces);
+}
+
 Error generateRandom(const Source &source, int64_t first, const adrt_tensor &destination, int64_t count) {
   auto type = static_cast<adrt_type>(destination.type);
   bool integer = !isFloat(type);
@@ -123,13 +164,7 @@ Error generateRandom(const Source &source, int64_t first, const adrt_tensor &des
                       " need uniform:SEED:SCALE, which gives integers from 0 to SCALE - 1");
   if (Error error = integer ? checkIntegerScale(source, type) : checkFloatScale(source, type))
     return error;
-  double scale = source.scale.value_or(type == ADRT_I1 ? 2 : 1);
-  int64_t width = adrt::elementSize(type);
-  char *data = static_cast<char *>(destination.data);
-  for (int64_t index = 0; index < count; ++index) {
-    double value = randomValue(source, type, static_cast<uint64_t>(first + index)) * scale;
-    adrt::storeFromDouble(type, integer ? std::floor(value) : value, data + index * width);
-  }
+  fillRandom(source, first, destination, count);
   return Error::success();
 }
 

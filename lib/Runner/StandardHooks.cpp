@@ -88,6 +88,7 @@ static void fill(AdToGpuOptions &options, const runner::PipelineOptions &given) 
   fill(static_cast<SharedOptions &>(options), given);
   if (!given.chip.empty())
     options.chip = given.chip;
+  options.tile = given.tile;
 }
 
 static void buildGpuPipeline(OpPassManager &pm, const runner::PipelineOptions &given,

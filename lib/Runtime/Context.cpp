@@ -111,9 +111,17 @@ int32_t adrt_context::run(const std::function<int32_t()> &body) {
   FloatingPointScope floatingPoint;
   ThreadPool::Caller caller;
   if (!deviceMemory)
-    return body();
-  beginDeviceRun();
-  return endDeviceRun(body());
+    return runOnHost(body);
+  int32_t begun = beginDeviceRun();
+  return endDeviceRun(begun == ADRT_OK ? body() : begun);
+}
+
+int32_t adrt_context::runOnHost(const std::function<int32_t()> &body) {
+  auto start = std::chrono::steady_clock::now();
+  int32_t status = body();
+  if (measurement)
+    measurement->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return status;
 }
 
 void adrt_context::setThreads(unsigned count) {

@@ -7,6 +7,7 @@
 #include "TiledTensor.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace adrt;
 
@@ -58,6 +59,9 @@ public:
   std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override;
   Outcome change(Graph &graph, const CommandList &commands, size_t index) override;
   Outcome replay(Graph &graph, const CommandList &commands) override;
+  Outcome startClock() override;
+  Outcome stopClock(double &seconds) override;
+  const char *clockName() const override { return "cuda events"; }
 
 private:
   struct Kernel {
@@ -74,6 +78,8 @@ private:
   /// Makes sure that the kernel can be launched so.
   Outcome prepare(const Launch &launch);
   CudaAnswer add(CudaGraph &graph, const CommandList &commands, size_t index) const;
+  /// Puts the clock's start before the command that comes next, if it is to be there.
+  Outcome markStart();
   void *streamOf(Lane lane) const { return streams[static_cast<int>(lane)]; }
   static void *handle(Event &event) { return static_cast<CudaEvent &>(event).get(); }
 
@@ -86,6 +92,8 @@ private:
   std::string lastKernel;
   const adrt_site *lastSite = nullptr;
   size_t lastTogether = 1;
+  std::unique_ptr<CudaEvent> clockStart, clockStop;
+  bool clockStarts = false;  // before the next command
   int multiprocessors = 128; // of a large GPU, unless it says; results are the same
 };
 
@@ -94,6 +102,8 @@ private:
 CudaDevice::~CudaDevice() {
   if (!context)
     return;
+  clockStart.reset();
+  clockStop.reset();
   enter();
   for (void *each : streams)
     if (each)
@@ -183,6 +193,8 @@ Outcome CudaDevice::copy(void *target, const void *source, int64_t bytes) {
   if (bytes == 0)
     return {};
   enter();
+  if (Outcome outcome = markStart(); !outcome.ok())
+    return outcome;
   return finish("cuMemcpyDtoDAsync",
                 driver.cuMemcpyDtoDAsync_v2(address(target), address(source), static_cast<size_t>(bytes),
                                             streamOf(Lane::Compute)));
@@ -285,6 +297,8 @@ Outcome CudaDevice::launch(const Launch &launch) {
   enter();
   if (Outcome outcome = prepare(launch); !outcome.ok())
     return outcome;
+  if (Outcome outcome = markStart(); !outcome.ok())
+    return outcome;
   const adrt_grid &grid = launch.grid;
   lastKernel = kernels[launch.kernel].name;
   lastSite = launch.site;
@@ -336,7 +350,42 @@ Outcome CudaDevice::replay(Graph &graph, const CommandList &commands) {
     lastSite = last->site;
     lastTogether = commands.size();
   }
+  if (Outcome outcome = markStart(); !outcome.ok())
+    return outcome;
   return finish(static_cast<CudaGraph &>(graph).run(streamOf(Lane::Compute)));
+}
+
+Outcome CudaDevice::startClock() {
+  enter();
+  for (std::unique_ptr<CudaEvent> *event : {&clockStart, &clockStop}) {
+    void *made = nullptr;
+    if (*event)
+      continue;
+    if (Outcome outcome = finish("cuEventCreate", driver.cuEventCreate(&made, cudaEventTimed)); !outcome.ok())
+      return outcome;
+    *event = std::make_unique<CudaEvent>(driver, context, made);
+  }
+  clockStarts = true;
+  return {};
+}
+
+Outcome CudaDevice::markStart() {
+  return std::exchange(clockStarts, false) ? record(*clockStart, Lane::Compute) : Outcome();
+}
+
+Outcome CudaDevice::stopClock(double &seconds) {
+  // A program may ask for nothing.
+  if (Outcome outcome = markStart(); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = record(*clockStop, Lane::Compute); !outcome.ok())
+    return outcome;
+  if (Outcome outcome = wait(*clockStop); !outcome.ok())
+    return outcome;
+  float milliseconds = 0;
+  Outcome outcome = finish("cuEventElapsedTime",
+                           driver.cuEventElapsedTime(&milliseconds, clockStart->get(), clockStop->get()));
+  seconds = 1e-3 * static_cast<double>(milliseconds);
+  return outcome;
 }
 
 Outcome CudaDevice::synchronize() {

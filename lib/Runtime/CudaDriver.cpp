@@ -2,9 +2,10 @@
 
    Finds the driver. */
 #include "CudaDriver.h"
+#include "CudaLibrary.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
+#include <set>
 
 using namespace adrt;
 
@@ -12,7 +13,7 @@ namespace {
 
 struct Loaded {
   CudaDriver driver{};
-  std::string problem;
+  std::string file, problem;
 };
 
 template <class Function> bool resolve(void *library, const char *name, Function &function) {
@@ -66,6 +67,7 @@ const char *resolveNeeded(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuEventRecord);
   ADJOINT_RESOLVE(cuEventSynchronize);
   ADJOINT_RESOLVE(cuEventQuery);
+  ADJOINT_RESOLVE(cuEventElapsedTime);
   ADJOINT_RESOLVE(cuMemHostAlloc);
   ADJOINT_RESOLVE(cuMemFreeHost);
   ADJOINT_RESOLVE(cuMemAlloc_v2);
@@ -79,30 +81,59 @@ const char *resolveNeeded(void *library, CudaDriver &driver) {
   return nullptr;
 }
 
-/// The library stays open: its threads outlive every use.
+/// Why the library is no driver with a GPU, or nothing.
+std::string start(void *library, CudaDriver &driver) {
+  if (const char *missing = resolveNeeded(library, driver))
+    return std::string("it has no ") + missing + ", a newer driver is needed";
+  resolveNewer(library, driver);
+  int count = 0;
+  if (CudaResult result = driver.cuInit(0))
+    return driver.explain("cuInit", result);
+  if (CudaResult result = driver.cuDeviceGetCount(&count))
+    return driver.explain("cuDeviceGetCount", result);
+  return count == 0 ? "the driver finds no GPU" : "";
+}
+
+/// What to say when no library is a driver with a GPU: what is wrong with those that there are, or else where
+/// there is none.
+std::string describeFailure(const std::vector<std::string> &names, const std::string &failures,
+                            const std::string &reason) {
+  if (!failures.empty())
+    return failures;
+  if (names.size() == 1)
+    return "the driver cannot be loaded: " + reason;
+  std::string places = "the loader's folders";
+  for (size_t index = 1; index < names.size(); ++index)
+    places += (index + 1 < names.size() ? ", " : " and ") + names[index].substr(0, names[index].rfind('/'));
+  return "the driver cannot be loaded: there is no " + names.front() + " in " + places +
+         "; where it lies elsewhere, name it or its folder by ADJOINT_LIBCUDA";
+}
+
+/// The first library that is a driver with a GPU. It stays open: its threads outlive every use.
 Loaded load() {
   Loaded loaded;
-  const char *named = std::getenv("ADJOINT_LIBCUDA");
-  const char *name = named ? named : "libcuda.so.1";
-  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  if (!library) {
-    const char *reason = dlerror();
-    loaded.problem = "the driver cannot be loaded: " + std::string(reason ? reason : name);
-    return loaded;
+  std::string reason, failures;
+  std::vector<std::string> names = cudaLibraries();
+  std::set<void *> seen; // one library may have several names
+  for (const std::string &name : names) {
+    void *library = openCudaLibrary(name, reason);
+    if (!library || !seen.insert(library).second)
+      continue;
+    loaded.driver = {};
+    loaded.file = fileOf(dlsym(library, "cuInit"), name);
+    std::string problem = start(library, loaded.driver);
+    if (problem.empty())
+      return loaded;
+    // A library is named where there may be several, or where it is not what it should be.
+    bool named = names.size() > 1 || !loaded.driver.cuInit;
+    failures += (failures.empty() ? "" : "; ") + (named ? "'" + loaded.file + "': " : "") + problem;
   }
-  if (const char *missing = resolveNeeded(library, loaded.driver)) {
-    loaded.problem = "'" + std::string(name) + "' has no " + missing + "; a newer driver is needed";
-    return loaded;
-  }
-  resolveNewer(library, loaded.driver);
-  int count = 0;
-  CudaResult result = loaded.driver.cuInit(0);
-  if (result)
-    loaded.problem = loaded.driver.explain("cuInit", result);
-  else if ((result = loaded.driver.cuDeviceGetCount(&count)))
-    loaded.problem = loaded.driver.explain("cuDeviceGetCount", result);
-  else if (count == 0)
-    loaded.problem = "the driver finds no GPU";
+  loaded.problem = describeFailure(names, failures, reason);
+  return loaded;
+}
+
+const Loaded &loadOnce() {
+  static const Loaded loaded = load();
   return loaded;
 }
 
@@ -117,7 +148,9 @@ std::string CudaDriver::explain(const char *call, CudaResult result) const {
 }
 
 const CudaDriver *adrt::loadCudaDriver(std::string &problem) {
-  static const Loaded loaded = load();
+  const Loaded &loaded = loadOnce();
   problem = loaded.problem;
   return problem.empty() ? &loaded.driver : nullptr;
 }
+
+const std::string &adrt::cudaDriverFile() { return loadOnce().file; }

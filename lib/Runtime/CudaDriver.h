@@ -19,6 +19,7 @@ enum : int {
   cudaJitErrorLog = 5,             // CU_JIT_ERROR_LOG_BUFFER
   cudaJitErrorLogBytes = 6,        // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
   cudaStreamNonBlocking = 1,       // CU_STREAM_NON_BLOCKING
+  cudaEventTimed = 0,              // CU_EVENT_DEFAULT
   cudaEventDisableTiming = 2,      // CU_EVENT_DISABLE_TIMING
   cudaDeviceThreadsOfBlock = 1,    // CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK
   cudaDeviceRegistersOfBlock = 12, // CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK
@@ -109,6 +110,7 @@ struct CudaDriver {
   CudaResult (*cuEventRecord)(void *event, void *stream);
   CudaResult (*cuEventSynchronize)(void *event);
   CudaResult (*cuEventQuery)(void *event);
+  CudaResult (*cuEventElapsedTime)(float *milliseconds, void *start, void *end);
   CudaResult (*cuMemHostAlloc)(void **, size_t, unsigned flags);
   CudaResult (*cuMemFreeHost)(void *);
   CudaResult (*cuMemAlloc_v2)(CudaAddress *, size_t);
@@ -145,6 +147,8 @@ struct CudaDriver {
 /// The driver, loaded and initialised once for the process; null and the reason in `problem` when there is
 /// none, or no GPU.
 const CudaDriver *loadCudaDriver(std::string &problem);
+/// The file of the driver that was loaded.
+const std::string &cudaDriverFile();
 
 } // namespace adrt
 

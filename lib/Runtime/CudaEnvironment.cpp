@@ -24,6 +24,17 @@ std::string adrt::findCudaChip() {
   return "sm_" + std::to_string(major) + std::to_string(minor);
 }
 
+std::string adrt::findCudaName() {
+  std::string problem;
+  const CudaDriver *driver = loadCudaDriver(problem);
+  char name[256] = "?";
+  int version = 0;
+  if (!driver || driver->cuDeviceGetName(name, sizeof name, 0) || driver->cuDriverGetVersion(&version))
+    return "";
+  return std::string(name) + ", CUDA " + std::to_string(version / 1000) + "." +
+         std::to_string(version % 1000 / 10);
+}
+
 std::string adrt::describeCuda() {
   std::string text;
   const CudaDriver *driver = loadCudaDriver(text);
@@ -32,8 +43,8 @@ std::string adrt::describeCuda() {
   int version = 0, count = 0;
   driver->cuDriverGetVersion(&version);
   driver->cuDeviceGetCount(&count);
-  text =
-      "GPU driver: CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + "\n";
+  text = "GPU driver: CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) +
+         ", " + cudaDriverFile() + "\n";
   for (int number = 0; number < count; ++number) {
     auto ask = [&](int attribute) {
       int value = 0;

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace adrt {
@@ -30,6 +31,8 @@ public:
   void *buffer(int32_t number, int64_t bytes) { return buffers[number].reserve(*device, bytes); }
   void *result(int32_t number, int64_t bytes) { return results[number].reserve(*device, bytes); }
   void *argument(int32_t number, int64_t bytes) { return arguments[number].reserve(*device, bytes); }
+  /// Whether nobody has asked this for the argument before: its value is not there yet.
+  bool isFirstUse(int32_t argument) { return usedArguments.insert(argument).second; }
   /// When the data is not `known` to be there already, it is to be written there.
   void *constant(const void *data, int64_t bytes, bool &known);
   void *resultData(int32_t number) { return results[number].data(); }
@@ -60,6 +63,7 @@ private:
   size_t arenasUsed = 0;
   std::map<int32_t, Block> buffers, results, arguments;
   std::map<const void *, Block> constants;
+  std::set<int32_t> usedArguments;
   TensorMaps maps;
 };
 

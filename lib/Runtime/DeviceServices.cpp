@@ -23,14 +23,19 @@ void adrt_context::setDevice(std::shared_ptr<Device> device) {
 
 Device *adrt_context::getDevice() const { return deviceMemory ? &deviceMemory->getDevice() : nullptr; }
 
-void adrt_context::beginDeviceRun() {
+int32_t adrt_context::beginDeviceRun() {
   deviceMemory->beginRun();
   deviceMemory->getDevice().interrupted = interrupted;
   writtenResults.clear();
+  return measurement ? finish(deviceMemory->getDevice().startClock(), nullptr) : ADRT_OK;
 }
 
 int32_t adrt_context::endDeviceRun(int32_t status) {
   Device &device = deviceMemory->getDevice();
+  if (measurement && status == ADRT_OK)
+    status = finish(device.stopClock(measurement->seconds), nullptr);
+  if (measurement)
+    writtenResults.clear();
   // Also of a run that failed: what it sent before is the host's.
   int32_t delivered = transfers->deliver(Transfers::Wait::Yes);
   status = status == ADRT_OK ? delivered : status;
@@ -79,9 +84,13 @@ void *adrt_context::placeArgument(const adrt_tensor &argument, int32_t index) {
   if (!requireDevice())
     return nullptr;
   void *memory = requireMemory(deviceMemory->argument(index, bytes), bytes, "an argument");
-  if (!memory || finish(getDevice()->write(memory, argument.data, bytes), nullptr) != ADRT_OK)
+  if (!memory)
     return nullptr;
-  return memory;
+  bool stays = measurement && static_cast<size_t>(index) < measurement->overwritten.size() &&
+               !measurement->overwritten[static_cast<size_t>(index)];
+  if (stays && !deviceMemory->isFirstUse(index))
+    return memory;
+  return finish(getDevice()->write(memory, argument.data, bytes), nullptr) == ADRT_OK ? memory : nullptr;
 }
 
 void *adrt_context::placeConstant(const void *data, int64_t bytes) {

@@ -76,6 +76,13 @@ public:
   Outcome order(Lane lane, Event &event) override {
     return behind([&] { return device->order(lane, event); });
   }
+  Outcome startClock() override {
+    return behind([&] { return device->startClock(); });
+  }
+  Outcome stopClock(double &seconds) override {
+    return behind([&] { return device->stopClock(seconds); });
+  }
+  const char *clockName() const override { return device->clockName(); }
   Outcome synchronize() override {
     Outcome submitted = submit(), waited = device->synchronize();
     return submitted.ok() ? waited : submitted;

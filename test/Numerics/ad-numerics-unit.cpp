@@ -8,8 +8,10 @@
 #include "adjoint/Numerics/Random.h"
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 using namespace mlir::ad::numerics;
 
@@ -231,6 +233,24 @@ void checkMoments() {
   check(normalAt(5, 17) == static_cast<float>(normalDoubleAt(5, 17)), "f32 normal is the f64 one, rounded");
 }
 
+/// Many numbers at once are the same bits as one after the other, wherever a piece begins and ends.
+void checkFilled() {
+  uint64_t wrong = 0;
+  for (uint64_t seed : {uint64_t(0), uint64_t(7), uint64_t(0x123456789abcdef0), ~uint64_t(0)})
+    for (uint64_t first : {uint64_t(0), uint64_t(3), (uint64_t(1) << 32) - 5, ~uint64_t(0) - 2000})
+      for (size_t count : {size_t(1), size_t(7), size_t(1990)}) {
+        std::vector<double> uniform(count), normal(count);
+        fillUniform(seed, first, uniform.data(), count);
+        fillNormal(seed, first, normal.data(), count);
+        for (size_t i = 0; i < count; ++i) {
+          double expected[] = {uniformDoubleAt(seed, first + i), normalDoubleAt(seed, first + i)};
+          wrong += std::memcmp(&expected[0], &uniform[i], sizeof(double)) != 0;
+          wrong += std::memcmp(&expected[1], &normal[i], sizeof(double)) != 0;
+        }
+      }
+  check(wrong == 0, std::to_string(wrong) + " numbers of a piece are not those of the stream");
+}
+
 /// Sums as expressions: '.' is the identity, a digit one step, parentheses a join.
 std::string step(const std::string &sum, int64_t i) { return sum + char('a' + i); }
 std::string join(const std::string &left, const std::string &right) { return "(" + left + right + ")"; }
@@ -331,6 +351,7 @@ int main() {
   checkToIntegers();
   checkPhilox();
   checkMoments();
+  checkFilled();
   checkOrders();
   checkNames();
   checkApproximations();

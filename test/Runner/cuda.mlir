@@ -36,7 +36,7 @@
 
 // RUN: %{fake} ad-runner --env | FileCheck %s --check-prefix=ENV
 // RUN: %{fake} adrt-run --env | FileCheck %s --check-prefix=ENV
-// ENV: GPU driver: CUDA 13.1
+// ENV: GPU driver: CUDA 13.1, {{/.*}}/libad-fake-cuda.so{{$}}
 // ENV-NEXT: GPU 0: Fake GPU, sm_80, 16 multiprocessors, 81920 MiB; a block has at most 1 threads, 12 registers and 97 bytes of shared memory
 // RUN: env ADJOINT_LIBCUDA=/missing/libcuda.so ad-runner --env | FileCheck %s --check-prefix=NONE
 // NONE: GPU: none: the driver cannot be loaded: /missing/libcuda.so
@@ -45,3 +45,21 @@ func.func @main(%x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = 
   %y = ad.add %x, %x : tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// A folder stands for the driver in it, and is one of the loader's as well. The driver asks for its compiler of PTX by name: it is loaded from
+// the same place beforehand.
+// RUN: rm -rf %t.driver && mkdir %t.driver && cp %adjoint_lib/libad-fake-cuda.so %t.driver/libcuda.so.1
+// RUN: cp %adjoint_lib/libad-fake-cuda.so %t.driver/libnvidia-ptxjitcompiler.so.1
+// RUN: env ADJOINT_LIBCUDA=%t.driver LD_DEBUG=files adrt-run --env 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: file={{.*}}.driver/libnvidia-ptxjitcompiler.so.1 {{.*}}dynamically loaded
+// FOLDER: GPU driver: CUDA 13.1, {{.*}}.driver/libcuda.so.1
+// RUN: env -u ADJOINT_LIBCUDA LD_LIBRARY_PATH=%t.driver adrt-run --env 2>&1 | FileCheck %s --check-prefix=LOADER
+// LOADER: GPU driver: CUDA 13.1, {{.*}}.driver/libcuda.so.1
+// A library that is no driver is named, and the places where none was found.
+// RUN: echo nothing > %t.driver/libcuda.so.1
+// RUN: env ADJOINT_LIBCUDA=%t.driver adrt-run --env 2>&1 | FileCheck %s --check-prefix=DAMAGED
+// DAMAGED: GPU: none: the driver cannot be loaded: {{.*}}.driver/libcuda.so.1: {{.*}}
+// RUN: env ADJOINT_LIBCUDA=libc.so.6 adrt-run --env 2>&1 | FileCheck %s --check-prefix=OTHER
+// OTHER: GPU: none: '{{.*}}libc.so.6': it has no cuInit, a newer driver is needed
+// RUN: env -u ADJOINT_LIBCUDA adrt-run --env 2>&1 | FileCheck %s --check-prefix=PLACES
+// PLACES: GPU{{ driver: CUDA|: none: the driver cannot be loaded: there is no libcuda.so.1 in the loader's folders, /usr/lib/x86_64-linux-gnu, /usr/lib64, /usr/lib/wsl/lib, /usr/local/nvidia/lib64 and /usr/local/cuda/compat; where it lies elsewhere, name it or its folder by ADJOINT_LIBCUDA|: none: .*cuInit}}

@@ -26,11 +26,12 @@ REFUSED = [
     (["--cpu=x86-64", *REFERENCE], "--cpu says what to compile for, target 'reference' compiles nothing; leave it out", ["--cpu=x86-64"]),
     (["--chip=sm_80"], "--chip is about kernels on a GPU, target 'cpu' has none; add --target gpu-sim or cuda", ["--chip=sm_80", *GPU]),
     (["--traffic"], "--traffic is counted by the emulated GPU alone; add --target gpu-sim", ["--traffic", *GPU]),
-    (["--warmup=1"], "--warmup comes before what is measured; add --repeat or --report", ["--warmup=1", "--repeat=2"]),
-    (["--warmup", "1"], "add --repeat or --report", ["--warmup=1", "--report=/dev/null"]),
+    (["--warmup=1"], "--warmup comes before what is measured; add --repeat, --report or --bench", ["--warmup=1", "--repeat=2"]),
+    (["--warmup", "1"], "add --repeat, --report or --bench", ["--warmup=1", "--report=/dev/null"]),
+    (["--tile=128x128"], "--tile is about kernels on a GPU, target 'cpu' has none; add --target gpu-sim or cuda", ["--tile=128x128", *GPU]),
     *[(["--check-gradients", option], "--check-gradients prints how gradients compare, and nothing else, so that "
        f"{option.split('=')[0]} would have no effect", ["--check-gradients", *GPU])
-      for option in ("--print", "--out-dir=out", "--repeat=2", "--threads=2", "--numerics-report=numerics.json")],
+      for option in ("--print", "--out-dir=out", "--repeat=2", "--threads=2", "--bench", "--numerics-report=numerics.json")],
     (["--emit=a.adx", "--check-gradients"], "--emit runs nothing, so that --check-gradients would have no effect", ["--check-gradients"]),
     (["--emit=a.adx", "--traffic", *GPU], "--emit runs nothing, so that --traffic would have no effect", None),
     (["--version"], "--version prints and ends, so that --arg would have no effect", None),

@@ -11,8 +11,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
-# What is fed and received, and turns that become graphs, one of which is changed.
-PROGRAMS = {"cuda-transfers.mlir": ["--feed", "f=arange"], "cuda-graphs.mlir": ["--entry", "numbered", "--fuse", "single", "--arg", "x=zeros"]}
+# What is fed and received, turns that become graphs, one of which is changed, and runs that are measured.
+PROGRAMS = {"cuda-transfers.mlir": ["--feed", "f=arange"], "cuda-graphs.mlir": ["--entry", "numbered", "--fuse", "single", "--arg", "x=zeros"],
+            "bench.mlir": ["--arg", "x=zeros", "--fuse", "single", "--bench", "--repeat", "2"]}
 LIBRARY = BIN.parent / "lib/libad-fake-cuda.so"
 # Nobody can repair these, and the process is about to end.
 RELEASES = {"cuMemFree", "cuMemFreeHost", "cuEventDestroy", "cuStreamDestroy", "cuModuleUnload", "cuDevicePrimaryCtxRelease",
@@ -23,7 +24,7 @@ ASKED = {"cuDeviceGetAttribute"}
 # Without graphs kernels are launched one by one.
 GRAPHS = {"cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddMemcpyNode", "cuGraphInstantiateWithFlags", "cuGraphExecKernelNodeSetParams"}
 LOADING = {"cuInit": "cuInit", "cuDeviceGetCount": "the driver finds no GPU"}
-LEAST_CALLS = {"cuda-transfers.mlir": 24, "cuda-graphs.mlir": 20}
+LEAST_CALLS = {"cuda-transfers.mlir": 24, "cuda-graphs.mlir": 20, "bench.mlir": 20}
 
 
 def run(program, failing):

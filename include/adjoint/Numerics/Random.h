@@ -7,6 +7,7 @@
 #define ADJOINT_NUMERICS_RANDOM_H
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace mlir::ad::numerics {
@@ -23,6 +24,10 @@ float uniformAt(uint64_t seed, uint64_t index);
 double uniformDoubleAt(uint64_t seed, uint64_t index);
 float normalAt(uint64_t seed, uint64_t index);
 double normalDoubleAt(uint64_t seed, uint64_t index);
+
+/// `values[i]` = uniformDoubleAt(seed, first + i), or normalDoubleAt, to the last bit; several times as fast.
+void fillUniform(uint64_t seed, uint64_t first, double *values, size_t count);
+void fillNormal(uint64_t seed, uint64_t first, double *values, size_t count);
 
 } // namespace mlir::ad::numerics
 

@@ -47,6 +47,7 @@ struct Options {
   bool print = false;
   unsigned threads = 0; ///< 0: all processors that the process may use
   unsigned repeat = 1, warmup = 0;
+  std::string bench; ///< where a line about the runs is appended, `-` for standard output; empty: nowhere
   double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
   bool replay = true;       ///< a GPU is asked as one for what it was asked for before
   std::string report, numericsReport, dumpOptimized;
@@ -56,6 +57,7 @@ struct Options {
   bool optimize = true;
   std::string fuse = "grow";   ///< the policy of ad-fuse
   std::string tiles = "large"; ///< the tile table of ad-emit-cpu
+  std::string tile;            ///< the option of ad-emit-gpu
   std::string cpu;             ///< empty: the host
   std::string emit;            ///< where the compiled program goes instead of running
   std::string chip;            ///< whose instructions GPU kernels may use; empty: the target's own choice

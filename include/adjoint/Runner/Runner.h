@@ -20,6 +20,7 @@ struct PipelineOptions {
   bool optimize = true; ///< false: exactly the written operations
   std::string fuse;     ///< the policy of ad-fuse
   std::string tiles;    ///< the tile table of ad-emit-cpu
+  std::string tile;     ///< the option of ad-emit-gpu
   bool profile = false; ///< kernels are timed
   std::string chip;     ///< of a GPU; empty: the target's own choice
   std::string cpu;      ///< as LLVM names it

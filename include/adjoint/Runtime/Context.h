@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,14 @@ struct adrt_context {
   bool replays = true;
   /// Told what does not keep a program from running; `site` may be null. May be empty.
   std::function<void(const adrt_site *site, const std::string &message)> warn;
+  /// For measurements: each run is timed, results stay on the device, and so do the arguments from run to run
+  /// but those that the program may overwrite, by number.
+  struct Measurement {
+    std::vector<bool> overwritten;
+    double seconds =
+        0; ///< of the last run, without what comes before its first kernel and behind its last one
+  };
+  std::optional<Measurement> measurement;
   /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.
   bool poisonMemory = false;
 
@@ -156,7 +165,8 @@ private:
   void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);
   void *outputFor(int32_t index, int32_t type, int32_t rank, const int64_t *shape) const;
   void *requireMemory(void *memory, int64_t bytes, const char *purpose);
-  void beginDeviceRun();
+  int32_t runOnHost(const std::function<int32_t()> &body);
+  int32_t beginDeviceRun();
   int32_t endDeviceRun(int32_t status);
 
   unsigned threads = 1;

@@ -13,12 +13,15 @@
 
 namespace adrt {
 
-/// Why there is no GPU to run on; empty when there is one. The driver is loaded once: $ADJOINT_LIBCUDA, else
-/// libcuda.so.1.
+/// Why there is no GPU to run on; empty when there is one. The driver is loaded once: $ADJOINT_LIBCUDA, a
+/// library or its folder, else libcuda.so.1 where the loader finds it, or in one of the folders that drivers
+/// are installed to.
 std::string findCudaProblem();
 
 /// The first GPU's chip, such as sm_90; empty when there is none.
 std::string findCudaChip();
+/// The first GPU and the version of its driver, such as `NVIDIA H100, CUDA 13.0`; empty when there is none.
+std::string findCudaName();
 /// Driver, GPUs and their limits, a line each; or a line that says why there are none.
 std::string describeCuda();
 

@@ -9,6 +9,7 @@
 
 #include "adjoint/Runtime/adrt.h"
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -129,10 +130,20 @@ public:
   /// other places of the program: errors name these.
   virtual Outcome replay(Graph &graph, const CommandList &commands) { return {}; }
 
+  /// A clock around commands, for measurements: it starts right before the next launch, copy or replay on the
+  /// lane that computes, and stops behind the last one, for which `stopClock` waits. A device without a clock
+  /// of its own has that of the host, which runs from one call to the other.
+  virtual Outcome startClock();
+  virtual Outcome stopClock(double &seconds);
+  virtual const char *clockName() const { return "monotonic"; }
+
   /// Asked now and then during long work, which ends when the answer is true. May be empty.
   std::function<bool()> interrupted;
   /// What the kernels belong to: a number of its owner's, who never gives it twice; 0 for none.
   uint64_t program = 0;
+
+private:
+  std::chrono::steady_clock::time_point clockStart;
 };
 
 } // namespace adrt

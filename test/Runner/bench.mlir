@@ -1,0 +1,102 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// --bench: one line of JSON about the runs of a program, by the clock of the device; inputs and results stay there.
+// DEFINE: %{fake} = env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so
+// DEFINE: %{run} = ad-runner %s --cache off --fuse single --arg x=normal:1
+// DEFINE: %{exits} = %python %S/Inputs/exits.py
+
+// The events stand right before the first command and behind the last one. The argument is brought once, in the first of the two runs that
+// warm up, and no result comes back. All events are given back.
+// RUN: %{fake} %{run} --target cuda --bench --repeat 3 2>%t.calls | FileCheck %s --check-prefix=LINE
+// LINE: {"chip":"sm_80","clock":"cuda events","device":"Fake GPU, CUDA 13.1","entry":"main","launches":"replayed","name":"bench","numerics":"strict","repeat":3,
+// LINE-SAME: "seconds":{"all":[0.0015,0.0015,0.0015],"median":0.0015,"min":0.0015},"target":"cuda","threads":{{[0-9]+}},"warmup":2}
+// RUN: FileCheck %s --check-prefix=CALLS --implicit-check-not=cuMemcpyDtoH < %t.calls
+// RUN: grep -c cuMemcpyHtoD %t.calls | FileCheck %s --check-prefix=ONCE
+// ONCE: {{^1$}}
+// CALLS: fake: cuEventCreate
+// CALLS-NEXT: fake: cuEventCreate
+// CALLS: fake: cuMemcpyHtoDAsync
+// CALLS: fake: cuEventRecord stream 1
+// CALLS-NEXT: fake: cuLaunchKernel
+// CALLS-NEXT: fake: cuLaunchKernel
+// CALLS-NEXT: fake: cuEventRecord stream 1
+// CALLS-NEXT: fake: cuEventSynchronize
+// CALLS-NEXT: fake: cuEventElapsedTime
+// CALLS: fake: cuGraphInstantiateWithFlags
+// CALLS-NEXT: fake: cuEventRecord stream 1
+// CALLS-NEXT: fake: cuGraphLaunch 2 nodes
+// CALLS-NEXT: fake: cuEventRecord stream 1
+// CALLS-NEXT: fake: cuEventSynchronize
+// CALLS-NEXT: fake: cuEventElapsedTime
+// CALLS: fake: cuEventDestroy
+// CALLS-NEXT: fake: cuEventDestroy
+// CALLS: fake: cuDevicePrimaryCtxRelease 0 left
+
+// RUN: %{fake} %{run} --target cuda --bench --repeat 3 --no-replay 2>/dev/null | FileCheck %s --check-prefix=SINGLE
+// SINGLE: "launches":"one by one"
+
+// An argument that the program overwrites is brought before each run, and its copy stands before the clock.
+// RUN: %{fake} ad-runner %s --entry donated --cache off --fuse single --arg x=normal:1 --target cuda --bench --repeat 3 2>%t.calls
+// RUN: FileCheck %s --check-prefix=DONATED < %t.calls
+// DONATED-COUNT-5: fake: cuMemcpyHtoDAsync
+
+// Devices without a clock of their own, and the processor, have the host's.
+// RUN: %{run} --target gpu-sim --bench | FileCheck %s --check-prefix=SIM
+// SIM: "clock":"monotonic","device":"gpu-sim",{{.*}}"launches":"replayed",{{.*}}"repeat":10,{{.*}}"seconds":{"all":[{{[0-9]}}{{.*}}"warmup":2}
+// RUN: ad-runner %s --arg x=normal:1 --target reference --bench --repeat 1 --warmup 0 2>&1 | FileCheck %s --check-prefix=REFERENCE
+// REFERENCE: "device":"reference",{{.*}}"repeat":1,
+// RUN: ad-runner %s --cache off --emit %t.adx
+// RUN: rm -f %t.jsonl
+// RUN: adrt-run %t.adx --arg x=normal:1 --bench=%t.jsonl --repeat 1
+// RUN: adrt-run %t.adx --arg x=normal:1 --bench=%t.jsonl --repeat 2 --warmup 0
+// RUN: FileCheck %s --check-prefix=LINES < %t.jsonl
+// LINES: {{^}}{{{.*}}"device":"cpu",{{.*}}"repeat":1,{{.*}}"warmup":2}{{$}}
+// LINES-NEXT: {{^}}{{{.*}}"device":"cpu",{{.*}}"repeat":2,{{.*}}"warmup":0}{{$}}
+
+// A line is written whole or not at all.
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench=/dev/full 2>&1 | FileCheck %s --check-prefix=FULL
+// FULL: adrt-run: error: cannot write '/dev/full': No space left on device
+// RUN: cp %t.jsonl %t.before
+// RUN: %{exits} --file-limit 700 2 adrt-run %t.adx --arg x=normal:1 --bench=%t.jsonl 2>&1 | FileCheck %s --check-prefix=LIMIT
+// LIMIT: adrt-run: error: cannot write '{{.*}}.jsonl':
+// RUN: diff %t.before %t.jsonl
+
+// What has no meaning beside it, or would spoil it, is refused with a way out.
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench --print 2>&1 | FileCheck %s --check-prefix=PRINT
+// PRINT: error: --bench leaves results where they are; leave --print out, or run the program once more without --bench
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench --out-dir %t.out 2>&1 | FileCheck %s --check-prefix=OUT
+// OUT: error: --bench leaves results where they are; leave --out-dir out
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench --report - 2>&1 | FileCheck %s --check-prefix=REPORT
+// REPORT: error: --bench measures what --report changes; leave one of them out
+// RUN: %{exits} 2 %{run} --target gpu-sim --bench --timeout-kernel 3 2>&1 | FileCheck %s --check-prefix=TIMEOUT
+// TIMEOUT: error: --bench measures what --timeout-kernel changes; leave one of them out
+// RUN: %{exits} 2 %{run} --bench --bench=%t.jsonl 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: option '--bench' is given twice
+// RUN: %{exits} 2 %{run} --bench=%s 2>&1 | FileCheck %s --check-prefix=PROGRAM
+// PROGRAM: error: --bench would replace the program
+// RUN: %{exits} 2 ad-runner %s --emit %t.adx --bench 2>&1 | FileCheck %s --check-prefix=EMIT
+// EMIT: error: --emit runs nothing: give --bench to adrt-run
+
+// Products can be asked for in a tile of the table, for such measurements.
+// RUN: ad-runner %s --entry product --cache off --target gpu-sim --chip sm_90a --numerics fast --tile 128x128 --arg x=normal:1 --arg y=normal:2 --bench --repeat 1
+// RUN: %{exits} 1 ad-runner %s --entry product --cache off --target gpu-sim --chip sm_90a --numerics fast --tile 3x5 --arg x=normal:1 --arg y=normal:2 2>&1 | FileCheck %s --check-prefix=TILE
+// TILE: error: {{.*}}3x5
+// RUN: %{exits} 2 %{run} --tile 128x128 2>&1 | FileCheck %s --check-prefix=HOST
+// HOST: error: --tile is about kernels on a GPU, target 'cpu' has none; add --target gpu-sim or cuda
+
+func.func @main(%x: tensor<300xf32> {ad.name = "x"}) -> tensor<300xf32> {
+  %a = ad.exp %x : tensor<300xf32>
+  %b = ad.tanh %a : tensor<300xf32>
+  return %b : tensor<300xf32>
+}
+
+func.func @donated(%x: tensor<300xf32> {ad.name = "x", ad.donated = 0}) -> tensor<300xf32> {
+  %a = ad.exp %x : tensor<300xf32>
+  %b = ad.tanh %a : tensor<300xf32>
+  return %b : tensor<300xf32>
+}
+
+func.func @product(%x: tensor<128x64xbf16> {ad.name = "x"}, %y: tensor<64x128xbf16> {ad.name = "y"}) -> tensor<128x128xbf16> {
+  %p = ad.dot %x, %y : (tensor<128x64xbf16>, tensor<64x128xbf16>) -> tensor<128x128xbf16>
+  return %p : tensor<128x128xbf16>
+}
