@@ -40,6 +40,7 @@ class Trainer:
 
         self.loss, self.compiled = loss, torch.compile(loss)
         self.train(self.compiled, 2)
+        self.graphs = None
 
     def train(self, loss, steps):
         p = {name: torch.from_numpy(value.copy()).to(self.device).requires_grad_() for name, value in self.parameters.items()}
@@ -47,6 +48,7 @@ class Trainer:
         self.wait()
         start = time.perf_counter()
         for _ in range(steps):
+            torch.compiler.cudagraph_mark_step_begin()
             value = loss(p)
             gradients = torch.autograd.grad(value, weights)
             with torch.no_grad():
@@ -59,3 +61,10 @@ class Trainer:
 
     def time_compiled(self):
         return self.train(self.compiled, self.steps)
+
+    def time_graphs(self):
+        """torch.compile with CUDA graphs; compiled when it is first asked for."""
+        if self.graphs is None:
+            self.graphs = torch.compile(self.loss, mode="reduce-overhead")
+            self.train(self.graphs, 3)
+        return self.train(self.graphs, self.steps)

@@ -28,11 +28,11 @@ def loss(p, x, target, tables):
     return functional.mse_loss(h + functional.linear(inner, p["down"]), target)
 
 
-def step(parameters, x, target, compiled):
+def step(parameters, x, target, compiled, device="cpu"):
     """A function that computes the loss and the gradients, as (loss, [those of the parameters, then that of x])."""
-    p = {name: torch.from_numpy(value).requires_grad_() for name, value in parameters.items()}
-    x, target = torch.from_numpy(x).requires_grad_(), torch.from_numpy(target)
-    tables = [torch.from_numpy(table) for table in rotary(x.shape[1])]
+    p = {name: torch.from_numpy(value).to(device).requires_grad_() for name, value in parameters.items()}
+    x, target = torch.from_numpy(x).to(device).requires_grad_(), torch.from_numpy(target).to(device)
+    tables = [torch.from_numpy(table).to(device) for table in rotary(x.shape[1])]
     function = torch.compile(loss) if compiled else loss
 
     def run():

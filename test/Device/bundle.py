@@ -4,9 +4,11 @@
 
   bundle.py FOLDER [--target cuda] [--chip sm_90a] [--only TEXT]
 
-The folder gets adrt-run, check.py, and for each case a program that was compiled ahead of time, its inputs, and what the reference
-interpreter gives for them: the same bytes in `reproducible` mode, and for contractions in `fast` mode a bound around them. Cases are
-the programs of test/Integration, some steps of the digits programs, contractions of every class and layout, and random programs.
+The folder gets adrt-run, what runs the cases (run.py), and for each case programs that were compiled ahead of time, their inputs, and what
+the reference interpreter gives for them: the SHA-256 of each result's bits, with NaNs made canonical. A program in `reproducible` mode has to
+give these; those of contractions in other modes are compared on the device with the results of the first, within a bound. Cases are ten
+that each have one risk (smoke.py), the programs of test/Integration, some steps of the digits programs, contractions of every class and
+layout, and random programs.
 """
 
 import argparse
@@ -24,21 +26,37 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "test" / "Integration"))
 sys.path.insert(0, str(ROOT / "test" / "Support"))
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE))
+import adx  # noqa: E402
+import canonical  # noqa: E402
 import gpu_contractions_test as contractions  # noqa: E402
 import graphs  # noqa: E402
+import smoke  # noqa: E402
 import targets_test as programs  # noqa: E402
 
+STRIP = "/usr/lib/llvm-22/bin/llvm-strip"
+BESIDE = ["canonical.py", "cases.py", "check.py", "expectations.json", "expectations.py", "judge.py", "processes.py", "report.py", "jsonlines.py", "run.py", "stages.py",
+          "tools.py"]
 CPU = "x86-64-v3"  # whose instructions the host code for machines with a GPU may use; those machines are others than this one
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 PRINTED = re.compile(r"^(.+): tensor<(?:\d+x)*(\w+)> =", re.MULTILINE)
 
 
-class Case:
-    """A program, its options, the mode that it is compiled in, and the bound around results of the reference, if they may differ."""
+class Variant:
+    """The program of a case compiled in another mode: its results lie within a bound around those of the case."""
 
-    def __init__(self, name, file, options, mode="reproducible", bound=None):
-        self.name, self.file, self.mode, self.bound = name, pathlib.Path(file), mode, bound
-        self.options = [*options]
+    def __init__(self, mode, bound, flags=()):
+        self.mode, self.bound, self.flags = mode, bound, list(flags)
+        self.name = "-".join([mode.replace(",", "-"), *flags[1:]])
+
+
+class Case:
+    """A program and its options. Its own results are the reference's, to the bit; in a mode other than `reproducible` because they are
+    exact. A smoke case tells what its code needs."""
+
+    def __init__(self, name, family, file, options, variants=(), mode="reproducible", flags=(), needs=None):
+        self.name, self.family, self.file, self.mode, self.flags, self.needs = name, family, pathlib.Path(file), mode, list(flags), needs
+        self.options, self.variants = [*options], [*variants]
 
     def entry(self):
         return [word for index, word in enumerate(self.options) if "--entry" in (word.split("=")[0], self.options[index - 1])]
@@ -52,15 +70,31 @@ class Case:
                 shutil.copy(path, folder / f"input{number}.npy")
                 self.options[number] = head + separator + ",".join([f"input{number}.npy", *rest])
 
+    def compile(self, folder, name, target, chip, mode, flags):
+        """What the manifest says of a program."""
+        machine = ["--chip", chip, "--cpu", CPU] if target == "cuda" else []
+        run(folder, "ad-runner", self.file, *self.entry(), "--target", target, *machine, "--numerics", mode, *flags, "--emit", f"{name}.adx")
+        found = adx.features(folder / f"{name}.adx")
+        return {"program": f"{name}.adx", "class": " ".join([self.family, *found]), "features": found}
+
     def write(self, bundle, target, chip):
         folder = bundle / "cases" / self.name
         folder.mkdir(parents=True)
         self.localize(folder)
-        printed = run(folder, "ad-runner", self.file, *self.options, "--target", "reference", "--numerics", "reproducible", "--out-dir",
-                      "expected", "--print")
-        compiled = ["--chip", chip, "--cpu", CPU] if target == "cuda" else []
-        run(folder, "ad-runner", self.file, *self.entry(), "--target", target, *compiled, "--numerics", self.mode, "--emit", "program.adx")
-        return {"name": self.name, "options": self.options, "bound": self.bound, "elements": dict(PRINTED.findall(printed))}
+        with tempfile.TemporaryDirectory() as out:
+            printed = run(folder, "ad-runner", self.file, *self.options, "--target", "reference", "--numerics", "reproducible", "--out-dir", out,
+                          "--print")
+            elements = dict(PRINTED.findall(printed))
+            results = canonical.digests(pathlib.Path(out), elements)
+        programs = [self.compile(folder, "program", target, chip, self.mode, self.flags)]
+        programs += [{"name": f"{self.name}-{each.name}", "bound": each.bound,
+                      **self.compile(folder, each.name, target, chip, each.mode, each.flags)} for each in self.variants]
+        missing = set(self.needs or ()) - {name for program in programs for name in program["features"]}
+        if missing and target == "cuda" and chip == "sm_90a":
+            sys.exit(f"bundle: the code of smoke case '{self.name}' has no {', '.join(sorted(missing))}; change test/Device/smoke.py")
+        own, *variants = programs
+        return {"name": self.name, "smoke": self.needs is not None, "options": self.options, "elements": elements, "results": results, **own,
+                "variants": variants}
 
 
 def run(folder, program, *words):
@@ -69,6 +103,14 @@ def run(folder, program, *words):
     if done.returncode:
         sys.exit(f"bundle: '{' '.join(command)}' failed")
     return done.stdout
+
+
+def strip(program, target):
+    """A copy without symbols, which nobody needs to run it."""
+    done = subprocess.run([STRIP, "-o", target, program], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"bundle: '{STRIP} {program}' failed: {done.stderr}")
+    target.chmod(0o755)
 
 
 def contraction_arguments(element):
@@ -83,35 +125,42 @@ def bound_of_depth(depth, element):
     return {"relative": relative, "absolute": (of_product + 2 * depth * 2.0**-24) * 4 * depth}
 
 
-def contraction(folder, shape):
-    name = "dot-" + "x".join(map(str, shape[:3])) + "-" + "-".join(map(str, shape[3:]))
+def contraction(folder, shape, name=None, **more):
+    name = name or "dot-" + "x".join(map(str, shape[:3])) + "-" + "-".join(map(str, shape[3:]))
     file = folder / f"{name}.mlir"
     written, told = contractions.unknown_sizes(shape)
     file.write_text(contractions.program(*written))
-    return Case(name, file, [*contraction_arguments(shape[4]), *told])
+    return Case(name, f"contraction {shape[4]}", file, [*contraction_arguments(shape[4]), *told], **more)
 
 
-def within_bound(case, shape, mode):
+def within_bound(shape, mode, flags=()):
     """The contraction on tensor cores."""
-    bound = {"element": shape[4], **bound_of_depth(shape[2], shape[4])}
-    return Case(f"{case.name}-{mode.replace(',', '-')}", case.file, case.options, mode, bound)
+    return Variant(mode, {"element": shape[4], **bound_of_depth(shape[2], shape[4])}, flags)
+
+
+def smoke_cases(folder):
+    for name, text, options, mode, flags, needs in smoke.programs(folder):
+        file = folder / f"smoke-{name}.mlir"
+        file.write_text(text)
+        yield Case(f"smoke-{name}", f"smoke {name}", file, options, mode=mode, flags=flags, needs=needs)
+    for name, shape, mode, flags, needs in smoke.CONTRACTIONS:
+        case = contraction(folder, shape, f"smoke-{name}", needs=needs, variants=[within_bound(shape, mode, flags)])
+        case.family = f"smoke {name}"
+        yield case
 
 
 def all_cases(folder):
+    yield from smoke_cases(folder)
     counts = {}
     for path, options in [*programs.programs(), *programs.digits(folder)]:
         counts[path.stem] = counts.get(path.stem, 0) + 1
-        yield Case(f"{path.stem}-{counts[path.stem]}", path, options)
-    for module in graphs.modules(folder):
-        yield Case(*module)
-    for shape in contractions.CASES:
-        case = contraction(folder, shape)
-        yield case
-        if shape[4] in ("f16", "bf16"):
-            yield within_bound(case, shape, "fast")
-    for rows, columns, depth, layout, *rest in contractions.NARROW:
-        shape = (rows, columns, depth, layout, "f32", *(rest or [0]))
-        yield within_bound(contraction(folder, shape), shape, "fast,narrow")
+        yield Case(f"{path.stem}-{counts[path.stem]}", "programs", path, options)
+    for name, file, options in graphs.modules(folder):
+        yield Case(name, "random", file, options)
+    narrow = {(rows, columns, depth, layout, "f32", *(rest or [0])) for rows, columns, depth, layout, *rest in contractions.NARROW}
+    for shape in [*contractions.CASES, *sorted(narrow - {*contractions.CASES}, key=str)]:
+        fast = [within_bound(shape, "fast")] if shape[4] in ("f16", "bf16") else [within_bound(shape, "fast,narrow")] if shape in narrow else []
+        yield contraction(folder, shape, variants=fast)
 
 
 def parse_options():
@@ -133,8 +182,8 @@ def main():
         written = [case.write(bundle, options.target, options.chip) for case in cases]
     if not written:
         sys.exit(f"bundle: no case contains '{options.only}'")
-    shutil.copy(BIN / "adrt-run", bundle)
-    for name in ("check.py", "run.py"):
+    strip(BIN / "adrt-run", bundle / "adrt-run")
+    for name in BESIDE:
         shutil.copy(HERE / name, bundle)
     (bundle / "manifest.json").write_text(json.dumps({"target": options.target, "chip": options.chip, "cases": written}, indent=1))
     print(f"bundle: {len(written)} cases for {options.target} in {options.folder}")

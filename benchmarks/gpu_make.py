@@ -1,0 +1,77 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Compiles what gpu.py measures ahead of time, into a folder that holds all that measuring needs."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+from gpu_kernels import kernels, tiles
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+BESIDE = ["encoder.py", "gpu.py", "gpu_kernels.py", "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py", "jax_digits.py", "jax_encoder.py",
+          "jax_llama.py", "llama.py", "measure.py", "torch_digits.py", "torch_encoder.py", "torch_llama.py"]
+SHARED = ["processes.py", "jsonlines.py"]  # with the cases, in whose folder this one lies when it is packed
+DIGITS = ROOT / "examples" / "digits"
+CPU = "x86-64-v3"  # whose instructions the host code may use
+
+
+def emit(runner, folder, name, text, target, chip, mode, flags=()):
+    file = folder / f"{name}.mlir"
+    file.write_text(text)
+    machine = ["--chip", chip, "--cpu", CPU] if target == "cuda" else []
+    command = [runner, file, "--target", target, *machine, "--numerics", mode, *flags, "--emit", folder / f"{name}.adx"]
+    if subprocess.run(command).returncode:
+        sys.exit(f"gpu: '{' '.join(map(str, command))}' failed")
+    file.unlink()
+
+
+def make_digits(runner, folder, target, chip, steps):
+    """The demo's perceptron for so many steps, and its inputs."""
+    sys.path.insert(0, str(DIGITS))
+    import prepare
+
+    text = (DIGITS / "mlp.mlir").read_text()
+    parameters, streams = prepare.make_inputs("mlp", seed=0)
+    written = f"%steps = arith.constant {len(streams['images'])} : index"
+    if written not in text:
+        sys.exit("gpu: examples/digits/mlp.mlir says its steps in another way")
+    emit(runner, folder, "digits", text.replace(written, f"%steps = arith.constant {steps} : index"), target, chip, "strict")
+    np.savez_compressed(folder / "digits.npz", **parameters, **streams)
+
+
+def make_training(runner, folder, target, chip, extent):
+    import llama_program
+    import transformer_program
+
+    for layers in extent["layers"]:
+        text = transformer_program.program(layers, extent["training_steps"])
+        emit(runner, folder, f"encoder{layers}", text, target, chip, "strict")
+    if extent["block"]:
+        emit(runner, folder, "block", llama_program.program(*extent["block"]), target, chip, "strict")
+    make_digits(runner, folder, target, chip, extent["digit_steps"])
+
+
+def make(folder, target, chip, extent):
+    """All programs, adrt-run unless the folder above has it, and the modules that measure."""
+    binaries = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
+    runner = binaries / "ad-runner"
+    folder.mkdir(parents=True)
+    for number, kernel in enumerate(kernels(extent)):
+        emit(runner, folder, f"kernel{number}", kernel.program(), target, chip, kernel.mode)
+    if target != "cuda" or chip == "sm_90a":  # the others have no such tiles
+        for tile, kernel in tiles(extent):
+            emit(runner, folder, f"tile-{tile}", kernel.program(), target, chip, kernel.mode, ["--tile", tile])
+    make_training(runner, folder, target, chip, extent)
+    if not (folder.parent / "adrt-run").exists():
+        shutil.copy(binaries / "adrt-run", folder)
+    for name in BESIDE:
+        shutil.copy(HERE / name, folder)
+    for name in SHARED:
+        shutil.copy(ROOT / "test" / "Device" / name, folder)
+    (folder / "gpu.json").write_text(json.dumps({"target": target, "chip": chip, **extent}))

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Turns what run.py has written into a page.
+
+  report.py DIR [--into FOLDER | --out FILE.md]
+
+Reads stage1.jsonl to stage4.jsonl in DIR, or in folders below it, as far as they are there and whole. The page goes to standard output, to a
+file, or into a folder under a name made of the GPU and the date. The exit code is 2 when DIR has no results.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import sys
+
+import jsonlines
+from expectations import judge_cases, judge_speeds, ratio
+
+HERE = pathlib.Path(__file__).resolve().parent
+PEERS = ["cublas", "torch-eager", "torch-compile", "torch-compile-graphs", "torch-autotune", "jax", "jax-jit", "jax-fori-loop", "jax-scan", "copy",
+         "ours-one-by-one"]
+STATUS = {"done": "done", "late": "ended by its deadline", "interrupted": "interrupted", None: "killed"}
+
+
+class Stage:
+    """The rows of the last time that a stage ran."""
+
+    def __init__(self, file):
+        self.name = file.stem
+        found, self.damaged = jsonlines.read(file)
+        begins = [number for number, row in enumerate(found) if row.get("kind") == "begin"]
+        self.rows = found[begins[-1]:] if begins else found
+
+    def of(self, kind):
+        return [row for row in self.rows if row.get("kind") == kind]
+
+    def first(self, kind):
+        return next(iter(self.of(kind)), {})
+
+
+def table(head, lines):
+    """A table; `|` and the ends of lines in its cells would break it."""
+    def line(cells):
+        return "| " + " | ".join(re.sub(r"\s+", " ", str(cell)).replace("|", "\\|")[:300] for cell in cells) + " |"
+
+    return [line(head), "|" + "---|" * len(head), *map(line, lines), ""]
+
+
+def machine(stages):
+    found = next((row for stage in stages for row in stage.of("environment")), {})
+    lines = [line for line in found.get("adrt", "").splitlines() if line.startswith(("GPU", "processor"))]
+    if found.get("nvidia_smi", "not installed") != "not installed":
+        lines.append(f"nvidia-smi: {found['nvidia_smi']}")
+    packages = ", ".join(f"{name} {version}" for name, version in found.get("packages", {}).items())
+    lines += [f"{found['platform']}, Python {found['python']}, {packages or 'no packages'}"] if found else ["No stage has described the machine."]
+    return [f"- {line}" for line in lines] + [""]
+
+
+def what_ran(stages):
+    lines = []
+    for stage in stages:
+        begin, end = stage.first("begin"), stage.first("end")
+        lines.append((stage.name, begin.get("date", "?"), begin.get("seconds", "?"), end.get("seconds", "?"), STATUS.get(end.get("status"), "?"),
+                      len(stage.rows), stage.damaged or ""))
+    return ["## What ran", "", *table(["stage", "date", "limit in s", "took", "ended", "rows", "damaged rows"], lines)]
+
+
+def cases(found):
+    counts = collections.Counter(row["status"] for row in found)
+    text = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "none ran"
+    lines = [(row["name"], row["class"], row["status"], row.get("detail") or "") for row in found if row["status"] != "passed"]
+    return ["## Cases against the reference interpreter", "", f"{len(found)} programs: {text}.", "",
+            *(table(["program", "class", "status", "what was wrong"], lines) if lines else [])]
+
+
+def again(stages):
+    """What the repetition of failures, and compute-sanitizer, say."""
+    repeated = [(row["name"], row.get("how", ""), row["status"], row.get("detail") or "") for stage in stages for row in stage.of("again")]
+    sanitized = [(row["name"], row["tool"], row["status"], row.get("detail") or "") for stage in stages for row in stage.of("sanitizer")
+                 if row["status"] != "clean"]
+    clean = sum(row["status"] == "clean" for stage in stages for row in stage.of("sanitizer"))
+    lines = ["## Failures once more", "", *table(["program", "how", "status", "what was wrong"], repeated)] if repeated else []
+    if sanitized or clean:
+        lines += ["## compute-sanitizer", "", f"{clean} runs without findings. Findings are no failures: the tool reports some accesses of "
+                  "`wgmma` that are right.", "", *(table(["program", "tool", "status", "finding"], sanitized) if sanitized else [])]
+    return lines
+
+
+def rate(row):
+    seconds = row["seconds"].get("ours")
+    if not seconds or not (row.get("flops") or row.get("bytes")):
+        return ""
+    return f"{row['flops'] / seconds / 1e12:.0f} TFLOP/s" if row.get("flops") else f"{row['bytes'] / seconds / 1e9:.0f} GB/s"
+
+
+def missing_peers(found, measured):
+    """A line with the reasons of peers that have no time at all."""
+    reasons = {name: reason for row in found for name, reason in row["failed"].items() if name not in measured and not name.startswith("ours")}
+    return ["Not measured: " + "; ".join(f"{name}: {reason}" for name, reason in reasons.items()) + ".", ""] if reasons else []
+
+
+def measurements(title, found):
+    """A table with the speed of ours as a share of each peer's."""
+    if not found:
+        return []
+    peers = [name for name in PEERS if any(name in row["seconds"] for row in found)]
+    lines = []
+    for row in found:
+        ours = row["seconds"].get("ours")
+        lines.append((row["case"], f"{1e6 * ours:.1f} us" if ours else row["failed"].get("ours", "not measured"), rate(row),
+                      row.get("launches", {}).get("ours", ""), row.get("clock", {}).get("ours", ""),
+                      *(f"{share:.2f}" if (share := ratio(row, name)) else row["failed"].get(name, "") for name in peers)))
+    return [f"## {title}", "", *missing_peers(found, peers), "Columns of peers: how fast ours is beside them; more than 1 means that ours is faster.", "",
+            *table(["case", "ours", "rate", "launches", "clock", *peers], lines)]
+
+
+def profiles(stages):
+    lines = []
+    for stage in stages:
+        for row in stage.of("ncu"):
+            if row.get("text"):
+                lines += [*([f"### {row['case']}", ""] if row.get("part") == 0 else []), "```", row["text"].replace("```", "'''"), "```", ""]
+    return ["## Kernels under ncu", "", *lines] if lines else []
+
+
+def notes(stages):
+    lines = [f"- {stage.name}: {row['text']}" for stage in stages for row in stage.of("note")]
+    return ["## Notes", "", *lines, ""] if lines else []
+
+
+def page(stages):
+    begin = next((stage.first("begin") for stage in stages if stage.of("begin")), {})
+    found = {kind: [row for stage in stages for row in stage.of(kind)] for kind in ("case", "kernel", "tile", "training")}
+    expected = json.loads((HERE / "expectations.json").read_text())
+    verdicts = [*judge_speeds(expected["speeds"], [*found["kernel"], *found["tile"]]), *judge_cases(expected["cases"], found["case"])]
+    lines = [f"# {gpu_name(stages)}, {begin.get('date', 'no date')}", "",
+             f"Written by `scripts/gpu.sh report`. Target {begin.get('target', '?')}, code for {begin.get('chip', '?')}.", "", *machine(stages), *what_ran(stages),
+             "## Expectations", "", *table(["what", "expected", "measured", "verdict", "why"], verdicts), *cases(found["case"]), *again(stages),
+             *measurements("Kernels", found["kernel"]), *measurements("A product in several tiles", found["tile"]),
+             *measurements("Training", found["training"]), *profiles(stages), *notes(stages)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def gpu_name(stages):
+    said = next((row.get("adrt", "") for stage in stages for row in stage.of("environment")), "")
+    found = re.search(r"^GPU \d+: ([^,]+)", said, re.MULTILINE)
+    target = next((stage.first("begin").get("target") for stage in stages if stage.of("begin")), "?")
+    return "the emulated GPU" if target == "gpu-sim" else found[1] if found else "an unknown GPU"
+
+
+def file_name(stages):
+    date = next((stage.first("begin")["date"] for stage in stages if stage.of("begin")), "undated")
+    return re.sub(r"[^a-z0-9-]+", "-", f"{date[:10]}-{gpu_name(stages)}".lower()).strip("-") + ".md"
+
+
+def write(file, text):
+    """Whole or not at all."""
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_text(text)
+        os.replace(unfinished, file)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path, metavar="DIR")
+    parser.add_argument("--into", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FILE.md")
+    options = parser.parse_args()
+    stages = [Stage(file) for file in sorted(options.folder.rglob("stage[1-4].jsonl"), key=lambda file: file.name)]
+    if not any(stage.rows for stage in stages):
+        print(f"report.py: '{options.folder}' has no results; run.py writes stage1.jsonl and others", file=sys.stderr)
+        return 2
+    text = page(stages)
+    if options.into:
+        options.into.mkdir(parents=True, exist_ok=True)
+        options.out = options.into / file_name(stages)
+    if not options.out:
+        sys.stdout.write(text)
+        return 0
+    try:
+        write(options.out, text)
+    except OSError as error:
+        print(f"report.py: cannot write '{options.out}': {error.strerror}", file=sys.stderr)
+        return 2
+    print(options.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
