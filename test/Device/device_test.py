@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The bundle for machines with a GPU, made for the emulated one: its check passes, and names a result that differs, one that leaves
+"""The bundle for machines with a GPU (bundle.py), made for the emulated one: its check passes, and names a result that differs, one that leaves
 its bound, and a program that does not run. What is made for a GPU needs no newer processor. Packs that fail leave nothing."""
 
 import functools
