@@ -80,7 +80,8 @@ def figures(kernel, sheet):
     if kernel.kind == "contraction":
         yield figure_of_products(sheet)
         return
-    if kernel.operands:
+    # What joins nodes reads them, not the operands.
+    if kernel.operands and not kernel.name.endswith("$merge"):
         read = sum(tensor.bytes for tensor in kernel.operands) / chips.CHIPS[sheet.chip].processors
         yield "bytes in flight", sheet.in_flight, min(IN_FLIGHT, read)
     if sheet.per_element:

@@ -50,13 +50,14 @@ CODE = {
 }
 CODE_FOR = {
     "cpu": {**CODE, "target": [GPU], "tiles": [["--tiles", "small"]], "cpu": [["--cpu", "x86-64"], ["--cpu", "x86-64-v3"]]},
-    "gpu-sim": {**CODE, "chip": [["--chip", "sm_80"], ["--chip", "sm_90"]]},
+    "gpu-sim": {**CODE, "chip": [["--chip", "sm_80"], ["--chip", "sm_90"]], "tile": [["--tile", "64x64"]]},
 }
 # Says how to run, and leaves the code alone: (options, whether they are about GPUs alone).
 RUN = {
     "arg": (["--arg", "w=arange"], False), "feed": (["--feed", "f=arange"], False), "dim": (["--dim", "x.0=1"], False),
     "out-dir": (["--out-dir", "FOLDER/out"], False), "print": (["--print"], False), "threads": (["--threads", "2"], False),
     "repeat": (["--repeat", "2"], False), "warmup": (["--warmup", "1", "--repeat", "1"], False),
+    "bench": (["--bench=FOLDER/bench.jsonl"], False),
     "numerics-report": (["--numerics-report", "FOLDER/numerics.json"], False), "timeout-kernel": (["--timeout-kernel", "60"], True),
     "schedule": (["--schedule", "lazy"], True), "seed": (["--schedule", "shuffled", "--seed", "3"], True),
     "processors": (["--processors", "7"], True), "no-race-detection": (["--no-race-detection"], True), "no-replay": (["--no-replay"], True),

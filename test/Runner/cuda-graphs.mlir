@@ -35,16 +35,16 @@
 // The number of the iteration is an argument of the kernel that reads a slice and adds to it. Two allocations alternate and
 // have a graph each, so the third iteration is the first one for which a graph is changed.
 // RUN: %{fake} %{run} --entry numbered 2>&1 | FileCheck %s --check-prefix=NUMBERED --implicit-check-not=warning
-// NUMBERED: fake: cuLaunchKernel 10 x 32 [[SLICE:[a-z_0-9]+\(m[0-9]+\+0, m[0-9]+\+0]], 0, [[ROW:.*]]
+// NUMBERED: fake: cuLaunchKernel 3 x 32 [[SLICE:[a-z_0-9]+\(m[0-9]+\+0, m[0-9]+\+0]], 0, [[ROW:.*]]
 // NUMBERED-NEXT: fake: cuLaunchKernel [[TANH:.*]]
-// NUMBERED: fake: cuGraphLaunch 2 nodes, stream 1: 10 x 32 [[SLICE]], 1, [[ROW]]; [[TANH]]{{$}}
+// NUMBERED: fake: cuGraphLaunch 2 nodes, stream 1: 3 x 32 [[SLICE]], 1, [[ROW]]; [[TANH]]{{$}}
 // NUMBERED: fake: cuGraphCreate
 // NUMBERED: fake: cuGraphInstantiateWithFlags
-// NUMBERED-NEXT: fake: cuGraphLaunch 2 nodes, stream 1: 10 x 32 [[SLICE]], 2, [[ROW]]; [[TANH]]{{$}}
-// NUMBERED-NEXT: fake: cuGraphExecKernelNodeSetParams 10 x 32
-// NUMBERED-NEXT: fake: cuGraphLaunch 2 nodes, stream 1: 10 x 32 [[SLICE]], 3, [[ROW]]; [[TANH]]{{$}}
-// NUMBERED-NEXT: fake: cuGraphExecKernelNodeSetParams 10 x 32
-// NUMBERED-NEXT: fake: cuGraphLaunch 2 nodes, stream 1: 10 x 32 [[SLICE]], 4, [[ROW]]; [[TANH]]{{$}}
+// NUMBERED-NEXT: fake: cuGraphLaunch 2 nodes, stream 1: 3 x 32 [[SLICE]], 2, [[ROW]]; [[TANH]]{{$}}
+// NUMBERED-NEXT: fake: cuGraphExecKernelNodeSetParams 3 x 32
+// NUMBERED-NEXT: fake: cuGraphLaunch 2 nodes, stream 1: 3 x 32 [[SLICE]], 3, [[ROW]]; [[TANH]]{{$}}
+// NUMBERED-NEXT: fake: cuGraphExecKernelNodeSetParams 3 x 32
+// NUMBERED-NEXT: fake: cuGraphLaunch 2 nodes, stream 1: 3 x 32 [[SLICE]], 4, [[ROW]]; [[TANH]]{{$}}
 // NUMBERED-NEXT: fake: cuMemcpyDtoHAsync
 // NUMBERED: fake: cuDevicePrimaryCtxRelease 0 left
 

@@ -21,8 +21,8 @@ static bool reduces(linalg::GenericOp generic) { return generic.getNumReductionL
 // than it waits. `positions` are the results of the tile.
 int64_t KernelEmitter::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   auto isCostly = [](linalg::GenericOp producer) { return reduces(producer) || isExpensive(producer); };
-  bool isPlain = vectorLanes > 1 && groupSize(generic) == 1 && combiningOp(generic) &&
-                 !isExpensive(generic) && generic.getNumReductionLoops() == 1 &&
+  bool isPlain = vectorLanes > 1 && generic.getNumDpsInputs() == 1 && groupSize(generic) == 1 &&
+                 combiningOp(generic) && !isExpensive(generic) && generic.getNumReductionLoops() == 1 &&
                  operandsToTranspose(generic, loops.front()).empty() &&
                  llvm::none_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
                    return packedOperands.count(operand) || dependsOn(operand->get(), isCostly);
