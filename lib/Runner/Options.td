@@ -24,7 +24,8 @@ def print : Switch<"print", "Print results and what is received">;
 defm threads : Value<"threads", "N", "Threads for kernels, at most (default: $ADJOINT_NUM_THREADS, or 0: all processors that the process may use); the reference interpreter always uses one">;
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds; prints the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first one that --repeat or --report measures">;
-def bench : Switch<"bench", "Measure the runs with the clock of the device (CUDA events on a GPU) and print a line of JSON; inputs and results stay there (default: --warmup 2 --repeat 10)">;
+def bench : Switch<"bench", "Measure the runs with the clock of the device (CUDA events on a GPU) "
+    "and print a line of JSON; inputs and results stay there (default: --warmup 2 --repeat 10)">;
 def bench_eq : Joined<["--"], "bench=">, HelpText<"The same, and append the line to FILE">, MetaVarName<"FILE.jsonl">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
 defm schedule : Value<"schedule", "NAME", "When copies of the emulated GPU land and its threads run: eager (default), lazy or shuffled">;
@@ -50,7 +51,8 @@ defm fuse : Value<"fuse", "POLICY", "What shares a kernel: grow (default) or sin
 defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels of target cpu: large (default) or small, for tests; results are the same">;
 def O0 : Flag<["-"], "O0">, HelpText<"Execute exactly the written operations">;
 defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use: sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100 (default: sm_90a on gpu-sim and where the GPU is one, else sm_80)">;
-defm tile : Value<"tile", "ROWSxCOLUMNS", "The tile of contractions in kernels on a GPU, one that their units have, such as 128x256, or 2x128x256 in a cluster; for measurements">;
+defm tile : Value<"tile", "ROWSxCOLUMNS", "The tile of contractions in kernels on a GPU, one that their units "
+    "have, such as 128x256, or 2x128x256 in a cluster; for measurements">;
 defm cpu : Value<"cpu", "NAME", "The processor to compile for (default: this machine's)">;
 defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;
 defm emit : Value<"emit", "FILE.adx", "Write the compiled program, with the arguments that have a source, for adrt-run; nothing runs">;

@@ -235,12 +235,14 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     Where sizes or addresses that only the run knows decide about accesses of 16 bytes, there is code for both cases.
     The generic class covers every kernel: threads take elements, or warps take rows when the kernel sums over lanes.
 
-    Reductions that would keep fewer than 512 threads of a processor busy, each for long, are divided along the leaves of the order's tree:
-    `@k$partial` computes nodes of the tree, sums of 2ᵏ neighbouring leaves, and `@k$merge` is the kernel, but joins the nodes.
-    Both take the memory of the nodes and the leaves of a node behind the operands. `@k$partial_sizes` is a function of the host: of the operands and
-    the processors of the device it tells the leaves, the bytes of the nodes and the threads that sum them. Where types leave sizes open, the leaves may be 0,
-    and the host launches `@k`; `ad.partial_reductions` of the declaration is `sizes` then, else `always`. Refused are reductions of reductions,
-    results of other shapes than the reductions', one ascending chain, and sizes that only elements of operands tell.
+    A reduction is divided into two kernels when it is long and has fewer than 512 threads for each multiprocessor.
+    `@k$partial` computes nodes of the order's tree: sums of 2ᵏ consecutive leaves. `@k$merge` is the kernel with the
+    nodes in the place of the reduced elements. Both take two more arguments: the memory of the nodes, and the number
+    of leaves in a node. The host calls `@k$partial_sizes` with the operands and the number of multiprocessors; it
+    returns the leaves of a node, the bytes of all nodes and the threads that compute them. With static sizes
+    `ad.partial_reductions` of the declaration is `always`. With dynamic sizes it is `sizes`: when the function returns
+    0 leaves, the host launches the undivided kernel `@k`. Not divided are reductions of reductions, results of other
+    shapes than the reductions, single ascending chains, and sizes that depend on elements of operands.
 
     But for tensor cores, any grid and every class compute the same bits, those of the written order.
     Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason; `ad.class` of the function names

@@ -92,8 +92,8 @@ struct adrt_context {
   /// but those that the program may overwrite, by number.
   struct Measurement {
     std::vector<bool> overwritten;
-    double seconds =
-        0; ///< of the last run, without what comes before its first kernel and behind its last one
+    /// Of the last run, from its first command on the device to the end of its last one.
+    double seconds = 0;
   };
   std::optional<Measurement> measurement;
   /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.

@@ -8,9 +8,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// True when the generic reduces: an output that does not cover the whole iteration space.
-static bool isReduction(linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }
-
 FailureOr<Value> KernelEmitter::evaluateOne(Value tensor, const Position &position) {
   FailureOr<SmallVector<Value>> values = evaluate(tensor, ArrayRef<Position>(position));
   if (failed(values))
@@ -63,7 +60,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Pos
 
 LogicalResult KernelEmitter::evaluateMissing(Value tensor, ArrayRef<Position> missing) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (generic && isReduction(generic)) {
+  if (generic && reduces(generic)) {
     // All positions share one loop over the reduced axes.
     auto reduced = reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
     if (failed(reduced))

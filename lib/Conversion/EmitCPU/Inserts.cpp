@@ -175,7 +175,6 @@ bool KernelEmitter::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisR
   if (last < 1 || range.axis == last || !isShortRow(shape.back()) || rowsOfSlice(insert) < 0 ||
       !hasKnownColumns(insert))
     return false;
-  auto reduces = [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; };
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces))
     return false;
   Value below = insert.getDest();

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Several blocks of an order in one loop. Each step of a chain waits for the step before it, three or four
-// cycles; a tile with few results has too few chains to fill that time. Blocks are independent of each other:
-// here a loop takes one step in each of a group of neighbouring blocks, and the group's results are a node of
-// the pairwise tree.
+// Reductions that interleave several blocks of the order in one loop. Each addition of a chain waits for the
+// one before it, three or four cycles; a tile with few results has too few chains to hide that latency.
+// Blocks are independent of each other: an iteration adds one element to each block of a group of consecutive
+// blocks, and the group's results are joined to a node of the pairwise tree.
 
 #include "KernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
@@ -15,20 +15,17 @@ using namespace mlir::ad::cpu;
 // Chains that hide the latency of an addition on processors that start two in each cycle.
 static constexpr int64_t kChains = 8;
 
-static bool reduces(linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }
-
 // How many blocks one loop takes: a power of two, 1 where the chains are enough or where a step costs more
-// than it waits. `positions` are the results of the tile.
+// than it waits. `loops` has one entry for each result of the tile. Contractions, which have two operands,
+// fill the registers of processors with AVX2.
 int64_t KernelEmitter::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
-  auto isCostly = [](linalg::GenericOp producer) { return reduces(producer) || isExpensive(producer); };
-  bool isPlain = vectorLanes > 1 && generic.getNumDpsInputs() == 1 && groupSize(generic) == 1 &&
-                 combiningOp(generic) && !isExpensive(generic) && generic.getNumReductionLoops() == 1 &&
-                 operandsToTranspose(generic, loops.front()).empty() &&
-                 llvm::none_of(generic.getDpsInputOperands(), [&](OpOperand *operand) {
-                   return packedOperands.count(operand) || dependsOn(operand->get(), isCostly);
-                 });
-  int64_t blocks =
-      isPlain ? llvm::bit_floor(uint64_t(std::max<int64_t>(1, kChains / int64_t(loops.size())))) : 1;
+  bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 && isDivisible(generic) &&
+                    generic.getNumReductionLoops() == 1 && !isExpensive(generic) &&
+                    !dependsOn(generic.getDpsInputs().front(), isExpensive) &&
+                    !packedOperands.count(generic.getDpsInputOperand(0)) &&
+                    operandsToTranspose(generic, loops.front()).empty();
+  int64_t most = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
+  int64_t blocks = llvm::bit_floor(uint64_t(most));
   int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getLength();
   if (auto found = partialSums.find(generic); found != partialSums.end())
     total = found->second.length;

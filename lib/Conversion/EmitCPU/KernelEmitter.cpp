@@ -179,6 +179,8 @@ bool cpu::dependsOn(Value root, function_ref<bool(linalg::GenericOp)> predicate)
   });
 }
 
+bool cpu::reduces(linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }
+
 bool cpu::isPointwise(linalg::GenericOp generic) {
   auto isIdentity = [&](OpOperand &operand) {
     return !isa<RankedTensorType>(operand.get().getType()) ||

@@ -79,6 +79,9 @@ bool isFromMemory(Type type);
 /// The reduced size of the first contraction that the roots are computed by, 0 when it is not known.
 int64_t reducedSize(ArrayRef<Value> roots);
 
+/// Whether some loop is reduced: an output does not cover the whole iteration space.
+bool reduces(linalg::GenericOp generic);
+
 /// Whether every point is computed from the operands' elements at the same point.
 bool isPointwise(linalg::GenericOp generic);
 

@@ -24,8 +24,6 @@ static SmallVector<int64_t> withoutUnits(Value value) {
   return llvm::to_vector(llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
 }
 
-static bool reduces(linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }
-
 // The product of the sizes that are known and not 0, as far as kMostResults + 1.
 static int64_t knownElements(ArrayRef<int64_t> shape) {
   int64_t elements = 1;

@@ -28,7 +28,6 @@ void KernelEmitter::chooseShortRows(Nest &nest) {
   int64_t columns = nest.vectorize && !nest.blocked ? laneAxisOf(nest) : -1;
   if (columns < 0 || !isShortRow(nest.shape[columns]))
     return;
-  auto reduces = [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; };
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) ||
       llvm::any_of(nest.roots, [](Value root) { return !root.getDefiningOp<linalg::GenericOp>(); }))
     return;

@@ -10,7 +10,7 @@ using namespace mlir::ad::device;
 
 // Elements of a leaf where the order is free.
 static constexpr int64_t kSelectedTogether = 512;
-// What a thread no longer goes through takes longer than a launch.
+// A kernel is divided when each thread saves so many elements: reading them takes longer than one more launch.
 static constexpr int64_t kLeastSaved = 256;
 // With more results than that, each has a thread.
 static constexpr int64_t kManyResults = 8192;
@@ -98,21 +98,19 @@ SmallVector<Value> device::joinSelections(OpBuilder &builder, Location loc, lina
 
 //===- Kernels ------------------------------------------------------------===//
 
-static bool reduces(linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }
-
 // Whether parts of what it reduces can be joined, and are not sums of sums.
 static bool isDivisible(KernelOp kernel, linalg::GenericOp reduction) {
   ReductionStructure structure = matchReduction(reduction);
   bool joins = structure.form == ReductionForm::joined && kernel.getOrderAttr() &&
                isNumber(getElementTypeOrSelf(reduction.getResult(0).getType()));
   return (joins || matchSelection(reduction)) && llvm::none_of(reduction.getDpsInputs(), [](Value input) {
-           return isa<RankedTensorType>(input.getType()) && cpu::dependsOn(input, reduces);
+           return isa<RankedTensorType>(input.getType()) && cpu::dependsOn(input, cpu::reduces);
          });
 }
 
 // The reductions of a kernel all of whose results have one element for each of theirs.
 static SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel) {
-  auto reductions = llvm::filter_to_vector(kernel.getBody().getOps<linalg::GenericOp>(), reduces);
+  auto reductions = llvm::filter_to_vector(kernel.getBody().getOps<linalg::GenericOp>(), cpu::reduces);
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   bool inserts = !kernel.getBody().getOps<tensor::InsertSliceOp>().empty();
   auto isOfRoots = [&](linalg::GenericOp reduction) {

@@ -214,8 +214,7 @@ private:
 
   // Movements of all kinds: where nothing is summed, threads may take runs of elements.
   static bool movesRuns(KernelOp kernel) {
-    return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(),
-                         [](linalg::GenericOp generic) { return generic.getNumReductionLoops() > 0; }) &&
+    return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), cpu::reduces) &&
            llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsRuns);
   }
 

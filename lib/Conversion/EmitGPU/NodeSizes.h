@@ -9,7 +9,7 @@
 
 namespace mlir::ad::device {
 
-/// So many elements of a reduction are not worth a second kernel.
+/// The largest number of reduced elements for which one kernel is faster than two.
 int64_t shortLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division);
 
 class NodeSizes : public GenericEmitter {

@@ -51,7 +51,8 @@ FailureOr<SmallVector<Value>> RowEmitter::addRun(linalg::GenericOp generic, Arra
 // for the next pass.
 FailureOr<SmallVector<Value>> RowEmitter::chainsOfKept(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                        Value identity) {
-  // What is not there yet of operands is loaded before any of it is needed, so that the loads wait together.
+  // Operands that are not in registers yet are loaded before the first of them is used, so that their latencies
+  // overlap.
   auto load = [&](Value operand) -> LogicalResult {
     Spread ofThread(*this);
     SmallVector<Position> positions;
