@@ -14,7 +14,8 @@ import sass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK_THREADS, MOST_BLOCKS, WARP = 256, 65535, 32  # as lib/Conversion/Grid.h and LowerHost/HostDevice.cpp have them
-LEAF_ELEMENTS, WANTED_THREADS, MOST_NODES = 512, 2048, 8192  # as lib/Conversion/EmitGPU/Division.h has them
+BLOCK_ELEMENTS, CHUNK_ELEMENTS = 512, 4096  # leaves of the orders (docs/numerics.md)
+WANTED_THREADS, MOST_NODES = 2048, 8192  # as lib/Conversion/EmitGPU/Division.h has them
 DUMP = "// -----// IR Dump "
 UNKNOWN_SIZE = 4096  # that stands for sizes that only the run knows
 CUDA_FOLDERS = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", "/opt/cuda"]
@@ -91,14 +92,16 @@ class Compiled:
         tiles = self.nodes(processors) if self.name.endswith("$partial") else self.tiles()
         count = max(1, tiles * {"threads": self.launch.get("group", 1), "warps": WARP, "blocks": threads}[takers])
         if takers != "blocks":
-            threads = min(threads, divide_up(divide_up(count, 2 * processors), WARP) * WARP)
+            threads = min(threads, max(1, count // (2 * processors * WARP)) * WARP)
         return min(divide_up(count, threads), MOST_BLOCKS), threads
 
     def nodes(self, processors):
-        """Of a reduction of columns that is divided (decision 0018): of 2^k leaves, as many as give each processor enough threads."""
-        results = self.results[0].elements
-        leaves = divide_up(max(tensor.elements for tensor in self.operands), results * LEAF_ELEMENTS)
-        wanted = min(max(1, divide_up(processors * WANTED_THREADS, results)), MOST_NODES)
+        """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each multiprocessor enough threads. Groups of threads sum
+        rows, whose leaves are chunks."""
+        results, group = self.results[0].elements, self.launch.get("group", 1)
+        leaf = CHUNK_ELEMENTS if group > 1 else BLOCK_ELEMENTS
+        leaves = divide_up(max(tensor.elements for tensor in self.operands), results * leaf)
+        wanted = min(max(1, divide_up(processors * (WANTED_THREADS // group), results)), MOST_NODES)
         own = divide_up(leaves, wanted)
         return results * divide_up(leaves, 1 << (own - 1).bit_length())
 
@@ -231,8 +234,9 @@ def compile_module(path, chip, numerics="", with_ranges=False):
     found = []
     for code in sass.parse(listing):
         name = source_name(code.name, known)
-        # A divided reduction is two kernels, which take the tensors of the kernel and the nodes behind them.
-        whole = name.partition("$")[0]
+        # A divided reduction is two kernels, which take the tensors of the kernel and, after them, the nodes.
+        whole = re.sub(r"\$(partial|merge)(?=\"?$)", "", name)
+        whole = whole if whole in tensors else whole.strip('"')
         found.append(Compiled(name, known[name]["class"], *tensors[whole], known[name], *used[code.name], code))
     return found, listing
 

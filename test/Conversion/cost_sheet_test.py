@@ -239,6 +239,19 @@ def check_faults(_):
     yield from expect(bounds_missed(slow, kind="contraction"), ["share of products"], "products that wait for shared memory")
 
 
+def check_divided_launches(_):
+    """The blocks of decision 0018, for 132 multiprocessors."""
+    def grid(name, shape, results, launch):
+        tensors = [[kernels.Tensor(shape, 4)], [kernels.Tensor(results, 4)]]
+        return kernels.Compiled(name, "divided", *tensors, {}, 1, launch, 32, 0, 0, None).grid(132)
+
+    nodes = {"tiles": "threads", "space": [0, 0]}
+    yield from expect(grid("k$partial", (65536, 1024), (1024,), nodes), (512, 256), "nodes of columns")
+    yield from expect(grid("k$merge", (65536, 1024), (1024,), {"tiles": "warps", "space": [0, 1]}), (342, 96), "joined columns")
+    yield from expect(grid("k$partial", (1 << 26,), (), {**nodes, "group": 16}), (512, 256), "nodes of a row")
+    yield from expect(grid("k$partial", (16, 4_000_000), (16,), nodes), (489, 256), "nodes of an argmax")
+
+
 def check_signatures(_):
     text = """  ad.kernel private @f(%arg0: tensor<8x?xf32>, %arg1: index, %arg2: f32, %arg3: tensor<bf16>) -> (tensor<8xi1>, tensor<?xf64>) attributes {a} {
     linalg.generic {iterator_types = ["parallel", "reduction"]}
