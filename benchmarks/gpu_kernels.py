@@ -147,6 +147,6 @@ LARGE = {"sizes": [1024, 2048, 4096, 8192], "f32_sizes": [1024, 4096], "gradient
          "sums": [("column_sum", 65536, 1024, [0]), ("sum", 65536, 1024, [0, 1])], "tiles": ["2x128x256", "128x256", "128x128"],
          "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": [1, 6], "training_steps": 1000, "digit_steps": 880,
          "block": [4, 1024], "most_steps": 4000, "most_repeat": 50}
-SMALL = {"sizes": [64], "f32_sizes": [64], "gradients": [(64, 1024)], "sums": [("column_sum", 64, 32, [0]), ("sum", 64, 32, [0, 1])],
+SMALL = {"sizes": [64], "f32_sizes": [64], "gradients": [(64, 1024)], "sums": [("column_sum", 2000, 32, [0]), ("sum", 2000, 32, [0, 1])],
          "tiles": ["128x128", "64x64"], "shapes": [(32, 64), (64, 64)], "layers": [1], "training_steps": 2, "digit_steps": 4, "block": None,
          "most_steps": 3, "most_repeat": 2}  # for tests of this program

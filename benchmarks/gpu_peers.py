@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """gpu_peers.py torch|jax FOLDER DEVICE: answers questions of gpu_worker.py, one line of JSON each, with seconds per step. Inputs are made on
-the device. PyTorch is timed by CUDA events around a graph of several steps, JAX by the host around a loop that is one call."""
+the device. PyTorch is timed by CUDA events around a graph of several steps, JAX by the host around a loop: one call where a result
+has the shape of its operand, else one call for each step."""
 
 import json
 import os
@@ -132,18 +133,18 @@ class Jax:
 
         x = array(kernel.shape)
         rest = norm_like(array, *kernel.operands)
-        step, steps = self.step(kernel), kernel.steps
+        step, steps, launches = self.step(kernel), kernel.steps, "one call"
         if steps > 1:
             loop = jax.jit(lambda v, rest: jax.lax.fori_loop(0, steps, lambda _, w: step(w, *rest), v))
         else:  # many calls without waiting: the host is ahead of the device
-            steps, one = kernel.repeat, jax.jit(step)
+            steps, one, launches = kernel.repeat, jax.jit(step), "one call for each step"
             loop = lambda v, rest: [one(v, *rest) for _ in range(steps)][-1]  # noqa: E731
         times = []
         for _ in range(1 + ROUNDS):
             start = time.perf_counter()
             loop(x, rest).block_until_ready()
             times.append((time.perf_counter() - start) / steps)
-        return {"seconds": statistics.median(times[1:]), "clock": "host, around a loop", "launches": "one call"}
+        return {"seconds": statistics.median(times[1:]), "clock": "host, around a loop", "launches": launches}
 
 
 def answer(peer, folder, plan, question):

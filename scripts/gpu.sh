@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-# Holds a GPU against the reference interpreter, and measures it beside the peers. docs/gpu-first-run.md is about using it.
+# Compares a GPU with the reference interpreter and measures it next to the peers. docs/gpu-first-run.md says how to use it.
 #
 #   scripts/gpu.sh [pack] [FOLDER] [--chip NAME]
 #   scripts/gpu.sh report DIR

@@ -58,10 +58,16 @@ class Cases:
         elif self.deadline.over():
             row.update(status="skipped", detail="the time is over")
         else:
-            done = judge.run(self.bundle, self.target, case, program, out, self.deadline.at_most(self.seconds), more)
+            seconds = self.deadline.at_most(self.seconds)
+            try:
+                done = judge.run(self.bundle, self.target, case, program, out, seconds, more)
+            except OSError as error:  # the bundle lacks something
+                done = processes.Ended(1, f"cannot run: {error}", 0)
             if processes.ended.is_set():
                 return None
             row.update(self.judged(done, out, wrong), seconds=round(done.seconds, 3))
+            if row["status"] == "hung" and seconds < self.seconds:
+                row.update(status="skipped", detail="the deadline of the stage ended it")
             if row["status"] == "hung":
                 self.hung.add(program["class"])
             if row["status"] in WRONG and out.exists():

@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--rows", type=pathlib.Path, metavar="FILE.jsonl", help="where a row per program goes")
     options = parser.parse_args()
     bundle = options.folder.resolve()
-    if wrong := tools.does_not_start(bundle):
+    if wrong := tools.does_not_start(bundle, processes.Deadline()):
         print(f"check.py: {wrong}", file=sys.stderr)
         return NO_DEVICE
     manifest = json.loads((bundle / "manifest.json").read_text())

@@ -38,10 +38,12 @@ class Rows:
                 print(line, end="", flush=True)
 
     def append(self, line):
-        """The whole line, or nothing."""
-        descriptor = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        """The whole line, or nothing. A line that an earlier run has not finished is ended first."""
+        descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                line = b"\n" + line
             if size + len(line) > MOST_BYTES:
                 raise OSError(27, f"more than {MOST_BYTES >> 20} MiB")
             try:

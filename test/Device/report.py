@@ -10,6 +10,7 @@ file, or into a folder under a name made of the GPU and the date. The exit code 
 
 import argparse
 import collections
+import itertools
 import json
 import os
 import pathlib
@@ -22,6 +23,9 @@ from expectations import judge_cases, judge_speeds, ratio
 HERE = pathlib.Path(__file__).resolve().parent
 PEERS = ["cublas", "torch-eager", "torch-compile", "torch-compile-graphs", "torch-autotune", "jax", "jax-jit", "jax-fori-loop", "jax-scan", "copy",
          "ours-one-by-one"]
+NEEDED = {"case": {"name", "class", "status"}, "again": {"name", "status"}, "sanitizer": {"name", "tool", "status"}, "begin": {"date"},
+          "environment": {"platform", "python"}, "ncu": {"case"}, "note": {"text"},
+          **dict.fromkeys(("kernel", "tile", "training"), {"case", "seconds", "failed"})}  # keys of rows, by kind
 STATUS = {"done": "done", "late": "ended by its deadline", "interrupted": "interrupted", None: "killed"}
 
 
@@ -30,7 +34,9 @@ class Stage:
 
     def __init__(self, file):
         self.name = file.stem
-        found, self.damaged = jsonlines.read(file)
+        read, damaged = jsonlines.read(file)
+        found = [row for row in read if isinstance(row.get("kind"), str) and NEEDED.get(row["kind"], set()) <= row.keys()]
+        self.damaged = damaged + len(read) - len(found)
         begins = [number for number, row in enumerate(found) if row.get("kind") == "begin"]
         self.rows = found[begins[-1]:] if begins else found
 
@@ -156,6 +162,12 @@ def file_name(stages):
     return re.sub(r"[^a-z0-9-]+", "-", f"{date[:10]}-{gpu_name(stages)}".lower()).strip("-") + ".md"
 
 
+def unused(file):
+    """The file, or one of that name with a number: a second run on one day is a page of its own."""
+    names = itertools.chain([file], (file.with_name(f"{file.stem}-{number}{file.suffix}") for number in itertools.count(2)))
+    return next(name for name in names if not name.exists())
+
+
 def write(file, text):
     """Whole or not at all."""
     unfinished = file.with_name(f"{file.name}.{os.getpid()}.tmp")
@@ -174,17 +186,21 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE.md")
     options = parser.parse_args()
     stages = [Stage(file) for file in sorted(options.folder.rglob("stage[1-4].jsonl"), key=lambda file: file.name)]
+    repeated = [name for name, count in collections.Counter(stage.name for stage in stages).items() if count > 1]
+    if repeated:
+        print(f"report.py: folders below '{options.folder}' have {', '.join(repeated)} more than once; name the folder of one run", file=sys.stderr)
+        return 2
     if not any(stage.rows for stage in stages):
         print(f"report.py: '{options.folder}' has no results; run.py writes stage1.jsonl and others", file=sys.stderr)
         return 2
     text = page(stages)
     if options.into:
-        options.into.mkdir(parents=True, exist_ok=True)
-        options.out = options.into / file_name(stages)
+        options.out = unused(options.into / file_name(stages))
     if not options.out:
         sys.stdout.write(text)
         return 0
     try:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
         write(options.out, text)
     except OSError as error:
         print(f"report.py: cannot write '{options.out}': {error.strerror}", file=sys.stderr)

@@ -10,8 +10,8 @@ stage 4 looks into the three worst kernels with ncu, and at ten small cases with
 the other. Each writes DIR/stageN.jsonl (default DIR: results beside this file), a row as soon as it is known, so that a stage that is killed
 loses only what runs; results that are wrong go to DIR/wrong.tar. `report.py DIR` makes a page of them.
 
-The exit code is 1 when a case failed, 2 when results could not be written, 4 when there is no GPU or adrt-run does not start, 130 when
-interrupted. What compute-sanitizer finds is reported, and is no failure.
+The exit code is 1 when a case failed or did not run, 2 for wrong options, an incomplete bundle, or results that could not be written, 4 when
+there is no GPU or adrt-run does not start, 130 when interrupted. What compute-sanitizer finds is reported, and is no failure.
 """
 
 import argparse
@@ -29,7 +29,7 @@ import stages
 import tools
 
 HERE = pathlib.Path(__file__).resolve().parent
-NOT_WRITTEN, NO_DEVICE, INTERRUPTED = 2, 4, 130
+USAGE, NOT_WRITTEN, NO_DEVICE, INTERRUPTED = 2, 2, 4, 130
 SECONDS = {1: 300, 2: 580, 3: 480, 4: 300}  # by stage
 
 
@@ -41,26 +41,30 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def missing_device(manifest):
+def missing_device(manifest, deadline):
     """Why nothing can run here, or None."""
-    if wrong := tools.does_not_start(HERE):
+    if wrong := tools.does_not_start(HERE, deadline):
         return wrong
-    said = tools.describe(HERE)
-    wrong = tools.missing_gpu(said)
+    described = tools.describe(HERE, deadline)
+    wrong = tools.missing_gpu(described)
     if wrong and manifest["target"] == "cuda":
         return f"there is no GPU here: {wrong}"
-    tools.share_driver(said)
+    tools.share_driver(described.said)
     return None
 
 
-def run_stage(number, options, manifest):
+def limit(number, options):
+    return SECONDS[number] if options.seconds is None else options.seconds
+
+
+def run_stage(number, options, manifest, deadline):
     """The exit code."""
-    seconds = options.seconds or SECONDS[number]
+    seconds = limit(number, options)
     out = jsonlines.Rows(options.out / f"stage{number}.jsonl", stage=number)
     print(f"== stage {number}, at most {seconds:g} seconds", flush=True)
     start = time.monotonic()
     out.add(kind="begin", date=now(), seconds=seconds, target=manifest["target"], chip=manifest["chip"])
-    stage = stages.Stage(HERE, manifest, out, processes.Deadline(seconds), options)
+    stage = stages.Stage(HERE, manifest, out, deadline, options)
     try:
         failed = stages.STAGES[number](stage)
         status = "late" if stage.deadline.over() else "done"
@@ -74,19 +78,36 @@ def run_stage(number, options, manifest):
     return INTERRUPTED if status == "interrupted" else 1 if failed else 0
 
 
+def positive(kind):
+    def parse(text):
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError(f"expected a positive number, got '{text}'")
+        return value
+
+    parse.__name__ = kind.__name__  # which messages of argparse name
+    return parse
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stage", type=int, choices=sorted(SECONDS), help="only this one (default: all)")
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", metavar="DIR")
-    parser.add_argument("--seconds", type=float, metavar="S", help=f"that a stage may take (default: {', '.join(map(str, SECONDS.values()))})")
-    parser.add_argument("--jobs", type=int, default=cases.JOBS, metavar="N", help=f"cases at a time (default: {cases.JOBS})")
-    parser.add_argument("--case-seconds", type=float, default=cases.SECONDS, metavar="S", help=f"that a case may take (default: {cases.SECONDS})")
+    parser.add_argument("--seconds", type=positive(float), metavar="S", help=f"that a stage may take (default: {', '.join(map(str, SECONDS.values()))})")
+    parser.add_argument("--jobs", type=positive(int), default=cases.JOBS, metavar="N", help=f"cases at a time (default: {cases.JOBS})")
+    parser.add_argument("--case-seconds", type=positive(float), default=cases.SECONDS, metavar="S", help=f"that a case may take (default: {cases.SECONDS})")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases and benchmarks whose name contains TEXT")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
-    manifest = json.loads((HERE / "manifest.json").read_text())
-    if wrong := missing_device(manifest):
+    try:
+        manifest = json.loads((HERE / "manifest.json").read_text())
+    except (OSError, ValueError) as error:
+        print(f"run.py: cannot read '{HERE / 'manifest.json'}': {error}; unpack the archive again", file=sys.stderr)
+        return USAGE
+    numbers = [options.stage] if options.stage else sorted(SECONDS)
+    deadline = processes.Deadline(limit(numbers[0], options))  # the first stage pays for the look at the machine
+    if wrong := missing_device(manifest, deadline):
         print(f"run.py: {wrong}", file=sys.stderr)
         return NO_DEVICE
     try:
@@ -95,10 +116,11 @@ def main():
         print(f"run.py: cannot make the folder '{options.out}': {error.strerror}", file=sys.stderr)
         return NOT_WRITTEN
     worst = 0
-    for number in [options.stage] if options.stage else sorted(SECONDS):
-        worst = max(worst, run_stage(number, options, manifest))
+    for number in numbers:
+        worst = max(worst, run_stage(number, options, manifest, deadline or processes.Deadline(limit(number, options))))
         if worst == INTERRUPTED:
             break
+        deadline = None
     return worst
 
 

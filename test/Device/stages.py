@@ -12,7 +12,7 @@ import tools
 SANITIZER_SECONDS, NCU_SECONDS = 60, 90  # that a program may take under these tools
 FINDING = 99  # exit code of compute-sanitizer for what it finds; other codes are the program's
 MOST_AGAIN = 24  # failing cases that are looked into
-WORST = ["sum f32 65536x1024", "column_sum f32 65536x1024", "gelu f32 16384x4096"]  # as expected, where nothing is measured
+WORST = ["gelu f32 16384x4096", "dot bf16 1024x1024", "softmax f32 16384x4096"]  # as expected, where nothing is measured
 NCU = ["--clock-control", "none", "--launch-skip", "2", "--launch-count", "2", "--section", "SpeedOfLight", "--section", "Occupancy",
        "--section", "LaunchStats", "--section", "MemoryWorkloadAnalysis", "--section", "SchedulerStats", "--section", "WarpStateStats"]
 
@@ -48,7 +48,7 @@ class Stage:
 
 def what_works(stage):
     """Stage 1."""
-    stage.rows.add(kind="environment", **tools.environment(stage.bundle))
+    stage.rows.add(kind="environment", **tools.environment(stage.bundle, stage.deadline))
     smoke = [stage.runner.run([case]) for case in stage.smoke()]  # one after the other: a hang is named before the others begin
     found = [each for results in smoke for each in results]
     found += stage.runner.run([case for case in stage.cases if not case["smoke"]])
@@ -56,7 +56,7 @@ def what_works(stage):
     print(f"{every.count('passed')} of {len(every)} passed", flush=True)
     stage.measure("tiles")
     look_into(stage, cases.wrong_cases(found)[:MOST_AGAIN])
-    return any(status in cases.WRONG for status in every)
+    return not every or any(status != "passed" for status in every)
 
 
 def look_into(stage, wrong):

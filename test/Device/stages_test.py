@@ -94,8 +94,8 @@ def on_stand_in(folder):
         if row["clock"].get("ours") != "cuda events" or abs(row["seconds"]["ours"] * row["steps"] - 1.5e-3) > 1e-9 or "Fake GPU" not in row["device"]["ours"]:
             yield f"expected 1.5 ms by events, got {row}"
     launches = {row["launches"]["ours"] for row in of("training", stages[3])}, {row["launches"]["ours-one-by-one"] for row in of("training", stages[3])}
-    if launches != ({"replayed"}, {"one by one"}):
-        yield f"training is launched {launches}"
+    if launches != ({"replayed"}, {"one by one"}) or not any("Llama block" in row["case"] for row in of("training", stages[3])):
+        yield f"training is launched {launches}, {[row['case'] for row in of('training', stages[3])]}"
     sanitized = collections.Counter((row["tool"], row["status"]) for row in of("sanitizer", stages[4]))
     if sanitized != {("memcheck", "finding"): 15, ("synccheck", "finding"): 15} or len(of("note", stages[4])) != 3:
         yield f"stage 4 has {sanitized} and {of('note', stages[4])}"
@@ -163,6 +163,9 @@ def ended_early(how, folder):
     passed = [row["name"] for row in of("case", kept) if row["status"] == "passed"]
     if process.returncode != code or damaged or len(passed) < others or [row["status"] for row in of("end", kept)] != [status] * bool(status):
         yield f"exit code {process.returncode}, {len(passed)} of {others} passed, end {of('end', kept)}: {said}"
+    cut = [row["status"] for row in of("case", kept) if row["name"] == last[-1]]
+    if how == "its deadline" and cut[:1] != ["skipped"]:
+        yield f"a case that the deadline cuts off is {cut}, expected skipped"
     yield from missing_words(page_of(folder / "out"), [f"| {words} |"])
     time.sleep(0.2)  # for the system, to end those whose starter was killed
     for pid in (folder / "pids").read_text().split():

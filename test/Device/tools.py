@@ -12,7 +12,7 @@ import shutil
 
 import processes
 
-SECONDS = 60
+SECONDS = 60  # that a description of the machine may take
 PACKAGES = ["torch", "triton", "jax", "jaxlib", "cupy-cuda13x", "numpy"]
 FOLDERS = ["/usr/local/cuda/bin", "/usr/local/nvidia/bin"]
 NSIGHT = "/opt/nvidia/nsight-compute/*"
@@ -25,25 +25,25 @@ def find(name):
     return shutil.which(name, path=path)
 
 
-def does_not_start(bundle):
+def does_not_start(bundle, deadline):
     """Why adrt-run does not start here, or None."""
     try:
-        done = processes.run([bundle / "adrt-run", "--version"], SECONDS)
+        done = processes.run([bundle / "adrt-run", "--version"], deadline.at_most(SECONDS))
         wrong = None if done.ok() else done.complaint()
     except OSError as error:
         wrong = str(error)
     return f"adrt-run does not start here ({wrong}); it needs x86-64 Linux with glibc 2.36 or newer" if wrong else None
 
 
-def describe(bundle):
-    """What adrt-run says about this machine."""
-    return processes.run([bundle / "adrt-run", "--env"], SECONDS).said
+def describe(bundle, deadline):
+    """What adrt-run says about this machine, and how it ended."""
+    return processes.run([bundle / "adrt-run", "--env"], deadline.at_most(SECONDS))
 
 
-def missing_gpu(said):
-    """Why there is no GPU, or None."""
-    found = re.search(r"^GPU: none: (.*)", said, re.MULTILINE)
-    return found[1] if found else None
+def missing_gpu(described):
+    """Why there is no GPU, or None. A driver may hang or crash when it is loaded."""
+    found = re.search(r"^GPU: none: (.*)", described.said, re.MULTILINE)
+    return found[1] if found else None if described.ok() else f"adrt-run --env {described.complaint()}"
 
 
 def share_driver(said):
@@ -70,10 +70,10 @@ def versions():
     return found
 
 
-def environment(bundle):
+def environment(bundle, deadline):
     """A row about this machine. nvidia-smi adds what it knows, where it is installed."""
     smi = find("nvidia-smi")
-    said = processes.run([smi, *SMI], SECONDS).said if smi else "not installed"
-    return {"adrt": describe(bundle), "nvidia_smi": said, "platform": platform.platform(), "python": platform.python_version(),
+    said = processes.run([smi, *SMI], deadline.at_most(SECONDS)).said if smi else "not installed"
+    return {"adrt": describe(bundle, deadline).said, "nvidia_smi": said, "platform": platform.platform(), "python": platform.python_version(),
             "packages": versions(), "tools": {name: find(name) or "not installed" for name in ("ncu", "compute-sanitizer")},
             "processors": os.cpu_count(), "folder": pathlib.Path(bundle).name}
