@@ -6,7 +6,9 @@
 #include "adjoint/Runtime/CudaDevice.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -39,8 +41,20 @@ json::Object describe(const Options &options, const Report &report, const adrt::
                       {"seconds", std::move(seconds)}};
 }
 
+/// Whether the last line of a regular file has no end: a process was killed while it wrote.
+bool endsWithinLine(llvm::StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status) || status.type() != llvm::sys::fs::file_type::regular_file ||
+      status.getSize() == 0)
+    return false;
+  auto buffer = llvm::MemoryBuffer::getFileSlice(path, /*MapSize=*/1, status.getSize() - 1);
+  return buffer && (*buffer)->getBuffer() != "\n";
+}
+
 /// In one call of the system, so that lines of several processes do not mix.
-Error appendLine(llvm::StringRef path, llvm::StringRef line) {
+Error appendLine(llvm::StringRef path, std::string line) {
+  if (endsWithinLine(path))
+    line.insert(0, "\n");
   int descriptor = ::open(path.str().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return systemError("cannot write", path);
@@ -63,11 +77,26 @@ Error appendLine(llvm::StringRef path, llvm::StringRef line) {
 
 } // namespace
 
+Error mlir::ad::runner::checkBenchFile(const Options &options) {
+  if (options.bench.empty() || options.bench == kStandardOutput)
+    return Error::success();
+  if (::access(options.bench.c_str(), W_OK) == 0) {
+    if (!llvm::sys::fs::is_directory(options.bench))
+      return Error::success();
+    errno = EISDIR;
+  } else if (errno == ENOENT) {
+    llvm::StringRef folder = llvm::sys::path::parent_path(options.bench);
+    if (::access(folder.empty() ? "." : folder.str().c_str(), W_OK | X_OK) == 0)
+      return Error::success();
+  }
+  return systemError("cannot write", options.bench);
+}
+
 Error mlir::ad::runner::writeBenchLine(const Options &options, const Report &report,
                                        const adrt::Device *device) {
   std::string line = llvm::formatv("{0}\n", json::Value(describe(options, report, device))).str();
   if (options.bench != kStandardOutput)
-    return appendLine(options.bench, line);
+    return appendLine(options.bench, std::move(line));
   llvm::outs() << line;
   llvm::outs().flush();
   return Error::success();

@@ -168,7 +168,7 @@ Error OptionsReader::checkEmit(const Options &options) const {
   return Error::success();
 }
 
-// What is written must not replace the program, nor another output.
+// What is written must not replace the program, a source, nor another output.
 Error OptionsReader::checkOutputs(const Options &options) const {
   std::vector<std::pair<OptionId, StringRef>> outputs;
   for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized, OPT_bench_eq})
@@ -183,6 +183,13 @@ Error OptionsReader::checkOutputs(const Options &options) const {
     // The program that is named like this comes from standard input.
     if (path != kStandardOutput && isSame(path, options.input))
       return usageError(name + " would replace the program '" + path + "'; name another file");
+    for (const Assignment &source : llvm::concat<const Assignment>(options.arguments, options.feeds)) {
+      StringRef file = source.value;
+      file.consume_back(",cycle");
+      if (isSame(path, file))
+        return usageError(name + " would write into '" + path + "', the source of '" + source.name +
+                          "'; name another file");
+    }
     for (size_t other = 0; other < i; ++other)
       if (isSame(path, outputs[other].second) && path != "/dev/null")
         return usageError(name + " and " + table.getOption(outputs[other].first).getPrefixedName() +

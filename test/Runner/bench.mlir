@@ -61,6 +61,27 @@
 // LIMIT: adrt-run: error: cannot write '{{.*}}.jsonl':
 // RUN: diff %t.before %t.jsonl
 
+// A line that was cut off stays alone.
+// RUN: printf '{"cut' > %t.cut
+// RUN: adrt-run %t.adx --arg x=normal:1 --bench=%t.cut --repeat 1
+// RUN: FileCheck %s --check-prefix=CUT < %t.cut
+// CUT: {{^}}{"cut{{$}}
+// CUT-NEXT: {{^}}{"chip":{{.*}}}{{$}}
+
+// A file that cannot be written is an error before the program runs, whose 10^9 runs would take hours.
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench=%t.nowhere/x.jsonl --repeat 1000000000 2>&1 | FileCheck %s --check-prefix=NOWHERE
+// NOWHERE: adrt-run: error: cannot write '{{.*}}x.jsonl': No such file or directory
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench=%S --repeat 1000000000 2>&1 | FileCheck %s --check-prefix=FOLDER
+// FOLDER: adrt-run: error: cannot write '{{.*}}': Is a directory
+
+// Neither lines nor reports go into a source.
+// RUN: cp %t.before %t.npy
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=%t.npy --bench=%t.npy 2>&1 | FileCheck %s --check-prefix=SOURCE
+// SOURCE: error: --bench would write into '{{.*}}.npy', the source of 'x'; name another file
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=%t.npy,cycle --report %t.npy 2>&1 | FileCheck %s --check-prefix=REPLACED
+// REPLACED: error: --report would write into '{{.*}}.npy', the source of 'x'; name another file
+// RUN: diff %t.before %t.npy
+
 // What has no meaning beside it, or would spoil it, is refused with a way out.
 // RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench --print 2>&1 | FileCheck %s --check-prefix=PRINT
 // PRINT: error: --bench leaves results where they are; leave --print out, or run the program once more without --bench

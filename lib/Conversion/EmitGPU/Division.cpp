@@ -10,7 +10,8 @@ using namespace mlir::ad::device;
 
 // Elements of a leaf where the order is free.
 static constexpr int64_t kSelectedTogether = 512;
-// A kernel is divided when each thread saves so many elements: reading them takes longer than one more launch.
+// A kernel is divided when each thread saves so many elements: reading them takes longer than one more
+// launch.
 static constexpr int64_t kLeastSaved = 256;
 // With more results than that, each has a thread.
 static constexpr int64_t kManyResults = 8192;

@@ -51,8 +51,8 @@ FailureOr<SmallVector<Value>> RowEmitter::addRun(linalg::GenericOp generic, Arra
 // for the next pass.
 FailureOr<SmallVector<Value>> RowEmitter::chainsOfKept(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                        Value identity) {
-  // Operands that are not in registers yet are loaded before the first of them is used, so that their latencies
-  // overlap.
+  // Operands that are not in registers yet are loaded before the first of them is used, so that their
+  // latencies overlap.
   auto load = [&](Value operand) -> LogicalResult {
     Spread ofThread(*this);
     SmallVector<Position> positions;
