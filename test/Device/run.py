@@ -117,10 +117,11 @@ def main():
         return NOT_WRITTEN
     worst = 0
     for number in numbers:
-        worst = max(worst, run_stage(number, options, manifest, deadline or processes.Deadline(limit(number, options))))
+        if number != numbers[0]:
+            deadline = processes.Deadline(limit(number, options))
+        worst = max(worst, run_stage(number, options, manifest, deadline))
         if worst == INTERRUPTED:
             break
-        deadline = None
     return worst
 
 
