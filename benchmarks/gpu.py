@@ -26,9 +26,9 @@ from gpu_ours import jsonlines, processes
 NAME = "gpu"
 ROUNDS = 3
 NO_DEVICE = 4
-ROW_SECONDS = 60  # that a kernel may take
-TRAINING_SECONDS = 110  # that a training step may take with all of its peers, several of which compile
-PARTS = ["tiles", "kernels", "training"]
+# That a row of each part may take with all of its peers. Those of a training step compile for long; four such rows fit into a stage.
+ROW_SECONDS = {"tiles": 60, "kernels": 60, "training": 110}
+PARTS = list(ROW_SECONDS)
 
 
 def peers_of(folder, plan):
@@ -97,11 +97,11 @@ def row_of(case, known, answers, failed):
             **{key: of_first(key) for key in ("clock", "launches", "version", "device")}}
 
 
-def measure(folder, part, sink, deadline, only="", rounds=ROUNDS):
-    """Whether a contender of ours failed. `sink` gets a row as soon as it is known."""
+def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1):
+    """Whether a contender of ours failed. `sink` gets a row as soon as it is known. `patience` scales what a row may take."""
     plan = json.loads((folder / "gpu.json").read_text())
     peers = peers_of(folder, plan)
-    failed, row_seconds = False, TRAINING_SECONDS if part == "training" else ROW_SECONDS
+    failed, row_seconds = False, patience * ROW_SECONDS[part]
     with tempfile.TemporaryDirectory() as inputs:
         try:
             for case, known, contenders in cases_of(part, folder, plan, peers, pathlib.Path(inputs)):
@@ -151,7 +151,7 @@ def close(found):
 def measure_all(folder, options):
     """The exit code. What has been measured is written after each case."""
     plan = json.loads((folder / "gpu.json").read_text())
-    said = processes.run([gpu_ours.runner_of(folder), "--env"], ROW_SECONDS).said
+    said = processes.run([gpu_ours.runner_of(folder), "--env"], ROW_SECONDS["kernels"]).said
     if plan["target"] == "cuda" and "GPU: none: " in said:
         print(f"{NAME}: {said[said.index('GPU: none: '):].splitlines()[0]}; measure where there is a GPU: scripts/gpu.sh pack", file=sys.stderr)
         return NO_DEVICE

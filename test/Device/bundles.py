@@ -57,10 +57,10 @@ def run(bundle, *options, **more):
 
 
 def disturb(bundle, **cases):
-    """Puts a program in the place of adrt-run that does what the shell is told for a case, and else what adrt-run does."""
+    """Puts a program in the place of adrt-run that does what the shell is told for a case or a benchmark, and else what adrt-run does."""
     (bundle / "adrt-run").rename(bundle / "adrt-run-itself")
-    choices = "".join(f'  */{name}) {what} ;;\n' for name, what in cases.items())
-    (bundle / "adrt-run").write_text(f'#!/bin/bash\ncase $PWD in\n{choices}esac\nexec "${{0%/*}}/adrt-run-itself" "$@"\n')
+    choices = "".join(f'  *"/{name} "*|*/{name}.adx) {what} ;;\n' for name, what in cases.items())
+    (bundle / "adrt-run").write_text(f'#!/bin/bash\ncase "$PWD $1" in\n{choices}esac\nexec "${{0%/*}}/adrt-run-itself" "$@"\n')
     (bundle / "adrt-run").chmod(0o755)
 
 

@@ -95,7 +95,7 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", metavar="DIR")
     parser.add_argument("--seconds", type=positive(float), metavar="S", help=f"that a stage may take (default: {', '.join(map(str, SECONDS.values()))})")
     parser.add_argument("--jobs", type=positive(int), default=cases.JOBS, metavar="N", help=f"cases at a time (default: {cases.JOBS})")
-    parser.add_argument("--case-seconds", type=positive(float), default=cases.SECONDS, metavar="S", help=f"that a case may take (default: {cases.SECONDS})")
+    parser.add_argument("--case-seconds", type=positive(float), default=cases.SECONDS, metavar="S", help=f"that a case may take (default: {cases.SECONDS}); a measurement, and a run under a tool, may take 4 to 8 times as long")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases and benchmarks whose name contains TEXT")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, interrupt)

@@ -9,7 +9,7 @@ import processes
 import jsonlines
 import tools
 
-SANITIZER_SECONDS, NCU_SECONDS = 60, 90  # that a program may take under these tools
+SANITIZER_SLOWDOWN, NCU_SLOWDOWN = 4, 6  # how many times longer than a case a program may take under these tools
 FINDING = 99  # exit code of compute-sanitizer for what it finds; other codes are the program's
 MOST_AGAIN = 24  # failing cases that are looked into
 WORST = ["gelu f32 16384x4096", "dot bf16 1024x1024", "softmax f32 16384x4096"]  # as expected, where nothing is measured
@@ -43,7 +43,8 @@ class Stage:
         sys.path.insert(0, str(self.benchmarks))
         import gpu  # what the bundle has
 
-        return gpu.measure(self.benchmarks, part, self.rows.add, self.deadline, only=self.options.only, **more)
+        return gpu.measure(self.benchmarks, part, self.rows.add, self.deadline, only=self.options.only,
+                           patience=self.options.case_seconds / cases.SECONDS, **more)
 
 
 def what_works(stage):
@@ -81,7 +82,7 @@ def sanitize(stage, case, tool):
             stage.rows.add(**row, status="not run", detail="the time is over")
             continue
         command = [sanitizer, "--tool", tool, "--error-exitcode", FINDING, *judge.command(stage.bundle, stage.target, case, program)]
-        done = processes.run(command, stage.deadline.at_most(SANITIZER_SECONDS), stage.bundle / "cases" / case["name"])
+        done = processes.run(command, stage.deadline.at_most(SANITIZER_SLOWDOWN * stage.options.case_seconds), stage.bundle / "cases" / case["name"])
         if processes.ended.is_set():
             return None
         status = "clean" if done.ok() else "finding" if done.code == FINDING else done.status()
@@ -123,7 +124,7 @@ def closer_look(stage):
             if not profiler or not command or stage.deadline.over():
                 stage.note_once("ncu is not installed" if not profiler else f"not profiled: {name}")
                 continue
-            done = processes.run([profiler, *NCU, *command], stage.deadline.at_most(NCU_SECONDS), shown=jsonlines.MOST_TEXT * 4)
+            done = processes.run([profiler, *NCU, *command], stage.deadline.at_most(NCU_SLOWDOWN * stage.options.case_seconds), shown=jsonlines.MOST_TEXT * 4)
             for number, text in enumerate(split(done.said)):
                 stage.rows.add(kind="ncu", case=name, status=done.status(), part=number, text=text)
     for tool in ("memcheck", "synccheck"):

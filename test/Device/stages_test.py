@@ -18,6 +18,7 @@ import time
 import bundles
 
 import checks
+import gpu_kernels
 import jsonlines
 
 MOST_FILES, MOST_BYTES = 6, 16 << 20  # that come back from a machine
@@ -127,6 +128,45 @@ def hangs_and_crashes(folder):
     yield from missing_words(page_of(folder / "out"), [f"| {hanging[0]} |", "ran longer than 2 seconds", "SIGSEGV", "another case of its class hung"])
 
 
+def failures(found_rows):
+    """What is said of ours in each row of a measurement, or None."""
+    return {row["case"]: " ".join(text for name, text in row["failed"].items() if name.startswith("ours")) or None for row in found_rows}
+
+
+def hangs_and_crashes_later(folder):
+    """In stages 2 to 4, too, a program or a tool that hangs or crashes costs its own row, which says so, and no other."""
+    made = bundles.make(folder / "bundle", "smoke-elementwise")
+    bundles.add_benchmarks(made)
+    names = [str(kernel) for kernel in gpu_kernels.kernels(gpu_kernels.SMALL)]
+    hang, crash = "exec sleep 60", "kill -SEGV $$"
+    bundles.disturb(made, kernel0=hang, kernel1=crash, digits=hang, encoder1=crash)
+    bundles.tool(folder / "tools", "compute-sanitizer", f'case "$*" in *memcheck*) {hang} ;; esac; {crash}')
+    bundles.tool(folder / "tools", "ncu", f'case "$*" in */kernel0.adx*) {hang} ;; */kernel1.adx*) {crash} ;; esac; echo "Duration 1 us"')
+    environment = bundles.environment(PATH=f"{folder / 'tools'}:{os.environ['PATH']}")
+    options = ("--out", folder / "out", "--case-seconds", 2)
+    codes = [bundles.run(made, "--stage", number, *options, env=environment)[0] for number in (2, 3)]
+    measured = failures(of("kernel", found(folder / "out", 2)))
+    if codes != [1, 1] or list(measured) != names or any(measured[name] for name in names[2:]):
+        yield f"exit codes {codes}, kernels {measured}"
+    steps = failures(of("training", found(folder / "out", 3)))
+    if len(steps) != 2:
+        yield f"training steps {steps}"
+    for name, said in [*measured.items(), *steps.items()]:
+        expected = "ran longer than" if name == names[0] or "digits" in name else "SIGSEGV" if name == names[1] or "encoder" in name else ""
+        if expected not in (said or ""):
+            yield f"{name}: expected '{expected}', got '{said}'"
+    out = jsonlines.Rows(folder / "out" / "stage2.jsonl")  # where a peer is at hand, these three are the worst
+    for number, name in enumerate(names[:3]):
+        out.add(kind="kernel", case=name, seconds={"ours": 4 - number, "jax": 1}, failed={})
+    code, said = bundles.run(made, "--stage", 4, *options, env=environment)
+    last = found(folder / "out", 4)
+    looked_at = {("ncu", row["case"], row["status"]) for row in of("ncu", last)} | {(row["tool"], row["status"]) for row in of("sanitizer", last)}
+    expected = {("memcheck", "hung"), ("synccheck", "crashed"), *(("ncu", *pair) for pair in zip(names, ("hung", "crashed", "passed")))}
+    if code or looked_at != expected:
+        yield f"exit code {code}, expected {expected}, got {looked_at}: {said}"
+    yield from missing_words(page_of(folder / "out"), ["ran longer than", "SIGSEGV", "memcheck | hung", "Duration 1 us"])
+
+
 def wait_for_rows(folder, process, count):
     """Until so many cases are done, and the one that hangs has begun."""
     file = folder / "out" / "stage1.jsonl"
@@ -217,6 +257,7 @@ def main():
             ("on the emulated GPU", on_emulated),
             ("on a driver that computes nothing", on_stand_in),
             ("a case that hangs and one that crashes", hangs_and_crashes),
+            ("measurements and tools that hang or crash", hangs_and_crashes_later),
             *((f"a stage ended by {how}", functools.partial(ended_early, how)) for how in ("SIGKILL", "SIGINT", "SIGTERM", "its deadline")),
             ("a full disk", full_disk),
             ("damaged results", checks_of_files)])

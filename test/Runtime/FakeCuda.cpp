@@ -4,6 +4,8 @@
    kernels are not executed, and all else is done at once. $AD_FAKE_CUDA names one call that fails. Each call
    is printed, launches with the arguments that a kernel would see; what was made and not given back is
    counted when the context is released. Calls on a thread that has no current context fail, and are counted.
+   $AD_FAKE_CUDA_CHIP is the compute capability (default 80), $AD_FAKE_CUDA_PROCESSORS the number of
+   multiprocessors (default 16).
  */
 #include <algorithm>
 #include <cstdint>
@@ -195,6 +197,11 @@ static std::string describeLaunch(const KernelNode &node) {
 
 static const std::string &nameOf(void *thing) { return living()[thing]; }
 
+static int numberFrom(const char *variable, int otherwise) {
+  const char *text = std::getenv(variable);
+  return text ? std::atoi(text) : otherwise;
+}
+
 extern "C" {
 int cuInit(unsigned) { return fails("cuInit"); }
 int cuGetErrorName(int code, const char **name) {
@@ -206,11 +213,14 @@ int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, fails("cuD
 int cuDriverGetVersion(int *version) { return *version = 13010, 0; }
 int cuDeviceGetName(char *name, int bytes, int) { return std::snprintf(name, bytes, "Fake GPU"), 0; }
 int cuDeviceTotalMem_v2(size_t *bytes, int) { return *bytes = size_t(80) << 30, 0; }
-// $AD_FAKE_CUDA_CHIP is the compute capability, such as 90.
+// Other attributes have their own numbers as values.
 int cuDeviceGetAttribute(int *value, int attribute, int) {
-  const char *chip = std::getenv("AD_FAKE_CUDA_CHIP");
-  int capability = chip ? std::atoi(chip) : 80;
-  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : attribute;
+  const int multiprocessors = 16, major = 75, minor = 76; // CU_DEVICE_ATTRIBUTE_...
+  int capability = numberFrom("AD_FAKE_CUDA_CHIP", 80);
+  *value = attribute == major             ? capability / 10
+           : attribute == minor           ? capability % 10
+           : attribute == multiprocessors ? numberFrom("AD_FAKE_CUDA_PROCESSORS", 16)
+                                          : attribute;
   return fails("cuDeviceGetAttribute");
 }
 int cuDevicePrimaryCtxRetain(void **context, int) {
