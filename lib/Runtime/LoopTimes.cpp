@@ -26,6 +26,14 @@ void LoopTimes::Record::add(bool onOneThread, int64_t nanoseconds) {
   runs.fetch_add(1, std::memory_order_relaxed);
 }
 
+// A run that another program has disturbed counts as one that takes twice as long as on one thread: one such
+// run does not change how the loop is run, several do.
+void LoopTimes::Record::addShared(int64_t nanoseconds) {
+  int64_t average = shared.load(std::memory_order_relaxed);
+  nanoseconds = std::min(nanoseconds, 2 * alone.load(std::memory_order_relaxed));
+  shared.store(average + (nanoseconds - average) / 8, std::memory_order_relaxed);
+}
+
 int64_t LoopTimes::Record::nanosecondsOnOneThread(int64_t estimate) const {
   return isTrying() ? estimate : alone.load(std::memory_order_relaxed);
 }

@@ -368,16 +368,23 @@ void ThreadPool::runTried(uint64_t identity, int64_t units, int64_t nanoseconds,
   unsigned wanted = onOneThread && !record.isTrying()
                         ? 1
                         : threadsNow(units, record.nanosecondsOnOneThread(nanoseconds), threads);
-  if (!record.isTrying()) {
+  bool isTrial = record.isTrying();
+  if (!isTrial && wanted == 1) {
     record.skip();
-    share(wanted, units, body, closure);
+    body(closure, 0, units);
     return;
   }
-  unsigned tried = onOneThread ? 1 : wanted;
+  unsigned tried = isTrial && onOneThread ? 1 : wanted;
   int64_t start = now();
   unsigned got = share(tried, units, body, closure);
-  if (wanted > 1 && got == tried)
-    record.add(onOneThread, now() - start);
+  int64_t taken = now() - start;
+  if (!isTrial) {
+    record.skip();
+    if (got > 1)
+      record.addShared(taken);
+  } else if (wanted > 1 && got == tried) {
+    record.add(onOneThread, taken);
+  }
 }
 
 // How many threads the loop is worth at this moment.

@@ -2,7 +2,9 @@
 
    How long short loops have taken on one thread and on several. What the compiler estimates is for operands
    in memory; in a cache a loop takes a tenth of that, and then the hand-off to other threads costs more than
-   they save. So loops that are estimated to be short are tried both ways, and run as was faster. */
+   they save. So loops that are estimated to be short are tried both ways, and run as was faster. Those that
+   are shared go on being timed: the other threads may fall asleep between the runs, or lose their
+   processors. */
 #ifndef ADJOINT_RUNTIME_LOOPTIMES_H
 #define ADJOINT_RUNTIME_LOOPTIMES_H
 
@@ -16,8 +18,8 @@ class LoopTimes {
 public:
   /// Runs that are timed of each way. The fastest counts: operands of the first ones come from memory.
   static constexpr uint32_t trialsOfWay = 4;
-  /// Loops that are estimated to take more nanoseconds are not tried.
-  static constexpr int64_t mostNanoseconds = 100000;
+  /// Loops that are estimated to take more nanoseconds are not tried. To wake a thread may take 100 µs.
+  static constexpr int64_t mostNanoseconds = 400000;
 
   class Record {
   public:
@@ -26,12 +28,14 @@ public:
     bool prefersOneThread() const;
     /// Whether runs are still timed.
     bool isTrying() const { return runs.load(std::memory_order_relaxed) < 2 * trialsOfWay; }
-    /// What a run took that prefersOneThread has sent to one thread, or to several.
+    /// What a run took that prefersOneThread has sent to one thread, or to several, in the trials.
     void add(bool onOneThread, int64_t nanoseconds);
+    /// What a run on several threads took after the trials. The last runs, some eight, count.
+    void addShared(int64_t nanoseconds);
     /// The fastest run on one thread, and `estimate` until the trials are over.
     int64_t nanosecondsOnOneThread(int64_t estimate) const;
-    /// Counts a run that was not timed. After many of them the loop is tried again: another program may have
-    /// disturbed the trials.
+    /// Counts a run after the trials. After many of them the loop is tried again: another program may have
+    /// disturbed the trials, or the runs after them.
     void skip();
 
   private:
