@@ -29,9 +29,13 @@ void LoopTimes::Record::add(bool onOneThread, int64_t nanoseconds) {
 // A run that another program has disturbed counts as one that takes twice as long as on one thread: one such
 // run does not change how the loop is run, several do.
 void LoopTimes::Record::addShared(int64_t nanoseconds) {
-  int64_t average = shared.load(std::memory_order_relaxed);
-  nanoseconds = std::min(nanoseconds, 2 * alone.load(std::memory_order_relaxed));
-  shared.store(average + (nanoseconds - average) / 8, std::memory_order_relaxed);
+  int64_t one = alone.load(std::memory_order_relaxed), average = recent.load(std::memory_order_relaxed);
+  if (average == 0)
+    average = shared.load(std::memory_order_relaxed);
+  average += (std::min(nanoseconds, 2 * one) - average) / 8;
+  recent.store(average, std::memory_order_relaxed);
+  if (average > one)
+    shared.store(average, std::memory_order_relaxed);
 }
 
 int64_t LoopTimes::Record::nanosecondsOnOneThread(int64_t estimate) const {
@@ -43,6 +47,7 @@ void LoopTimes::Record::skip() {
   if (runs.fetch_add(1, std::memory_order_relaxed) + 1 < runsUntilRetrial)
     return;
   shared.store(0, std::memory_order_relaxed);
+  recent.store(0, std::memory_order_relaxed);
   runs.store(0, std::memory_order_relaxed);
 }
 
@@ -63,6 +68,7 @@ LoopTimes::Record &LoopTimes::find(uint64_t identity, int64_t nanoseconds, unsig
   record.key.store(key, std::memory_order_relaxed);
   record.alone.store(0, std::memory_order_relaxed);
   record.shared.store(0, std::memory_order_relaxed);
+  record.recent.store(0, std::memory_order_relaxed);
   record.runs.store(0, std::memory_order_relaxed);
   return record;
 }

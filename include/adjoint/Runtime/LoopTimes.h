@@ -30,7 +30,8 @@ public:
     bool isTrying() const { return runs.load(std::memory_order_relaxed) < 2 * trialsOfWay; }
     /// What a run took that prefersOneThread has sent to one thread, or to several, in the trials.
     void add(bool onOneThread, int64_t nanoseconds);
-    /// What a run on several threads took after the trials. The last runs, some eight, count.
+    /// What a run on several threads took after the trials. When the last runs, some eight, have saved
+    /// nothing, the next ones go to one thread.
     void addShared(int64_t nanoseconds);
     /// The fastest run on one thread, and `estimate` until the trials are over.
     int64_t nanosecondsOnOneThread(int64_t estimate) const;
@@ -43,6 +44,7 @@ public:
     std::atomic<uint64_t> key{0};
     std::atomic<uint32_t> runs{0};
     std::atomic<int64_t> alone{0}, shared{0}; // 0: none yet
+    std::atomic<int64_t> recent{0};           // average of the runs on several threads after the trials
   };
 
   /// The record of a loop by a number that identifies its code, by its estimate in nanoseconds, of which the
