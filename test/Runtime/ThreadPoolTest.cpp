@@ -254,8 +254,8 @@ static void triedLoopsRunAsWasFaster() {
   for (int round = 0; round < 300; ++round)
     ofShort += runTried(1, 100000, 0) > 1;
   EXPECT(ofShort >= 1 && ofShort <= 8);
-  for (int round = 0; round < 30; ++round)
-    ofLong += runTried(2, 100000, 20000000) > 1;
+  for (int round = 0; round < 60; ++round)
+    ofLong += runTried(2, 100000, 10000000) > 1;
   EXPECT(ofLong >= 20);
   EXPECT(runTried(3, INT64_MAX, 0) == 2);
 }
