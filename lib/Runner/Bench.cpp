@@ -77,21 +77,6 @@ Error appendLine(llvm::StringRef path, std::string line) {
 
 } // namespace
 
-Error mlir::ad::runner::checkBenchFile(const Options &options) {
-  if (options.bench.empty() || options.bench == kStandardOutput)
-    return Error::success();
-  if (::access(options.bench.c_str(), W_OK) == 0) {
-    if (!llvm::sys::fs::is_directory(options.bench))
-      return Error::success();
-    errno = EISDIR;
-  } else if (errno == ENOENT) {
-    llvm::StringRef folder = llvm::sys::path::parent_path(options.bench);
-    if (::access(folder.empty() ? "." : folder.str().c_str(), W_OK | X_OK) == 0)
-      return Error::success();
-  }
-  return systemError("cannot write", options.bench);
-}
-
 Error mlir::ad::runner::writeBenchLine(const Options &options, const Report &report,
                                        const adrt::Device *device) {
   std::string line = llvm::formatv("{0}\n", json::Value(describe(options, report, device))).str();

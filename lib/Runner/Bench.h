@@ -10,10 +10,6 @@
 
 namespace mlir::ad::runner {
 
-/// The error that keeps lines from being appended to `options.bench`, found before the runs are measured: its
-/// folder is missing, or it cannot be written.
-llvm::Error checkBenchFile(const Options &options);
-
 /// Appends the line of a program that has run on `device`, null for the processor, to `options.bench`. It is
 /// on the disk on return.
 llvm::Error writeBenchLine(const Options &options, const Report &report, const adrt::Device *device);

@@ -43,6 +43,10 @@ bool sameFile(const struct stat &left, int descriptor) {
   return ::fstat(descriptor, &right) == 0 && left.st_dev == right.st_dev && left.st_ino == right.st_ino;
 }
 
+bool isOpenOutput(const struct stat &status) {
+  return sameFile(status, STDOUT_FILENO) || sameFile(status, STDERR_FILENO);
+}
+
 /// A descriptor for what must not be replaced; -1 for a regular file and for one that does not exist.
 Expected<int> openInPlace(StringRef path) {
   struct stat status;
@@ -150,6 +154,22 @@ Error mlir::ad::runner::replaceFile(StringRef path, llvm::ArrayRef<StringRef> pa
   if (Error error = closeChecked(file->takeDescriptor(), path))
     return error;
   return file->publish();
+}
+
+Error mlir::ad::runner::checkWritable(StringRef path, bool isAppendedTo) {
+  struct stat status;
+  bool exists = ::stat(path.str().c_str(), &status) == 0;
+  if (path.empty() || path == kStandardOutput || (exists && isOpenOutput(status)))
+    return Error::success();
+  if (exists && S_ISDIR(status.st_mode)) {
+    errno = EISDIR;
+    return systemError("cannot write", path);
+  }
+  bool inPlace = exists && (isAppendedTo || !S_ISREG(status.st_mode));
+  llvm::SmallString<128> place(inPlace ? path : llvm::sys::path::parent_path(followLinks(path)));
+  if (!inPlace)
+    llvm::sys::path::append(place, "."); // is an error where something else than a folder is
+  return ::access(place.c_str(), W_OK) == 0 ? Error::success() : systemError("cannot write", path);
 }
 
 Error mlir::ad::runner::writeFile(StringRef path, llvm::ArrayRef<StringRef> parts) {

@@ -50,6 +50,10 @@ llvm::Error replaceFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> pa
 /// The name of standard output where a file is written.
 constexpr llvm::StringLiteral kStandardOutput("-");
 
+/// An error if the file that `path` leads to could not be written, as it stands: a long run should not end
+/// with that. It is appended to, or written by writeFile. Nothing is created; an empty path names no file.
+llvm::Error checkWritable(llvm::StringRef path, bool isAppendedTo = false);
+
 /// Writes to the file that `path` leads to, or to standard output. What is not a regular file is written in
 /// place.
 llvm::Error writeFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);

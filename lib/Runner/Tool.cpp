@@ -77,11 +77,21 @@ int writeReport(Console &console, const Options &options, const Report &report, 
   return code;
 }
 
+/// Before anything is computed: whether all files that options name can be written.
+llvm::Error checkOutputs(const Options &options) {
+  for (llvm::StringRef path : {options.report, options.numericsReport, options.dumpOptimized, options.emit})
+    if (llvm::Error error = checkWritable(path))
+      return error;
+  return checkWritable(options.bench, /*isAppendedTo=*/true);
+}
+
 int runProgram(const Tool &tool, const Options &options, Console &console, Clock::time_point start) {
   Report report;
   report.file = options.input;
   report.entry = options.entry;
   report.target = targetName(options.target).str();
+  if (llvm::Error error = checkOutputs(options))
+    return console.fail(std::move(error));
   int code = tool.run({options, report, console, [] { return interrupted.load(); }, start});
   code = flushOutput(console, code);
   report.exitCode = code;

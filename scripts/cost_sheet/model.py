@@ -37,7 +37,7 @@ class Miss:
         return self.figure < figure if self.bound in AT_LEAST else self.figure > figure
 
 
-AT_LEAST = ("bytes in flight", "share of products")
+AT_LEAST = ("bytes in flight", "share of products", "loops over elements")
 
 
 def run_length(kernel):
@@ -80,10 +80,13 @@ def figures(kernel, sheet):
     if kernel.kind == "contraction":
         yield figure_of_products(sheet)
         return
-    # What joins nodes reads them, not the operands.
-    if kernel.operands and not kernel.name.endswith("$merge"):
+    if kernel.name.endswith("$merge"):  # reads nodes, which are few, and not the operands
+        return
+    if kernel.operands:
         read = sum(tensor.bytes for tensor in kernel.operands) / chips.CHIPS[sheet.chip].processors
         yield "bytes in flight", sheet.in_flight, min(IN_FLIGHT, read)
+    # Without such a loop nothing is known of an element's instructions.
+    yield "loops over elements", bool(sheet.per_element), 1
     if sheet.per_element:
         yield "index integers", sheet.per_element["index integers"], integers_allowed(kernel)
 

@@ -73,6 +73,14 @@
 // NOWHERE: adrt-run: error: cannot write '{{.*}}x.jsonl': No such file or directory
 // RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench=%S --repeat 1000000000 2>&1 | FileCheck %s --check-prefix=FOLDER
 // FOLDER: adrt-run: error: cannot write '{{.*}}': Is a directory
+// RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --report=%t.nowhere/x.json --repeat 1000000000 2>&1 | FileCheck %s --check-prefix=LOST
+// LOST: adrt-run: error: cannot write '{{.*}}x.json': No such file or directory
+// RUN: %{exits} 2 ad-runner %s --arg x=normal:1 --numerics-report=%S --repeat 1000000000 2>&1 | FileCheck %s --check-prefix=ISFOLDER
+// ISFOLDER: ad-runner: error: cannot write '{{.*}}': Is a directory
+// Something that is no file, and standard output in a folder that takes no files, are written all the same.
+// RUN: adrt-run %t.adx --arg x=normal:1 --report=/dev/stdout > %t.report
+// RUN: FileCheck %s --check-prefix=KEYS < %t.report
+// KEYS: "exit_code": 0
 
 // Neither lines nor reports go into a source.
 // RUN: cp %t.before %t.npy

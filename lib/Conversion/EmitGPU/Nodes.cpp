@@ -17,7 +17,7 @@ using namespace mlir::ad::device;
 static constexpr int64_t kNodesTogether = 8;
 static constexpr int64_t kScratchAlignment = 64;
 // Steps of a chain in straight code, so that their loads are under way together, and its operations at most.
-static constexpr int64_t kStepsTogether = 8, kLongestCode = 128;
+static constexpr int64_t kStepsTogether = 32, kLongestCode = 512;
 
 LogicalResult GenericEmitter::emitDivided(const Division &divided, Work part) {
   division = divided;

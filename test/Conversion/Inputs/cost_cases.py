@@ -13,6 +13,7 @@ class Case:
     text: str
     numerics: str = ""
     chips: tuple = BOTH
+    kind: str = ""  # of a random neighbour
 
 
 def tensor(shape, element):
@@ -113,6 +114,11 @@ def reduce(operation, shape, axes, element):
     return function([kind], [to], f"  %y = ad.{operation} %a axes {list(axes)} : {kind} -> {to}")
 
 
+def arg(operation, shape, axis, element):
+    to = tensor([size for at, size in enumerate(shape) if at != axis], "i64")
+    return function([tensor(shape, element)], [to], f"  %y = ad.{operation} %a axis {axis} : {tensor(shape, element)}")
+
+
 def cumsum(shape, axis, element):
     kind = tensor(shape, element)
     return function([kind], [kind], f"  %y = ad.cumsum %a axis {axis} : {kind}")
@@ -194,6 +200,11 @@ FLOATS = ("f32", "bf16", "f16")
 CHEAP = ("relu", "neg", "abs", "sqrt", "exp", "tanh", "sigmoid", "silu", "gelu")
 
 
+KINDS = ("unary", "binary", "bias", "cast", "softmax", "log_softmax", "softmax-backward", "norm", "norm-backward", "transpose", "concat", "sum",
+         "sum-columns", "sum-all", "arg", "scan", "product")
+ROWS = (256, 512, 768, 1024, 1280)
+
+
 def rows_and_length(rng, lengths):
     """Rows that are whole runs of every element type."""
     length = rng.choice(lengths)
@@ -201,8 +212,7 @@ def rows_and_length(rng, lengths):
 
 
 def neighbour(rng, number):
-    element, kind = rng.choice(FLOATS), rng.choice(("unary", "binary", "bias", "cast", "softmax", "norm", "transpose", "concat", "sum",
-                                                       "product"))
+    element, kind = rng.choice(FLOATS), rng.choice(KINDS)
     wide = rows_and_length(rng, (512, 768, 1024, 1600, 4096, 5000))
     numerics = rng.choice(("", "fast", "reproducible"))
     if kind == "unary":
@@ -213,20 +223,32 @@ def neighbour(rng, number):
         text = binary(rng.choice(("add", "mul")), wide, wide[1:], element)
     elif kind == "cast":
         text = cast(wide, *rng.sample(("f32", "f16", "bf16", "f8E4M3FN", "i8"), 2))
-    elif kind == "softmax":
-        text = along_rows("softmax", rows_and_length(rng, (256, 512, 768, 1024, 1280)), element)
-    elif kind == "norm":
-        text = norm(rng.choice(("layer_norm", "rms_norm")), rows_and_length(rng, (256, 512, 768, 1024, 1280)), element)
+    elif kind in ("softmax", "log_softmax"):
+        text = along_rows(kind, rows_and_length(rng, ROWS), element)
+    elif kind == "softmax-backward":
+        text = softmax_backward(rows_and_length(rng, ROWS), element)
+    elif kind in ("norm", "norm-backward"):
+        make = norm if kind == "norm" else norm_backward
+        text = make(rng.choice(("layer_norm", "rms_norm")), rows_and_length(rng, ROWS), element)
     elif kind == "transpose":
         text = transpose(tuple(128 * rng.randrange(20, 40) for _ in range(2)), (1, 0), element)
     elif kind == "concat":
         text = concat([wide, (wide[0], 512)], 1, element)
     elif kind == "sum":
         text = reduce(rng.choice(("reduce_sum", "reduce_max", "reduce_mean")), rows_and_length(rng, (256, 512, 1024)), (1,), element)
+    elif kind == "sum-columns":  # in two kernels
+        text = reduce(rng.choice(("reduce_sum", "reduce_max", "reduce_mean")), rows_and_length(rng, (64, 96, 256, 512, 1024)), (0,), element)
+    elif kind == "sum-all":
+        text = reduce("reduce_sum", (LEAST + 4096 * rng.randrange(64),), (0,), element)
+    elif kind == "arg":
+        axis = rng.randrange(2)
+        text = arg(rng.choice(("argmax", "argmin")), rows_and_length(rng, (64, 96, 256) if axis == 0 else (2048, 4096)), axis, element)
+    elif kind == "scan":
+        text = cumsum(rows_and_length(rng, (1024, 2048, 4096)), rng.randrange(2), element)
     else:
         rows, columns, depth = (256 * rng.randrange(8, 20) for _ in range(3))
         text, numerics = product(rows, columns, depth, rng.choice(("bf16", "f16")), rng.choice(("nn", "nt", "tn", "tt"))), "fast"
-    return Case(f"neighbour-{number}-{kind}", text, numerics)
+    return Case(f"neighbour-{number}-{kind}", text, numerics, kind=kind)
 
 
 def neighbours(rng, count):
