@@ -39,6 +39,15 @@ func.func @heads(%x: tensor<1x8x64x64xf32>, %w: tensor<1x8x64x64xf32>) -> tensor
 
 // -----
 
+// 128 heads of one tile of rows: halves of the columns make 256 units.
+// CHECK: func.func private @{{.*}} ad.units = {{\[\[}}0, array<i64: 1, 0>, array<i64: 2048, 2>]]}
+func.func @few_rows_of_many_heads(%x: tensor<128x8x64xf32>, %w: tensor<128x64x4096xf32>) -> tensor<128x8x4096xf32> {
+  %y = ad.dot %x, %w batch [0] x [0] contract [2] x [1] : (tensor<128x8x64xf32>, tensor<128x64x4096xf32>) -> tensor<128x8x4096xf32>
+  return %y : tensor<128x8x4096xf32>
+}
+
+// -----
+
 // A sum of everything has one result, and parts: the nodes of its tree above 16 chunks.
 // CHECK: func.func private @[[SUM:.+]](%{{.*}}) attributes {{{.*}}ad.partial_reductions{{.*}}ad.units = {{\[\[}}0]]}
 // CHECK: func.func private @[[SUM]]$partial_sizes(%{{.*}}) -> (index, index)

@@ -43,3 +43,12 @@ func.func @relu(%x: vector<2x8xf16>) -> vector<2x8xf32> {
   %r = arith.select %below, %zero, %wide : vector<2x8xi1>, vector<2x8xf32>
   return %r : vector<2x8xf32>
 }
+
+// Operations on indices that another compiler writes.
+// CHECK-LABEL: llvm.func @indices(
+// CHECK: llvm.add %{{.+}}, %{{.+}} : i64
+// CHECK-NOT: index.
+func.func @indices(%i: index, %j: index) -> index {
+  %sum = index.add %i, %j
+  return %sum : index
+}

@@ -63,3 +63,18 @@ gpu.module @extensions {
     gpu.return
   }
 }
+
+// -----
+
+// Operations on indices that another compiler writes.
+// CHECK-LABEL: llvm.func @indices(
+// CHECK: llvm.add %{{.+}}, %{{.+}} : i64
+// CHECK-NOT: index.
+gpu.module @of_others {
+  gpu.func @indices(%y: !llvm.ptr, %n: index) kernel attributes {nvvm.maxntid = array<i32: 256>} {
+    %sum = index.add %n, %n
+    %i = arith.index_cast %sum : index to i64
+    llvm.store %i, %y : i64, !llvm.ptr
+    gpu.return
+  }
+}

@@ -67,3 +67,23 @@ func.func @transposed(%x: tensor<4x4xf32> {ad.donated = 0}) -> tensor<4x4xf32> {
 func.func @returned_itself(%x: tensor<4xf32> {ad.donated = 1}, %z: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   return %x, %z : tensor<4xf32>, tensor<4xf32>
 }
+
+// A constant lies in the program.
+// CHECK-LABEL: func.func @returned_constant
+// REMARK: [Missed] not-donated {{.*}}the result is an argument or a constant
+func.func @returned_constant(%x: tensor<4xf32> {ad.donated = 0}) -> tensor<4xf32> {
+  %c = ad.constant dense<1.0> : tensor<4xf32>
+  return %c : tensor<4xf32>
+}
+
+// One value is both results, and lies in one of the arguments.
+// CHECK-LABEL: func.func @returned_twice
+// REMARK: [Passed] donated {{.*}}argument=0{{.*}}result=0
+// REMARK: [Missed] not-donated {{.*}}argument=1, reason="the result is another one too", result=1
+func.func @returned_twice(%x: tensor<4xf32> {ad.donated = 0}, %z: tensor<4xf32> {ad.donated = 1}) -> (tensor<4xf32>, tensor<4xf32>) {
+  %y = ad.fusion elementwise (%v = %x, %w = %z) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    %0 = ad.add %v, %w : tensor<4xf32>
+    ad.yield %0 : tensor<4xf32>
+  }
+  return %y, %y : tensor<4xf32>, tensor<4xf32>
+}
