@@ -115,6 +115,32 @@ void Execution::measure(adrt_context &context, const Signature &signature) {
     context.measurement->overwritten.push_back(spec.donated.has_value());
 }
 
+// Before it is known whether the run has succeeded: the report tells of one that failed, too.
+void Execution::recordRun(adrt_context &context, Executable &executable, std::optional<double> seconds) {
+  if (seconds)
+    report.runs.push_back(context.measurement ? context.measurement->seconds : *seconds);
+  report.arenaBytes = context.getArenaBytes();
+  report.sharedLoops = adrt::ThreadPool::get().getSharedLoops() - sharedBefore;
+  report.kernels = context.getKernelTimes();
+  report.traffic = executable.getTraffic().vec();
+  report.replays = context.getDevice() ? context.getDevice()->getReplays() : adrt::ReplayCounts();
+}
+
+int Execution::finish(adrt_context &context, Outputs &outputs, llvm::ArrayRef<adrt_tensor> results) {
+  console.clearProgress();
+  if (context.measurement) {
+    Error error = writeBenchLine(options, report, context.getDevice());
+    return error ? console.fail(std::move(error)) : ExitDone;
+  }
+  if (Error error = outputs.finish(results))
+    return console.fail(std::move(error));
+  printTraffic(llvm::outs(), report.traffic);
+  if (options.repeat > 1)
+    console.note("median of " + llvm::Twine(options.repeat) +
+                 " runs: " + llvm::formatv("{0:f3} ms", median(report.runs) * 1e3).str());
+  return ExitDone;
+}
+
 int Execution::runAll(Executable &executable, const Signature &signature, Bindings &bindings,
                       Outputs &outputs, llvm::MemoryBufferRef source) {
   Expected<DonatedArguments> donated = DonatedArguments::save(signature, bindings);
@@ -126,7 +152,7 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
   watch(context, outputs, source);
   if (!options.bench.empty())
     measure(context, signature);
-  int64_t sharedBefore = adrt::ThreadPool::get().getSharedLoops();
+  sharedBefore = adrt::ThreadPool::get().getSharedLoops();
   std::vector<adrt_tensor> arguments, results(signature.results.size());
   for (const Tensor &argument : bindings.arguments)
     arguments.push_back(argument.view());
@@ -147,26 +173,9 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
     Clock::time_point before = Clock::now();
     int32_t status = executable.run(context, arguments, results);
     double wall = std::chrono::duration<double>(Clock::now() - before).count();
-    if (index >= options.warmup)
-      report.runs.push_back(context.measurement ? context.measurement->seconds : wall);
-    report.arenaBytes = context.getArenaBytes();
-    report.sharedLoops = adrt::ThreadPool::get().getSharedLoops() - sharedBefore;
-    report.kernels = context.getKernelTimes();
-    report.traffic = executable.getTraffic().vec();
-    report.replays = context.getDevice() ? context.getDevice()->getReplays() : adrt::ReplayCounts();
+    recordRun(context, executable, index >= options.warmup ? std::optional(wall) : std::nullopt);
     if (status != ADRT_OK)
       return console.fail(status, context.getError(), source);
   }
-  console.clearProgress();
-  if (context.measurement) {
-    Error error = writeBenchLine(options, report, context.getDevice());
-    return error ? console.fail(std::move(error)) : ExitDone;
-  }
-  if (Error error = outputs.finish(results))
-    return console.fail(std::move(error));
-  printTraffic(llvm::outs(), report.traffic);
-  if (options.repeat > 1)
-    console.note("median of " + llvm::Twine(options.repeat) +
-                 " runs: " + llvm::formatv("{0:f3} ms", median(report.runs) * 1e3).str());
-  return ExitDone;
+  return finish(context, outputs, results);
 }

@@ -27,6 +27,9 @@ public:
 private:
   int runAll(Executable &executable, const Signature &signature, Bindings &bindings, Outputs &outputs,
              llvm::MemoryBufferRef source);
+  /// `seconds` is null for a run that does not count.
+  void recordRun(adrt_context &context, Executable &executable, std::optional<double> seconds);
+  int finish(adrt_context &context, Outputs &outputs, llvm::ArrayRef<adrt_tensor> results);
   void watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source);
   /// Prepares the context for --bench.
   static void measure(adrt_context &context, const Signature &signature);
@@ -39,6 +42,7 @@ private:
   std::function<bool()> interrupted;
   Clock::time_point start;
   llvm::StringMap<int64_t> received;
+  int64_t sharedBefore = 0; // loops of the process that were shared before the runs
 };
 
 } // namespace mlir::ad::runner
