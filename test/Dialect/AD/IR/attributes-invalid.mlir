@@ -127,6 +127,13 @@ func.func @order_power() attributes {test.order = #ad.order<lanes = 3, chunk = 3
 
 // -----
 
+// As many lanes as there may be.
+func.func @order_all_lanes() attributes {test.order = #ad.order<lanes = 4096, chunk = 4096>} {
+  return
+}
+
+// -----
+
 // expected-error @+1 {{expected at most 4096 lanes, but got 8192}}
 func.func @order_most_lanes() attributes {test.order = #ad.order<lanes = 8192, chunk = 8192>} {
   return
