@@ -247,15 +247,15 @@ int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit) {
   return busy.ranges;
 }
 
-// All are estimated to take 100 us. A thread that is delayed may need some milliseconds to wake up.
+// All are estimated to take 400 us. A thread that is delayed may need some milliseconds to wake up.
 static void triedLoopsRunAsWasFaster() {
   current = "loops that are tried";
   int ofShort = 0, ofLong = 0;
   for (int round = 0; round < 300; ++round)
-    ofShort += runTried(1, 100000, 0) > 1;
+    ofShort += runTried(1, 400000, 0) > 1;
   EXPECT(ofShort >= 1 && ofShort <= 8);
   for (int round = 0; round < 60; ++round)
-    ofLong += runTried(2, 100000, 10000000) > 1;
+    ofLong += runTried(2, 400000, 10000000) > 1;
   EXPECT(ofLong >= 20);
   EXPECT(runTried(3, INT64_MAX, 0) == 2);
 }
