@@ -57,7 +57,7 @@ StringRef mlir::ad::runner::targetName(Target target) {
 }
 
 Expected<unsigned> mlir::ad::runner::defaultThreads() {
-  const char *given = std::getenv(kThreadsVariable);
+  const char *given = secure_getenv(kThreadsVariable);
   unsigned threads = 0;
   // As a variable that is not set.
   if (!given || !*given)

@@ -23,8 +23,9 @@ bool isFolder(const std::string &path) {
 
 } // namespace
 
+// A program with more rights than its caller does not load what the caller names: secure_getenv.
 std::vector<std::string> adrt::cudaLibraries() {
-  if (const char *named = std::getenv("ADJOINT_LIBCUDA"); named && *named)
+  if (const char *named = secure_getenv("ADJOINT_LIBCUDA"); named && *named)
     return {isFolder(named) ? std::string(named) + "/" + driver : named};
   std::vector<std::string> names{driver};
   for (const char *folder : folders)

@@ -55,7 +55,7 @@ int64_t now() {
 /// For tests, whose programs are small: each loop of several units is divided, whatever its work.
 bool dividesAlways() {
   static const bool always = [] {
-    const char *value = std::getenv("ADJOINT_PARALLEL_ALWAYS");
+    const char *value = secure_getenv("ADJOINT_PARALLEL_ALWAYS");
     return value && *value && (*value != '0' || value[1]);
   }();
   return always;

@@ -181,6 +181,21 @@ def broken_linker(folder):
     yield "linker", None if good else f"ended with {done.returncode}: {done.stderr[:300]}"
 
 
+def privileged(folder):
+    """A program with more rights than its caller loads no library that the caller names."""
+    program, library = folder / "privileged", folder / "driver.so"
+    folder.chmod(0o755)
+    shutil.copy(RUN, program)
+    shutil.copy(BIN.parent / "lib" / "libad-fake-cuda.so", library)
+    program.chmod(0o4755)
+    named = {**os.environ, "ADJOINT_LIBCUDA": str(library), "AD_FAKE_CUDA": ""}
+    nobody = 65534
+    for user, expected in ((0, True), (nobody, False)):
+        done = subprocess.run(["setpriv", f"--reuid={user}", "--clear-groups", program, "--env"], capture_output=True, text=True, env=named)
+        loaded = "Fake GPU" in done.stdout
+        yield f"privileges of user {user}", None if done.returncode == 0 and loaded == expected else f"ended with {done.returncode}: {done.stdout[:300]}"
+
+
 def cases(folder):
     files = [emit(target, folder) for target in ("cpu", "gpu-sim")]
     content = files[0].read_bytes()
@@ -191,6 +206,8 @@ def cases(folder):
     if b"__asan_init" not in RUN.read_bytes():
         yield from alone(folder)
         yield from chroot(files, folder)
+        if os.geteuid() == 0:
+            yield from privileged(folder)
     yield from whole_or_nothing(folder)
     yield from broken_linker(folder)
 

@@ -34,13 +34,13 @@ struct Scratch {
 } // namespace
 
 static std::optional<std::string> find(const Tool &tool) {
-  if (const char *named = std::getenv(tool.variable.data()))
+  if (const char *named = secure_getenv(tool.variable.data()))
     return std::string(named);
   if (auto found = llvm::sys::findProgramByName(tool.name))
     return *found;
   SmallVector<StringRef> folders;
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *root = std::getenv(variable))
+    if (const char *root = secure_getenv(variable))
       folders.push_back(root);
   folders.append({"/usr/local/cuda", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"});
   for (StringRef folder : folders) {
