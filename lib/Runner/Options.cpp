@@ -10,7 +10,7 @@
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
 #include "llvm/Option/Option.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 using namespace llvm::opt;
@@ -174,24 +174,21 @@ Error OptionsReader::checkOutputs(const Options &options) const {
   for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized, OPT_bench_eq})
     if (StringRef path = list.getLastArgValue(id); !path.empty())
       outputs.push_back({id, path});
-  auto isSame = [](StringRef path, StringRef other) {
-    return path == other || llvm::sys::fs::equivalent(path, other);
-  };
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto [id, path] = outputs[i];
     StringRef name = table.getOption(id).getPrefixedName().rtrim('=');
     // The program that is named like this comes from standard input.
-    if (path != kStandardOutput && isSame(path, options.input))
+    if (path != kStandardOutput && isSameFile(path, options.input))
       return usageError(name + " would replace the program '" + path + "'; name another file");
     for (const Assignment &source : llvm::concat<const Assignment>(options.arguments, options.feeds)) {
       StringRef file = source.value;
       file.consume_back(",cycle");
-      if (isSame(path, file))
+      if (isSameFile(path, file))
         return usageError(name + " would write into '" + path + "', the source of '" + source.name +
                           "'; name another file");
     }
     for (size_t other = 0; other < i; ++other)
-      if (isSame(path, outputs[other].second) && path != "/dev/null")
+      if (isSameFile(path, outputs[other].second) && path != "/dev/null")
         return usageError(name + " and " + table.getOption(outputs[other].first).getPrefixedName() +
                           " would both write '" + path + "'; name two files");
   }
@@ -307,6 +304,10 @@ Error OptionsReader::readCompilation(Options &options) const {
   if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
     return error;
   options.tile = text(OPT_tile);
+  static const llvm::Regex extents("^([1-9][0-9]*x){1,2}[1-9][0-9]*$");
+  if (!options.tile.empty() && !extents.match(options.tile))
+    return usageError("--tile: expected ROWSxCOLUMNS, such as 128x128, or 2x128x256, found '" + options.tile +
+                      "'");
   if (!list.hasArg(OPT_chip))
     return Error::success();
   return readName(OPT_chip, "chip", {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"}, options.chip);
@@ -321,7 +322,7 @@ Error OptionsReader::readSources(Options &options) const {
 }
 
 Error OptionsReader::readRuns(Options &options) const {
-  constexpr unsigned mostRuns = 1000000000;
+  constexpr unsigned mostRuns = 10000000; // whose times take 80 MB
   if (Error error = readThreads(options))
     return error;
   if (Error error = readBench(options))

@@ -50,8 +50,11 @@ bool isOpenOutput(const struct stat &status) {
 /// A descriptor for what must not be replaced; -1 for a regular file and for one that does not exist.
 Expected<int> openInPlace(StringRef path) {
   struct stat status;
-  if (::stat(path.str().c_str(), &status) != 0)
+  if (::stat(path.str().c_str(), &status) != 0) {
+    if (errno == ELOOP)
+      return systemError("cannot write", path);
     return -1;
+  }
   int descriptor = -1;
   // A name of an output that is open already, such as /dev/stdout, goes on where that output stands.
   for (int open : {STDOUT_FILENO, STDERR_FILENO})
@@ -109,6 +112,22 @@ Error mlir::ad::runner::writeFully(int descriptor, StringRef path, uint64_t offs
   return Error::success();
 }
 
+// The folder of a file that does not exist yet may.
+static std::string canonical(StringRef path) {
+  llvm::SmallString<128> real;
+  if (!llvm::sys::fs::real_path(path, real))
+    return real.str().str();
+  StringRef folder = llvm::sys::path::parent_path(path);
+  if (llvm::sys::fs::real_path(folder.empty() ? "." : folder, real))
+    return path.str();
+  llvm::sys::path::append(real, llvm::sys::path::filename(path));
+  return real.str().str();
+}
+
+bool mlir::ad::runner::isSameFile(StringRef path, StringRef other) {
+  return path == other || llvm::sys::fs::equivalent(path, other) || canonical(path) == canonical(other);
+}
+
 Expected<std::string> mlir::ad::runner::findRegularFile(StringRef path) {
   struct stat status;
   if (::stat(path.str().c_str(), &status) == 0 && !S_ISREG(status.st_mode))
@@ -161,10 +180,10 @@ Error mlir::ad::runner::checkWritable(StringRef path, bool isAppendedTo) {
   bool exists = ::stat(path.str().c_str(), &status) == 0;
   if (path.empty() || path == kStandardOutput || (exists && isOpenOutput(status)))
     return Error::success();
-  if (exists && S_ISDIR(status.st_mode)) {
+  if (exists && S_ISDIR(status.st_mode))
     errno = EISDIR;
+  if (exists ? S_ISDIR(status.st_mode) : errno == ELOOP)
     return systemError("cannot write", path);
-  }
   bool inPlace = exists && (isAppendedTo || !S_ISREG(status.st_mode));
   llvm::SmallString<128> place(inPlace ? path : llvm::sys::path::parent_path(followLinks(path)));
   if (!inPlace)

@@ -44,6 +44,9 @@ private:
 /// there.
 llvm::Expected<std::string> findRegularFile(llvm::StringRef path);
 
+/// Whether both paths lead to one file, which need not exist yet.
+bool isSameFile(llvm::StringRef path, llvm::StringRef other);
+
 /// A new file takes the place of what has the name `path`, be it a link.
 llvm::Error replaceFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> parts);
 

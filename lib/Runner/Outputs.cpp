@@ -2,6 +2,7 @@
 //
 // Writes and prints what comes out of a program.
 #include "adjoint/Runner/Outputs.h"
+#include "OutputFile.h"
 #include "adjoint/Runner/Error.h"
 #include "adjoint/Runner/Print.h"
 #include "llvm/ADT/StringExtras.h"
@@ -29,6 +30,18 @@ std::string fileName(StringRef name) {
 
 std::string valueName(StringRef name, int32_t index, int32_t count) {
   return count == 1 ? name.str() : (name + "." + llvm::Twine(index)).str();
+}
+
+/// A file of a result can be written, and is no other output. It may be the source of an argument, which has
+/// been read: a program then goes on where it has ended before.
+Error checkFile(StringRef path, const Options &options) {
+  for (auto [option, other] :
+       {std::pair("--report", &options.report), std::pair("--numerics-report", &options.numericsReport),
+        std::pair("--dump-optimized", &options.dumpOptimized)})
+    if (!other->empty() && *other != kStandardOutput && isSameFile(path, *other))
+      return usageError("--out-dir and " + llvm::Twine(option) + " would both write '" + path +
+                        "'; name two files");
+  return checkWritable(path);
 }
 
 } // namespace
@@ -67,6 +80,9 @@ Expected<std::unique_ptr<Outputs>> Outputs::create(const Signature &signature, c
     return usageError("cannot make folder '" + options.outDir + "': " + code.message());
   if (Error error = outputs->assignFiles())
     return std::move(error);
+  for (const auto &file : outputs->files)
+    if (Error error = checkFile(file.second, options))
+      return std::move(error);
   return std::move(outputs);
 }
 

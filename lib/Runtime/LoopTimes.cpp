@@ -8,6 +8,16 @@ using namespace adrt;
 // Runs from one series of trials to the next.
 static constexpr uint32_t runsUntilRetrial = 8192;
 
+/// The least of the estimates that share a record.
+static int64_t leastEstimate(int64_t estimate) {
+  return int64_t(1) << (63 - __builtin_clzll(static_cast<uint64_t>(estimate) | 1));
+}
+
+static int64_t scaled(int64_t nanoseconds, int64_t to, int64_t from) {
+  return static_cast<int64_t>(static_cast<double>(nanoseconds) * static_cast<double>(to) /
+                              static_cast<double>(std::max<int64_t>(from, 1)));
+}
+
 static void keepLess(std::atomic<int64_t> &least, int64_t value) {
   int64_t before = least.load(std::memory_order_relaxed);
   if (before == 0 || value < before)
@@ -21,14 +31,15 @@ bool LoopTimes::Record::prefersOneThread() const {
   return shared.load(std::memory_order_relaxed) > one - one / 5;
 }
 
-void LoopTimes::Record::add(bool onOneThread, int64_t nanoseconds) {
-  keepLess(onOneThread ? alone : shared, nanoseconds);
+void LoopTimes::Record::add(bool onOneThread, int64_t nanoseconds, int64_t estimate) {
+  keepLess(onOneThread ? alone : shared, scaled(nanoseconds, leastEstimate(estimate), estimate));
   runs.fetch_add(1, std::memory_order_relaxed);
 }
 
 // A run that another program has disturbed counts as one that takes twice as long as on one thread: one such
 // run does not change how the loop is run, several do.
-void LoopTimes::Record::addShared(int64_t nanoseconds) {
+void LoopTimes::Record::addShared(int64_t nanoseconds, int64_t estimate) {
+  nanoseconds = scaled(nanoseconds, leastEstimate(estimate), estimate);
   int64_t one = alone.load(std::memory_order_relaxed), average = recent.load(std::memory_order_relaxed);
   if (average == 0)
     average = shared.load(std::memory_order_relaxed);
@@ -39,7 +50,9 @@ void LoopTimes::Record::addShared(int64_t nanoseconds) {
 }
 
 int64_t LoopTimes::Record::nanosecondsOnOneThread(int64_t estimate) const {
-  return isTrying() ? estimate : alone.load(std::memory_order_relaxed);
+  if (isTrying())
+    return estimate;
+  return scaled(alone.load(std::memory_order_relaxed), estimate, leastEstimate(estimate));
 }
 
 // The time on one thread stays: once loops are shared, a run on one thread reads from the caches of others.

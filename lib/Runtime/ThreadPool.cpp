@@ -379,11 +379,11 @@ void ThreadPool::runTried(uint64_t identity, int64_t units, int64_t nanoseconds,
   unsigned got = share(tried, units, body, closure);
   int64_t taken = now() - start;
   if (!isTrial) {
-    record.skip();
     if (got > 1)
-      record.addShared(taken);
+      record.addShared(taken, nanoseconds);
+    record.skip();
   } else if (wanted > 1 && got == tried) {
-    record.add(onOneThread, taken);
+    record.add(onOneThread, taken, nanoseconds);
   }
 }
 

@@ -59,7 +59,7 @@ TEST(options_name_the_nearest_spelling) {
 TEST(options_refuse_bad_values) {
   EXPECT_TEXT(unit::text(parse({})), "2: expected a program");
   EXPECT_TEXT(unit::text(parse({"a.mlir", "b.mlir"})), "found 'a.mlir' and 'b.mlir'");
-  EXPECT_TEXT(unit::text(parse({"p.mlir", "--repeat", "0"})), "number from 1 to 1000000000, found '0'");
+  EXPECT_TEXT(unit::text(parse({"p.mlir", "--repeat", "0"})), "number from 1 to 10000000, found '0'");
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--threads", "many"})), "found 'many'");
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--entry"})), "option '--entry' expects a value");
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--arg", "x"})), "expected --arg NAME=SOURCE, found 'x'");

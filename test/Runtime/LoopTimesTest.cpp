@@ -12,13 +12,13 @@ static LoopTimes times;
 
 /// Goes through all trials of a loop.
 static LoopTimes::Record &tried(uint64_t identity, int64_t alone, int64_t shared) {
-  LoopTimes::Record &record = times.find(identity, 5000, 2);
+  LoopTimes::Record &record = times.find(identity, 4096, 2);
   for (uint32_t run = 0; run < 2 * LoopTimes::trialsOfWay; ++run) {
     EXPECT(record.isTrying());
     EXPECT(record.prefersOneThread() == (run < LoopTimes::trialsOfWay));
     bool onOneThread = record.prefersOneThread();
     // The first run of each way is slow, and does not count.
-    record.add(onOneThread, (onOneThread ? alone : shared) * (run % LoopTimes::trialsOfWay ? 1 : 10));
+    record.add(onOneThread, (onOneThread ? alone : shared) * (run % LoopTimes::trialsOfWay ? 1 : 10), 4096);
   }
   EXPECT(!record.isTrying());
   return record;
@@ -36,17 +36,29 @@ static void fasterWayWins() {
 // processors.
 static void sharedLoopsGoOnBeingTimed() {
   LoopTimes::Record &record = tried(6, 1000, 600);
-  record.addShared(1000000);
+  record.addShared(1000000, 4096);
   EXPECT(!record.prefersOneThread());
   for (int run = 0; run < 20; ++run)
-    record.addShared(600);
+    record.addShared(600, 4096);
   EXPECT(!record.prefersOneThread());
   int slow = 0;
   while (!record.prefersOneThread() && slow < 100) {
-    record.addShared(1200);
+    record.addShared(1200, 4096);
     ++slow;
   }
   EXPECT(slow > 1 && slow < 10);
+}
+
+// Loops of sizes that only the run knows share a record up to twice the size.
+static void timesFollowTheSize() {
+  LoopTimes::Record &record = tried(7, 1000, 600);
+  for (int run = 0; run < 50; ++run)
+    record.addShared(1190, 8190);
+  EXPECT(!record.prefersOneThread());
+  EXPECT(record.nanosecondsOnOneThread(6144) == 1500);
+  for (int run = 0; run < 50; ++run)
+    record.addShared(1190, 4200);
+  EXPECT(record.prefersOneThread());
 }
 
 static void loopsDifferInCodeSizeAndThreads() {
@@ -67,7 +79,7 @@ static void loopsAreTriedAgain() {
   EXPECT(runs > 1000 && runs < 100000);
   EXPECT(record.nanosecondsOnOneThread(7) == 7);
   // What it took on one thread stays.
-  EXPECT(!tried(21, 9000, 700).prefersOneThread() && record.nanosecondsOnOneThread(7) == 1000);
+  EXPECT(!tried(21, 9000, 700).prefersOneThread() && record.nanosecondsOnOneThread(4096) == 1000);
 }
 
 // More loops than there are records: those that run have one, and no other one's.
@@ -78,6 +90,6 @@ static void oldLoopsMakePlace() {
 
 int main() {
   return unit::runTests("adrt-loop-times-unit",
-                        {fasterWayWins, sharedLoopsGoOnBeingTimed, loopsDifferInCodeSizeAndThreads,
-                         loopsAreTriedAgain, oldLoopsMakePlace});
+                        {fasterWayWins, sharedLoopsGoOnBeingTimed, timesFollowTheSize,
+                         loopsDifferInCodeSizeAndThreads, loopsAreTriedAgain, oldLoopsMakePlace});
 }

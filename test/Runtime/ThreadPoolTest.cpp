@@ -228,17 +228,19 @@ static void loopsWithLittleWorkStayOnOneThread() {
   EXPECT(runLoop(3, 9, 0) == 1 && runLoop(3, 9, 100000000) == 3);
 }
 
-/// A loop of two units, each of which takes the nanoseconds; how many ranges it had.
-int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit) {
+/// A loop of two units, each of which takes the nanoseconds, and longer in a range of its own; how many
+/// ranges it had.
+int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit,
+             int64_t nanosecondsOfSharing = 0) {
   struct Busy {
     std::atomic<int> ranges{0};
-    int64_t nanoseconds;
-  } busy{{}, nanosecondsOfUnit};
+    int64_t nanoseconds, ofSharing;
+  } busy{{}, nanosecondsOfUnit, nanosecondsOfSharing};
   // Asleep, so that two threads are faster where other programs have the processors, too.
   auto wait = [](void *closure, int64_t begin, int64_t end) {
     auto *busy = static_cast<Busy *>(closure);
     ++busy->ranges;
-    timespec time = {0, (end - begin) * busy->nanoseconds};
+    timespec time = {0, (end - begin) * busy->nanoseconds + (end - begin < 2 ? busy->ofSharing : 0)};
     if (time.tv_nsec)
       nanosleep(&time, nullptr);
   };
@@ -257,6 +259,10 @@ static void triedLoopsRunAsWasFaster() {
   for (int round = 0; round < 60; ++round)
     ofLong += runTried(2, 400000, 10000000) > 1;
   EXPECT(ofLong >= 20);
+  int more = 0;
+  while (runTried(2, 400000, 10000000, 20000000) > 1 && more < 100)
+    ++more;
+  EXPECT(more > 0 && more < 40);
   EXPECT(runTried(3, INT64_MAX, 0) == 2);
 }
 

@@ -28,11 +28,14 @@ public:
     bool prefersOneThread() const;
     /// Whether runs are still timed.
     bool isTrying() const { return runs.load(std::memory_order_relaxed) < 2 * trialsOfWay; }
+    // Runs of one record may have different sizes, and so estimates up to twice the least one. Times are kept
+    // in proportion to the estimate.
+
     /// What a run took that prefersOneThread has sent to one thread, or to several, in the trials.
-    void add(bool onOneThread, int64_t nanoseconds);
+    void add(bool onOneThread, int64_t nanoseconds, int64_t estimate);
     /// What a run on several threads took after the trials. When the last runs, some eight, have saved
     /// nothing, the next ones go to one thread.
-    void addShared(int64_t nanoseconds);
+    void addShared(int64_t nanoseconds, int64_t estimate);
     /// The fastest run on one thread, and `estimate` until the trials are over.
     int64_t nanosecondsOnOneThread(int64_t estimate) const;
     /// Counts a run after the trials. After many of them the loop is tried again: another program may have
@@ -43,8 +46,9 @@ public:
     friend class LoopTimes;
     std::atomic<uint64_t> key{0};
     std::atomic<uint32_t> runs{0};
-    std::atomic<int64_t> alone{0}, shared{0}; // 0: none yet
-    std::atomic<int64_t> recent{0};           // average of the runs on several threads after the trials
+    // Of runs with the least estimate of this record; 0: none yet.
+    std::atomic<int64_t> alone{0}, shared{0};
+    std::atomic<int64_t> recent{0}; // average of the runs on several threads after the trials
   };
 
   /// The record of a loop by a number that identifies its code, by its estimate in nanoseconds, of which the
