@@ -99,7 +99,8 @@ int32_t Frame::checkResults(Operation *op) {
 int32_t Frame::runOperation(Operation *op) {
   const Semantics::Function *semantics = run.semantics.find(op);
   if (!semantics)
-    return refuse(op, "is not an operation that the reference interpreter runs");
+    return refuse(
+        op, "is not an operation that the reference interpreter runs; compiled targets may: cpu or gpu-sim");
   if (int32_t status = adrt_poll(run.context))
     return status;
   try {

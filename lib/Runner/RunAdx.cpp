@@ -44,10 +44,12 @@ std::string targetOf(const CompiledProgram &program) {
 Error checkRequest(const CompiledProgram &program, const Options &options) {
   std::string target = targetOf(program);
   if (options.targetGiven && target != targetName(options.target))
-    return usageError("'" + options.input + "' was compiled for target '" + target + "', not for '" +
-                      targetName(options.target) +
-                      "'; leave --target out, or compile the program again: ad-runner --target " +
-                      targetName(options.target) + " --emit");
+    return usageError(
+        "'" + options.input + "' was compiled for target '" + target + "', not for '" +
+        targetName(options.target) + "'; leave --target out, or " +
+        (options.target == Target::Reference
+             ? llvm::Twine("run the program itself: ad-runner --target reference")
+             : "compile the program again: ad-runner --target " + targetName(options.target) + " --emit"));
   if (options.entryGiven && program.signature.entry != options.entry)
     return usageError("'" + options.input + "' has no function @" + options.entry + ", it has @" +
                       program.signature.entry);

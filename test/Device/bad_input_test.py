@@ -30,7 +30,7 @@ def refused_option(words, message, folder):
 
 def nothing_chosen(folder):
     made = bundles.make(folder / "bundle", "smoke-elementwise")
-    yield from expect(bundles.run(made, "--stage", 1, "--only", "no-such-case"), 1, "0 of 0 passed")
+    yield from expect(bundles.run(made, "--stage", 1, "--only", "no-such-case"), 2, "no case is named like 'no-such-case'")
 
 
 def incomplete_bundle(folder):
@@ -41,9 +41,12 @@ def incomplete_bundle(folder):
     if [row["status"] for row in rows if row["kind"] in ("case", "end")] != ["failed", "done"]:
         yield f"expected one failed case in a stage that goes on, got {rows}"
     (made / "manifest.json").write_bytes((made / "manifest.json").read_bytes()[:100])
-    yield from expect(bundles.run(made, "--stage", 1), 2, "cannot read")
+    yield from expect(bundles.run(made, "--stage", 1), 2, "cannot use")
+    for text, missing in (("[]", "does not name target"), ('{"target": "gpu-sim"}', "does not name target")):
+        (made / "manifest.json").write_text(text)
+        yield from expect(bundles.run(made, "--stage", 1), 2, missing)
     (made / "manifest.json").unlink()
-    yield from expect(bundles.run(made, "--stage", 1), 2, "cannot read")
+    yield from expect(bundles.run(made, "--stage", 1), 2, "cannot use")
 
 
 def driver_that_hangs(folder):

@@ -78,6 +78,17 @@ def run_stage(number, options, manifest, deadline):
     return INTERRUPTED if status == "interrupted" else 1 if failed else 0
 
 
+def read_manifest():
+    """ValueError and OSError say what is wrong with the bundle."""
+    manifest = json.loads((HERE / "manifest.json").read_text())
+    if not isinstance(manifest, dict) or not {"target", "chip", "cases"} <= manifest.keys():
+        raise ValueError("it does not name target, chip and cases")
+    lacking = [name for name in ("adrt-run", "cases", "report.py") if not (HERE / name).exists()]
+    if lacking:
+        raise ValueError(f"the folder lacks {', '.join(lacking)}")
+    return manifest
+
+
 def positive(kind):
     def parse(text):
         value = kind(text)
@@ -101,9 +112,12 @@ def main():
     signal.signal(signal.SIGINT, interrupt)
     signal.signal(signal.SIGTERM, interrupt)
     try:
-        manifest = json.loads((HERE / "manifest.json").read_text())
+        manifest = read_manifest()
     except (OSError, ValueError) as error:
-        print(f"run.py: cannot read '{HERE / 'manifest.json'}': {error}; unpack the archive again", file=sys.stderr)
+        print(f"run.py: cannot use '{HERE / 'manifest.json'}': {error}; unpack the archive again", file=sys.stderr)
+        return USAGE
+    if options.stage == 1 and not any(options.only in case["name"] for case in manifest["cases"]):
+        print(f"run.py: no case is named like '{options.only}'", file=sys.stderr)
         return USAGE
     numbers = [options.stage] if options.stage else sorted(SECONDS)
     deadline = processes.Deadline(limit(numbers[0], options))  # the first stage pays for the look at the machine

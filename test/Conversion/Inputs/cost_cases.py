@@ -13,7 +13,7 @@ class Case:
     text: str
     numerics: str = ""
     chips: tuple = BOTH
-    kind: str = ""  # of a random neighbour
+    kind: str = ""  # of a random neighbour, with the type of its elements
 
 
 def tensor(shape, element):
@@ -248,7 +248,7 @@ def neighbour(rng, number):
     else:
         rows, columns, depth = (256 * rng.randrange(8, 20) for _ in range(3))
         text, numerics = product(rows, columns, depth, rng.choice(("bf16", "f16")), rng.choice(("nn", "nt", "tn", "tt"))), "fast"
-    return Case(f"neighbour-{number}-{kind}", text, numerics, kind=kind)
+    return Case(f"neighbour-{number}-{kind}", text, numerics, kind=f"{kind}-{element}")
 
 
 def neighbours(rng, count):

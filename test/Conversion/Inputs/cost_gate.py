@@ -3,8 +3,8 @@
 
 What misses a bound today stands in cost-exceptions.json, with its figure and the reason: a kernel may be better than that, not worse, and what
 meets its bound has to leave the table. --tighten takes out of the table what is better now; it lets nothing in. $ADJOINT_SEED chooses random
-neighbours of the named programs; an exception of theirs holds for a whole class of kernels. What is said of registers is compared with what
-nvdisasm infers."""
+neighbours of the named programs; an exception of theirs holds for a class of kernels and a type of elements, and stays: another seed may need it.
+What is said of registers is compared with what nvdisasm infers."""
 
 import argparse
 import concurrent.futures
