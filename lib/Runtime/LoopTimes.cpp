@@ -6,7 +6,9 @@
 using namespace adrt;
 
 // Runs from one series of trials to the next.
-static constexpr uint32_t runsUntilRetrial = 8192;
+static constexpr uint32_t runsUntilRetrial = 8192, mostDoublings = 4;
+// In nanoseconds, beside four runs: less than a slice of a processor's time.
+static constexpr int64_t mostLost = 2000000;
 
 /// The least of the estimates that share a record.
 static int64_t leastEstimate(int64_t estimate) {
@@ -36,17 +38,17 @@ void LoopTimes::Record::add(bool onOneThread, int64_t nanoseconds, int64_t estim
   runs.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A run that another program has disturbed counts as one that takes twice as long as on one thread: one such
-// run does not change how the loop is run, several do.
+// Another program that takes a processor for a slice of time delays one run in hundreds, by milliseconds. So
+// times are added up. What was saved before covers no more than what may be lost.
 void LoopTimes::Record::addShared(int64_t nanoseconds, int64_t estimate) {
-  nanoseconds = scaled(nanoseconds, leastEstimate(estimate), estimate);
-  int64_t one = alone.load(std::memory_order_relaxed), average = recent.load(std::memory_order_relaxed);
-  if (average == 0)
-    average = shared.load(std::memory_order_relaxed);
-  average += (std::min(nanoseconds, 2 * one) - average) / 8;
-  recent.store(average, std::memory_order_relaxed);
-  if (average > one)
-    shared.store(average, std::memory_order_relaxed);
+  int64_t one = alone.load(std::memory_order_relaxed), most = mostLost + 4 * one;
+  int64_t sum =
+      lost.load(std::memory_order_relaxed) + scaled(nanoseconds, leastEstimate(estimate), estimate) - one;
+  lost.store(std::max(sum, -most), std::memory_order_relaxed);
+  if (sum <= most)
+    return;
+  shared.store(one, std::memory_order_relaxed);
+  losses.fetch_add(1, std::memory_order_relaxed);
 }
 
 int64_t LoopTimes::Record::nanosecondsOnOneThread(int64_t estimate) const {
@@ -57,10 +59,13 @@ int64_t LoopTimes::Record::nanosecondsOnOneThread(int64_t estimate) const {
 
 // The time on one thread stays: once loops are shared, a run on one thread reads from the caches of others.
 void LoopTimes::Record::skip() {
-  if (runs.fetch_add(1, std::memory_order_relaxed) + 1 < runsUntilRetrial)
+  uint32_t doublings = std::min(losses.load(std::memory_order_relaxed), mostDoublings);
+  if (runs.fetch_add(1, std::memory_order_relaxed) + 1 < runsUntilRetrial << doublings)
     return;
+  if (!prefersOneThread())
+    losses.store(0, std::memory_order_relaxed);
   shared.store(0, std::memory_order_relaxed);
-  recent.store(0, std::memory_order_relaxed);
+  lost.store(0, std::memory_order_relaxed);
   runs.store(0, std::memory_order_relaxed);
 }
 
@@ -81,7 +86,8 @@ LoopTimes::Record &LoopTimes::find(uint64_t identity, int64_t nanoseconds, unsig
   record.key.store(key, std::memory_order_relaxed);
   record.alone.store(0, std::memory_order_relaxed);
   record.shared.store(0, std::memory_order_relaxed);
-  record.recent.store(0, std::memory_order_relaxed);
+  record.lost.store(0, std::memory_order_relaxed);
+  record.losses.store(0, std::memory_order_relaxed);
   record.runs.store(0, std::memory_order_relaxed);
   return record;
 }

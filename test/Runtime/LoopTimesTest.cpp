@@ -32,32 +32,45 @@ static void fasterWayWins() {
   EXPECT(tried(5, 0, 0).prefersOneThread() == false);
 }
 
-// One slow run is an accident. Several are not: the other threads sleep between the runs, or have lost their
-// processors.
+// What single runs lose, others save. When nothing is saved for long, the other threads sleep between the
+// runs, or have lost their processors.
 static void sharedLoopsGoOnBeingTimed() {
-  LoopTimes::Record &record = tried(6, 1000, 600);
-  record.addShared(1000000, 4096);
-  EXPECT(!record.prefersOneThread());
-  for (int run = 0; run < 20; ++run)
-    record.addShared(600, 4096);
+  LoopTimes::Record &record = tried(6, 100000, 60000);
+  for (int round = 0; round < 100; ++round) {
+    record.addShared(1500000, 4096);
+    for (int run = 0; run < 40; ++run)
+      record.addShared(60000, 4096);
+  }
   EXPECT(!record.prefersOneThread());
   int slow = 0;
-  while (!record.prefersOneThread() && slow < 100) {
-    record.addShared(1200, 4096);
+  while (!record.prefersOneThread() && slow < 1000) {
+    record.addShared(120000, 4096);
     ++slow;
   }
-  EXPECT(slow > 1 && slow < 10);
+  EXPECT(slow > 100 && slow < 300);
+}
+
+// Rare runs that lose much are as bad as many that lose little.
+static void rareLossesAddUp() {
+  LoopTimes::Record &record = tried(8, 10000, 6000);
+  int stalls = 0;
+  for (; !record.prefersOneThread() && stalls < 100; ++stalls) {
+    record.addShared(3000000, 4096);
+    for (int run = 0; run < 100; ++run)
+      record.addShared(6000, 4096);
+  }
+  EXPECT(stalls >= 1 && stalls < 5);
 }
 
 // Loops of sizes that only the run knows share a record up to twice the size.
 static void timesFollowTheSize() {
-  LoopTimes::Record &record = tried(7, 1000, 600);
+  LoopTimes::Record &record = tried(7, 1000000, 600000);
   for (int run = 0; run < 50; ++run)
-    record.addShared(1190, 8190);
+    record.addShared(1190000, 8190);
   EXPECT(!record.prefersOneThread());
-  EXPECT(record.nanosecondsOnOneThread(6144) == 1500);
-  for (int run = 0; run < 50; ++run)
-    record.addShared(1190, 4200);
+  EXPECT(record.nanosecondsOnOneThread(6144) == 1500000);
+  for (int run = 0; run < 200; ++run)
+    record.addShared(1190000, 4200);
   EXPECT(record.prefersOneThread());
 }
 
@@ -82,6 +95,21 @@ static void loopsAreTriedAgain() {
   EXPECT(!tried(21, 9000, 700).prefersOneThread() && record.nanosecondsOnOneThread(4096) == 1000);
 }
 
+// A loop that loses again and again is tried less and less often.
+static void lossesDelayTheNextTrial() {
+  int before = 0;
+  for (int losses = 0; losses < 3; ++losses) {
+    LoopTimes::Record &record = tried(22, 100000, 60000);
+    for (int run = 0; run < 1000 && !record.prefersOneThread(); ++run)
+      record.addShared(1000000, 4096);
+    int runs = 0;
+    for (; !record.isTrying() && runs < 1000000; ++runs)
+      record.skip();
+    EXPECT(runs > before * 3 / 2 && runs < 1000000);
+    before = runs;
+  }
+}
+
 // More loops than there are records: those that run have one, and no other one's.
 static void oldLoopsMakePlace() {
   for (uint64_t identity = 1000; identity < 9000; ++identity)
@@ -90,6 +118,7 @@ static void oldLoopsMakePlace() {
 
 int main() {
   return unit::runTests("adrt-loop-times-unit",
-                        {fasterWayWins, sharedLoopsGoOnBeingTimed, timesFollowTheSize,
-                         loopsDifferInCodeSizeAndThreads, loopsAreTriedAgain, oldLoopsMakePlace});
+                        {fasterWayWins, sharedLoopsGoOnBeingTimed, rareLossesAddUp, timesFollowTheSize,
+                         loopsDifferInCodeSizeAndThreads, loopsAreTriedAgain, lossesDelayTheNextTrial,
+                         oldLoopsMakePlace});
 }

@@ -33,13 +33,13 @@ public:
 
     /// What a run took that prefersOneThread has sent to one thread, or to several, in the trials.
     void add(bool onOneThread, int64_t nanoseconds, int64_t estimate);
-    /// What a run on several threads took after the trials. When the last runs, some eight, have saved
-    /// nothing, the next ones go to one thread.
+    /// What a run on several threads took after the trials. When such runs have lost some milliseconds
+    /// against one thread, the next ones go to one thread.
     void addShared(int64_t nanoseconds, int64_t estimate);
     /// The fastest run on one thread, and `estimate` until the trials are over.
     int64_t nanosecondsOnOneThread(int64_t estimate) const;
     /// Counts a run after the trials. After many of them the loop is tried again: another program may have
-    /// disturbed the trials, or the runs after them.
+    /// disturbed the trials, or the runs after them. Each loss in a row doubles that number.
     void skip();
 
   private:
@@ -48,7 +48,8 @@ public:
     std::atomic<uint32_t> runs{0};
     // Of runs with the least estimate of this record; 0: none yet.
     std::atomic<int64_t> alone{0}, shared{0};
-    std::atomic<int64_t> recent{0}; // average of the runs on several threads after the trials
+    std::atomic<int64_t> lost{0};    // by runs on several threads after the trials, less what they saved
+    std::atomic<uint32_t> losses{0}; // how often in a row runs on several threads were given up
   };
 
   /// The record of a loop by a number that identifies its code, by its estimate in nanoseconds, of which the
