@@ -7,8 +7,8 @@ using namespace adrt;
 
 // Runs from one series of trials to the next.
 static constexpr uint32_t runsUntilRetrial = 8192, mostDoublings = 4;
-// In nanoseconds, beside four runs: less than a slice of a processor's time.
-static constexpr int64_t mostLost = 2000000;
+// In nanoseconds, beside four runs. A program may have many loops, each of which may lose that.
+static constexpr int64_t mostLost = 200000;
 
 /// The least of the estimates that share a record.
 static int64_t leastEstimate(int64_t estimate) {
@@ -27,8 +27,8 @@ static void keepLess(std::atomic<int64_t> &least, int64_t value) {
 }
 
 bool LoopTimes::Record::prefersOneThread() const {
-  if (uint32_t count = runs.load(std::memory_order_relaxed); count < 2 * trialsOfWay)
-    return count < trialsOfWay;
+  if (uint32_t count = runs.load(std::memory_order_relaxed); count < trials)
+    return count / trialsOfWay != 1;
   int64_t one = alone.load(std::memory_order_relaxed);
   return shared.load(std::memory_order_relaxed) > one - one / 5;
 }
@@ -58,9 +58,12 @@ int64_t LoopTimes::Record::nanosecondsOnOneThread(int64_t estimate) const {
 }
 
 // The time on one thread stays: once loops are shared, a run on one thread reads from the caches of others.
+// Counts of several callers may get lost: to lock the counter would take longer than all else here.
 void LoopTimes::Record::skip() {
   uint32_t doublings = std::min(losses.load(std::memory_order_relaxed), mostDoublings);
-  if (runs.fetch_add(1, std::memory_order_relaxed) + 1 < runsUntilRetrial << doublings)
+  uint32_t count = runs.load(std::memory_order_relaxed) + 1;
+  runs.store(count, std::memory_order_relaxed);
+  if (count < runsUntilRetrial << doublings)
     return;
   if (!prefersOneThread())
     losses.store(0, std::memory_order_relaxed);

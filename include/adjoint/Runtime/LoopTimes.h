@@ -16,24 +16,26 @@ namespace adrt {
 /// Callers on several threads may use it at once; when they try the same loop they may count a run less.
 class LoopTimes {
 public:
-  /// Runs that are timed of each way. The fastest counts: operands of the first ones come from memory.
-  static constexpr uint32_t trialsOfWay = 4;
+  /// Runs that are timed on one thread, then on several, then on one again. The fastest of each way counts:
+  /// the first ones of a process are slow, and so is one that reads from the caches of other processors.
+  static constexpr uint32_t trialsOfWay = 4, trials = 3 * trialsOfWay;
   /// Loops that are estimated to take more nanoseconds are not tried. To wake a thread may take 100 µs.
   static constexpr int64_t mostNanoseconds = 400000;
 
   class Record {
   public:
-    /// Whether the next run goes to one thread: in the first trials, and when several threads save less than
-    /// a fifth. Less than that is lost when the next loop reads from the caches of other processors.
+    /// Whether the next run goes to one thread: in the first and last trials, and when several threads save
+    /// less than a fifth. Less than that is lost when the next loop reads from the caches of other
+    /// processors.
     bool prefersOneThread() const;
     /// Whether runs are still timed.
-    bool isTrying() const { return runs.load(std::memory_order_relaxed) < 2 * trialsOfWay; }
+    bool isTrying() const { return runs.load(std::memory_order_relaxed) < trials; }
     // Runs of one record may have different sizes, and so estimates up to twice the least one. Times are kept
     // in proportion to the estimate.
 
     /// What a run took that prefersOneThread has sent to one thread, or to several, in the trials.
     void add(bool onOneThread, int64_t nanoseconds, int64_t estimate);
-    /// What a run on several threads took after the trials. When such runs have lost some milliseconds
+    /// What a run on several threads took after the trials. When such runs have lost a part of a millisecond
     /// against one thread, the next ones go to one thread.
     void addShared(int64_t nanoseconds, int64_t estimate);
     /// The fastest run on one thread, and `estimate` until the trials are over.
