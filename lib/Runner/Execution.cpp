@@ -177,7 +177,7 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
     if (status != ADRT_OK)
       return console.fail(status, context.getError(), source);
     // A program without loops and launches on a device has not looked.
-    if (interrupted())
+    if (interrupted && interrupted())
       return console.fail(exitError(ExitInterrupted, "interrupted after " + llvm::Twine(index + 1) + " of " +
                                                          llvm::Twine(options.warmup + options.repeat) +
                                                          " runs"));
