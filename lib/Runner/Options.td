@@ -19,7 +19,8 @@ defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCAL
     "uniform:SEED[:SCALE], zeros or arange; if a name contains =, the longest matching name is used">;
 defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
 defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for a generated argument">;
-defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy. The files of arguments may lie there, too: results replace those of their names">;
+defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy. "
+    "The files of arguments may lie there, too: results replace those of their names">;
 def print : Switch<"print", "Print results and what is received">;
 defm threads : Value<"threads", "N", "Threads for kernels, at most (default: $ADJOINT_NUM_THREADS, or 0: all processors that the process may use); the reference interpreter always uses one">;
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds; prints the median time">;
