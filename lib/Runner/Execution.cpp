@@ -176,8 +176,10 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
     recordRun(context, executable, index >= options.warmup ? std::optional(wall) : std::nullopt);
     if (status != ADRT_OK)
       return console.fail(status, context.getError(), source);
-    // A program without loops and launches on a device has not looked.
-    if (interrupted && interrupted())
+    // A program without loops and launches on a device has not looked. What the last run has computed is
+    // kept.
+    bool isLast = index + 1 == options.warmup + options.repeat;
+    if (!isLast && interrupted && interrupted())
       return console.fail(exitError(ExitInterrupted, "interrupted after " + llvm::Twine(index + 1) + " of " +
                                                          llvm::Twine(options.warmup + options.repeat) +
                                                          " runs"));
