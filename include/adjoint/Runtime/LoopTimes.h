@@ -19,7 +19,8 @@ public:
   /// Runs that are timed on one thread, then on several, then on one again. The fastest of each way counts:
   /// the first ones of a process are slow, and so is one that reads from the caches of other processors.
   static constexpr uint32_t trialsOfWay = 4, trials = 3 * trialsOfWay;
-  /// Loops that are estimated to take more nanoseconds are not tried: to wake a thread is a small part of them.
+  /// Loops that are estimated to take more nanoseconds are not tried: to wake a thread is a small part of
+  /// them.
   static constexpr int64_t mostNanoseconds = 400000;
 
   class Record {
@@ -41,7 +42,8 @@ public:
     /// The fastest run on one thread, and `estimate` until the trials are over.
     int64_t nanosecondsOnOneThread(int64_t estimate) const;
     /// Counts a run after the trials. After many of them the loop is tried again: another program may have
-    /// disturbed the trials, or the runs after them. Each loss in a row doubles that number, four times at most.
+    /// disturbed the trials, or the runs after them. Each loss in a row doubles that number, four times at
+    /// most.
     void skip();
 
   private:
