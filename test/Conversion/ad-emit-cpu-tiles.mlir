@@ -8,6 +8,7 @@
 
 #lhs = affine_map<(d0, d1, d2) -> (d0, d2)>
 #rhs = affine_map<(d0, d1, d2) -> (d2, d1)>
+#panels = affine_map<(i, j, k) -> (j floordiv 256, k, j mod 256)>
 #out = affine_map<(d0, d1, d2) -> (d0, d1)>
 
 // Small tiles pack an operand that large ones read where it lies.
@@ -78,4 +79,57 @@ ad.kernel private @deep_product(%a: tensor<256x2048xf32>, %b: tensor<2048x64xf32
     linalg.yield %next : f32
   } -> tensor<256x64xf32>
   ad.yield %r : tensor<256x64xf32>
+}
+
+// A row times panels that were packed before the kernel: each panel is read as it lies, vector by vector.
+// CHECK-LABEL: func.func private @row_of_panels
+// CHECK-NOT: gather
+// CHECK: return
+ad.kernel private @row_of_panels(%a: tensor<1x1024xf32>, %b: tensor<4x1024x256xf32>) -> tensor<1x1024xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #panels, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x1024xf32>, tensor<4x1024x256xf32>) outs(%f : tensor<1x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<1x1024xf32>
+  ad.yield %r : tensor<1x1024xf32>
+}
+
+// One row times a matrix whose rows are pages apart: in tiles of columns while the shared cache holds the matrix,
+// streamed from memory beyond that, and streamed at other distances.
+// CHECK-LABEL: func.func private @row_in_tiles$partial(
+// LARGE: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>
+ad.kernel private @row_in_tiles(%a: tensor<1x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<1x1024xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x1024xf32>, tensor<1024x1024xf32>) outs(%f : tensor<1x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<1x1024xf32>
+  ad.yield %r : tensor<1x1024xf32>
+}
+
+// CHECK-LABEL: func.func private @row_streamed$partial(
+// LARGE-NOT: -> (vector<16xf32>
+// CHECK: return
+ad.kernel private @row_streamed(%a: tensor<1x4096xf32>, %b: tensor<4096x1024xf32>) -> tensor<1x1024xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x4096xf32>, tensor<4096x1024xf32>) outs(%f : tensor<1x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<1x1024xf32>
+  ad.yield %r : tensor<1x1024xf32>
 }

@@ -26,9 +26,19 @@ static Type widestSum(ArrayRef<Value> roots) {
   return widest;
 }
 
-static bool readsFromMemory(KernelOp kernel) {
-  return llvm::any_of(kernel.getBody().getArguments(),
-                      [](BlockArgument argument) { return isFromMemory(argument.getType()); });
+// Whether an operand was packed before the kernel: only blocks read panels.
+static bool readsPanels(KernelOp kernel) {
+  auto isPanel = [](AffineMap map) { return !map.isProjectedPermutation(); };
+  return llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
+    return generic.getNumReductionLoops() > 0 && llvm::any_of(generic.getIndexingMapsArray(), isPanel);
+  });
+}
+
+// Of one row alone no operand is read again. In blocks, the processor would prefetch to the end of each.
+static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
+  return llvm::all_of(rows, [](int64_t size) { return size == 1; }) && !readsPanels(kernel) &&
+         llvm::any_of(kernel.getBody().getArguments(),
+                      [](BlockArgument argument) { return isStreamedFaster(argument.getType()); });
 }
 
 // How many rows and vectors of a reduction run in one loop.
@@ -38,9 +48,7 @@ void KernelEmitter::chooseBlock(Nest &nest) {
   if (!sum || axis < 0)
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
-  // Of one row alone no operand is read again. In blocks, the processor would prefetch to the end of each.
-  bool oneRow = llvm::all_of(ArrayRef(nest.shape).take_front(axis), [](int64_t size) { return size == 1; });
-  nest.blocked = !nest.rowAxes.empty() && !(oneRow && readsFromMemory(kernel));
+  nest.blocked = !nest.rowAxes.empty() && !sweepsOneRow(kernel, ArrayRef(nest.shape).take_front(axis));
   auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum);
   nest.rows = rows;
   chooseByteProducts(nest, axis);

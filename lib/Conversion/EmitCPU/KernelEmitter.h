@@ -76,6 +76,12 @@ Operation *combiningOp(linalg::GenericOp generic);
 /// Whether the tensor is so large that it does not stay in the caches from one kernel to the next.
 bool isFromMemory(Type type);
 
+/// Whether long pieces of its rows, one row after another, are read faster than tiles of columns, which touch
+/// all rows. They are when it comes from memory. While the shared cache holds the tensor, tiles win where
+/// rows are a multiple of the page size apart: 16 rows read side by side then share few places of the
+/// first-level cache. Measured on Zen 4, one row times matrices of 1 to 100 MB.
+bool isStreamedFaster(Type type);
+
 /// The reduced size of the first contraction that the roots are computed by, 0 when it is not known.
 int64_t reducedSize(ArrayRef<Value> roots);
 

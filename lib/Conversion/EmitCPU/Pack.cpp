@@ -37,7 +37,7 @@ static bool isLarge(const TileTable &tiles, RankedTensorType type) {
 static constexpr int64_t kRowsForPairs = 4;
 
 // A single row takes so many vectors that the processor looks ahead by itself.
-static constexpr int64_t kRowsInStep = 0;
+static constexpr int64_t kRowsInStep = 1;
 
 // A transposed operand is always packed for several tiles of rows: they share the transposition.
 static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {

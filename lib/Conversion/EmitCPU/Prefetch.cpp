@@ -23,6 +23,15 @@ static bool isBeyond(Type type, int64_t bytes) {
 
 bool cpu::isFromMemory(Type type) { return isBeyond(type, kPrefetchBytes); }
 
+bool cpu::isStreamedFaster(Type type) {
+  constexpr int64_t kPageBytes = 4096, kSharedCacheBytes = 8 * 1024 * 1024;
+  if (!isFromMemory(type))
+    return false;
+  auto tensor = cast<RankedTensorType>(type);
+  bool pagesApart = tensor.getShape().back() * memoryBytes(tensor.getElementType()) % kPageBytes == 0;
+  return !pagesApart || isBeyond(type, kSharedCacheBytes);
+}
+
 static bool isLarge(Type type, ArrayRef<int64_t> space) {
   return isBeyond(type, kPrefetchBytes) && cast<RankedTensorType>(type).getShape() == space;
 }

@@ -56,7 +56,7 @@ int64_t KernelEmitter::streamedColumns(linalg::GenericOp generic) {
     if (!buffers.count(operand->get()) || !map.isProjectedPermutation() ||
         map.getResults().back() != builder.getAffineDimExpr(column))
       return 0;
-    reads |= isFromMemory(operand->get().getType());
+    reads |= isStreamedFaster(operand->get().getType());
   }
   int64_t blocks = llvm::divideCeil(reducedElements(generic), kernel.getOrderAttr().getLength());
   int64_t wanted =
