@@ -13,8 +13,10 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 find_program(ADJOINT_CCACHE ccache)
 if(ADJOINT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths relative to the checkout, so that every clone of the project shares what one has compiled.
+  # ccache knows no other way to tell precompiled headers apart than to trust their names and contents.
+  set(sloppiness "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime;CCACHE_PCH_EXTSUM=1")
   set(CMAKE_C_COMPILER_LAUNCHER
-    "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${CMAKE_SOURCE_DIR};CCACHE_NOHASHDIR=1;${ADJOINT_CCACHE}")
+    "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${CMAKE_SOURCE_DIR};CCACHE_NOHASHDIR=1;${sloppiness};${ADJOINT_CCACHE}")
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_C_COMPILER_LAUNCHER}")
 endif()
 
@@ -89,6 +91,13 @@ function(adjoint_plant_faults name)
   endif()
 endfunction()
 
+# adjoint_use_precompiled_headers(ADFoo): those of lib/PrecompiledHeaders.h, unless faults are planted in it.
+function(adjoint_use_precompiled_headers name)
+  if(TARGET ADPrecompiledHeaders AND NOT (ADJOINT_MUTATIONS STREQUAL "all" OR name IN_LIST ADJOINT_MUTATIONS))
+    target_precompile_headers(${name} REUSE_FROM ADPrecompiledHeaders)
+  endif()
+endfunction()
+
 # adjoint_library(ADFoo a.cpp b.cpp [LINK_LIBS …]): one static library, linked against the shared LLVM and MLIR.
 function(adjoint_library name)
   cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
@@ -99,6 +108,7 @@ function(adjoint_library name)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
   adjoint_plant_faults(${name} MLIR)
+  adjoint_use_precompiled_headers(${name})
   list(TRANSFORM ADJOINT_SANITIZE PREPEND "-fsanitize=" OUTPUT_VARIABLE sanitizers)
   target_link_options(${name} INTERFACE ${sanitizers}) # for programs outside that link a sanitized library
   install(TARGETS ${name} EXPORT AdjointTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
