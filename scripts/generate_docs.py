@@ -20,7 +20,9 @@ OPS = {
 }
 PASSES = {
     "transform-passes.md": ("adjoint/Dialect/AD/Transforms/Passes.td", ["-gen-pass-doc"]),
+    "kernel-passes.md": ("adjoint/Transforms/Passes.td", ["-gen-pass-doc"]),
     "conversion-passes.md": ("adjoint/Conversion/Passes.td", ["-gen-pass-doc"]),
+    "codegen-passes.md": ("adjoint/Codegen/Passes.td", ["-gen-pass-doc"]),
     "emulator-passes.md": ("adjoint/Emulator/Passes.td", ["-gen-pass-doc"]),
 }
 

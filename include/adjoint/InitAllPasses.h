@@ -5,10 +5,12 @@
 #ifndef ADJOINT_INITALLPASSES_H
 #define ADJOINT_INITALLPASSES_H
 
+#include "adjoint/Codegen/Passes.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Emulator/Passes.h"
 #include "adjoint/Pipelines/Pipelines.h"
+#include "adjoint/Transforms/Passes.h"
 #include "mlir/InitAllPasses.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -16,7 +18,9 @@ namespace mlir::ad {
 /// Adjoint's passes and pipelines.
 inline void registerAdjointPasses() {
   registerADTransformsPasses();
+  registerADKernelTransformsPasses();
   registerADConversionPasses();
+  registerADCodegenPasses();
   registerADEmulatorPasses();
   registerPipelines();
 }

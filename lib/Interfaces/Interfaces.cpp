@@ -4,10 +4,10 @@
 
 #include "adjoint/Interfaces/DifferentiableOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
-#include "adjoint/Interfaces/NumericsOpInterface.h"
 #include "adjoint/Interfaces/PartialReadOpInterface.h"
+#include "llvm/ADT/StringExtras.h"
 
+#include "adjoint/Interfaces/ADEnums.cpp.inc"
 #include "adjoint/Interfaces/DifferentiableOpInterface.cpp.inc"
 #include "adjoint/Interfaces/FusableOpInterface.cpp.inc"
-#include "adjoint/Interfaces/NumericsOpInterface.cpp.inc"
 #include "adjoint/Interfaces/PartialReadOpInterface.cpp.inc"

@@ -14,8 +14,10 @@
 // - 7: For GPUs only: code of a chip from the module of kernels.
 
 #include "adjoint/Pipelines/Pipelines.h"
+#include "adjoint/Codegen/Passes.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Transforms/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

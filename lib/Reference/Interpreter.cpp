@@ -4,8 +4,8 @@
 
 #include "Interpreter.h"
 #include "adjoint/Reference/Reference.h"
-#include "adjoint/Runtime/Context.h"
-#include "adjoint/Runtime/FloatingPointState.h"
+#include "adjoint/Runtime/Host/Context.h"
+#include "adjoint/Support/FloatingPointState.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;

@@ -2,11 +2,11 @@
 //
 // Programs for embedders.
 #include "adjoint/Runner/Program.h"
-#include "ContextPool.h"
-#include "DiagnosticCollector.h"
-#include "Frontend.h"
-#include "adjoint/Runner/Error.h"
-#include "adjoint/Runner/Options.h"
+#include "Session/ContextPool.h"
+#include "Session/DiagnosticCollector.h"
+#include "Session/Frontend.h"
+#include "adjoint/Runner/Options/Options.h"
+#include "adjoint/Support/Error.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,8 +2,8 @@
 //
 // ad-runner.
 #include "adjoint/Runner/Runner.h"
-#include "Environment.h"
-#include "Session.h"
+#include "Options/Environment.h"
+#include "Session/Session.h"
 #include "Tool.h"
 
 using namespace mlir::ad::runner;

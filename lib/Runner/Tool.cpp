@@ -2,7 +2,7 @@
 //
 // Signals, output and exit codes.
 #include "Tool.h"
-#include "OutputFile.h"
+#include "adjoint/Support/OutputFile.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <atomic>

@@ -5,9 +5,9 @@
 #ifndef ADJOINT_LIB_RUNNER_TOOL_H
 #define ADJOINT_LIB_RUNNER_TOOL_H
 
-#include "Console.h"
-#include "adjoint/Runner/Options.h"
-#include "adjoint/Runner/Report.h"
+#include "Options/Console.h"
+#include "adjoint/Runner/IO/Report.h"
+#include "adjoint/Runner/Options/Options.h"
 
 #include <functional>
 

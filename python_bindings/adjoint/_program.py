@@ -104,7 +104,7 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
         raise OptionError(f"cannot read {path!r}: {error}") from error
 
 
-_MOST_THREADS = 1024  # kMaxThreads of include/adjoint/Runner/Options.h
+_MOST_THREADS = 1024  # kMaxThreads of include/adjoint/Runner/Options/Options.h
 
 
 def _count(threads: int | None) -> int | None:

@@ -4,7 +4,7 @@
 #ifndef ADJOINT_PYTHON_ARRAYS_H
 #define ADJOINT_PYTHON_ARRAYS_H
 
-#include "adjoint/Runtime/Context.h"
+#include "adjoint/Runtime/Host/Context.h"
 
 #include <functional>
 #include <nanobind/nanobind.h>

@@ -13,9 +13,9 @@ import tempfile
 import sass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK_THREADS, MOST_BLOCKS, WARP = 256, 65535, 32  # as lib/Conversion/Grid.h and LowerHost/HostDevice.cpp have them
+BLOCK_THREADS, MOST_BLOCKS, WARP = 256, 65535, 32  # as include/adjoint/Codegen/Kernel/Grid.h and HostToLLVM/HostDevice.cpp have them
 BLOCK_ELEMENTS, CHUNK_ELEMENTS = 512, 4096  # leaves of the orders (docs/numerics.md)
-WANTED_THREADS, MOST_NODES = 2048, 8192  # as lib/Conversion/EmitGPU/Division.h has them
+WANTED_THREADS, MOST_NODES = 2048, 8192  # as lib/Codegen/GPU/Generic/Division.h has them
 DUMP = "// -----// IR Dump "
 UNKNOWN_SIZE = 4096  # that stands for sizes that only the run knows
 CUDA_FOLDERS = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", "/opt/cuda"]

@@ -2,8 +2,8 @@
 //
 // The emulated machine as a library, without LLVM: launches end by a finding, by an interruption or well, and
 // the machine is as good as new after each. Kernels are functions here.
-#include "Functions.h"
-#include "Numbers.h"
+#include "Instructions/Functions.h"
+#include "Instructions/Numbers.h"
 
 #include <cstdio>
 #include <cstring>

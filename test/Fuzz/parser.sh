@@ -101,7 +101,7 @@ if [[ ! ${ADJOINT_FUZZ_BUILD-} ]]; then
 fi
 make_seeds
 link programs test/Fuzz/parser.cpp test/Fuzz/mutator.cpp
-link npy test/Runner/fuzz-npy.cpp lib/Runner/NpyHeader.cpp lib/Runner/Error.cpp
+link npy test/Runner/fuzz-npy.cpp lib/Support/NpyHeader.cpp lib/Support/Error.cpp
 campaign programs $((54 * minutes)) -max_len=4096 -dict="$out/words"
 campaign npy $((6 * minutes)) -max_len=1024
 echo "parser: $run run, $failed failed"

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of options, sources and bindings.
-#include "adjoint/Runner/Bindings.h"
+#include "adjoint/Runner/IO/Bindings.h"
 #include "Unit.h"
-#include "adjoint/Runner/Print.h"
-#include "adjoint/Runtime/Elements.h"
+#include "adjoint/Runner/IO/Print.h"
+#include "adjoint/Support/Elements.h"
 
 using namespace mlir::ad::runner;
 

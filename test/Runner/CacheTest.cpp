@@ -2,7 +2,7 @@
 //
 // Tests of the cache of compiled programs.
 #include "Unit.h"
-#include "adjoint/Runner/ObjectCache.h"
+#include "adjoint/Runner/Cache/ObjectCache.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/BuildID.h"
 #include "llvm/Object/ObjectFile.h"
@@ -10,6 +10,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <atomic>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/stat.h>

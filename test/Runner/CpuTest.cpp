@@ -2,7 +2,7 @@
 //
 // Tests of processors by name: each is compiled for with its own vector registers.
 #include "Unit.h"
-#include "adjoint/Runner/Compile.h"
+#include "adjoint/Runner/Session/Compile.h"
 
 using namespace mlir::ad::runner;
 

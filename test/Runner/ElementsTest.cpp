@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The runtime's conversions of elements, which it has to itself, agree with those of the numerics library.
-#include "adjoint/Runtime/Elements.h"
+#include "adjoint/Support/Elements.h"
 #include "Unit.h"
 #include "adjoint/Numerics/Casts.h"
 #include "adjoint/Numerics/Random.h"

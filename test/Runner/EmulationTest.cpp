@@ -1,11 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // From the command line to the emulated GPU: how its kernels are to run. The kernel here is one that races.
-#include "../../lib/Runner/CompiledExecutable.h"
-#include "../../lib/Runner/Execution.h"
+#include "../../lib/Runner/Session/CompiledExecutable.h"
+#include "../../lib/Runner/Session/Execution.h"
 #include "../Runtime/RacingKernel.h"
 #include "Unit.h"
-#include "adjoint/Runner/Options.h"
+#include "adjoint/Runner/Options/Options.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 //
 // Tests of the gradient check itself: it accepts right gradients and finds wrong ones.
 #include "Unit.h"
-#include "adjoint/Runner/CheckGradients.h"
+#include "adjoint/Runner/Session/CheckGradients.h"
 
 #include <cmath>
 

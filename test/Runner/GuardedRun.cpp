@@ -4,10 +4,10 @@
 // right behind such memory: `ad-guarded-run PROGRAM FOLDER MODE THREADS`. The operands are FOLDER/NAME.npy.
 // The results must be those of a run on operands elsewhere, bit by bit. An access outside of an operand ends
 // the process, which names the operand and the byte.
-#include "adjoint/Runner/Error.h"
-#include "adjoint/Runner/Npy.h"
 #include "adjoint/Runner/Program.h"
 #include "adjoint/Runner/StandardHooks.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/Npy.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <csignal>

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of .npy files: every bad file is an error with a reason.
-#include "adjoint/Runner/Npy.h"
+#include "adjoint/Support/Npy.h"
 #include "Unit.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -2,7 +2,7 @@
 //
 // Tests of what an output may overwrite: files and what links lead to, never a pipe or a device.
 #include "Unit.h"
-#include "adjoint/Runner/Npy.h"
+#include "adjoint/Support/Npy.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -2,9 +2,9 @@
 //
 // Tests that each run of --repeat gets the arguments as they were; a program may write over donated ones.
 #include "Unit.h"
-#include "adjoint/Runner/Npy.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
+#include "adjoint/Support/Npy.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/FileSystem.h"
 

@@ -2,7 +2,7 @@
 //
 // Runs the tests of the runner's parts: `ad-runner-unit [FILTER]`.
 #include "Unit.h"
-#include "adjoint/Runtime/Elements.h"
+#include "adjoint/Support/Elements.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 

@@ -4,8 +4,8 @@
 #ifndef ADJOINT_TEST_RUNNER_UNIT_H
 #define ADJOINT_TEST_RUNNER_UNIT_H
 
-#include "adjoint/Runner/Error.h"
-#include "adjoint/Runner/Tensor.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/Tensor.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <string>

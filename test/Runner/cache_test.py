@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 import runner  # noqa: E402
 
-TABLE = runner.ROOT / "lib/Runner/Options.td"
+TABLE = runner.ROOT / "lib/Runner/Options/Options.td"
 PROGRAM = """func.func @main(%x: tensor<?xf32> {ad.name = "x"}, %w: tensor<?xf32> {ad.name = "w"}) -> (tensor<f32> {ad.name = "y"}) {
   %f = ad.feed "f" : tensor<f32>
   %y = ad.mul %x, %w : tensor<?xf32>

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // libFuzzer's entry for the .npy reader: any bytes give a header or an error with a message.
-#include "adjoint/Runner/Error.h"
-#include "adjoint/Runner/Npy.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/Npy.h"
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,12 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of the runtime through its C ABI, as compiled code uses it.
-#include "adjoint/Runtime/Context.h"
+#include "adjoint/Runtime/Host/Context.h"
 #include "Unit.h"
-#include "adjoint/Runtime/Elements.h"
-#include "adjoint/Runtime/FloatingPointState.h"
-#include "adjoint/Runtime/SymbolName.h"
-#include "adjoint/Runtime/Symbols.h"
+#include "adjoint/Runtime/Host/Symbols.h"
+#include "adjoint/Support/Elements.h"
+#include "adjoint/Support/FloatingPointState.h"
+#include "adjoint/Support/SymbolName.h"
 
 #include <cmath>
 #include <cstdio>

@@ -3,8 +3,8 @@
 // The device behind the CUDA driver, whose calls may come from any thread: on each the context has to be made
 // current first. Every function of the device is called on a thread of its own, before any other call there;
 // the library in the driver's place counts the calls that it gets without a context.
-#include "adjoint/Runtime/CudaDevice.h"
-#include "CommandList.h"
+#include "adjoint/Runtime/Cuda/CudaDevice.h"
+#include "Replay/CommandList.h"
 #include "Unit.h"
 
 #include <cstdlib>

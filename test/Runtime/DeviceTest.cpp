@@ -3,8 +3,8 @@
 // Tests of programs for a device, as compiled code calls the runtime.
 #include "Unit.h"
 #include "adjoint/Emulator/Abi.h"
-#include "adjoint/Runtime/Context.h"
-#include "adjoint/Runtime/SimDevice.h"
+#include "adjoint/Runtime/Host/Context.h"
+#include "adjoint/Runtime/Sim/SimDevice.h"
 
 #include <algorithm>
 #include <atomic>

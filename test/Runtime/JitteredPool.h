@@ -69,7 +69,7 @@ int jitteredBroadcast(pthread_cond_t *condition) {
 #define pthread_cond_broadcast jitteredBroadcast
 #define ADRT_POOL_STEP() jitter()
 // NOLINTNEXTLINE(bugprone-suspicious-include)
-#include "../../lib/Runtime/ThreadPool.cpp"
+#include "../../lib/Runtime/Host/ThreadPool.cpp"
 
 //===- Alarm --------------------------------------------------------------===//
 

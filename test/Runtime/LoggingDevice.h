@@ -4,9 +4,9 @@
 #ifndef ADJOINT_TEST_RUNTIME_LOGGINGDEVICE_H
 #define ADJOINT_TEST_RUNTIME_LOGGINGDEVICE_H
 
-#include "../../lib/Runtime/CommandList.h"
+#include "../../lib/Runtime/Replay/CommandList.h"
 #include "Unit.h"
-#include "adjoint/Runtime/ReplayingDevice.h"
+#include "adjoint/Runtime/Replay/ReplayingDevice.h"
 
 #include <algorithm>
 #include <cstring>

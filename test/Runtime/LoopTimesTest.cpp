@@ -2,7 +2,7 @@
 //
 // Which way short loops go, by what they took.
 
-#include "adjoint/Runtime/LoopTimes.h"
+#include "adjoint/Runtime/Host/LoopTimes.h"
 #include "Unit.h"
 
 using adrt::LoopTimes;

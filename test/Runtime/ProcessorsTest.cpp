@@ -2,7 +2,7 @@
 //
 // How many processors a process may use: by its affinity mask, and by quotas of control groups, whose files
 // are made here as they look on a machine, in containers with and without a name space of their own.
-#include "adjoint/Runtime/Processors.h"
+#include "adjoint/Runtime/Host/Processors.h"
 #include "Unit.h"
 
 #include <cstdlib>

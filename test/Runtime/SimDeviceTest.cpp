@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of the emulated GPU as a device of the runtime: its memory, its lanes and the order of its threads.
-#include "adjoint/Runtime/SimDevice.h"
+#include "adjoint/Runtime/Sim/SimDevice.h"
 #include "RacingKernel.h"
 #include "Unit.h"
 

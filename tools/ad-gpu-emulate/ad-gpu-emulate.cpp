@@ -2,6 +2,6 @@
 //
 // ad-gpu-emulate: runs a kernel on the emulated GPU.
 
-#include "adjoint/Emulator/Tool.h"
+#include "adjoint/Tools/GpuEmulate.h"
 
 int main(int argc, char **argv) { return mlir::ad::emulator::emulateMain(argc, argv); }

@@ -18,9 +18,6 @@ class FuncOp;
 } // namespace mlir
 
 namespace mlir::ad {
-/// The symbol of the module of the GPU's kernels.
-constexpr char kKernelModule[] = "ad_kernels";
-
 #define GEN_PASS_DECL
 #include "adjoint/Conversion/Passes.h.inc"
 

@@ -6,7 +6,7 @@
 #ifndef ADJOINT_EMULATOR_MACHINE_H
 #define ADJOINT_EMULATOR_MACHINE_H
 
-#include "adjoint/Runtime/Symbols.h"
+#include "adjoint/Support/SymbolTable.h"
 
 #include <cstdint>
 #include <functional>

@@ -5,7 +5,6 @@
 #ifndef ADJOINT_INTERFACES_DIFFERENTIABLEOPINTERFACE_H
 #define ADJOINT_INTERFACES_DIFFERENTIABLEOPINTERFACE_H
 
-#include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 

@@ -5,7 +5,7 @@
 #ifndef ADJOINT_INTERFACES_FUSABLEOPINTERFACE_H
 #define ADJOINT_INTERFACES_FUSABLEOPINTERFACE_H
 
-#include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Interfaces/Enums.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 

@@ -6,7 +6,7 @@
 #ifndef ADJOINT_RUNNER_PROGRAM_H
 #define ADJOINT_RUNNER_PROGRAM_H
 
-#include "adjoint/Runtime/Context.h"
+#include "adjoint/Runtime/Host/Context.h"
 
 #include <optional>
 #include <string_view>

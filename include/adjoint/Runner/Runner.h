@@ -5,9 +5,9 @@
 #ifndef ADJOINT_RUNNER_RUNNER_H
 #define ADJOINT_RUNNER_RUNNER_H
 
-#include "adjoint/Runner/Bindings.h"
-#include "adjoint/Runner/Executable.h"
-#include "adjoint/Runner/Options.h"
+#include "adjoint/Runner/IO/Bindings.h"
+#include "adjoint/Runner/Options/Options.h"
+#include "adjoint/Runner/Session/Executable.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
 

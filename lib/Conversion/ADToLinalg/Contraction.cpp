@@ -3,8 +3,8 @@
 // Contractions to linalg: one generic that accumulates fma in the accumulator type, then the rest of the
 // operation and the one rounding, elementwise.
 
-#include "../Contractions.h"
 #include "ADToLinalg.h"
+#include "adjoint/Codegen/Kernel/Contractions.h"
 
 using namespace mlir;
 using namespace mlir::ad;

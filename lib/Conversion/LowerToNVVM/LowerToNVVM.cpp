@@ -4,7 +4,7 @@
 // walk.
 
 #include "../FenceExtensions.h"
-#include "../Grid.h"
+#include "adjoint/Codegen/Kernel/Grid.h"
 #include "adjoint/Conversion/Passes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

@@ -3,7 +3,7 @@
 // Shared memory laid out, and what a launch needs to know of a kernel: an entry that unpacks arguments and a
 // description, adsim::KernelCode, as data.
 #include "Lowering.h"
-#include "adjoint/Conversion/KernelAttributes.h"
+#include "adjoint/Codegen/Kernel/KernelAttributes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

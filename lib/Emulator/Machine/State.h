@@ -5,12 +5,12 @@
 #ifndef ADJOINT_LIB_EMULATOR_MACHINE_STATE_H
 #define ADJOINT_LIB_EMULATOR_MACHINE_STATE_H
 
-#include "Clock.h"
-#include "Fiber.h"
-#include "Registers.h"
-#include "Shadow.h"
-#include "TensorMap.h"
-#include "Traffic.h"
+#include "Checks/Clock.h"
+#include "Checks/Shadow.h"
+#include "Instructions/Registers.h"
+#include "Memory/TensorMap.h"
+#include "Memory/Traffic.h"
+#include "Scheduling/Fiber.h"
 #include "adjoint/Emulator/Abi.h"
 #include "adjoint/Emulator/Machine.h"
 

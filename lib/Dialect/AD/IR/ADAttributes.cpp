@@ -3,6 +3,7 @@
 // Attributes of the `ad` dialect and the numerics contract that they carry.
 
 #include "adjoint/Dialect/AD/IR/NumericsContract.h"
+#include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-#include "adjoint/Dialect/AD/IR/ADEnums.cpp.inc"
+#include "adjoint/Dialect/AD/IR/NumericsOpInterface.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "adjoint/Dialect/AD/IR/ADAttributes.cpp.inc"

@@ -6,7 +6,7 @@
 #define ADJOINT_DIALECT_AD_IR_ADATTRIBUTES
 
 include "adjoint/Dialect/AD/IR/ADDialect.td"
-include "adjoint/Dialect/AD/IR/ADEnums.td"
+include "adjoint/Interfaces/ADEnums.td"
 include "mlir/IR/AttrTypeBase.td"
 
 class AD_Attr<string name, string attrMnemonic, list<Trait> traits = []>

@@ -8,7 +8,7 @@
 include "adjoint/Dialect/AD/IR/ADAttributes.td"
 include "adjoint/Dialect/AD/IR/ADDialect.td"
 include "adjoint/Dialect/AD/IR/ADTypes.td"
-include "adjoint/Interfaces/NumericsOpInterface.td"
+include "adjoint/Dialect/AD/IR/NumericsOpInterface.td"
 include "adjoint/Interfaces/FusableOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"

@@ -6,11 +6,10 @@
 #ifndef ADJOINT_DIALECT_AD_IR_ADDIALECT_H
 #define ADJOINT_DIALECT_AD_IR_ADDIALECT_H
 
+#include "adjoint/Interfaces/Enums.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
-
-#include "adjoint/Dialect/AD/IR/ADEnums.h.inc"
 
 #include "adjoint/Dialect/AD/IR/ADDialect.h.inc"
 

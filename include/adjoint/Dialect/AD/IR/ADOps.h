@@ -6,9 +6,9 @@
 #define ADJOINT_DIALECT_AD_IR_ADOPS_H
 
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
+#include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"
 #include "adjoint/Interfaces/DifferentiableOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
-#include "adjoint/Interfaces/NumericsOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

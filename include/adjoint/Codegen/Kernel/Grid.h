@@ -1,0 +1,30 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What kernels for GPUs and the host programs that launch them agree on.
+
+#ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_GRID_H
+#define ADJOINT_ADJOINT_CODEGEN_KERNEL_GRID_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+
+namespace mlir::ad::device {
+
+/// Threads of a warp, which agree by shuffles. Blocks consist of whole warps.
+constexpr int64_t kWarpThreads = 32;
+/// The most threads of a block, where the kernel does not ask for another number; a launch may take fewer,
+/// and any number of blocks.
+constexpr int64_t kBlockThreads = 256;
+/// Of a launch: kernels give the same bits for any grid.
+constexpr int64_t kMostBlocks = 65535;
+
+/// Of a kernel that has tiles of its operands brought by tensor maps, its last arguments: for each the
+/// `operand` that it describes, the elements of a tile along each axis (`box`) and the bytes of a line in
+/// which chunks are exchanged (`swizzle`).
+constexpr llvm::StringLiteral kTensorMapsAttr = "ad.tensor_maps";
+/// Bytes of a tensor map, which is aligned to 64 of them.
+constexpr int64_t kTensorMapBytes = 128, kTensorMapAlignment = 64;
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_ADJOINT_CODEGEN_KERNEL_GRID_H

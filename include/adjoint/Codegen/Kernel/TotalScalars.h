@@ -1,0 +1,30 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Scalar code of `arith` whose result is defined for all operands.
+
+#ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H
+#define ADJOINT_ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::ad {
+
+/// How operations on floats of 16 and 8 bits compute.
+enum class ShortFloats {
+  inF32, ///< in f32, with one rounding to their type, as in the ad dialect
+  asIs,  ///< as the processor does, which may flush subnormal numbers
+};
+
+/// Rewrites `op` if it is an operation of arith on scalars, so that its result is the reference interpreter's
+/// for all operands, on all processors:
+/// - the operation has no permissions of its own (fast-math and overflow flags);
+/// - MIN / -1 is MIN and MIN rem -1 is 0. Division by zero does not trap; its result is any number. A host
+///   program tests for zero before;
+/// - a shift by the width or more gives 0, or copies of the sign;
+/// - floats of 16 and 8 bits convert as ad.cast does, and so do floats to signed integers.
+/// The operation may be erased.
+void makeTotal(Operation *op, ShortFloats shortFloats = ShortFloats::inF32);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H

@@ -1,0 +1,141 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Passes from kernels in linalg to code: for the CPU, for GPUs, and PTX or machine code of the latter.
+
+#ifndef ADJOINT_CODEGEN_PASSES
+#define ADJOINT_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
+  let summary = "Emit the code of each kernel for the CPU";
+  let description = [{
+    Each `ad.kernel` becomes a `func.func` over pointers and sizes: loops over its iteration space, explicit vectors along the
+    contiguous axis, reductions in exactly the written order. Values are computed where they are stored: nothing inside a
+    kernel goes through memory. `ad.elementary` and `ad.convert` stay for `ad-expand-scalar-ops`.
+
+    Before:
+    ```mlir
+    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> { … linalg … }
+    ```
+    After:
+    ```mlir
+    func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.nanoseconds = 0, ad.units = [[0]]}
+    ```
+    The function runs the units of work from `%begin` to `%end`; ranges that share no unit may run side by side.
+    `ad.units` has a list for each space, whose units follow each other: the number of a result, then for each loop
+    around it that has units, the outermost first, `array<i64: STEP, AXIS, …>`: a unit takes STEP elements of these axes,
+    counted as one. Without loops there is one unit. `ad.nanoseconds` is about how long all units take on one thread;
+    where only the run knows the sizes, a function `@k$nanoseconds` of the operands returns it.
+
+    A kernel with `ad.partial_reductions` has three more functions, for reductions with few results. The attribute is the
+    fewest threads that gain from them: 1 where operands of a deep contraction then stay in the caches. `@k$partial_sizes`
+    returns the number of partial results and the bytes of memory that they take, `@k$partial` computes a range of them
+    into that memory, its argument before the range, and `@k$merge` is the kernel with the partial results instead of the
+    reductions.
+
+    Refuses kernel bodies that are not linalg on tensors, fusions that are no kernels yet, and operations in
+    no fusion.
+  }];
+  let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64",
+                        "Bytes of a vector register; use what the processor has">,
+                 Option<"dotProducts", "dot-products", "bool", "false",
+                        "The processor has AVX512_BF16 and AVX512_VNNI: contractions of i8, and of bf16 that allow mma, "
+                        "use their dot products">,
+                 Option<"tiles", "tiles", "std::string", "\"large\"",
+                        "Sizes of tiles and blocks, by name: large, or small, with which tests of small programs meet all code">];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect"];
+}
+
+def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
+  let summary = "Emit the code of each kernel for a GPU";
+  let description = [{
+    Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels` (with a number behind the name where a symbol has it), and a declaration of the same name in its place, which says how
+    the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Four classes of kernels have code of
+    their own, beside the generic one. A contraction whose results all read it element by element shares tiles of the result among
+    blocks of threads, with the operands in shared memory. With the permissions `mma` and `contract` f16 and bf16 go to tensor cores
+    (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions names both. Sums of i8 are the same
+    in any order, and go to tensor cores without a permission. On sm_90a those of warpgroups multiply (`wgmma`), where the operands are
+    arguments whose rows are multiples of 16 bytes, and run along the depth if they are not f16 or bf16: one warpgroup has tiles
+    brought by tensor maps, ahead through a ring, the others multiply. Where the result has many tiles below each other, two blocks are
+    a cluster and bring each other half of the columns that both need. Everything else is summed by multiply-adds in the written order.
+
+    In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of threads takes a
+    row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes, and what waits between two passes
+    stays in registers where the row is short enough, or else a block brings it to shared memory, if it fits. Transpositions go through tiles in shared memory, whose places are permuted.
+    Where sizes or addresses that only the run knows decide about accesses of 16 bytes, there is code for both cases.
+    The generic class covers every kernel: threads take elements, or warps take rows when the kernel sums over lanes.
+
+    A reduction is divided into two kernels when it is long and has fewer than 512 threads for each multiprocessor.
+    `@k$partial` computes nodes of the order's tree: sums of 2ᵏ consecutive leaves. `@k$merge` is the kernel with the
+    nodes in the place of the reduced elements. Both take two more arguments: the memory of the nodes, and the number
+    of leaves in a node. The host calls `@k$partial_sizes` with the operands and the number of multiprocessors; it
+    returns the leaves of a node, the bytes of all nodes and the threads that compute them. With static sizes
+    `ad.partial_reductions` of the declaration is `always`. With dynamic sizes it is `sizes`: when the function returns
+    0 leaves, the host launches the undivided kernel `@k`. Not divided are reductions of reductions, results of other
+    shapes than the reductions, single ascending chains, and sizes that depend on elements of operands.
+
+    But for tensor cores, any grid and every class compute the same bits, those of the written order.
+    Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason; `ad.class` of the function names
+    it too.
+
+    `ad.tiles` of the declaration says who takes a tile (`threads`, `warps` or `blocks`), `ad.space` how many there are: the
+    product of that many leading axes of that result, the last of them divided by the extents of `ad.tile` where it is there; or
+    `ad.blocks` says the number of blocks. Of blocks that stay with a processor of the device and take one tile after another, each
+    has `ad.resident`. With `ad.cluster` so many blocks take a tile of `ad.tile` together, and a grid consists of whole clusters.
+    `ad.run` is how many tiles one taker has at
+    once, `ad.group` how many threads share a tile. `ad.threads` and `ad.shared_bytes` say what
+    each block gets, where it is not 256 threads and no shared memory beside that of the kernel; `ad.tensor_maps` what the last
+    arguments of the kernel are: the operand, the elements of a tile along each axis, the swizzle, and `tf32` where f32 are rounded on the way.
+
+    Before:
+    ```mlir
+    ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> { … linalg … }
+    ```
+    After:
+    ```mlir
+    func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+    gpu.module @ad_kernels {
+      gpu.func @k(%a: !llvm.ptr, %y: !llvm.ptr) kernel attributes {nvvm.maxntid = array<i32: 256>} { … }
+    }
+    ```
+    Refuses kernel bodies that are not linalg on tensors, and a tile that
+    the units of a contraction do not have.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
+                        "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: whose instructions kernels may use">,
+                 Option<"tile", "tile", "std::string", "\"\"",
+                        "ROWSxCOLUMNS of a contraction's result that a block takes, one of the table's; for tests">];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect", "::mlir::func::FuncDialect", "::mlir::gpu::GPUDialect"];
+}
+
+def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
+  let summary = "Generate code of a GPU from its kernels";
+  let description = [{
+    Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, what `ptxas`
+    makes of it, or both in a fat binary. Multiplications and additions stay apart, divisions and square roots are those of IEEE 754, and subnormals are kept.
+
+    Before:
+    ```mlir
+    gpu.module @ad_kernels { llvm.func @k() attributes {nvvm.kernel} { … } }
+    ```
+    After:
+    ```mlir
+    gpu.binary @ad_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "…">]
+    ```
+    Refuses chips that it does not know, and `bin` and `fatbin` where the CUDA toolkit cannot be found or rejects the code.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
+                        "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what the code may use; PTX for a chip runs on later ones "
+                        "too, but for sm_90a">,
+                 Option<"format", "format", "std::string", "\"isa\"",
+                        "isa is PTX, which the driver compiles; bin is the code of that chip alone; fatbin is PTX and code of "
+                        "each chip of code-for; both need the CUDA toolkit">,
+                 ListOption<"codeFor", "code-for", "std::string",
+                            "the chips whose code a fat binary has beside the PTX of chip (default: chip alone)">];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+#endif // ADJOINT_CODEGEN_PASSES

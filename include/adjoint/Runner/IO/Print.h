@@ -1,0 +1,21 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tensors as text, in the manner of NumPy.
+#ifndef ADJOINT_RUNNER_IO_PRINT_H
+#define ADJOINT_RUNNER_IO_PRINT_H
+
+#include "adjoint/Support/Tensor.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir::ad::runner {
+
+/// `name: tensor<2x2xf32> =` and the values: shortest digits that give the element back, columns aligned, the
+/// middle of large tensors left out.
+void printTensor(llvm::raw_ostream &os, llvm::StringRef name, const adrt_tensor &tensor);
+
+/// One element, e.g. `1.5`, `-0.`, `nan`, `7`, `true`.
+std::string formatElement(const adrt_tensor &tensor, int64_t index);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_IO_PRINT_H

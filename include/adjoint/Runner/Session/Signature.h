@@ -1,0 +1,38 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What the outside of a program looks like: arguments, results, feeds, received values. It is read from the
+// module once and kept with the compiled object, so that a program from the cache runs without being parsed.
+#ifndef ADJOINT_RUNNER_SESSION_SIGNATURE_H
+#define ADJOINT_RUNNER_SESSION_SIGNATURE_H
+
+#include "adjoint/Support/Tensor.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
+
+namespace mlir::ad::runner {
+
+/// The tensors that one `ad.receive` name hands over at a time.
+struct ReceiveSpec {
+  std::string name;
+  std::vector<TensorSpec> values;
+};
+
+struct Signature {
+  std::string entry;
+  std::vector<TensorSpec> arguments, results, feeds;
+  std::vector<ReceiveSpec> receives;
+};
+
+/// Reads the signature of function `entry`: names from `ad.name`, else arg0…, res0…; feeds and receives of
+/// all functions that it may reach. Errors about the program are printed with their location.
+llvm::Expected<Signature> readSignature(mlir::ModuleOp module, llvm::StringRef entry);
+
+llvm::json::Value toJSON(const Signature &signature);
+bool fromJSON(const llvm::json::Value &value, Signature &signature, llvm::json::Path path);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_RUNNER_SESSION_SIGNATURE_H

@@ -1,0 +1,168 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   The host's side of `adrt`: one context per running program. It holds what the services of adrt.h need: the
+   host's callbacks, memory, the first error, the times of kernels, the threads. */
+#ifndef ADJOINT_RUNTIME_HOST_CONTEXT_H
+#define ADJOINT_RUNTIME_HOST_CONTEXT_H
+
+#include "adjoint/Runtime/Host/Device.h"
+#include "adjoint/Runtime/Host/ThreadPool.h"
+#include "adjoint/Runtime/Host/Watchdog.h"
+#include "adjoint/Runtime/adrt.h"
+#include "adjoint/Support/Buffer.h"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adrt {
+
+/// The first error of an execution.
+struct ErrorRecord {
+  int32_t status = ADRT_OK;
+  std::string location;  ///< of the operation in the source; empty when the error has no place there
+  std::string operation; ///< its name, e.g. ad.add
+  std::string message;   ///< lower case, without a final period
+};
+
+/// How often a kernel ran and for how long altogether.
+struct KernelTime {
+  int64_t calls = 0;
+  std::chrono::nanoseconds total{0};
+  std::chrono::steady_clock::time_point started;
+};
+
+class DeviceMemory;
+class Transfers;
+
+} // namespace adrt
+
+struct adrt_context {
+  /// Fills `destination`; returns a status of adrt.h and, unless ADRT_OK, sets `error`.
+  using Feed = std::function<int32_t(const char *name, const adrt_tensor &destination, std::string &error)>;
+  /// Takes `count` tensors; returns as a feed does.
+  using Receive =
+      std::function<int32_t(const char *name, const adrt_tensor *values, int32_t count, std::string &error)>;
+
+  adrt_context();
+  ~adrt_context();
+  adrt_context(const adrt_context &) = delete;
+  adrt_context &operator=(const adrt_context &) = delete;
+
+  Feed feed;
+  Receive receive;
+  /// Asked at each poll and each launch on a device, on the thread that runs the program, which stops when
+  /// the answer is true. May be empty.
+  std::function<bool()> interrupted;
+  /// What the host feeds does not depend on what it has received. On a device a feed may then be asked for
+  /// before values are handed over that the program sent earlier, while they are still being computed.
+  bool feedsAhead = false;
+  /// What a device is asked for again is asked for as one. Decided when a program first runs here.
+  bool replays = true;
+  /// Told what does not keep a program from running; `site` may be null. May be empty.
+  std::function<void(const adrt_site *site, const std::string &message)> warn;
+  /// For measurements: each run is timed, results stay on the device, and so do the arguments from run to run
+  /// but those that the program may overwrite, by number.
+  struct Measurement {
+    std::vector<bool> overwritten;
+    /// Of the last run, from its first command on the device to the end of its last one.
+    double seconds = 0;
+  };
+  std::optional<Measurement> measurement;
+  /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.
+  bool poisonMemory = false;
+
+  /// Runs an entry in the right floating-point state; clears the error of the run before and reuses its
+  /// memory.
+  int32_t run(adrt_entry entry, const adrt_tensor *arguments, adrt_tensor *results);
+  /// The same for code that is not an adrt_entry, e.g. an interpreter that calls the services itself.
+  int32_t run(const std::function<int32_t()> &body);
+
+  /// Hands over the memory of result `index` of the last run, which the results of that run point to.
+  adrt::Buffer takeResult(size_t index);
+  /// Memory for result `index` of the next run, unless there is some already.
+  void offerResult(size_t index, adrt::Buffer memory);
+  /// Memory of the host that results are written to, by number. `data` is null where the program takes its
+  /// own; so it does where a shape turns out to be another one. It overlaps nothing that the program reads.
+  std::vector<adrt_tensor> outputs;
+
+  /// What runs the kernels of programs that are compiled for a device; null for all others. Memory that an
+  /// earlier device had for this context is given back to it.
+  void setDevice(std::shared_ptr<adrt::Device> device);
+  adrt::Device *getDevice() const;
+  adrt::Transfers &getTransfers() { return *transfers; }
+
+  /// Tells the host of kernels on the device that take longer than `limit`. Each is then waited for before
+  /// the next one starts, so that the one that is late has a name.
+  void watchKernels(std::chrono::duration<double> limit, adrt::Watchdog::Expired expired) {
+    watchdog = std::make_unique<adrt::Watchdog>(limit, std::move(expired));
+  }
+
+  /// The most threads that a loop of this context runs on, the caller included; 0 counts as 1.
+  void setThreads(unsigned count);
+  unsigned getThreads() const { return threads; }
+
+  const adrt::ErrorRecord &getError() const { return error; }
+  const std::vector<adrt::KernelTime> &getKernelTimes() const { return kernelTimes; }
+  void clearKernelTimes() { kernelTimes.clear(); }
+  /// The most bytes that arena and buffers of one run had.
+  int64_t getArenaBytes() const { return arenaPeak; }
+
+  // What the services of adrt.h do; see there.
+  int32_t fail(int32_t status, const adrt_site *site, std::string message);
+  /// ADRT_OK when there is memory, else the status of the recorded error, which gets the site if it has none.
+  int32_t requireAllocated(const void *memory, const adrt_site *site);
+  void *allocateArena(int64_t bytes);
+  void *allocateBuffer(int32_t number, int64_t bytes);
+  void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);
+  /// Records an error and returns false when there is no device.
+  bool requireDevice();
+  void *placeArgument(const adrt_tensor &argument, int32_t index);
+  void *placeConstant(const void *data, int64_t bytes);
+  int32_t launch(const adrt::Launch &launch);
+  int32_t describe(const adrt_site *site, void *map, const adrt_tensor &tensor, const adrt::Tiles &tiles);
+  /// Records how a request to the device failed, if it did; returns its status.
+  int32_t finish(const adrt::Outcome &outcome, const adrt_site *site);
+  int32_t poll();
+  /// ADRT_INTERRUPTED once the host has asked to stop.
+  int32_t checkInterrupt();
+  void beginKernel(int32_t kernel);
+  void endKernel(int32_t kernel);
+
+private:
+  struct Result {
+    adrt::Buffer data;
+    std::vector<int64_t> shape;
+  };
+
+  void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);
+  void *outputFor(int32_t index, int32_t type, int32_t rank, const int64_t *shape) const;
+  void *requireMemory(void *memory, int64_t bytes, const char *purpose);
+  int32_t runOnHost(const std::function<int32_t()> &body);
+  int32_t beginDeviceRun();
+  int32_t endDeviceRun(int32_t status);
+
+  unsigned threads = 1;
+  std::mutex errorMutex; // kernels report errors from any thread
+  adrt::ErrorRecord error;
+  // Normally one block; a program that asks again gets another one, since it may still use the first.
+  std::vector<std::unique_ptr<adrt::Buffer>> arena;
+  size_t arenaBlocksUsed = 0;
+  int64_t arenaBytes = 0, arenaPeak = 0;
+  std::vector<std::unique_ptr<adrt::Buffer>> buffers; // of sizes known at run time only, by number
+  int64_t bufferBytes = 0;
+  std::vector<std::unique_ptr<Result>> results;
+  std::vector<adrt::KernelTime> kernelTimes;
+  std::unique_ptr<adrt::DeviceMemory> deviceMemory; // null without a device
+  std::unique_ptr<adrt::Transfers> transfers;       // the same; goes before the device
+  // Results of this run that the device has, by number: where the host gets them, and their bytes.
+  std::map<int32_t, std::pair<void *, int64_t>> writtenResults;
+  std::unique_ptr<adrt::Watchdog> watchdog; // null unless kernels are watched
+};
+
+#endif // ADJOINT_RUNTIME_HOST_CONTEXT_H

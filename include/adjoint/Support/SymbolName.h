@@ -1,0 +1,31 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   Programs name functions as they like, linkers and PTX do not: to them `@`, quotes and spaces have a meaning
+   or none at all. */
+#ifndef ADJOINT_SUPPORT_SYMBOLNAME_H
+#define ADJOINT_SUPPORT_SYMBOLNAME_H
+
+#include <string>
+#include <string_view>
+
+namespace adrt {
+
+/// Letters, digits and underscores stay, every other byte becomes `$` and two hexadecimal digits: different
+/// names stay different.
+inline std::string symbolName(std::string_view name) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string symbol;
+  for (char c : name) {
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    auto byte = static_cast<unsigned char>(c);
+    symbol += plain ? std::string{c} : std::string{'$', digits[byte / 16], digits[byte % 16]};
+  }
+  return symbol;
+}
+
+/// The symbol of the entry that a public function becomes.
+inline std::string entrySymbol(std::string_view function) { return "adrt_entry_" + symbolName(function); }
+
+} // namespace adrt
+
+#endif // ADJOINT_SUPPORT_SYMBOLNAME_H

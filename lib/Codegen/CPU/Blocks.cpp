@@ -1,0 +1,230 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions and other sums into every point of a result: tiles of rows and vectors that stay in registers
+// over the whole reduction, in an order in which the operands stay in the caches.
+
+#include "KernelEmitter.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// The widest type that is summed on the way to the roots; null if nothing is.
+static Type widestSum(ArrayRef<Value> roots) {
+  Type widest;
+  auto consider = [&](linalg::GenericOp generic) {
+    Type type = getElementTypeOrSelf(generic.getResultTypes().front());
+    if (generic.getNumReductionLoops() > 0 &&
+        (!widest || widest.getIntOrFloatBitWidth() < type.getIntOrFloatBitWidth()))
+      widest = type;
+    return false;
+  };
+  for (Value root : roots)
+    dependsOn(root, consider);
+  return widest;
+}
+
+// Whether an operand was packed before the kernel: only blocks read panels. Their maps divide the column.
+static bool readsPanels(KernelOp kernel) {
+  auto isPanel = [](AffineMap map) {
+    return llvm::any_of(map.getResults(), [](AffineExpr axis) { return isa<AffineBinaryOpExpr>(axis); });
+  };
+  return llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
+    return generic.getNumReductionLoops() > 0 && llvm::any_of(generic.getIndexingMapsArray(), isPanel);
+  });
+}
+
+// Whether the argument is large and better read in one sweep than in blocks of columns. Rows of an operand
+// that is contiguous along K are no rows of columns: how far they are apart decides nothing.
+static bool isSwept(BlockArgument argument) {
+  if (!isFromMemory(argument.getType()))
+    return false;
+  for (OpOperand &use : argument.getUses()) {
+    auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!generic || generic.getNumReductionLoops() == 0 || !generic.isDpsInput(&use))
+      continue;
+    ArrayRef<AffineExpr> axes = generic.getMatchingIndexingMap(&use).getResults();
+    AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
+    bool contiguousAlongK = !axes.empty() && !llvm::is_contained(out.getResults(), axes.back());
+    return contiguousAlongK || isSweptFaster(argument.getType());
+  }
+  return true;
+}
+
+// Of one row alone no operand is read again. In blocks, the processor would prefetch to the end of each.
+static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
+  return llvm::all_of(rows, [](int64_t size) { return size == 1; }) && !readsPanels(kernel) &&
+         llvm::any_of(kernel.getBody().getArguments(), isSwept);
+}
+
+// How many rows and vectors of a reduction run in one loop.
+void KernelEmitter::chooseBlock(Nest &nest) {
+  Type sum = widestSum(nest.roots);
+  int64_t axis = nest.vectorize ? laneAxisOf(nest) : -1;
+  if (!sum || axis < 0)
+    return;
+  nest.rowAxes = rowAxesOf(nest, axis);
+  nest.blocked = !nest.rowAxes.empty() && !sweepsOneRow(kernel, ArrayRef(nest.shape).take_front(axis));
+  auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum);
+  nest.rows = rows;
+  chooseByteProducts(nest, axis);
+  nest.vectors = std::min(vectors, mostTransposedVectors(nest, axis));
+}
+
+int64_t cpu::reducedSize(ArrayRef<Value> roots) {
+  int64_t size = 0;
+  for (Value root : roots)
+    dependsOn(root, [&](linalg::GenericOp generic) {
+      SmallVector<unsigned> dims;
+      generic.getReductionDims(dims);
+      if (dims.size() == 1)
+        size = generic.getStaticLoopRanges()[dims.front()];
+      return size != 0;
+    });
+  return std::max<int64_t>(size, 0);
+}
+
+// For the host, which decides whether threads are worth while.
+void KernelEmitter::recordDepth(ValueRange roots) {
+  int64_t depth = 0;
+  for (Value root : roots)
+    depth += reducedSize(root);
+  if (depth > 0)
+    function->setAttr("ad.depth", builder.getI64IntegerAttr(depth));
+}
+
+// Columns whose part of the right operand stays in the cache while all rows pass: whole tiles.
+int64_t KernelEmitter::blockColumns(const Nest &nest) {
+  int64_t tile = nest.vectors * vectorLanes;
+  int64_t depth = reducedSize(nest.roots);
+  if (depth == 0)
+    return 0;
+  int64_t element = byteProducts.empty() ? memoryBytes(results.front().element) : 1;
+  return std::max<int64_t>(1, tiles.blockBytes / (depth * element * tile)) * tile;
+}
+
+// Whether tiles divide the rows, which spares the code for less: a unit begins and ends with a tile.
+static bool takesWholeTiles(int64_t size, int64_t rows) {
+  return !ShapedType::isDynamic(size) && size % rows == 0;
+}
+
+// Loops over the batch axes, then blocks of all rows.
+LogicalResult KernelEmitter::emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units,
+                                         Store store) {
+  int64_t laneAxis = outer.size();
+  while (axis < laneAxis && llvm::is_contained(nest.rowAxes, axis))
+    ++axis;
+  if (axis == laneAxis)
+    return emitBlocks(nest, outer, units, store);
+  auto at = [&](Value base, UnitRange inside) {
+    outer[axis] = {base, 0, nullptr};
+    return emitBatches(nest, axis + 1, outer, inside, store);
+  };
+  if (hasUnitsInside(nest, axis))
+    return overUnits(nest, axis, units, at);
+  auto [lower, upper] = boundsOf(nest, axis, units);
+  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
+}
+
+// Blocks of columns.
+LogicalResult KernelEmitter::emitBlocks(const Nest &nest, const Position &outer, UnitRange units,
+                                        Store store) {
+  int64_t laneAxis = outer.size(), known = nest.shape[laneAxis];
+  Value columns = nest.sizes[laneAxis], zero = indexConstant(0);
+  if (nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns))
+    return emitBlock(nest, outer, {zero, columns}, units, store);
+  Value width = indexConstant(nest.columns);
+  auto from = [&](Value start, UnitRange inside) {
+    Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(start, width), columns);
+    return emitBlock(nest, outer, {start, end}, inside, store);
+  };
+  if (hasUnitsInside(nest, laneAxis))
+    return overUnits(nest, laneAxis, units, [&](Value index, UnitRange inside) {
+      return from(binary<arith::MulIOp>(index, width), inside);
+    });
+  auto [lower, upper] = boundsOf(nest, laneAxis, units);
+  return emitLoop(lower, upper, width, [&](Value start) { return from(start, units); });
+}
+
+// All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
+LogicalResult KernelEmitter::emitBlock(const Nest &nest, const Position &outer,
+                                       std::pair<Value, Value> columns, UnitRange units, Store store) {
+  auto [start, end] = columns;
+  auto [lower, upper] = boundsOf(nest, nest.rowAxes, units);
+  int64_t known = nest.shape[outer.size()];
+  bool oneBlock = nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns);
+  Packing scope(*this);
+  SmallVector<PackedOperand> packed = packedOperandsOf(nest, oneBlock ? known : nest.columns);
+  // The copies of rows come after the packed operands.
+  bool fills = scratchForRows(nest) == 0 &&
+               llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
+  for (PackedOperand &operand : packed)
+    if (!fills || !canFill(operand))
+      pack(operand, outer, start, end);
+  Value first = lower;
+  if (fills) {
+    FailureOr<Value> left = emitFillingTile(nest, lower, upper, outer, columns, packed, store);
+    if (failed(left))
+      return failure();
+    first = *left;
+  }
+  return overRowChunks(nest, outer, first, upper, [&](Value from, Value to) {
+    return emitRowTiles(nest, from, to, outer, [&](ArrayRef<Position> rows) {
+      return emitLaneLoop(nest, columns.first, columns.second, rows, store);
+    });
+  });
+}
+
+// How many whole tiles to take of `count` rows, when as many of one row less take the rest: 197 rows are 22
+// tiles of 8 and 3 of 7, which keep the processor as busy. Null when tiles are short, or divide the rows.
+std::pair<Value, Value> KernelEmitter::evenTiles(const Nest &nest, int64_t size, Value count) {
+  int64_t rows = nest.rows, less = rows - 1;
+  if (rows < 4 || ShapedType::isDynamic(size) || size < rows * less || size % rows == 0)
+    return {};
+  Value wide = indexConstant(rows), narrow = indexConstant(less);
+  Value rest = binary<arith::RemUIOp>(count, wide);
+  Value missing = binary<arith::RemUIOp>(binary<arith::SubIOp>(wide, rest), wide);
+  Value inNarrow = binary<arith::MulIOp>(missing, narrow);
+  // A thread may have too few rows for this; then none are narrow.
+  Value enough = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ule, inNarrow, count);
+  inNarrow = builder.createOrFold<arith::SelectOp>(loc, enough, inNarrow, indexConstant(0));
+  Value inWide = binary<arith::SubIOp>(count, inNarrow);
+  return {binary<arith::SubIOp>(inWide, binary<arith::RemUIOp>(inWide, wide)), inNarrow};
+}
+
+// Tiles of rows; what is left over is halved until single rows are left.
+LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer,
+                                          Store inRows) {
+  int64_t count = nest.rowCount();
+  // A divisor of every row at which a tile begins.
+  int64_t begins = std::gcd(nest.tileOfUnits, nest.rows);
+  auto tiles = [&](int64_t rows, Value covered) {
+    Value middle = binary<arith::AddIOp>(lower, covered);
+    begins = std::gcd(begins, rows);
+    LogicalResult result = emitLoop(lower, middle, indexConstant(rows), [&](Value base) {
+      SmallVector<Position> extended;
+      for (int64_t i = 0; i < rows; ++i)
+        extended.push_back(rowPosition(nest, outer, base, i, begins));
+      return inRows(extended);
+    });
+    lower = middle;
+    return result;
+  };
+  auto [inWide, inNarrow] = evenTiles(nest, count, binary<arith::SubIOp>(upper, lower));
+  if (inWide && (failed(tiles(nest.rows, inWide)) || failed(tiles(nest.rows - 1, inNarrow))))
+    return failure();
+  if (takesWholeTiles(count, nest.rows))
+    return tiles(nest.rows, binary<arith::SubIOp>(upper, lower));
+  for (int64_t rows = inWide ? llvm::bit_floor<uint64_t>(nest.rows - 1) : nest.rows; rows >= 1;
+       rows = llvm::bit_floor<uint64_t>(rows - 1)) {
+    Value step = indexConstant(rows);
+    Value left = binary<arith::SubIOp>(upper, lower);
+    if (failed(tiles(rows, binary<arith::MulIOp>(binary<arith::DivUIOp>(left, step), step))))
+      return failure();
+    if (rows == 1)
+      break;
+  }
+  return success();
+}

@@ -1,0 +1,117 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-emit-cpu`: a function for each kernel.
+
+#include "KernelEmitter.h"
+#include "adjoint/Codegen/Kernel/NormalizeKernel.h"
+#include "adjoint/Codegen/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Support/NumericOption.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_EMITCPUPASS
+#include "adjoint/Codegen/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+class EmitCPUPass : public ad::impl::EmitCPUPassBase<EmitCPUPass> {
+public:
+  using EmitCPUPassBase::EmitCPUPassBase;
+
+private:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    std::optional<TileTable> table = findTiles(tiles, vectorWidth);
+    if (!table) {
+      emitError(module.getLoc(), "unknown table of tiles '") << tiles << "', expected large or small";
+      return signalPassFailure();
+    }
+    if (failed(verifyVectorBytes(module, vectorWidth)) ||
+        failed(requireStage(getOperation(), Stage::planned)))
+      return signalPassFailure();
+    for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
+      if (failed(normalizeKernel(kernel)))
+        return signalPassFailure();
+      func::FuncOp function = emitWork(kernel, "", cpu::KernelEmitter::Work::all, *table);
+      if (!function || failed(emitEstimate(kernel, function, *table)) ||
+          failed(emitPartialReductions(kernel, function, *table)))
+        return signalPassFailure();
+      kernel.erase();
+    }
+  }
+
+  // A lane holds 32 bits on average; f64 takes two registers.
+  cpu::KernelEmitter emitterOf(KernelOp kernel, func::FuncOp function, const TileTable &table) {
+    return cpu::KernelEmitter(kernel, function, vectorWidth / 4, table, dotProducts);
+  }
+
+  // Null after a diagnostic.
+  func::FuncOp emitWork(KernelOp kernel, StringRef suffix, cpu::KernelEmitter::Work work,
+                        const TileTable &table) {
+    Type index = IndexType::get(&getContext()), pointer = LLVM::LLVMPointerType::get(&getContext());
+    SmallVector<Type> range = {index, index};
+    if (work != cpu::KernelEmitter::Work::all)
+      range.insert(range.begin(), pointer);
+    func::FuncOp function = declare(kernel, suffix, range, {});
+    cpu::KernelEmitter emitter = emitterOf(kernel, function, table);
+    emitter.setWork(work);
+    if (failed(emitter.emit()))
+      return nullptr;
+    std::optional<int64_t> known = emitter.knownNanoseconds();
+    if (known && work == cpu::KernelEmitter::Work::all)
+      function->setAttr(kNanosecondsAttr, OpBuilder(kernel).getI64IntegerAttr(*known));
+    OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
+    func::ReturnOp::create(atEnd, kernel.getLoc());
+    return function;
+  }
+
+  // Where only the run knows the sizes, a function of them says how long the kernel takes.
+  LogicalResult emitEstimate(KernelOp kernel, func::FuncOp function, const TileTable &table) {
+    if (function->hasAttr(kNanosecondsAttr))
+      return success();
+    func::FuncOp estimate = declare(kernel, kNanosecondsSuffix, {}, IndexType::get(&getContext()));
+    return emitterOf(kernel, estimate, table).emitNanoseconds();
+  }
+
+  LogicalResult emitPartialReductions(KernelOp kernel, func::FuncOp function, const TileTable &table) {
+    Type index = IndexType::get(&getContext());
+    func::FuncOp sizes = declare(kernel, kPartialSizesSuffix, {}, {index, index});
+    cpu::KernelEmitter emitter = emitterOf(kernel, sizes, table);
+    FailureOr<int64_t> threads = emitter.emitSizesOfPartialReductions();
+    if (failed(threads))
+      return failure();
+    if (*threads == 0) {
+      sizes.erase();
+      return success();
+    }
+    function->setAttr(kPartialReductionsAttr, OpBuilder(kernel).getI64IntegerAttr(*threads));
+    return success(emitWork(kernel, kPartialSuffix, cpu::KernelEmitter::Work::partial, table) &&
+                   emitWork(kernel, kMergeSuffix, cpu::KernelEmitter::Work::merge, table));
+  }
+
+  // Per tensor a pointer and its dynamic sizes, scalars as they are; the same for the results; then `more`.
+  static func::FuncOp declare(KernelOp kernel, StringRef suffix, TypeRange more, TypeRange results) {
+    OpBuilder builder(kernel);
+    Type index = builder.getIndexType(), pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    SmallVector<Type> types;
+    auto add = [&](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      types.push_back(tensor ? pointer : type);
+      if (tensor)
+        types.append(tensor.getNumDynamicDims(), index);
+    };
+    llvm::for_each(kernel.getArgumentTypes(), add);
+    llvm::for_each(kernel.getResultTypes(), add);
+    llvm::append_range(types, more);
+    auto function = func::FuncOp::create(builder, kernel.getLoc(), (kernel.getSymName() + suffix).str(),
+                                         builder.getFunctionType(types, results));
+    function.setPrivate();
+    function.addEntryBlock();
+    return function;
+  }
+};
+} // namespace

@@ -1,0 +1,189 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operands and results that come from beyond the caches: memory is to be busy while something is computed.
+// Of a kernel over rows, the last sum along a row fetches the lines that the row will be stored to. The next
+// row is fetched by the loop with the most work, which is that sum where it keeps values, else the loop that
+// stores. A tile of a contraction fetches the rows of the next one.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+// A tensor beyond this size does not stay in the caches from one kernel to the next.
+static constexpr int64_t kPrefetchBytes = 1024 * 1024;
+static constexpr int64_t kLineBytes = 64;
+
+static bool isBeyond(Type type, int64_t bytes) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() &&
+         tensor.getNumElements() * memoryBytes(tensor.getElementType()) > bytes;
+}
+
+bool cpu::isFromMemory(Type type) { return isBeyond(type, kPrefetchBytes); }
+
+bool cpu::isSweptFaster(Type type) {
+  constexpr int64_t kPageBytes = 4096, kSharedCacheBytes = 8 * 1024 * 1024;
+  if (!isFromMemory(type))
+    return false;
+  auto tensor = cast<RankedTensorType>(type);
+  bool pagesApart = tensor.getShape().back() * memoryBytes(tensor.getElementType()) % kPageBytes == 0;
+  return !pagesApart || isBeyond(type, kSharedCacheBytes);
+}
+
+static bool isLarge(Type type, ArrayRef<int64_t> space) {
+  return isBeyond(type, kPrefetchBytes) && cast<RankedTensorType>(type).getShape() == space;
+}
+
+SmallVector<Value> KernelEmitter::largeInputs(const Nest &space) {
+  SmallVector<Value> inputs;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    if (isLarge(argument.getType(), space.shape))
+      inputs.push_back(argument);
+  return inputs;
+}
+
+void KernelEmitter::chooseFetched(const Nest &space) {
+  passesLeft = 0;
+  nextRowFetched = false;
+  fetchedInputs.clear();
+  fetchedResults.clear();
+  for (Value input : largeInputs(space))
+    fetchedInputs.push_back(buffers.find(input)->second);
+  for (auto [buffer, type] : llvm::zip_equal(results, kernel.getResultTypes()))
+    if (isLarge(type, space.shape))
+      fetchedResults.push_back(buffer);
+}
+
+// The lines that a vector at the position covers, so many rows ahead.
+void KernelEmitter::fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead,
+                               bool toWrite) {
+  int64_t step;
+  Value indices, index = linearIndex(buffer, position, step, indices);
+  Value first =
+      binary<arith::AddIOp>(index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
+  int64_t bytes = memoryBytes(buffer.element);
+  for (int64_t byte = 0; byte < lanes * bytes; byte += kLineBytes) {
+    Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
+    LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/toWrite, kFirstLevel, /*cache=*/1);
+  }
+}
+
+// The line that lies `bytes` behind the position.
+void KernelEmitter::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
+  int64_t step;
+  Value indices, index = linearIndex(buffer, position, step, indices);
+  Value line = binary<arith::AddIOp>(index, indexConstant(bytes / memoryBytes(buffer.element)));
+  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/0, level, /*cache=*/1);
+}
+
+// In the loop of a sum, at the vector that starts at `element` of the row.
+void KernelEmitter::fetchInSum(linalg::GenericOp sum, Value element) {
+  SmallVector<unsigned> reduced;
+  sum.getReductionDims(reduced);
+  if (passesLeft != 1 || fetchedResults.empty() || reduced.size() != 1 ||
+      ArrayRef<int64_t>(fetchedResults.front().shape) != ArrayRef<int64_t>(sum.getStaticLoopRanges()) ||
+      reduced.front() + 1 != fetchedResults.front().shape.size())
+    return;
+  Position position(savedRow);
+  position.push_back({element, 1, nullptr});
+  for (const Buffer &result : fetchedResults)
+    fetchLines(result, position, /*rowsAhead=*/0, /*toWrite=*/true);
+  if (saved.empty())
+    return;
+  nextRowFetched = true;
+  for (const Buffer &input : fetchedInputs)
+    fetchLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
+}
+
+// In the loop that stores the results of a row.
+void KernelEmitter::fetchNextRow(ArrayRef<Position> positions) {
+  if (lanes == 1 || nextRowFetched)
+    return;
+  for (const Buffer &input : fetchedInputs)
+    for (const Position &position : positions)
+      fetchLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
+}
+
+// In the loop over K of chains side by side whose operand lies along K, at step `first`. It reads a line of
+// each row in turn, a page or more apart. One row after the other is fetched ahead, a good part of a page
+// at once.
+void KernelEmitter::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
+  constexpr int64_t kLinesAtOnce = 16;
+  SmallVector<unsigned> reduced;
+  generic.getReductionDims(reduced);
+  for (OpOperand *operand : operandsToTranspose(generic, loops)) {
+    auto found = buffers.find(operand->get());
+    if (found == buffers.end()) // computed inside the kernel
+      continue;
+    const Buffer &buffer = found->second;
+    // A step of the loop reads a line of each row; after as many steps as there are rows comes the next span.
+    int64_t perLine = kLineBytes / memoryBytes(buffer.element);
+    if (groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
+        lanes != kLinesAtOnce)
+      continue;
+    Value line = indexConstant(perLine), span = indexConstant(kLinesAtOnce * perLine);
+    Value row = binary<arith::RemUIOp>(binary<arith::DivUIOp>(first, line), indexConstant(lanes));
+    SmallVector<Index> ahead(loops);
+    for (Index &index : ahead)
+      if (!index.isUniform())
+        index = {binary<arith::AddIOp>(index.base, row), 0, nullptr};
+    Value number = binary<arith::AddIOp>(binary<arith::DivUIOp>(first, span), indexConstant(1));
+    ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
+    Position position = apply(generic.getMatchingIndexingMap(operand), ahead);
+    for (int64_t i = 0; i < kLinesAtOnce; ++i)
+      fetchAhead(buffer, position, i * kLineBytes, kSecondLevel);
+  }
+}
+
+// Where the block of the right operand that the caches hold has few columns, its tiles of rows follow each
+// other so fast that the processor, which does not look ahead from one to the next, waits for each.
+bool KernelEmitter::hasNarrowBlocks(int64_t depth, int64_t elementBytes) {
+  constexpr int64_t kFewColumns = 64;
+  return !ShapedType::isDynamic(depth) && depth * elementBytes * kFewColumns >= tiles.blockBytes;
+}
+
+// The left operand of a tile: one that has its rows, not its columns, and lies along the reduced axis.
+OpOperand *KernelEmitter::leftOperand(linalg::GenericOp product, unsigned rowLoop) {
+  for (OpOperand *operand : product.getDpsInputOperands()) {
+    AffineMap map = product.getMatchingIndexingMap(operand);
+    if (buffers.count(operand->get()) && map.isProjectedPermutation() && map.isFunctionOfDim(rowLoop) &&
+        !map.isFunctionOfDim(rowLoop + 1) && map.isFunctionOfDim(rowLoop + 2) &&
+        map.getResults().back() == builder.getAffineDimExpr(rowLoop + 2))
+      return operand;
+  }
+  return nullptr;
+}
+
+// Of the rows that the tile below this one reads, so many elements as this one has read.
+void KernelEmitter::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops,
+                                  Value depth) {
+  unsigned rank = loops.front().size(), rowLoop = rank - 3;
+  if (lanes == 1 || rank < 3 || product.getNumReductionLoops() != 1)
+    return;
+  OpOperand *left = leftOperand(product, rowLoop);
+  if (!left)
+    return;
+  const Buffer &buffer = buffers.find(left->get())->second;
+  SmallVector<int64_t> sizes = product.getStaticLoopRanges();
+  llvm::SmallDenseSet<Value> rows;
+  for (const SmallVector<Index> &each : loops)
+    rows.insert(each[rowLoop].base);
+  int64_t bytes = memoryBytes(buffer.element), count = rows.size(), perLine = kLineBytes / bytes;
+  if (!isBeyond(left->get().getType(), tiles.straightBytes) || sizes[rowLoop] <= count ||
+      !hasNarrowBlocks(sizes.back(), bytes))
+    return;
+  // One line per step: in the steps that a line covers, each row comes at least once.
+  Value turn =
+      binary<arith::RemUIOp>(depth, indexConstant(std::min<int64_t>(llvm::PowerOf2Ceil(count), perLine)));
+  Value line = binary<arith::SubIOp>(depth, binary<arith::RemUIOp>(depth, indexConstant(perLine)));
+  SmallVector<Index> next(loops.front());
+  next.back() = {line, 0, nullptr};
+  Value row = binary<arith::AddIOp>(next[rowLoop].base, turn);
+  next[rowLoop] = {binary<arith::AddIOp>(row, indexConstant(count)), 0, nullptr};
+  int64_t step;
+  Value indices,
+      index = linearIndex(buffer, apply(product.getMatchingIndexingMap(left), next), step, indices);
+  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, index), /*rw=*/0, kSecondLevel, /*cache=*/1);
+}

@@ -1,0 +1,126 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels over rows: softmax, norms and their derivatives. For each row the values that belong to the whole
+// row are computed and stored first, then a loop of vectors goes along it.
+
+#include "KernelEmitter.h"
+#include "adjoint/Codegen/Kernel/RowShape.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+// The result whose shape is the iteration space, when every other one has that shape or one element per row.
+std::optional<unsigned> KernelEmitter::rowSpaceOf(ValueRange roots) {
+  for (unsigned number = 0; number < roots.size(); ++number) {
+    Value space = roots[number];
+    auto fits = [&](Value root) {
+      auto generic = root.getDefiningOp<linalg::GenericOp>();
+      bool isValue = buffers.count(root) || root.getDefiningOp<linalg::FillOp>() ||
+                     root.getDefiningOp<tensor::ExtractSliceOp>() ||
+                     (generic && generic.getNumResults() == 1);
+      return isValue && (shapeOf(root) == shapeOf(space) || isRowShape(shapeOf(root), shapeOf(space)));
+    };
+    if (llvm::all_of(roots, fits))
+      return number;
+  }
+  return std::nullopt;
+}
+
+LogicalResult KernelEmitter::emitRows(ValueRange roots, unsigned space) {
+  Nest whole = nestOver(results[space], roots[space]);
+  Nest rows = whole;
+  rows.shape.pop_back();
+  rows.sizes.pop_back();
+  rows.roots.clear();
+  rows.vectorize = false;
+  rows.rows = rowsTogether(roots, whole);
+  chooseShortRowsOf(rows, whole);
+  chooseUnitsOfRows(rows);
+  declareUnits({{space, rows.unitLoops}});
+  return emitNest(rows, [&](ArrayRef<Position> positions) {
+    return lanes > 1 ? emitShortRowsAt(roots, whole, positions.front()) : emitRowsAt(roots, whole, positions);
+  });
+}
+
+// Two rows, so that one waits for its sums while the other is read; one where the code is long, where a row's
+// values are kept, and where rows come from beyond the caches, in which a second stream costs more than it
+// hides.
+int64_t KernelEmitter::rowsTogether(ValueRange roots, const Nest &space) {
+  if (!largeInputs(space).empty())
+    return 1;
+  bool isCheap = llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
+    return isExpensive(generic) && llvm::any_of(generic.getResultTypes(), [&](Type type) {
+             return cast<RankedTensorType>(type).getShape() == ArrayRef<int64_t>(space.shape);
+           });
+  });
+  constexpr int64_t kShortCode = 24;
+  return isCheap && llvm::range_size(kernel.getBody().getOps<linalg::GenericOp>()) <= kShortCode ? 2 : 1;
+}
+
+KernelEmitter::RowRoots KernelEmitter::splitByRow(ValueRange roots, ArrayRef<int64_t> space) {
+  RowRoots split;
+  for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
+    bool full = ArrayRef<int64_t>(buffer.shape) == space;
+    (full ? split.whole : split.perRow).push_back(root);
+    (full ? split.wholeBuffers : split.perRowBuffers).push_back(buffer);
+  }
+  return split;
+}
+
+// All values of the rows are read before the first is stored, since a result may lie in the place of an
+// operand.
+LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows) {
+  Scope scope(*this);
+  RowRoots split = splitByRow(roots, space.shape);
+  Position any(rows.front());
+  any.push_back(Index::varying());
+  chooseFetched(space);
+  if (rows.size() == 1)
+    chooseSaved(split.whole, space, any);
+  for (const Position &row : rows) {
+    Position along(row);
+    along.push_back(Index::varying());
+    Visited hoisted;
+    for (Value root : split.whole)
+      if (failed(hoist(root, along, hoisted)))
+        return failure();
+  }
+  if (failed(storePerRow(split.perRow, split.perRowBuffers, rows)))
+    return failure();
+  Nest along = space;
+  along.roots = split.whole;
+  along.vectors = 4 / rows.size();
+  SmallVector<Position> starts(rows);
+  int64_t last = space.shape.size() - 1;
+  Visited searched;
+  along.vectorize = llvm::none_of(split.whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
+  LogicalResult stored =
+      emitLoops(along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
+        fetchNextRow(positions);
+        return storeRoots(split.whole, split.wholeBuffers, positions);
+      });
+  saved.clear();
+  return stored;
+}
+
+LogicalResult KernelEmitter::storePerRow(ArrayRef<Value> roots, ArrayRef<Buffer> destinations,
+                                         ArrayRef<Position> rows) {
+  SmallVector<Value> values;
+  SmallVector<Position> places;
+  for (const Position &row : rows)
+    for (auto [root, buffer] : llvm::zip_equal(roots, destinations)) {
+      Position &place = places.emplace_back(row);
+      if (buffer.shape.size() > row.size())
+        place.push_back({indexConstant(0), 0, nullptr});
+      FailureOr<Value> value = evaluateOne(root, place);
+      if (failed(value))
+        return failure();
+      values.push_back(*value);
+    }
+  for (auto [i, place, value] : llvm::enumerate(places, values))
+    store(destinations[i % destinations.size()], place, value);
+  return success();
+}

@@ -1,0 +1,352 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-emit-gpu`: a function of the GPU for each kernel, and a declaration that tells the host
+// program how to launch it.
+
+#include "Contraction/WarpgroupEmitter.h"
+#include "Elementwise/ElementwiseEmitter.h"
+#include "Generic/NodeSizes.h"
+#include "Row/RowEmitter.h"
+#include "Transpose/TransposeEmitter.h"
+#include "adjoint/Codegen/Kernel/KernelAttributes.h"
+#include "adjoint/Codegen/Kernel/NormalizeKernel.h"
+#include "adjoint/Codegen/Kernel/WorkUnits.h"
+#include "adjoint/Codegen/Passes.h"
+#include "adjoint/Codegen/Target/Chips.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_EMITGPUPASS
+#include "adjoint/Codegen/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+using ::mlir::gpu::GPUFuncOp;
+using ::mlir::gpu::GPUModuleOp;
+
+namespace {
+class EmitGPUPass : public ad::impl::EmitGPUPassBase<EmitGPUPass> {
+public:
+  using EmitGPUPassBase::EmitGPUPassBase;
+
+private:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (failed(requireStage(getOperation(), Stage::planned)))
+      return signalPassFailure();
+    SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    if (kernels.empty())
+      return;
+    if (!findChip(chip)) {
+      emitError(module.getLoc(), "unknown chip '") << chip << "', expected " << chipNames();
+      return signalPassFailure();
+    }
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    auto isTaken = [&](StringRef name) { return SymbolTable::lookupSymbolIn(module, name) != nullptr; };
+    unsigned number = 0;
+    SmallString<16> name(kKernelModule);
+    if (isTaken(name))
+      name = SymbolTable::generateSymbolName<16>(kKernelModule, isTaken, number);
+    auto gpuModule = GPUModuleOp::create(builder, module.getLoc(), name);
+    for (KernelOp kernel : kernels)
+      if (failed(emit(kernel, gpuModule)))
+        return signalPassFailure();
+  }
+
+  LogicalResult emit(KernelOp kernel, GPUModuleOp gpuModule) {
+    if (failed(normalizeKernel(kernel)) || failed(refusePanels(kernel)))
+      return failure();
+    FailureOr<func::FuncOp> declared = emitDivided(kernel, gpuModule);
+    if (succeeded(declared) && !*declared)
+      declared = emitWhole(kernel, gpuModule);
+    if (failed(declared))
+      return failure();
+    kernel.erase();
+    return success();
+  }
+
+  FailureOr<func::FuncOp> emitWhole(KernelOp kernel, GPUModuleOp gpuModule) {
+    GPUFuncOp function = defineIn(gpuModule, kernel);
+    std::unique_ptr<device::GenericEmitter> emitter = emitterFor(kernel, function);
+    if (!emitter || failed(emitter->emit()))
+      return failure();
+    finish(kernel, function, *emitter);
+    return declare(kernel, function, emitter->getTiles());
+  }
+
+  // The functions of a kernel whose reductions the grid shares. Null when there is nothing to share, or only
+  // elements of operands tell the sizes.
+  FailureOr<func::FuncOp> emitDivided(KernelOp kernel, GPUModuleOp gpuModule) {
+    std::optional<device::Division> division = divisionOf(kernel);
+    if (!division)
+      return func::FuncOp();
+    GPUFuncOp partial = defineIn(gpuModule, kernel, kPartialSuffix);
+    std::unique_ptr<device::GenericEmitter> nodes = nodeEmitter(kernel, partial, *division);
+    if (failed(nodes->emitDivided(*division, cpu::KernelEmitter::Work::partial)))
+      return failure();
+    finish(kernel, partial, *nodes);
+    FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->getTiles().group);
+    if (failed(known))
+      return failure();
+    if (!*known) {
+      partial.erase();
+      return func::FuncOp();
+    }
+    declare(kernel, partial, nodes->getTiles());
+    GPUFuncOp merge = defineIn(gpuModule, kernel, kMergeSuffix);
+    device::GenericEmitter join(kernel, merge);
+    if (failed(join.emitDivided(*division, cpu::KernelEmitter::Work::merge)))
+      return failure();
+    finish(kernel, merge, join);
+    declare(kernel, merge, join.getTiles());
+    for (GPUFuncOp function : {partial, merge})
+      function->setAttr(kClassAttr, OpBuilder(kernel).getStringAttr("divided"));
+    reportDivision(kernel, *division);
+    FailureOr<func::FuncOp> whole =
+        division->always ? declareDivided(kernel, join.getTiles()) : emitWhole(kernel, gpuModule);
+    if (succeeded(whole))
+      (*whole)->setAttr(kPartialReductionsAttr,
+                        OpBuilder(kernel).getStringAttr(division->always ? "always" : "sizes"));
+    return whole;
+  }
+
+  static FailureOr<bool> emitNodeSizes(KernelOp kernel, const device::Division &division,
+                                       int64_t threadsOfNode) {
+    OpBuilder builder(kernel);
+    Type index = builder.getIndexType();
+    SmallVector<Type> types = argumentTypes(kernel);
+    types.push_back(index);
+    auto sizes =
+        func::FuncOp::create(builder, kernel.getLoc(), (kernel.getSymName() + kPartialSizesSuffix).str(),
+                             builder.getFunctionType(types, {index, index, index}));
+    sizes.setPrivate();
+    sizes.addEntryBlock();
+    FailureOr<bool> known = device::NodeSizes(kernel, sizes, division).emitSizes(threadsOfNode);
+    if (failed(known) || !*known)
+      sizes.erase();
+    return known;
+  }
+
+  static std::unique_ptr<device::GenericEmitter> nodeEmitter(KernelOp kernel, GPUFuncOp function,
+                                                             const device::Division &division) {
+    if (division.rows)
+      return std::make_unique<device::RowEmitter>(kernel, function, *division.rows, /*sharedBytes=*/0);
+    return std::make_unique<device::GenericEmitter>(kernel, function);
+  }
+
+  // Contractions that share tiles have blocks of threads enough, or their depth is split before.
+  static std::optional<device::Division> divisionOf(KernelOp kernel) {
+    std::string reason;
+    if (kernel.getKernelClass() == KernelClass::contraction && device::matchContraction(kernel, reason))
+      return std::nullopt;
+    std::optional<device::Rows> rows;
+    if (kernel.getKernelClass() == KernelClass::row)
+      rows = device::matchRows(kernel, reason);
+    return device::matchDivision(kernel, rows);
+  }
+
+  // What the code asks of the chip and of its launch.
+  static void finish(KernelOp kernel, GPUFuncOp function, const device::GenericEmitter &emitter) {
+    OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
+    ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
+    // Left alone, ptxas may save registers for more blocks and spill others for it, or take all that there
+    // are.
+    if (int64_t most = emitter.mostRegisters())
+      function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), atEnd.getI32IntegerAttr(most));
+    else
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                        atEnd.getI32IntegerAttr(emitter.blocksTogether()));
+    int64_t threads = emitter.getTiles().blockThreads;
+    function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                      atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
+    function.walk([&](::mlir::gpu::ThreadIdOp id) { id.setUpperBoundAttr(atEnd.getIndexAttr(threads)); });
+    if (auto size = static_cast<int32_t>(emitter.getTiles().cluster); size > 1)
+      function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), atEnd.getDenseI32ArrayAttr({size, 1, 1}));
+    if (ArrayAttr maps = emitter.getTiles().tensorMaps)
+      function->setAttr(device::kTensorMapsAttr, maps);
+  }
+
+  // Operands are not packed before their kernels for GPUs.
+  static LogicalResult refusePanels(KernelOp kernel) {
+    for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
+      for (OpOperand &init : generic.getDpsInitsMutable())
+        if (llvm::any_of(generic.getMatchingIndexingMap(&init).getResults(),
+                         [](AffineExpr expr) { return isa<AffineBinaryOpExpr>(expr); }))
+          return generic.emitOpError(
+              "expected a projected permutation as the map of a result, but got one that "
+              "packs panels, which only the CPU has; write the result as it is");
+    return success();
+  }
+
+  // The emitter of the kernel's class, or the one that covers every kernel; null after a diagnostic.
+  std::unique_ptr<device::GenericEmitter> emitterFor(KernelOp kernel, GPUFuncOp function) {
+    StringRef wanted = stringifyKernelClass(kernel.getKernelClass());
+    std::string reason = ("the GPU has no emitter for class " + wanted).str();
+    if (kernel.getKernelClass() == KernelClass::generic)
+      reason = "no other class covers it";
+    if (kernel.getKernelClass() == KernelClass::contraction)
+      if (std::optional<device::Contraction> contraction = device::matchContraction(kernel, reason))
+        return contractionEmitter(kernel, function, *contraction);
+    if (kernel.getKernelClass() == KernelClass::elementwise) {
+      reportClass(kernel, function);
+      return std::make_unique<device::ElementwiseEmitter>(kernel, function);
+    }
+    if (kernel.getKernelClass() == KernelClass::row)
+      if (std::optional<device::Rows> rows = device::matchRows(kernel, reason)) {
+        reportClass(kernel, function);
+        return std::make_unique<device::RowEmitter>(kernel, function, *rows, findChip(chip)->sharedBytes);
+      }
+    if (kernel.getKernelClass() == KernelClass::transposition)
+      if (std::optional<device::Transposition> moved = device::matchTransposition(kernel, reason)) {
+        reportClass(kernel, function);
+        return std::make_unique<device::TransposeEmitter>(kernel, function, *moved);
+      }
+    reportGeneric(kernel, function, reason);
+    if (movesRuns(kernel))
+      return std::make_unique<device::ElementwiseEmitter>(kernel, function);
+    return std::make_unique<device::GenericEmitter>(kernel, function);
+  }
+
+  // Movements of all kinds: where nothing is summed, threads may take runs of elements.
+  static bool movesRuns(KernelOp kernel) {
+    return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), cpu::reduces) &&
+           llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsRuns);
+  }
+
+  // Whether the slice begins and ends where the longest runs do.
+  static bool insertsRuns(tensor::InsertSliceOp insert) {
+    RankedTensorType source = insert.getSourceType();
+    int64_t axis = device::contiguousAxis(insert.getDestType().getShape());
+    if (axis < 0 || source.getRank() != insert.getDestType().getRank())
+      return false;
+    int64_t length = device::kAccessBytes / cpu::memoryBytes(source.getElementType());
+    std::optional<int64_t> offset = getConstantIntValue(insert.getMixedOffsets()[axis]);
+    return offset && *offset % length == 0 && !source.isDynamicDim(axis) &&
+           source.getDimSize(axis) % length == 0 && getConstantIntValue(insert.getMixedStrides()[axis]) == 1;
+  }
+
+  std::unique_ptr<device::GenericEmitter> contractionEmitter(KernelOp kernel, GPUFuncOp function,
+                                                             device::Contraction contraction) {
+    // Instructions of warpgroups are those of this chip alone, not of later ones.
+    if (contraction.units == device::Units::TensorCores && chip == "sm_90a") {
+      std::string reason = device::whyNoWarpgroups(contraction);
+      if (reason.empty())
+        contraction.units = device::Units::Warpgroups;
+      else
+        remark::missed(kernel.getLoc(), remark::RemarkOpts::name("warpgroups").category("ad-gpu"))
+            << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
+    }
+    reportClass(kernel, function) << remark::metric("units", device::nameOf(contraction.units));
+    std::optional<device::ContractionTile> found = device::chooseTile(contraction, tile);
+    if (!found) {
+      refuseTile(kernel, contraction);
+      return nullptr;
+    }
+    if (contraction.units == device::Units::Warpgroups)
+      return std::make_unique<device::WarpgroupEmitter>(kernel, function, contraction, *found);
+    return std::make_unique<device::ContractionEmitter>(kernel, function, contraction, *found);
+  }
+
+  void refuseTile(KernelOp kernel, const device::Contraction &contraction) {
+    SmallVector<std::string> names;
+    for (const device::ContractionTile &known : device::tilesFor(contraction))
+      names.push_back(known.name());
+    kernel.emitOpError("unknown tile '")
+        << tile << "' of " << device::nameOf(contraction.units) << ", expected " << llvm::join(names, " or ");
+  }
+
+  // Names the class on the kernel too, for figures that are counted when it runs.
+  static remark::detail::InFlightRemark reportClass(KernelOp kernel, GPUFuncOp function) {
+    StringRef name = stringifyKernelClass(kernel.getKernelClass());
+    function->setAttr(kClassAttr, StringAttr::get(kernel.getContext(), name));
+    // A remark keeps no copy of its name.
+    auto title = StringAttr::get(kernel.getContext(), name + "-class");
+    auto report = remark::passed(kernel.getLoc(), remark::RemarkOpts::name(title).category("ad-gpu"));
+    report << remark::metric("kernel", kernel.getSymName());
+    return report;
+  }
+
+  static void reportDivision(KernelOp kernel, const device::Division &division) {
+    remark::passed(kernel.getLoc(), remark::RemarkOpts::name("divided-reduction").category("ad-gpu"))
+        << remark::metric("kernel", kernel.getSymName())
+        << remark::metric("divided", division.always ? "always" : "by its sizes");
+  }
+
+  static void reportGeneric(KernelOp kernel, GPUFuncOp function, StringRef reason) {
+    StringRef name = stringifyKernelClass(KernelClass::generic);
+    function->setAttr(kClassAttr, StringAttr::get(kernel.getContext(), name));
+    remark::missed(kernel.getLoc(), remark::RemarkOpts::name("generic-class").category("ad-gpu"))
+        << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
+  }
+
+  // Per tensor a pointer and its dynamic sizes, scalars as they are; then the same for each result.
+  static SmallVector<Type> argumentTypes(KernelOp kernel) {
+    Type index = IndexType::get(kernel.getContext()),
+         pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+    SmallVector<Type> types;
+    for (Type type : llvm::concat<const Type>(kernel.getArgumentTypes(), kernel.getResultTypes())) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      types.push_back(tensor ? pointer : type);
+      if (tensor)
+        types.append(tensor.getNumDynamicDims(), index);
+    }
+    return types;
+  }
+
+  // A function of a divided kernel has a suffix, and the memory of the nodes and their leaves as arguments.
+  static GPUFuncOp defineIn(GPUModuleOp gpuModule, KernelOp kernel, StringRef suffix = "") {
+    OpBuilder builder = OpBuilder::atBlockEnd(gpuModule.getBody());
+    SmallVector<Type> types = argumentTypes(kernel);
+    if (!suffix.empty())
+      types.append({LLVM::LLVMPointerType::get(kernel.getContext()), builder.getIndexType()});
+    auto function = GPUFuncOp::create(builder, kernel.getLoc(), (kernel.getSymName() + suffix).str(),
+                                      builder.getFunctionType(types, {}));
+    function->setAttr(::mlir::gpu::GPUDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+    return function;
+  }
+
+  // What the host program has to know; the launch keeps the symbol that it names.
+  static func::FuncOp declare(KernelOp kernel, GPUFuncOp function, const device::TileCount &tiles) {
+    return declare(kernel, function.getName(), function.getFunctionType(), tiles);
+  }
+
+  // One that only has the functions beside it.
+  static func::FuncOp declareDivided(KernelOp kernel, const device::TileCount &tiles) {
+    return declare(kernel, kernel.getSymName(),
+                   FunctionType::get(kernel.getContext(), argumentTypes(kernel), {}), tiles);
+  }
+
+  static func::FuncOp declare(KernelOp kernel, StringRef name, FunctionType type,
+                              const device::TileCount &tiles) {
+    OpBuilder builder(kernel);
+    auto declaration = func::FuncOp::create(builder, kernel.getLoc(), name, type);
+    declaration.setPrivate();
+    declaration->setAttr("ad.tiles", builder.getStringAttr(tiles.takers));
+    declaration->setAttr("ad.space", builder.getDenseI64ArrayAttr({tiles.result, tiles.axes}));
+    if (tiles.blocks > 0)
+      declaration->setAttr("ad.blocks", builder.getI64IntegerAttr(tiles.blocks));
+    if (tiles.resident > 0)
+      declaration->setAttr("ad.resident", builder.getI64IntegerAttr(tiles.resident));
+    if (tiles.cluster > 1)
+      declaration->setAttr("ad.cluster", builder.getI64IntegerAttr(tiles.cluster));
+    if (!tiles.tile.empty())
+      declaration->setAttr("ad.tile", builder.getDenseI64ArrayAttr(tiles.tile));
+    if (tiles.blockThreads != device::kBlockThreads)
+      declaration->setAttr("ad.threads", builder.getI64IntegerAttr(tiles.blockThreads));
+    if (tiles.sharedBytes > 0)
+      declaration->setAttr("ad.shared_bytes", builder.getI64IntegerAttr(tiles.sharedBytes));
+    if (tiles.tensorMaps)
+      declaration->setAttr(device::kTensorMapsAttr, tiles.tensorMaps);
+    if (tiles.run > 1)
+      declaration->setAttr("ad.run", builder.getI64IntegerAttr(tiles.run));
+    if (tiles.group > 1)
+      declaration->setAttr("ad.group", builder.getI64IntegerAttr(tiles.group));
+    return declaration;
+  }
+};
+} // namespace

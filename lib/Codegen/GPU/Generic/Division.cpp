@@ -1,0 +1,165 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "../../CPU/KernelEmitter.h"
+#include "NodeSizes.h"
+#include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+// Elements of a leaf where the order is free.
+static constexpr int64_t kSelectedTogether = 512;
+// A kernel is divided when each thread saves so many elements: reading them takes longer than one more
+// launch.
+static constexpr int64_t kLeastSaved = 256;
+// With more results than that, each has a thread.
+static constexpr int64_t kManyResults = 8192;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+static SmallVector<int64_t> longAxes(Value value) {
+  return llvm::filter_to_vector(shapeOf(value), [](int64_t size) { return size != 1; });
+}
+
+int64_t device::leafLength(KernelOp kernel, linalg::GenericOp reduction) {
+  return reduction.getNumResults() == 1 ? kernel.getOrderAttr().getLength() : kSelectedTogether;
+}
+
+int64_t device::shortLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division) {
+  int64_t leaf = leafLength(kernel, reduction);
+  return std::max(leaf * division.blocksAtOnce, leaf + kLeastSaved);
+}
+
+//===- Selections ---------------------------------------------------------===//
+
+static bool isStrict(arith::CmpIPredicate predicate) {
+  using Predicate = arith::CmpIPredicate;
+  return predicate == Predicate::slt || predicate == Predicate::sgt || predicate == Predicate::ult ||
+         predicate == Predicate::ugt;
+}
+
+static bool isEquality(arith::CmpIPredicate predicate) {
+  return predicate == arith::CmpIPredicate::eq || predicate == arith::CmpIPredicate::ne;
+}
+
+static bool isNumber(Type type) { return type.isIntOrFloat(); }
+
+// A later element replaces an earlier one only when its key, which the first accumulator keeps, is better
+// than that one's. Keys are integers, which have no NaN.
+std::optional<Selection> device::matchSelection(linalg::GenericOp reduction) {
+  if (matchReduction(reduction).form != ReductionForm::selection)
+    return std::nullopt;
+  Selection selection;
+  auto accumulators = reduction.getRegionOutputArgs();
+  for (Value yielded : reduction.getBlock()->getTerminator()->getOperands())
+    selection.choices.push_back(yielded.getDefiningOp());
+  auto first = cast<arith::SelectOp>(selection.choices.front());
+  auto comparison = first.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!comparison || isEquality(comparison.getPredicate()))
+    return std::nullopt;
+  bool replacesIfTrue = first.getFalseValue() == accumulators.front();
+  Value key = replacesIfTrue ? first.getTrueValue() : first.getFalseValue();
+  bool comparesKeys = llvm::is_contained(comparison->getOperands(), key) &&
+                      llvm::is_contained(comparison->getOperands(), Value(accumulators.front()));
+  bool keepsFirst = isStrict(comparison.getPredicate()) == replacesIfTrue;
+  // Nothing else may read what was selected before.
+  bool onlySelects = llvm::all_of(llvm::enumerate(accumulators), [&](auto each) {
+    return llvm::all_of(each.value().getUsers(), [&](Operation *user) {
+      return user == selection.choices[each.index()] || (each.index() == 0 && user == comparison);
+    });
+  });
+  AffineMap map = reduction.getMatchingIndexingMap(reduction.getDpsInitOperand(0));
+  bool oneMap = llvm::all_of(reduction.getDpsInitsMutable(), [&](OpOperand &init) {
+    return reduction.getMatchingIndexingMap(&init) == map &&
+           isNumber(getElementTypeOrSelf(init.get().getType()));
+  });
+  if (key == accumulators.front() || !comparesKeys || !keepsFirst || !onlySelects || !oneMap)
+    return std::nullopt;
+  selection.comparison = comparison;
+  return selection;
+}
+
+SmallVector<Value> device::joinSelections(OpBuilder &builder, Location loc, linalg::GenericOp reduction,
+                                          ValueRange left, ValueRange right) {
+  Selection selection = *matchSelection(reduction);
+  auto accumulators = reduction.getRegionOutputArgs();
+  auto comparison = cast<arith::CmpIOp>(selection.comparison);
+  auto keyOf = [&](Value operand) { return operand == accumulators.front() ? left[0] : right[0]; };
+  Value condition = arith::CmpIOp::create(builder, loc, comparison.getPredicate(), keyOf(comparison.getLhs()),
+                                          keyOf(comparison.getRhs()));
+  SmallVector<Value> joined;
+  for (auto [i, choice] : llvm::enumerate(selection.choices)) {
+    bool keepsIfTrue = cast<arith::SelectOp>(choice).getTrueValue() == accumulators[i];
+    joined.push_back(arith::SelectOp::create(builder, loc, condition, keepsIfTrue ? left[i] : right[i],
+                                             keepsIfTrue ? right[i] : left[i]));
+  }
+  return joined;
+}
+
+//===- Kernels ------------------------------------------------------------===//
+
+// Whether parts of what it reduces can be joined, and are not sums of sums.
+static bool isDivisible(KernelOp kernel, linalg::GenericOp reduction) {
+  ReductionStructure structure = matchReduction(reduction);
+  bool joins = structure.form == ReductionForm::joined && kernel.getOrderAttr() &&
+               isNumber(getElementTypeOrSelf(reduction.getResult(0).getType()));
+  return (joins || matchSelection(reduction)) && llvm::none_of(reduction.getDpsInputs(), [](Value input) {
+           return isa<RankedTensorType>(input.getType()) && cpu::dependsOn(input, cpu::reduces);
+         });
+}
+
+// The reductions of a kernel all of whose results have one element for each of theirs.
+static SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel) {
+  auto reductions = llvm::filter_to_vector(kernel.getBody().getOps<linalg::GenericOp>(), cpu::reduces);
+  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+  bool inserts = !kernel.getBody().getOps<tensor::InsertSliceOp>().empty();
+  auto isOfRoots = [&](linalg::GenericOp reduction) {
+    return isDivisible(kernel, reduction) && longAxes(reduction.getResult(0)) == longAxes(roots.front());
+  };
+  bool oneShape = llvm::all_of(roots, [&](Value root) { return shapeOf(root) == shapeOf(roots.front()); });
+  return !inserts && oneShape && llvm::all_of(reductions, isOfRoots) ? reductions
+                                                                     : SmallVector<linalg::GenericOp>();
+}
+
+static bool usesLanes(KernelOp kernel, linalg::GenericOp reduction) {
+  return reduction.getNumResults() == 1 && kernel.getOrderAttr().isLanes();
+}
+
+// A block of threads sums a chunk with each of its groups; a thread, or the threads of a warp or of a group,
+// go through all of the other reductions.
+static void describeUndivided(KernelOp kernel, Division &division) {
+  bool lanes = llvm::any_of(division.reductions, [&](auto each) { return usesLanes(kernel, each); });
+  division.threadsOfResult = lanes ? kWarpThreads : 1;
+  if (!division.rows || !takesBlocks(kernel, *division.rows))
+    return;
+  division.threadsOfResult = kBlockThreads;
+  division.blocksAtOnce = kBlockThreads / (kWarpThreads / 2); // groups of half a warp
+}
+
+static bool isFewResults(const Division &division, int64_t results) {
+  return results < kUsualProcessors * kFewThreads / division.threadsOfResult;
+}
+
+std::optional<Division> device::matchDivision(KernelOp kernel, std::optional<Rows> rows) {
+  Division division;
+  division.reductions = divisibleReductions(kernel);
+  if (division.reductions.empty())
+    return std::nullopt;
+  division.rows = rows;
+  describeUndivided(kernel, division);
+  bool knowsLengths = true, isLong = false;
+  for (linalg::GenericOp reduction : division.reductions) {
+    int64_t total = reducedElements(reduction);
+    knowsLengths &= !ShapedType::isDynamic(total);
+    isLong |= ShapedType::isDynamic(total) || total > shortLength(kernel, reduction, division);
+  }
+  ArrayRef<int64_t> shape = shapeOf(division.reductions.front().getResult(0));
+  bool knowsResults = !ShapedType::isDynamicShape(shape);
+  int64_t results = knowsResults ? ShapedType::getNumElements(shape) : ShapedType::kDynamic;
+  division.joinsByThreads = knowsResults && results >= kManyResults;
+  if (!isLong || (knowsResults && !isFewResults(division, results)))
+    return std::nullopt;
+  division.always = knowsLengths && knowsResults;
+  return division;
+}

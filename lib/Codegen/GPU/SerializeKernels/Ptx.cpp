@@ -1,0 +1,113 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// PTX by LLVM's own code generator. The pass list is that of the CPU, for the same reason: our code comes in
+// the shape that it should have, and nothing may touch the rounding of float arithmetic.
+
+#include "Ptx.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// Declared by LLVM's table of targets; those of this process stay the only others that are set up.
+extern "C" {
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+static constexpr llvm::StringLiteral
+    passPipeline("function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
+                 "loop-mssa(licm),early-cse<memssa>)");
+
+static std::unique_ptr<llvm::TargetMachine> createMachine(const Chip &chip) {
+  static const bool initialized = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)initialized;
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return nullptr;
+  llvm::TargetOptions options;
+  // A multiply-add is fused only where the program says ad.fma.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, chip.name, ("+" + chip.ptx).str(), options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+}
+
+static LogicalResult optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (llvm::Error error = builder.parsePassPipeline(passes, passPipeline)) {
+    llvm::consumeError(std::move(error));
+    return failure();
+  }
+  passes.run(module, modules);
+  return success();
+}
+
+// LLVM ends the process when it cannot write a name. Local names with dots are changed by it.
+static LogicalResult checkNames(::mlir::gpu::GPUModuleOp kernels) {
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
+    bool kernel = function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+    if (!llvm::all_of(function.getName(), [&](char c) {
+          return llvm::isAlnum(c) || c == '_' || c == '$' || (c == '.' && !kernel);
+        }))
+      return function.emitOpError("has a name that PTX cannot write, expected letters, digits, _ and $");
+  }
+  return success();
+}
+
+FailureOr<std::string> ad::emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(chip);
+  if (!machine)
+    return kernels.emitError("this build of LLVM has no code generator for NVPTX");
+  if (failed(checkNames(kernels)))
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(kernels, context, kernels.getName());
+  if (!code)
+    return kernels.emitError("the kernels are not in the LLVM and NVVM dialects; run ad-lower-to-nvvm first");
+  code->setTargetTriple(machine->getTargetTriple());
+  code->setDataLayout(machine->createDataLayout());
+  std::string problem;
+  llvm::raw_string_ostream os(problem);
+  if (llvm::verifyModule(*code, &os))
+    return kernels.emitError("internal error: invalid LLVM IR: ") << problem;
+  if (failed(optimize(*code, *machine)))
+    return kernels.emitError("internal error: LLVM does not know the passes of the pipeline");
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return kernels.emitError("internal error: LLVM cannot write PTX");
+  passes.run(*code);
+  return std::string(text.begin(), text.end());
+}

@@ -1,0 +1,18 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// From a module of kernels in the LLVM and NVVM dialects to code of a GPU.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_SERIALIZEKERNELS_PTX_H
+#define ADJOINT_LIB_CODEGEN_GPU_SERIALIZEKERNELS_PTX_H
+
+#include "adjoint/Codegen/Target/Chips.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::ad {
+
+/// The PTX of the kernels; fails after a diagnostic.
+FailureOr<std::string> emitPtx(::mlir::gpu::GPUModuleOp kernels, const Chip &chip);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_SERIALIZEKERNELS_PTX_H

@@ -1,0 +1,22 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What the CUDA toolkit makes of PTX. Its programs are looked for in the variable named with each, in the
+// search path and in the usual folders. Both functions fail after a diagnostic at `op`.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_SERIALIZEKERNELS_TOOLKIT_H
+#define ADJOINT_LIB_CODEGEN_GPU_SERIALIZEKERNELS_TOOLKIT_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::ad {
+
+/// The code of one chip, by `ptxas` ($ADJOINT_PTXAS).
+FailureOr<std::string> assemble(Operation *op, StringRef ptx, StringRef chip);
+
+/// A fat binary with the PTX, which is that of `ptxChip`, and the code of each of the chips, by `ptxas` and
+/// `fatbinary` ($ADJOINT_FATBINARY). The driver takes the code of its chip, else it compiles the PTX.
+FailureOr<std::string> bundle(Operation *op, StringRef ptx, StringRef ptxChip, ArrayRef<std::string> chips);
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_SERIALIZEKERNELS_TOOLKIT_H

@@ -1,0 +1,95 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "adjoint/Codegen/Kernel/Contractions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// acc + f32(a) * f32(b), as the conversion of contractions writes it.
+static bool multipliesAndAddsBF16(linalg::GenericOp generic) {
+  Block *body = generic.getBlock();
+  auto fma = body->getTerminator()->getOperand(0).getDefiningOp<math::FmaOp>();
+  auto widens = [&](Value value, unsigned argument) {
+    auto widening = value.getDefiningOp<ConvertOp>();
+    return widening && widening.getInput() == body->getArgument(argument) &&
+           widening.getInput().getType().isBF16();
+  };
+  return fma && fma.getType().isF32() && widens(fma.getA(), 0) && widens(fma.getB(), 1) &&
+         fma.getC() == body->getArgument(2);
+}
+
+// Whether the operand's own type says that its contracted axis has an even size.
+static bool hasWholePairs(linalg::GenericOp contraction, OpOperand &operand, unsigned depthLoop) {
+  AffineMap map = contraction.getMatchingIndexingMap(&operand);
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  // Of a packed operand the layout says it.
+  if (type && type.hasStaticShape() && !map.isProjectedPermutation())
+    return contraction.getStaticLoopRanges()[depthLoop] % 2 == 0;
+  for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+    if (type && expr == getAffineDimExpr(depthLoop, map.getContext()))
+      return !type.isDynamicDim(axis) && type.getDimSize(axis) % 2 == 0;
+  return false;
+}
+
+bool ad::sumsPairs(linalg::GenericOp contraction, OrderAttr order) {
+  SmallVector<unsigned> reduced;
+  contraction.getReductionDims(reduced);
+  bool ordered = !order || (!order.isLanes() && order.getLength() % 2 == 0);
+  if (!contraction->hasAttr(kMmaAttr) || !ordered || reduced.size() != 1 ||
+      contraction.getNumDpsInputs() != 2 || contraction.getNumResults() != 1 ||
+      !multipliesAndAddsBF16(contraction))
+    return false;
+  return llvm::all_of(contraction.getDpsInputOperands(), [&](OpOperand *operand) {
+    return hasWholePairs(contraction, *operand, reduced.front());
+  });
+}
+
+bool ad::multipliesBytes(linalg::GenericOp contraction) {
+  if (contraction.getNumReductionLoops() != 1 || contraction.getNumDpsInputs() != 2 ||
+      contraction.getNumResults() != 1)
+    return false;
+  Block *body = contraction.getBlock();
+  auto widens = [&](Value value, unsigned argument) {
+    Operation *widening = value.getDefiningOp();
+    return isa_and_nonnull<ConvertOp, arith::ExtSIOp>(widening) &&
+           widening->getOperand(0) == body->getArgument(argument) &&
+           body->getArgument(argument).getType().isInteger(8);
+  };
+  auto add = body->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
+  if (!add || !add.getType().isInteger(32))
+    return false;
+  Value sum = body->getArgument(2), lhs = add.getLhs(), rhs = add.getRhs();
+  auto product = (lhs == sum ? rhs : lhs).getDefiningOp<arith::MulIOp>();
+  if ((lhs == sum) == (rhs == sum) || !product)
+    return false;
+  return (widens(product.getLhs(), 0) && widens(product.getRhs(), 1)) ||
+         (widens(product.getLhs(), 1) && widens(product.getRhs(), 0));
+}
+
+// Enough accumulators to hide the latency of a multiply-add, few enough for the registers, rows and columns
+// in the proportion that the result has. A tile of r rows and v vectors loads r + v values for r * v
+// multiply-adds.
+RegisterTile ad::chooseRegisterTile(const TileTable &table, int64_t rows, int64_t columns, int64_t lanes,
+                                    Type sum) {
+  auto most = [](int64_t size, int64_t limit) {
+    return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
+  };
+  rows = most(rows, table.rows);
+  int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / lanes, table.vectors);
+  // A lane of a register holds 32 bits.
+  int64_t registers = std::max<int64_t>(1, getElementTypeOrSelf(sum).getIntOrFloatBitWidth() / 32);
+  int64_t widest = llvm::bit_floor<uint64_t>(table.accumulators) / llvm::bit_floor<uint64_t>(rows);
+  vectors = std::clamp<int64_t>(widest / registers, 1, vectors);
+  rows = std::min(rows, table.accumulators / (vectors * registers));
+  // Beside the sums, a step holds the elements of the rows or of the vectors, one of the other, and, where
+  // there is no instruction that multiplies and adds, a product. Few rows stay together.
+  int64_t others = isa<FloatType>(getElementTypeOrSelf(sum)) ? 2 : 3;
+  auto fits = [&] {
+    return (rows * vectors + std::min(rows, vectors)) * registers + others <= table.registers;
+  };
+  while (rows * vectors > 1 && !fits())
+    --(vectors > 2 || rows <= 3 ? vectors : rows);
+  return {rows, vectors};
+}

@@ -1,0 +1,237 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What lowering host programs takes for granted: a memory plan for every tensor, and code for every kernel.
+
+#include "HostEmitter.h"
+#include "adjoint/Codegen/Kernel/Grid.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Transforms/HostProgram.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+/// Plans are attributes, so that they may come from a file.
+class PlanVerifier {
+public:
+  PlanVerifier(func::FuncOp function, const HostOptions &options) : function(function), options(options) {}
+  LogicalResult verify();
+
+private:
+  LogicalResult verify(Operation *op);
+  LogicalResult verifyKernel(LaunchOp launch);
+  LogicalResult verifyUnits(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyCompanions(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifySpace(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyDivided(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyMaps(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyClusters(LaunchOp launch, func::FuncOp kernel);
+  bool hasPlan(Operation *op, StringRef name, ValueRange values, bool optional = false) const;
+
+  func::FuncOp function;
+  const HostOptions &options;
+  int64_t buffers = 0;
+};
+} // namespace
+
+bool ad::isDeviceKernel(func::FuncOp function) {
+  auto tiles = function->getAttrOfType<StringAttr>("ad.tiles");
+  return function.isExternal() && tiles && function->hasAttrOfType<DenseI64ArrayAttr>("ad.space");
+}
+
+// One number per value; that of a tensor names a buffer.
+bool PlanVerifier::hasPlan(Operation *op, StringRef name, ValueRange values, bool optional) const {
+  if (!llvm::any_of(values.getTypes(), llvm::IsaPred<RankedTensorType>) && !optional)
+    return true;
+  auto plan = op->getAttrOfType<DenseI64ArrayAttr>(name);
+  if (!plan || plan.size() != static_cast<int64_t>(values.size()))
+    return false;
+  return llvm::all_of(llvm::zip_equal(plan.asArrayRef(), values), [&](auto pair) {
+    auto [number, value] = pair;
+    return number < buffers && (number >= 0 || optional || !isa<RankedTensorType>(value.getType()));
+  });
+}
+
+LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
+  if (!kernel || !(options.device ? isDeviceKernel(kernel) : kernel->hasAttr(kUnitsAttr)))
+    return launch.emitOpError("launches a kernel without code; run ")
+           << (options.device ? "ad-emit-gpu" : "ad-emit-cpu") << " first";
+  if (launch.getKernel().starts_with("ad_") || launch.getKernel().starts_with("adrt_"))
+    return launch.emitOpError("launches a kernel with a name like those of the runtime and of its data; run "
+                              "ad-outline-kernels first, which renames it");
+  if (launch.getNumResults() == 0)
+    return launch.emitOpError("has no results; the host program expects tensors, not destinations");
+  if (!options.device)
+    return verifyUnits(launch, kernel);
+  return failed(verifyDivided(launch, kernel)) ? failure() : verifySpace(launch, kernel);
+}
+
+// The functions beside a kernel whose reductions a grid shares (HostDivided.cpp).
+LogicalResult PlanVerifier::verifyDivided(LaunchOp launch, func::FuncOp kernel) {
+  if (!kernel->hasAttr(kPartialReductionsAttr))
+    return success();
+  auto when = kernel->getAttrOfType<StringAttr>(kPartialReductionsAttr);
+  if (!when || (when.getValue() != "always" && when.getValue() != "sizes"))
+    return launch.emitOpError(
+        "launches a kernel whose ad.partial_reductions does not say when; expected \"always\" or \"sizes\"");
+  Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  SmallVector<Type> sized(kernel.getArgumentTypes()), divided(sized), three(3, index);
+  sized.push_back(index);
+  divided.append({pointer, index});
+  func::FuncOp sizes = companionOf(kernel, kPartialSizesSuffix);
+  auto isPart = [&](StringRef suffix) {
+    func::FuncOp part = companionOf(kernel, suffix);
+    return part && isDeviceKernel(part) && part.getArgumentTypes() == ArrayRef(divided);
+  };
+  if (!sizes || sizes.isExternal() || sizes.getArgumentTypes() != ArrayRef(sized) ||
+      sizes.getResultTypes() != ArrayRef(three) || !isPart(kPartialSuffix) || !isPart(kMergeSuffix))
+    return launch.emitOpError(
+               "launches a kernel that has ad.partial_reductions, but not the functions beside it; "
+               "expected @")
+           << kernel.getSymName() << " with " << kPartialSizesSuffix << ", " << kPartialSuffix << " and "
+           << kMergeSuffix;
+  return verifySpace(launch, companionOf(kernel, kMergeSuffix));
+}
+
+// Whether the units are those of some results of the launch, each named once, and of axes of theirs.
+static bool namesAxesOf(LaunchOp launch, func::FuncOp kernel) {
+  std::optional<WorkUnits> units = unitsFromAttribute(kernel->getAttr(kUnitsAttr));
+  llvm::SmallDenseSet<int64_t> results;
+  auto isSpace = [&](const UnitSpace &space) {
+    if (space.result >= launch.getNumResults() || !results.insert(space.result).second)
+      return false;
+    int64_t rank = cast<RankedTensorType>(launch.getResult(space.result).getType()).getRank();
+    llvm::SmallDenseSet<int64_t> axes;
+    return llvm::all_of(space.loops, [&](const UnitLoop &loop) {
+      return llvm::all_of(loop.axes, [&](int64_t axis) { return axis < rank && axes.insert(axis).second; });
+    });
+  };
+  return units && !units->empty() && llvm::all_of(*units, isSpace);
+}
+
+LogicalResult PlanVerifier::verifyUnits(LaunchOp launch, func::FuncOp kernel) {
+  if (!namesAxesOf(launch, kernel))
+    return launch.emitOpError("launches a kernel whose ad.units names no axes of its results; expected "
+                              "[[RESULT, array<i64: STEP, AXIS, …>, …], …]");
+  return verifyCompanions(launch, kernel);
+}
+
+// The functions beside a kernel take its operands. Some have the memory of partial results and a range
+// behind.
+LogicalResult PlanVerifier::verifyCompanions(LaunchOp launch, func::FuncOp kernel) {
+  Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  ArrayRef<Type> arguments = kernel.getArgumentTypes();
+  if (kernel.getNumResults() > 0)
+    return launch.emitOpError(
+        "launches a kernel that returns values; expected it to write its results to memory");
+  if (arguments.size() < 2 || llvm::any_of(arguments.take_back(2), [&](Type type) { return type != index; }))
+    return launch.emitOpError(
+        "launches a kernel that takes no range of units; expected two index arguments last");
+  SmallVector<Type> operands(arguments.drop_back(2)), range(operands);
+  range.append({pointer, index, index});
+  auto has = [&](StringRef suffix, ArrayRef<Type> inputs, ArrayRef<Type> results) {
+    func::FuncOp companion = companionOf(kernel, suffix);
+    return companion && companion.getArgumentTypes() == inputs && companion.getResultTypes() == results;
+  };
+  auto nanoseconds = kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr);
+  bool isKnown = nanoseconds && nanoseconds.getType().isInteger(64) && nanoseconds.getInt() >= 0;
+  if (!isKnown && !has(kNanosecondsSuffix, operands, index))
+    return launch.emitOpError(
+               "launches a kernel without an estimate of its time; expected ad.nanoseconds, an i64, "
+               "or a function @")
+           << kernel.getSymName() << kNanosecondsSuffix << " of its operands that returns an index";
+  if (!kernel->hasAttr(kPartialReductionsAttr))
+    return success();
+  auto fewestThreads = kernel->getAttrOfType<IntegerAttr>(kPartialReductionsAttr);
+  if (!fewestThreads || !fewestThreads.getType().isInteger(64) || fewestThreads.getInt() < 1)
+    return launch.emitOpError(
+        "launches a kernel whose ad.partial_reductions is no number of threads; expected an "
+        "i64 from 1 on");
+  if (!has(kPartialSizesSuffix, operands, {index, index}) || !has(kPartialSuffix, range, {}) ||
+      !has(kMergeSuffix, range, {}))
+    return launch.emitOpError(
+               "launches a kernel that has ad.partial_reductions, but not the functions beside it; "
+               "expected @")
+           << kernel.getSymName() << " with " << kPartialSizesSuffix << ", " << kPartialSuffix << " and "
+           << kMergeSuffix;
+  if (!namesAxesOf(launch, companionOf(kernel, kMergeSuffix)))
+    return launch.emitOpError("launches a kernel whose function @")
+           << kernel.getSymName() << kMergeSuffix << " has no ad.units of the results";
+  return success();
+}
+
+// A result of the launch and some of its axes.
+LogicalResult PlanVerifier::verifySpace(LaunchOp launch, func::FuncOp kernel) {
+  auto space = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.space").asArrayRef();
+  int64_t results = launch.getNumResults();
+  if (space.size() != 2 || space[0] < 0 || space[0] >= results || space[1] < 0 ||
+      space[1] > cast<RankedTensorType>(launch.getResult(space[0]).getType()).getRank())
+    return launch.emitOpError("launches a kernel whose ad.space names no axes of its results");
+  auto tile = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.tile");
+  if (tile && (tile.size() > space[1] || llvm::any_of(tile.asArrayRef(), [](int64_t n) { return n < 1; })))
+    return launch.emitOpError("launches a kernel whose ad.tile is no tile of the axes that ad.space names");
+  for (StringRef count : {"ad.run", "ad.group", "ad.resident", "ad.cluster"})
+    if (auto number = dyn_cast_if_present<IntegerAttr>(kernel->getAttr(count));
+        kernel->hasAttr(count) && (!number || number.getInt() < 1))
+      return launch.emitOpError("launches a kernel whose ") << count << " is no positive number";
+  return failed(verifyClusters(launch, kernel)) ? failure() : verifyMaps(launch, kernel);
+}
+
+// The host counts whole ones.
+LogicalResult PlanVerifier::verifyClusters(LaunchOp launch, func::FuncOp kernel) {
+  auto cluster = kernel->getAttrOfType<IntegerAttr>("ad.cluster");
+  auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks");
+  if (cluster && !blocks && !kernel->hasAttr("ad.tile"))
+    return launch.emitOpError("launches a kernel that has ad.cluster, but neither ad.blocks nor ad.tile");
+  if (cluster && blocks && blocks.getInt() % cluster.getInt() != 0)
+    return launch.emitOpError("launches a kernel whose ad.blocks is no multiple of its ad.cluster");
+  return success();
+}
+
+// Of an operand, with a size for each of its axes.
+LogicalResult PlanVerifier::verifyMaps(LaunchOp launch, func::FuncOp kernel) {
+  auto isMap = [&](Attribute attribute) {
+    auto map = dyn_cast<DictionaryAttr>(attribute);
+    auto operand = map ? map.getAs<IntegerAttr>("operand") : IntegerAttr();
+    auto box = map ? map.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
+    if (!operand || !box || !map.getAs<IntegerAttr>("swizzle") || operand.getInt() < 0 ||
+        operand.getInt() >= static_cast<int64_t>(launch.getInputs().size()))
+      return false;
+    auto type = dyn_cast<RankedTensorType>(launch.getInputs()[operand.getInt()].getType());
+    return type && type.getRank() == box.size() && (!map.contains("tf32") || type.getElementType().isF32());
+  };
+  auto maps = kernel->getAttrOfType<ArrayAttr>(device::kTensorMapsAttr);
+  if (maps && !llvm::all_of(maps, isMap))
+    return launch.emitOpError("launches a kernel whose ad.tensor_maps describe no tiles of its operands");
+  return success();
+}
+
+LogicalResult PlanVerifier::verify(Operation *op) {
+  if (!isa<LaunchOp, FeedOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+    return success();
+  bool planned = hasPlan(op, "ad.buffer", op->getResults());
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    planned &= hasPlan(op, "ad.buffer_before", loop.getBeforeArguments());
+  if (isa<scf::ForOp>(op))
+    planned &= hasPlan(op, "ad.swap", op->getResults(), /*optional=*/true);
+  if (!planned)
+    return op->emitOpError("has no place in the memory plan; ") << howToReach(Stage::planned);
+  auto launch = dyn_cast<LaunchOp>(op);
+  return launch ? verifyKernel(launch) : success();
+}
+
+LogicalResult PlanVerifier::verify() {
+  std::optional<MemoryPlan> plan = MemoryPlan::read(function);
+  if (!plan)
+    return function.emitOpError("has no memory plan; ") << howToReach(Stage::planned);
+  buffers = plan->places.size();
+  if (failed(verifyHostProgram(function)))
+    return failure();
+  return failure(function.walk([&](Operation *op) { return WalkResult(verify(op)); }).wasInterrupted());
+}
+
+LogicalResult ad::verifyPlan(func::FuncOp function, const HostOptions &options) {
+  return PlanVerifier(function, options).verify();
+}

@@ -1,0 +1,103 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   Short floats as matrix instructions read and write them. */
+#ifndef ADJOINT_LIB_EMULATOR_MACHINE_INSTRUCTIONS_NUMBERS_H
+#define ADJOINT_LIB_EMULATOR_MACHINE_INSTRUCTIONS_NUMBERS_H
+
+#include "adjoint/Emulator/Abi.h"
+
+#include <cstring>
+
+namespace adsim {
+
+inline float floatFromBits(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+inline uint32_t bitsOfFloat(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+inline float fromBF16(uint16_t bits) { return floatFromBits(uint32_t(bits) << 16); }
+
+/// The multiplication moves the exponent to its place and normalises subnormals, all without rounding.
+inline float fromF16(uint16_t bits) {
+  constexpr float rebias = 0x1p112f;
+  uint32_t magnitude = uint32_t(bits & 0x7fff) << 13, sign = uint32_t(bits & 0x8000) << 16;
+  bool special = (bits & 0x7c00) == 0x7c00;
+  uint32_t finite = bitsOfFloat(floatFromBits(magnitude) * rebias);
+  return floatFromBits(sign | (special ? magnitude | 0x7f800000 : finite));
+}
+
+/// Round to nearest even; adding a power of two of the right size lets the hardware round subnormals.
+inline uint16_t toF16(float value) {
+  uint32_t bits = bitsOfFloat(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000)
+    return 0x7fff;
+  constexpr uint32_t overflow = 0x477ff000, smallestNormal = 0x38800000;
+  if (magnitude >= overflow)
+    return static_cast<uint16_t>(sign | 0x7c00);
+  if (magnitude < smallestNormal) {
+    uint32_t rounded = bitsOfFloat(floatFromBits(magnitude) + 0.5f) - bitsOfFloat(0.5f);
+    return static_cast<uint16_t>(sign | rounded);
+  }
+  uint32_t rounded = magnitude + 0xfff + (magnitude >> 13 & 1);
+  return static_cast<uint16_t>(sign | ((rounded >> 13) - (112u << 10)));
+}
+
+/// What the multiplier sees of an f32: the lowest 13 bits are ignored.
+inline float asTF32(uint32_t bits) { return floatFromBits(bits & 0xffffe000); }
+
+/// The tf32 next to an f32, ties to even. Infinities and NaN stay as they are.
+inline uint32_t toTF32(uint32_t bits) {
+  bool special = (bits & 0x7f800000) == 0x7f800000;
+  return special ? bits : (bits + 0xfff + (bits >> 13 & 1)) & 0xffffe000;
+}
+
+inline uint32_t elementBits(ElementKind kind) {
+  switch (kind) {
+  case ElementKind::F16:
+  case ElementKind::BF16:
+    return 16;
+  case ElementKind::S8:
+  case ElementKind::U8:
+    return 8;
+  case ElementKind::F64:
+    return 64;
+  default:
+    return 32;
+  }
+}
+
+inline bool isIntegerKind(ElementKind kind) { return kind == ElementKind::S8 || kind == ElementKind::U8; }
+
+/// An element in the low bits of `bits` as a factor; integers fit a float exactly.
+inline float factor(ElementKind kind, uint32_t bits) {
+  switch (kind) {
+  case ElementKind::F16:
+    return fromF16(static_cast<uint16_t>(bits));
+  case ElementKind::BF16:
+    return fromBF16(static_cast<uint16_t>(bits));
+  case ElementKind::S8:
+    return static_cast<int8_t>(bits);
+  case ElementKind::U8:
+    return static_cast<uint8_t>(bits);
+  case ElementKind::TF32:
+    return asTF32(bits);
+  default:
+    return floatFromBits(bits);
+  }
+}
+
+/// accumulators[row][column] += a[row][k] * b[k][column] in ascending k, for `columns` columns, a multiple
+/// of 8.
+void accumulate(float *accumulators, uint32_t accumulatorStride, const float *a, uint32_t aStride,
+                const float *b, uint32_t bStride, uint32_t rows, uint32_t depth, uint32_t columns);
+
+} // namespace adsim
+
+#endif // ADJOINT_LIB_EMULATOR_MACHINE_INSTRUCTIONS_NUMBERS_H

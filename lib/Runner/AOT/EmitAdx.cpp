@@ -1,0 +1,129 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Links the objects of a program with lld, which is no library that the shared LLVM could be used beside.
+#include "../Session/CompiledExecutable.h"
+#include "adjoint/Runner/AOT/Adx.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+/// A folder that goes with everything in it.
+class TemporaryFolder {
+public:
+  static Expected<std::unique_ptr<TemporaryFolder>> create() {
+    llvm::SmallString<128> path;
+    if (std::error_code code = llvm::sys::fs::createUniqueDirectory("adjoint", path))
+      return usageError("cannot make a temporary folder: " + code.message());
+    return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(path));
+  }
+  ~TemporaryFolder() { llvm::sys::fs::remove_directories(path); }
+
+  std::string file(const llvm::Twine &name) const {
+    llvm::SmallString<128> full(path);
+    llvm::sys::path::append(full, name);
+    return full.str().str();
+  }
+
+  Expected<std::string> write(const llvm::Twine &name, StringRef content) const {
+    std::string full = file(name);
+    std::error_code code;
+    llvm::raw_fd_ostream os(full, code);
+    os << content;
+    os.close();
+    if (!code)
+      code = os.error();
+    os.clear_error();
+    if (code)
+      return usageError("cannot write '" + full + "': " + code.message());
+    return full;
+  }
+
+private:
+  explicit TemporaryFolder(StringRef path) : path(path) {}
+  std::string path;
+};
+
+/// The one on the path, or that of the LLVM that this program was built with.
+Expected<std::string> findLinker() {
+  const StringRef tools = ADJOINT_LLVM_TOOLS;
+  for (StringRef name : {"ld.lld-22", "ld.lld"}) {
+    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name))
+      return *path;
+    if (llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName(name, tools))
+      return *path;
+  }
+  return exitError(ExitNoTarget,
+                   "--emit needs LLVM's linker, and there is no ld.lld-22 and no ld.lld; install "
+                   "the package lld-22");
+}
+
+Error runLinker(const TemporaryFolder &folder, const std::vector<std::string> &arguments) {
+  std::vector<StringRef> words(arguments.begin(), arguments.end());
+  std::string log = folder.file("log"), problem;
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log), StringRef(log)};
+  int code = llvm::sys::ExecuteAndWait(words.front(), words, std::nullopt, redirects, 0, 0, &problem);
+  if (code == 0)
+    return Error::success();
+  if (auto text = llvm::MemoryBuffer::getFile(log); text && problem.empty())
+    problem = (*text)->getBuffer().trim().str();
+  return exitError(ExitProgramError, "internal error: the compiled program does not link: " + problem);
+}
+
+/// One shared object; what it defines besides `parts` stays inside.
+Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::ArrayRef<std::string> parts) {
+  Expected<std::string> linker = findLinker();
+  if (!linker)
+    return linker.takeError();
+  Expected<std::unique_ptr<TemporaryFolder>> folder = TemporaryFolder::create();
+  if (!folder)
+    return folder.takeError();
+  std::string result = (*folder)->file("code.so");
+  Expected<std::string> script =
+      (*folder)->write("symbols", "{ global: \"" + llvm::join(parts, "\"; \"") + "\"; local: *; };\n");
+  if (!script)
+    return script.takeError();
+  std::vector<std::string> words{*linker,
+                                 "-shared",
+                                 "--strip-all",
+                                 "--hash-style=sysv",
+                                 "--build-id=none",
+                                 "--version-script=" + *script,
+                                 "-o",
+                                 result};
+  for (auto [index, object] : llvm::enumerate(objects)) {
+    Expected<std::string> path = (*folder)->write(llvm::Twine(index) + ".o", object);
+    if (!path)
+      return path.takeError();
+    words.push_back(*path);
+  }
+  if (Error error = runLinker(**folder, words))
+    return std::move(error);
+  auto linked = llvm::MemoryBuffer::getFile(result, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!linked)
+    return usageError("cannot read '" + result + "': " + linked.getError().message());
+  return (*linked)->getBuffer().str();
+}
+
+} // namespace
+
+Error mlir::ad::runner::emitAdx(StringRef path, AdxProgram adx) {
+  Expected<std::string> code = linkShared(adx.program.objects, partsOf(adx.program));
+  if (!code)
+    return code.takeError();
+  adx.program.objects = {std::move(*code)};
+  adx.program.numericsReport = nullptr; // about the compilation; --numerics-report writes it
+  // Whoever runs the file later can repair nothing: what does not load is not written.
+  if (Expected<std::unique_ptr<Executable>> loaded = loadAdx(adx.program); !loaded)
+    return loaded.takeError();
+  return writeAdx(path, adx);
+}

@@ -1,0 +1,129 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reads files and pipes whole.
+#include "InputFile.h"
+#include "../AOT/AdxFile.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <cstring>
+#include <unistd.h>
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+namespace fs = llvm::sys::fs;
+
+namespace {
+
+/// The most that a pipe may bring which does not say how much it will be.
+constexpr uint64_t kPipeBytes = uint64_t(256) << 20;
+constexpr uint64_t kMostBytes = uint64_t(1) << 48;
+
+class InputFile {
+public:
+  InputFile(fs::file_t file, StringRef name) : file(file), name(name) {}
+  Expected<std::unique_ptr<llvm::MemoryBuffer>> read(HeadCheck check);
+
+private:
+  Error cannotRead(const llvm::Twine &reason) const {
+    return usageError("cannot read '" + name + "': " + reason);
+  }
+  Error checkKind();
+  /// As much as there is room for, or as there is; how much that was.
+  Expected<size_t> fill(llvm::MutableArrayRef<char> room) const;
+
+  fs::file_t file;
+  StringRef name;
+  uint64_t size = 0; // 0: only its end says
+};
+
+} // namespace
+
+// Pipes and sockets end, and so does what is typed. Files of the system may have content and no size.
+Error InputFile::checkKind() {
+  fs::file_status status;
+  if (std::error_code code = fs::status(file, status))
+    return cannotRead(code.message());
+  fs::file_type kind = status.type();
+  if ((kind == fs::file_type::character_file || kind == fs::file_type::block_file) && !::isatty(file))
+    return cannotRead("it is a device, expected a file or a pipe");
+  size = kind == fs::file_type::regular_file ? status.getSize() : 0;
+  return Error::success();
+}
+
+Expected<size_t> InputFile::fill(llvm::MutableArrayRef<char> room) const {
+  constexpr size_t step = size_t(1) << 30; // systems read no more at once
+  size_t count = 0;
+  while (count < room.size()) {
+    Expected<size_t> got = fs::readNativeFile(file, room.drop_front(count).take_front(step));
+    if (!got)
+      return cannotRead(llvm::toString(got.takeError()));
+    if (*got == 0)
+      break;
+    count += *got;
+  }
+  return count;
+}
+
+Expected<std::unique_ptr<llvm::MemoryBuffer>> InputFile::read(HeadCheck check) {
+  if (Error error = checkKind())
+    return std::move(error);
+  char head[kInputHead];
+  Expected<size_t> first = fill(head);
+  if (!first)
+    return first.takeError();
+  Expected<uint64_t> stated = check(StringRef(head, *first));
+  if (!stated)
+    return stated.takeError();
+  // A byte more shows that there is more.
+  uint64_t expected = size ? size : *stated ? std::min(*stated, kMostBytes) + 1 : kPipeBytes + 1;
+  expected = std::max<uint64_t>(expected, *first);
+  auto whole = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(expected, name);
+  if (!whole)
+    return cannotRead("not enough memory for " + llvm::Twine(expected) + " bytes");
+  std::memcpy(whole->getBufferStart(), head, *first);
+  Expected<size_t> rest = fill(whole->getBuffer().drop_front(*first));
+  if (!rest)
+    return rest.takeError();
+  size_t count = *first + *rest;
+  if (!size && !*stated && count > kPipeBytes)
+    return cannotRead("it is longer than " + llvm::Twine(kPipeBytes) + " bytes; put it into a file");
+  if (count == expected)
+    return std::move(whole);
+  return llvm::MemoryBuffer::getMemBufferCopy(StringRef(whole->getBufferStart(), count), name);
+}
+
+Expected<std::unique_ptr<llvm::MemoryBuffer>> mlir::ad::runner::readInput(StringRef path, HeadCheck check) {
+  if (path == "-")
+    return InputFile(fs::getStdinHandle(), "<stdin>").read(check);
+  Expected<fs::file_t> file = fs::openNativeFileForRead(path);
+  if (!file)
+    return usageError("cannot read '" + path + "': " + llvm::toString(file.takeError()));
+  llvm::scope_exit close([&] { fs::closeFile(*file); });
+  return InputFile(*file, path).read(check);
+}
+
+Error mlir::ad::runner::checkProgramText(const llvm::MemoryBuffer &input) {
+  std::string name = "'" + input.getBufferIdentifier().str() + "'";
+  StringRef text = input.getBuffer();
+  if (text.trim().empty())
+    return usageError(name + " is empty, expected a program in MLIR");
+  if (text.starts_with("ML\xefR")) // bytecode of MLIR
+    return Error::success();
+  if (isAdx(text))
+    return usageError(name + " is compiled already, expected a program in MLIR; run it with adrt-run" +
+                      (input.getBufferIdentifier().ends_with(".adx")
+                           ? " or ad-runner"
+                           : ", or with ad-runner under a name that ends with .adx"));
+  const char *binary = llvm::find_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) < ' ' && !llvm::isSpace(c)) || c == '\x7f'; });
+  if (binary == text.end())
+    return Error::success();
+  return usageError(name + " is not a text file, expected a program in MLIR: byte " +
+                    llvm::Twine(binary - text.begin()) + " is 0x" +
+                    llvm::utohexstr(static_cast<unsigned char>(*binary), /*LowerCase=*/true, /*Width=*/2));
+}

@@ -1,0 +1,147 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Writes and prints what comes out of a program.
+#include "adjoint/Runner/IO/Outputs.h"
+#include "adjoint/Runner/IO/Print.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutputFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+/// A file name for any name of a program: nothing leaves the folder, nothing is hidden.
+std::string fileName(StringRef name) {
+  std::string file;
+  for (char character : name)
+    file += llvm::isAlnum(character) || StringRef("_-.+").contains(character) ? character : '_';
+  if (file.empty() || file.front() == '.')
+    file.insert(file.begin(), '_');
+  constexpr size_t maxLength = 200;
+  file.resize(std::min(file.size(), maxLength));
+  return file + ".npy";
+}
+
+std::string valueName(StringRef name, int32_t index, int32_t count) {
+  return count == 1 ? name.str() : (name + "." + llvm::Twine(index)).str();
+}
+
+/// A file of a result can be written, and is no other output. It may be the source of an argument, which has
+/// been read: a program then goes on where it has ended before.
+Error checkFile(StringRef path, const Options &options) {
+  for (auto [option, other] :
+       {std::pair("--report", &options.report), std::pair("--numerics-report", &options.numericsReport),
+        std::pair("--dump-optimized", &options.dumpOptimized)})
+    if (!other->empty() && *other != kStandardOutput && isSameFile(path, *other))
+      return usageError("--out-dir and " + llvm::Twine(option) + " would both write '" + path +
+                        "'; name two files");
+  return checkWritable(path);
+}
+
+} // namespace
+
+Error Outputs::assignFiles() {
+  llvm::StringMap<std::string> owners; // by file name
+  auto assign = [&](StringRef kind, StringRef name) -> Error {
+    std::string file = fileName(name), owner = (kind + " '" + name + "'").str();
+    auto [other, isNew] = owners.try_emplace(file, owner);
+    if (!isNew)
+      return usageError(other->second + " and " + owner + " would both be written to " + file +
+                        ", give one of them another name");
+    llvm::SmallString<128> path(directory);
+    llvm::sys::path::append(path, file);
+    files[(kind + ":" + name).str()] = path.str().str();
+    return Error::success();
+  };
+  for (const TensorSpec &result : signature.results)
+    if (Error error = assign("result", result.name))
+      return error;
+  for (const ReceiveSpec &receive : signature.receives)
+    for (const TensorSpec &value : receive.values)
+      if (Error error = assign("receive", value.name))
+        return error;
+  return Error::success();
+}
+
+Expected<std::unique_ptr<Outputs>> Outputs::create(const Signature &signature, const Options &options,
+                                                   llvm::raw_fd_ostream &os) {
+  std::unique_ptr<Outputs> outputs(new Outputs(signature, options, os));
+  if (options.outDir.empty())
+    return std::move(outputs);
+  if (llvm::sys::fs::exists(options.outDir) && !llvm::sys::fs::is_directory(options.outDir))
+    return usageError("'" + options.outDir + "' is not a folder");
+  if (std::error_code code = llvm::sys::fs::create_directories(options.outDir))
+    return usageError("cannot make folder '" + options.outDir + "': " + code.message());
+  if (Error error = outputs->assignFiles())
+    return std::move(error);
+  for (const auto &file : outputs->files)
+    if (Error error = checkFile(file.second, options))
+      return std::move(error);
+  return std::move(outputs);
+}
+
+Error Outputs::append(StringRef name, const adrt_tensor &value) {
+  std::unique_ptr<NpyAppender> &appender = appenders[name];
+  if (!appender) {
+    auto path = files.find(("receive:" + name).str());
+    if (path == files.end())
+      return usageError("the program receives '" + name + "', which its signature lacks");
+    Expected<std::unique_ptr<NpyAppender>> created = NpyAppender::create(
+        path->second, static_cast<adrt_type>(value.type), {value.shape, size_t(value.rank)});
+    if (!created)
+      return created.takeError();
+    appender = std::move(*created);
+  }
+  return appender->append(value);
+}
+
+int32_t Outputs::receive(const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
+  if (!recording)
+    return ADRT_OK;
+  for (int32_t index = 0; index < count; ++index) {
+    std::string full = valueName(name, index, count);
+    if (print)
+      printTensor(os, full, values[index]);
+    if (directory.empty())
+      continue;
+    if (Error failure = append(full, values[index])) {
+      error = consumeExitError(std::move(failure)).second;
+      return ADRT_HOST_ERROR;
+    }
+  }
+  if (!print)
+    return ADRT_OK;
+  os.flush();
+  if (!os.has_error())
+    return ADRT_OK;
+  // Nobody sees what a program prints from here on.
+  error = "cannot write the output: " + os.error().message();
+  os.clear_error();
+  return ADRT_HOST_ERROR;
+}
+
+Error Outputs::finish(llvm::ArrayRef<adrt_tensor> results) {
+  for (auto [spec, result] : llvm::zip(signature.results, results)) {
+    if (print)
+      printTensor(os, spec.name, result);
+    if (directory.empty())
+      continue;
+    if (Error error = writeNpy(files["result:" + spec.name], result))
+      return error;
+  }
+  return Error::success();
+}
+
+Error Outputs::flush() {
+  Error failure = Error::success();
+  for (auto &appender : appenders)
+    if (appender.second)
+      failure = llvm::joinErrors(std::move(failure), appender.second->flush());
+  return failure;
+}

@@ -1,0 +1,272 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sources of values.
+#include "adjoint/Runner/IO/Source.h"
+#include "adjoint/Numerics/Random.h"
+#include "adjoint/Runtime/Host/ThreadPool.h"
+#include "adjoint/Support/Elements.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace mlir::ad;
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+//===- The text of a source -----------------------------------------------===//
+
+namespace {
+
+/// A number that f64 has, neither infinite nor too small: what was not meant is not computed with.
+bool parseScale(StringRef text, std::optional<double> &scale) {
+  llvm::APFloat number(llvm::APFloat::IEEEdouble());
+  Expected<llvm::APFloat::opStatus> status =
+      number.convertFromString(text, llvm::APFloat::rmNearestTiesToEven);
+  if (!status) {
+    llvm::consumeError(status.takeError());
+    return false;
+  }
+  scale = number.convertToDouble();
+  return number.isFinite() && !(*status & llvm::APFloat::opUnderflow);
+}
+
+/// KIND:SEED[:SCALE].
+Expected<Source> parseRandom(StringRef text, Source source) {
+  llvm::SmallVector<StringRef, 4> words;
+  text.split(words, ':');
+  std::string form = (words[0] + ":SEED[:SCALE]").str();
+  if (words.size() != 2 && words.size() != 3)
+    return usageError("expected " + form + ", found '" + text + "'");
+  if (words[1].getAsInteger(10, source.seed))
+    return usageError("expected " + form + " with a SEED from 0 to 18446744073709551615, found '" + text +
+                      "'");
+  if (words.size() == 3 && !parseScale(words[2], source.scale))
+    return usageError("expected " + form + " with a SCALE that f64 has, found '" + text + "'");
+  return source;
+}
+
+} // namespace
+
+Expected<Source> Source::parse(StringRef text, bool forFeed) {
+  Source source;
+  if (text == "zeros" || text == "arange") {
+    source.kind = text == "zeros" ? Kind::Zeros : Kind::Arange;
+    return source;
+  }
+  StringRef word = text.split(':').first;
+  if (word == "normal" || word == "uniform") {
+    source.kind = word == "normal" ? Kind::Normal : Kind::Uniform;
+    return parseRandom(text, source);
+  }
+  source.cycle = text.consume_back(",cycle");
+  source.path = text.str();
+  if (!llvm::sys::fs::exists(source.path))
+    return usageError("no file '" + text + "', and no source of that name; sources are FILE.npy" +
+                      (forFeed ? "[,cycle]" : "") +
+                      ", normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros and arange");
+  return source;
+}
+
+//===- Generated values ---------------------------------------------------===//
+
+namespace {
+
+/// Elements are generated in pieces that fit into the first cache.
+constexpr int64_t pieceElements = 1024;
+/// What an element takes on one thread, about; decides how many threads short tensors are worth.
+constexpr int64_t nanosecondsOfElement = 20;
+
+/// Elements `first`, … of the stream that numerics::uniformAt and its sisters describe, in the precision of
+/// the type: of floats but f64 the numbers are those of f32.
+void randomValues(const Source &source, adrt_type type, uint64_t first,
+                  llvm::MutableArrayRef<double> values) {
+  bool wide = type == ADRT_F64;
+  if (source.kind == Source::Kind::Normal) {
+    numerics::fillNormal(source.seed, first, values.data(), values.size());
+    for (double &value : values)
+      value = wide ? value : static_cast<float>(value);
+    return;
+  }
+  numerics::fillUniform(source.seed, first, values.data(), values.size());
+  // Integers take the finer numbers: a float has too few steps for large scales.
+  if (wide || !isFloat(type))
+    return;
+  for (double &value : values) // the leading 24 of 53 bits
+    value = static_cast<int32_t>(value * 0x1p24) * 0x1p-24;
+}
+
+std::string formatNumber(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
+}
+
+/// Random integers are those below the scale.
+Error checkIntegerScale(const Source &source, adrt_type type) {
+  unsigned bits = type == ADRT_I1 ? 2 : 8 * static_cast<unsigned>(adrt::elementSize(type));
+  double largest = std::ldexp(1, static_cast<int>(bits) - 1);
+  double scale = source.scale.value_or(largest);
+  if (scale >= 1 && scale <= largest && std::floor(scale) == scale)
+    return Error::success();
+  return usageError(llvm::Twine("random values of type ") + adrt::typeName(type) +
+                    " need a SCALE from 1 to " + std::to_string(static_cast<uint64_t>(largest)) +
+                    " without a fraction");
+}
+
+/// The type has the scale, if not all of its digits.
+Error checkFloatScale(const Source &source, adrt_type type) {
+  double scale = std::fabs(source.scale.value_or(1));
+  char element[sizeof(double)];
+  adrt::storeFromDouble(type, scale, element);
+  double kept = adrt::loadAsDouble(type, element);
+  if (std::isfinite(kept) && kept >= scale / 2 && kept <= scale * 2)
+    return Error::success();
+  return usageError("a SCALE of " + formatNumber(scale) + " is too " + (scale < 1 ? "small" : "large") +
+                    " for random values of type " + adrt::typeName(type));
+}
+
+/// Each element depends on its index alone, so threads share the pieces of a large tensor.
+void fillRandom(const Source &source, int64_t first, const adrt_tensor &destination, int64_t count) {
+  auto type = static_cast<adrt_type>(destination.type);
+  double scale = source.scale.value_or(type == ADRT_I1 ? 2 : 1);
+  auto fillPieces = [&](int64_t begin, int64_t end) {
+    double values[pieceElements];
+    for (int64_t start = begin * pieceElements; start < std::min(end * pieceElements, count);
+         start += pieceElements) {
+      llvm::MutableArrayRef<double> piece(values, std::min(pieceElements, count - start));
+      randomValues(source, type, static_cast<uint64_t>(first + start), piece);
+      char *element = static_cast<char *>(destination.data) + start * adrt::elementSize(type);
+      for (double value : piece) {
+        adrt::storeFromDouble(type, isFloat(type) ? value * scale : std::floor(value * scale), element);
+        element += adrt::elementSize(type);
+      }
+    }
+  };
+  using Fill = decltype(fillPieces);
+  adrt::ThreadPool &pool = adrt::ThreadPool::get();
+  pool.run((count + pieceElements - 1) / pieceElements, count * nanosecondsOfElement, pool.getSize(),
+           [](void *fill, int64_t begin, int64_t end) { (*static_cast<Fill *>(fill))(begin, end); },
+           &fillPieces);
+}
+
+Error generateRandom(const Source &source, int64_t first, const adrt_tensor &destination, int64_t count) {
+  auto type = static_cast<adrt_type>(destination.type);
+  bool integer = !isFloat(type);
+  if (integer && (source.kind == Source::Kind::Normal || (!source.scale && type != ADRT_I1)))
+    return usageError(llvm::Twine("random values of type ") + adrt::typeName(type) +
+                      " need uniform:SEED:SCALE, which gives integers from 0 to SCALE - 1");
+  if (Error error = integer ? checkIntegerScale(source, type) : checkFloatScale(source, type))
+    return error;
+  fillRandom(source, first, destination, count);
+  return Error::success();
+}
+
+} // namespace
+
+Error mlir::ad::runner::generate(const Source &source, int64_t first, const adrt_tensor &destination) {
+  int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
+  int64_t width = adrt::elementSize(destination.type);
+  if (source.kind == Source::Kind::Zeros) {
+    std::memset(destination.data, 0, static_cast<size_t>(bytes));
+    return Error::success();
+  }
+  if (source.kind != Source::Kind::Arange)
+    return generateRandom(source, first, destination, bytes / width);
+  for (int64_t index = 0; index < bytes / width; ++index)
+    adrt::storeFromInteger(destination.type, first + index,
+                           static_cast<char *>(destination.data) + index * width);
+  return Error::success();
+}
+
+Expected<Tensor> mlir::ad::runner::makeArgument(const TensorSpec &spec, const Source &source) {
+  if (source.kind != Source::Kind::File) {
+    Expected<Tensor> tensor = Tensor::create(spec.type, spec.shape);
+    if (tensor)
+      if (Error error = generate(source, 0, tensor->view()))
+        return std::move(error);
+    return tensor;
+  }
+  if (source.cycle)
+    return usageError("'" + source.path + ",cycle': only feeds can cycle; leave out ',cycle'");
+  Expected<NpyFile> file = NpyFile::open(source.path);
+  if (!file)
+    return file.takeError();
+  // Before the data is read: it may be large.
+  if (!shapeFits(file->getHeader().shape, spec.shape))
+    return usageError("'" + source.path + "': expected " + formatType(spec) + ", found " +
+                      formatType(spec.type, file->getHeader().shape));
+  return file->load(spec.type);
+}
+
+//===- Feeds --------------------------------------------------------------===//
+
+Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Source &source) {
+  std::unique_ptr<Feed> feed(new Feed(spec.type, source));
+  if (source.kind != Source::Kind::File)
+    return std::move(feed);
+  Expected<NpyFile> file = NpyFile::open(source.path);
+  if (!file)
+    return file.takeError();
+  const NpyHeader &header = file->getHeader();
+  feed->fileShape = header.shape;
+  if (header.shape.empty() || !shapeFits(llvm::ArrayRef(header.shape).drop_front(), spec.shape)) {
+    Shape expected{dynamicSize};
+    expected.append(spec.shape);
+    return usageError("'" + source.path + "': expected " + formatType(spec.type, expected) +
+                      " for values of type " + formatType(spec) + ", found " +
+                      formatType(spec.type, header.shape));
+  }
+  if (!npyTypeFits(header.dtype, spec.type))
+    return npyTypeError(source.path, header.dtype, spec.type);
+  if (!header.fortranOrder && spec.type != ADRT_I1) {
+    feed->file = std::make_unique<NpyFile>(std::move(*file));
+    return std::move(feed);
+  }
+  Expected<Tensor> tensor = file->load(spec.type);
+  if (!tensor)
+    return tensor.takeError();
+  feed->loaded = std::make_unique<Tensor>(std::move(*tensor));
+  return std::move(feed);
+}
+
+Error Feed::next(const adrt_tensor &destination) {
+  if (destination.type != type)
+    return usageError(llvm::Twine("the program asks for elements of type ") +
+                      adrt::typeName(destination.type) + ", expected " + adrt::typeName(type));
+  if (source.kind == Source::Kind::File)
+    return nextFromFile(destination);
+  int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
+  int64_t count = bytes / adrt::elementSize(destination.type);
+  if (Error error = generate(source, position, destination))
+    return error;
+  position += count;
+  return Error::success();
+}
+
+Error Feed::nextFromFile(const adrt_tensor &destination) {
+  llvm::ArrayRef<int64_t> wanted(destination.shape, destination.rank);
+  llvm::ArrayRef<int64_t> value = llvm::ArrayRef(fileShape).drop_front();
+  if (wanted != value)
+    return usageError("the program asks for a " + formatType(type, wanted) + ", '" + source.path +
+                      "' holds values of type " + formatType(type, value));
+  int64_t count = fileShape.front();
+  if (count == 0)
+    return usageError("'" + source.path + "' holds no values");
+  if (position >= count && !source.cycle)
+    return usageError("'" + source.path + "' is used up after " + llvm::Twine(count) +
+                      (count == 1 ? " value" : " values") + ", append ',cycle' to start over");
+  int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
+  int64_t offset = position % count * bytes;
+  ++position;
+  if (file)
+    return file->read(offset, static_cast<char *>(destination.data), bytes);
+  std::memcpy(destination.data, loaded->getData() + offset, static_cast<size_t>(bytes));
+  return Error::success();
+}

@@ -1,0 +1,123 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which options have a meaning beside which target and which other options. What would have no effect is
+// refused: its user expects one.
+#include "OptionValues.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace mlir::ad::runner;
+
+namespace {
+
+constexpr unsigned bit(Target target) { return 1U << static_cast<unsigned>(target); }
+constexpr unsigned onHost = bit(Target::Cpu);
+constexpr unsigned onDevice = bit(Target::GpuSim) | bit(Target::Cuda);
+
+/// The targets that an option is about; what it says, and what to do.
+struct TargetRule {
+  StringRef option;
+  unsigned targets;
+  StringRef about, advice;
+};
+
+constexpr TargetRule targetRules[] = {
+    {"--chip", onDevice, " is about kernels on a GPU, target '{}' has none",
+     "; add --target gpu-sim or cuda"},
+    {"--tile", onDevice, " is about kernels on a GPU, target '{}' has none",
+     "; add --target gpu-sim or cuda"},
+    {"--traffic", bit(Target::GpuSim), " is counted by the emulated GPU alone", "; add --target gpu-sim"},
+    {"--tiles", onHost, " is about kernels on the processor, target '{}' has none", "; leave it out"},
+    {"--fuse", onHost | onDevice, " says which operations share a kernel, target '{}' has none",
+     "; leave it out"},
+    {"--cpu", onHost | onDevice, " says what to compile for, target '{}' compiles nothing", "; leave it out"},
+};
+
+/// An option that has no effect beside the one that `beside` names.
+struct Conflict {
+  StringRef beside;
+  ArrayRef<StringRef> options;
+  StringRef reason;
+};
+
+constexpr StringRef aboutRuns[] = {"--print",   "--out-dir", "--repeat",         "--warmup",
+                                   "--threads", "--bench",   "--numerics-report"};
+constexpr StringRef aboutChecks[] = {"--traffic", "--check-gradients"};
+constexpr Conflict conflicts[] = {
+    {"--check-gradients", aboutRuns, "--check-gradients prints how gradients compare, and nothing else"},
+    {"--emit", aboutChecks, "--emit runs nothing"},
+};
+
+/// An option that needs one of others.
+struct Need {
+  StringRef option;
+  ArrayRef<StringRef> others;
+  StringRef reason;
+};
+
+constexpr StringRef measured[] = {"--repeat", "--report", "--bench"};
+constexpr Need needs[] = {
+    {"--warmup", measured, "--warmup comes before what is measured; add --repeat, --report or --bench"},
+};
+
+/// What --bench leaves out, and what changes the times that it measures.
+constexpr StringRef aboutResults[] = {"--print", "--out-dir"};
+constexpr StringRef disturbing[] = {"--timeout-kernel", "--report", "--traffic"};
+
+Error checkBench(function_ref<bool(StringRef)> has) {
+  for (StringRef option : aboutResults)
+    if (has(option))
+      return usageError("--bench leaves results where they are; leave " + option +
+                        " out, or run the program once more without --bench");
+  for (StringRef option : disturbing)
+    if (has(option))
+      return usageError("--bench measures what " + option + " changes; leave one of them out");
+  return Error::success();
+}
+
+std::string replaceTarget(StringRef text, Target target) {
+  auto [before, after] = text.split("{}");
+  return (before + (after.empty() ? "" : targetName(target)) + after).str();
+}
+
+// The first of `given` that is none of `kept`; empty when there is none.
+StringRef findOther(ArrayRef<StringRef> given, ArrayRef<StringRef> kept) {
+  const StringRef *other = find_if(given, [&](StringRef option) { return !is_contained(kept, option); });
+  return other == given.end() ? StringRef() : *other;
+}
+
+} // namespace
+
+Error mlir::ad::runner::checkOptionsTogether(ArrayRef<StringRef> given, const Options &options) {
+  auto has = [&](StringRef option) { return is_contained(given, option); };
+  for (const Conflict &conflict : conflicts)
+    for (StringRef option : conflict.options)
+      if (has(conflict.beside) && has(option))
+        return usageError(conflict.reason + ", so that " + option + " would have no effect");
+  for (const Need &need : needs)
+    if (has(need.option) && none_of(need.others, has))
+      return usageError(need.reason);
+  if (has("--bench"))
+    if (Error error = checkBench(has))
+      return error;
+  for (const TargetRule &rule : targetRules)
+    if (has(rule.option) && !(rule.targets & bit(options.target)))
+      return usageError(rule.option + replaceTarget(rule.about, options.target) + rule.advice);
+  return Error::success();
+}
+
+Error mlir::ad::runner::checkOptionsOfText(ArrayRef<StringRef> given) {
+  for (StringRef printer : {"--version", "--env"}) {
+    if (!is_contained(given, printer))
+      continue;
+    // The environment says where the cache is and how many threads would run.
+    StringRef kept[] = {printer, "--cache", "--threads"};
+    StringRef other = findOther(given, printer == "--env" ? ArrayRef(kept) : ArrayRef(kept).take_front());
+    if (!other.empty())
+      return usageError(printer + " prints and ends, so that " +
+                        (other == "<input>" ? StringRef("a program") : other) + " would have no effect");
+    break;
+  }
+  return Error::success();
+}

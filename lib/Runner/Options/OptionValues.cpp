@@ -1,0 +1,117 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What options mean, on the command line and for programs that embed the runner.
+#include "OptionValues.h"
+#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstdlib>
+
+using namespace llvm;
+using namespace mlir::ad::runner;
+
+std::string mlir::ad::runner::suggestValue(StringRef given, ArrayRef<StringRef> known) {
+  StringRef best;
+  unsigned distance = given.size() / 2 + 1;
+  for (StringRef candidate : known) {
+    // The beginning of a name is nearer than any spelling.
+    if (!given.empty() && candidate.starts_with(given))
+      return (", did you mean '" + candidate + "'?").str();
+    unsigned current = given.edit_distance(candidate, /*AllowReplacements=*/true, distance);
+    if (current < distance) {
+      distance = current;
+      best = candidate;
+    }
+  }
+  return best.empty() ? "" : (", did you mean '" + best + "'?").str();
+}
+
+Error mlir::ad::runner::checkKernelOptions(const Options &options, Target target) {
+  bool onDevice = target == Target::GpuSim || target == Target::Cuda;
+  StringRef given = options.timeoutKernel != 0 ? "--timeout-kernel" : options.replay ? "" : "--no-replay";
+  if (!given.empty() && !onDevice)
+    return usageError(given + " is about kernels on a GPU, target '" + targetName(target) + "' has none");
+  const adrt::Emulation &emulation = options.emulation, usual;
+  if (target != Target::GpuSim &&
+      (emulation.schedule != usual.schedule || emulation.detectRaces != usual.detectRaces ||
+       emulation.processors != usual.processors))
+    return usageError(
+        "--schedule, --processors and --no-race-detection are about the emulated GPU, not target '" +
+        targetName(target) + "'");
+  return Error::success();
+}
+
+StringRef mlir::ad::runner::targetName(Target target) {
+  switch (target) {
+  case Target::Reference:
+    return "reference";
+  case Target::Cpu:
+    return "cpu";
+  case Target::GpuSim:
+    return "gpu-sim";
+  case Target::Cuda:
+    return "cuda";
+  }
+  return "";
+}
+
+Expected<unsigned> mlir::ad::runner::defaultThreads() {
+  const char *given = secure_getenv(kThreadsVariable);
+  unsigned threads = 0;
+  // As a variable that is not set.
+  if (!given || !*given)
+    return threads;
+  if (StringRef(given).getAsInteger(10, threads) || threads > kMaxThreads)
+    return usageError("expected " + Twine(kThreadsVariable) + " with a number from 0 to " +
+                      Twine(kMaxThreads) + ", found '" + given + "'");
+  return threads;
+}
+
+unsigned mlir::ad::runner::resolveThreads(unsigned asked) {
+  return asked ? asked : std::min(adrt::countProcessors(), kMaxThreads);
+}
+
+Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {
+  for (Target target : {Target::Reference, Target::Cpu, Target::GpuSim, Target::Cuda})
+    if (name == targetName(target))
+      return target;
+  return usageError("unknown target '" + name + "', expected reference, cpu, gpu-sim or cuda" +
+                    suggestValue(name, {"reference", "cpu", "gpu-sim", "cuda"}));
+}
+
+static constexpr StringRef numericsModes[] = {"reproducible", "strict", "fast"};
+
+// One permission behind the mode.
+static Error checkPermission(StringRef word, const Options &options) {
+  static constexpr StringRef permissions[] = {"reorder", "algebra", "contract", "widen",
+                                              "mma",     "narrow",  "approx",   "finite"};
+  if (is_contained(numericsModes, word))
+    return usageError("'" + word + "' is a mode, and so is '" + options.numericsMode +
+                      "'; give one mode, then permissions");
+  if (!is_contained(permissions, word))
+    return usageError("unknown numerics permission '" + word +
+                      "', expected reorder, algebra, contract, widen, mma, narrow, approx or finite" +
+                      suggestValue(word, permissions));
+  if (is_contained(options.numericsPermissions, word))
+    return usageError("numerics permission '" + word + "' is given twice");
+  if (options.numericsMode == "reproducible")
+    return usageError("mode reproducible promises the same bits everywhere and takes no permission, found '" +
+                      word + "'; use strict or fast");
+  return Error::success();
+}
+
+Error mlir::ad::runner::parseNumerics(StringRef text, Options &options) {
+  SmallVector<StringRef> words;
+  text.split(words, ',');
+  if (!is_contained(numericsModes, words.front()))
+    return usageError("unknown numerics mode '" + words.front() + "', expected reproducible, strict or fast" +
+                      suggestValue(words.front(), numericsModes));
+  options.numericsMode = words.front().str();
+  for (StringRef word : ArrayRef<StringRef>(words).drop_front()) {
+    if (Error error = checkPermission(word, options))
+      return error;
+    options.numericsPermissions.push_back(word.str());
+  }
+  return Error::success();
+}

@@ -1,0 +1,21 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Values of options that are one of a few names, and options that go together. Internal to the runner.
+#ifndef ADJOINT_LIB_RUNNER_OPTIONS_OPTIONVALUES_H
+#define ADJOINT_LIB_RUNNER_OPTIONS_OPTIONVALUES_H
+
+#include "adjoint/Runner/Options/Options.h"
+
+namespace mlir::ad::runner {
+
+/// `, did you mean 'x'?` for the value nearest to `given`, if any is near.
+std::string suggestValue(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> known);
+
+/// An error when one of the options `given`, by name, has no effect on the target or beside another one.
+llvm::Error checkOptionsTogether(llvm::ArrayRef<llvm::StringRef> given, const Options &options);
+/// An error when --env or --version stands beside an option that it does not read.
+llvm::Error checkOptionsOfText(llvm::ArrayRef<llvm::StringRef> given);
+
+} // namespace mlir::ad::runner
+
+#endif // ADJOINT_LIB_RUNNER_OPTIONS_OPTIONVALUES_H

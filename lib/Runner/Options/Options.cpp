@@ -1,0 +1,457 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The command line. OptTable and not cl::opt: the shared LLVM library brings hundreds of global cl::opt of
+// its own, whose names collide with ours, and unknown options must exit with 2.
+#include "OptionValues.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutputFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Option/Option.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+using namespace llvm::opt;
+using namespace mlir::ad::runner;
+
+namespace {
+
+enum : unsigned { RunVis = 1 << 1 }; // beside DefaultVis; named in Options.td
+
+Visibility visibilityOf(OptionSet set) {
+  return Visibility(set == OptionSet::Run ? static_cast<unsigned>(RunVis) : DefaultVis);
+}
+
+enum OptionId {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+constexpr OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "Options.inc"
+#undef OPTION
+};
+
+class RunnerOptTable : public GenericOptTable {
+public:
+  RunnerOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
+};
+
+StringRef programFile(OptionSet set) { return set == OptionSet::Run ? "FILE.adx" : "FILE.mlir"; }
+
+/// Fills an Options from parsed arguments; each function handles one kind of value.
+class OptionsReader {
+public:
+  OptionsReader(const RunnerOptTable &table, const InputArgList &list, OptionSet set)
+      : table(table), list(list), set(set) {}
+  Expected<Options> read();
+
+private:
+  bool isOptionOf(OptionSet other, StringRef name) const;
+  Error checkUnknown() const;
+  Error checkValues() const;
+  Error checkEmit(const Options &options) const;
+  Error checkOutputs(const Options &options) const;
+  Error checkCompiled(const Options &options) const;
+  Error checkTogether(const Options &options) const;
+  Error readInput(Options &options) const;
+  Error readTarget(Options &options) const;
+  Error readCompilation(Options &options) const;
+  Error readSources(Options &options) const;
+  Error readRuns(Options &options) const;
+  Error readBench(Options &options) const;
+  Error readEmulation(adrt::Emulation &emulation) const;
+  Error readOutputs(Options &options) const;
+  Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
+  Error readDims(Options &options) const;
+  Error readName(OptionId id, StringRef what, ArrayRef<StringRef> names, std::string &value) const;
+  Error readCount(OptionId id, unsigned minimum, unsigned maximum, unsigned &value) const;
+  Error readThreads(Options &options) const;
+  Error readSeconds(OptionId id, double &value) const;
+  std::string text(OptionId id, StringRef fallback = "") const {
+    return list.getLastArgValue(id, fallback).str();
+  }
+
+  const RunnerOptTable &table;
+  const InputArgList &list;
+  OptionSet set;
+};
+
+bool OptionsReader::isOptionOf(OptionSet other, StringRef name) const {
+  for (unsigned id = 1; id <= table.getNumOptions(); ++id)
+    if (Option option = table.getOption(id); option.getPrefixedName().rtrim('=') == name)
+      return option.hasVisibilityFlag(visibilityOf(other));
+  return false;
+}
+
+Error OptionsReader::checkUnknown() const {
+  const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN);
+  if (!unknown)
+    return Error::success();
+  std::string given = unknown->getAsString(list), nearest;
+  std::string message = "unknown option '" + given + "'";
+  StringRef name = StringRef(given).split('=').first;
+  if (set == OptionSet::Run && (name == "--traffic" || name == "--check-gradients" || name == "--emit"))
+    return usageError("option '" + name + "' needs the program in MLIR; give both to ad-runner");
+  if (set == OptionSet::Run && isOptionOf(OptionSet::Compiler, name))
+    return usageError("option '" + name +
+                      "' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit");
+  if (set == OptionSet::Compiler && name.starts_with("-O"))
+    return usageError(message + ", expected -O0, which executes exactly the written operations, or nothing, "
+                                "which optimises");
+  // Far-fetched suggestions are worse than none.
+  if (table.findNearest(name, nearest, visibilityOf(set)) <= name.size() / 3)
+    message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
+  return usageError(message);
+}
+
+// --arg, --feed and --dim add up; every other option says one thing.
+Error OptionsReader::checkValues() const {
+  for (const Arg *arg : list) {
+    const Option &option = arg->getOption();
+    if (arg->getNumValues() == 0 || option.matches(OPT_INPUT) || option.matches(OPT_UNKNOWN))
+      continue;
+    if (StringRef(arg->getValue()).empty())
+      return usageError("option '" + option.getPrefixedName() + "' expects a value");
+    bool addsUp = option.matches(OPT_arg) || option.matches(OPT_feed) || option.matches(OPT_dim);
+    if (!addsUp && list.getLastArgNoClaim(option.getID()) != arg)
+      return usageError("option '" + option.getPrefixedName() + "' is given twice");
+  }
+  return Error::success();
+}
+
+Error OptionsReader::readInput(Options &options) const {
+  std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
+  if (inputs.size() > 1)
+    return usageError("expected one program, found '" + inputs[0] + "' and '" + inputs[1] + "'");
+  if (!inputs.empty() && StringRef(inputs.front()).ends_with(".npy"))
+    return usageError(Twine("expected a program ") + programFile(set) + ", found the array '" +
+                      inputs.front() + "'; give arrays to --arg NAME=FILE.npy");
+  if (!inputs.empty())
+    options.input = inputs.front();
+  else if (!options.showEnv && !options.showVersion)
+    return usageError(Twine("expected a program ") + programFile(set) + ", try --help");
+  return Error::success();
+}
+
+// A file is written and nothing runs: what says how to run belongs on the command line of adrt-run.
+Error OptionsReader::checkEmit(const Options &options) const {
+  if (options.emit.empty())
+    return Error::success();
+  for (OptionId id :
+       {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_bench, OPT_bench_eq,
+        OPT_timeout_kernel, OPT_schedule, OPT_seed, OPT_processors, OPT_no_race_detection, OPT_no_replay})
+    if (list.hasArg(id))
+      return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName().rtrim('=') +
+                        " to adrt-run");
+  for (const DimAssignment &dim : options.dims)
+    if (none_of(options.arguments, [&](const Assignment &given) {
+          return StringRef(given.name + "=" + given.value).starts_with(dim.name + "=");
+        }))
+      return usageError("--emit runs nothing: give --dim to adrt-run, or argument '" + dim.name +
+                        "' a source");
+  if (options.target == Target::Reference)
+    return usageError("--emit has no compiled code for target 'reference', expected cpu, gpu-sim or cuda");
+  return Error::success();
+}
+
+// What is written must not replace the program, a source, nor another output.
+Error OptionsReader::checkOutputs(const Options &options) const {
+  std::vector<std::pair<OptionId, StringRef>> outputs;
+  for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized, OPT_bench_eq})
+    if (StringRef path = list.getLastArgValue(id); !path.empty())
+      outputs.push_back({id, path});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    auto [id, path] = outputs[i];
+    StringRef name = table.getOption(id).getPrefixedName().rtrim('=');
+    // The program that is named like this comes from standard input.
+    if (path != kStandardOutput && isSameFile(path, options.input))
+      return usageError(name + " would replace the program '" + path + "'; name another file");
+    for (const Assignment &source : llvm::concat<const Assignment>(options.arguments, options.feeds)) {
+      StringRef file = source.value;
+      file.consume_back(",cycle");
+      if (isSameFile(path, file))
+        return usageError(name + " would write into '" + path + "', the source of '" + source.name +
+                          "'; name another file");
+    }
+    for (size_t other = 0; other < i; ++other)
+      if (isSameFile(path, outputs[other].second) && path != "/dev/null")
+        return usageError(name + " and " + table.getOption(outputs[other].first).getPrefixedName() +
+                          " would both write '" + path + "'; name two files");
+  }
+  return Error::success();
+}
+
+// A file that is compiled already has no use for what says how to compile.
+Error OptionsReader::checkCompiled(const Options &options) const {
+  if (!isCompiled(options))
+    return Error::success();
+  for (const Arg *arg : list)
+    if (!arg->getOption().matches(OPT_INPUT) && !arg->getOption().hasVisibilityFlag(RunVis))
+      return usageError("'" + options.input + "' is compiled already: " + arg->getOption().getPrefixedName() +
+                        " has no meaning for it");
+  return Error::success();
+}
+
+Error OptionsReader::readAssignments(OptionId id, std::vector<Assignment> &assignments) const {
+  std::string option = table.getOption(id).getPrefixedName().str();
+  for (StringRef value : list.getAllArgValues(id)) {
+    auto [name, source] = value.split('=');
+    if (name.empty() || source.empty())
+      return usageError("expected " + option + " NAME=SOURCE, found '" + value + "'");
+    // With a second `=` only the program knows where the name ends.
+    for (const Assignment &other : assignments)
+      if (other.name == name && !source.contains('=') && !StringRef(other.value).contains('='))
+        return usageError(option + " '" + name + "' is given twice");
+    assignments.push_back({name.str(), source.str()});
+  }
+  return Error::success();
+}
+
+Error OptionsReader::readDims(Options &options) const {
+  for (StringRef value : list.getAllArgValues(OPT_dim)) {
+    auto [place, number] = value.rsplit('=');
+    auto [name, axis] = place.rsplit('.');
+    DimAssignment dim{name.str()};
+    if (name.empty() || axis.getAsInteger(10, dim.axis) || number.getAsInteger(10, dim.size) ||
+        dim.axis < 0 || dim.size < 0)
+      return usageError("expected --dim NAME.AXIS=N with numbers from 0 to 9223372036854775807, found '" +
+                        value + "'");
+    for (const DimAssignment &other : options.dims)
+      if (other.name == dim.name && other.axis == dim.axis)
+        return usageError("--dim " + dim.name + "." + Twine(dim.axis) + " is given twice");
+    options.dims.push_back(std::move(dim));
+  }
+  return Error::success();
+}
+
+Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned maximum, unsigned &value) const {
+  if (!list.hasArg(id))
+    return Error::success();
+  std::string given = text(id);
+  if (StringRef(given).getAsInteger(10, value) || value < minimum || value > maximum)
+    return usageError("expected " + table.getOption(id).getPrefixedName() + " with a number from " +
+                      Twine(minimum) + " to " + Twine(maximum) + ", found '" + given + "'");
+  return Error::success();
+}
+
+// The environment counts where nothing is given, and something runs.
+Error OptionsReader::readThreads(Options &options) const {
+  if (list.hasArg(OPT_threads))
+    return readCount(OPT_threads, 0, kMaxThreads, options.threads);
+  if (options.showVersion)
+    return Error::success();
+  return defaultThreads().moveInto(options.threads);
+}
+
+Error OptionsReader::readSeconds(OptionId id, double &value) const {
+  std::string given = text(id);
+  constexpr double minimum = 1e-9, maximum = 1e9;
+  if (list.hasArg(id) && (StringRef(given).getAsDouble(value) || !(value >= minimum && value <= maximum)))
+    return usageError("expected " + table.getOption(id).getPrefixedName() +
+                      " with a number of seconds from 1e-9 to 1e9, found '" + given + "'");
+  return Error::success();
+}
+
+// One of a few names, which the error lists.
+Error OptionsReader::readName(OptionId id, StringRef what, ArrayRef<StringRef> names,
+                              std::string &value) const {
+  value = text(id, value);
+  if (is_contained(names, value))
+    return Error::success();
+  std::string expected = llvm::join(names.drop_back(), ", ") + " or " + names.back().str();
+  // Another number is no misspelling: who has one chip does not mean the next.
+  StringRef stem = StringRef(value).rtrim("0123456789");
+  bool isOtherNumber =
+      stem.ends_with("_") && any_of(names, [&](StringRef name) { return name.rtrim("0123456789") == stem; });
+  return usageError("unknown " + what + " '" + value + "', expected " + expected +
+                    (isOtherNumber ? std::string() : suggestValue(value, names)));
+}
+
+Error OptionsReader::readTarget(Options &options) const {
+  Expected<Target> target = parseTarget(text(OPT_target, "cpu"));
+  if (!target)
+    return target.takeError();
+  options.target = *target;
+  options.targetGiven = list.hasArg(OPT_target);
+  options.entry = text(OPT_entry, "main");
+  options.entryGiven = list.hasArg(OPT_entry);
+  return Error::success();
+}
+
+Error OptionsReader::readCompilation(Options &options) const {
+  options.optimize = !list.hasArg(OPT_O0);
+  options.cpu = text(OPT_cpu);
+  options.cache = text(OPT_cache);
+  if (list.hasArg(OPT_numerics))
+    if (Error error = parseNumerics(text(OPT_numerics), options))
+      return usageError("--numerics: " + consumeExitError(std::move(error)).second);
+  if (Error error = readName(OPT_fuse, "fusion policy", {"grow", "single"}, options.fuse))
+    return error;
+  if (Error error = readName(OPT_tiles, "tile table", {"large", "small"}, options.tiles))
+    return error;
+  options.tile = text(OPT_tile);
+  static const llvm::Regex extents("^([1-9][0-9]*x){1,2}[1-9][0-9]*$");
+  if (!options.tile.empty() && !extents.match(options.tile))
+    return usageError("--tile: expected ROWSxCOLUMNS, such as 128x128, or 2x128x256, found '" + options.tile +
+                      "'");
+  if (!list.hasArg(OPT_chip))
+    return Error::success();
+  return readName(OPT_chip, "chip", {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"}, options.chip);
+}
+
+Error OptionsReader::readSources(Options &options) const {
+  if (Error error = readAssignments(OPT_arg, options.arguments))
+    return error;
+  if (Error error = readAssignments(OPT_feed, options.feeds))
+    return error;
+  return readDims(options);
+}
+
+Error OptionsReader::readRuns(Options &options) const {
+  constexpr unsigned mostRuns = 10000000; // whose times take 80 MB
+  if (Error error = readThreads(options))
+    return error;
+  if (Error error = readBench(options))
+    return error;
+  if (Error error = readCount(OPT_repeat, 1, mostRuns, options.repeat))
+    return error;
+  if (Error error = readCount(OPT_warmup, 0, mostRuns, options.warmup))
+    return error;
+  if (Error error = readSeconds(OPT_timeout_kernel, options.timeoutKernel))
+    return error;
+  if (Error error = readEmulation(options.emulation))
+    return error;
+  options.checkGradients = list.hasArg(OPT_check_gradients);
+  options.replay = !list.hasArg(OPT_no_replay);
+  // A compiled file says itself what it is for.
+  if (set == OptionSet::Run || isCompiled(options))
+    return Error::success();
+  return checkKernelOptions(options, options.target);
+}
+
+// Graphs are made in the second run, so that two warm up.
+Error OptionsReader::readBench(Options &options) const {
+  if (list.hasArg(OPT_bench) && list.hasArg(OPT_bench_eq))
+    return usageError("option '--bench' is given twice");
+  if (!list.hasArg(OPT_bench) && !list.hasArg(OPT_bench_eq))
+    return Error::success();
+  options.bench = text(OPT_bench_eq, kStandardOutput);
+  options.warmup = 2;
+  options.repeat = 10;
+  return Error::success();
+}
+
+Error OptionsReader::readEmulation(adrt::Emulation &emulation) const {
+  // In the order of the enumeration.
+  static constexpr StringRef schedules[] = {"eager", "lazy", "shuffled"};
+  std::string schedule = schedules[0].str();
+  if (list.hasArg(OPT_schedule))
+    if (Error error = readName(OPT_schedule, "schedule", schedules, schedule))
+      return error;
+  emulation.schedule = static_cast<adsim::Schedule>(find(schedules, schedule) - std::begin(schedules));
+  unsigned seed = 0;
+  if (Error error = readCount(OPT_seed, 0, std::numeric_limits<unsigned>::max(), seed))
+    return error;
+  if (list.hasArg(OPT_seed) && emulation.schedule != adsim::Schedule::Shuffled)
+    return usageError("--seed is what --schedule shuffled draws from; add it");
+  emulation.seed = seed;
+  constexpr unsigned mostProcessors = 65535;
+  if (Error error = readCount(OPT_processors, 1, mostProcessors, emulation.processors))
+    return error;
+  emulation.detectRaces = !list.hasArg(OPT_no_race_detection);
+  return Error::success();
+}
+
+Error OptionsReader::readOutputs(Options &options) const {
+  options.outDir = text(OPT_out_dir);
+  options.report = text(OPT_report);
+  options.numericsReport = text(OPT_numerics_report);
+  options.dumpOptimized = text(OPT_dump_optimized);
+  options.emit = text(OPT_emit);
+  options.print = list.hasArg(OPT_print);
+  options.traffic = list.hasArg(OPT_traffic);
+  return Error::success();
+}
+
+Error OptionsReader::checkTogether(const Options &options) const {
+  SmallVector<StringRef> given;
+  for (const Arg *arg : list)
+    given.push_back(arg->getOption().getPrefixedName().rtrim('='));
+  if (options.showEnv || options.showVersion)
+    return checkOptionsOfText(given);
+  return checkOptionsTogether(given, options);
+}
+
+Expected<Options> OptionsReader::read() {
+  Options options;
+  options.showEnv = list.hasArg(OPT_env);
+  options.showVersion = list.hasArg(OPT_version);
+  using Read = Error (OptionsReader::*)(Options &) const;
+  using Check = Error (OptionsReader::*)(const Options &) const;
+  if (Error error = checkUnknown())
+    return std::move(error);
+  if (Error error = checkValues())
+    return std::move(error);
+  // Sources first: one that is torn apart leaves a word that looks like a second program.
+  if (Error error = readSources(options))
+    return std::move(error);
+  if (Error error = readInput(options))
+    return std::move(error);
+  if (Error error = checkCompiled(options))
+    return std::move(error);
+  for (Read read : {&OptionsReader::readTarget, &OptionsReader::readCompilation, &OptionsReader::readRuns,
+                    &OptionsReader::readOutputs})
+    if (Error error = (this->*read)(options))
+      return std::move(error);
+  for (Check check : {&OptionsReader::checkEmit, &OptionsReader::checkOutputs, &OptionsReader::checkTogether})
+    if (Error error = (this->*check)(options))
+      return std::move(error);
+  return options;
+}
+
+} // namespace
+
+StringRef mlir::ad::runner::toolName(OptionSet set) {
+  return set == OptionSet::Run ? "adrt-run" : "ad-runner";
+}
+
+Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> arguments, OptionSet set) {
+  RunnerOptTable table;
+  unsigned missingIndex = 0, missingCount = 0;
+  InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount, visibilityOf(set));
+  // Whoever asks for help gets it, whatever else is wrong.
+  if (list.hasArg(OPT_help)) {
+    Options options;
+    options.showHelp = true;
+    return options;
+  }
+  if (missingCount != 0)
+    return usageError("option '" + StringRef(list.getArgString(missingIndex)) + "' expects a value");
+  return OptionsReader(table, list, set).read();
+}
+
+void mlir::ad::runner::printHelp(raw_ostream &os, OptionSet set) {
+  std::string usage = (toolName(set) + " " + programFile(set) + " [options]").str();
+  const char *title = set == OptionSet::Run ? "Runs a tensor program that ad-runner --emit has compiled"
+                                            : "Compiles and runs a tensor program in the ad dialect";
+  RunnerOptTable().printHelp(os, usage.c_str(), title, /*ShowHidden=*/false, /*ShowAllAliases=*/false,
+                             visibilityOf(set));
+  os << "\nExit codes: 0 done, 1 the program is wrong, 2 wrong usage or a file that cannot be read or "
+        "written,\n"
+        "3 a check in the program failed, 4 the target is not available, has too little memory or fails,\n"
+        "5 a kernel took longer than --timeout-kernel, 130 interrupted\n";
+}

@@ -1,0 +1,88 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Writes what --bench has measured.
+#include "Bench.h"
+#include "adjoint/Runtime/Cuda/CudaDevice.h"
+#include "adjoint/Support/OutputFile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+namespace json = llvm::json;
+
+namespace {
+
+json::Object describe(const Options &options, const Report &report, const adrt::Device *device) {
+  bool onGpu = report.target == targetName(Target::Cuda);
+  json::Object seconds{{"median", median(report.runs)},
+                       {"min", *llvm::min_element(report.runs)},
+                       {"all", json::Array(report.runs)}};
+  return json::Object{{"name", llvm::sys::path::stem(options.input)},
+                      {"entry", report.entry},
+                      {"target", report.target},
+                      {"numerics", report.numerics},
+                      {"chip", onGpu ? adrt::findCudaChip() : llvm::sys::getHostCPUName().str()},
+                      {"device", onGpu ? adrt::findCudaName() : report.target},
+                      {"clock", device ? device->clockName() : "monotonic"},
+                      {"launches", report.replays.replayed > 0 ? "replayed" : "one by one"},
+                      {"replays", report.replays.replayed},
+                      {"threads", report.threads},
+                      {"warmup", options.warmup},
+                      {"repeat", options.repeat},
+                      {"seconds", std::move(seconds)}};
+}
+
+/// Whether the last line of a regular file has no end: a process was killed while it wrote.
+bool endsWithinLine(llvm::StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status) || status.type() != llvm::sys::fs::file_type::regular_file ||
+      status.getSize() == 0)
+    return false;
+  auto buffer = llvm::MemoryBuffer::getFileSlice(path, /*MapSize=*/1, status.getSize() - 1);
+  return buffer && (*buffer)->getBuffer() != "\n";
+}
+
+/// In one call of the system, so that lines of several processes do not mix.
+Error appendLine(llvm::StringRef path, std::string line) {
+  if (endsWithinLine(path))
+    line.insert(0, "\n");
+  int descriptor = ::open(path.str().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return systemError("cannot write", path);
+  auto close = llvm::make_scope_exit([&] { ::close(descriptor); });
+  ssize_t written = ::write(descriptor, line.data(), line.size());
+  if (written < 0)
+    return systemError("cannot write", path);
+  if (static_cast<size_t>(written) != line.size()) {
+    // Half a line would spoil the next one.
+    off_t end = ::lseek(descriptor, 0, SEEK_END);
+    (void)!::ftruncate(descriptor, end - written);
+    errno = ENOSPC;
+    return systemError("cannot write", path);
+  }
+  // Devices and pipes have nothing to be synchronised.
+  if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
+    return systemError("cannot write", path);
+  return Error::success();
+}
+
+} // namespace
+
+Error mlir::ad::runner::writeBenchLine(const Options &options, const Report &report,
+                                       const adrt::Device *device) {
+  std::string line = llvm::formatv("{0}\n", json::Value(describe(options, report, device))).str();
+  if (options.bench != kStandardOutput)
+    return appendLine(options.bench, std::move(line));
+  llvm::outs() << line;
+  llvm::outs().flush();
+  return Error::success();
+}

@@ -1,0 +1,288 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Code generation. The pass list is short on purpose: our lowerings hand over vector code that LLVM's loop
+// and SLP vectorisers would only take time on, and nothing here may touch the order or the rounding of float
+// arithmetic. Of the passes that a target adds by itself, those are left out that cost much and find little.
+#include "adjoint/Runner/Session/Compile.h"
+#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Support/Error.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+#include "llvm/Transforms/Scalar.h"
+#include "llvm/Transforms/Utils/SplitModule.h"
+#include <algorithm>
+#include <thread>
+
+using namespace mlir;
+using namespace mlir::ad::runner;
+
+namespace {
+
+constexpr llvm::StringLiteral
+    passPipeline("function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
+                 "loop-mssa(licm),early-cse<memssa>)");
+
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const CpuTarget &cpu) {
+  initializeCodegen();
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string message;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return exitError(ExitNoTarget, message);
+  llvm::TargetOptions options;
+  // A multiply-add is fused only where the program says ad.fma.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, cpu.cpu, cpu.featureString(), options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/true));
+  if (!machine)
+    return exitError(ExitNoTarget, "LLVM cannot generate code for " + triple.str());
+  return std::move(machine);
+}
+
+llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (llvm::Error error = builder.parsePassPipeline(passes, passPipeline))
+    return error;
+  passes.run(module, modules);
+  return llvm::Error::success();
+}
+
+/// The passes of code generation without the reduction of strength in loops, which takes a third of their
+/// time: kernels come with the addresses of their rows outside of inner loops.
+class CodegenPasses : public llvm::legacy::PassManager {
+public:
+  void add(llvm::Pass *pass) override {
+    std::unique_ptr<llvm::Pass> owned(pass);
+    if (pass->getPassID() != strengthReduction->getPassID())
+      PassManager::add(owned.release());
+  }
+
+private:
+  std::unique_ptr<llvm::Pass> strengthReduction{llvm::createLoopStrengthReducePass()};
+};
+
+llvm::Expected<std::string> emitObject(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  CodegenPasses passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+    return exitError(ExitNoTarget, "LLVM cannot write object files for this machine");
+  passes.run(module);
+  return std::string(object.begin(), object.end());
+}
+
+/// A part of the program on its way through one thread.
+struct Part {
+  std::string bitcode; // parts change contexts as bitcode: a context belongs to one thread
+  std::string object;
+  StageTimes times;
+  std::string problem;
+};
+
+llvm::Error compileModule(llvm::Module &module, const CpuTarget &cpu, std::string &object,
+                          StageTimes &times) {
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(cpu);
+  if (!machine)
+    return machine.takeError();
+  {
+    StageScope stage(times, "llvm");
+    if (llvm::Error error = optimize(module, **machine))
+      return error;
+  }
+  StageScope stage(times, "codegen");
+  llvm::Expected<std::string> emitted = emitObject(module, **machine);
+  if (!emitted)
+    return emitted.takeError();
+  object = std::move(*emitted);
+  return llvm::Error::success();
+}
+
+void compilePart(Part &part, const CpuTarget &cpu) {
+  llvm::LLVMContext context;
+  llvm::Expected<std::unique_ptr<llvm::Module>> module =
+      llvm::parseBitcodeFile(llvm::MemoryBufferRef(part.bitcode, "part"), context);
+  llvm::Error error =
+      module ? compileModule(**module, cpu, part.object, part.times) : llvm::Error(module.takeError());
+  part.problem = consumeExitError(std::move(error)).second;
+}
+
+/// How many threads are worth while: each has a fixed cost of some milliseconds.
+unsigned countParts(const llvm::Module &module) {
+  constexpr unsigned instructionsPerPart = 3000, maxParts = 8;
+  unsigned useful = module.getInstructionCount() / instructionsPerPart;
+  return std::clamp(std::min(useful, adrt::countProcessors()), 1u, maxParts);
+}
+
+std::vector<Part> splitModule(llvm::Module &module, unsigned count) {
+  std::vector<Part> parts;
+  auto take = [&](std::unique_ptr<llvm::Module> piece) {
+    llvm::raw_string_ostream stream(parts.emplace_back().bitcode);
+    llvm::WriteBitcodeToFile(*piece, stream);
+  };
+  llvm::SplitModule(module, count, take, /*PreserveLocals=*/false);
+  return parts;
+}
+
+/// Compiles on several threads; the times of a stage are those of the slowest.
+llvm::Expected<std::vector<std::string>> compileParts(llvm::Module &module, unsigned count,
+                                                      const CpuTarget &cpu, StageTimes &times) {
+  std::vector<Part> parts = splitModule(module, count);
+  std::vector<std::thread> threads;
+  for (Part &part : llvm::drop_begin(parts))
+    threads.emplace_back(compilePart, std::ref(part), std::cref(cpu));
+  compilePart(parts.front(), cpu);
+  for (std::thread &thread : threads)
+    thread.join();
+  std::vector<std::string> objects;
+  for (llvm::StringRef stage : {"llvm", "codegen"}) {
+    double slowest = 0;
+    for (const Part &part : parts)
+      for (const StageTimes::Stage &time : part.times.getStages())
+        slowest = time.name == stage ? std::max(slowest, time.seconds) : slowest;
+    times.add(stage, slowest);
+  }
+  for (Part &part : parts) {
+    if (!part.problem.empty())
+      return exitError(ExitProgramError, part.problem);
+    objects.push_back(std::move(part.object));
+  }
+  return objects;
+}
+
+} // namespace
+
+void mlir::ad::runner::initializeCodegen() {
+  // LLVM's registry of targets has no lock.
+  static const bool initialized = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return llvm::InitializeNativeTargetAsmParser();
+  }();
+  (void)initialized;
+}
+
+std::string CpuTarget::featureString() const { return llvm::join(features, ","); }
+
+static int64_t widestVector(llvm::function_ref<bool(llvm::StringRef)> has) {
+  return has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
+}
+
+/// Of bf16 and of i8. Every processor with the former has the latter; a processor without both gets neither.
+static bool hasDotProducts(llvm::function_ref<bool(llvm::StringRef)> has) {
+  return has("+avx512bf16") && has("+avx512vnni");
+}
+
+CpuTarget mlir::ad::runner::hostCpu() {
+  CpuTarget host{llvm::sys::getHostCPUName().str(), {}};
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    host.features.push_back((feature.second ? "+" : "-") + feature.first().str());
+  llvm::sort(host.features);
+  for (llvm::StringRef feature : host.features)
+    if (feature.consume_front("+"))
+      host.needed.push_back(feature.str());
+  auto has = [&](llvm::StringRef feature) { return is_contained(host.features, feature); };
+  host.vectorBytes = widestVector(has);
+  host.dotProducts = hasDotProducts(has);
+  host.halfInstructions = has("+f16c");
+  return host;
+}
+
+/// LLVM ends the process when it is asked for 64-bit code for a processor without it.
+static bool isFor64Bit(llvm::StringRef name) {
+  return llvm::Triple(llvm::sys::getProcessTriple()).getArch() != llvm::Triple::x86_64 || name == "generic" ||
+         llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
+}
+
+llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool elsewhere) {
+  CpuTarget host = hostCpu();
+  if (name.empty() || name == "native" || name == host.cpu)
+    return host;
+  CpuTarget wanted{name.str(), {}};
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine({"generic", {}});
+  if (!machine)
+    return machine.takeError();
+  const llvm::MCSubtargetInfo &generic = *(*machine)->getMCSubtargetInfo();
+  if (!generic.isCPUStringValid(name))
+    return usageError("unknown x86-64 processor '" + name +
+                      "'; `llc -mtriple=x86_64 -mcpu=help` lists those that LLVM knows");
+  if (!isFor64Bit(name))
+    return usageError("processor '" + name + "' is none of LLVM's 64-bit processors");
+  machine = createTargetMachine(wanted);
+  if (!machine)
+    return machine.takeError();
+  const llvm::MCSubtargetInfo &subtarget = *(*machine)->getMCSubtargetInfo();
+  auto has = [&](llvm::StringRef feature) { return subtarget.checkFeatures(feature); };
+  wanted.vectorBytes = widestVector(has);
+  wanted.dotProducts = hasDotProducts(has);
+  wanted.halfInstructions = has("+f16c");
+  for (llvm::StringRef signedFeature : host.features) {
+    llvm::StringRef feature = signedFeature.drop_front();
+    if (!has(("+" + feature).str()))
+      continue;
+    if (signedFeature.front() == '-' && !elsewhere)
+      return exitError(ExitNoTarget,
+                       "processor '" + name + "' has " + feature + ", which this machine lacks");
+    wanted.needed.push_back(feature.str());
+  }
+  return wanted;
+}
+
+llvm::Expected<std::vector<std::string>>
+mlir::ad::runner::compileToObjects(ModuleOp module, const CpuTarget &cpu, StageTimes &times) {
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine = createTargetMachine(cpu);
+  if (!machine)
+    return machine.takeError();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code;
+  {
+    StageScope stage(times, "translate");
+    code = translateModuleToLLVMIR(module, context, "adjoint");
+    if (!code)
+      return exitError(ExitProgramError, "internal error: the lowered program does not translate to LLVM IR");
+    code->setTargetTriple((*machine)->getTargetTriple());
+    code->setDataLayout((*machine)->createDataLayout());
+    std::string problem;
+    llvm::raw_string_ostream os(problem);
+    if (llvm::verifyModule(*code, &os))
+      return exitError(ExitProgramError, "internal error: invalid LLVM IR: " + problem);
+  }
+  if (unsigned count = countParts(*code); count > 1)
+    return compileParts(*code, count, cpu, times);
+  std::vector<std::string> objects(1);
+  if (llvm::Error error = compileModule(*code, cpu, objects.front(), times))
+    return std::move(error);
+  return objects;
+}
+
+void mlir::ad::runner::registerCompileDialects(DialectRegistry &registry) {
+  registry.insert<LLVM::LLVMDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}

@@ -1,0 +1,307 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Parses, lowers, compiles, or takes all of that from the cache.
+#include "Frontend.h"
+#include "../IO/InputFile.h"
+#include "adjoint/Runner/Session/Compile.h"
+#include "adjoint/Runtime/Cuda/CudaDevice.h"
+#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Runtime/Host/Symbols.h"
+#include "adjoint/Support/Error.h"
+#include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/ParserHints.h"
+#include "adjoint/Support/SymbolName.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassInstrumentation.h"
+
+using namespace mlir;
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+/// Knows whether a failure has been explained: a pass that fails silently is an error of ours to be named.
+class ErrorCounter {
+public:
+  explicit ErrorCounter(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          count += diagnostic.getSeverity() == DiagnosticSeverity::Error;
+          return success(mlir::ad::addParserHint(diagnostic)); // the others go on to the listener
+        }) {}
+  Error makeError(const Twine &unexplained) const {
+    return exitError(ExitProgramError, count ? Twine("") : unexplained);
+  }
+
+private:
+  unsigned count = 0;
+  ScopedDiagnosticHandler handler;
+};
+
+/// A module that has gone through the pipelines before, by a dump or by hand: it holds the compiled entry.
+bool isLowered(ModuleOp module, StringRef entry) {
+  auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(adrt::entrySymbol(entry));
+  return function && !function.isExternal();
+}
+
+/// A kernel may be declared by hand, and defined nowhere.
+Error requireBodies(ModuleOp module) {
+  auto isService = [](StringRef name) {
+    return name.starts_with("llvm.") ||
+           llvm::any_of(adrt::getSymbols(), [&](const adrt::Symbol &symbol) { return name == symbol.name; });
+  };
+  bool all = true;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function.isExternal() && !isService(function.getName())) {
+      function.emitError()
+          << "function '" << function.getName()
+          << "' has no body; define it in this module, since programs link with nothing else";
+      all = false;
+    }
+  return all ? Error::success() : exitError(ExitProgramError, ""); // explained above
+}
+
+std::vector<std::string> readKernelNames(ModuleOp module) {
+  std::vector<std::string> names;
+  if (auto array = module->getAttrOfType<ArrayAttr>("ad.kernel_names"))
+    for (Attribute name : array)
+      names.push_back(isa<StringAttr>(name) ? cast<StringAttr>(name).str() : "?");
+  return names;
+}
+
+/// Code of a GPU goes to its driver and not through LLVM.
+void takeImage(ModuleOp module, CompiledProgram &program) {
+  for (auto binary : llvm::make_early_inc_range(module.getOps<gpu::BinaryOp>())) {
+    auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
+    program.image = object.getObject().str();
+    if (auto target = dyn_cast<NVVM::NVVMTargetAttr>(object.getTarget()))
+      program.chip = target.getChip().str();
+    binary.erase();
+  }
+}
+
+/// The entry is all that is asked for: what it does not reach is dropped before the first pass looks at it.
+void hideOthers(ModuleOp module, StringRef entry) {
+  for (auto function : module.getOps<func::FuncOp>())
+    function.setVisibility(function.getName() == entry ? SymbolTable::Visibility::Public
+                                                       : SymbolTable::Visibility::Private);
+}
+
+/// The error with what to do about it.
+Error withHint(Error error, const Twine &hint) {
+  auto [code, message] = consumeExitError(std::move(error));
+  return exitError(code, message + "; " + hint);
+}
+
+Error writeText(StringRef path, StringRef text) { return writeFile(path, {text}); }
+
+} // namespace
+
+// Code for the one chip that has instructions of its own runs there alone: what goes into a file may be for
+// another machine.
+static std::string chipFor(const Options &options) {
+  bool isOpen = options.chip.empty() && options.emit.empty() && options.target == Target::Cuda;
+  return isOpen && adrt::findCudaChip() == "sm_90" ? "sm_90a" : options.chip;
+}
+
+PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
+  PipelineOptions pipeline;
+  pipeline.entry = options.entry;
+  pipeline.numerics = numericsOption();
+  pipeline.optimize = options.optimize;
+  pipeline.fuse = options.fuse;
+  pipeline.tiles = options.tiles;
+  pipeline.chip = chipFor(options);
+  pipeline.tile = options.tile;
+  pipeline.profile = !options.report.empty();
+  pipeline.cpu = cpu.cpu;
+  pipeline.cpuFeatures = cpu.features;
+  pipeline.vectorBytes = cpu.vectorBytes;
+  pipeline.dotProducts = cpu.dotProducts;
+  pipeline.halfInstructions = cpu.halfInstructions;
+  return pipeline;
+}
+
+std::string Frontend::deviceName() const {
+  return options.target == Target::Cpu ? "" : targetName(options.target).str();
+}
+
+Frontend::PipelineBuilder Frontend::targetPipeline() const {
+  switch (options.target) {
+  case Target::GpuSim:
+    return hooks.buildGpuSimPipeline;
+  case Target::Cuda:
+    return hooks.buildCudaPipeline;
+  default:
+    return hooks.buildCpuPipeline;
+  }
+}
+
+std::string Frontend::numericsOption() const {
+  std::string text = options.numericsMode;
+  for (const std::string &permission : options.numericsPermissions)
+    text += "," + permission;
+  return text;
+}
+
+std::string Frontend::numericsName(ModuleOp module) const {
+  std::string name = numericsOption();
+  if (!name.empty())
+    return name;
+  Attribute written = module->getAttr("ad.numerics");
+  if (!written)
+    return "strict";
+  llvm::raw_string_ostream(name) << written;
+  // #ad.numerics<MODE, PERMISSIONS> by its content.
+  StringRef content = name;
+  if (content.consume_front("#ad.numerics<") && content.consume_back(">"))
+    return content.str();
+  return name;
+}
+
+//===- Reading ------------------------------------------------------------===//
+
+// MLIR's own pool would not know of quotas.
+void LoadedProgram::renewThreads() {
+  context->disableMultithreading();
+  threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(adrt::countProcessors()));
+  context->setThreadPool(*threads);
+}
+
+Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
+  StageScope stage(report.stages, "parse");
+  if (Error error = checkProgramText(input))
+    return std::move(error);
+  LoadedProgram program;
+  DialectRegistry registry;
+  registerCompileDialects(registry);
+  registry.insert<func::FuncDialect>();
+  if (hooks.registerDialects)
+    hooks.registerDialects(registry);
+  program.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  program.renewThreads();
+  program.context->printOpOnDiagnostic(false); // the line that was written is shown
+  program.sources = std::make_unique<llvm::SourceMgr>();
+  program.sources->AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(input.getBuffer(), input.getBufferIdentifier()), llvm::SMLoc());
+  program.diagnostics = listener.watch(*program.sources, program.context.get());
+  ErrorCounter errors(program.context.get());
+  if (failed(verifyNesting(*program.sources, program.context.get())))
+    return errors.makeError("the program does not parse");
+  program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
+  if (!program.module)
+    return errors.makeError("the program does not parse");
+  if (isLowered(*program.module, options.entry) && !program.module->lookupSymbol<func::FuncOp>(options.entry))
+    return exitError(ExitProgramError, "'" + input.getBufferIdentifier() +
+                                           "' has been lowered to the LLVM dialect, and has lost " +
+                                           "the function @" + options.entry +
+                                           " that says what arguments there are; run the program "
+                                           "before, or the output of --dump-optimized");
+  bool mayChoose = !program.module->lookupSymbol<func::FuncOp>(options.entry) &&
+                   !program.module->getOps<func::FuncOp>().empty();
+  Expected<Signature> signature = readSignature(*program.module, options.entry);
+  if (!signature && mayChoose)
+    return withHint(signature.takeError(), "choose one with " + listener.optionText("entry", "NAME"));
+  if (!signature)
+    return signature.takeError();
+  program.signature = std::move(*signature);
+  hideOthers(*program.module, options.entry);
+  report.numerics = numericsName(*program.module);
+  return std::move(program);
+}
+
+//===- Lowering -----------------------------------------------------------===//
+
+Error Frontend::checkInterrupt() {
+  return interruption.check() ? exitError(ExitInterrupted, "interrupted") : Error::success();
+}
+
+Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const PipelineOptions &pipeline,
+                            StringRef stageName) {
+  listener.progress("compiling: " + stageName);
+  StageScope stage(report.stages, stageName);
+  PassManager passes(module.getContext());
+  build(passes, pipeline);
+#ifdef NDEBUG
+  // Between any two passes the verifier takes 40 % of the time; here it runs once, behind the last one.
+  passes.enableVerifier(false);
+#endif
+  passes.addInstrumentation(createPassTimer(report.passes));
+  ErrorCounter errors(module.getContext());
+  PassSkipper skipper(module.getContext(), interruption);
+  if (failed(passes.run(module)) || failed(verify(module)))
+    return errors.makeError("internal error: a pass of stage " + stageName + " failed without a reason");
+  return checkInterrupt();
+}
+
+Error Frontend::dumpOptimized(ModuleOp module) {
+  if (options.dumpOptimized.empty())
+    return Error::success();
+  std::string text;
+  llvm::raw_string_ostream(text) << *module << "\n";
+  return writeText(options.dumpOptimized, text);
+}
+
+Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
+  ModuleOp module = *program.module;
+  if (isLowered(module, options.entry) && options.target != Target::Cpu)
+    return exitError(ExitProgramError, "the program has been lowered for the processor; target '" +
+                                           targetName(options.target) + "' needs the one before");
+  if (!isLowered(module, options.entry)) {
+    PipelineBuilder build = targetPipeline();
+    if (!build)
+      return exitError(ExitNoTarget, "target '" + targetName(options.target) +
+                                         "' is not available: this build has no pipeline for it");
+    if (hooks.buildOptimizePipeline)
+      if (Error error = runPipeline(module, hooks.buildOptimizePipeline, pipeline, "optimize"))
+        return error;
+    if (Error error = dumpOptimized(module))
+      return error;
+    if (Error error = runPipeline(module, build, pipeline, "lower"))
+      return error;
+  }
+  if (!isLowered(module, options.entry))
+    return exitError(ExitProgramError,
+                     "internal error: the pipeline left no " + adrt::entrySymbol(options.entry));
+  // What remains of the source level declares the signature only.
+  for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    if (function.isExternal())
+      function.erase();
+  return options.target == Target::Cpu ? requireBodies(module) : Error::success();
+}
+
+Expected<CompiledProgram> Frontend::generate(LoadedProgram &program, const CpuTarget &cpu) {
+  ModuleOp module = *program.module;
+  if (Error error = lower(program, pipelineOptions(cpu)))
+    return std::move(error);
+  CompiledProgram compiled;
+  compiled.kernels = readKernelNames(module);
+  compiled.device = deviceName();
+  takeImage(module, compiled);
+  listener.progress("compiling: code");
+  Expected<std::vector<std::string>> objects = compileToObjects(module, cpu, report.stages);
+  if (!objects)
+    return objects.takeError();
+  compiled.objects = std::move(*objects);
+  return std::move(compiled);
+}
+
+Expected<CompiledProgram> Frontend::compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu) {
+  Expected<LoadedProgram> program = parse(input);
+  if (!program)
+    return program.takeError();
+  Expected<CompiledProgram> compiled = generate(*program, cpu);
+  if (!compiled)
+    return compiled.takeError();
+  compiled->numerics = report.numerics;
+  if (hooks.numericsReport)
+    compiled->numericsReport = hooks.numericsReport(program->context.get());
+  compiled->signature = std::move(program->signature);
+  return compiled;
+}

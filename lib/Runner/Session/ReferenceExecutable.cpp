@@ -1,0 +1,34 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Runs the reference interpreter through the interface of executables.
+#include "adjoint/Runner/Session/ReferenceExecutable.h"
+#include "adjoint/Reference/Reference.h"
+#include "adjoint/Runtime/Host/Context.h"
+
+using namespace mlir::ad::runner;
+
+namespace {
+
+class ReferenceExecutable final : public Executable {
+public:
+  ReferenceExecutable(mlir::ModuleOp module, llvm::StringRef entry) : module(module), entry(entry.str()) {}
+
+  int32_t run(adrt_context &context, llvm::ArrayRef<adrt_tensor> arguments,
+              llvm::MutableArrayRef<adrt_tensor> results) override {
+    return context.run([&]() -> int32_t {
+      int32_t status = mlir::ad::runReference(module, entry, &context, arguments, results);
+      // What is not recorded has been printed as a diagnostic; an empty message says so.
+      return status == ADRT_OK ? ADRT_OK : context.fail(status, nullptr, "");
+    });
+  }
+
+private:
+  mlir::ModuleOp module;
+  std::string entry;
+};
+
+} // namespace
+
+std::unique_ptr<Executable> mlir::ad::runner::makeReference(mlir::ModuleOp module, llvm::StringRef entry) {
+  return std::make_unique<ReferenceExecutable>(module, entry);
+}

@@ -1,0 +1,113 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loads the program and does with it what the options ask.
+#include "Session.h"
+#include "../IO/InputFile.h"
+#include "Execution.h"
+#include "adjoint/Runner/AOT/Adx.h"
+#include "adjoint/Runner/Session/CheckGradients.h"
+#include "adjoint/Support/OutputFile.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Config/llvm-config.h"
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+
+namespace {
+
+/// Shows a compilation on the console.
+class ConsoleListener final : public Listener {
+public:
+  explicit ConsoleListener(Console &console) : console(console) {}
+  void progress(const llvm::Twine &text) override { console.progress(text); }
+  void warn(const llvm::Twine &message) override { console.warn(message); }
+  std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) override {
+    return std::make_shared<mlir::SourceMgrDiagnosticHandler>(sources, context);
+  }
+
+private:
+  Console &console;
+};
+
+Error writeJSON(llvm::StringRef path, const llvm::json::Value &value) {
+  if (path.empty())
+    return Error::success();
+  std::string text = llvm::formatv("{0:2}\n", value).str();
+  return writeFile(path, {text});
+}
+
+} // namespace
+
+int Session::run() {
+  auto input = readInput(options.input, [](llvm::StringRef) -> Expected<uint64_t> { return 0; });
+  if (!input)
+    return console.fail(input.takeError());
+  ConsoleListener listener(console);
+  Frontend frontend(options, hooks, report, listener, interrupted);
+  if (options.checkGradients)
+    return checkGradients(**input, frontend);
+  if (!options.emit.empty())
+    return emit(**input, frontend);
+  Expected<LoadedProgram> program = frontend.load(**input);
+  if (!program)
+    return console.fail(program.takeError());
+  console.clearProgress();
+  if (Error error = writeJSON(options.numericsReport, program->numericsReport))
+    return console.fail(std::move(error));
+  return Execution(options, report, console, interrupted, start)
+      .run(*program->executable, program->signature, {}, **input);
+}
+
+int Session::emit(const llvm::MemoryBuffer &input, Frontend &frontend) {
+  Expected<CpuTarget> cpu = findCpu(options.cpu, /*elsewhere=*/true);
+  if (!cpu)
+    return console.fail(cpu.takeError());
+  Expected<CompiledProgram> program = frontend.compileOnce(input, *cpu);
+  if (!program)
+    return console.fail(program.takeError());
+  console.clearProgress();
+  if (Error error = writeJSON(options.numericsReport, program->numericsReport))
+    return console.fail(std::move(error));
+  Expected<std::vector<Weight>> weights = bindWeights(program->signature, options);
+  if (!weights)
+    return console.fail(weights.takeError());
+  HostRequirement host{hostMachine(), cpu->needed};
+  StageScope stage(report.stages, "emit");
+  Error error = emitAdx(options.emit, {std::move(*program), std::move(host),
+                                       "ad-runner " ADJOINT_VERSION " (LLVM " LLVM_VERSION_STRING ")",
+                                       std::move(*weights)});
+  return error ? console.fail(std::move(error)) : ExitDone;
+}
+
+int Session::checkGradients(const llvm::MemoryBuffer &input, Frontend &frontend) {
+  Expected<LoadedProgram> program = frontend.parse(input);
+  if (!program)
+    return console.fail(program.takeError());
+  Expected<Bindings> bindings = bindSources(program->signature, options);
+  if (!bindings)
+    return console.fail(bindings.takeError());
+  for (Tensor &argument : bindings->arguments) {
+    Expected<Tensor> wide = widenToF64(argument);
+    if (!wide)
+      return console.fail(wide.takeError());
+    argument = std::move(*wide);
+  }
+  Expected<std::unique_ptr<GradientRuns>> runs = frontend.loadGradients(*program);
+  if (!runs)
+    return console.fail(runs.takeError());
+  console.progress("comparing gradients with differences");
+  Expected<std::vector<GradientFinding>> findings =
+      mlir::ad::runner::checkGradients((*runs)->makeProblem(), bindings->arguments);
+  if (!findings)
+    return console.fail(findings.takeError());
+  console.clearProgress();
+  if (reportGradients(llvm::outs(), *findings))
+    return ExitDone;
+  std::string names;
+  for (const GradientFinding &finding : *findings)
+    if (finding.failed)
+      names += (names.empty() ? "'" : ", '") + finding.name + "'";
+  return console.fail(exitError(ExitCheckFailed, "gradients of @" + options.entry + " by " + names +
+                                                     " differ from differences of its values"));
+}

@@ -1,0 +1,45 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A program in f64: the same text with every float type replaced. Casts between floats become casts from f64
+// to f64.
+#include "adjoint/Runner/Session/CheckGradients.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+namespace {
+
+llvm::APFloat widen(llvm::APFloat value) {
+  bool losesInfo;
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+  return value;
+}
+
+std::optional<std::pair<Attribute, WalkResult>> widenConstant(Attribute attribute) {
+  if (auto number = dyn_cast<FloatAttr>(attribute)) {
+    Type f64 = Float64Type::get(attribute.getContext());
+    return std::pair<Attribute, WalkResult>(FloatAttr::get(f64, widen(number.getValue())),
+                                            WalkResult::skip());
+  }
+  auto elements = dyn_cast<DenseFPElementsAttr>(attribute);
+  if (!elements)
+    return std::nullopt;
+  Type f64 = Float64Type::get(attribute.getContext());
+  auto wide =
+      elements.mapValues(f64, [](const llvm::APFloat &value) { return widen(value).bitcastToAPInt(); });
+  return std::pair<Attribute, WalkResult>(wide, WalkResult::skip());
+}
+
+} // namespace
+
+void mlir::ad::runner::widenToF64(ModuleOp module) {
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [](FloatType type) -> std::optional<Type> { return Float64Type::get(type.getContext()); });
+  // After types in the order of search, since the last one added is asked first.
+  replacer.addReplacement(widenConstant);
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+}

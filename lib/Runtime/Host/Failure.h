@@ -1,0 +1,22 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   The text of run-time errors. Internal to the runtime. */
+#ifndef ADJOINT_LIB_RUNTIME_HOST_FAILURE_H
+#define ADJOINT_LIB_RUNTIME_HOST_FAILURE_H
+
+#include "adjoint/Runtime/adrt.h"
+
+#include <string>
+
+namespace adrt {
+
+/// What adrt_fail's `kind` and `values` say, in words.
+std::string describeFailure(int32_t kind, const int64_t *values, int32_t count);
+
+/// Compares as adrt_check asks. Empty when the check holds, else what failed.
+std::string describeCheck(int32_t kind, double tolerance, bool relative, const adrt_tensor &actual,
+                          const adrt_tensor *expected);
+
+} // namespace adrt
+
+#endif // ADJOINT_LIB_RUNTIME_HOST_FAILURE_H

@@ -1,0 +1,324 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+   The lane that computes works at once, those for transfers as late as their events allow: who takes a result
+   too early, or memory back, finds the old bytes. Every block of device memory is a separate allocation of
+   the host. Only launches and the functions of the device reach it; a kernel that leaves a block, or a copy
+   that does, is an error of this program. */
+#include "adjoint/Runtime/Sim/SimDevice.h"
+#include "../Host/TiledTensor.h"
+#include "../Replay/CommandList.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <set>
+
+using namespace adrt;
+
+namespace {
+
+constexpr int64_t alignment = 256;
+
+/// A lane for transfers, and how far it has come.
+struct TransferLane {
+  std::deque<std::function<Outcome()>> waiting; // asked for and not made
+  uint64_t made = 0;
+
+  /// Makes the first `count` transfers, of all that there ever were.
+  Outcome advance(uint64_t count);
+};
+
+/// How many transfers of a lane come before it; of none when it is one of the lane that computes.
+struct SimEvent final : Event {
+  TransferLane *lane = nullptr;
+  uint64_t transfers = 0;
+};
+
+/// A copy of the commands: what it is asked for shows when they are not what the program asks for.
+struct SimGraph final : Graph {
+  CommandList commands;
+};
+
+class SimDevice final : public Device {
+public:
+  SimDevice(std::vector<const adsim::KernelCode *> kernels, const Emulation &emulation,
+            std::vector<KernelTraffic> *traffic)
+      : kernels(std::move(kernels)), emulation(emulation), traffic(traffic) {
+    if (traffic)
+      for (size_t number = traffic->size(); number < this->kernels.size(); ++number)
+        traffic->push_back({this->kernels[number]->name, this->kernels[number]->kind, 0, {}});
+  }
+  ~SimDevice() override {
+    for (const auto &[memory, bytes] : blocks)
+      std::free(memory);
+    for (void *memory : hostBlocks)
+      std::free(memory);
+  }
+
+  void *allocate(int64_t bytes) override;
+  void release(void *memory) override;
+  Outcome write(void *target, const void *source, int64_t bytes) override;
+  Outcome read(void *target, const void *source, int64_t bytes) override;
+  Outcome copy(void *target, const void *source, int64_t bytes) override;
+  Outcome bring(void *target, const void *source, int64_t bytes) override;
+  Outcome fetch(void *target, const void *source, int64_t bytes) override;
+  void *allocateHost(int64_t bytes) override;
+  void releaseHost(void *memory) override;
+  std::unique_ptr<Event> makeEvent(Outcome &) override { return std::make_unique<SimEvent>(); }
+  Outcome record(Event &event, Lane lane) override;
+  Outcome order(Lane lane, Event &event) override;
+  Outcome wait(Event &event) override;
+  bool reached(Event &event) override;
+  Outcome fill(void *target, uint8_t value, int64_t bytes) override;
+  Outcome describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) override;
+  const char *kernelName(int32_t kernel) const override {
+    return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel]->name : "";
+  }
+  Outcome launch(const Launch &launch) override;
+  int32_t processors() const override { return static_cast<int32_t>(emulation.processors); }
+  Outcome synchronize() override;
+  std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override;
+  Outcome change(Graph &graph, const CommandList &commands, size_t index) override;
+  Outcome replay(Graph &graph, const CommandList &asked) override;
+
+private:
+  Outcome check(const void *memory, int64_t bytes) const;
+
+  std::vector<const adsim::KernelCode *> kernels;
+  const Emulation emulation;
+  uint64_t launches = 0;
+  std::vector<KernelTraffic> *traffic; // null when nobody asks
+  std::map<void *, int64_t> blocks;    // by address, with the bytes that were asked for
+  std::set<void *> hostBlocks;
+  TransferLane bringing, fetching;
+};
+
+} // namespace
+
+void *SimDevice::allocate(int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX - alignment)
+    return nullptr;
+  int64_t rounded = std::max<int64_t>(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void *memory = std::aligned_alloc(alignment, static_cast<size_t>(rounded));
+  if (!memory)
+    return nullptr;
+  std::memset(memory, 0xff, static_cast<size_t>(rounded));
+  blocks[memory] = bytes;
+  return memory;
+}
+
+void SimDevice::release(void *memory) {
+  synchronize();
+  if (blocks.erase(memory))
+    std::free(memory);
+}
+
+Outcome SimDevice::check(const void *memory, int64_t bytes) const {
+  auto after = blocks.upper_bound(const_cast<void *>(memory));
+  if (bytes == 0)
+    return {};
+  if (after != blocks.begin()) {
+    auto block = std::prev(after);
+    int64_t offset = static_cast<const char *>(memory) - static_cast<const char *>(block->first);
+    if (bytes > 0 && offset <= block->second - bytes)
+      return {};
+  }
+  return Outcome::failed("internal error: a copy of " + std::to_string(bytes) +
+                         " bytes leaves the memory of the emulated GPU");
+}
+
+Outcome SimDevice::write(void *target, const void *source, int64_t bytes) {
+  Outcome outcome = check(target, bytes);
+  if (outcome.ok() && bytes > 0)
+    std::memcpy(target, source, static_cast<size_t>(bytes));
+  return outcome;
+}
+
+Outcome SimDevice::read(void *target, const void *source, int64_t bytes) {
+  Outcome outcome = check(source, bytes);
+  if (outcome.ok() && bytes > 0)
+    std::memcpy(target, source, static_cast<size_t>(bytes));
+  return outcome;
+}
+
+Outcome SimDevice::copy(void *target, const void *source, int64_t bytes) {
+  Outcome outcome = check(target, bytes);
+  if (outcome.ok())
+    outcome = check(source, bytes);
+  if (outcome.ok() && bytes > 0)
+    std::memmove(target, source, static_cast<size_t>(bytes));
+  return outcome;
+}
+
+Outcome SimDevice::bring(void *target, const void *source, int64_t bytes) {
+  bringing.waiting.push_back([=] { return write(target, source, bytes); });
+  return {};
+}
+
+Outcome SimDevice::fetch(void *target, const void *source, int64_t bytes) {
+  fetching.waiting.push_back([=] { return read(target, source, bytes); });
+  return {};
+}
+
+Outcome TransferLane::advance(uint64_t count) {
+  while (made < count) {
+    Outcome outcome = waiting.front()();
+    waiting.pop_front();
+    ++made;
+    if (!outcome.ok())
+      return outcome;
+  }
+  return {};
+}
+
+Outcome SimDevice::record(Event &event, Lane lane) {
+  auto &place = static_cast<SimEvent &>(event);
+  place.lane = lane == Lane::Bring ? &bringing : lane == Lane::Fetch ? &fetching : nullptr;
+  place.transfers = place.lane ? place.lane->made + place.lane->waiting.size() : 0;
+  return {};
+}
+
+Outcome SimDevice::order(Lane lane, Event &event) {
+  // What computes is done, whoever waits for it.
+  return lane == Lane::Compute ? wait(event) : Outcome();
+}
+
+Outcome SimDevice::wait(Event &event) {
+  auto &place = static_cast<SimEvent &>(event);
+  return place.lane ? place.lane->advance(place.transfers) : Outcome();
+}
+
+bool SimDevice::reached(Event &event) {
+  auto &place = static_cast<SimEvent &>(event);
+  return !place.lane || place.transfers <= place.lane->made;
+}
+
+Outcome SimDevice::synchronize() {
+  Outcome brought = bringing.advance(bringing.made + bringing.waiting.size());
+  Outcome fetched = fetching.advance(fetching.made + fetching.waiting.size());
+  return brought.ok() ? fetched : brought;
+}
+
+void *SimDevice::allocateHost(int64_t bytes) {
+  void *memory = bytes < 0 ? nullptr : std::malloc(static_cast<size_t>(std::max<int64_t>(bytes, 1)));
+  if (memory) {
+    std::memset(memory, 0xff, static_cast<size_t>(bytes));
+    hostBlocks.insert(memory);
+  }
+  return memory;
+}
+
+void SimDevice::releaseHost(void *memory) {
+  synchronize();
+  if (hostBlocks.erase(memory))
+    std::free(memory);
+}
+
+Outcome SimDevice::fill(void *target, uint8_t value, int64_t bytes) {
+  Outcome outcome = check(target, bytes);
+  if (outcome.ok() && bytes > 0)
+    std::memset(target, value, static_cast<size_t>(bytes));
+  return outcome;
+}
+
+Outcome SimDevice::describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) {
+  static_assert(ADRT_TENSOR_MAP_BYTES == adsim::tensorMapBytes, "the emulator's tensor maps have this size");
+  if (!TiledTensor::canDescribe(tensor))
+    return Outcome::failed("internal error: a tensor map of " + std::to_string(tensor.rank) + " axes");
+  TiledTensor tiled(tensor, tiles.box);
+  adsim::TensorMapSpec spec;
+  spec.base = tensor.data;
+  spec.elementBytes = static_cast<uint32_t>(elementSize(tensor.type));
+  spec.rank = tiled.rank;
+  std::copy_n(tiled.sizes, tiled.rank, spec.sizes);
+  std::copy_n(tiled.strides, tiled.rank, spec.strides);
+  std::copy_n(tiled.box, tiled.rank, spec.box);
+  spec.swizzleBytes = tiles.swizzleBytes;
+  spec.tf32 = tiles.tf32;
+  std::string problem = adsim::encodeTensorMap(map, spec);
+  return problem.empty() ? Outcome() : Outcome::failed("internal error: no tensor map: " + problem);
+}
+
+static void addTraffic(KernelTraffic &kernel, const adsim::Statistics &statistics) {
+  ++kernel.launches;
+  for (const adsim::SiteTraffic &site : statistics.traffic) {
+    auto isSame = [&](const AccessTraffic &known) {
+      return known.operation == site.site.operation && known.shared == site.shared;
+    };
+    auto known = std::find_if(kernel.accesses.begin(), kernel.accesses.end(), isSame);
+    if (known == kernel.accesses.end())
+      known = kernel.accesses.insert(known, {site.site.operation, site.shared, 0, 0, 0});
+    known->requests += site.requests;
+    known->units += site.units;
+    known->fewest += site.idealUnits;
+  }
+}
+
+std::unique_ptr<Graph> SimDevice::capture(const CommandList &commands, Outcome &) {
+  auto graph = std::make_unique<SimGraph>();
+  graph->commands = commands;
+  return graph;
+}
+
+Outcome SimDevice::change(Graph &graph, const CommandList &commands, size_t index) {
+  static_cast<SimGraph &>(graph).commands.changeAt(index, commands);
+  return {};
+}
+
+Outcome SimDevice::replay(Graph &graph, const CommandList &asked) {
+  CommandList &commands = static_cast<SimGraph &>(graph).commands;
+  commands.takeSites(asked);
+  for (size_t index = 0; index < commands.size(); ++index)
+    if (Outcome outcome = commands.issue(*this, index); !outcome.ok())
+      return outcome;
+  return {};
+}
+
+/// The step of splitmix64: launches under neighbouring seeds would draw the same numbers otherwise.
+static uint64_t mix(uint64_t word) {
+  word += 0x9e3779b97f4a7c15;
+  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
+  word = (word ^ (word >> 27)) * 0x94d049bb133111eb;
+  return word ^ (word >> 31);
+}
+
+Outcome SimDevice::launch(const Launch &asked) {
+  if (asked.kernel < 0 || static_cast<size_t>(asked.kernel) >= kernels.size())
+    return Outcome::failed("internal error: the program launches kernel " + std::to_string(asked.kernel) +
+                           " of " + std::to_string(kernels.size()));
+  const adsim::KernelCode &code = *kernels[asked.kernel];
+  if (static_cast<uint32_t>(asked.count) != code.argumentCount)
+    return Outcome::failed("internal error: kernel '" + std::string(code.name) + "' takes " +
+                           std::to_string(code.argumentCount) + " arguments, but gets " +
+                           std::to_string(asked.count));
+  const adrt_grid &grid = asked.grid;
+  adsim::Launch launch;
+  launch.grid = {grid.blocks[0], grid.blocks[1], grid.blocks[2]};
+  launch.block = {grid.threads[0], grid.threads[1], grid.threads[2]};
+  launch.cluster = {grid.cluster[0], grid.cluster[1], grid.cluster[2]};
+  launch.dynamicSharedBytes = grid.shared_bytes;
+  launch.schedule = emulation.schedule;
+  launch.seed = mix(mix(emulation.seed) + launches++);
+  launch.detectRaces = emulation.detectRaces;
+  launch.hostThreads = emulation.hostThreads;
+  launch.interrupted = interrupted;
+  for (const auto &[memory, bytes] : blocks)
+    launch.memory.push_back({memory, static_cast<uint64_t>(bytes), true});
+  launch.countTraffic = traffic != nullptr;
+  adsim::Statistics statistics;
+  adsim::Result result = adsim::launch(code, const_cast<void **>(asked.arguments), launch, &statistics);
+  if (traffic)
+    addTraffic((*traffic)[static_cast<size_t>(asked.kernel)], statistics);
+  if (result.ok())
+    return {};
+  if (result.failure == adsim::Failure::Interrupted)
+    return {ADRT_INTERRUPTED, "interrupted", ""};
+  return {ADRT_PROGRAM_ERROR, result.message, result.location};
+}
+
+std::unique_ptr<Device> adrt::makeSimDevice(std::vector<const adsim::KernelCode *> kernels,
+                                            const Emulation &emulation, std::vector<KernelTraffic> *traffic) {
+  return std::make_unique<SimDevice>(std::move(kernels), emulation, traffic);
+}

@@ -1,0 +1,58 @@
+/* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions. */
+#include "adjoint/Support/Buffer.h"
+
+#include <cstdlib>
+#include <sys/mman.h>
+
+using namespace adrt;
+
+// Blocks from this size on lie in huge pages, whose first use and whose translation cost less.
+static constexpr int64_t hugePage = 2 << 20, largeBytes = 2 * hugePage;
+
+void Buffer::Free::operator()(void *pointer) const { std::free(pointer); }
+
+void *Buffer::reserve(int64_t bytes) {
+  if (bytes < 0 || bytes > INT64_MAX - hugePage)
+    return nullptr;
+  if (memory && bytes <= size)
+    return memory.get();
+  int64_t unit = bytes < largeBytes ? Buffer::alignment : hugePage;
+  int64_t rounded = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
+  // The old block goes first: its content is not needed, and both may not fit.
+  memory.reset();
+  size = 0;
+  memory.reset(std::aligned_alloc(static_cast<size_t>(unit), static_cast<size_t>(rounded)));
+  if (memory)
+    size = rounded;
+  // Advice only: without huge pages the memory is the same, in pages of 4 KiB.
+  if (memory && unit == hugePage)
+    (void)::madvise(memory.get(), static_cast<size_t>(rounded), MADV_HUGEPAGE);
+  return memory.get();
+}
+
+int64_t adrt::elementSize(int32_t type) {
+  static constexpr int8_t sizes[] = {8, 4, 2, 2, 1, 1, 1, 1, 4, 8};
+  return type >= ADRT_F64 && type <= ADRT_I64 ? sizes[type] : 0;
+}
+
+const char *adrt::typeName(int32_t type) {
+  static constexpr const char *names[] = {"f64",    "f32", "f16", "bf16", "f8E4M3FN",
+                                          "f8E5M2", "i1",  "i8",  "i32",  "i64"};
+  return type >= ADRT_F64 && type <= ADRT_I64 ? names[type] : "unknown";
+}
+
+int64_t adrt::byteSize(int32_t type, int32_t rank, const int64_t *shape) {
+  int64_t bytes = elementSize(type);
+  if (bytes == 0 || rank < 0)
+    return -1;
+  bool empty = false;
+  for (int32_t axis = 0; axis < rank; ++axis) {
+    if (shape[axis] < 0)
+      return -1;
+    if (shape[axis] == 0)
+      empty = true;
+    else if (__builtin_mul_overflow(bytes, shape[axis], &bytes))
+      return -1;
+  }
+  return empty ? 0 : bytes;
+}

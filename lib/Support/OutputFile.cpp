@@ -1,0 +1,207 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Regular files are written beside their place and moved there; anything else is written where it is.
+#include "adjoint/Support/OutputFile.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/Support/Errno.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+#include <climits>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace mlir::ad::runner;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace {
+
+/// Where `path` leads once its links are followed, whether a file is there or not.
+std::string followLinks(StringRef path) {
+  constexpr int maxLinks = 40; // as many as Linux follows
+  llvm::SmallString<128> current(path);
+  char buffer[PATH_MAX];
+  for (int count = 0; count < maxLinks; ++count) {
+    ssize_t length = ::readlink(current.c_str(), buffer, sizeof(buffer));
+    if (length < 0)
+      break;
+    StringRef target(buffer, static_cast<size_t>(length));
+    if (llvm::sys::path::is_absolute(target))
+      current.clear();
+    else
+      llvm::sys::path::remove_filename(current);
+    llvm::sys::path::append(current, target);
+  }
+  return current.str().str();
+}
+
+bool sameFile(const struct stat &left, int descriptor) {
+  struct stat right;
+  return ::fstat(descriptor, &right) == 0 && left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
+
+bool isOpenOutput(const struct stat &status) {
+  return sameFile(status, STDOUT_FILENO) || sameFile(status, STDERR_FILENO);
+}
+
+/// A descriptor for what must not be replaced; -1 for a regular file and for one that does not exist.
+Expected<int> openInPlace(StringRef path) {
+  struct stat status;
+  if (::stat(path.str().c_str(), &status) != 0) {
+    if (errno == ELOOP)
+      return systemError("cannot write", path);
+    return -1;
+  }
+  int descriptor = -1;
+  // A name of an output that is open already, such as /dev/stdout, goes on where that output stands.
+  for (int open : {STDOUT_FILENO, STDERR_FILENO})
+    if (descriptor < 0 && sameFile(status, open))
+      descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
+  if (descriptor < 0 && S_ISREG(status.st_mode))
+    return -1;
+  if (descriptor < 0)
+    descriptor = llvm::sys::RetryAfterSignal(-1, ::open, path.str().c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0)
+    return systemError("cannot write", path);
+  return descriptor;
+}
+
+/// One after the other: a pipe has no offsets.
+Error writeSequentially(int descriptor, StringRef path, llvm::ArrayRef<StringRef> parts) {
+  for (StringRef part : parts)
+    while (!part.empty()) {
+      ssize_t step = llvm::sys::RetryAfterSignal(-1, ::write, descriptor, part.data(), part.size());
+      if (step < 0)
+        return systemError("cannot write", path);
+      part = part.drop_front(static_cast<size_t>(step));
+    }
+  return Error::success();
+}
+
+/// Network file systems tell only at the close that the disk is full.
+Error closeChecked(int descriptor, StringRef path) {
+  return ::close(descriptor) == 0 ? Error::success() : systemError("cannot write", path);
+}
+
+/// Behind what has been printed there.
+Error writeStandardOutput(llvm::ArrayRef<StringRef> parts) {
+  llvm::outs().flush();
+  return writeSequentially(STDOUT_FILENO, "standard output", parts);
+}
+
+} // namespace
+
+Error mlir::ad::runner::systemError(const llvm::Twine &what, StringRef path) {
+  return usageError(what + " '" + path + "': " + llvm::sys::StrError());
+}
+
+Error mlir::ad::runner::writeFully(int descriptor, StringRef path, uint64_t offset, const char *data,
+                                   int64_t bytes) {
+  while (bytes > 0) {
+    ssize_t step = llvm::sys::RetryAfterSignal(-1, ::pwrite, descriptor, data, static_cast<size_t>(bytes),
+                                               static_cast<off_t>(offset));
+    if (step < 0)
+      return systemError("cannot write", path);
+    data += step;
+    bytes -= step;
+    offset += static_cast<uint64_t>(step);
+  }
+  return Error::success();
+}
+
+// The folder of a file that does not exist yet may.
+static std::string canonical(StringRef path) {
+  llvm::SmallString<128> real;
+  if (!llvm::sys::fs::real_path(path, real))
+    return real.str().str();
+  StringRef folder = llvm::sys::path::parent_path(path);
+  if (llvm::sys::fs::real_path(folder.empty() ? "." : folder, real))
+    return path.str();
+  llvm::sys::path::append(real, llvm::sys::path::filename(path));
+  return real.str().str();
+}
+
+bool mlir::ad::runner::isSameFile(StringRef path, StringRef other) {
+  return path == other || llvm::sys::fs::equivalent(path, other) || canonical(path) == canonical(other);
+}
+
+Expected<std::string> mlir::ad::runner::findRegularFile(StringRef path) {
+  struct stat status;
+  if (::stat(path.str().c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return usageError("cannot write '" + path + "': not a regular file");
+  return followLinks(path);
+}
+
+Expected<TemporaryFile> TemporaryFile::create(StringRef finalPath) {
+  llvm::SmallString<128> model(llvm::sys::path::parent_path(finalPath));
+  // Hidden, so that a reader who globs *.npy never sees a file that is not complete.
+  llvm::sys::path::append(model, "." + llvm::sys::path::filename(finalPath) + ".%%%%%%%%");
+  llvm::SmallString<128> name;
+  int descriptor;
+  if (std::error_code code = llvm::sys::fs::createUniqueFile(model, descriptor, name))
+    return usageError("cannot write '" + finalPath + "': " + code.message());
+  // Who may read the old file may read the new one, and nobody else.
+  struct stat status;
+  if (::stat(finalPath.str().c_str(), &status) == 0)
+    ::fchmod(descriptor, status.st_mode & 0777);
+  return TemporaryFile(descriptor, name.str().str(), finalPath.str());
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (descriptor >= 0)
+    ::close(descriptor);
+  if (!name.empty())
+    ::unlink(name.c_str());
+}
+
+Error TemporaryFile::publish() {
+  if (::rename(name.c_str(), finalPath.c_str()) != 0)
+    return systemError("cannot write", finalPath);
+  name.clear();
+  return Error::success();
+}
+
+Error mlir::ad::runner::replaceFile(StringRef path, llvm::ArrayRef<StringRef> parts) {
+  Expected<TemporaryFile> file = TemporaryFile::create(path);
+  if (!file)
+    return file.takeError();
+  if (Error error = writeSequentially(file->getDescriptor(), path, parts))
+    return error;
+  if (Error error = closeChecked(file->takeDescriptor(), path))
+    return error;
+  return file->publish();
+}
+
+Error mlir::ad::runner::checkWritable(StringRef path, bool isAppendedTo) {
+  struct stat status;
+  bool exists = ::stat(path.str().c_str(), &status) == 0;
+  if (path.empty() || path == kStandardOutput || (exists && isOpenOutput(status)))
+    return Error::success();
+  if (exists && S_ISDIR(status.st_mode))
+    errno = EISDIR;
+  if (exists ? S_ISDIR(status.st_mode) : errno == ELOOP)
+    return systemError("cannot write", path);
+  bool inPlace = exists && (isAppendedTo || !S_ISREG(status.st_mode));
+  llvm::SmallString<128> place(inPlace ? path : llvm::sys::path::parent_path(followLinks(path)));
+  if (!inPlace)
+    llvm::sys::path::append(place, "."); // is an error where something else than a folder is
+  return ::access(place.c_str(), W_OK) == 0 ? Error::success() : systemError("cannot write", path);
+}
+
+Error mlir::ad::runner::writeFile(StringRef path, llvm::ArrayRef<StringRef> parts) {
+  if (path == kStandardOutput)
+    return writeStandardOutput(parts);
+  Expected<int> inPlace = openInPlace(path);
+  if (!inPlace)
+    return inPlace.takeError();
+  if (*inPlace < 0)
+    return replaceFile(followLinks(path), parts);
+  if (Error error = writeSequentially(*inPlace, path, parts)) {
+    ::close(*inPlace);
+    return error;
+  }
+  return closeChecked(*inPlace, path);
+}

@@ -1,0 +1,57 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Tensors on the host's side.
+#include "adjoint/Support/Tensor.h"
+#include "adjoint/Support/Error.h"
+
+#include <cstring>
+
+using namespace mlir::ad::runner;
+
+std::string mlir::ad::runner::formatType(adrt_type type, llvm::ArrayRef<int64_t> shape) {
+  std::string text = "tensor<";
+  for (int64_t size : shape)
+    text += (size == dynamicSize ? "?" : std::to_string(size)) + "x";
+  return text + adrt::typeName(type) + ">";
+}
+
+bool mlir::ad::runner::shapeFits(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> expected) {
+  if (shape.size() != expected.size())
+    return false;
+  for (auto [size, wanted] : llvm::zip(shape, expected))
+    if (wanted != dynamicSize && size != wanted)
+      return false;
+  return true;
+}
+
+std::optional<adrt_type> mlir::ad::runner::parseElementType(llvm::StringRef name) {
+  for (int type = ADRT_F64; type <= ADRT_I64; ++type)
+    if (name == adrt::typeName(type))
+      return static_cast<adrt_type>(type);
+  return std::nullopt;
+}
+
+bool mlir::ad::runner::isFloat(adrt_type type) { return type < ADRT_I1; }
+
+llvm::Expected<Tensor> Tensor::create(adrt_type type, llvm::ArrayRef<int64_t> shape) {
+  Tensor tensor;
+  tensor.type = type;
+  tensor.shape.assign(shape.begin(), shape.end());
+  tensor.bytes = adrt::byteSize(type, static_cast<int32_t>(shape.size()), shape.data());
+  if (tensor.bytes < 0)
+    return usageError("a " + formatType(type, shape) + " is too large for this machine");
+  if (!tensor.buffer.reserve(tensor.bytes))
+    return exitError(ExitNoTarget, "not enough memory for a " + formatType(type, shape));
+  return std::move(tensor);
+}
+
+llvm::Expected<Tensor> Tensor::clone() const {
+  llvm::Expected<Tensor> copy = create(type, shape);
+  if (copy)
+    std::memcpy(copy->getData(), getData(), static_cast<size_t>(bytes));
+  return copy;
+}
+
+adrt_tensor Tensor::view() const {
+  return {buffer.data(), shape.data(), static_cast<int32_t>(shape.size()), type};
+}

@@ -1,0 +1,166 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The command line of ad-gpu-emulate.
+#include "Options.h"
+#include "adjoint/Support/Error.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Option/Option.h"
+
+using namespace llvm;
+using namespace llvm::opt;
+using namespace mlir::ad::emulator;
+using mlir::ad::runner::usageError;
+
+namespace {
+
+enum OptionId {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "EmulatorOptions.inc"
+#undef OPTION
+};
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "EmulatorOptions.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "EmulatorOptions.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+constexpr OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "EmulatorOptions.inc"
+#undef OPTION
+};
+
+class ToolOptTable : public GenericOptTable {
+public:
+  ToolOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
+};
+
+class OptionsReader {
+public:
+  explicit OptionsReader(const InputArgList &list) : list(list) {}
+  Expected<ToolOptions> read();
+
+private:
+  Error checkUnknown() const;
+  Error readDim(OptionId id, StringRef name, adsim::Dim3 &dim) const;
+  template <typename Number>
+  Error readNumber(OptionId id, StringRef name, uint64_t least, uint64_t largest, Number &number) const;
+  Error readSchedule(adsim::Schedule &schedule) const;
+  const InputArgList &list;
+};
+
+Error OptionsReader::checkUnknown() const {
+  if (const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN))
+    return usageError("unknown option '" + unknown->getAsString(list) + "', try --help");
+  return Error::success();
+}
+
+Error OptionsReader::readDim(OptionId id, StringRef name, adsim::Dim3 &dim) const {
+  SmallVector<StringRef> parts;
+  StringRef text = list.getLastArgValue(id, "1");
+  text.split(parts, ',');
+  if (parts.size() > 3)
+    return usageError("option '--" + name + "' expects at most three sizes, got '" + text + "'");
+  uint32_t *sizes[] = {&dim.x, &dim.y, &dim.z};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Expected<uint64_t> size = parseNumber(parts[i], ("option '--" + name + "'").str(), UINT32_MAX);
+    if (!size)
+      return size.takeError();
+    *sizes[i] = static_cast<uint32_t>(*size);
+  }
+  return Error::success();
+}
+
+template <typename Number>
+Error OptionsReader::readNumber(OptionId id, StringRef name, uint64_t least, uint64_t largest,
+                                Number &number) const {
+  const Arg *arg = list.getLastArg(id);
+  if (!arg)
+    return Error::success();
+  Expected<uint64_t> value = parseNumber(arg->getValue(), ("option '--" + name + "'").str(), largest);
+  if (!value)
+    return value.takeError();
+  if (*value < least)
+    return usageError("option '--" + name + "' expects a number from " + Twine(least) + " to " +
+                      Twine(largest) + ", got '" + arg->getValue() + "'");
+  number = static_cast<Number>(*value);
+  return Error::success();
+}
+
+Error OptionsReader::readSchedule(adsim::Schedule &schedule) const {
+  StringRef name = list.getLastArgValue(OPT_schedule, "eager");
+  if (name == "eager")
+    schedule = adsim::Schedule::Eager;
+  else if (name == "lazy")
+    schedule = adsim::Schedule::Lazy;
+  else if (name == "shuffled")
+    schedule = adsim::Schedule::Shuffled;
+  else
+    return usageError("unknown schedule '" + name + "', expected eager, lazy or shuffled");
+  return Error::success();
+}
+
+Expected<ToolOptions> OptionsReader::read() {
+  ToolOptions options;
+  if (Error error = checkUnknown())
+    return std::move(error);
+  std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
+  if (inputs.size() != 1)
+    return usageError("expected one FILE.mlir, got " + Twine(inputs.size()) + "; try --help");
+  options.input = inputs.front();
+  options.kernel = list.getLastArgValue(OPT_kernel).str();
+  options.arguments = list.getAllArgValues(OPT_arg);
+  options.outputs = list.getAllArgValues(OPT_out);
+  options.detectRaces = !list.hasArg(OPT_no_race_detection);
+  options.showStatistics = list.hasArg(OPT_stats);
+  constexpr uint64_t mostThreads = 1024;
+  Error errors[] = {readDim(OPT_grid, "grid", options.grid),
+                    readDim(OPT_block, "block", options.block),
+                    readDim(OPT_cluster, "cluster", options.cluster),
+                    readNumber(OPT_shared, "shared", 0, UINT32_MAX, options.sharedBytes),
+                    readNumber(OPT_seed, "seed", 0, UINT64_MAX, options.seed),
+                    readNumber(OPT_threads, "threads", 0, mostThreads, options.threads),
+                    readNumber(OPT_repeat, "repeat", 1, UINT32_MAX, options.repeat),
+                    readSchedule(options.schedule)};
+  Error all = Error::success();
+  for (Error &error : errors)
+    all = joinErrors(std::move(all), std::move(error));
+  if (all)
+    return std::move(all);
+  return options;
+}
+
+} // namespace
+
+Expected<uint64_t> mlir::ad::emulator::parseNumber(StringRef text, StringRef what, uint64_t largest) {
+  uint64_t number;
+  if (text.getAsInteger(10, number) || number > largest)
+    return usageError(what + " expects a number up to " + Twine(largest) + ", got '" + text + "'");
+  return number;
+}
+
+Expected<ToolOptions> mlir::ad::emulator::parseToolOptions(ArrayRef<const char *> arguments) {
+  ToolOptTable table;
+  unsigned missingIndex, missingCount;
+  InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount);
+  // Whoever asks for help gets it, whatever else is wrong.
+  if (list.hasArg(OPT_help)) {
+    ToolOptions options;
+    options.showHelp = true;
+    return options;
+  }
+  if (missingCount)
+    return usageError("option '" + StringRef(arguments[missingIndex]) + "' expects a value");
+  return OptionsReader(list).read();
+}
+
+void mlir::ad::emulator::printToolHelp(raw_ostream &os) {
+  ToolOptTable table;
+  table.printHelp(os, "ad-gpu-emulate FILE.mlir [options]",
+                  "Runs a kernel in the NVVM dialect on the emulated GPU, under its checks.");
+}

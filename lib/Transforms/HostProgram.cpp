@@ -1,0 +1,108 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "adjoint/Transforms/HostProgram.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// What the reference interpreter runs too.
+static bool isScalarCode(Operation *op) {
+  using namespace arith;
+  return isa<AddIOp, SubIOp, MulIOp, AndIOp, OrIOp, XOrIOp, ShLIOp, ShRUIOp, ShRSIOp, MinSIOp, MaxSIOp,
+             MinUIOp, MaxUIOp, DivSIOp, RemSIOp, DivUIOp, RemUIOp, FloorDivSIOp, CeilDivSIOp, CeilDivUIOp>(
+             op) ||
+         isa<AddFOp, SubFOp, MulFOp, DivFOp, RemFOp, NegFOp, MinimumFOp, MaximumFOp>(op) ||
+         isa<CmpIOp, CmpFOp, arith::SelectOp, arith::ConstantOp, IndexCastOp, IndexCastUIOp, ExtSIOp, ExtUIOp,
+             TruncIOp, ExtFOp, TruncFOp, SIToFPOp, FPToSIOp>(op) ||
+         isa<ElementaryOp, ConvertOp>(op);
+}
+
+static bool isSupported(Operation *op) {
+  if (isa<LaunchOp, FeedOp, ReceiveOp, RequireOp, BarrierOp, ReshapeOp, ConstantOp, func::ReturnOp>(op) ||
+      isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp>(op) ||
+      isa<tensor::CastOp, tensor::DimOp, tensor::ExtractOp, arith::SelectOp>(op) ||
+      op->getName().getDialectNamespace() == "check")
+    return true;
+  // Scalar code. On tensors it is work for a kernel.
+  bool onTensors = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>) ||
+                   llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
+  return !onTensors && isScalarCode(op);
+}
+
+// The operation of ours with the name of a foreign one, which may end in the kind of its elements:
+// arith.addf, math.exp. By a list, since the dialect need not be loaded where nothing of it is left.
+static std::string sameName(Operation *op) {
+  static constexpr StringRef names[] = {
+      "abs",   "add",   "and",   "atan2",  "broadcast", "ceil", "cos", "div", "erf",  "exp",       "exp2",
+      "expm1", "floor", "fma",   "log",    "log1p",     "log2", "max", "min", "mul",  "neg",       "or",
+      "pow",   "rem",   "rsqrt", "select", "sin",       "sqrt", "sub", "tan", "tanh", "transpose", "xor"};
+  StringRef stem = op->getName().stripDialect();
+  for (StringRef end : {"", "f", "i", "si"})
+    if (StringRef name = stem; name.consume_back(end) && llvm::is_contained(names, name))
+      return ("ad." + name).str();
+  return "operations of the ad dialect";
+}
+
+// For what is most often met in programs that were written for other compilers.
+static std::string insteadOf(Operation *op) {
+  return llvm::StringSwitch<std::string>(op->getName().getStringRef())
+      .Case("arith.constant", "ad.constant")
+      .Case("arith.uitofp", "arith.extui and arith.sitofp")
+      .Case("arith.fptoui", "arith.fptosi to a wider type and arith.trunci")
+      .Cases({"tensor.empty", "tensor.splat", "linalg.fill"}, "ad.full")
+      .Cases({"tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape"}, "ad.reshape")
+      .Case("tensor.extract_slice", "ad.slice")
+      .Case("tensor.insert_slice", "ad.dynamic_update_slice")
+      .Case("tensor.pad", "ad.pad")
+      .Case("tensor.concat", "ad.concat")
+      .Cases({"linalg.matmul", "linalg.batch_matmul"}, "ad.dot")
+      .Cases({"scf.forall", "scf.parallel"}, "scf.for")
+      .Cases({"scf.index_switch", "scf.execute_region"}, "scf.if")
+      .Case("cf.assert", "check.expect_eq on a tensor")
+      .Cases({"arith.maximumf", "arith.maxnumf", "arith.maxsi"}, "ad.max")
+      .Cases({"arith.minimumf", "arith.minnumf", "arith.minsi"}, "ad.min")
+      .Cases({"arith.cmpf", "arith.cmpi"}, "ad.compare")
+      .Cases({"arith.extf", "arith.truncf", "arith.extsi", "arith.trunci", "arith.sitofp", "arith.fptosi"},
+             "ad.cast")
+      .Case("math.roundeven", "ad.round_even")
+      .StartsWith("cf.", "scf.if, scf.for or scf.while")
+      .Default(sameName(op));
+}
+
+// Calls were inlined as far as possible.
+static LogicalResult refuseCall(func::CallOp call) {
+  auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+  if (callee && callee.isExternal())
+    return call.emitOpError("expected '") << call.getCallee() << "' to have a body";
+  return call.emitOpError("is part of a recursion, which cannot be compiled; write a loop");
+}
+
+static LogicalResult verify(Operation *op) {
+  if (isSupported(op))
+    return success();
+  if (auto call = dyn_cast<func::CallOp>(op))
+    return refuseCall(call);
+  if (isa<ADDialect>(op->getDialect()))
+    return op->emitOpError("is in no kernel; ") << howToReach(Stage::outlined);
+  return op->emitOpError("is not supported in a program for this target; write ")
+         << insteadOf(op) << " instead";
+}
+
+// All of them, in the order of the program: the first alone is often only an allocation for the one that
+// matters. What stands inside of a refused operation goes with it.
+LogicalResult ad::verifyHostProgram(func::FuncOp function) {
+  bool isValid = true;
+  function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (succeeded(verify(op)))
+      return WalkResult::advance();
+    isValid = false;
+    return WalkResult::skip();
+  });
+  return success(isValid);
+}

@@ -1,0 +1,225 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Emitted kernels check nothing: linalg leaves operands of other sizes undefined. The host program knows all
+// sizes before the launch, since a kernel computes them from its arguments. A size that depends on elements
+// of a tensor has no condition.
+
+#include "LaunchChecks.h"
+#include "adjoint/Codegen/Kernel/RowShape.h"
+#include "adjoint/Runtime/adrt.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+class LaunchChecks {
+public:
+  LaunchChecks(LaunchOp launch, KernelOp kernel)
+      : launch(launch), kernel(kernel), builder(launch), loc(launch.getLoc()) {
+    hostValues.map(kernel.getBody().getArguments(), launch.getInputs());
+  }
+
+  void run() {
+    for (auto op : kernel.getBody().getOps<linalg::LinalgOp>())
+      requireLoops(op);
+    requireLaunchSizes();
+    requireSharedLoops();
+  }
+
+private:
+  //===- Sizes, as values of the host program; null when they depend on elements of a tensor -===//
+
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+
+  Value hostValue(Value value) {
+    if (Value known = hostValues.lookupOrNull(value))
+      return known;
+    Operation *op = value.getDefiningOp();
+    if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+      std::optional<int64_t> axis = dim.getConstantIndex();
+      bool exists = axis && *axis >= 0 && *axis < cast<RankedTensorType>(dim.getSource().getType()).getRank();
+      return exists ? sizeOf(dim.getSource(), *axis) : Value();
+    }
+    if (!isPure(op) || op->getNumRegions() != 0 || op->getNumResults() != 1)
+      return {};
+    for (Value operand : op->getOperands()) {
+      if (isa<RankedTensorType>(operand.getType()) || !hostValue(operand))
+        return {};
+      hostValues.map(operand, hostValue(operand));
+    }
+    return builder.clone(*op, hostValues)->getResult(0);
+  }
+
+  Value sizeOf(Value tensor, int64_t axis) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (!type.isDynamicDim(axis))
+      return constant(type.getDimSize(axis));
+    if (Value input = hostValues.lookupOrNull(tensor))
+      return builder.createOrFold<tensor::DimOp>(loc, input, axis);
+    Operation *op = tensor.getDefiningOp();
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op))
+      return hostValue(empty.getDynamicSize(axis));
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      return sizeOf(linalgOp.getDpsInits()[cast<OpResult>(tensor).getResultNumber()], axis);
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      return sizeOf(insert.getDest(), axis);
+    if (auto cast = dyn_cast<tensor::CastOp>(op))
+      return sizeOf(cast.getSource(), axis);
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    if (!slice || slice.getSourceType().getRank() != type.getRank())
+      return {};
+    OpFoldResult size = slice.getMixedSizes()[axis];
+    std::optional<int64_t> known = getConstantIntValue(size);
+    return known ? constant(*known) : hostValue(cast<Value>(size));
+  }
+
+  //===- Conditions -===//
+
+  Value compare(arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+    return builder.createOrFold<arith::CmpIOp>(loc, predicate, lhs, rhs);
+  }
+
+  void require(Operation *asker, int32_t kind, Value condition, ValueRange values) {
+    if (getConstantIntValue(getAsOpFoldResult(condition)) != 1)
+      RequireOp::create(builder, asker->getLoc(), kind, condition, values, asker->getName().getStringRef());
+  }
+
+  // `about` names what has the size: an operand or a result, and its axis.
+  void requireEqual(Operation *asker, int32_t kind, ArrayRef<int64_t> about, Value expected, Value actual) {
+    if (!expected || !actual || expected == actual)
+      return;
+    SmallVector<Value> values = {constant(about[0]), constant(about[1]), expected, actual};
+    require(asker, kind, compare(arith::CmpIPredicate::eq, expected, actual), values);
+  }
+
+  static bool isDynamic(Value tensor) {
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
+    return type && !type.hasStaticShape();
+  }
+
+  void requireLoops(linalg::LinalgOp op) {
+    if (llvm::none_of(op->getOperands(), isDynamic))
+      return;
+    SmallVector<Value> loops(op.getNumLoops());
+    forEachAxis(op, [&](OpOperand &operand, int64_t axis, AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim)
+        return;
+      Value size = sizeOf(operand.get(), axis);
+      if (!loops[dim.getPosition()])
+        loops[dim.getPosition()] = size;
+      else
+        requireEqual(op, ADRT_FAIL_OPERAND, {operand.getOperandNumber(), axis}, loops[dim.getPosition()],
+                     size);
+    });
+    forEachAxis(op, [&](OpOperand &operand, int64_t axis, AffineExpr expr) {
+      if (!isa<AffineDimExpr>(expr))
+        requireInside(op, operand, axis, expr, loops);
+    });
+  }
+
+  static void forEachAxis(linalg::LinalgOp op, function_ref<void(OpOperand &, int64_t, AffineExpr)> visit) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()))
+        for (auto [axis, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
+          visit(operand, axis, expr);
+  }
+
+  // The first and the last index that an expression takes lie inside of the axis.
+  void requireInside(linalg::LinalgOp op, OpOperand &operand, int64_t axis, AffineExpr expr,
+                     ArrayRef<Value> loops) {
+    Value size = sizeOf(operand.get(), axis), first = bound(expr, loops, false),
+          last = bound(expr, loops, true);
+    if (!size || !first || !last)
+      return;
+    auto both = [&](Value a, Value b) { return builder.createOrFold<arith::AndIOp>(loc, a, b); };
+    Value zero = constant(0), belowZero = compare(arith::CmpIPredicate::slt, first, zero);
+    Value inside =
+        both(compare(arith::CmpIPredicate::sge, first, zero), compare(arith::CmpIPredicate::slt, last, size));
+    Value empty = builder.createOrFold<arith::ConstantIntOp>(loc, 0, 1);
+    expr.walk([&](AffineExpr part) {
+      if (auto dim = dyn_cast<AffineDimExpr>(part))
+        empty = builder.createOrFold<arith::OrIOp>(
+            loc, empty, compare(arith::CmpIPredicate::eq, loops[dim.getPosition()], zero));
+    });
+    Value wrong = builder.createOrFold<arith::SelectOp>(loc, belowZero, first, last);
+    require(op, ADRT_FAIL_OPERAND_BOUNDS, builder.createOrFold<arith::OrIOp>(loc, empty, inside),
+            {constant(operand.getOperandNumber()), constant(axis), wrong, size});
+  }
+
+  // The largest or the least value of an index expression. Null where a loop has no known size, and for
+  // expressions that divide.
+  Value bound(AffineExpr expr, ArrayRef<Value> loops, bool upper) {
+    if (auto number = dyn_cast<AffineConstantExpr>(expr))
+      return constant(number.getValue());
+    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+      Value size = loops[dim.getPosition()];
+      return !upper || !size ? (size ? constant(0) : size)
+                             : builder.createOrFold<arith::SubIOp>(loc, size, constant(1));
+    }
+    auto pair = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!pair)
+      return {};
+    auto factor = dyn_cast<AffineConstantExpr>(pair.getRHS());
+    bool exchanges = expr.getKind() == AffineExprKind::Mul && factor && factor.getValue() < 0;
+    Value lhs = bound(pair.getLHS(), loops, upper != exchanges), rhs = bound(pair.getRHS(), loops, upper);
+    if (!lhs || !rhs)
+      return {};
+    if (expr.getKind() == AffineExprKind::Add)
+      return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+    if (expr.getKind() == AffineExprKind::Mul)
+      return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+    // Quotients and rests need no run-time condition: ad-verify-linalg admits them along known sizes only.
+    return {};
+  }
+
+  ValueRange yielded() { return kernel.getBody().front().getTerminator()->getOperands(); }
+
+  void requireLaunchSizes() {
+    ValueRange sizes = launch.getSizes();
+    for (auto [number, value] : llvm::enumerate(yielded())) {
+      auto type = cast<RankedTensorType>(value.getType());
+      for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+        if (!type.isDynamicDim(axis))
+          continue;
+        requireEqual(launch, ADRT_FAIL_RESULT, {int64_t(number), axis}, sizeOf(value, axis), sizes.front());
+        sizes = sizes.drop_front();
+      }
+    }
+  }
+
+  // The emitters give one nest to results of one shape and of one element per row, as their types are.
+  void requireSharedLoops() {
+    auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+    ValueRange results = yielded();
+    for (Value space : results) {
+      if (!llvm::all_of(results, [&](Value result) {
+            return shapeOf(result) == shapeOf(space) || isRowShape(shapeOf(result), shapeOf(space));
+          }))
+        continue;
+      for (auto [number, result] : llvm::enumerate(results))
+        for (auto [axis, size] : llvm::enumerate(shapeOf(result)))
+          if (ShapedType::isDynamic(size))
+            requireEqual(kernel.getBody().front().getTerminator(), ADRT_FAIL_SHARED_LOOPS,
+                         {int64_t(number), int64_t(axis)}, sizeOf(space, axis), sizeOf(result, axis));
+      return;
+    }
+  }
+
+  LaunchOp launch;
+  KernelOp kernel;
+  OpBuilder builder;
+  Location loc;
+  IRMapping hostValues;
+};
+} // namespace
+
+void ad::requireSizesOfLaunch(LaunchOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+  if (kernel && launch.getDestinations().empty())
+    LaunchChecks(launch, kernel).run();
+}

@@ -1,0 +1,130 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The pass `ad-outline-kernels`: the code of each fusion becomes a kernel, the fusion a launch.
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/Transforms/Stages.h"
+#include "adjoint/Support/SymbolName.h"
+#include "adjoint/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_OUTLINEKERNELSPASS
+#include "adjoint/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// The text of a fusion's code without names and locations: equal texts are one kernel.
+static std::string structure(FusionOp fusion) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << fusion.getOperation()->getAttrDictionary();
+  for (Operation &op : fusion.getBody().front())
+    op.print(stream, OpPrintingFlags().useLocalScope().printGenericOpForm());
+  for (Type type : fusion.getBody().getArgumentTypes())
+    stream << type << ";";
+  return text;
+}
+
+// For each result the argument whose content its destination must hold: the tensor into which slices are
+// inserted.
+static SmallVector<int64_t> tiedArguments(Block &body) {
+  SmallVector<int64_t> tied;
+  for (Value value : body.getTerminator()->getOperands()) {
+    bool inserts = false;
+    while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
+      value = insert.getDest();
+      inserts = true;
+    }
+    auto argument = dyn_cast<BlockArgument>(value);
+    tied.push_back(inserts && argument ? int64_t(argument.getArgNumber()) : -1);
+  }
+  return tied;
+}
+
+namespace {
+class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    for (KernelOp kernel : module.getOps<KernelOp>())
+      if (failed(makeLinkable(kernel, symbols)))
+        return signalPassFailure();
+    llvm::StringMap<KernelOp> kernels;
+    if (failed(requireStage(getOperation(), Stage::lowered)))
+      return signalPassFailure();
+    SmallVector<FusionOp> fusions;
+    module.walk([&](FusionOp fusion) { fusions.push_back(fusion); });
+    for (FusionOp fusion : fusions)
+      if (failed(outline(fusion, symbols, kernels)))
+        return signalPassFailure();
+  }
+
+  // Kernels that the program brings may have names that no linker and no PTX takes, or those of functions
+  // that code calls: services of the runtime, `memcpy`, what a pass makes. No such name begins like this.
+  static LogicalResult makeLinkable(KernelOp kernel, SymbolTable &symbols) {
+    constexpr StringLiteral prefix("kernel_");
+    std::string name = adrt::symbolName(kernel.getSymName());
+    if (!StringRef(name).starts_with(prefix))
+      name = (prefix + name).str();
+    if (name == kernel.getSymName())
+      return success();
+    while (symbols.lookup(name))
+      name += "_";
+    return symbols.rename(kernel, name);
+  }
+
+  LogicalResult outline(FusionOp fusion, SymbolTable &symbols, llvm::StringMap<KernelOp> &kernels) {
+    OpBuilder builder(fusion);
+    SmallVector<Value> sizes;
+    if (failed(resultSizes(builder, fusion, sizes)))
+      return fusion.emitOpError("has results whose sizes do not follow from its operands");
+    SmallVector<int64_t> tied = tiedArguments(fusion.getBody().front());
+    KernelOp &kernel = kernels[structure(fusion)];
+    if (!kernel)
+      kernel = makeKernel(fusion, symbols);
+    bool anyTied = llvm::any_of(tied, [](int64_t argument) { return argument >= 0; });
+    auto launch = LaunchOp::create(builder, fusion.getLoc(), fusion.getResultTypes(), kernel.getSymName(),
+                                   fusion.getInputs(), sizes, ValueRange(),
+                                   anyTied ? builder.getDenseI64ArrayAttr(tied) : nullptr);
+    fusion.replaceAllUsesWith(launch);
+    fusion.erase();
+    return success();
+  }
+
+  // The dynamic sizes of all results, in order.
+  static LogicalResult resultSizes(OpBuilder &builder, FusionOp fusion, SmallVectorImpl<Value> &sizes) {
+    if (llvm::all_of(fusion.getResultTypes(),
+                     [](Type type) { return cast<ShapedType>(type).hasStaticShape(); }))
+      return success();
+    ReifiedRankedShapedTypeDims shapes;
+    if (failed(reifyResultShapes(builder, fusion, shapes)))
+      return failure();
+    for (auto [type, shape] : llvm::zip_equal(fusion.getResultTypes(), shapes))
+      for (auto [i, size] : llvm::enumerate(shape))
+        if (cast<ShapedType>(type).isDynamicDim(i))
+          sizes.push_back(getValueOrCreateConstantIndexOp(builder, fusion.getLoc(), size));
+    return success();
+  }
+
+  static KernelOp makeKernel(FusionOp fusion, SymbolTable &symbols) {
+    OpBuilder builder(fusion->getParentOfType<ModuleOp>().getBodyRegion());
+    auto type = builder.getFunctionType(fusion.getBody().getArgumentTypes(), fusion.getResultTypes());
+    auto name = (stringifyFusionKind(fusion.getKind()) + "_0").str();
+    auto kernel = KernelOp::create(builder, fusion.getLoc(), name, type, builder.getStringAttr("private"),
+                                   /*arg_attrs=*/nullptr, /*res_attrs=*/nullptr,
+                                   fusion.getKernel().value_or(KernelClass::generic), fusion.getOrderAttr(),
+                                   fusion.getAllowAttr());
+    kernel.getBody().takeBody(fusion.getBody());
+    symbols.insert(kernel);
+    return kernel;
+  }
+};
+} // namespace

@@ -1,0 +1,114 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The passes `ad-plan-memory` and `ad-verify-memory-plan`.
+
+#include "CheckPlan.h"
+#include "Report.h"
+#include "adjoint/Support/TextFile.h"
+#include "adjoint/Transforms/Passes.h"
+#include "mlir/IR/Remarks.h"
+
+namespace mlir::ad {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#define GEN_PASS_DEF_VERIFYMEMORYPLANPASS
+#include "adjoint/Transforms/Passes.h.inc"
+} // namespace mlir::ad
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// A cache line, and the widest vector register. In the other pools it is the unit that is a multiple of it.
+static constexpr int64_t kAlignment = 64;
+
+static std::string textOf(Operation *op) {
+  std::string text = op->getName().getStringRef().str();
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    text += " @" + launch.getKernel().str();
+  return text;
+}
+
+static std::string nameOf(Operation *op) {
+  auto launch = dyn_cast<LaunchOp>(op);
+  return launch ? launch.getKernel().str() : op->getName().getStringRef().str();
+}
+
+static PlannedFunction placePools(MemoryPlanner &planner) {
+  PlannedFunction planned;
+  planned.name = planner.getFunction().getName().str();
+  planned.end = planner.getEnd();
+  for (int64_t number = 0; number < planned.end; ++number)
+    planned.operations.push_back(nameOf(planner.getOperation(number)));
+  SmallVector<SmallVector<PlannedBuffer *>> pools(planner.getPoolCount());
+  for (PlannedBuffer &buffer : planner.getBuffers())
+    if (buffer.place.home == Home::pool)
+      pools[buffer.place.number].push_back(&buffer);
+  for (auto [number, buffers] : llvm::enumerate(pools)) {
+    planned.pools.push_back(placePool(buffers, number == 0 ? kAlignment : 1));
+    planned.peaks.push_back(textOf(planner.getOperation(planned.pools.back().liveAt)));
+  }
+  planned.buffers.assign(planner.getBuffers().begin(), planner.getBuffers().end());
+  return planned;
+}
+
+static void report(func::FuncOp function, const PoolSummary &arena) {
+  if (arena.total > 0)
+    remark::analysis(function.getLoc(), remark::RemarkOpts::name("arena").category("ad-memory"))
+        << remark::metric("used", std::to_string(arena.used))
+        << remark::metric("total", std::to_string(arena.total))
+        << remark::metric("live", std::to_string(arena.live));
+}
+
+static FailureOr<PlannedFunction> plan(func::FuncOp function, SymbolTableCollection &symbols) {
+  MemoryPlanner planner(function, symbols);
+  if (failed(planner.assign()))
+    return failure();
+  PlannedFunction planned = placePools(planner);
+  SmallVector<int64_t> poolBytes;
+  for (const PoolSummary &pool : planned.pools)
+    poolBytes.push_back(pool.used);
+  planner.write(poolBytes);
+  report(function, planned.pools.front());
+  if (failed(checkMemoryPlan(function, symbols)))
+    return failure();
+  return planned;
+}
+
+namespace {
+class PlanMemoryPass : public ad::impl::PlanMemoryPassBase<PlanMemoryPass> {
+public:
+  using PlanMemoryPassBase::PlanMemoryPassBase;
+
+private:
+  void runOnOperation() override {
+    SymbolTableCollection symbols;
+    SmallVector<PlannedFunction, 1> functions;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      FailureOr<PlannedFunction> planned = plan(function, symbols);
+      if (failed(planned))
+        return signalPassFailure();
+      functions.push_back(std::move(*planned));
+    }
+    bool written = write("report", reportFile, [&](raw_ostream &os) { printReport(functions, os); }) &&
+                   write("picture", pictureFile, [&](raw_ostream &os) { drawPicture(functions, os); });
+    if (!written)
+      signalPassFailure();
+  }
+
+  bool write(StringRef option, StringRef file, function_ref<void(raw_ostream &)> print) {
+    return file.empty() ||
+           succeeded(writeTextFile(getOperation(), (option + " of ad-plan-memory").str(), file, print));
+  }
+};
+
+class VerifyMemoryPlanPass : public ad::impl::VerifyMemoryPlanPassBase<VerifyMemoryPlanPass> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    SymbolTableCollection symbols;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(checkMemoryPlan(function, symbols)))
+        return signalPassFailure();
+  }
+};
+} // namespace

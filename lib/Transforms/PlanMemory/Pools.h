@@ -1,0 +1,50 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Which pool of memory a tensor belongs to. Tensors whose dynamic sizes come from the same places differ in
+// size by a constant factor, so that one layout serves all runs.
+
+#ifndef ADJOINT_LIB_TRANSFORMS_PLANMEMORY_POOLS_H
+#define ADJOINT_LIB_TRANSFORMS_PLANMEMORY_POOLS_H
+
+#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include <map>
+
+namespace mlir::ad {
+
+/// Bytes of an element in memory: i1 takes one.
+int64_t elementBytes(RankedTensorType type);
+
+/// Whether a processor has addresses for a tensor of the type; sizes that only run time knows always fit.
+bool fitsInMemory(RankedTensorType type);
+
+class PoolAnalysis {
+public:
+  /// The pool of the value: 0 when its type says all sizes.
+  int64_t poolOf(Value tensor);
+  /// Bytes, per element of the pool's unit.
+  static int64_t bytesOf(RankedTensorType type);
+  /// Whether both take as many bytes in every run.
+  bool haveSameSize(Value a, Value b);
+  int64_t count() const { return pools.size() + 1; }
+
+private:
+  /// Where a size comes from: a number, an index value, or an axis of a tensor that nothing more is known
+  /// about.
+  struct Origin {
+    Value value;
+    int64_t number = 0; ///< the axis; the number itself when there is no value
+    bool operator<(const Origin &other) const {
+      return std::make_pair(value.getAsOpaquePointer(), number) <
+             std::make_pair(other.value.getAsOpaquePointer(), other.number);
+    }
+  };
+  Origin originOf(Value tensor, int64_t axis);
+  static std::optional<Origin> step(const Origin &origin);
+
+  std::map<Origin, Origin> known;
+  std::map<std::vector<Origin>, int64_t> pools;
+};
+
+} // namespace mlir::ad
+
+#endif // ADJOINT_LIB_TRANSFORMS_PLANMEMORY_POOLS_H

@@ -1,0 +1,169 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --ad-emit-cpu | FileCheck %s --check-prefixes=CHECK,LARGE
+// RUN: ad-opt %s --ad-emit-cpu=tiles=small | FileCheck %s --check-prefixes=CHECK,SMALL
+// RUN: not ad-opt %s --ad-emit-cpu=tiles=tiny 2>&1 | FileCheck %s --check-prefix=REFUSED
+
+// REFUSED: error: unknown table of tiles 'tiny', expected large or small
+
+#lhs = affine_map<(d0, d1, d2) -> (d0, d2)>
+#rhs = affine_map<(d0, d1, d2) -> (d2, d1)>
+#panels = affine_map<(i, j, k) -> (j floordiv 256, k, j mod 256)>
+#out = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Small tiles pack an operand that large ones read where it lies.
+// CHECK-LABEL: func.func private @product
+// LARGE-NOT: llvm.alloca
+// SMALL: llvm.alloca %{{.+}} x f32
+// LARGE: return
+ad.kernel private @product(%a: tensor<24x64xf32>, %b: tensor<64x64xf32>) -> tensor<24x64xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<24x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<24x64xf32>) -> tensor<24x64xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<24x64xf32>, tensor<64x64xf32>) outs(%f : tensor<24x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<24x64xf32>
+  ad.yield %r : tensor<24x64xf32>
+}
+
+// An operand beyond the caches is packed for rows whose number only the run knows, and read in place where they are fewer
+// than a tile has.
+// CHECK-LABEL: func.func private @unknown_rows
+// CHECK: llvm.alloca %{{.+}} x f32
+// LARGE: arith.cmpi uge, %{{.+}}, %c8
+// LARGE: scf.if
+// LARGE: math.fma
+// LARGE: llvm.store %{{.+}} : vector<16xf32>
+// LARGE: } else {
+// LARGE-NOT: llvm.alloca
+// LARGE: math.fma
+ad.kernel private @unknown_rows(%a: tensor<?x512xf32>, %b: tensor<512x1024xf32>) -> tensor<?x1024xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %a, %c0 : tensor<?x512xf32>
+  %e = tensor.empty(%n) : tensor<?x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x1024xf32>) -> tensor<?x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x512xf32>, tensor<512x1024xf32>) outs(%f : tensor<?x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<?x1024xf32>
+  ad.yield %r : tensor<?x1024xf32>
+}
+
+// Deep products have narrow blocks of columns, so tiles of rows follow fast: each fetches lines of the next one's rows, 8
+// further down, into the second-level cache.
+// CHECK-LABEL: func.func private @deep_product
+// LARGE: math.fma
+// LARGE: %[[ROW:.+]] = arith.remui %[[DEPTH:.+]], %c8
+// LARGE: arith.remui %[[DEPTH]], %c16
+// LARGE: arith.addi %{{.+}}, %[[ROW]]
+// LARGE: arith.muli %{{.+}}, %c2048
+// LARGE: llvm.getelementptr %arg0
+// LARGE: "llvm.intr.prefetch"(%{{.+}}) <{cache = 1 : i32, hint = 2 : i32, rw = 0 : i32}>
+ad.kernel private @deep_product(%a: tensor<256x2048xf32>, %b: tensor<2048x64xf32>) -> tensor<256x64xf32> attributes
+    {kernel_class = #ad<kernel_class row>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<256x2048xf32>, tensor<2048x64xf32>) outs(%f : tensor<256x64xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<256x64xf32>
+  ad.yield %r : tensor<256x64xf32>
+}
+
+// A row times panels that were packed before the kernel: each panel is read as it lies, vector by vector.
+// CHECK-LABEL: func.func private @row_of_panels
+// CHECK-NOT: gather
+// CHECK: return
+ad.kernel private @row_of_panels(%a: tensor<1x1024xf32>, %b: tensor<4x1024x256xf32>) -> tensor<1x1024xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #panels, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x1024xf32>, tensor<4x1024x256xf32>) outs(%f : tensor<1x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<1x1024xf32>
+  ad.yield %r : tensor<1x1024xf32>
+}
+
+// One row times a matrix whose rows are pages apart: in tiles of columns while the shared cache holds the matrix,
+// streamed from memory beyond that. Streamed too are rows at other distances, and two rows times the same matrix.
+// CHECK-LABEL: func.func private @row_in_tiles$partial(
+// LARGE: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>
+ad.kernel private @row_in_tiles(%a: tensor<1x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<1x1024xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x1024xf32>, tensor<1024x1024xf32>) outs(%f : tensor<1x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<1x1024xf32>
+  ad.yield %r : tensor<1x1024xf32>
+}
+
+// CHECK-LABEL: func.func private @row_streamed$partial(
+// LARGE-NOT: -> (vector<16xf32>
+// CHECK: return
+ad.kernel private @row_streamed(%a: tensor<1x4096xf32>, %b: tensor<4096x1024xf32>) -> tensor<1x1024xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1024xf32>) -> tensor<1x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x4096xf32>, tensor<4096x1024xf32>) outs(%f : tensor<1x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<1x1024xf32>
+  ad.yield %r : tensor<1x1024xf32>
+}
+
+// CHECK-LABEL: func.func private @row_streamed_elsewhere$partial(
+// LARGE-NOT: -> (vector<16xf32>
+// CHECK: return
+ad.kernel private @row_streamed_elsewhere(%a: tensor<1x1024xf32>, %b: tensor<1024x1000xf32>) -> tensor<1x1000xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x1000xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x1000xf32>) -> tensor<1x1000xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<1x1024xf32>, tensor<1024x1000xf32>) outs(%f : tensor<1x1000xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<1x1000xf32>
+  ad.yield %r : tensor<1x1000xf32>
+}
+
+// CHECK-LABEL: func.func private @two_rows_streamed$partial(
+// LARGE-NOT: -> (vector<16xf32>
+// CHECK: return
+ad.kernel private @two_rows_streamed(%a: tensor<2x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<2x1024xf32> attributes
+    {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<2x1024xf32>) -> tensor<2x1024xf32>
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<2x1024xf32>, tensor<1024x1024xf32>) outs(%f : tensor<2x1024xf32>) {
+  ^bb0(%x: f32, %y: f32, %sum: f32):
+    %next = math.fma %x, %y, %sum : f32
+    linalg.yield %next : f32
+  } -> tensor<2x1024xf32>
+  ad.yield %r : tensor<2x1024xf32>
+}

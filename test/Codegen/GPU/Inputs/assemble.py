@@ -1,0 +1,276 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""assemble.py PTXAS: the kernels of programs as ptxas takes them, for every chip that ad-serialize-kernels knows.
+
+Each kernel must assemble without a warning and, but for f64, without spilled registers; contractions on tensor cores must have the
+instructions of their chip, and of no other one, and no fence of all memory in a loop. Prints the worst registers and stack of each
+program."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[4]
+CHIPS = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100"]
+ENDS = ["sm_80", "sm_100"]  # for the programs of other tests
+REGISTERS = 128  # of a thread: two blocks of 256 threads fit side by side
+OF_LARGE_TILES = 168  # of contractions, one block of which takes a large tile of the result
+OF_SUM_TILES = 255  # of those that threads multiply and add; one block of 256 threads may have so many
+OF_WARP_TILES = 192  # of those on the tensor cores of warps, with what belongs to an element
+# ptxas keeps a register in memory over calls of its own function for 64-bit divisions.
+SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none
+FLOATS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"]
+INTEGERS = ["i8", "i32", "i64"]
+CHECKS = ["08-unary", "12-layer-norm", "13-cross-entropy", "19-other-elements", "20-convexity", "52-broadcast"]
+FILES = [*(ROOT / "test" / "Integration" / f"check-{name}.mlir" for name in CHECKS),
+         *sorted((ROOT / "examples" / "digits").glob("*.mlir"))]
+
+
+def of_floats(element):
+    """Elementwise functions, a contraction, rows, columns and movement, of static and dynamic sizes."""
+    t, s, r, v, d = (f"tensor<{shape}{element}>" for shape in ("64x96x", "96x40x", "64x40x", "64x", "?x96x"))
+    return f"""func.func @main(%x: {t}, %w: {s}, %d: {d}) -> ({r}, {t}, {v}, tensor<96x{element}>, tensor<66x96x{element}>, {d}) {{
+  %y = ad.dot %x, %w batch [] x [] contract [1] x [0] : ({t}, {s}) -> {r}
+  %g = ad.gelu %y : {r}
+  %p = ad.softmax %x axis 1 : {t}
+  %a = ad.reduce_sum %x axes [1] : {t} -> {v}
+  %c = ad.reduce_max %x axes [0] : {t} -> tensor<96x{element}>
+  %i = ad.tan %x : {t}
+  %m = ad.rem %i, %x : {t}
+  %z = ad.constant dense<0.0> : tensor<{element}>
+  %e = ad.pad %m, %z low [1, 0] high [1, 0] interior [0, 0] : {t}, tensor<{element}>
+  %o = ad.softmax %d axis 1 : {d}
+  return %g, %p, %a, %c, %e, %o : {r}, {t}, {v}, tensor<96x{element}>, tensor<66x96x{element}>, {d}
+}}
+"""
+
+
+# What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their code holds. Blocks
+# of the first ones on warpgroups are clusters.
+PRODUCTS = [(2048, 4096, 208), (2048, 1152, 208), (1160, 264, 80), (384, 16384, 208), (384, 5504, 208)]
+CLUSTERS = 2
+OF_UNKNOWN_SIZES = [("?", "?", "?")]
+# Products that threads multiply and add, by large tiles: of whole tiles and pieces, and with rests.
+OF_SUMS_IN_ORDER = [(2048, 4096, 208), (2050, 4100, 211)]
+OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait", "prefetch.param.tensormap"]
+OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster", "mbarrier.arrive.shared::cluster.b64 _",
+               "barrier.cluster.arrive", "barrier.cluster.wait"]
+OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
+
+
+def of_products(element, products=None):
+    """Contractions with what belongs to their elements, for each tile and each order of the operands' axes."""
+    text = ""
+    for number, (rows, columns, depth) in enumerate(products or PRODUCTS):
+        c, r = f"tensor<{rows}x{columns}x{element}>", f"tensor<{columns}x{element}>"
+        for left, a in ((1, f"{rows}x{depth}"), (0, f"{depth}x{rows}")):
+            for right, b in ((0, f"{depth}x{columns}"), (1, f"{columns}x{depth}")):
+                a_type, b_type = f"tensor<{a}x{element}>", f"tensor<{b}x{element}>"
+                text += f"""func.func @f{number}{left}{right}(%a: {a_type}, %b: {b_type}, %r: {r}) -> {c} {{
+  %0 = ad.dot %a, %b batch [] x [] contract [{left}] x [{right}] : ({a_type}, {b_type}) -> {c}
+  {f"%1 = ad.add %0, %r : {c}, {r}" if "?" not in c else ""}
+  %2 = ad.{"neg" if element == "i8" else "gelu"} {"%1" if "?" not in c else "%0"} : {c}
+  return %2 : {c}
+}}
+"""
+    return text
+
+
+def of_integers(element):
+    t, v = f"tensor<64x96x{element}>", f"tensor<64x{element}>"
+    return f"""func.func @main(%x: {t}, %y: {t}) -> ({t}, {v}, tensor<64x96xi1>, tensor<64xi64>) {{
+  %m = ad.rem %x, %y : {t}
+  %q = ad.div %m, %y : {t}
+  %s = ad.reduce_sum %q axes [1] : {t} -> {v}
+  %c = ad.compare lt %x, %y : {t}
+  %a = ad.argmax %x axis 1 : {t}
+  return %q, %s, %c, %a : {t}, {v}, tensor<64x96xi1>, tensor<64xi64>
+}}
+"""
+
+
+def of_classes(element):
+    """Rows that fit into registers, short, long and of unknown length, backwards too; transpositions; runs of elements."""
+    r, w, s, l, d, v = (f"tensor<{shape}{element}>" for shape in ("8x1024x", "1024x", "8x10x", "4x8192x", "?x?x", "1024x8x"))
+    h, k = (f"tensor<{shape}{element}>" for shape in ("4x10244x", "10244x"))
+    return f"""func.func private @norm(%x: {r}, %w: {w}) -> {r} {{
+  %y = ad.layer_norm %x, %w, %w epsilon 1.0e-3 : {r}, {w}
+  return %y : {r}
+}}
+func.func private @norm_long(%x: {h}, %w: {k}) -> {h} {{
+  %y = ad.layer_norm %x, %w, %w epsilon 1.0e-3 : {h}, {k}
+  return %y : {h}
+}}
+func.func @long(%x: {h}, %w: {k}) -> ({h}, {h}, {k}) {{
+  %p = ad.log_softmax %x axis 1 : {h}
+  %y, %dx, %dw = ad.vjp @norm_long(%x, %w) cotangents(%p) wrt [0, 1] : ({h}, {k}, {h}) -> ({h}, {h}, {k})
+  return %p, %dx, %dw : {h}, {h}, {k}
+}}
+func.func @main(%x: {r}, %w: {w}, %s: {s}, %l: {l}, %d: {d}) -> ({r}, {r}, {w}, {s}, {l}, {d}, {v}, {d}, {r}, tensor<{element}>) {{
+  %p = ad.softmax %x axis 1 : {r}
+  %h, %dx, %dw = ad.vjp @norm(%x, %w) cotangents(%p) wrt [0, 1] : ({r}, {w}, {r}) -> ({r}, {r}, {w})
+  %q = ad.log_softmax %s axis 1 : {s}
+  %m = ad.softmax %l axis 1 : {l}
+  %o = ad.softmax %d axis 1 : {d}
+  %t = ad.transpose %x [1, 0] : {r}
+  %u = ad.transpose %d [1, 0] : {d}
+  %g = ad.gelu %x : {r}
+  %e = ad.reduce_sum %w axes [0] : {w} -> tensor<{element}>
+  return %p, %dx, %dw, %q, %m, %o, %t, %u, %g, %e : {r}, {r}, {w}, {s}, {l}, {d}, {v}, {d}, {r}, tensor<{element}>
+}}
+"""
+
+
+def ptx_of(path, chip):
+    numerics = "numerics=fast,narrow " if path.stem.startswith("products") else ""
+    done = subprocess.run(["ad-opt", path, f"--ad-to-gpu={numerics}chip={chip}"], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{path.name}: {done.stderr[:1000]}")
+    found = re.search(r'assembly = "((?:[^"\\]|\\.)*)"', done.stdout)
+    unescape = lambda m: chr(int(m[1], 16)) if len(m[1]) == 2 else m[1]
+    return re.sub(r"\\([0-9A-F]{2}|.)", unescape, found[1]) if found else None
+
+
+# How many kernels of a program warpgroups have: rows of unknown length have no tensor maps, and what is no float of 16 bits has to lie along
+# the depth, as one of four orders has it.
+BY_WARPGROUPS = {"products-bf16": 1, "products-f16": 1, "products-f32": 1 / 4, "products-i8": 1 / 4, "products-unknown": 0}
+
+
+def instructions_missed(stem, chip, kernels, by_warpgroups):
+    """What is wrong with the units of a program's kernels."""
+    share = BY_WARPGROUPS[stem] if chip == "sm_90a" else 0
+    if len(by_warpgroups) != share * len(kernels):
+        yield f"{len(by_warpgroups)} kernels of {len(kernels)} with {OF_WARPGROUPS[0]}"
+    # Only chunks that tensor cores take as they lie in memory are copied ahead and read as matrices.
+    copied = {}
+    for name, kernel in kernels.items():
+        expected, others = (OF_WARPGROUPS, OF_WARPS) if name in by_warpgroups else (OF_WARPS, OF_WARPGROUPS)
+        needed = expected if name in by_warpgroups or stem not in ("products-f32", "products-i8") else expected[:1]
+        yield from (f"{name} without {text}" for text in needed if text not in kernel)
+        yield from (f"{name} with {text}" for text in others if text in kernel)
+        copied.update({text: True for text in expected if text in kernel})
+    if len(by_warpgroups) != len(kernels):
+        yield from (f"no kernel with {text}" for text in OF_WARPS if text not in copied)
+    of_clusters = len(by_warpgroups) * CLUSTERS // len(PRODUCTS)
+    for text in OF_CLUSTERS:
+        if (found := sum(text in kernel for kernel in kernels.values())) != of_clusters:
+            yield f"{found} kernels with {text}, expected {of_clusters}"
+
+
+NVDISASM = pathlib.Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin" / "nvdisasm"
+# What a fence of memory in the scope of clusters or of the GPU becomes.
+FENCES = re.compile(r"MEMBAR\.(?!ALL\.CTA)\S*|ERRBAR|CCTL\.IVALL")
+
+
+def successors(lines, labels, number):
+    """The numbers of the lines that may follow one."""
+    line = lines[number]
+    instruction = re.match(r"\s+/\*[0-9a-f]+\*/\s+(@!?U?P\w+ )?\s*([A-Z]\S*)", line)
+    jumps = instruction and re.match(r"BRA|BRX|JMP|BSSY|CALL|EXIT|RET", instruction[2])
+    if jumps:  # BSSY names where BSYNC goes on
+        yield from (labels[name] for name in re.findall(r"\.L_\w+", line) if name in labels)
+    ends = jumps and not instruction[1] and re.match(r"(BRA|BRX|JMP)\b|EXIT|RET", instruction[2])
+    if not ends and number + 1 < len(lines):
+        yield number + 1
+
+
+def is_in_loop(lines, labels, number):
+    reached, next_ones = set(), list(successors(lines, labels, number))
+    while next_ones:
+        current = next_ones.pop()
+        if current == number:
+            return True
+        if current not in reached:
+            reached.add(current)
+            next_ones += successors(lines, labels, current)
+    return False
+
+
+def fences_in_loops(code):
+    """The fences of each function that may be run again and again, in text of nvdisasm."""
+    for function in code.split(".section\t.text.")[1:]:
+        lines = function.splitlines()
+        labels = {label[1]: number for number, line in enumerate(lines) if (label := re.match(r"(\.L_\w+):", line))}
+        for number, line in enumerate(lines):
+            if (fence := FENCES.search(line)) and is_in_loop(lines, labels, number):
+                yield f"{lines[0].split(',')[0]}: {fence[0]} in a loop"
+
+
+def checked_code(cubin):
+    """The fences in loops, and how many fences there are in all."""
+    done = subprocess.run([NVDISASM, "-c", cubin], capture_output=True, text=True, check=True)
+    return list(fences_in_loops(done.stdout)), len(FENCES.findall(done.stdout))
+
+
+def complaints(ptxas, path, chip):
+    """What is wrong with the program's kernels, and the most registers and bytes of stack that one has."""
+    ptx = ptx_of(path, chip)
+    if ptx is None:
+        return [], (0, 0), 0
+    cubin = path.parent / "kernels.cubin" if path.stem.startswith("products") and chip == "sm_90a" else "/dev/null"
+    done = subprocess.run([ptxas, "-v", "-arch", chip, "-o", cubin, "-"], input=ptx, capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    wrong = [line for line in text.splitlines() if re.search(r"error|fatal|warning|C75\d\d", line)]
+    spills = max(map(int, re.findall(r"(\d+) bytes spill", text)), default=0)
+    if spills > SPILLS.get(path.stem, 0):
+        wrong.append(f"{spills} bytes of spilled registers")
+    used = re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", text, re.S)
+    registers = [int(n) for _, n in used]
+    stack = [int(n) for n in re.findall(r"(\d+) bytes stack frame", text)]
+    if done.returncode and not wrong:
+        wrong.append(f"exit code {done.returncode}: {text[:500]}")
+    kernels = {text.split("(")[0]: text for text in ptx.split(".entry ")[1:]}
+    by_warpgroups = {name for name, text in kernels.items() if OF_WARPGROUPS[0] in text}
+    if path.stem.startswith("products"):
+        wrong += instructions_missed(path.stem, chip, kernels, by_warpgroups)
+    if cubin != "/dev/null" and not done.returncode:
+        in_loops, fences = checked_code(cubin)
+        wrong += in_loops
+        if by_warpgroups and not fences:
+            wrong.append("no fence at all, where clusters begin with one: nvdisasm writes what this test does not know")
+    for kernel, n in used:
+        most = OF_LARGE_TILES if kernel.startswith("dot") else REGISTERS
+        if path.stem.startswith("products") and kernel not in by_warpgroups:
+            most = OF_WARP_TILES
+        if path.stem.startswith("in-order"):
+            most = OF_SUM_TILES
+        if int(n) > most:
+            wrong.append(f"{n} registers of {kernel}, expected at most {most}")
+    return wrong, (max(registers, default=0), max(stack, default=0)), len(registers)
+
+
+def main():
+    ptxas, run, failed = sys.argv[1], 0, 0
+    with tempfile.TemporaryDirectory() as name:
+        paths = list(FILES)
+        for element in FLOATS + INTEGERS:
+            paths.append(pathlib.Path(name) / f"{element}.mlir")
+            paths[-1].write_text((of_floats if element in FLOATS else of_integers)(element))
+        for element in ("bf16", "f16", "f32", "i8"):
+            paths.append(pathlib.Path(name) / f"products-{element}.mlir")
+            paths[-1].write_text(of_products(element))
+        for element in ("f32", "bf16"):
+            paths.append(pathlib.Path(name) / f"in-order-{element}.mlir")
+            paths[-1].write_text(of_products(element, OF_SUMS_IN_ORDER))
+        for stem, element in (("products-unknown", "bf16"), ("unknown-f32", "f32"), ("unknown-f64", "f64")):
+            paths.append(pathlib.Path(name) / f"{stem}.mlir")
+            paths[-1].write_text(of_products(element, OF_UNKNOWN_SIZES))
+        for element in FLOATS:
+            paths.append(pathlib.Path(name) / f"classes-{element}.mlir")
+            paths[-1].write_text(of_classes(element))
+        for path in paths:
+            for chip in CHIPS if path.parent == pathlib.Path(name) else ENDS:
+                wrong, (registers, stack), kernels = complaints(ptxas, path, chip)
+                run += kernels
+                failed += bool(wrong)
+                print(f"{path.stem} {chip}: {kernels} kernels, {registers} registers, {stack} bytes of stack")
+                for line in wrong:
+                    print(f"  WRONG: {line}")
+    print(f"kernels: {run} run, {failed} failed")
+    return failed != 0 or run == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
