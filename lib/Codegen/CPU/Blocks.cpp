@@ -60,17 +60,17 @@ static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
 }
 
 // How many rows and vectors of a reduction run in one loop.
-void KernelEmitter::chooseBlock(Nest &nest) {
+void BlockEmitter::chooseBlock(Nest &nest) {
   Type sum = widestSum(nest.roots);
-  int64_t axis = nest.vectorize ? laneAxisOf(nest) : -1;
+  int64_t axis = nest.vectorize ? emitter.laneAxisOf(nest) : -1;
   if (!sum || axis < 0)
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
   nest.blocked = !nest.rowAxes.empty() && !sweepsOneRow(kernel, ArrayRef(nest.shape).take_front(axis));
   auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum);
   nest.rows = rows;
-  chooseByteProducts(nest, axis);
-  nest.vectors = std::min(vectors, mostTransposedVectors(nest, axis));
+  emitter.byteDots.chooseByteProducts(nest, axis);
+  nest.vectors = std::min(vectors, emitter.registerTranspose.mostTransposedVectors(nest, axis));
 }
 
 int64_t cpu::reducedSize(ArrayRef<Value> roots) {
@@ -87,7 +87,7 @@ int64_t cpu::reducedSize(ArrayRef<Value> roots) {
 }
 
 // For the host, which decides whether threads are worth while.
-void KernelEmitter::recordDepth(ValueRange roots) {
+void BlockEmitter::recordDepth(ValueRange roots) {
   int64_t depth = 0;
   for (Value root : roots)
     depth += reducedSize(root);
@@ -96,12 +96,12 @@ void KernelEmitter::recordDepth(ValueRange roots) {
 }
 
 // Columns whose part of the right operand stays in the cache while all rows pass: whole tiles.
-int64_t KernelEmitter::blockColumns(const Nest &nest) {
+int64_t BlockEmitter::blockColumns(const Nest &nest) {
   int64_t tile = nest.vectors * vectorLanes;
   int64_t depth = reducedSize(nest.roots);
   if (depth == 0)
     return 0;
-  int64_t element = byteProducts.empty() ? memoryBytes(results.front().element) : 1;
+  int64_t element = emitter.byteDots.byteProducts.empty() ? memoryBytes(results.front().element) : 1;
   return std::max<int64_t>(1, tiles.blockBytes / (depth * element * tile)) * tile;
 }
 
@@ -111,8 +111,8 @@ static bool takesWholeTiles(int64_t size, int64_t rows) {
 }
 
 // Loops over the batch axes, then blocks of all rows.
-LogicalResult KernelEmitter::emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units,
-                                         Store store) {
+LogicalResult BlockEmitter::emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units,
+                                        Store store) {
   int64_t laneAxis = outer.size();
   while (axis < laneAxis && llvm::is_contained(nest.rowAxes, axis))
     ++axis;
@@ -122,15 +122,15 @@ LogicalResult KernelEmitter::emitBatches(const Nest &nest, int64_t axis, Positio
     outer[axis] = {base, 0, nullptr};
     return emitBatches(nest, axis + 1, outer, inside, store);
   };
-  if (hasUnitsInside(nest, axis))
-    return overUnits(nest, axis, units, at);
-  auto [lower, upper] = boundsOf(nest, axis, units);
-  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
+  if (emitter.distribution.hasUnitsInside(nest, axis))
+    return emitter.distribution.overUnits(nest, axis, units, at);
+  auto [lower, upper] = emitter.distribution.boundsOf(nest, axis, units);
+  return emitter.emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
 }
 
 // Blocks of columns.
-LogicalResult KernelEmitter::emitBlocks(const Nest &nest, const Position &outer, UnitRange units,
-                                        Store store) {
+LogicalResult BlockEmitter::emitBlocks(const Nest &nest, const Position &outer, UnitRange units,
+                                       Store store) {
   int64_t laneAxis = outer.size(), known = nest.shape[laneAxis];
   Value columns = nest.sizes[laneAxis], zero = indexConstant(0);
   if (nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns))
@@ -140,46 +140,47 @@ LogicalResult KernelEmitter::emitBlocks(const Nest &nest, const Position &outer,
     Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(start, width), columns);
     return emitBlock(nest, outer, {start, end}, inside, store);
   };
-  if (hasUnitsInside(nest, laneAxis))
-    return overUnits(nest, laneAxis, units, [&](Value index, UnitRange inside) {
+  if (emitter.distribution.hasUnitsInside(nest, laneAxis))
+    return emitter.distribution.overUnits(nest, laneAxis, units, [&](Value index, UnitRange inside) {
       return from(binary<arith::MulIOp>(index, width), inside);
     });
-  auto [lower, upper] = boundsOf(nest, laneAxis, units);
-  return emitLoop(lower, upper, width, [&](Value start) { return from(start, units); });
+  auto [lower, upper] = emitter.distribution.boundsOf(nest, laneAxis, units);
+  return emitter.emitLoop(lower, upper, width, [&](Value start) { return from(start, units); });
 }
 
 // All columns of a block pass over one tile of rows before the next: the rows stay in the first-level cache.
-LogicalResult KernelEmitter::emitBlock(const Nest &nest, const Position &outer,
-                                       std::pair<Value, Value> columns, UnitRange units, Store store) {
+LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer,
+                                      std::pair<Value, Value> columns, UnitRange units, Store store) {
   auto [start, end] = columns;
-  auto [lower, upper] = boundsOf(nest, nest.rowAxes, units);
+  auto [lower, upper] = emitter.distribution.boundsOf(nest, nest.rowAxes, units);
   int64_t known = nest.shape[outer.size()];
   bool oneBlock = nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns);
-  Packing scope(*this);
-  SmallVector<PackedOperand> packed = packedOperandsOf(nest, oneBlock ? known : nest.columns);
+  KernelEmitter::Packing scope(emitter);
+  SmallVector<PackedOperand> packed = emitter.packing.packedOperandsOf(nest, oneBlock ? known : nest.columns);
   // The copies of rows come after the packed operands.
-  bool fills = scratchForRows(nest) == 0 &&
-               llvm::any_of(packed, [&](PackedOperand &operand) { return canFill(operand); });
+  bool fills = emitter.byteDots.scratchForRows(nest) == 0 &&
+               llvm::any_of(packed, [&](PackedOperand &operand) { return emitter.packing.canFill(operand); });
   for (PackedOperand &operand : packed)
-    if (!fills || !canFill(operand))
-      pack(operand, outer, start, end);
+    if (!fills || !emitter.packing.canFill(operand))
+      emitter.packing.pack(operand, outer, start, end);
   Value first = lower;
   if (fills) {
-    FailureOr<Value> left = emitFillingTile(nest, lower, upper, outer, columns, packed, store);
+    FailureOr<Value> left =
+        emitter.packing.emitFillingTile(nest, lower, upper, outer, columns, packed, store);
     if (failed(left))
       return failure();
     first = *left;
   }
-  return overRowChunks(nest, outer, first, upper, [&](Value from, Value to) {
+  return emitter.byteDots.overRowChunks(nest, outer, first, upper, [&](Value from, Value to) {
     return emitRowTiles(nest, from, to, outer, [&](ArrayRef<Position> rows) {
-      return emitLaneLoop(nest, columns.first, columns.second, rows, store);
+      return emitter.emitLaneLoop(nest, columns.first, columns.second, rows, store);
     });
   });
 }
 
 // How many whole tiles to take of `count` rows, when as many of one row less take the rest: 197 rows are 22
 // tiles of 8 and 3 of 7, which keep the processor as busy. Null when tiles are short, or divide the rows.
-std::pair<Value, Value> KernelEmitter::evenTiles(const Nest &nest, int64_t size, Value count) {
+std::pair<Value, Value> BlockEmitter::evenTiles(const Nest &nest, int64_t size, Value count) {
   int64_t rows = nest.rows, less = rows - 1;
   if (rows < 4 || ShapedType::isDynamic(size) || size < rows * less || size % rows == 0)
     return {};
@@ -195,15 +196,15 @@ std::pair<Value, Value> KernelEmitter::evenTiles(const Nest &nest, int64_t size,
 }
 
 // Tiles of rows; what is left over is halved until single rows are left.
-LogicalResult KernelEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer,
-                                          Store inRows) {
+LogicalResult BlockEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer,
+                                         Store inRows) {
   int64_t count = nest.rowCount();
   // A divisor of every row at which a tile begins.
   int64_t begins = std::gcd(nest.tileOfUnits, nest.rows);
   auto tiles = [&](int64_t rows, Value covered) {
     Value middle = binary<arith::AddIOp>(lower, covered);
     begins = std::gcd(begins, rows);
-    LogicalResult result = emitLoop(lower, middle, indexConstant(rows), [&](Value base) {
+    LogicalResult result = emitter.emitLoop(lower, middle, indexConstant(rows), [&](Value base) {
       SmallVector<Position> extended;
       for (int64_t i = 0; i < rows; ++i)
         extended.push_back(rowPosition(nest, outer, base, i, begins));

@@ -24,7 +24,7 @@ static Value constantLike(OpBuilder &builder, Location loc, Value value, int64_t
 }
 
 // The byte of the smallest index in the lowest place; missing bytes are zero.
-Value KernelEmitter::joinBytes(ArrayRef<Value> bytes) {
+Value ByteProducts::joinBytes(ArrayRef<Value> bytes) {
   Value joined;
   for (auto [i, byte] : llvm::enumerate(bytes)) {
     Type wide = builder.getI32Type();
@@ -39,40 +39,40 @@ Value KernelEmitter::joinBytes(ArrayRef<Value> bytes) {
 }
 
 // 128 more in each byte: i8 becomes unsigned.
-Value KernelEmitter::biasBytes(Value groups) {
+Value ByteProducts::biasBytes(Value groups) {
   return arith::XOrIOp::create(builder, loc, groups, constantLike(builder, loc, groups, 0x80808080));
 }
 
 // Groups from the byte at the position on: one group, neighbours where the last index has lanes (which count
 // bytes when there are as many lanes as bytes in a vector), or one from each lane of another axis.
-Value KernelEmitter::loadGroups(const Buffer &buffer, Position position) {
+Value ByteProducts::loadGroups(const Buffer &buffer, Position position) {
   bool along = lanes > 1 && position.back().step == 1;
   position.back().step = 0;
   int64_t step;
-  Value indices, base = linearIndex(buffer, position, step, indices);
+  Value indices, base = emitter.linearIndex(buffer, position, step, indices);
   Type group = builder.getI32Type(), groups = VectorType::get(vectorLanes, group);
   if (lanes == 1 || (!along && !indices && step == 0))
-    return LLVM::LoadOp::create(builder, loc, group, pointerAt(buffer, base), /*alignment=*/1);
+    return LLVM::LoadOp::create(builder, loc, group, emitter.pointerAt(buffer, base), /*alignment=*/1);
   auto zeros = [&](Type type) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   };
   IntegerAttr unaligned = builder.getI32IntegerAttr(1);
   if (along && !mask)
-    return LLVM::LoadOp::create(builder, loc, groups, pointerAt(buffer, base), /*alignment=*/1);
+    return LLVM::LoadOp::create(builder, loc, groups, emitter.pointerAt(buffer, base), /*alignment=*/1);
   if (along) {
     auto type = lanes == vectorLanes ? groups : VectorType::get(lanes, builder.getI8Type());
-    Value loaded =
-        LLVM::MaskedLoadOp::create(builder, loc, type, pointerAt(buffer, base), mask, zeros(type), unaligned);
+    Value loaded = LLVM::MaskedLoadOp::create(builder, loc, type, emitter.pointerAt(buffer, base), mask,
+                                              zeros(type), unaligned);
     return LLVM::BitcastOp::create(builder, loc, groups, loaded);
   }
   if (!indices)
-    indices = laneVector({base, step, nullptr});
-  return LLVM::masked_gather::create(builder, loc, groups, pointerAt(buffer, indices), fullMask(),
-                                     zeros(groups), unaligned);
+    indices = emitter.laneVector({base, step, nullptr});
+  return LLVM::masked_gather::create(builder, loc, groups, emitter.pointerAt(buffer, indices),
+                                     emitter.fullMask(), zeros(groups), unaligned);
 }
 
 // The group whose number stands at the depth's axis of the position.
-Value KernelEmitter::groupAt(const Buffer &buffer, Position position, int64_t depthAxis) {
+Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t depthAxis) {
   int64_t depth = buffer.shape[depthAxis], rest = depth % kBytesPerLane;
   Index &index = position[depthAxis];
   std::optional<int64_t> number = getConstantIntValue(getAsOpFoldResult(index.base));
@@ -91,65 +91,66 @@ Value KernelEmitter::groupAt(const Buffer &buffer, Position position, int64_t de
   SmallVector<Value> bytes;
   for (int64_t i = 0; i < (isLast ? rest : kBytesPerLane); ++i) {
     index.base = binary<arith::AddIOp>(first, indexConstant(i));
-    bytes.push_back(load(buffer, position));
+    bytes.push_back(emitter.load(buffer, position));
   }
   return joinBytes(bytes);
 }
 
 // Panels of groups for tiles of columns.
-void KernelEmitter::fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
-                                   Value start, Value end) {
+void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                                  Value start, Value end) {
   int64_t depth = buffer.shape[packed.depthAxis], whole = depth / kBytesPerLane;
   bool wholeColumns = buffer.shape[packed.columnAxis] % vectorLanes == 0;
   auto overColumns = [&](Value column) -> LogicalResult {
-    WithLanes vectorCode(*this, vectorLanes, nullptr);
-    Value active = wholeColumns ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
+    KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+    Value active = wholeColumns ? Value() : emitter.packing.lanesBelow(binary<arith::SubIOp>(end, column));
     auto packGroup = [&](Value number) -> LogicalResult {
       mask = active;
-      Value group =
-          groupAt(buffer, operandPosition(packed, outer, {number, 0, nullptr}, {column, 1, nullptr}),
-                  packed.depthAxis);
+      Value group = groupAt(
+          buffer, emitter.packing.operandPosition(packed, outer, {number, 0, nullptr}, {column, 1, nullptr}),
+          packed.depthAxis);
       mask = nullptr;
-      storeGroup(packed, number, column, splat(group, lanes));
+      storeGroup(packed, number, column, emitter.splat(group, lanes));
       return success();
     };
     if (packed.isTransposed())
       packBytesTransposed(packed, buffer, outer, column, end);
     else
-      (void)emitLoop(indexConstant(0), indexConstant(whole), indexConstant(1), packGroup);
+      (void)emitter.emitLoop(indexConstant(0), indexConstant(whole), indexConstant(1), packGroup);
     return depth % kBytesPerLane == 0 ? success() : packGroup(indexConstant(whole));
   };
-  (void)emitLoop(start, end, indexConstant(vectorLanes), overColumns);
+  (void)emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
 }
 
-void KernelEmitter::storeGroup(const PackedOperand &packed, Value number, Value column, Value group) {
+void ByteProducts::storeGroup(const PackedOperand &packed, Value number, Value column, Value group) {
   LLVM::StoreOp::create(builder, loc, packed.biased ? biasBytes(group) : group,
-                        pointerToPacked(packed, number, column), kBytesPerLane);
+                        emitter.packing.pointerToPacked(packed, number, column), kBytesPerLane);
 }
 
 // Square blocks of whole groups, transposed in registers. Columns behind the last one repeat it.
-void KernelEmitter::packBytesTransposed(const PackedOperand &packed, const Buffer &buffer,
-                                        const Position &outer, Value column, Value end) {
+void ByteProducts::packBytesTransposed(const PackedOperand &packed, const Buffer &buffer,
+                                       const Position &outer, Value column, Value end) {
   int64_t groups = buffer.shape[packed.depthAxis] / kBytesPerLane, rest = groups % lanes;
   bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;
   Value last = binary<arith::SubIOp>(end, indexConstant(1));
   auto block = [&](Value number, int64_t count) -> LogicalResult {
-    mask = count == lanes ? Value() : lanesBelow(indexConstant(count));
+    mask = count == lanes ? Value() : emitter.packing.lanesBelow(indexConstant(count));
     SmallVector<Value> rows;
     for (int64_t i = 0; i < lanes; ++i) {
       Value at = binary<arith::AddIOp>(column, indexConstant(i));
       at = wholeColumns ? at : binary<arith::MinUIOp>(at, last);
-      rows.push_back(groupAt(buffer, operandPosition(packed, outer, {number, 1, nullptr}, {at, 0, nullptr}),
-                             packed.depthAxis));
+      rows.push_back(groupAt(
+          buffer, emitter.packing.operandPosition(packed, outer, {number, 1, nullptr}, {at, 0, nullptr}),
+          packed.depthAxis));
     }
     mask = nullptr;
-    transposeInRegisters(rows);
+    emitter.registerTranspose.transposeInRegisters(rows);
     for (int64_t i = 0; i < count; ++i)
       storeGroup(packed, binary<arith::AddIOp>(number, indexConstant(i)), column, rows[i]);
     return success();
   };
-  (void)emitLoop(indexConstant(0), indexConstant(groups - rest), indexConstant(lanes),
-                 [&](Value number) { return block(number, lanes); });
+  (void)emitter.emitLoop(indexConstant(0), indexConstant(groups - rest), indexConstant(lanes),
+                         [&](Value number) { return block(number, lanes); });
   if (rest != 0)
     (void)block(indexConstant(groups - rest), rest);
 }
@@ -159,7 +160,7 @@ void KernelEmitter::packBytesTransposed(const PackedOperand &packed, const Buffe
 static int64_t pitchOf(int64_t depth, int64_t lanes) { return llvm::alignTo(depth, lanes * kBytesPerLane); }
 
 // How many rows of the depth are copied at once: whole tiles, 0 when one does not fit.
-int64_t KernelEmitter::copiedRowsOf(const Nest &nest, int64_t depth) {
+int64_t ByteProducts::copiedRowsOf(const Nest &nest, int64_t depth) {
   int64_t most = kRowBytes / pitchOf(depth, vectorLanes) / vectorLanes * vectorLanes;
   return most / nest.rows * nest.rows;
 }
@@ -168,7 +169,7 @@ static int64_t scratchBytes(int64_t rows, int64_t depth, int64_t lanes) {
   return llvm::alignTo(rows, lanes) * pitchOf(depth, lanes);
 }
 
-int64_t KernelEmitter::scratchForRows(const Nest &nest) {
+int64_t ByteProducts::scratchForRows(const Nest &nest) {
   int64_t bytes = 0;
   for (auto &[operation, product] : byteProducts)
     if (product.copiesRows)
@@ -177,8 +178,8 @@ int64_t KernelEmitter::scratchForRows(const Nest &nest) {
 }
 
 // The rows from `lower` to `upper` in chunks whose copies fit.
-LogicalResult KernelEmitter::overRowChunks(const Nest &nest, const Position &outer, Value lower, Value upper,
-                                           function_ref<LogicalResult(Value, Value)> body) {
+LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &outer, Value lower, Value upper,
+                                          function_ref<LogicalResult(Value, Value)> body) {
   // In the order in which the results need them.
   llvm::MapVector<Operation *, ByteProduct> copied;
   for (Value root : nest.roots)
@@ -198,8 +199,8 @@ LogicalResult KernelEmitter::overRowChunks(const Nest &nest, const Position &out
   for (ByteProduct &product : products) {
     int64_t pitch = pitchOf(product.depth, vectorLanes);
     Buffer target{nullptr, builder.getI8Type(), {1, pitch}, {indexConstant(1), indexConstant(pitch)}};
-    target.pointer =
-        scratch(target.element, scratchBytes(oneChunk ? count : rows, product.depth, vectorLanes));
+    target.pointer = emitter.packing.scratch(
+        target.element, scratchBytes(oneChunk ? count : rows, product.depth, vectorLanes));
     targets.push_back(target);
   }
   auto chunk = [&](Value from) -> LogicalResult {
@@ -209,19 +210,19 @@ LogicalResult KernelEmitter::overRowChunks(const Nest &nest, const Position &out
       // Row `from` lies at the start.
       Value back = binary<arith::MulIOp>(from, indexConstant(-target.shape[1]));
       Buffer shifted(target);
-      shifted.pointer = pointerAt(target, back);
+      shifted.pointer = emitter.pointerAt(target, back);
       copyRows(product, shifted, nest, outer, from, to);
       copiedRows[product.rows] = shifted;
     }
     return body(from, to);
   };
-  return oneChunk ? chunk(lower) : emitLoop(lower, upper, indexConstant(rows), chunk);
+  return oneChunk ? chunk(lower) : emitter.emitLoop(lower, upper, indexConstant(rows), chunk);
 }
 
 // Blocks of as many rows and groups as there are lanes: groups of neighbouring rows, transposed in registers.
 // Zeros behind the depth fill the last block. Rows behind the last one are never read.
-void KernelEmitter::copyRows(const ByteProduct &product, const Buffer &target, const Nest &nest,
-                             const Position &outer, Value lower, Value upper) {
+void ByteProducts::copyRows(const ByteProduct &product, const Buffer &target, const Nest &nest,
+                            const Position &outer, Value lower, Value upper) {
   const Buffer &source = buffers.find(product.rows->get())->second;
   AffineMap map = cast<linalg::GenericOp>(product.rows->getOwner()).getMatchingIndexingMap(product.rows);
   int64_t rowAxis = map.getNumResults() - 1, depthAxis = 0;
@@ -235,35 +236,36 @@ void KernelEmitter::copyRows(const ByteProduct &product, const Buffer &target, c
   }
   int64_t whole = product.depth / kBytesPerLane / vectorLanes * vectorLanes;
   int64_t rest = llvm::divideCeil(product.depth, kBytesPerLane) - whole;
-  WithLanes vectorCode(*this, vectorLanes, nullptr);
+  KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
   auto block = [&](Value row, Value number, int64_t count, Value active) -> LogicalResult {
     position[rowAxis] = {row, 1, nullptr};
     SmallVector<Value> groups;
     mask = active;
     for (int64_t i = 0; i < count; ++i) {
       position[depthAxis] = {binary<arith::AddIOp>(number, indexConstant(i)), 0, nullptr};
-      groups.push_back(splat(groupAt(source, position, depthAxis), lanes));
+      groups.push_back(emitter.splat(groupAt(source, position, depthAxis), lanes));
     }
     mask = nullptr;
     groups.resize(lanes, constantLike(builder, loc, groups.front(), 0));
-    transposeInRegisters(groups);
+    emitter.registerTranspose.transposeInRegisters(groups);
     Value first = binary<arith::MulIOp>(number, indexConstant(kBytesPerLane));
     for (int64_t i = 0; i < lanes; ++i) {
       Position at = {{binary<arith::AddIOp>(row, indexConstant(i)), 0, nullptr}, {first, 0, nullptr}};
       int64_t step;
-      Value indices, index = linearIndex(target, at, step, indices);
-      LLVM::StoreOp::create(builder, loc, groups[i], pointerAt(target, index), kBytesPerLane);
+      Value indices, index = emitter.linearIndex(target, at, step, indices);
+      LLVM::StoreOp::create(builder, loc, groups[i], emitter.pointerAt(target, index), kBytesPerLane);
     }
     return success();
   };
   auto rows = [&](Value row, Value active) -> LogicalResult {
-    (void)emitLoop(indexConstant(0), indexConstant(whole), indexConstant(lanes),
-                   [&](Value number) { return block(row, number, lanes, active); });
+    (void)emitter.emitLoop(indexConstant(0), indexConstant(whole), indexConstant(lanes),
+                           [&](Value number) { return block(row, number, lanes, active); });
     return rest == 0 ? success() : block(row, indexConstant(whole), rest, active);
   };
   Value width = indexConstant(lanes), size = binary<arith::SubIOp>(upper, lower);
   Value middle = binary<arith::SubIOp>(upper, binary<arith::RemUIOp>(size, width));
-  (void)emitLoop(lower, middle, width, [&](Value row) { return rows(row, nullptr); });
-  (void)emitLoop(middle, upper, width,
-                 [&](Value row) { return rows(row, lanesBelow(binary<arith::SubIOp>(upper, row))); });
+  (void)emitter.emitLoop(lower, middle, width, [&](Value row) { return rows(row, nullptr); });
+  (void)emitter.emitLoop(middle, upper, width, [&](Value row) {
+    return rows(row, emitter.packing.lanesBelow(binary<arith::SubIOp>(upper, row)));
+  });
 }

@@ -20,8 +20,8 @@ static bool hasResultsOf(linalg::GenericOp generic, size_t rank) {
 }
 
 // The roles of the operands, when tiles of the nest can read both in groups.
-std::optional<KernelEmitter::ByteProduct>
-KernelEmitter::byteProductOf(linalg::GenericOp generic, const Nest &nest, unsigned columnLoop) {
+std::optional<ByteProducts::ByteProduct> ByteProducts::byteProductOf(linalg::GenericOp generic,
+                                                                     const Nest &nest, unsigned columnLoop) {
   if (!multipliesBytes(generic) || !hasResultsOf(generic, nest.shape.size()))
     return std::nullopt;
   ByteProduct product;
@@ -57,9 +57,9 @@ KernelEmitter::byteProductOf(linalg::GenericOp generic, const Nest &nest, unsign
   return rowsAreLast && copiedRowsOf(nest, product.depth) > 0 ? std::optional(product) : std::nullopt;
 }
 
-void KernelEmitter::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
+void ByteProducts::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
   byteProducts.clear();
-  if (!dotProducts || !hasByteDotProducts(vectorLanes))
+  if (!emitter.dotProducts || !hasByteDotProducts(vectorLanes))
     return;
   auto choose = [&](linalg::GenericOp generic) {
     if (std::optional<ByteProduct> product = byteProductOf(generic, nest, columnLoop))
@@ -71,7 +71,7 @@ void KernelEmitter::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
 }
 
 // Bytes of vectors of i32.
-Value KernelEmitter::callByteProduct(Value sum, Value unsignedBytes, Value signedBytes) {
+Value ByteProducts::callByteProduct(Value sum, Value unsignedBytes, Value signedBytes) {
   int64_t bytes = vectorLanes * kBytesPerLane;
   auto type = VectorType::get(bytes, builder.getI8Type());
   unsignedBytes = LLVM::BitcastOp::create(builder, loc, type, unsignedBytes);
@@ -83,17 +83,18 @@ Value KernelEmitter::callByteProduct(Value sum, Value unsignedBytes, Value signe
 }
 
 // `loops` has the number of the group in the place of the reduced index.
-Value KernelEmitter::byteGroup(linalg::GenericOp generic, OpOperand *operand, ArrayRef<Index> loops) {
-  if (auto it = packedOperands.find(operand); it != packedOperands.end())
-    return it->second.biased ? loadPacked(it->second, loops) : biasBytes(loadPacked(it->second, loops));
+Value ByteProducts::byteGroup(linalg::GenericOp generic, OpOperand *operand, ArrayRef<Index> loops) {
+  if (auto it = emitter.packing.packedOperands.find(operand); it != emitter.packing.packedOperands.end())
+    return it->second.biased ? emitter.packing.loadPacked(it->second, loops)
+                             : biasBytes(emitter.packing.loadPacked(it->second, loops));
   const ByteProduct &product = byteProducts.find(generic)->second;
   AffineMap map = generic.getMatchingIndexingMap(operand);
-  Position position = apply(map, loops);
+  Position position = emitter.apply(map, loops);
   Key key{operand, {{position.begin(), position.end()}, {lanes, mask.getAsOpaquePointer()}}};
-  for (auto &cache : llvm::reverse(caches))
+  for (auto &cache : llvm::reverse(emitter.caches))
     if (auto it = cache.find(key); it != cache.end())
       return it->second;
-  Value group = transposedValue(operand, loops);
+  Value group = emitter.registerTranspose.transposedValue(operand, loops);
   if (auto copied = copiedRows.find(operand); !group && copied != copiedRows.end()) {
     group = groupAt(copied->second, {position.back(), loops[product.depthLoop]}, 1);
   } else if (!group) {
@@ -103,63 +104,65 @@ Value KernelEmitter::byteGroup(linalg::GenericOp generic, OpOperand *operand, Ar
   }
   if (operand == product.columns)
     group = biasBytes(group);
-  return caches.back()[key] = group;
+  return emitter.caches.back()[key] = group;
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                             Value sum) {
+FailureOr<SmallVector<Value>> ByteProducts::addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                            Value sum) {
   const ByteProduct &product = byteProducts.find(generic)->second;
   Value columns = byteGroup(generic, product.columns, loops);
   Value rows;
   {
-    WithLanes scalarCode(*this, 1, nullptr);
+    KernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
     rows = byteGroup(generic, product.rows, loops);
   }
   if (lanes == vectorLanes)
-    return SmallVector<Value>{callByteProduct(sum, splat(columns, lanes), splat(rows, lanes))};
+    return SmallVector<Value>{
+        callByteProduct(sum, emitter.splat(columns, lanes), emitter.splat(rows, lanes))};
   assert(lanes == 1 && "tiles have the processor's lanes, or one");
-  Value wide =
-      callByteProduct(splat(sum, vectorLanes), splat(columns, vectorLanes), splat(rows, vectorLanes));
+  Value wide = callByteProduct(emitter.splat(sum, vectorLanes), emitter.splat(columns, vectorLanes),
+                               emitter.splat(rows, vectorLanes));
   return SmallVector<Value>{vector::ExtractOp::create(builder, loc, wide, 0).getResult()};
 }
 
 // All positions in one loop over groups. What is left of the depth is one more group.
-FailureOr<SmallVector<Value>> KernelEmitter::byteChain(linalg::GenericOp generic,
-                                                       ArrayRef<SmallVector<Index>> loops,
-                                                       ArrayRef<Value> start) {
+FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
+                                                      ArrayRef<SmallVector<Index>> loops,
+                                                      ArrayRef<Value> start) {
   sumRows(generic, loops);
   SmallVector<Value> sums;
   for (auto [position, identity] : llvm::zip_equal(loops, start)) {
     Key key = rowSumKey(generic, position);
-    auto cache = llvm::find_if(llvm::reverse(caches), [&](auto &each) { return each.count(key); });
+    auto cache = llvm::find_if(llvm::reverse(emitter.caches), [&](auto &each) { return each.count(key); });
     Value bias = cache->find(key)->second;
-    sums.push_back(binary<arith::SubIOp>(identity, lanes > 1 ? splat(bias, lanes) : bias));
+    sums.push_back(binary<arith::SubIOp>(identity, lanes > 1 ? emitter.splat(bias, lanes) : bias));
   }
   Value zero = indexConstant(0);
   int64_t depth = byteProducts.find(generic)->second.depth;
   Value whole = indexConstant(depth / kBytesPerLane);
-  bool transposes = !operandsToTranspose(generic, loops.front()).empty();
-  FailureOr<SmallVector<Value>> result = transposes ? transposedChain(generic, loops, sums, zero, whole)
-                                                    : plainChain(generic, loops, sums, zero, whole);
+  bool transposes = !emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
+  FailureOr<SmallVector<Value>> result =
+      transposes ? emitter.registerTranspose.transposedChain(generic, loops, sums, zero, whole)
+                 : emitter.plainChain(generic, loops, sums, zero, whole);
   if (failed(result) || depth % kBytesPerLane == 0)
     return result;
   for (auto [i, position] : llvm::enumerate(loops))
-    if (failed(chainStep(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
+    if (failed(emitter.chainStep(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
       return failure();
   return result;
 }
 
 // Where 128 times the sum of a row is remembered: the row at a depth that varies.
-KernelEmitter::Key KernelEmitter::rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops) {
+Key ByteProducts::rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops) {
   const ByteProduct &product = byteProducts.find(generic)->second;
   SmallVector<Index> inner(loops);
   inner[product.depthLoop] = Index::varying();
-  Position row = apply(generic.getMatchingIndexingMap(product.rows), inner);
+  Position row = emitter.apply(generic.getMatchingIndexingMap(product.rows), inner);
   return {product.rows, {{row.begin(), row.end()}, {1, nullptr}}};
 }
 
 // Remembers 128 times the sum of each row that has none yet, all rows in one loop.
-void KernelEmitter::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   const ByteProduct &product = byteProducts.find(generic)->second;
   auto copied = copiedRows.find(product.rows);
   bool isCopied = copied != copiedRows.end();
@@ -167,18 +170,19 @@ void KernelEmitter::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Inde
   SmallVector<std::pair<Key, Position>> rows;
   for (const SmallVector<Index> &position : loops) {
     Key key = rowSumKey(generic, position);
-    if (llvm::any_of(caches, [&](auto &cache) { return cache.count(key); }) ||
+    if (llvm::any_of(emitter.caches, [&](auto &cache) { return cache.count(key); }) ||
         llvm::any_of(rows, [&](auto &row) { return !(row.first < key) && !(key < row.first); }))
       continue;
-    Position row = apply(generic.getMatchingIndexingMap(product.rows), position);
+    Position row = emitter.apply(generic.getMatchingIndexingMap(product.rows), position);
     rows.push_back({key, isCopied ? Position{row.back(), {}} : row});
   }
   if (rows.empty())
     return;
   int64_t depth = buffer.shape.back(), step = vectorLanes * kBytesPerLane, whole = depth / step * step;
-  Value zeros = splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
-  Value ones =
-      splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0x01010101)), vectorLanes);
+  Value zeros =
+      emitter.splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
+  Value ones = emitter.splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0x01010101)),
+                             vectorLanes);
   auto add = [&](Value from, ValueRange sums) {
     SmallVector<Value> next;
     for (auto [row, sum] : llvm::zip_equal(rows, sums)) {
@@ -187,7 +191,7 @@ void KernelEmitter::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Inde
     }
     return next;
   };
-  WithLanes vectorCode(*this, vectorLanes, nullptr);
+  KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(whole), indexConstant(step),
                                  SmallVector<Value>(rows.size(), zeros));
   {
@@ -197,19 +201,19 @@ void KernelEmitter::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Inde
   }
   SmallVector<Value> sums(loop.getResults());
   if (whole < depth) {
-    WithLanes restCode(*this, step, nullptr);
-    mask = lanesBelow(indexConstant(depth - whole));
+    KernelEmitter::WithLanes restCode(emitter, step, nullptr);
+    mask = emitter.packing.lanesBelow(indexConstant(depth - whole));
     sums = add(indexConstant(whole), sums);
   }
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(7));
   for (auto [row, sum] : llvm::zip_equal(rows, sums)) {
     Value total = vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD, sum);
-    caches.back()[row.first] = arith::ShLIOp::create(builder, loc, total, bits);
+    emitter.caches.back()[row.first] = arith::ShLIOp::create(builder, loc, total, bits);
   }
 }
 
 // Before the loop over the columns, which share the sums of rows.
-void KernelEmitter::hoistRowSums(const Nest &nest, ArrayRef<Position> positions) {
+void ByteProducts::hoistRowSums(const Nest &nest, ArrayRef<Position> positions) {
   if (byteProducts.empty())
     return;
   SmallVector<SmallVector<Index>> loops;

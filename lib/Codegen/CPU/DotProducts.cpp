@@ -11,15 +11,16 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 // Operands of bf16 have whole pairs then.
-int64_t KernelEmitter::groupSize(linalg::GenericOp generic) {
-  if (byteProducts.count(generic))
+int64_t DotProducts::groupSize(linalg::GenericOp generic) {
+  if (emitter.byteDots.byteProducts.count(generic))
     return kBytesPerLane;
-  bool pairs = dotProducts && vectorLanes == kDotProductLanes && sumsPairs(generic, kernel.getOrderAttr());
+  bool pairs =
+      emitter.dotProducts && vectorLanes == kDotProductLanes && sumsPairs(generic, kernel.getOrderAttr());
   return pairs ? 2 : 1;
 }
 
 // The buffer with two neighbours along its last axis as one element.
-Buffer KernelEmitter::inPairs(Buffer buffer) {
+Buffer DotProducts::inPairs(Buffer buffer) {
   buffer.element = builder.getI32Type();
   buffer.shape.back() /= 2;
   buffer.sizes.back() = indexConstant(buffer.shape.back());
@@ -27,39 +28,39 @@ Buffer KernelEmitter::inPairs(Buffer buffer) {
 }
 
 // The element of the smaller index in the lower half.
-Value KernelEmitter::joinPair(Value low, Value high) {
+Value DotProducts::joinPair(Value low, Value high) {
   auto widen = [&](Value half) {
     Type wide = builder.getI32Type();
     if (auto type = dyn_cast<VectorType>(half.getType()))
       wide = VectorType::get(type.getShape(), wide);
-    return arith::ExtUIOp::create(builder, loc, wide, toMemory(half)).getResult();
+    return arith::ExtUIOp::create(builder, loc, wide, emitter.toMemory(half)).getResult();
   };
   Value upper = widen(high);
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(16));
   if (auto type = dyn_cast<VectorType>(upper.getType()))
-    bits = splat(bits, type.getNumElements());
+    bits = emitter.splat(bits, type.getNumElements());
   return arith::OrIOp::create(builder, loc, widen(low), arith::ShLIOp::create(builder, loc, upper, bits));
 }
 
 // Two neighbours of an operand; `loops` has the number of the pair in the place of the reduced index. They
 // are read together where they lie together.
-FailureOr<Value> KernelEmitter::pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop) {
-  if (auto it = packedOperands.find(input); it != packedOperands.end())
-    return loadPacked(it->second, loops);
-  if (Value pair = transposedValue(input, loops))
+FailureOr<Value> DotProducts::pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop) {
+  if (auto it = emitter.packing.packedOperands.find(input); it != emitter.packing.packedOperands.end())
+    return emitter.packing.loadPacked(it->second, loops);
+  if (Value pair = emitter.registerTranspose.transposedValue(input, loops))
     return pair;
   auto generic = cast<linalg::GenericOp>(input->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(input);
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
   if (auto it = buffers.find(input->get());
       it != buffers.end() && map.isProjectedPermutation() && last && last.getPosition() == reducedLoop)
-    return load(inPairs(it->second), apply(map, loops));
+    return emitter.load(inPairs(it->second), emitter.apply(map, loops));
   SmallVector<Index> at(loops);
   Value first = binary<arith::MulIOp>(loops[reducedLoop].base, indexConstant(2));
   Value halves[2];
   for (int64_t i : {0, 1}) {
     at[reducedLoop].base = binary<arith::AddIOp>(first, indexConstant(i));
-    FailureOr<Value> half = evaluateOne(input->get(), apply(map, at));
+    FailureOr<Value> half = emitter.evaluateOne(input->get(), emitter.apply(map, at));
     if (failed(half))
       return failure();
     halves[i] = *half;
@@ -89,16 +90,16 @@ static Value callDotProduct(OpBuilder &builder, Location loc, Value sum, Value l
 }
 
 // `loops` has the number of the pair in the place of the reduced index.
-FailureOr<SmallVector<Value>> KernelEmitter::addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                           Value sum) {
+FailureOr<SmallVector<Value>> DotProducts::addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                         Value sum) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  SmallVector<Value> operands = {splat(sum, lanes)};
+  SmallVector<Value> operands = {emitter.splat(sum, lanes)};
   for (OpOperand *input : generic.getDpsInputOperands()) {
     FailureOr<Value> pair = pairOf(input, loops, reduced.front());
     if (failed(pair))
       return failure();
-    operands.push_back(splat(*pair, lanes));
+    operands.push_back(emitter.splat(*pair, lanes));
   }
   Value result = operands.front();
   for (int64_t first = 0; first < lanes; first += kDotProductLanes) {

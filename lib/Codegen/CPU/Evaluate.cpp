@@ -22,7 +22,7 @@ static bool isUniform(ArrayRef<Position> positions) {
   });
 }
 
-KernelEmitter::Key KernelEmitter::keyOf(Value tensor, const Position &position) {
+Key KernelEmitter::keyOf(Value tensor, const Position &position) {
   return {tensor.getAsOpaquePointer(),
           {std::vector<Index>(position.begin(), position.end()), {lanes, mask.getAsOpaquePointer()}}};
 }
@@ -36,7 +36,7 @@ Value KernelEmitter::known(Value tensor, const Position &position) {
   Key key = keyOf(tensor, position);
   for (auto &cache : llvm::reverse(caches))
     if (auto it = cache.find(key); it != cache.end())
-      return reload(it->second);
+      return spilling.reload(it->second);
   return {};
 }
 
@@ -216,12 +216,12 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
       values.map(argument, scalars.lookup(input->get()));
       continue;
     }
-    auto packed = packedOperands.find(input);
-    if (packed != packedOperands.end() && !packed->second.filling) {
-      values.map(argument, loadPacked(packed->second, loops));
+    auto packed = packing.packedOperands.find(input);
+    if (packed != packing.packedOperands.end() && !packed->second.filling) {
+      values.map(argument, packing.loadPacked(packed->second, loops));
       continue;
     }
-    if (Value value = transposedValue(input, loops)) {
+    if (Value value = registerTranspose.transposedValue(input, loops)) {
       values.map(argument, value);
       continue;
     }
@@ -229,8 +229,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
     if (failed(value))
       return failure();
     values.map(argument, *value);
-    if (packed != packedOperands.end())
-      fillPacked(packed->second, loops, *value);
+    if (packed != packing.packedOperands.end())
+      packing.fillPacked(packed->second, loops, *value);
   }
   for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
     values.map(argument, value);

@@ -12,7 +12,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 // A maximum or minimum of what stands in memory, and of nothing that would be expensive to compute twice.
-bool KernelEmitter::isPlainExtreme(linalg::GenericOp generic) {
+bool MinMaxReduction::isPlainExtreme(linalg::GenericOp generic) {
   Block *body = generic.getBlock();
   if (generic.getNumResults() != 1 || generic.getNumDpsInputs() != 1 || body->getOperations().size() != 2)
     return false;
@@ -56,9 +56,9 @@ private:
 };
 } // namespace
 
-FailureOr<Value> KernelEmitter::extremeOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                               const Range &range, Value start,
-                                               llvm::function_ref<FailureOr<Value>()> exactly) {
+FailureOr<Value> MinMaxReduction::extremeOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                 const Range &range, Value start,
+                                                 llvm::function_ref<FailureOr<Value>()> exactly) {
   Bits bits(builder, loc, cast<VectorType>(start.getType()));
   OpOperand *input = generic.getDpsInputOperand(0);
   auto order = isa<arith::MaximumFOp>(generic.getBlock()->front()) ? arith::CmpFPredicate::OGT
@@ -72,13 +72,14 @@ FailureOr<Value> KernelEmitter::extremeOfLanes(linalg::GenericOp generic, ArrayR
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Scope scope(*this);
+    KernelEmitter::Scope scope(emitter);
     SmallVector<Index> inner(loops);
-    setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
-    FailureOr<Value> read = evaluateOne(input->get(), apply(generic.getMatchingIndexingMap(input), inner));
+    emitter.setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
+    FailureOr<Value> read =
+        emitter.evaluateOne(input->get(), emitter.apply(generic.getMatchingIndexingMap(input), inner));
     if (failed(read))
       return failure();
-    Value value = splat(*read, lanes), best = loop.getRegionIterArg(0);
+    Value value = emitter.splat(*read, lanes), best = loop.getRegionIterArg(0);
     Value next = better(value, best);
     Value largest = binary<arith::MaxUIOp>(loop.getRegionIterArg(1), bits.withoutSign(value));
     scf::YieldOp::create(builder, loc, ValueRange{next, largest});
@@ -89,9 +90,9 @@ FailureOr<Value> KernelEmitter::extremeOfLanes(linalg::GenericOp generic, ArrayR
       scf::IfOp::create(builder, loc, getElementTypeOrSelf(best), doubtful, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, joinAllLanes(best, better));
+  scf::YieldOp::create(builder, loc, emitter.joinAllLanes(best, better));
   builder.setInsertionPointToStart(branch.thenBlock());
-  Scope scope(*this);
+  KernelEmitter::Scope scope(emitter);
   FailureOr<Value> exact = exactly();
   if (failed(exact))
     return failure();

@@ -57,7 +57,8 @@ bool KernelEmitter::sumsLanesAt(Value tensor, const Position &position, Visited 
   if (!enter(visited, tensor, position))
     return false;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (generic && varies(position) && usesLanes(generic) && (ofShortRows || !sumsRowsTogether(generic)))
+  if (generic && varies(position) && usesLanes(generic) &&
+      (ofShortRows || !rowReductions.sumsRowsTogether(generic)))
     return true;
   return llvm::any_of(inputsAt(tensor, position), [&](auto &input) {
     return sumsLanesAt(input.first, input.second, visited, ofShortRows);
@@ -81,7 +82,7 @@ bool KernelEmitter::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t a
 LogicalResult KernelEmitter::hoistAlong(const Nest &nest, ArrayRef<Position> positions) {
   if (flat)
     return success();
-  hoistRowSums(nest, positions);
+  byteDots.hoistRowSums(nest, positions);
   for (Position position : positions) {
     position.resize(nest.shape.size(), {indexConstant(0), 0, nullptr});
     position[positions.front().size()] = Index::varying();

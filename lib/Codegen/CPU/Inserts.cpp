@@ -36,12 +36,13 @@ static bool hasKnownColumns(tensor::InsertSliceOp insert) {
 }
 
 // The elements of the inserted tensor that go to the range of the destination.
-KernelEmitter::AxisRange KernelEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest &source,
-                                                      const AxisRange &range) {
+AxisRange InsertEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest &source,
+                                       const AxisRange &range) {
   if (range.axis < 0)
     return range;
-  Value offset = numberOf(insert.getMixedOffsets()[range.axis]);
-  Value stride = numberOf(insert.getMixedStrides()[range.axis]), size = source.sizes[range.axis];
+  Value offset = emitter.separateNests.numberOf(insert.getMixedOffsets()[range.axis]);
+  Value stride = emitter.separateNests.numberOf(insert.getMixedStrides()[range.axis]),
+        size = source.sizes[range.axis];
   auto inSource = [&](Value bound) {
     Value behind = binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, offset), offset);
     return binary<arith::MinUIOp>(binary<arith::CeilDivUIOp>(behind, stride), size);
@@ -49,53 +50,55 @@ KernelEmitter::AxisRange KernelEmitter::rangeOfSource(tensor::InsertSliceOp inse
   return {range.axis, inSource(range.lower), inSource(range.upper)};
 }
 
-KernelEmitter::Nest KernelEmitter::nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range) {
+Nest InsertEmitter::nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range) {
   Nest nest;
   nest.roots = {insert.getSource()};
   llvm::append_range(nest.shape, insert.getSourceType().getShape());
   for (int64_t axis = 0; axis < insert.getSourceType().getRank(); ++axis)
-    nest.sizes.push_back(sizeOf(insert.getSource(), axis));
+    nest.sizes.push_back(emitter.sizeOf(insert.getSource(), axis));
   nest.range = rangeOfSource(insert, nest, range);
   return nest;
 }
 
-LogicalResult KernelEmitter::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
+LogicalResult InsertEmitter::emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
                                         const AxisRange &range) {
   if (insert.getSourceType().getRank() != insert.getDestType().getRank())
     return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
   bool byColumn = isInsertedByColumn(insert, range);
   // An argument that is inserted into is tied: its content is there already.
   bool isWhole = buffers.count(insert.getDest()) || (byColumn && fillsAllButTheLast(insert));
-  if (!isWhole && failed(emitRange(insert.getDest(), destination, range)))
+  if (!isWhole && failed(emitter.separateNests.emitRange(insert.getDest(), destination, range)))
     return failure();
   if (byColumn)
     return emitInsertByColumn(insert, destination, range);
   if (int64_t first = firstContiguousAxis(insert, range); first + 1 < insert.getSourceType().getRank())
     return emitContiguousInsert(insert, first, destination, range);
   Nest nest = nestOfSource(insert, range);
-  nest.vectorize = !sumsLanesAlong(nest.roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
-  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    Scope scope(*this);
-    auto values = evaluate(insert.getSource(), positions);
+  nest.vectorize = !emitter.sumsLanesAlong(nest.roots, nest, emitter.laneAxisOf(nest), /*ofShortRows=*/false);
+  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    KernelEmitter::Scope scope(emitter);
+    auto values = emitter.evaluate(insert.getSource(), positions);
     if (failed(values))
       return failure();
     for (auto [position, value] : llvm::zip_equal(positions, *values)) {
       FailureOr<Position> target = insertedPosition(insert, position);
       if (failed(target))
         return failure();
-      store(destination, *target, value);
+      emitter.store(destination, *target, value);
     }
     return success();
   });
 }
 
 // Where an element of the slice goes.
-FailureOr<Position> KernelEmitter::insertedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> position) {
+FailureOr<Position> InsertEmitter::insertedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> position) {
   Position target;
   // Fewer indices are those of the leading axes.
   for (auto [index, offset, stride] :
        llvm::zip(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
-    Value base = binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, numberOf(stride)), numberOf(offset));
+    Value base =
+        binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, emitter.separateNests.numberOf(stride)),
+                              emitter.separateNests.numberOf(offset));
     std::optional<int64_t> factor = getConstantIntValue(stride);
     if (!factor && index.step != 0)
       return insert.emitOpError("has a dynamic stride along the vector axis");
@@ -106,9 +109,9 @@ FailureOr<Position> KernelEmitter::insertedPosition(tensor::InsertSliceOp insert
 
 // The first axis from which on the slice is contiguous in the destination too; the last one where the code of
 // the slice needs its axes.
-int64_t KernelEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range) {
+int64_t InsertEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range) {
   int64_t last = insert.getSourceType().getRank() - 1, first = last;
-  if (first < 0 || !isUnitStride(insert, first) || !isFlat(insert.getSource(), isPointwise))
+  if (first < 0 || !isUnitStride(insert, first) || !emitter.isFlat(insert.getSource(), isPointwise))
     return first;
   while (first > std::max<int64_t>(range.axis, 0) && fills(insert, first) && isUnitStride(insert, first - 1))
     --first;
@@ -118,7 +121,7 @@ int64_t KernelEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const A
 }
 
 // The axes from `first` on are one, along which vectors run; elements have linear positions.
-LogicalResult KernelEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first,
+LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first,
                                                   const Buffer &destination, const AxisRange &range) {
   Nest nest = nestOfSource(insert, range);
   SmallVector<Value> sizes(nest.sizes);
@@ -146,9 +149,9 @@ LogicalResult KernelEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
     return Position{{binary<arith::AddIOp>(merged(row), index.base), index.step, nullptr}};
   };
   llvm::SaveAndRestore linearPositions(flat, true);
-  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    Scope scope(*this);
-    Value start = numberOf(insert.getMixedOffsets()[first]);
+  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    KernelEmitter::Scope scope(emitter);
+    Value start = emitter.separateNests.numberOf(insert.getMixedOffsets()[first]);
     SmallVector<Position> sources, targets;
     for (const Position &position : positions) {
       ArrayRef<Index> outer = ArrayRef(position).drop_back();
@@ -158,22 +161,22 @@ LogicalResult KernelEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
       sources.push_back(linear(outer, sizes, indexConstant(0), position.back()));
       targets.push_back(linear(*target, destination.sizes, start, position.back()));
     }
-    auto values = evaluate(insert.getSource(), sources);
+    auto values = emitter.evaluate(insert.getSource(), sources);
     if (failed(values))
       return failure();
     for (auto [target, value] : llvm::zip_equal(targets, *values))
-      store(destination, target, value);
+      emitter.store(destination, target, value);
     return success();
   });
 }
 
 // Whether whole rows of the destination are computed: what the slice leaves of them is constant, or other
 // slices with the same rows.
-bool KernelEmitter::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range) {
+bool InsertEmitter::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range) {
   ArrayRef<int64_t> shape = insert.getDestType().getShape();
   int64_t last = shape.size() - 1;
-  if (last < 1 || range.axis == last || !isShortRow(shape.back()) || rowsOfSlice(insert) < 0 ||
-      !hasKnownColumns(insert))
+  if (last < 1 || range.axis == last || !emitter.shortRows.isShortRow(shape.back()) ||
+      rowsOfSlice(insert) < 0 || !hasKnownColumns(insert))
     return false;
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces))
     return false;
@@ -189,9 +192,9 @@ bool KernelEmitter::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisR
 }
 
 // The axis before the columns along which vectors run, -1 if there is none.
-int64_t KernelEmitter::rowsOfSlice(tensor::InsertSliceOp insert) {
+int64_t InsertEmitter::rowsOfSlice(tensor::InsertSliceOp insert) {
   ArrayRef<int64_t> shape = insert.getSourceType().getShape();
-  int64_t rows = axisOfRows(shape, shape.size() - 1);
+  int64_t rows = emitter.shortRows.axisOfRows(shape, shape.size() - 1);
   bool isNextToColumns = rows >= 0 && isUnitStride(insert, rows) &&
                          llvm::all_of(insert.getDestType().getShape().drop_front(rows + 1).drop_back(),
                                       [](int64_t size) { return size == 1; });
@@ -199,7 +202,7 @@ int64_t KernelEmitter::rowsOfSlice(tensor::InsertSliceOp insert) {
 }
 
 // The nest lies over the rows of the slice and the columns of the destination.
-LogicalResult KernelEmitter::emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
+LogicalResult InsertEmitter::emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
                                                 const AxisRange &range) {
   Nest nest = nestOfSource(insert, range);
   nest.shape.back() = insert.getDestType().getShape().back();
@@ -207,8 +210,8 @@ LogicalResult KernelEmitter::emitInsertByColumn(tensor::InsertSliceOp insert, co
   nest.shortRowAxis = rowsOfSlice(insert);
   nest.rows = nest.shortRowColumns = nest.shape.back();
   nest.vectorize = false; // in rows beside whole vectors
-  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    Scope scope(*this);
+  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    KernelEmitter::Scope scope(emitter);
     SmallVector<Position> targets;
     SmallVector<Value> values;
     for (const Position &position : positions) {
@@ -221,14 +224,14 @@ LogicalResult KernelEmitter::emitInsertByColumn(tensor::InsertSliceOp insert, co
         return failure();
       values.push_back(*value);
     }
-    storeAll(destination, targets, values);
+    emitter.storeAll(destination, targets, values);
     return success();
   });
 }
 
 // The result of the insertion in a row of the slice. `position` and `target` are that row in the slice and in
 // the destination, and a column of the destination.
-FailureOr<Value> KernelEmitter::valueOfColumn(tensor::InsertSliceOp insert, const Position &position,
+FailureOr<Value> InsertEmitter::valueOfColumn(tensor::InsertSliceOp insert, const Position &position,
                                               const Position &target) {
   int64_t column = *getConstantIntValue(getAsOpFoldResult(target.back().base));
   int64_t distance = column - *getConstantIntValue(insert.getMixedOffsets().back());
@@ -237,7 +240,7 @@ FailureOr<Value> KernelEmitter::valueOfColumn(tensor::InsertSliceOp insert, cons
       distance / stride < insert.getSourceType().getShape().back()) {
     Position inside(position);
     inside.back() = {indexConstant(distance / stride), 0, nullptr};
-    return evaluateOne(insert.getSource(), inside);
+    return emitter.evaluateOne(insert.getSource(), inside);
   }
   Value below = insert.getDest();
   if (auto inner = below.getDefiningOp<tensor::InsertSliceOp>())
@@ -245,5 +248,5 @@ FailureOr<Value> KernelEmitter::valueOfColumn(tensor::InsertSliceOp insert, cons
   if (below.getDefiningOp<tensor::EmptyOp>()) // which the program does not read
     return Value(
         arith::ConstantOp::create(builder, loc, builder.getZeroAttr(insert.getDestType().getElementType())));
-  return evaluateOne(below, target);
+  return emitter.evaluateOne(below, target);
 }

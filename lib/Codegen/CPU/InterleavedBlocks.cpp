@@ -18,26 +18,26 @@ static constexpr int64_t kChains = 8;
 // How many blocks one loop takes: a power of two, 1 where the chains are enough or where a step costs more
 // than it waits. `loops` has one entry for each result of the tile. Contractions, which have two operands,
 // fill the registers of processors with AVX2.
-int64_t KernelEmitter::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
-  bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 && isDivisible(generic) &&
-                    generic.getNumReductionLoops() == 1 && !isExpensive(generic) &&
-                    !dependsOn(generic.getDpsInputs().front(), isExpensive) &&
-                    !packedOperands.count(generic.getDpsInputOperand(0)) &&
-                    operandsToTranspose(generic, loops.front()).empty();
+int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+  bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 && emitter.isDivisible(generic) &&
+                    generic.getNumReductionLoops() == 1 && !KernelEmitter::isExpensive(generic) &&
+                    !dependsOn(generic.getDpsInputs().front(), KernelEmitter::isExpensive) &&
+                    !emitter.packing.packedOperands.count(generic.getDpsInputOperand(0)) &&
+                    emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
   int64_t most = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
   int64_t blocks = llvm::bit_floor(uint64_t(most));
   int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getLength();
-  if (auto found = partialSums.find(generic); found != partialSums.end())
+  if (auto found = emitter.partialSums.find(generic); found != emitter.partialSums.end())
     total = found->second.length;
   return !ShapedType::isDynamic(total) && total < blocks * length ? 1 : blocks;
 }
 
 // One step in each block: the state holds the accumulators of the first block, then those of the next.
-FailureOr<SmallVector<Value>> KernelEmitter::interleavedChains(linalg::GenericOp generic,
-                                                               ArrayRef<SmallVector<Index>> loops,
-                                                               ArrayRef<Value> start, Value lower,
-                                                               int64_t blocks) {
-  if (failed(hoistReduced(generic, loops)))
+FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedChains(linalg::GenericOp generic,
+                                                                   ArrayRef<SmallVector<Index>> loops,
+                                                                   ArrayRef<Value> start, Value lower,
+                                                                   int64_t blocks) {
+  if (failed(emitter.hoistReduced(generic, loops)))
     return failure();
   int64_t length = kernel.getOrderAttr().getLength();
   SmallVector<Value> state;
@@ -47,12 +47,13 @@ FailureOr<SmallVector<Value>> KernelEmitter::interleavedChains(linalg::GenericOp
   auto loop = scf::ForOp::create(builder, loc, lower, end, indexConstant(1), state);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(*this);
+  KernelEmitter::Scope scope(emitter);
   SmallVector<Value> next(loop.getRegionIterArgs());
   for (int64_t block = 0; block < blocks; ++block) {
     Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(block * length));
     for (auto [i, position] : llvm::enumerate(loops))
-      if (failed(chainStep(generic, position, k, MutableArrayRef(next).slice(block * start.size() + i, 1))))
+      if (failed(emitter.chainStep(generic, position, k,
+                                   MutableArrayRef(next).slice(block * start.size() + i, 1))))
         return failure();
   }
   scf::YieldOp::create(builder, loc, next);
@@ -61,22 +62,22 @@ FailureOr<SmallVector<Value>> KernelEmitter::interleavedChains(linalg::GenericOp
 
 // The balanced pairwise tree of a whole group. `values` holds the results of the first block, then those of
 // the next.
-SmallVector<Value> KernelEmitter::joinBlocks(Operation *join, SmallVector<Value> values, size_t results) {
+SmallVector<Value> InterleavedBlocks::joinBlocks(Operation *join, SmallVector<Value> values, size_t results) {
   while (values.size() > results) {
     SmallVector<Value> joined;
     for (size_t left = 0; left < values.size(); left += 2 * results)
       for (size_t i = left; i < left + results; ++i)
-        joined.push_back(joinValues(join, values[i], values[i + results]));
+        joined.push_back(emitter.joinValues(join, values[i], values[i + results]));
     values = std::move(joined);
   }
   return values;
 }
 
 // The results of elements lower to upper: a whole group, or the last blocks one after the other.
-FailureOr<SmallVector<Value>> KernelEmitter::interleavedGroup(linalg::GenericOp generic,
-                                                              ArrayRef<SmallVector<Index>> loops,
-                                                              ArrayRef<Value> identities, Value lower,
-                                                              Value upper, int64_t blocks) {
+FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedGroup(linalg::GenericOp generic,
+                                                                  ArrayRef<SmallVector<Index>> loops,
+                                                                  ArrayRef<Value> identities, Value lower,
+                                                                  Value upper, int64_t blocks) {
   Operation *join = combiningOp(generic);
   int64_t length = kernel.getOrderAttr().getLength();
   Value size = binary<arith::SubIOp>(upper, lower);
@@ -87,17 +88,17 @@ FailureOr<SmallVector<Value>> KernelEmitter::interleavedGroup(linalg::GenericOp 
   OpBuilder::InsertionGuard guard(builder);
   {
     builder.setInsertionPointToStart(branch.thenBlock());
-    Scope scope(*this);
+    KernelEmitter::Scope scope(emitter);
     auto values = interleavedChains(generic, loops, identities, lower, blocks);
     if (failed(values))
       return failure();
     scf::YieldOp::create(builder, loc, joinBlocks(join, std::move(*values), identities.size()));
   }
   builder.setInsertionPointToStart(branch.elseBlock());
-  Scope scope(*this);
-  auto values = pairwiseTree(size, length, identities, join, [&](Value from, Value to) {
-    return chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
-                 binary<arith::AddIOp>(lower, to));
+  KernelEmitter::Scope scope(emitter);
+  auto values = emitter.pairwiseTree(size, length, identities, join, [&](Value from, Value to) {
+    return emitter.chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
+                         binary<arith::AddIOp>(lower, to));
   });
   if (failed(values))
     return failure();

@@ -91,7 +91,7 @@ FailureOr<int64_t> KernelEmitter::emitSizesOfPartialReductions() {
 LogicalResult KernelEmitter::emitNanoseconds() {
   if (failed(bindSizes()))
     return failure();
-  func::ReturnOp::create(builder, loc, estimatedNanoseconds());
+  func::ReturnOp::create(builder, loc, distribution.estimatedNanoseconds());
   return success();
 }
 
@@ -226,7 +226,7 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
       storeAll(destination, positions, computed);
     waiting.clear();
   };
-  if (failed(evaluateSums(roots, positions)))
+  if (failed(spilling.evaluateSums(roots, positions)))
     return failure();
   bool wait = mayOverwriteArguments(kernel);
   for (auto [root, destination] : llvm::zip_equal(roots, destinations)) {
@@ -243,12 +243,12 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
 
 void KernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
   if (interleavedColumns > 1)
-    return storeInterleaved(destination, positions, values);
+    return shortRows.storeInterleaved(destination, positions, values);
   for (auto [position, value] : llvm::zip_equal(positions, values))
     store(destination, position, value);
 }
 
-KernelEmitter::Nest KernelEmitter::nestOver(const Buffer &buffer, ValueRange roots) {
+Nest KernelEmitter::nestOver(const Buffer &buffer, ValueRange roots) {
   Nest nest;
   nest.shape = buffer.shape;
   nest.sizes = buffer.sizes;
@@ -292,17 +292,17 @@ LogicalResult KernelEmitter::emitRoots() {
       return emitPartialReductions(sums);
   }
   if (roots.size() == 1) {
-    if (std::optional<BlockAxes> axes = transposedAxes(roots.front()))
-      return emitTranspose(roots.front(), *axes);
-    if (std::optional<PackedOperand> packed = packingOfCopy(roots.front())) {
-      emitPacking(*packed);
+    if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(roots.front()))
+      return blockTranspose.emitTranspose(roots.front(), *axes);
+    if (std::optional<PackedOperand> packed = packing.packingOfCopy(roots.front())) {
+      packing.emitPacking(*packed);
       return success();
     }
   }
   std::optional<unsigned> space = rowSpaceOf(roots);
-  recordDepth(roots);
+  blockEmitter.recordDepth(roots);
   if (!space)
-    return emitSeparately(roots);
+    return separateNests.emitSeparately(roots);
   Nest nest = nestOver(results[*space], roots);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
   flat = oneShape && llvm::all_of(roots, [&](Value root) {
@@ -313,9 +313,9 @@ LogicalResult KernelEmitter::emitRoots() {
     nest.vectors =
         count > 0 ? std::max<int64_t>(1, count / vectorLanes) : vectorsTogether(kernel, vectorLanes);
     if (count == 0)
-      chooseFlatUnits(nest);
-    declareUnits({{*space, nest.unitLoops}});
-    flatten(nest);
+      distribution.chooseFlatUnits(nest);
+    distribution.declareUnits({{*space, nest.unitLoops}});
+    distribution.flatten(nest);
   } else {
     bool lanesAreSummed = sumsLanesAlong(roots, nest, laneAxisOf(nest));
     bool hasRows = llvm::any_of(roots, [&](Value root) {
@@ -325,10 +325,10 @@ LogicalResult KernelEmitter::emitRoots() {
       return emitRows(roots, *space);
     nest.vectorize = !sumsLanesAlong(roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
     if (!lanesAreSummed && work != Work::merge)
-      chooseBlock(nest);
-    chooseShortRows(nest);
-    chooseUnits(nest);
-    declareUnits({{*space, nest.unitLoops}});
+      blockEmitter.chooseBlock(nest);
+    shortRows.chooseShortRows(nest);
+    distribution.chooseUnits(nest);
+    distribution.declareUnits({{*space, nest.unitLoops}});
   }
   return emitNest(nest, [&](ArrayRef<Position> positions) { return storeRoots(roots, results, positions); });
 }

@@ -48,7 +48,7 @@ int64_t KernelEmitter::laneAxisOf(const Nest &nest) {
 LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
   if (nest.blocked) {
     Position outer(laneAxisOf(nest), {indexConstant(0), 0, nullptr});
-    return emitBatches(nest, 0, outer, nest.units, store);
+    return blockEmitter.emitBatches(nest, 0, outer, nest.units, store);
   }
   SmallVector<Position> positions(1);
   return emitLoops(nest, 0, nest.vectorize ? laneAxisOf(nest) : -1, positions, nest.units, store);
@@ -68,15 +68,15 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
     }
     return emitLoops(nest, axis + 1, laneAxis, extended, inside, store);
   };
-  if (hasUnitsInside(nest, axis))
-    return overUnits(nest, axis, units,
-                     [&](Value base, UnitRange inside) { return withIndices(base, 1, inside); });
-  auto [lower, upper] = boundsOf(nest, axis, units);
+  if (distribution.hasUnitsInside(nest, axis))
+    return distribution.overUnits(nest, axis, units,
+                                  [&](Value base, UnitRange inside) { return withIndices(base, 1, inside); });
+  auto [lower, upper] = distribution.boundsOf(nest, axis, units);
   if (axis == laneAxis)
     return emitLaneLoop(nest, lower, upper, positions, store);
   if (axis == nest.shortRowAxis)
-    return emitShortRows(nest, lower, upper, positions, store,
-                         [&](Value row) { return withIndices(row, 1, units); });
+    return shortRows.emitShortRows(nest, lower, upper, positions, store,
+                                   [&](Value row) { return withIndices(row, 1, units); });
   if (nest.shape[axis] == 1 && axis != nest.range.axis)
     return withIndices(indexConstant(0), 1, units);
   if (axis == rank - 1 && nest.rows > 1) {

@@ -46,8 +46,8 @@ static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_
 }
 
 // How the operand is to be packed, without its place; none when it is read as it lies.
-std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *operand, unsigned depthLoop,
-                                                                     const Nest &nest) {
+std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsigned depthLoop,
+                                                       const Nest &nest) {
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(operand);
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
@@ -57,7 +57,7 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   unsigned columnLoop = nest.shape.size() - 1;
   int64_t rows = nest.rowCount();
   PackedOperand packed{operand, map};
-  packed.group = groupSize(generic);
+  packed.group = emitter.dots.groupSize(generic);
   bool grouped = packed.group > 1;
   packed.memory = grouped ? builder.getI32Type() : memoryType(type.getElementType());
   if (auto layout = PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, depthLoop);
@@ -74,7 +74,7 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
       llvm::any_of(nest.rowAxes, [&](int64_t rowLoop) { return map.isFunctionOfDim(rowLoop); }))
     return std::nullopt;
   bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
-  if (oneTile && isContiguousAlongK(operand, columnLoop))
+  if (oneTile && emitter.registerTranspose.isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
   packed.biased = packed.group == kBytesPerLane;
   packed.once = !grouped && canFetchAhead(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
@@ -89,10 +89,10 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOf(OpOperand *
   return wanted || packed.once ? std::optional(packed) : std::nullopt;
 }
 
-SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const Nest &nest, int64_t columns) {
+SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, int64_t columns) {
   SmallVector<PackedOperand> chosen;
   unsigned columnLoop = nest.shape.size() - 1;
-  int64_t bytes = scratchForRows(nest);
+  int64_t bytes = emitter.byteDots.scratchForRows(nest);
   auto consider = [&](linalg::GenericOp generic) {
     SmallVector<unsigned> reduced;
     generic.getReductionDims(reduced);
@@ -118,14 +118,14 @@ SmallVector<KernelEmitter::PackedOperand> KernelEmitter::packedOperandsOf(const 
     }
     return false;
   };
-  if (nest.vectorize && laneAxisOf(nest) == int64_t(columnLoop))
+  if (nest.vectorize && emitter.laneAxisOf(nest) == int64_t(columnLoop))
     for (Value root : nest.roots)
       dependsOn(root, consider);
   return chosen;
 }
 
 // Memory on the stack, in the entry block.
-Value KernelEmitter::scratch(Type memory, int64_t elements) {
+Value OperandPacking::scratch(Type memory, int64_t elements) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&function.getFunctionBody().front());
   Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), elements);
@@ -134,7 +134,7 @@ Value KernelEmitter::scratch(Type memory, int64_t elements) {
 }
 
 // Where element (depth, column) lies: the panel of the column, then depth, then the column in the panel.
-Value KernelEmitter::packedIndex(const PackedOperand &packed, Value depth, Value column) {
+Value OperandPacking::packedIndex(const PackedOperand &packed, Value depth, Value column) {
   Value width = indexConstant(packed.tile);
   Value offset = binary<arith::SubIOp>(column, packed.start);
   Value panel = binary<arith::DivUIOp>(offset, width);
@@ -144,30 +144,31 @@ Value KernelEmitter::packedIndex(const PackedOperand &packed, Value depth, Value
   return binary<arith::AddIOp>(index, binary<arith::MulIOp>(depth, width));
 }
 
-Value KernelEmitter::packedPointer(const PackedOperand &packed, ArrayRef<Index> loops) {
+Value OperandPacking::packedPointer(const PackedOperand &packed, ArrayRef<Index> loops) {
   SmallVector<unsigned> reduced;
   cast<linalg::GenericOp>(packed.operand->getOwner()).getReductionDims(reduced);
   const Index &column = loops[loops.size() - 2], &depth = loops[reduced.front()];
   return pointerToPacked(packed, depth.base, column.base);
 }
 
-Value KernelEmitter::pointerToPacked(const PackedOperand &packed, Value depth, Value column) {
+Value OperandPacking::pointerToPacked(const PackedOperand &packed, Value depth, Value column) {
   Buffer target;
   target.pointer = packed.pointer;
   target.element = packed.memory;
-  return pointerAt(target, packedIndex(packed, depth, column));
+  return emitter.pointerAt(target, packedIndex(packed, depth, column));
 }
 
-Value KernelEmitter::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
+Value OperandPacking::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
   Type type = lanes > 1 ? Type(VectorType::get(lanes, packed.memory)) : packed.memory;
   // Lanes behind the last column read what was packed for them.
   Value value = LLVM::LoadOp::create(builder, loc, type, packedPointer(packed, loops),
                                      packed.memory.getIntOrFloatBitWidth() / 8);
-  return packed.group > 1 ? value : fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
+  return packed.group > 1 ? value
+                          : emitter.fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
 }
 
 // The rows of a tile share the value, which is stored once, or not at all when no other tile reads it.
-void KernelEmitter::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value) {
+void OperandPacking::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value) {
   if (!packed.filled.insert(value.getAsOpaquePointer()).second)
     return;
   if (!packed.once)
@@ -182,25 +183,25 @@ void KernelEmitter::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Val
   depth.base = binary<arith::AddIOp>(depth.base, indexConstant(ahead));
   int64_t step;
   Value indices;
-  Value index = linearIndex(buffer, apply(packed.map, later), step, indices);
-  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, index), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  Value index = emitter.linearIndex(buffer, emitter.apply(packed.map, later), step, indices);
+  LLVM::Prefetch::create(builder, loc, emitter.pointerAt(buffer, index), /*rw=*/0, /*hint=*/3, /*cache=*/1);
 }
 
-bool KernelEmitter::canFetchAhead(const PackedOperand &packed) {
+bool OperandPacking::canFetchAhead(const PackedOperand &packed) {
   Type element = getElementTypeOrSelf(packed.operand->get().getType());
   return packed.group == 1 && !packed.isTransposed() && memoryType(element) == element;
 }
 
-bool KernelEmitter::canFill(const PackedOperand &packed) {
+bool OperandPacking::canFill(const PackedOperand &packed) {
   return !packed.before && !packed.once && canFetchAhead(packed);
 }
 
 // The first tile of rows packs on the way, when there is a whole one: what it reads waits for memory, not for
 // the multiply-adds. Where only the run knows the number of rows, fewer than a tile has read the operands in
 // place, as if that number were known. Returns the first row that is left.
-FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, Value upper,
-                                                const Position &outer, std::pair<Value, Value> columns,
-                                                MutableArrayRef<PackedOperand> packed, Store store) {
+FailureOr<Value> OperandPacking::emitFillingTile(const Nest &nest, Value lower, Value upper,
+                                                 const Position &outer, std::pair<Value, Value> columns,
+                                                 MutableArrayRef<PackedOperand> packed, Store store) {
   Value start = columns.first, end = columns.second;
   Value rows = indexConstant(nest.rows);
   Value fits = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
@@ -215,11 +216,13 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
     operand.once = false;
   }
   if (readsFewInPlace) {
-    Scope few(*this);
+    KernelEmitter::Scope few(emitter);
     Nest less = nest;
     less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
-    auto inRows = [&](ArrayRef<Position> rows) { return emitLaneLoop(less, start, end, rows, store); };
-    if (failed(emitRowTiles(less, lower, upper, outer, inRows)))
+    auto inRows = [&](ArrayRef<Position> rows) {
+      return emitter.emitLaneLoop(less, start, end, rows, store);
+    };
+    if (failed(emitter.blockEmitter.emitRowTiles(less, lower, upper, outer, inRows)))
       return failure();
   }
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -229,9 +232,9 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
   }
   SmallVector<Position> tile;
   for (int64_t i = 0; i < nest.rows; ++i)
-    tile.push_back(rowPosition(nest, outer, lower, i, /*aligned=*/1));
-  Scope scope(*this);
-  if (failed(emitLaneLoop(nest, start, end, tile, store)))
+    tile.push_back(emitter.blockEmitter.rowPosition(nest, outer, lower, i, /*aligned=*/1));
+  KernelEmitter::Scope scope(emitter);
+  if (failed(emitter.emitLaneLoop(nest, start, end, tile, store)))
     return failure();
   for (PackedOperand &operand : packed)
     packedOperands[operand.operand].filling = operand.once;
@@ -240,7 +243,7 @@ FailureOr<Value> KernelEmitter::emitFillingTile(const Nest &nest, Value lower, V
                                                readsFewInPlace ? upper : lower);
 }
 
-void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
+void OperandPacking::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
   packed.start = packed.before ? indexConstant(0) : start;
   packed.filling = packed.once;
   packedOperands[packed.operand] = packed;
@@ -248,14 +251,14 @@ void KernelEmitter::pack(PackedOperand &packed, const Position &outer, Value sta
     fillPanels(packed, buffers.lookup(packed.operand->get()), outer, start, end);
 }
 
-void KernelEmitter::fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
-                               Value start, Value end) {
+void OperandPacking::fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                                Value start, Value end) {
   if (packed.group == kBytesPerLane)
-    return fillBytePanels(packed, buffer, outer, start, end);
+    return emitter.byteDots.fillBytePanels(packed, buffer, outer, start, end);
   bool transposed = packed.isTransposed();
   auto overColumns = [&](Value column) -> LogicalResult {
     auto overDepth = [&](Value depth) -> LogicalResult {
-      WithLanes vectorCode(*this, vectorLanes, nullptr);
+      KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
       if (transposed)
         packTransposed(packed, buffer, outer, depth, column, end);
       else
@@ -265,13 +268,13 @@ void KernelEmitter::fillPanels(const PackedOperand &packed, const Buffer &buffer
     Value depths = buffer.sizes[packed.depthAxis];
     if (packed.group == 2)
       depths = binary<arith::DivUIOp>(depths, indexConstant(2));
-    return emitLoop(indexConstant(0), depths, indexConstant(transposed ? vectorLanes : 1), overDepth);
+    return emitter.emitLoop(indexConstant(0), depths, indexConstant(transposed ? vectorLanes : 1), overDepth);
   };
-  (void)emitLoop(start, end, indexConstant(vectorLanes), overColumns);
+  (void)emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
 }
 
 // A copy of a matrix into PackedLayout.
-std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOfCopy(Value root) {
+std::optional<PackedOperand> OperandPacking::packingOfCopy(Value root) {
   auto copy = root.getDefiningOp<linalg::GenericOp>();
   if (!copy || copy.getNumDpsInputs() != 1 || copy.getNumResults() != 1 || copy.getNumLoops() != 2 ||
       copy.getNumReductionLoops() > 0 || !buffers.count(copy.getDpsInputs()[0]) ||
@@ -298,23 +301,23 @@ std::optional<KernelEmitter::PackedOperand> KernelEmitter::packingOfCopy(Value r
   return std::nullopt;
 }
 
-void KernelEmitter::emitPacking(const PackedOperand &packed) {
+void OperandPacking::emitPacking(const PackedOperand &packed) {
   // A unit is a panel.
-  Nest nest = nestOver(results.front(), {});
-  nest.units = {rangeBegin, rangeEnd};
-  if (!isTooShort())
+  Nest nest = emitter.nestOver(results.front(), {});
+  nest.units = {emitter.rangeBegin, emitter.rangeEnd};
+  if (!emitter.distribution.isTooShort())
     nest.unitLoops = {{{0}, 1}};
-  declareUnits({{0, nest.unitLoops}});
+  emitter.distribution.declareUnits({{0, nest.unitLoops}});
   const Buffer &buffer = buffers.find(packed.operand->get())->second;
-  auto [lower, upper] = boundsOf(nest, 0, nest.units);
+  auto [lower, upper] = emitter.distribution.boundsOf(nest, 0, nest.units);
   Value tile = indexConstant(packed.tile), columns = buffer.sizes[packed.columnAxis];
   fillPanels(packed, buffer, {}, binary<arith::MulIOp>(lower, tile),
              binary<arith::MinUIOp>(binary<arith::MulIOp>(upper, tile), columns));
 }
 
 // The position of an element of the operand, with batch axes from the loops outside.
-Position KernelEmitter::operandPosition(const PackedOperand &packed, const Position &outer, Index depth,
-                                        Index column) {
+Position OperandPacking::operandPosition(const PackedOperand &packed, const Position &outer, Index depth,
+                                         Index column) {
   Position position(packed.map.getNumResults());
   for (auto [axis, expr] : llvm::enumerate(packed.map.getResults()))
     position[axis] = int64_t(axis) == packed.columnAxis  ? column
@@ -324,27 +327,28 @@ Position KernelEmitter::operandPosition(const PackedOperand &packed, const Posit
 }
 
 // Lanes below `count`; null when all of them are.
-Value KernelEmitter::lanesBelow(Value count) {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(), splat(count, lanes));
+Value OperandPacking::lanesBelow(Value count) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneNumbers(),
+                               emitter.splat(count, lanes));
 }
 
 static void storePacked(OpBuilder &builder, Location loc, Value pointer, Value value, Type memory) {
   LLVM::StoreOp::create(builder, loc, value, pointer, memory.getIntOrFloatBitWidth() / 8);
 }
 
-void KernelEmitter::packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
-                                 Value depth, Value column, Value end) {
+void OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                                  Value depth, Value column, Value end) {
   int64_t columns = buffer.shape[packed.columnAxis];
   mask = columns % lanes == 0 ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
   auto row = [&](Value at) {
-    return load(buffer, operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
+    return emitter.load(buffer, operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
   };
   Value value;
   if (packed.group == 2) {
     Value first = binary<arith::MulIOp>(depth, indexConstant(2));
-    value = joinPair(row(first), row(binary<arith::AddIOp>(first, indexConstant(1))));
+    value = emitter.dots.joinPair(row(first), row(binary<arith::AddIOp>(first, indexConstant(1))));
   } else {
-    value = toMemory(row(depth));
+    value = emitter.toMemory(row(depth));
   }
   mask = nullptr;
   storePacked(builder, loc, pointerToPacked(packed, depth, column), value, packed.memory);
@@ -352,10 +356,10 @@ void KernelEmitter::packStraight(const PackedOperand &packed, const Buffer &buff
 
 // A square block: one vector along the depth for each of as many columns as there are lanes, transposed in
 // registers. Columns behind the last one repeat it; depths behind the last one are zero and never read.
-void KernelEmitter::packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
-                                   Value depth, Value column, Value end) {
+void OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
+                                    Value depth, Value column, Value end) {
   if (packed.group == 2)
-    buffer = inPairs(buffer);
+    buffer = emitter.dots.inPairs(buffer);
   bool wholeDepth = buffer.shape[packed.depthAxis] % lanes == 0;
   bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;
   mask = wholeDepth ? Value() : lanesBelow(binary<arith::SubIOp>(buffer.sizes[packed.depthAxis], depth));
@@ -365,11 +369,11 @@ void KernelEmitter::packTransposed(const PackedOperand &packed, Buffer buffer, c
     Value at = binary<arith::AddIOp>(column, indexConstant(i));
     if (!wholeColumns)
       at = binary<arith::MinUIOp>(at, last);
-    rows.push_back(
-        toMemory(load(buffer, operandPosition(packed, outer, {depth, 1, nullptr}, {at, 0, nullptr}))));
+    rows.push_back(emitter.toMemory(
+        emitter.load(buffer, operandPosition(packed, outer, {depth, 1, nullptr}, {at, 0, nullptr}))));
   }
   mask = nullptr;
-  transposeInRegisters(rows);
+  emitter.registerTranspose.transposeInRegisters(rows);
   for (int64_t i = 0; i < lanes; ++i) {
     Value at = binary<arith::AddIOp>(depth, indexConstant(i));
     OpBuilder::InsertionGuard guard(builder);

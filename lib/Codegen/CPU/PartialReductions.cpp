@@ -36,7 +36,7 @@ static int64_t knownElements(ArrayRef<int64_t> shape) {
 // Whether the tree of the order sums the operation: into few elements, out of what is not summed before.
 bool KernelEmitter::isDivisible(linalg::GenericOp generic) {
   OrderAttr order = kernel.getOrderAttr();
-  return order && generic.getNumResults() == 1 && combiningOp(generic) && groupSize(generic) == 1 &&
+  return order && generic.getNumResults() == 1 && combiningOp(generic) && dots.groupSize(generic) == 1 &&
          llvm::none_of(generic.getDpsInputs(), [](Value input) { return dependsOn(input, reduces); });
 }
 
@@ -65,14 +65,14 @@ bool KernelEmitter::isReadInPlace(OpOperand &operand, const Nest &nest) {
   auto generic = cast<linalg::GenericOp>(operand.getOwner());
   bool oneTile = nest.rowCount() <= nest.rows;
   return generic.getMatchingIndexingMap(&operand).isProjectedPermutation() &&
-         (oneTile || !isContiguousAlongK(&operand, laneAxisOf(nest)));
+         (oneTile || !registerTranspose.isContiguousAlongK(&operand, laneAxisOf(nest)));
 }
 
 // Whether to divide the depth of a contraction: there are too few tiles for threads, or more than one that
 // would read operands from memory again.
 bool KernelEmitter::isDeep(const Nest &nest) {
   constexpr int64_t kFewTiles = 32, kShortTimes = 4;
-  std::optional<int64_t> nanoseconds = knownNanoseconds();
+  std::optional<int64_t> nanoseconds = distribution.knownNanoseconds();
   if (llvm::is_contained(nest.shape, ShapedType::kDynamic) ||
       (nanoseconds && *nanoseconds < kShortTimes * tiles.shortNanoseconds))
     return false;
@@ -93,12 +93,12 @@ int64_t KernelEmitter::threadsForPartials(ArrayRef<linalg::GenericOp> sums) {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   Nest nest = nestOver(results[*rowSpaceOf(roots)], roots);
   if (!sumsLanesAlong(roots, nest, laneAxisOf(nest)))
-    chooseBlock(nest);
+    blockEmitter.chooseBlock(nest);
   bool rereads = nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(sums, [](linalg::GenericOp generic) {
                    return llvm::any_of(generic.getDpsInputs(),
                                        [](Value input) { return isFromMemory(input.getType()); });
                  });
-  return rereads || (sums.size() == 1 && streamedColumns(sums.front()) > 0) ? 1 : 2;
+  return rereads || (sums.size() == 1 && streaming.streamedColumns(sums.front()) > 0) ? 1 : 2;
 }
 
 SmallVector<linalg::GenericOp> KernelEmitter::divisibleSums(ValueRange roots) {
@@ -108,9 +108,10 @@ SmallVector<linalg::GenericOp> KernelEmitter::divisibleSums(ValueRange roots) {
   Nest nest = nestOver(results[*space], roots);
   bool lanesAreSummed = sumsLanesAlong(roots, nest, laneAxisOf(nest));
   if (!lanesAreSummed)
-    chooseBlock(nest);
+    blockEmitter.chooseBlock(nest);
   auto sums = llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
-  bool isStreamed = sums.size() == 1 && isDivisible(sums.front()) && streamedColumns(sums.front()) > 0;
+  bool isStreamed =
+      sums.size() == 1 && isDivisible(sums.front()) && streaming.streamedColumns(sums.front()) > 0;
   if (!isStreamed && (knownElements(nest.shape) > kMostResults || (nest.blocked && !isDeep(nest))))
     return {};
   auto isShared = [&](linalg::GenericOp generic) {
@@ -144,7 +145,7 @@ Value KernelEmitter::placePartialSums(ArrayRef<linalg::GenericOp> sums, Value sc
       partial.buffer.sizes.push_back(sizeOf(generic.getResult(0), axis));
       elements = binary<arith::MulIOp>(elements, partial.buffer.sizes.back());
     }
-    partial.columns = sums.size() == 1 ? streamedColumns(generic) : 0;
+    partial.columns = sums.size() == 1 ? streaming.streamedColumns(generic) : 0;
     Nest nest;
     nest.shape.assign(type.getShape().begin(), type.getShape().end());
     int64_t across = partial.columns ? llvm::divideCeil(nest.shape[laneAxisOf(nest)], partial.columns) : 1;
@@ -242,11 +243,11 @@ LogicalResult KernelEmitter::emitPartialReduction(linalg::GenericOp generic, Uni
   Buffer result{nullptr, partial.buffer.element, llvm::to_vector(ArrayRef(partial.buffer.shape).drop_front()),
                 llvm::to_vector(ArrayRef(partial.buffer.sizes).drop_front())};
   if (partial.columns)
-    return emitStreamedReduction(generic, result, units);
+    return streaming.emitStreamedReduction(generic, result, units);
   Nest each = nestOver(result, sum);
   bool lanesAreSummed = usesLanes(generic) || sumsLanesAlong(sum, each, laneAxisOf(each));
   if (!lanesAreSummed && laneAxisOf(each) >= 0)
-    chooseBlock(each);
+    blockEmitter.chooseBlock(each);
   if (each.blocked)
     return emitPartialBlocks(generic, each, result, units);
   Nest nest = nestOver(partial.buffer, {});

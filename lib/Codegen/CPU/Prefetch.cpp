@@ -36,7 +36,7 @@ static bool isLarge(Type type, ArrayRef<int64_t> space) {
   return isBeyond(type, kPrefetchBytes) && cast<RankedTensorType>(type).getShape() == space;
 }
 
-SmallVector<Value> KernelEmitter::largeInputs(const Nest &space) {
+SmallVector<Value> Prefetcher::largeInputs(const Nest &space) {
   SmallVector<Value> inputs;
   for (BlockArgument argument : kernel.getBody().getArguments())
     if (isLarge(argument.getType(), space.shape))
@@ -44,8 +44,8 @@ SmallVector<Value> KernelEmitter::largeInputs(const Nest &space) {
   return inputs;
 }
 
-void KernelEmitter::chooseFetched(const Nest &space) {
-  passesLeft = 0;
+void Prefetcher::chooseFetched(const Nest &space) {
+  emitter.passesLeft = 0;
   nextRowFetched = false;
   fetchedInputs.clear();
   fetchedResults.clear();
@@ -57,40 +57,40 @@ void KernelEmitter::chooseFetched(const Nest &space) {
 }
 
 // The lines that a vector at the position covers, so many rows ahead.
-void KernelEmitter::fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead,
-                               bool toWrite) {
+void Prefetcher::fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite) {
   int64_t step;
-  Value indices, index = linearIndex(buffer, position, step, indices);
+  Value indices, index = emitter.linearIndex(buffer, position, step, indices);
   Value first =
       binary<arith::AddIOp>(index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
   int64_t bytes = memoryBytes(buffer.element);
   for (int64_t byte = 0; byte < lanes * bytes; byte += kLineBytes) {
     Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
-    LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/toWrite, kFirstLevel, /*cache=*/1);
+    LLVM::Prefetch::create(builder, loc, emitter.pointerAt(buffer, line), /*rw=*/toWrite, kFirstLevel,
+                           /*cache=*/1);
   }
 }
 
 // The line that lies `bytes` behind the position.
-void KernelEmitter::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
+void Prefetcher::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
   int64_t step;
-  Value indices, index = linearIndex(buffer, position, step, indices);
+  Value indices, index = emitter.linearIndex(buffer, position, step, indices);
   Value line = binary<arith::AddIOp>(index, indexConstant(bytes / memoryBytes(buffer.element)));
-  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, line), /*rw=*/0, level, /*cache=*/1);
+  LLVM::Prefetch::create(builder, loc, emitter.pointerAt(buffer, line), /*rw=*/0, level, /*cache=*/1);
 }
 
 // In the loop of a sum, at the vector that starts at `element` of the row.
-void KernelEmitter::fetchInSum(linalg::GenericOp sum, Value element) {
+void Prefetcher::fetchInSum(linalg::GenericOp sum, Value element) {
   SmallVector<unsigned> reduced;
   sum.getReductionDims(reduced);
-  if (passesLeft != 1 || fetchedResults.empty() || reduced.size() != 1 ||
+  if (emitter.passesLeft != 1 || fetchedResults.empty() || reduced.size() != 1 ||
       ArrayRef<int64_t>(fetchedResults.front().shape) != ArrayRef<int64_t>(sum.getStaticLoopRanges()) ||
       reduced.front() + 1 != fetchedResults.front().shape.size())
     return;
-  Position position(savedRow);
+  Position position(emitter.savedRow);
   position.push_back({element, 1, nullptr});
   for (const Buffer &result : fetchedResults)
     fetchLines(result, position, /*rowsAhead=*/0, /*toWrite=*/true);
-  if (saved.empty())
+  if (emitter.saved.empty())
     return;
   nextRowFetched = true;
   for (const Buffer &input : fetchedInputs)
@@ -98,7 +98,7 @@ void KernelEmitter::fetchInSum(linalg::GenericOp sum, Value element) {
 }
 
 // In the loop that stores the results of a row.
-void KernelEmitter::fetchNextRow(ArrayRef<Position> positions) {
+void Prefetcher::fetchNextRow(ArrayRef<Position> positions) {
   if (lanes == 1 || nextRowFetched)
     return;
   for (const Buffer &input : fetchedInputs)
@@ -109,18 +109,18 @@ void KernelEmitter::fetchNextRow(ArrayRef<Position> positions) {
 // In the loop over K of chains side by side whose operand lies along K, at step `first`. It reads a line of
 // each row in turn, a page or more apart. One row after the other is fetched ahead, a good part of a page
 // at once.
-void KernelEmitter::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
+void Prefetcher::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
   constexpr int64_t kLinesAtOnce = 16;
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  for (OpOperand *operand : operandsToTranspose(generic, loops)) {
+  for (OpOperand *operand : emitter.registerTranspose.operandsToTranspose(generic, loops)) {
     auto found = buffers.find(operand->get());
     if (found == buffers.end()) // computed inside the kernel
       continue;
     const Buffer &buffer = found->second;
     // A step of the loop reads a line of each row; after as many steps as there are rows comes the next span.
     int64_t perLine = kLineBytes / memoryBytes(buffer.element);
-    if (groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
+    if (emitter.dots.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
         lanes != kLinesAtOnce)
       continue;
     Value line = indexConstant(perLine), span = indexConstant(kLinesAtOnce * perLine);
@@ -131,7 +131,7 @@ void KernelEmitter::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> lo
         index = {binary<arith::AddIOp>(index.base, row), 0, nullptr};
     Value number = binary<arith::AddIOp>(binary<arith::DivUIOp>(first, span), indexConstant(1));
     ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
-    Position position = apply(generic.getMatchingIndexingMap(operand), ahead);
+    Position position = emitter.apply(generic.getMatchingIndexingMap(operand), ahead);
     for (int64_t i = 0; i < kLinesAtOnce; ++i)
       fetchAhead(buffer, position, i * kLineBytes, kSecondLevel);
   }
@@ -139,13 +139,13 @@ void KernelEmitter::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> lo
 
 // Where the block of the right operand that the caches hold has few columns, its tiles of rows follow each
 // other so fast that the processor, which does not look ahead from one to the next, waits for each.
-bool KernelEmitter::hasNarrowBlocks(int64_t depth, int64_t elementBytes) {
+bool Prefetcher::hasNarrowBlocks(int64_t depth, int64_t elementBytes) {
   constexpr int64_t kFewColumns = 64;
   return !ShapedType::isDynamic(depth) && depth * elementBytes * kFewColumns >= tiles.blockBytes;
 }
 
 // The left operand of a tile: one that has its rows, not its columns, and lies along the reduced axis.
-OpOperand *KernelEmitter::leftOperand(linalg::GenericOp product, unsigned rowLoop) {
+OpOperand *Prefetcher::leftOperand(linalg::GenericOp product, unsigned rowLoop) {
   for (OpOperand *operand : product.getDpsInputOperands()) {
     AffineMap map = product.getMatchingIndexingMap(operand);
     if (buffers.count(operand->get()) && map.isProjectedPermutation() && map.isFunctionOfDim(rowLoop) &&
@@ -157,8 +157,7 @@ OpOperand *KernelEmitter::leftOperand(linalg::GenericOp product, unsigned rowLoo
 }
 
 // Of the rows that the tile below this one reads, so many elements as this one has read.
-void KernelEmitter::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops,
-                                  Value depth) {
+void Prefetcher::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value depth) {
   unsigned rank = loops.front().size(), rowLoop = rank - 3;
   if (lanes == 1 || rank < 3 || product.getNumReductionLoops() != 1)
     return;
@@ -183,7 +182,7 @@ void KernelEmitter::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVecto
   Value row = binary<arith::AddIOp>(next[rowLoop].base, turn);
   next[rowLoop] = {binary<arith::AddIOp>(row, indexConstant(count)), 0, nullptr};
   int64_t step;
-  Value indices,
-      index = linearIndex(buffer, apply(product.getMatchingIndexingMap(left), next), step, indices);
-  LLVM::Prefetch::create(builder, loc, pointerAt(buffer, index), /*rw=*/0, kSecondLevel, /*cache=*/1);
+  Value indices, index = emitter.linearIndex(
+                     buffer, emitter.apply(product.getMatchingIndexingMap(left), next), step, indices);
+  LLVM::Prefetch::create(builder, loc, emitter.pointerAt(buffer, index), /*rw=*/0, kSecondLevel, /*cache=*/1);
 }

@@ -121,17 +121,17 @@ FailureOr<SmallVector<Value>> KernelEmitter::reduceBlocks(linalg::GenericOp gene
                                                           ArrayRef<Value> identities,
                                                           ArrayRef<Position> positions) {
   // Sums of integers are the same in any order.
-  if (groupSize(generic) == kBytesPerLane)
-    return byteChain(generic, loops, identities);
+  if (dots.groupSize(generic) == kBytesPerLane)
+    return byteDots.byteChain(generic, loops, identities);
   OrderAttr order = kernel.getOrderAttr();
   auto block = [&](Value lower, Value upper) { return chain(generic, loops, identities, lower, upper); };
   if (!order || order.isLanes())
     return block(indexConstant(0), reducedTotal(generic));
-  int64_t together = interleavedBlocks(generic, loops);
+  int64_t together = interleaver.interleavedBlocks(generic, loops);
   if (together == 1)
     return orderedTree(generic, identities, positions, block, 1);
   auto group = [&](Value lower, Value upper) {
-    return interleavedGroup(generic, loops, identities, lower, upper, together);
+    return interleaver.interleavedGroup(generic, loops, identities, lower, upper, together);
   };
   return orderedTree(generic, identities, positions, group, together);
 }
@@ -143,14 +143,14 @@ FailureOr<SmallVector<Value>> KernelEmitter::chain(linalg::GenericOp generic,
                                                    Value lower, Value upper) {
   if (failed(hoistReduced(generic, loops)))
     return failure();
-  if (groupSize(generic) == 2) {
+  if (dots.groupSize(generic) == 2) {
     if (recorded.insert(generic).second)
       recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);
     lower = binary<arith::DivUIOp>(lower, indexConstant(2));
     upper = binary<arith::DivUIOp>(upper, indexConstant(2));
   }
-  if (generic.getNumResults() == 1 && !operandsToTranspose(generic, loops.front()).empty())
-    return transposedChain(generic, loops, start, lower, upper);
+  if (generic.getNumResults() == 1 && !registerTranspose.operandsToTranspose(generic, loops.front()).empty())
+    return registerTranspose.transposedChain(generic, loops, start, lower, upper);
   return plainChain(generic, loops, start, lower, upper);
 }
 
@@ -183,8 +183,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::plainChain(linalg::GenericOp generi
     if (failed(chainStep(generic, loops[i], loop.getInductionVar(),
                          MutableArrayRef(next).slice(i * count, count))))
       return failure();
-  if (groupSize(generic) == 1)
-    fetchNextTile(generic, loops, loop.getInductionVar());
+  if (dots.groupSize(generic) == 1)
+    prefetcher.fetchNextTile(generic, loops, loop.getInductionVar());
   scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(loop.getResults());
 }
@@ -194,10 +194,10 @@ LogicalResult KernelEmitter::chainStep(linalg::GenericOp generic, ArrayRef<Index
                                        MutableArrayRef<Value> sums) {
   SmallVector<Index> inner(loops);
   setReductionIndex(generic, inner, {k, 0, nullptr});
-  int64_t group = groupSize(generic);
+  int64_t group = dots.groupSize(generic);
   auto results = group == 1   ? applyBody(generic, inner, sums)
-                 : group == 2 ? addDotProduct(generic, inner, sums.front())
-                              : addByteProducts(generic, inner, sums.front());
+                 : group == 2 ? dots.addDotProduct(generic, inner, sums.front())
+                              : byteDots.addByteProducts(generic, inner, sums.front());
   if (failed(results))
     return failure();
   for (auto [sum, value] : llvm::zip_equal(sums, *results))
@@ -207,8 +207,8 @@ LogicalResult KernelEmitter::chainStep(linalg::GenericOp generic, ArrayRef<Index
 
 FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
                                             Value identity, const Position &position) {
-  if (lanes != 1 && sumsRowsTogether(generic))
-    return reduceRows(generic, loops, identity);
+  if (lanes != 1 && rowReductions.sumsRowsTogether(generic))
+    return rowReductions.reduceRows(generic, loops, identity);
   if (lanes != 1)
     return generic.emitOpError("sums over lanes inside vector code; this kernel needs another shape");
   OrderAttr order = kernel.getOrderAttr();
@@ -254,7 +254,7 @@ FailureOr<Value> KernelEmitter::laneSums(linalg::GenericOp generic, ArrayRef<Ind
     auto results = applyBody(generic, inner, acc);
     if (failed(results))
       return failure();
-    fetchInSum(generic, at);
+    prefetcher.fetchInSum(generic, at);
     return splat(results->front(), count);
   };
   if (constantOf(whole) != 0) {
@@ -299,8 +299,8 @@ FailureOr<Value> KernelEmitter::laneChunk(linalg::GenericOp generic, SmallVector
   Value size = binary<arith::SubIOp>(upper, lower);
   std::optional<int64_t> rest = constantOf(binary<arith::RemUIOp>(size, wide));
   bool isWhole = rest == 0 && constantOf(binary<arith::DivUIOp>(size, wide)) != 0;
-  if (isWhole && isPlainExtreme(generic))
-    return extremeOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
+  if (isWhole && minMax.isPlainExtreme(generic))
+    return minMax.extremeOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
   return exactly();
 }
 

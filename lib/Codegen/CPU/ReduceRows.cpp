@@ -31,17 +31,17 @@ static std::optional<int64_t> summedElements(linalg::GenericOp generic) {
   return size;
 }
 
-bool KernelEmitter::sumsRowsTogether(linalg::GenericOp generic) {
-  if (vectorLanes == 1 || !usesLanes(generic))
+bool RowReductions::sumsRowsTogether(linalg::GenericOp generic) {
+  if (vectorLanes == 1 || !emitter.usesLanes(generic))
     return false;
   std::optional<int64_t> size = summedElements(generic);
   return size && *size > 0 && *size <= std::min(kShortRow, kernel.getOrderAttr().getLength());
 }
 
-FailureOr<Value> KernelEmitter::reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {
+FailureOr<Value> RowReductions::reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {
   int64_t size = *summedElements(generic), orderLanes = kernel.getOrderAttr().getLanes();
   // Where vectors run along rows, their columns are needed anyway.
-  bool byColumn = interleavedColumns > 1 && size <= std::min(vectorLanes, orderLanes);
+  bool byColumn = emitter.interleavedColumns > 1 && size <= std::min(vectorLanes, orderLanes);
   bool neighbours =
       !byColumn && !isa<VectorType>(identity.getType()) && rowsAreNeighbours(generic, loops, size);
   if (byColumn || (!neighbours && size <= std::min(kFewColumns, orderLanes)))
@@ -55,30 +55,30 @@ FailureOr<Value> KernelEmitter::reduceRows(linalg::GenericOp generic, ArrayRef<I
 }
 
 // A vector for each column: the tree joins them as they are.
-FailureOr<Value> KernelEmitter::reduceColumns(linalg::GenericOp generic, ArrayRef<Index> loops,
+FailureOr<Value> RowReductions::reduceColumns(linalg::GenericOp generic, ArrayRef<Index> loops,
                                               Value identity) {
-  if (failed(hoistReduced(generic, SmallVector<Index>(loops))))
+  if (failed(emitter.hoistReduced(generic, SmallVector<Index>(loops))))
     return failure();
   int64_t size = *summedElements(generic);
   SmallVector<Value> sums;
   for (int64_t column = 0; column < size; ++column) {
     SmallVector<Index> inner(loops);
-    setReductionIndex(generic, inner, {indexConstant(column), 0, nullptr});
-    auto results = applyBody(generic, inner, splat(identity, lanes));
+    emitter.setReductionIndex(generic, inner, {indexConstant(column), 0, nullptr});
+    auto results = emitter.applyBody(generic, inner, emitter.splat(identity, lanes));
     if (failed(results))
       return failure();
-    sums.push_back(splat(results->front(), lanes));
+    sums.push_back(emitter.splat(results->front(), lanes));
   }
   for (int64_t half = llvm::PowerOf2Ceil(size) / 2; half >= 1; half /= 2) {
     for (int64_t low = 0; low + half < int64_t(sums.size()); ++low)
-      sums[low] = joinValues(combiningOp(generic), sums[low], sums[low + half]);
+      sums[low] = emitter.joinValues(combiningOp(generic), sums[low], sums[low + half]);
     sums.resize(std::min<size_t>(sums.size(), half));
   }
   return sums.front();
 }
 
 // Whether rows fill vectors without gaps and lie one behind the other in all operands.
-bool KernelEmitter::rowsAreNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size) {
+bool RowReductions::rowsAreNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   int64_t row = -1;
@@ -101,39 +101,40 @@ bool KernelEmitter::rowsAreNeighbours(linalg::GenericOp generic, ArrayRef<Index>
       return true;
     ArrayRef<AffineExpr> axes = generic.getMatchingIndexingMap(input).getResults();
     return axes.size() >= 2 && axes.back() == builder.getAffineDimExpr(reduced.front()) &&
-           axes[axes.size() - 2] == builder.getAffineDimExpr(row) && isContiguous(input->get());
+           axes[axes.size() - 2] == builder.getAffineDimExpr(row) &&
+           emitter.registerTranspose.isContiguous(input->get());
   });
 }
 
 // Vectors of several whole rows each. A vector along a row runs on into the rows behind it.
-FailureOr<SmallVector<Value>> KernelEmitter::lanesOfNeighbours(linalg::GenericOp generic,
+FailureOr<SmallVector<Value>> RowReductions::lanesOfNeighbours(linalg::GenericOp generic,
                                                                ArrayRef<Index> loops, Value identity,
                                                                int64_t size) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   SmallVector<Value> vectors;
   for (int64_t row = 0; row < lanes; row += lanes / size) {
-    Scope scope(*this);
+    KernelEmitter::Scope scope(emitter);
     SmallVector<Index> inner(loops);
     for (Index &index : inner)
       if (!index.isUniform())
         index = {binary<arith::AddIOp>(index.base, indexConstant(row)), 0, nullptr};
     inner[reduced.front()] = {indexConstant(0), 1, nullptr};
-    auto results = applyBody(generic, inner, splat(identity, lanes));
+    auto results = emitter.applyBody(generic, inner, emitter.splat(identity, lanes));
     if (failed(results))
       return failure();
-    vectors.push_back(splat(results->front(), lanes));
+    vectors.push_back(emitter.splat(results->front(), lanes));
   }
   return vectors;
 }
 
 // A vector for each row. Code that is short is written out, other code is in a loop that leaves the vectors
 // on the stack.
-FailureOr<SmallVector<Value>> KernelEmitter::lanesOfRows(linalg::GenericOp generic, ArrayRef<Index> loops,
+FailureOr<SmallVector<Value>> RowReductions::lanesOfRows(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                          Value identity, int64_t size) {
   bool isShort = size <= vectorLanes && llvm::none_of(generic.getDpsInputs(), [](Value input) {
                    return dependsOn(input, [](linalg::GenericOp producer) {
-                     return isExpensive(producer) || producer.getNumReductionLoops() > 0;
+                     return KernelEmitter::isExpensive(producer) || producer.getNumReductionLoops() > 0;
                    });
                  });
   SmallVector<Value> vectors;
@@ -149,7 +150,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::lanesOfRows(linalg::GenericOp gener
   int64_t orderLanes = kernel.getOrderAttr().getLanes();
   int64_t width = std::min({int64_t(llvm::PowerOf2Ceil(size)), orderLanes, lanes});
   Type element = getElementTypeOrSelf(generic.getResultTypes()[0]);
-  Buffer stack{scratch(memoryType(element), lanes * width), element, {}, {}};
+  Buffer stack{emitter.packing.scratch(memoryType(element), lanes * width), element, {}, {}};
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(lanes), indexConstant(1));
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -158,21 +159,21 @@ FailureOr<SmallVector<Value>> KernelEmitter::lanesOfRows(linalg::GenericOp gener
     FailureOr<Value> vector = lanesOfRow(generic, loops, identity, row, size);
     if (failed(vector))
       return failure();
-    Value place = pointerAt(stack, binary<arith::MulIOp>(row, indexConstant(width)));
-    LLVM::StoreOp::create(builder, loc, toMemory(*vector), place, memoryBytes(element));
+    Value place = emitter.pointerAt(stack, binary<arith::MulIOp>(row, indexConstant(width)));
+    LLVM::StoreOp::create(builder, loc, emitter.toMemory(*vector), place, memoryBytes(element));
   }
   auto type = VectorType::get(width, memoryType(element));
   for (int64_t row = 0; row < lanes; ++row) {
-    Value place = pointerAt(stack, indexConstant(row * width));
+    Value place = emitter.pointerAt(stack, indexConstant(row * width));
     Value vector = LLVM::LoadOp::create(builder, loc, type, place, memoryBytes(element));
-    vectors.push_back(fromMemory(vector, element));
+    vectors.push_back(emitter.fromMemory(vector, element));
   }
   return vectors;
 }
 
 // One row, whose number in the vector is `row`, down to the lanes of one vector. Rows that are not active
 // repeat the first one.
-FailureOr<Value> KernelEmitter::lanesOfRow(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+FailureOr<Value> RowReductions::lanesOfRow(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                            Value row, int64_t size) {
   auto lane = [&](Value vector, Value number) -> Value {
     return vector::ExtractOp::create(builder, loc, vector, ArrayRef<OpFoldResult>{getAsOpFoldResult(number)});
@@ -189,24 +190,24 @@ FailureOr<Value> KernelEmitter::lanesOfRow(linalg::GenericOp generic, ArrayRef<I
   if (isa<VectorType>(identity.getType()))
     identity = lane(identity, from);
   int64_t most = lanes, width = std::min<int64_t>(llvm::PowerOf2Ceil(size), kernel.getOrderAttr().getLanes());
-  Scope scope(*this);
+  KernelEmitter::Scope scope(emitter);
   {
-    WithLanes scalarCode(*this, 1, nullptr);
-    if (failed(hoistReduced(generic, ofRow)))
+    KernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
+    if (failed(emitter.hoistReduced(generic, ofRow)))
       return failure();
   }
-  WithLanes laneCode(*this, width, nullptr);
+  KernelEmitter::WithLanes laneCode(emitter, width, nullptr);
   FailureOr<Value> sums =
-      laneSums(generic, ofRow, splat(identity, width), indexConstant(0), indexConstant(size));
+      emitter.laneSums(generic, ofRow, emitter.splat(identity, width), indexConstant(0), indexConstant(size));
   if (failed(sums))
     return failure();
-  auto join = [&](Value low, Value high) { return joinValues(combiningOp(generic), low, high); };
-  return halve(*sums, join, std::min(most, width));
+  auto join = [&](Value low, Value high) { return emitter.joinValues(combiningOp(generic), low, high); };
+  return emitter.halve(*sums, join, std::min(most, width));
 }
 
 // Each vector holds the `width` lanes of one or more rows, one row after the other. Each step joins the
 // halves of the lanes of all rows of two vectors; at last there is one lane for each row.
-Value KernelEmitter::joinLanes(Operation *join, SmallVector<Value> vectors, int64_t width) {
+Value RowReductions::joinLanes(Operation *join, SmallVector<Value> vectors, int64_t width) {
   Type element = getElementTypeOrSelf(vectors.front());
   while (vectors.size() > 1) {
     int64_t count = cast<VectorType>(vectors.front().getType()).getNumElements(),
@@ -217,13 +218,15 @@ Value KernelEmitter::joinLanes(Operation *join, SmallVector<Value> vectors, int6
       for (int64_t row = 0; row < 2 * count / width; ++row)
         for (int64_t lane = from; lane < from + taken; ++lane)
           order.push_back(row * width + lane);
-      Value picked = vector::ShuffleOp::create(builder, loc, movable(first), movable(second), order);
-      return fromMemory(picked, element);
+      Value picked =
+          vector::ShuffleOp::create(builder, loc, emitter.movable(first), emitter.movable(second), order);
+      return emitter.fromMemory(picked, element);
     };
     SmallVector<Value> joined;
     for (size_t i = 0; i < vectors.size(); i += 2) {
       Value low = part(vectors[i], vectors[i + 1], 0);
-      joined.push_back(width == 1 ? low : joinValues(join, low, part(vectors[i], vectors[i + 1], taken)));
+      joined.push_back(width == 1 ? low
+                                  : emitter.joinValues(join, low, part(vectors[i], vectors[i + 1], taken)));
     }
     vectors = std::move(joined);
     width = taken;

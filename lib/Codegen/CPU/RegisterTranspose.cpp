@@ -31,7 +31,7 @@ template <typename Loops> static auto laneLoop(Loops &&loops) {
 
 // Whether neighbours along the last axis of the tensor can be loaded as a vector: it is an argument, or is
 // computed from arguments element by element.
-bool KernelEmitter::isContiguous(Value tensor) {
+bool RegisterTranspose::isContiguous(Value tensor) {
   if (buffers.count(tensor))
     return true;
   if (auto cast = tensor.getDefiningOp<tensor::CastOp>())
@@ -44,20 +44,20 @@ bool KernelEmitter::isContiguous(Value tensor) {
 
 // Whether the operand is contiguous along K and its other axes are loops of the result, `columnLoop` among
 // them.
-bool KernelEmitter::isContiguousAlongK(OpOperand *operand, unsigned columnLoop) {
+bool RegisterTranspose::isContiguousAlongK(OpOperand *operand, unsigned columnLoop) {
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
   std::optional<unsigned> k = singleReduction(generic);
   AffineMap map = generic.getMatchingIndexingMap(operand);
   if (vectorLanes == 1 || !k || !map.isProjectedPermutation() || map.getNumResults() < 2 ||
       map.getResults().back() != builder.getAffineDimExpr(*k) || !map.isFunctionOfDim(columnLoop))
     return false;
-  return groupSize(generic) > 1 ? buffers.count(operand->get()) : isContiguous(operand->get());
+  return emitter.dots.groupSize(generic) > 1 ? buffers.count(operand->get()) : isContiguous(operand->get());
 }
 
 // How many vectors of columns a tile of the nest takes at most. Their sums stay in registers beside the block
 // that is transposed; two vectors hide the latency of their chains, four are no faster. An operand from
 // memory is read by few rows at a time, which the processor prefetches.
-int64_t KernelEmitter::mostTransposedVectors(const Nest &nest, unsigned columnLoop) {
+int64_t RegisterTranspose::mostTransposedVectors(const Nest &nest, unsigned columnLoop) {
   constexpr int64_t kRowsOfTwoVectors = 6;
   int64_t rows = nest.rowCount(), most = tiles.vectors;
   auto limit = [&](linalg::GenericOp generic) {
@@ -76,8 +76,8 @@ int64_t KernelEmitter::mostTransposedVectors(const Nest &nest, unsigned columnLo
 
 // The operands that this chain transposes in registers: lanes run along another axis than the contiguous one,
 // and no packed copy exists.
-SmallVector<OpOperand *> KernelEmitter::operandsToTranspose(linalg::GenericOp generic,
-                                                            ArrayRef<Index> loops) {
+SmallVector<OpOperand *> RegisterTranspose::operandsToTranspose(linalg::GenericOp generic,
+                                                                ArrayRef<Index> loops) {
   SmallVector<OpOperand *> operands;
   auto isLane = [](const Index &index) { return !index.lanes && index.step != 0; };
   auto lane = llvm::find_if(loops, isLane);
@@ -85,7 +85,7 @@ SmallVector<OpOperand *> KernelEmitter::operandsToTranspose(linalg::GenericOp ge
       llvm::count_if(loops, isLane) != 1)
     return operands;
   for (OpOperand *input : generic.getDpsInputOperands())
-    if (isa<RankedTensorType>(input->get().getType()) && !packedOperands.count(input) &&
+    if (isa<RankedTensorType>(input->get().getType()) && !emitter.packing.packedOperands.count(input) &&
         isContiguousAlongK(input, lane - loops.begin()))
       operands.push_back(input);
   return operands;
@@ -94,37 +94,39 @@ SmallVector<OpOperand *> KernelEmitter::operandsToTranspose(linalg::GenericOp ge
 // Loads and transposes a block of the operand: `lanes` columns by `lanes` steps of K from `k` on, of which
 // `active` says which exist (null: all). The steps are then found by transposedValue. Columns past the last
 // one repeat it.
-LogicalResult KernelEmitter::transposeBlock(OpOperand *operand, ArrayRef<Index> loops, ArrayRef<Value> steps,
-                                            Value active) {
+LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Index> loops,
+                                                ArrayRef<Value> steps, Value active) {
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
   unsigned kLoop = *singleReduction(generic);
   AffineMap map = generic.getMatchingIndexingMap(operand);
   SmallVector<Index> inner(loops);
   auto lane = laneLoop(inner);
   Value first = lane->base;
-  Value last =
-      mask ? binary<arith::SubIOp>(loopSize(generic, lane - inner.begin()), indexConstant(1)) : Value();
+  Value last = mask ? binary<arith::SubIOp>(emitter.loopSize(generic, lane - inner.begin()), indexConstant(1))
+                    : Value();
   SmallVector<Value> rows;
   bool fetches = buffers.count(operand->get()) && isFromMemory(operand->get().getType());
-  int64_t group = groupSize(generic);
+  int64_t group = emitter.dots.groupSize(generic);
   {
-    WithLanes alongK(*this, lanes, active);
+    KernelEmitter::WithLanes alongK(emitter, lanes, active);
     inner[kLoop] = {steps.front(), 1, nullptr};
     for (int64_t i = 0; i < lanes; ++i) {
       Value column = binary<arith::AddIOp>(first, indexConstant(i));
       *lane = {last ? binary<arith::MinUIOp>(column, last) : column, 0, nullptr};
-      Position position = apply(map, inner);
-      FailureOr<Value> row = group == 1 ? evaluateOne(operand->get(), position)
-                             : group == 2
-                                 ? load(inPairs(buffers.lookup(operand->get())), position)
-                                 : groupAt(buffers.lookup(operand->get()), position, position.size() - 1);
+      Position position = emitter.apply(map, inner);
+      FailureOr<Value> row =
+          group == 1 ? emitter.evaluateOne(operand->get(), position)
+          : group == 2
+              ? emitter.load(emitter.dots.inPairs(buffers.lookup(operand->get())), position)
+              : emitter.byteDots.groupAt(buffers.lookup(operand->get()), position, position.size() - 1);
       if (failed(row))
         return failure();
-      rows.push_back(toMemory(splat(*row, lanes)));
+      rows.push_back(emitter.toMemory(emitter.splat(*row, lanes)));
       if (group == kBytesPerLane)
         position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(group));
       if (fetches)
-        fetchAhead(buffers.lookup(operand->get()), position, kBytesAhead, kSecondLevel);
+        emitter.prefetcher.fetchAhead(buffers.lookup(operand->get()), position, kBytesAhead,
+                                      Prefetcher::kSecondLevel);
     }
   }
   transposeInRegisters(rows);
@@ -132,25 +134,25 @@ LogicalResult KernelEmitter::transposeBlock(OpOperand *operand, ArrayRef<Index> 
   Type element = group > 1 ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
   for (auto [step, row] : llvm::zip(steps, rows)) {
     inner[kLoop] = {step, 0, nullptr};
-    Position position = apply(map, inner);
-    transposed[{operand, {position.begin(), position.end()}}] = fromMemory(row, element);
+    Position position = emitter.apply(map, inner);
+    transposed[{operand, {position.begin(), position.end()}}] = emitter.fromMemory(row, element);
   }
   return success();
 }
 
 // Null where no block of the operand was transposed.
-Value KernelEmitter::transposedValue(OpOperand *operand, ArrayRef<Index> loops) {
+Value RegisterTranspose::transposedValue(OpOperand *operand, ArrayRef<Index> loops) {
   if (transposed.empty())
     return {};
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
-  Position position = apply(generic.getMatchingIndexingMap(operand), loops);
+  Position position = emitter.apply(generic.getMatchingIndexingMap(operand), loops);
   auto found = transposed.find({operand, {position.begin(), position.end()}});
   return found == transposed.end() ? Value() : found->second;
 }
 
 // Blocks of all operands of one position, unless an earlier position has transposed the same ones.
-LogicalResult KernelEmitter::transposeOperands(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                               ArrayRef<Value> steps, Value active) {
+LogicalResult RegisterTranspose::transposeOperands(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                   ArrayRef<Value> steps, Value active) {
   SmallVector<Index> start(loops);
   start[*singleReduction(generic)] = {steps.front(), 0, nullptr};
   for (OpOperand *operand : operandsToTranspose(generic, loops))
@@ -170,7 +172,7 @@ static Columns byFirstColumn(ArrayRef<SmallVector<Index>> loops) {
 }
 
 // Whether all vectors of columns do the same: nothing but blocks to transpose is found by the column.
-bool KernelEmitter::canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+bool RegisterTranspose::canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   Columns columns = byFirstColumn(loops);
   size_t rows = columns.front().second.size();
   size_t column = laneLoop(loops.front()) - loops.front().begin();
@@ -186,9 +188,10 @@ bool KernelEmitter::canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector
 // All whole blocks of K, one vector of columns in an iteration; the sums change places after each. In
 // straight-line code LLVM would load the blocks of all vectors at once, and from a loop over the vectors
 // alone it would move what all of them read: both are more than the registers hold.
-FailureOr<SmallVector<Value>> KernelEmitter::transposedInTurns(linalg::GenericOp generic,
-                                                               ArrayRef<SmallVector<Index>> loops,
-                                                               ValueRange sums, Value lower, Value upper) {
+FailureOr<SmallVector<Value>> RegisterTranspose::transposedInTurns(linalg::GenericOp generic,
+                                                                   ArrayRef<SmallVector<Index>> loops,
+                                                                   ValueRange sums, Value lower,
+                                                                   Value upper) {
   Columns columns = byFirstColumn(loops);
   SmallVector<Value> carried;
   for (auto &[column, positions] : columns) {
@@ -226,9 +229,10 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedInTurns(linalg::GenericOp
 }
 
 // All whole blocks of K, all positions in an iteration.
-FailureOr<SmallVector<Value>> KernelEmitter::transposedTogether(linalg::GenericOp generic,
-                                                                ArrayRef<SmallVector<Index>> loops,
-                                                                ValueRange sums, Value lower, Value upper) {
+FailureOr<SmallVector<Value>> RegisterTranspose::transposedTogether(linalg::GenericOp generic,
+                                                                    ArrayRef<SmallVector<Index>> loops,
+                                                                    ValueRange sums, Value lower,
+                                                                    Value upper) {
   auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(lanes), sums);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -240,14 +244,15 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedTogether(linalg::GenericO
 }
 
 // `count` steps of all chains from `first` on.
-FailureOr<SmallVector<Value>> KernelEmitter::transposedSteps(linalg::GenericOp generic,
-                                                             ArrayRef<SmallVector<Index>> loops,
-                                                             ValueRange sums, Value first, int64_t count) {
-  Scope scope(*this);
+FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::GenericOp generic,
+                                                                 ArrayRef<SmallVector<Index>> loops,
+                                                                 ValueRange sums, Value first,
+                                                                 int64_t count) {
+  KernelEmitter::Scope scope(emitter);
   SmallVector<Value> steps;
   for (int64_t step = 0; step < count; ++step)
     steps.push_back(binary<arith::AddIOp>(first, indexConstant(step)));
-  Value active = count < lanes ? lanesBelow(indexConstant(count)) : Value();
+  Value active = count < lanes ? emitter.packing.lanesBelow(indexConstant(count)) : Value();
   // An operand of this chain may itself be computed by a chain around it.
   TransposedBlocks outer = std::exchange(transposed, {});
   llvm::scope_exit restore([&] { transposed = std::move(outer); });
@@ -257,10 +262,10 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedSteps(linalg::GenericOp g
       if (failed(transposeOperands(generic, loops[i], steps, active)))
         return failure();
     if (!active)
-      fetchRowsAhead(generic, loops[positions.front()], first);
+      emitter.prefetcher.fetchRowsAhead(generic, loops[positions.front()], first);
     for (Value step : steps)
       for (size_t i : positions)
-        if (failed(chainStep(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))
+        if (failed(emitter.chainStep(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))
           return failure();
     transposed.clear();
   }
@@ -269,10 +274,10 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedSteps(linalg::GenericOp g
 
 // As chain(), with `lanes` steps of K in one iteration. The rest of K is known when K is, and takes masked
 // loads then; else its steps gather.
-FailureOr<SmallVector<Value>> KernelEmitter::transposedChain(linalg::GenericOp generic,
-                                                             ArrayRef<SmallVector<Index>> loops,
-                                                             ArrayRef<Value> start, Value lower,
-                                                             Value upper) {
+FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::GenericOp generic,
+                                                                 ArrayRef<SmallVector<Index>> loops,
+                                                                 ArrayRef<Value> start, Value lower,
+                                                                 Value upper) {
   Value width = indexConstant(lanes);
   Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), width);
   Value middle = binary<arith::SubIOp>(upper, rest);
@@ -281,14 +286,14 @@ FailureOr<SmallVector<Value>> KernelEmitter::transposedChain(linalg::GenericOp g
   if (failed(sums))
     return failure();
   int64_t k = generic.getStaticLoopRanges()[*singleReduction(generic)];
-  int64_t group = groupSize(generic);
+  int64_t group = emitter.dots.groupSize(generic);
   if (!ShapedType::isDynamic(k))
     k /= group;
   OrderAttr order = kernel.getOrderAttr();
   bool blocksAreWhole =
       !order || order.isLanes() || group == kBytesPerLane || order.getLength() % (2 * lanes) == 0;
   if (ShapedType::isDynamic(k) || !blocksAreWhole)
-    return plainChain(generic, loops, *sums, middle, upper);
+    return emitter.plainChain(generic, loops, *sums, middle, upper);
   if (k % lanes == 0)
     return sums;
   // Only the last block of the order has a rest.
@@ -358,7 +363,7 @@ static void transpose32(OpBuilder &builder, Location loc, SmallVectorImpl<Value>
 
 // As many vectors as they have lanes; vector i becomes lane i of all. Each round exchanges blocks of lanes
 // between vectors whose numbers differ in one bit.
-void KernelEmitter::transposeInRegisters(SmallVectorImpl<Value> &rows) {
+void RegisterTranspose::transposeInRegisters(SmallVectorImpl<Value> &rows) {
   int64_t count = rows.size();
   if (count >= 4 && getElementTypeOrSelf(rows.front()).getIntOrFloatBitWidth() == 32)
     return transpose32(builder, loc, rows);

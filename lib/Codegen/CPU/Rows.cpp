@@ -37,11 +37,12 @@ LogicalResult KernelEmitter::emitRows(ValueRange roots, unsigned space) {
   rows.roots.clear();
   rows.vectorize = false;
   rows.rows = rowsTogether(roots, whole);
-  chooseShortRowsOf(rows, whole);
-  chooseUnitsOfRows(rows);
-  declareUnits({{space, rows.unitLoops}});
+  shortRows.chooseShortRowsOf(rows, whole);
+  distribution.chooseUnitsOfRows(rows);
+  distribution.declareUnits({{space, rows.unitLoops}});
   return emitNest(rows, [&](ArrayRef<Position> positions) {
-    return lanes > 1 ? emitShortRowsAt(roots, whole, positions.front()) : emitRowsAt(roots, whole, positions);
+    return lanes > 1 ? shortRows.emitShortRowsAt(roots, whole, positions.front())
+                     : emitRowsAt(roots, whole, positions);
   });
 }
 
@@ -49,7 +50,7 @@ LogicalResult KernelEmitter::emitRows(ValueRange roots, unsigned space) {
 // values are kept, and where rows come from beyond the caches, in which a second stream costs more than it
 // hides.
 int64_t KernelEmitter::rowsTogether(ValueRange roots, const Nest &space) {
-  if (!largeInputs(space).empty())
+  if (!prefetcher.largeInputs(space).empty())
     return 1;
   bool isCheap = llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
     return isExpensive(generic) && llvm::any_of(generic.getResultTypes(), [&](Type type) {
@@ -60,7 +61,7 @@ int64_t KernelEmitter::rowsTogether(ValueRange roots, const Nest &space) {
   return isCheap && llvm::range_size(kernel.getBody().getOps<linalg::GenericOp>()) <= kShortCode ? 2 : 1;
 }
 
-KernelEmitter::RowRoots KernelEmitter::splitByRow(ValueRange roots, ArrayRef<int64_t> space) {
+RowRoots KernelEmitter::splitByRow(ValueRange roots, ArrayRef<int64_t> space) {
   RowRoots split;
   for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
     bool full = ArrayRef<int64_t>(buffer.shape) == space;
@@ -77,7 +78,7 @@ LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, Arr
   RowRoots split = splitByRow(roots, space.shape);
   Position any(rows.front());
   any.push_back(Index::varying());
-  chooseFetched(space);
+  prefetcher.chooseFetched(space);
   if (rows.size() == 1)
     chooseSaved(split.whole, space, any);
   for (const Position &row : rows) {
@@ -99,7 +100,7 @@ LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, Arr
   along.vectorize = llvm::none_of(split.whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
   LogicalResult stored =
       emitLoops(along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
-        fetchNextRow(positions);
+        prefetcher.fetchNextRow(positions);
         return storeRoots(split.whole, split.wholeBuffers, positions);
       });
   saved.clear();

@@ -77,7 +77,7 @@ void KernelEmitter::chooseSaved(ArrayRef<Value> roots, const Nest &space, const 
         type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes)
       continue;
     bytes += own;
-    saved[value].pointer = scratch(memoryType(type.getElementType()), padded);
+    saved[value].pointer = packing.scratch(memoryType(type.getElementType()), padded);
   }
 }
 

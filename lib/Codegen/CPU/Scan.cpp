@@ -21,18 +21,18 @@ static AffineMap stepMapOf(linalg::GenericOp scan) {
   return scan.getMatchingIndexingMap(scan.getDpsInitOperand(0));
 }
 
-KernelEmitter::Nest KernelEmitter::nestOverLines(linalg::GenericOp scan) {
+Nest ScanEmitter::nestOverLines(linalg::GenericOp scan) {
   Value lines = scan.getDpsInits()[1];
   auto lineType = cast<RankedTensorType>(lines.getType());
   Nest nest;
   nest.shape.assign(lineType.getShape().begin(), lineType.getShape().end());
   for (int64_t axis = 0; axis < lineType.getRank(); ++axis)
-    nest.sizes.push_back(sizeOf(lines, axis));
+    nest.sizes.push_back(emitter.sizeOf(lines, axis));
   return nest;
 }
 
 // Axes of the lines as those of the steps, which are the result.
-SmallVector<UnitLoop> KernelEmitter::loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfLines) {
+SmallVector<UnitLoop> ScanEmitter::loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfLines) {
   AffineMap lineMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
   auto loops = llvm::to_vector(loopsOfLines);
   for (UnitLoop &loop : loops)
@@ -42,18 +42,18 @@ SmallVector<UnitLoop> KernelEmitter::loopsOfSteps(linalg::GenericOp scan, ArrayR
 }
 
 // The first output is stored; the other one carries the accumulator.
-LogicalResult KernelEmitter::emitScan(linalg::GenericOp scan, const Nest &nest, const Buffer &destination) {
+LogicalResult ScanEmitter::emitScan(linalg::GenericOp scan, const Nest &nest, const Buffer &destination) {
   AffineMap lineMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
   Value lines = scan.getDpsInits()[1];
-  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     for (const Position &position : positions) {
-      SmallVector<Index> loops = loopsFromOutput(scan, lineMap, position);
-      FailureOr<Value> start = evaluateOne(lines, position);
+      SmallVector<Index> loops = emitter.loopsFromOutput(scan, lineMap, position);
+      FailureOr<Value> start = emitter.evaluateOne(lines, position);
       if (failed(start))
         return failure();
-      Value carried = lanes > 1 ? splat(*start, lanes) : *start, from = indexConstant(0);
+      Value carried = lanes > 1 ? emitter.splat(*start, lanes) : *start, from = indexConstant(0);
       if (std::optional<unsigned> line = scannedLineDim(scan, loops)) {
-        Value width = indexConstant(lanes), size = loopSize(scan, scannedDim(scan));
+        Value width = indexConstant(lanes), size = emitter.loopSize(scan, scannedDim(scan));
         from = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, width), width);
         FailureOr<Value> sums = scanBlocks(scan, destination, loops, *line, from, carried);
         if (failed(sums))
@@ -68,27 +68,27 @@ LogicalResult KernelEmitter::emitScan(linalg::GenericOp scan, const Nest &nest, 
 }
 
 // Single steps from `from` on.
-FailureOr<Value> KernelEmitter::scanSteps(linalg::GenericOp scan, const Buffer &destination,
-                                          ArrayRef<Index> loops, Value from, Value start) {
-  auto loop =
-      scf::ForOp::create(builder, loc, from, loopSize(scan, scannedDim(scan)), indexConstant(1), start);
+FailureOr<Value> ScanEmitter::scanSteps(linalg::GenericOp scan, const Buffer &destination,
+                                        ArrayRef<Index> loops, Value from, Value start) {
+  auto loop = scf::ForOp::create(builder, loc, from, emitter.loopSize(scan, scannedDim(scan)),
+                                 indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(*this);
+  KernelEmitter::Scope scope(emitter);
   SmallVector<Index> inner(loops);
   inner[scannedDim(scan)] = {loop.getInductionVar(), 0, nullptr};
   Value carried = loop.getRegionIterArg(0);
   // The step output has no accumulator of its own; its block argument is unused.
-  auto values = applyBody(scan, inner, ValueRange{carried, carried});
+  auto values = emitter.applyBody(scan, inner, ValueRange{carried, carried});
   if (failed(values))
     return failure();
-  store(destination, apply(stepMapOf(scan), inner), values->front());
-  scf::YieldOp::create(builder, loc, lanes > 1 ? splat(values->back(), lanes) : values->back());
+  emitter.store(destination, emitter.apply(stepMapOf(scan), inner), values->front());
+  scf::YieldOp::create(builder, loc, lanes > 1 ? emitter.splat(values->back(), lanes) : values->back());
   return loop.getResult(0);
 }
 
 // The dimension of the lines that lie side by side in a vector, when memory runs along the scanned one.
-std::optional<unsigned> KernelEmitter::scannedLineDim(linalg::GenericOp scan, ArrayRef<Index> loops) {
+std::optional<unsigned> ScanEmitter::scannedLineDim(linalg::GenericOp scan, ArrayRef<Index> loops) {
   ArrayRef<AffineExpr> axes = stepMapOf(scan).getResults();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(scan.getDpsInits()[0].getType()).getShape();
   while (axes.size() > 1 && shape.back() == 1) {
@@ -106,9 +106,9 @@ std::optional<unsigned> KernelEmitter::scannedLineDim(linalg::GenericOp scan, Ar
 
 // Whole blocks up to `end`. In a vector that is not full the last line stands in the other lanes: it is read,
 // summed and stored more than once, always before anything of the block is stored.
-FailureOr<Value> KernelEmitter::scanBlocks(linalg::GenericOp scan, const Buffer &destination,
-                                           ArrayRef<Index> loops, unsigned line, Value end, Value start) {
-  Value last = binary<arith::SubIOp>(loopSize(scan, line), indexConstant(1));
+FailureOr<Value> ScanEmitter::scanBlocks(linalg::GenericOp scan, const Buffer &destination,
+                                         ArrayRef<Index> loops, unsigned line, Value end, Value start) {
+  Value last = binary<arith::SubIOp>(emitter.loopSize(scan, line), indexConstant(1));
   SmallVector<Value> lines;
   for (int64_t i = 0; i < lanes; ++i) {
     Value number = binary<arith::AddIOp>(loops[line].base, indexConstant(i));
@@ -117,7 +117,7 @@ FailureOr<Value> KernelEmitter::scanBlocks(linalg::GenericOp scan, const Buffer 
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), end, indexConstant(lanes), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(*this);
+  KernelEmitter::Scope scope(emitter);
   SmallVector<Index> inner(loops);
   inner[scannedDim(scan)] = {loop.getInductionVar(), 0, nullptr};
   Value carried = loop.getRegionIterArg(0);
@@ -127,11 +127,10 @@ FailureOr<Value> KernelEmitter::scanBlocks(linalg::GenericOp scan, const Buffer 
   return loop.getResult(0);
 }
 
-LogicalResult KernelEmitter::scanBlock(linalg::GenericOp scan, const Buffer &destination,
-                                       ArrayRef<Index> loops, ArrayRef<Value> lines, unsigned line,
-                                       Value &carried) {
+LogicalResult ScanEmitter::scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                                     ArrayRef<Value> lines, unsigned line, Value &carried) {
   // Values of the last line stand in the lanes that are not active.
-  WithLanes blockCode(*this, lanes, nullptr);
+  KernelEmitter::WithLanes blockCode(emitter, lanes, nullptr);
   unsigned dim = scannedDim(scan);
   auto alongLine = [&](Value number) {
     SmallVector<Index> along(loops);
@@ -144,25 +143,26 @@ LogicalResult KernelEmitter::scanBlock(linalg::GenericOp scan, const Buffer &des
   Type element = cast<RankedTensorType>(input.getType()).getElementType();
   SmallVector<Value> block;
   for (Value number : lines) {
-    FailureOr<Value> value = evaluateOne(input, apply(map, alongLine(number)));
+    FailureOr<Value> value = emitter.evaluateOne(input, emitter.apply(map, alongLine(number)));
     if (failed(value))
       return failure();
-    block.push_back(toMemory(splat(*value, lanes)));
+    block.push_back(emitter.toMemory(emitter.splat(*value, lanes)));
   }
-  transposeInRegisters(block);
+  emitter.registerTranspose.transposeInRegisters(block);
   for (auto [i, value] : llvm::enumerate(block)) {
-    Scope scope(*this);
+    KernelEmitter::Scope scope(emitter);
     SmallVector<Index> step(loops);
     step[dim].base = binary<arith::AddIOp>(loops[dim].base, indexConstant(i));
-    remember(input, apply(map, step), fromMemory(value, element));
-    auto values = applyBody(scan, step, ValueRange{carried, carried});
+    emitter.remember(input, emitter.apply(map, step), emitter.fromMemory(value, element));
+    auto values = emitter.applyBody(scan, step, ValueRange{carried, carried});
     if (failed(values))
       return failure();
-    value = toMemory(splat(values->front(), lanes));
-    carried = splat(values->back(), lanes);
+    value = emitter.toMemory(emitter.splat(values->front(), lanes));
+    carried = emitter.splat(values->back(), lanes);
   }
-  transposeInRegisters(block);
+  emitter.registerTranspose.transposeInRegisters(block);
   for (auto [number, value] : llvm::zip_equal(lines, block))
-    store(destination, apply(stepMapOf(scan), alongLine(number)), fromMemory(value, destination.element));
+    emitter.store(destination, emitter.apply(stepMapOf(scan), alongLine(number)),
+                  emitter.fromMemory(value, destination.element));
   return success();
 }

@@ -22,7 +22,7 @@ static linalg::GenericOp scanOf(Value root) {
 
 // The first axis that is longer than one, if threads can share the result along it: the stride of each
 // inserted slice is known there, and no running sum lies below the slices. Else -1.
-int64_t KernelEmitter::dividedAxis(Value root, ArrayRef<int64_t> shape) {
+int64_t SeparateNests::dividedAxis(Value root, ArrayRef<int64_t> shape) {
   auto isLong = [](int64_t size) { return size != 1; };
   int64_t axis = llvm::find_if(shape, isLong) - shape.begin();
   if (axis == int64_t(shape.size()))
@@ -41,73 +41,74 @@ int64_t KernelEmitter::dividedAxis(Value root, ArrayRef<int64_t> shape) {
 }
 
 // The nest of one result, with the units that threads share.
-KernelEmitter::SeparateResult KernelEmitter::nestOfResult(Value root, unsigned number) {
+SeparateNests::SeparateResult SeparateNests::nestOfResult(Value root, unsigned number) {
   SeparateResult separate{root, {}, {int64_t(number), {}}};
   const Buffer &destination = results[number];
   if (linalg::GenericOp scan = scanOf(root)) {
-    separate.nest = nestOverLines(scan);
+    separate.nest = emitter.scans.nestOverLines(scan);
     separate.nest.roots = {root}; // each line is as much work as it has steps
-    chooseUnits(separate.nest);
+    emitter.distribution.chooseUnits(separate.nest);
     separate.nest.roots.clear();
-    separate.space.loops = loopsOfSteps(scan, separate.nest.unitLoops);
+    separate.space.loops = emitter.scans.loopsOfSteps(scan, separate.nest.unitLoops);
     return separate;
   }
   if (root.getDefiningOp<tensor::InsertSliceOp>()) {
-    separate.nest = nestOver(destination, {});
+    separate.nest = emitter.nestOver(destination, {});
     int64_t axis = dividedAxis(root, destination.shape);
-    if (axis >= 0 && !isTooShort())
+    if (axis >= 0 && !emitter.distribution.isTooShort())
       separate.nest.unitLoops = {{{axis}, 1}};
   } else {
-    separate.nest = nestOver(destination, root);
-    separate.nest.vectorize =
-        !sumsLanesAlong(root, separate.nest, laneAxisOf(separate.nest), /*ofShortRows=*/false);
-    chooseUnits(separate.nest);
+    separate.nest = emitter.nestOver(destination, root);
+    separate.nest.vectorize = !emitter.sumsLanesAlong(root, separate.nest, emitter.laneAxisOf(separate.nest),
+                                                      /*ofShortRows=*/false);
+    emitter.distribution.chooseUnits(separate.nest);
   }
   separate.space.loops = separate.nest.unitLoops;
   return separate;
 }
 
-LogicalResult KernelEmitter::emitNestOfResult(SeparateResult &separate, const Buffer &destination) {
+LogicalResult SeparateNests::emitNestOfResult(SeparateResult &separate, const Buffer &destination) {
   if (linalg::GenericOp scan = scanOf(separate.root))
-    return emitScan(scan, separate.nest, destination);
+    return emitter.scans.emitScan(scan, separate.nest, destination);
   if (auto insert = separate.root.getDefiningOp<tensor::InsertSliceOp>()) {
     AxisRange range;
     if (!separate.nest.unitLoops.empty()) {
       range.axis = separate.nest.unitLoops.front().axes.front();
-      std::tie(range.lower, range.upper) = boundsOf(separate.nest, range.axis, separate.nest.units);
+      std::tie(range.lower, range.upper) =
+          emitter.distribution.boundsOf(separate.nest, range.axis, separate.nest.units);
     }
-    return emitInsert(insert, destination, range);
+    return emitter.insertEmitter.emitInsert(insert, destination, range);
   }
   if (separate.root.getDefiningOp<tensor::EmptyOp>())
     return success(); // every element is written by what follows
-  return emitNest(separate.nest, [&](ArrayRef<Position> positions) {
-    return storeRoots(separate.root, destination, positions);
+  return emitter.emitNest(separate.nest, [&](ArrayRef<Position> positions) {
+    return emitter.storeRoots(separate.root, destination, positions);
   });
 }
 
 // The part of the range that lies in [before, before + count), counted from there.
-KernelEmitter::UnitRange KernelEmitter::unitsBehind(Value before, Value count) {
+UnitRange SeparateNests::unitsBehind(Value before, Value count) {
   auto inside = [&](Value unit) {
     Value from = binary<arith::SubIOp>(binary<arith::MaxUIOp>(unit, before), before);
     return binary<arith::MinUIOp>(from, count);
   };
-  return {inside(rangeBegin), inside(rangeEnd)};
+  return {inside(emitter.rangeBegin), inside(emitter.rangeEnd)};
 }
 
 // The statements of a result, unless the range has none of its units.
-LogicalResult KernelEmitter::emitIfAny(SeparateResult &separate, const Buffer &destination) {
+LogicalResult SeparateNests::emitIfAny(SeparateResult &separate, const Buffer &destination) {
   const UnitRange &units = separate.nest.units;
   Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, units.begin, units.end);
   auto branch = scf::IfOp::create(builder, loc, some);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  Scope scope(*this);
+  KernelEmitter::Scope scope(emitter);
   return emitNestOfResult(separate, destination);
 }
 
 // Results that share no space, each in a nest of its own. Their units follow each other. Without loops that
 // threads share, all of the kernel is one unit, and the code has no branches: it may become part of a loop.
-LogicalResult KernelEmitter::emitSeparately(ValueRange roots) {
+LogicalResult SeparateNests::emitSeparately(ValueRange roots) {
   std::vector<SeparateResult> separate;
   WorkUnits spaces;
   for (auto [number, root] : llvm::enumerate(roots)) {
@@ -117,16 +118,16 @@ LogicalResult KernelEmitter::emitSeparately(ValueRange roots) {
   bool isOneUnit = llvm::all_of(spaces, [](const UnitSpace &space) { return space.loops.empty(); });
   if (isOneUnit)
     spaces = {UnitSpace()};
-  declareUnits(spaces);
+  emitter.distribution.declareUnits(spaces);
   Value before = indexConstant(0);
   for (auto [each, destination] : llvm::zip_equal(separate, results)) {
-    each.nest.units = {rangeBegin, rangeEnd};
+    each.nest.units = {emitter.rangeBegin, emitter.rangeEnd};
     if (isOneUnit || separate.size() == 1) {
       if (failed(emitNestOfResult(each, destination)))
         return failure();
       continue;
     }
-    Value count = unitsFrom(each.nest, 0);
+    Value count = emitter.distribution.unitsFrom(each.nest, 0);
     each.nest.units = unitsBehind(before, count);
     if (failed(emitIfAny(each, destination)))
       return failure();
@@ -137,26 +138,26 @@ LogicalResult KernelEmitter::emitSeparately(ValueRange roots) {
 
 // All of one result.
 LogicalResult KernelEmitter::emitRoot(Value root, const Buffer &destination) {
-  return emitRange(root, destination, {});
+  return separateNests.emitRange(root, destination, {});
 }
 
 // The elements of one result that lie in the range.
-LogicalResult KernelEmitter::emitRange(Value root, const Buffer &destination, const AxisRange &range) {
+LogicalResult SeparateNests::emitRange(Value root, const Buffer &destination, const AxisRange &range) {
   if (auto insert = root.getDefiningOp<tensor::InsertSliceOp>())
-    return emitInsert(insert, destination, range);
+    return emitter.insertEmitter.emitInsert(insert, destination, range);
   if (root.getDefiningOp<tensor::EmptyOp>())
     return success(); // every element is written by what follows
   if (linalg::GenericOp scan = scanOf(root))
-    return emitScan(scan, nestOverLines(scan), destination);
-  Nest nest = nestOver(destination, root);
-  nest.vectorize = !sumsLanesAlong(root, nest, laneAxisOf(nest), /*ofShortRows=*/false);
+    return emitter.scans.emitScan(scan, emitter.scans.nestOverLines(scan), destination);
+  Nest nest = emitter.nestOver(destination, root);
+  nest.vectorize = !emitter.sumsLanesAlong(root, nest, emitter.laneAxisOf(nest), /*ofShortRows=*/false);
   nest.range = range;
-  return emitNest(nest,
-                  [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
+  return emitter.emitNest(
+      nest, [&](ArrayRef<Position> positions) { return emitter.storeRoots(root, destination, positions); });
 }
 
-Value KernelEmitter::numberOf(OpFoldResult number) {
+Value SeparateNests::numberOf(OpFoldResult number) {
   if (auto attr = dyn_cast<Attribute>(number))
     return indexConstant(cast<IntegerAttr>(attr).getInt());
-  return scalars.lookup(cast<Value>(number));
+  return emitter.scalars.lookup(cast<Value>(number));
 }

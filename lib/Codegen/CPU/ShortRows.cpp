@@ -12,7 +12,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 // The last axis before the columns that is longer than one, if it fills vectors; else -1.
-int64_t KernelEmitter::axisOfRows(ArrayRef<int64_t> shape, int64_t columns) {
+int64_t ShortRows::axisOfRows(ArrayRef<int64_t> shape, int64_t columns) {
   int64_t rows = columns - 1;
   while (rows >= 0 && shape[rows] == 1)
     --rows;
@@ -20,12 +20,12 @@ int64_t KernelEmitter::axisOfRows(ArrayRef<int64_t> shape, int64_t columns) {
 }
 
 // Operands of a row lie at distances up to the number of columns, over which whole vectors are shuffled.
-bool KernelEmitter::isShortRow(int64_t columns) {
+bool ShortRows::isShortRow(int64_t columns) {
   return columns > 1 && columns <= std::min(kLongestStride, vectorLanes / 2); // dynamic is negative
 }
 
-void KernelEmitter::chooseShortRows(Nest &nest) {
-  int64_t columns = nest.vectorize && !nest.blocked ? laneAxisOf(nest) : -1;
+void ShortRows::chooseShortRows(Nest &nest) {
+  int64_t columns = nest.vectorize && !nest.blocked ? emitter.laneAxisOf(nest) : -1;
   if (columns < 0 || !isShortRow(nest.shape[columns]))
     return;
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) ||
@@ -37,28 +37,28 @@ void KernelEmitter::chooseShortRows(Nest &nest) {
 
 // The same for rows that have values of their own, such as sums: each lane has those of its row. The rows are
 // the last axis of `nest`, which lies over `space` without its columns.
-void KernelEmitter::chooseShortRowsOf(Nest &nest, const Nest &space) {
+void ShortRows::chooseShortRowsOf(Nest &nest, const Nest &space) {
   int64_t columns = space.shape.size() - 1, size = space.shape[columns];
   if (vectorLanes == 1 || ShapedType::isDynamic(size) || size < 2 || size > vectorLanes)
     return;
   auto joinsColumns = [&](linalg::GenericOp generic) {
     return generic.getNumReductionLoops() == 0 ||
-           (sumsRowsTogether(generic) && kernel.getOrderAttr().getLanes() >= size);
+           (emitter.rowReductions.sumsRowsTogether(generic) && kernel.getOrderAttr().getLanes() >= size);
   };
   if (llvm::all_of(kernel.getBody().getOps<linalg::GenericOp>(), joinsColumns))
     nest.shortRowAxis = axisOfRows(space.shape, columns);
 }
 
 // Whole vectors of rows, then the rest row by row.
-LogicalResult KernelEmitter::emitShortRows(const Nest &nest, Value lower, Value upper,
-                                           ArrayRef<Position> positions, Store store,
-                                           function_ref<LogicalResult(Value)> emitRow) {
+LogicalResult ShortRows::emitShortRows(const Nest &nest, Value lower, Value upper,
+                                       ArrayRef<Position> positions, Store store,
+                                       function_ref<LogicalResult(Value)> emitRow) {
   Value step = indexConstant(vectorLanes), zero = indexConstant(0);
   Value whole =
       binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
   Value middle = binary<arith::AddIOp>(lower, whole);
   auto emitRows = [&](Value base) -> LogicalResult {
-    WithLanes vectorCode(*this, vectorLanes, nullptr);
+    KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
     SmallVector<Position> extended;
     for (const Position &position : positions) {
       Position &each = extended.emplace_back(position);
@@ -67,15 +67,15 @@ LogicalResult KernelEmitter::emitShortRows(const Nest &nest, Value lower, Value 
     }
     if (!nest.shortRowColumns)
       return store(extended);
-    llvm::SaveAndRestore interleaved(interleavedColumns, nest.shortRowColumns);
-    return store(columnsOf(extended, laneAxisOf(nest), nest.shortRowColumns));
+    llvm::SaveAndRestore interleaved(emitter.interleavedColumns, nest.shortRowColumns);
+    return store(columnsOf(extended, emitter.laneAxisOf(nest), nest.shortRowColumns));
   };
-  if (failed(emitLoop(lower, middle, step, emitRows)))
+  if (failed(emitter.emitLoop(lower, middle, step, emitRows)))
     return failure();
-  return emitLoop(middle, upper, indexConstant(1), emitRow);
+  return emitter.emitLoop(middle, upper, indexConstant(1), emitRow);
 }
 
-SmallVector<Position> KernelEmitter::columnsOf(ArrayRef<Position> rows, int64_t axis, int64_t columns) {
+SmallVector<Position> ShortRows::columnsOf(ArrayRef<Position> rows, int64_t axis, int64_t columns) {
   SmallVector<Position> positions;
   for (const Position &row : rows)
     for (int64_t column = 0; column < columns; ++column)
@@ -85,22 +85,22 @@ SmallVector<Position> KernelEmitter::columnsOf(ArrayRef<Position> rows, int64_t 
 
 // A vector of rows: all of their values are computed before the first is stored, since a result may lie in
 // the place of an operand.
-LogicalResult KernelEmitter::emitShortRowsAt(ValueRange roots, const Nest &space, const Position &rows) {
-  Scope scope(*this);
-  RowRoots split = splitByRow(roots, space.shape);
+LogicalResult ShortRows::emitShortRowsAt(ValueRange roots, const Nest &space, const Position &rows) {
+  KernelEmitter::Scope scope(emitter);
+  RowRoots split = emitter.splitByRow(roots, space.shape);
   int64_t axis = space.shape.size() - 1, columns = space.shape[axis];
   Position first(rows);
   first.push_back({indexConstant(0), 0, nullptr});
   SmallVector<Position> positions = columnsOf(first, axis, columns);
-  llvm::SaveAndRestore interleaved(interleavedColumns, columns);
+  llvm::SaveAndRestore interleaved(emitter.interleavedColumns, columns);
   SmallVector<SmallVector<Value>> values;
   for (Value root : split.whole) {
-    auto columnValues = evaluate(root, positions);
+    auto columnValues = emitter.evaluate(root, positions);
     if (failed(columnValues))
       return failure();
     values.push_back(*columnValues);
   }
-  if (failed(storePerRow(split.perRow, split.perRowBuffers, rows)))
+  if (failed(emitter.storePerRow(split.perRow, split.perRowBuffers, rows)))
     return failure();
   for (auto [destination, columnValues] : llvm::zip_equal(split.wholeBuffers, values))
     storeInterleaved(destination, positions, columnValues);
@@ -108,15 +108,15 @@ LogicalResult KernelEmitter::emitShortRowsAt(ValueRange roots, const Nest &space
 }
 
 // `values` has a vector for each column, whose lanes are rows; in memory the rows follow each other.
-void KernelEmitter::storeInterleaved(const Buffer &destination, ArrayRef<Position> positions,
-                                     ValueRange values) {
-  assert(static_cast<int64_t>(values.size()) == interleavedColumns && "there is one row of positions");
+void ShortRows::storeInterleaved(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
+  assert(static_cast<int64_t>(values.size()) == emitter.interleavedColumns &&
+         "there is one row of positions");
   SmallVector<Value> vectors;
   for (Value value : values)
-    vectors.push_back(splat(toMemory(value), lanes));
+    vectors.push_back(emitter.splat(emitter.toMemory(value), lanes));
   int64_t step;
-  Value indices, base = linearIndex(destination, positions.front(), step, indices);
-  int64_t columns = interleavedColumns;
+  Value indices, base = emitter.linearIndex(destination, positions.front(), step, indices);
+  int64_t columns = emitter.interleavedColumns;
   for (int64_t part = 0; part < columns; ++part) {
     Value mixed = vectors.front();
     for (int64_t column = 0; column < columns; ++column) {
@@ -127,7 +127,7 @@ void KernelEmitter::storeInterleaved(const Buffer &destination, ArrayRef<Positio
       }
       mixed = vector::ShuffleOp::create(builder, loc, mixed, vectors[column], order);
     }
-    Value pointer = pointerAt(destination, binary<arith::AddIOp>(base, indexConstant(part * lanes)));
+    Value pointer = emitter.pointerAt(destination, binary<arith::AddIOp>(base, indexConstant(part * lanes)));
     LLVM::StoreOp::create(builder, loc, mixed, pointer, memoryBytes(destination.element));
   }
 }

@@ -24,14 +24,14 @@ static bool areEqual(ArrayRef<Position> a, ArrayRef<Position> b) {
 
 // The reductions that the tensor needs at vectors of positions, each once, in the order in which they are
 // needed.
-void KernelEmitter::collectSums(Value tensor, ArrayRef<Position> positions, TileSums &sums) {
+void AccumulatorSpilling::collectSums(Value tensor, ArrayRef<Position> positions, TileSums &sums) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (buffers.count(tensor) || !generic || !llvm::all_of(positions, isVector))
     return;
   if (generic.getNumReductionLoops() > 0) {
     bool isNew = llvm::none_of(
         sums, [&](auto &sum) { return sum.first == tensor && areEqual(sum.second, positions); });
-    if (!usesLanes(generic) && isNew)
+    if (!emitter.usesLanes(generic) && isNew)
       sums.emplace_back(tensor, SmallVector<Position>(positions));
     return;
   }
@@ -43,7 +43,8 @@ void KernelEmitter::collectSums(Value tensor, ArrayRef<Position> positions, Tile
       continue;
     SmallVector<Position> inner;
     for (const Position &position : positions)
-      inner.push_back(apply(generic.getMatchingIndexingMap(input), loopsFromOutput(generic, out, position)));
+      inner.push_back(emitter.apply(generic.getMatchingIndexingMap(input),
+                                    emitter.loopsFromOutput(generic, out, position)));
     collectSums(input->get(), inner, sums);
   }
 }
@@ -59,7 +60,7 @@ static bool isShort(const std::pair<Value, SmallVector<Position>> &sum) {
   return steps < kShort;
 }
 
-LogicalResult KernelEmitter::evaluateSums(ValueRange roots, ArrayRef<Position> positions) {
+LogicalResult AccumulatorSpilling::evaluateSums(ValueRange roots, ArrayRef<Position> positions) {
   // Few accumulators leave room for those of the next contraction.
   constexpr size_t kManyAccumulators = 8;
   if (lanes == 1 || flat || positions.size() < kManyAccumulators)
@@ -71,7 +72,7 @@ LogicalResult KernelEmitter::evaluateSums(ValueRange roots, ArrayRef<Position> p
     return success();
   for (auto [number, sum] : llvm::enumerate(ArrayRef(sums).drop_back(!sums.empty()))) {
     auto &[tensor, places] = sum;
-    if (failed(evaluate(tensor, places)))
+    if (failed(emitter.evaluate(tensor, places)))
       return failure();
     spill(tensor, places, number);
   }
@@ -79,31 +80,31 @@ LogicalResult KernelEmitter::evaluateSums(ValueRange roots, ArrayRef<Position> p
 }
 
 // Moves the values to slot group `number`, which all tiles of the kernel share.
-void KernelEmitter::spill(Value tensor, ArrayRef<Position> positions, unsigned number) {
+void AccumulatorSpilling::spill(Value tensor, ArrayRef<Position> positions, unsigned number) {
   Type element = memoryType(getElementTypeOrSelf(tensor.getType()));
   int64_t count = positions.size() * lanes;
   Value &group = spillSlots[{number, element.getAsOpaquePointer(), count}];
   if (!group)
-    group = scratch(element, count);
+    group = emitter.packing.scratch(element, count);
   for (auto [i, position] : llvm::enumerate(positions)) {
-    Value value = known(tensor, position);
+    Value value = emitter.known(tensor, position);
     if (!value || spilled.count(value) || !isa<VectorType>(value.getType()))
       continue;
     Buffer slots{group, element, {}, {}};
-    Value slot = pointerAt(slots, indexConstant(i * lanes));
-    LLVM::StoreOp::create(builder, loc, toMemory(value), slot, 64);
+    Value slot = emitter.pointerAt(slots, indexConstant(i * lanes));
+    LLVM::StoreOp::create(builder, loc, emitter.toMemory(value), slot, 64);
     spilled[value] = slot;
   }
 }
 
 // The value itself, or a load of it. LLVM must not know that it is the value that was stored, or it would
 // keep it in a register again: the load is volatile.
-Value KernelEmitter::reload(Value value) {
+Value AccumulatorSpilling::reload(Value value) {
   auto found = spilled.find(value);
   if (found == spilled.end())
     return value;
   auto type = cast<VectorType>(value.getType());
   Type stored = VectorType::get(type.getShape(), memoryType(type.getElementType()));
   Value loaded = LLVM::LoadOp::create(builder, loc, stored, found->second, 64, /*isVolatile=*/true);
-  return fromMemory(loaded, type.getElementType());
+  return emitter.fromMemory(loaded, type.getElementType());
 }

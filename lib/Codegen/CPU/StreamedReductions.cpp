@@ -31,17 +31,17 @@ static int64_t vectorsOfSums(const TileTable &tiles, Type sum) {
 }
 
 // Columns of a unit, whose results stay in the first-level cache; 0 when the reduction is not to be streamed.
-int64_t KernelEmitter::streamedColumns(linalg::GenericOp generic) {
+int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
   constexpr int64_t kMostColumns = 4096, kFewestColumns = 1024, kEnoughUnits = 32;
   auto type = cast<RankedTensorType>(generic.getResult(0).getType());
   Nest nest;
   nest.shape.assign(type.getShape().begin(), type.getShape().end());
   ArrayRef<int64_t> shape = nest.shape;
-  int64_t axis = laneAxisOf(nest);
+  int64_t axis = emitter.laneAxisOf(nest);
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (!type.hasStaticShape() || type.getNumElements() == 0 || axis < 0 ||
       generic.getNumReductionLoops() != 1 || !out.isProjectedPermutation() ||
-      kernel.getOrderAttr().isLanes() || blocksOfPartial(generic) != 1)
+      kernel.getOrderAttr().isLanes() || emitter.blocksOfPartial(generic) != 1)
     return 0;
   int64_t rows = type.getNumElements() / shape[axis];
   if (rows > kMostRows || rows > vectorsOfSums(tiles, type.getElementType()) ||
@@ -81,55 +81,55 @@ static SmallVector<Position> rowsOf(const Buffer &result, int64_t axis,
 }
 
 // `count` steps of the chains of all positions, from step `first` on.
-LogicalResult KernelEmitter::streamSteps(linalg::GenericOp generic, const Buffer &result,
-                                         ArrayRef<Position> positions, Value first, int64_t count) {
-  Scope scope(*this);
+LogicalResult StreamedReductions::streamSteps(linalg::GenericOp generic, const Buffer &result,
+                                              ArrayRef<Position> positions, Value first, int64_t count) {
+  KernelEmitter::Scope scope(emitter);
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   SmallVector<Value> sums;
   for (const Position &position : positions)
-    sums.push_back(load(result, position));
+    sums.push_back(emitter.load(result, position));
   for (int64_t step = 0; step < count; ++step) {
     Value k = binary<arith::AddIOp>(first, indexConstant(step));
     for (auto [i, position] : llvm::enumerate(positions))
-      if (failed(chainStep(generic, loopsFromOutput(generic, map, position), k,
-                           MutableArrayRef(sums).slice(i, 1))))
+      if (failed(emitter.chainStep(generic, emitter.loopsFromOutput(generic, map, position), k,
+                                   MutableArrayRef(sums).slice(i, 1))))
         return failure();
   }
-  storeAll(result, positions, sums);
+  emitter.storeAll(result, positions, sums);
   return success();
 }
 
-LogicalResult KernelEmitter::startChains(linalg::GenericOp generic, const Buffer &result,
-                                         ArrayRef<Position> positions) {
-  Scope scope(*this);
+LogicalResult StreamedReductions::startChains(linalg::GenericOp generic, const Buffer &result,
+                                              ArrayRef<Position> positions) {
+  KernelEmitter::Scope scope(emitter);
   for (const Position &position : positions) {
-    FailureOr<Value> identity = evaluateOne(generic.getDpsInits().front(), position);
+    FailureOr<Value> identity = emitter.evaluateOne(generic.getDpsInits().front(), position);
     if (failed(identity))
       return failure();
-    store(result, position, lanes > 1 ? splat(*identity, lanes) : *identity);
+    emitter.store(result, position, lanes > 1 ? emitter.splat(*identity, lanes) : *identity);
   }
   return success();
 }
 
 // The units are blocks of columns and, inside, blocks of the order, the last of which may be short.
-LogicalResult KernelEmitter::emitStreamedReduction(linalg::GenericOp generic, Buffer &result,
-                                                   UnitRange units) {
-  PartialSums &partial = partialSums[generic];
-  Nest nest = nestOver(result, {});
-  int64_t axis = laneAxisOf(nest), columns = result.shape[axis];
+LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generic, Buffer &result,
+                                                        UnitRange units) {
+  PartialSums &partial = emitter.partialSums[generic];
+  Nest nest = emitter.nestOver(result, {});
+  int64_t axis = emitter.laneAxisOf(nest), columns = result.shape[axis];
   SmallVector<Position> rows = rowsOf(result, axis, [&](int64_t i) { return indexConstant(i); });
   // One row has one vector: the lines of sixteen rows are enough to wait for at a time.
   int64_t most = rows.size() == 1 ? 1 : kMostVectors;
   nest.vectors = std::clamp<int64_t>(vectorsOfSums(tiles, result.element) / int64_t(rows.size()), 1, most);
   Value width = indexConstant(partial.columns);
-  return emitLoop(units.begin, units.end, indexConstant(1), [&](Value unit) -> LogicalResult {
+  return emitter.emitLoop(units.begin, units.end, indexConstant(1), [&](Value unit) -> LogicalResult {
     partial.number = binary<arith::RemUIOp>(unit, partial.count);
-    result.pointer = placeOfPartial(partial, result);
+    result.pointer = emitter.placeOfPartial(partial, result);
     Value lower = binary<arith::MulIOp>(binary<arith::DivUIOp>(unit, partial.count), width);
     Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, width), indexConstant(columns));
-    auto overColumns = [&](Store store) { return emitLaneLoop(nest, lower, upper, rows, store); };
+    auto overColumns = [&](Store store) { return emitter.emitLaneLoop(nest, lower, upper, rows, store); };
     auto steps = [&](Value from, Value to, int64_t count) {
-      return emitLoop(from, to, indexConstant(count), [&](Value k) {
+      return emitter.emitLoop(from, to, indexConstant(count), [&](Value k) {
         return overColumns(
             [&](ArrayRef<Position> positions) { return streamSteps(generic, result, positions, k, count); });
       });

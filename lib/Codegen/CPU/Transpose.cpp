@@ -20,7 +20,7 @@ static constexpr int64_t kLineBytes = 64;
 
 // The axes of blocks of an operand that the kernel only permutes. One axis alone may be shorter than a block:
 // the neighbours of the operand's contiguous axis count as one axis with it, those of the result's likewise.
-std::optional<KernelEmitter::BlockAxes> KernelEmitter::transposedAxes(Value root) {
+std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value root) {
   auto generic = root.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumReductionLoops() > 0 ||
       generic.getNumResults() != 1 || !buffers.count(generic.getDpsInputs()[0]))
@@ -59,7 +59,7 @@ std::optional<KernelEmitter::BlockAxes> KernelEmitter::transposedAxes(Value root
 }
 
 // Vectors of one register: a block then fits into the registers.
-int64_t KernelEmitter::transposedLanes(Value root) {
+int64_t BlockTranspose::transposedLanes(Value root) {
   unsigned width =
       memoryType(cast<RankedTensorType>(root.getType()).getElementType()).getIntOrFloatBitWidth();
   return width > 32 ? vectorLanes * 32 / width : vectorLanes;
@@ -72,10 +72,10 @@ static int64_t elementsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   return count;
 }
 
-LogicalResult KernelEmitter::emitTranspose(Value root, const BlockAxes &axes) {
-  Nest nest = nestOver(results.front(), root);
+LogicalResult BlockTranspose::emitTranspose(Value root, const BlockAxes &axes) {
+  Nest nest = emitter.nestOver(results.front(), root);
   chooseUnitsOfTranspose(nest, axes);
-  declareUnits({{0, nest.unitLoops}});
+  emitter.distribution.declareUnits({{0, nest.unitLoops}});
   const Buffer &destination = results.front();
   Position position(destination.shape.size());
   if (!mayStream(root, axes))
@@ -90,7 +90,7 @@ LogicalResult KernelEmitter::emitTranspose(Value root, const BlockAxes &axes) {
   OpBuilder::InsertionGuard guard(builder);
   for (bool streamed : {true, false}) {
     builder.setInsertionPointToStart(streamed ? branch.thenBlock() : branch.elseBlock());
-    Scope scope(*this);
+    KernelEmitter::Scope scope(emitter);
     streams = streamed;
     LogicalResult emitted = emitTransposeLoops(nest, axes, 0, nest.units, position);
     streams = false;
@@ -102,7 +102,7 @@ LogicalResult KernelEmitter::emitTranspose(Value root, const BlockAxes &axes) {
   return success();
 }
 
-bool KernelEmitter::mayStream(Value root, const BlockAxes &axes) {
+bool BlockTranspose::mayStream(Value root, const BlockAxes &axes) {
   auto type = cast<RankedTensorType>(root.getType());
   int64_t element = memoryBytes(type.getElementType());
   int64_t line = transposedLanes(root) * element;
@@ -110,17 +110,17 @@ bool KernelEmitter::mayStream(Value root, const BlockAxes &axes) {
          elementsOf(type.getShape(), axes.columns) * element % kLineBytes == 0;
 }
 
-void KernelEmitter::stream(const Buffer &buffer, const Position &position, Value value) {
+void BlockTranspose::stream(const Buffer &buffer, const Position &position, Value value) {
   int64_t step;
   Value indices;
-  Value pointer = pointerAt(buffer, linearIndex(buffer, position, step, indices));
+  Value pointer = emitter.pointerAt(buffer, emitter.linearIndex(buffer, position, step, indices));
   LLVM::StoreOp::create(builder, loc, value, pointer, kLineBytes, /*isVolatile=*/false,
                         /*isNonTemporal=*/true);
 }
 
 // Loops over the axes that stay as they are, then over blocks.
-LogicalResult KernelEmitter::emitTransposeLoops(const Nest &nest, const BlockAxes &axes, int64_t next,
-                                                UnitRange units, Position &position) {
+LogicalResult BlockTranspose::emitTransposeLoops(const Nest &nest, const BlockAxes &axes, int64_t next,
+                                                 UnitRange units, Position &position) {
   if (next == int64_t(nest.shape.size()))
     return emitTransposeBlocks(nest, axes, units, position);
   if (llvm::is_contained(axes.rows, next) || llvm::is_contained(axes.columns, next))
@@ -129,18 +129,18 @@ LogicalResult KernelEmitter::emitTransposeLoops(const Nest &nest, const BlockAxe
     position[next] = {base, 0, nullptr};
     return emitTransposeLoops(nest, axes, next + 1, inside, position);
   };
-  if (hasUnitsInside(nest, next))
-    return overUnits(nest, next, units, at);
-  auto [lower, upper] = boundsOf(nest, next, units);
-  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
+  if (emitter.distribution.hasUnitsInside(nest, next))
+    return emitter.distribution.overUnits(nest, next, units, at);
+  auto [lower, upper] = emitter.distribution.boundsOf(nest, next, units);
+  return emitter.emitLoop(lower, upper, indexConstant(1), [&](Value base) { return at(base, units); });
 }
 
 // The axes that stay as they are, and strips of blocks. The last block of an axis overlaps the one before, so
 // a strip has both.
-void KernelEmitter::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
-  nest.units = {rangeBegin, rangeEnd};
+void BlockTranspose::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
+  nest.units = {emitter.rangeBegin, emitter.rangeEnd};
   nest.stripOfBlocks = transposedLanes(nest.roots.front()) * kBlocksAlongOperand;
-  if (isTooShort())
+  if (emitter.distribution.isTooShort())
     return;
   for (auto [axis, size] : llvm::enumerate(nest.shape))
     if (size != 1 && !llvm::is_contained(axes.rows, axis) && !llvm::is_contained(axes.columns, axis))
@@ -158,8 +158,8 @@ void KernelEmitter::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
 }
 
 // The last blocks of an axis overlap the ones before, which writes the same values again.
-LogicalResult KernelEmitter::emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
-                                                 const Position &outer) {
+LogicalResult BlockTranspose::emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
+                                                  const Position &outer) {
   Value root = nest.roots.front();
   const Buffer &destination = results.front();
   int64_t width = transposedLanes(root);
@@ -169,11 +169,11 @@ LogicalResult KernelEmitter::emitTransposeBlocks(const Nest &nest, const BlockAx
     return binary<arith::MinUIOp>(at, indexConstant(size - width));
   };
   Value step = indexConstant(width), strip = indexConstant(nest.stripOfBlocks);
-  auto [lower, upper] = boundsOf(nest, axes.rows, units);
-  return emitLoop(lower, upper, strip, [&](Value from) {
+  auto [lower, upper] = emitter.distribution.boundsOf(nest, axes.rows, units);
+  return emitter.emitLoop(lower, upper, strip, [&](Value from) {
     Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, strip), indexConstant(rows));
-    return emitLoop(indexConstant(0), indexConstant(columns), step, [&](Value column) {
-      return emitLoop(from, to, step, [&](Value row) {
+    return emitter.emitLoop(indexConstant(0), indexConstant(columns), step, [&](Value column) {
+      return emitter.emitLoop(from, to, step, [&](Value row) {
         return emitTransposeBlock(root, axes, outer, start(row, rows), start(column, columns));
       });
     });
@@ -188,8 +188,8 @@ static void setTogether(Position &position, ArrayRef<int64_t> axes, Index linear
 }
 
 // The same for axes that lie apart, but for those whose numbers in `order` follow each other.
-void KernelEmitter::setApart(Position &position, ArrayRef<int64_t> axes, Value linear,
-                             ArrayRef<int64_t> order) {
+void BlockTranspose::setApart(Position &position, ArrayRef<int64_t> axes, Value linear,
+                              ArrayRef<int64_t> order) {
   ArrayRef<int64_t> shape = results.front().shape;
   while (!axes.empty()) {
     size_t together = 1;
@@ -205,8 +205,8 @@ void KernelEmitter::setApart(Position &position, ArrayRef<int64_t> axes, Value l
   }
 }
 
-LogicalResult KernelEmitter::emitTransposeBlock(Value root, const BlockAxes &axes, const Position &outer,
-                                                Value row, Value column) {
+LogicalResult BlockTranspose::emitTransposeBlock(Value root, const BlockAxes &axes, const Position &outer,
+                                                 Value row, Value column) {
   auto generic = root.getDefiningOp<linalg::GenericOp>();
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
   const Buffer &source = buffers.find(generic.getDpsInputs()[0])->second;
@@ -217,15 +217,15 @@ LogicalResult KernelEmitter::emitTransposeBlock(Value root, const BlockAxes &axe
     inOperand[cast<AffineDimExpr>(expr).getPosition()] = axis;
   auto inResult = llvm::to_vector(llvm::seq<int64_t>(0, inOperand.size()));
   int64_t width = transposedLanes(root);
-  WithLanes vectorCode(*this, width, nullptr);
+  KernelEmitter::WithLanes vectorCode(emitter, width, nullptr);
   SmallVector<Value> rows;
   for (int64_t i = 0; i < width; ++i) {
     Position from(outer);
     setApart(from, axes.columns, binary<arith::AddIOp>(column, indexConstant(i)), inOperand);
     setTogether(from, axes.rows, {row, 1, nullptr}, indexConstant(0));
-    rows.push_back(toMemory(load(source, apply(map, from))));
+    rows.push_back(emitter.toMemory(emitter.load(source, emitter.apply(map, from))));
   }
-  transposeInRegisters(rows);
+  emitter.registerTranspose.transposeInRegisters(rows);
   for (int64_t i = 0; i < width; ++i) {
     Position to(outer);
     setApart(to, axes.rows, binary<arith::AddIOp>(row, indexConstant(i)), inResult);
@@ -233,7 +233,7 @@ LogicalResult KernelEmitter::emitTransposeBlock(Value root, const BlockAxes &axe
     if (streams)
       stream(destination, to, rows[i]);
     else
-      store(destination, to, fromMemory(rows[i], destination.element));
+      emitter.store(destination, to, emitter.fromMemory(rows[i], destination.element));
   }
   return success();
 }

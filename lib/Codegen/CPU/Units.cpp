@@ -34,7 +34,7 @@ static int64_t picosecondsOfStep(linalg::GenericOp generic) {
 
 // What is stored, the steps of each operation, and what contractions read, which takes longer than the steps
 // where there are few rows: picoseconds of one and how many, product by product.
-SmallVector<KernelEmitter::Cost> KernelEmitter::costs() {
+SmallVector<WorkDistribution::Cost> WorkDistribution::costs() {
   constexpr int64_t ofResult = 200, ofByte = 12;
   SmallVector<Cost> all;
   for (const Buffer &result : results) {
@@ -45,7 +45,7 @@ SmallVector<KernelEmitter::Cost> KernelEmitter::costs() {
   for (linalg::GenericOp generic : kernel.getBody().getOps<linalg::GenericOp>()) {
     SmallVector<int64_t> ranges = generic.getStaticLoopRanges();
     auto multiply = [&](Cost &cost, unsigned dim) {
-      Value known = ShapedType::isDynamic(ranges[dim]) ? loopSize(generic, dim) : Value();
+      Value known = ShapedType::isDynamic(ranges[dim]) ? emitter.loopSize(generic, dim) : Value();
       if (known || !ShapedType::isDynamic(ranges[dim]))
         cost.multiply(ranges[dim], known);
     };
@@ -64,7 +64,7 @@ SmallVector<KernelEmitter::Cost> KernelEmitter::costs() {
   return all;
 }
 
-void KernelEmitter::Cost::multiply(int64_t size, Value known) {
+void WorkDistribution::Cost::multiply(int64_t size, Value known) {
   if (ShapedType::isDynamic(size)) {
     sizes.push_back(known);
     return;
@@ -72,7 +72,7 @@ void KernelEmitter::Cost::multiply(int64_t size, Value known) {
   picoseconds = std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(picoseconds, size), kMostPicoseconds);
 }
 
-Value KernelEmitter::estimatedNanoseconds() {
+Value WorkDistribution::estimatedNanoseconds() {
   Value sum = indexConstant(0);
   for (const Cost &cost : costs()) {
     Value own = indexConstant(cost.picoseconds);
@@ -84,7 +84,7 @@ Value KernelEmitter::estimatedNanoseconds() {
 }
 
 // None if only the run knows some size.
-std::optional<int64_t> KernelEmitter::knownNanoseconds() {
+std::optional<int64_t> WorkDistribution::knownNanoseconds() {
   int64_t sum = 0;
   for (const Cost &cost : costs()) {
     if (!cost.sizes.empty())
@@ -95,14 +95,14 @@ std::optional<int64_t> KernelEmitter::knownNanoseconds() {
 }
 
 // Whether the program says that the kernel is too short for threads.
-bool KernelEmitter::isTooShort() {
+bool WorkDistribution::isTooShort() {
   std::optional<int64_t> known = knownNanoseconds();
   return known && *known < tiles.shortNanoseconds;
 }
 
 // The loops over the first axes, until there are enough units; returns how many there are of known size, at
 // most kEnoughUnits.
-int64_t KernelEmitter::addUnitLoops(Nest &nest, int64_t axes) {
+int64_t WorkDistribution::addUnitLoops(Nest &nest, int64_t axes) {
   int64_t count = 1;
   for (int64_t axis = 0; axis < axes && count < kEnoughUnits; ++axis)
     if (nest.shape[axis] != 1) {
@@ -113,14 +113,14 @@ int64_t KernelEmitter::addUnitLoops(Nest &nest, int64_t axes) {
 }
 
 // The outermost loops, and parts of the vectors' loop where there would be too few units.
-void KernelEmitter::chooseUnits(Nest &nest) {
-  nest.units = {rangeBegin, rangeEnd};
-  nest.columns = nest.blocked ? blockColumns(nest) : 0;
+void WorkDistribution::chooseUnits(Nest &nest) {
+  nest.units = {emitter.rangeBegin, emitter.rangeEnd};
+  nest.columns = nest.blocked ? emitter.blockEmitter.blockColumns(nest) : 0;
   if (isTooShort())
     return;
   if (nest.blocked)
     return chooseUnitsOfBlocks(nest);
-  int64_t laneAxis = nest.vectorize ? laneAxisOf(nest) : -1;
+  int64_t laneAxis = nest.vectorize ? emitter.laneAxisOf(nest) : -1;
   int64_t count = addUnitLoops(nest, laneAxis < 0 ? nest.shape.size() : laneAxis);
   if (laneAxis < 0 || count >= kEnoughUnits)
     return;
@@ -137,13 +137,13 @@ void KernelEmitter::chooseUnits(Nest &nest) {
 }
 
 // All elements as one axis.
-void KernelEmitter::chooseFlatUnits(Nest &nest) {
-  nest.units = {rangeBegin, rangeEnd};
+void WorkDistribution::chooseFlatUnits(Nest &nest) {
+  nest.units = {emitter.rangeBegin, emitter.rangeEnd};
   if (!isTooShort())
     nest.unitLoops = {{llvm::to_vector(llvm::seq<int64_t>(0, nest.shape.size())), tiles.unitElements}};
 }
 
-void KernelEmitter::flatten(Nest &nest) {
+void WorkDistribution::flatten(Nest &nest) {
   auto axes = llvm::to_vector(llvm::seq<int64_t>(0, nest.shape.size()));
   nest.sizes = {elementsAlong(nest, axes)};
   nest.shape = {ShapedType::kDynamic};
@@ -152,9 +152,9 @@ void KernelEmitter::flatten(Nest &nest) {
 }
 
 // Columns of a block: as many as stay in the cache, fewer where there would be too few units.
-int64_t KernelEmitter::columnsOfUnit(const Nest &nest, int64_t units) {
-  int64_t columns = nest.shape[laneAxisOf(nest)], tile = nest.vectors * vectorLanes;
-  int64_t depth = reducedSize(nest.roots), cached = blockColumns(nest);
+int64_t WorkDistribution::columnsOfUnit(const Nest &nest, int64_t units) {
+  int64_t columns = nest.shape[emitter.laneAxisOf(nest)], tile = nest.vectors * vectorLanes;
+  int64_t depth = reducedSize(nest.roots), cached = emitter.blockEmitter.blockColumns(nest);
   int64_t rows = std::clamp<int64_t>(sizeOrOne(nest.rowCount()), 1, nest.rows);
   int64_t least = llvm::divideCeil(tiles.tileSteps, rows * (depth ? depth : kUsualDepth));
   int64_t parts = llvm::divideCeil(kEnoughTiles, std::max<int64_t>(units, 1));
@@ -164,8 +164,8 @@ int64_t KernelEmitter::columnsOfUnit(const Nest &nest, int64_t units) {
 }
 
 // Batches, blocks of columns, and tiles of rows.
-void KernelEmitter::chooseUnitsOfBlocks(Nest &nest) {
-  int64_t laneAxis = laneAxisOf(nest), count = 1;
+void WorkDistribution::chooseUnitsOfBlocks(Nest &nest) {
+  int64_t laneAxis = emitter.laneAxisOf(nest), count = 1;
   for (int64_t axis = 0; axis < laneAxis; ++axis)
     if (nest.shape[axis] != 1 && !llvm::is_contained(nest.rowAxes, axis)) {
       nest.unitLoops.push_back({{axis}, 1});
@@ -181,24 +181,24 @@ void KernelEmitter::chooseUnitsOfBlocks(Nest &nest) {
     nest.unitLoops.push_back({nest.rowAxes, nest.rows});
 }
 
-void KernelEmitter::chooseUnitsOfRows(Nest &rows) {
-  rows.units = {rangeBegin, rangeEnd};
+void WorkDistribution::chooseUnitsOfRows(Nest &rows) {
+  rows.units = {emitter.rangeBegin, emitter.rangeEnd};
   if (!isTooShort())
     addUnitLoops(rows, rows.shape.size());
 }
 
-void KernelEmitter::declareUnits(ArrayRef<UnitSpace> spaces) {
+void WorkDistribution::declareUnits(ArrayRef<UnitSpace> spaces) {
   function->setAttr(kUnitsAttr, unitsToAttribute(builder.getContext(), spaces));
 }
 
-Value KernelEmitter::elementsAlong(const Nest &nest, ArrayRef<int64_t> axes) {
+Value WorkDistribution::elementsAlong(const Nest &nest, ArrayRef<int64_t> axes) {
   Value count = indexConstant(1);
   for (int64_t axis : axes)
     count = binary<arith::MulIOp>(count, nest.sizes[axis]);
   return count;
 }
 
-Value KernelEmitter::unitsFrom(const Nest &nest, unsigned loop) {
+Value WorkDistribution::unitsFrom(const Nest &nest, unsigned loop) {
   Value count = indexConstant(1);
   for (const UnitLoop &inner : ArrayRef(nest.unitLoops).drop_front(loop))
     count = binary<arith::MulIOp>(
@@ -206,26 +206,26 @@ Value KernelEmitter::unitsFrom(const Nest &nest, unsigned loop) {
   return count;
 }
 
-std::optional<unsigned> KernelEmitter::unitLoopOf(const Nest &nest, int64_t axis) {
+std::optional<unsigned> WorkDistribution::unitLoopOf(const Nest &nest, int64_t axis) {
   for (auto [number, loop] : llvm::enumerate(nest.unitLoops))
     if (loop.axes.front() == axis)
       return number;
   return std::nullopt;
 }
 
-bool KernelEmitter::hasUnitsInside(const Nest &nest, int64_t axis) {
+bool WorkDistribution::hasUnitsInside(const Nest &nest, int64_t axis) {
   std::optional<unsigned> number = unitLoopOf(nest, axis);
   return number && *number + 1 < nest.unitLoops.size();
 }
 
 // Over the iterations of a loop with others inside that have units, with the part of each that the units are.
-LogicalResult KernelEmitter::overUnits(const Nest &nest, int64_t axis, UnitRange units,
-                                       function_ref<LogicalResult(Value, UnitRange)> body) {
+LogicalResult WorkDistribution::overUnits(const Nest &nest, int64_t axis, UnitRange units,
+                                          function_ref<LogicalResult(Value, UnitRange)> body) {
   // Where an axis inside is empty there are no units at all.
   Value inside = binary<arith::MaxUIOp>(unitsFrom(nest, *unitLoopOf(nest, axis) + 1), indexConstant(1));
   Value from = binary<arith::DivUIOp>(units.begin, inside);
   Value to = binary<arith::CeilDivUIOp>(units.end, inside);
-  return emitLoop(from, to, indexConstant(1), [&](Value index) {
+  return emitter.emitLoop(from, to, indexConstant(1), [&](Value index) {
     Value first = binary<arith::MulIOp>(index, inside);
     Value begin = binary<arith::SubIOp>(binary<arith::MaxUIOp>(units.begin, first), first);
     Value left = binary<arith::SubIOp>(units.end, first);
@@ -234,7 +234,8 @@ LogicalResult KernelEmitter::overUnits(const Nest &nest, int64_t axis, UnitRange
 }
 
 // Bounds of a loop inside which no loop has units.
-std::pair<Value, Value> KernelEmitter::boundsOf(const Nest &nest, ArrayRef<int64_t> axes, UnitRange units) {
+std::pair<Value, Value> WorkDistribution::boundsOf(const Nest &nest, ArrayRef<int64_t> axes,
+                                                   UnitRange units) {
   if (axes.front() == nest.range.axis)
     return {nest.range.lower, nest.range.upper};
   Value size = elementsAlong(nest, axes);

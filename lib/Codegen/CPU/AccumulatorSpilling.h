@@ -1,0 +1,31 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Accumulators of several contractions of one tile, kept on the stack so that they take no registers in the
+// K loop of the next.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_ACCUMULATORSPILLING_H
+#define ADJOINT_LIB_CODEGEN_CPU_ACCUMULATORSPILLING_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class AccumulatorSpilling : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  using TileSums = SmallVector<std::pair<Value, SmallVector<Position>>>;
+  LogicalResult evaluateSums(ValueRange roots, ArrayRef<Position> positions);
+  Value reload(Value value);
+
+private:
+  void collectSums(Value tensor, ArrayRef<Position> positions, TileSums &sums);
+  void spill(Value tensor, ArrayRef<Position> positions, unsigned number);
+
+  std::map<std::tuple<unsigned, const void *, int64_t>, Value> spillSlots;
+  DenseMap<Value, Value> spilled; // accumulators that wait on the stack, by the value that was stored
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_ACCUMULATORSPILLING_H

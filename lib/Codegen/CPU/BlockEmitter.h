@@ -1,0 +1,33 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions: tiles of rows and vectors that stay in registers over the whole reduction.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_BLOCKEMITTER_H
+#define ADJOINT_LIB_CODEGEN_CPU_BLOCKEMITTER_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class BlockEmitter : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  void chooseBlock(Nest &nest);
+  int64_t blockColumns(const Nest &nest);
+  Position rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset, int64_t aligned);
+  void recordDepth(ValueRange roots);
+  LogicalResult emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units, Store store);
+  LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer, Store inRows);
+
+private:
+  SmallVector<int64_t> rowAxesOf(const Nest &nest, int64_t laneAxis);
+  std::pair<Value, Value> evenTiles(const Nest &nest, int64_t size, Value count);
+  LogicalResult emitBlocks(const Nest &nest, const Position &outer, UnitRange units, Store store);
+  LogicalResult emitBlock(const Nest &nest, const Position &outer, std::pair<Value, Value> columns,
+                          UnitRange units, Store store);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_BLOCKEMITTER_H

@@ -1,0 +1,41 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels that only transpose: square blocks in registers, stores that bypass the caches.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_BLOCKTRANSPOSE_H
+#define ADJOINT_LIB_CODEGEN_CPU_BLOCKTRANSPOSE_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class BlockTranspose : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  /// Axes of the result, the fastest last: rows are contiguous in the operand, columns in the result.
+  struct BlockAxes {
+    SmallVector<int64_t> rows, columns;
+  };
+  std::optional<BlockAxes> transposedAxes(Value root);
+  LogicalResult emitTranspose(Value root, const BlockAxes &axes);
+
+private:
+  int64_t transposedLanes(Value root);
+  bool mayStream(Value root, const BlockAxes &axes);
+  void chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes);
+  LogicalResult emitTransposeLoops(const Nest &nest, const BlockAxes &axes, int64_t next, UnitRange units,
+                                   Position &position);
+  LogicalResult emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
+                                    const Position &outer);
+  LogicalResult emitTransposeBlock(Value root, const BlockAxes &axes, const Position &outer, Value row,
+                                   Value column);
+  void setApart(Position &position, ArrayRef<int64_t> axes, Value linear, ArrayRef<int64_t> order);
+  void stream(const Buffer &buffer, const Position &position, Value value);
+
+  bool streams = false; // blocks of a transposition bypass the caches
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_BLOCKTRANSPOSE_H

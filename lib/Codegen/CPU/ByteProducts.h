@@ -1,0 +1,56 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions of i8 by instructions that multiply and add four elements along K.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_BYTEPRODUCTS_H
+#define ADJOINT_LIB_CODEGEN_CPU_BYTEPRODUCTS_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class ByteProducts : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  /// A contraction of i8. The operand of the rows is the same in all lanes; that of the columns is not.
+  struct ByteProduct {
+    OpOperand *rows = nullptr, *columns = nullptr;
+    unsigned depthLoop = 0;
+    int64_t depth = 0;
+    bool copiesRows = false; // they are not contiguous along the depth
+  };
+  void chooseByteProducts(const Nest &nest, unsigned columnLoop);
+  FailureOr<SmallVector<Value>> byteChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                          ArrayRef<Value> start);
+  FailureOr<SmallVector<Value>> addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
+  void hoistRowSums(const Nest &nest, ArrayRef<Position> positions);
+  Value groupAt(const Buffer &buffer, Position position, int64_t depthAxis);
+  void fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value start,
+                      Value end);
+  int64_t scratchForRows(const Nest &nest);
+  LogicalResult overRowChunks(const Nest &nest, const Position &outer, Value lower, Value upper,
+                              function_ref<LogicalResult(Value, Value)> body);
+  DenseMap<Operation *, ByteProduct> byteProducts; // of the nest that is being emitted
+  DenseMap<OpOperand *, Buffer> copiedRows;        // rows of i8, contiguous along K: [row, depth]
+
+private:
+  std::optional<ByteProduct> byteProductOf(linalg::GenericOp generic, const Nest &nest, unsigned columnLoop);
+  Value callByteProduct(Value sum, Value unsignedBytes, Value signedBytes);
+  Value byteGroup(linalg::GenericOp generic, OpOperand *operand, ArrayRef<Index> loops);
+  Key rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops);
+  void sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
+  Value joinBytes(ArrayRef<Value> bytes);
+  Value biasBytes(Value groups);
+  Value loadGroups(const Buffer &buffer, Position position);
+  void packBytesTransposed(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
+                           Value column, Value end);
+  void storeGroup(const PackedOperand &packed, Value number, Value column, Value group);
+  int64_t copiedRowsOf(const Nest &nest, int64_t depth);
+  void copyRows(const ByteProduct &product, const Buffer &target, const Nest &nest, const Position &outer,
+                Value lower, Value upper);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_BYTEPRODUCTS_H

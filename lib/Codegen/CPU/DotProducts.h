@@ -1,0 +1,28 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions of bf16 by instructions that multiply and add pairs along K.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_DOTPRODUCTS_H
+#define ADJOINT_LIB_CODEGEN_CPU_DOTPRODUCTS_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class DotProducts : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  /// Elements along K that a lane of the contraction's instruction multiplies: 2 of bf16, 4 of i8, else 1.
+  int64_t groupSize(linalg::GenericOp generic);
+  Buffer inPairs(Buffer buffer);
+  Value joinPair(Value low, Value high);
+  FailureOr<SmallVector<Value>> addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
+
+private:
+  FailureOr<Value> pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_DOTPRODUCTS_H

@@ -1,0 +1,28 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The largest or smallest element of a range, by whole vectors.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_MINMAXREDUCTION_H
+#define ADJOINT_LIB_CODEGEN_CPU_MINMAXREDUCTION_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class MinMaxReduction : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  struct Range {
+    Value lower, upper, step;
+  };
+  bool isPlainExtreme(linalg::GenericOp generic);
+  /// The largest or smallest element of the range, whole rows of lanes; `exactly` emits the code that decides
+  /// about NaN and zeros.
+  FailureOr<Value> extremeOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
+                                  Value start, llvm::function_ref<FailureOr<Value>()> exactly);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_MINMAXREDUCTION_H

@@ -1,0 +1,47 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operands of contractions in the order in which tiles read them.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_OPERANDPACKING_H
+#define ADJOINT_LIB_CODEGEN_CPU_OPERANDPACKING_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class OperandPacking : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  SmallVector<PackedOperand> packedOperandsOf(const Nest &nest, int64_t columns);
+  Value scratch(Type memory, int64_t elements);
+  Value loadPacked(const PackedOperand &packed, ArrayRef<Index> loops);
+  void fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value);
+  bool canFill(const PackedOperand &packed);
+  FailureOr<Value> emitFillingTile(const Nest &nest, Value lower, Value upper, const Position &outer,
+                                   std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
+                                   Store store);
+  void pack(PackedOperand &packed, const Position &outer, Value start, Value end);
+  Value pointerToPacked(const PackedOperand &packed, Value depth, Value column);
+  Position operandPosition(const PackedOperand &packed, const Position &outer, Index depth, Index column);
+  std::optional<PackedOperand> packingOfCopy(Value root);
+  void emitPacking(const PackedOperand &packed);
+  Value lanesBelow(Value count);
+  DenseMap<OpOperand *, PackedOperand> packedOperands;
+
+private:
+  std::optional<PackedOperand> packingOf(OpOperand *operand, unsigned depthLoop, const Nest &nest);
+  Value packedIndex(const PackedOperand &packed, Value depth, Value column);
+  Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);
+  bool canFetchAhead(const PackedOperand &packed);
+  void fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value start,
+                  Value end);
+  void packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value depth,
+                    Value column, Value end);
+  void packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer, Value depth,
+                      Value column, Value end);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_OPERANDPACKING_H

@@ -1,0 +1,47 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Operands that are contiguous along K, transposed in registers where tiles read them.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_REGISTERTRANSPOSE_H
+#define ADJOINT_LIB_CODEGEN_CPU_REGISTERTRANSPOSE_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class RegisterTranspose : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  /// Vectors of columns by operand and position.
+  using TransposedBlocks = std::map<std::pair<OpOperand *, std::vector<Index>>, Value>;
+  bool isContiguous(Value tensor);
+  bool isContiguousAlongK(OpOperand *operand, unsigned columnLoop);
+  SmallVector<OpOperand *> operandsToTranspose(linalg::GenericOp generic, ArrayRef<Index> loops);
+  int64_t mostTransposedVectors(const Nest &nest, unsigned columnLoop);
+  Value transposedValue(OpOperand *operand, ArrayRef<Index> loops);
+  FailureOr<SmallVector<Value>> transposedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                                ArrayRef<Value> start, Value lower, Value upper);
+  void transposeInRegisters(SmallVectorImpl<Value> &rows);
+
+private:
+  LogicalResult transposeBlock(OpOperand *operand, ArrayRef<Index> loops, ArrayRef<Value> steps,
+                               Value active);
+  LogicalResult transposeOperands(linalg::GenericOp generic, ArrayRef<Index> loops, ArrayRef<Value> steps,
+                                  Value active);
+  FailureOr<SmallVector<Value>> transposedSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                                ValueRange sums, Value first, int64_t count);
+  bool canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
+  FailureOr<SmallVector<Value>> transposedInTurns(linalg::GenericOp generic,
+                                                  ArrayRef<SmallVector<Index>> loops, ValueRange sums,
+                                                  Value lower, Value upper);
+  FailureOr<SmallVector<Value>> transposedTogether(linalg::GenericOp generic,
+                                                   ArrayRef<SmallVector<Index>> loops, ValueRange sums,
+                                                   Value lower, Value upper);
+
+  TransposedBlocks transposed; // of the chain that is being emitted
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_REGISTERTRANSPOSE_H

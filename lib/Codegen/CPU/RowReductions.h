@@ -1,0 +1,33 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Sums over the lanes of short rows, as many rows together as a vector has lanes.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_ROWREDUCTIONS_H
+#define ADJOINT_LIB_CODEGEN_CPU_ROWREDUCTIONS_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class RowReductions : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  bool sumsRowsTogether(linalg::GenericOp generic);
+  FailureOr<Value> reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity);
+
+private:
+  FailureOr<Value> reduceColumns(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity);
+  bool rowsAreNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size);
+  FailureOr<SmallVector<Value>> lanesOfRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                            int64_t size);
+  FailureOr<SmallVector<Value>> lanesOfNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                  Value identity, int64_t size);
+  FailureOr<Value> lanesOfRow(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value row,
+                              int64_t size);
+  Value joinLanes(Operation *join, SmallVector<Value> vectors, int64_t width);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_ROWREDUCTIONS_H

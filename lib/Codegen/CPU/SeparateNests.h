@@ -1,0 +1,35 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Results that have loop nests of their own.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_SEPARATENESTS_H
+#define ADJOINT_LIB_CODEGEN_CPU_SEPARATENESTS_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class SeparateNests : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  struct SeparateResult {
+    Value root;
+    Nest nest;
+    UnitSpace space;
+  };
+  LogicalResult emitSeparately(ValueRange roots);
+  LogicalResult emitRange(Value root, const Buffer &destination, const AxisRange &range);
+  Value numberOf(OpFoldResult number);
+
+private:
+  int64_t dividedAxis(Value root, ArrayRef<int64_t> shape);
+  SeparateResult nestOfResult(Value root, unsigned number);
+  LogicalResult emitNestOfResult(SeparateResult &separate, const Buffer &destination);
+  LogicalResult emitIfAny(SeparateResult &separate, const Buffer &destination);
+  UnitRange unitsBehind(Value before, Value count);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_SEPARATENESTS_H

@@ -1,0 +1,28 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Contractions of few rows and sums of columns whose large operand is read once, in long pieces of its
+// rows.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_STREAMEDREDUCTIONS_H
+#define ADJOINT_LIB_CODEGEN_CPU_STREAMEDREDUCTIONS_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class StreamedReductions : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  int64_t streamedColumns(linalg::GenericOp generic);
+  LogicalResult emitStreamedReduction(linalg::GenericOp generic, Buffer &result, UnitRange units);
+
+private:
+  LogicalResult startChains(linalg::GenericOp generic, const Buffer &result, ArrayRef<Position> positions);
+  LogicalResult streamSteps(linalg::GenericOp generic, const Buffer &result, ArrayRef<Position> positions,
+                            Value first, int64_t count);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_STREAMEDREDUCTIONS_H
