@@ -74,12 +74,12 @@ LogicalResult KernelEmitter::evaluateMissing(Value tensor, ArrayRef<Position> mi
   for (const Position &position : missing) {
     if (known(tensor, position))
       continue;
-    FailureOr<Value> value = loadSaved(tensor, position);
+    FailureOr<Value> value = rowCache.loadSaved(tensor, position);
     if (!*value)
       value = compute(tensor, position);
     if (failed(value))
       return failure();
-    storeSaved(tensor, position, *value);
+    rowCache.storeSaved(tensor, position, *value);
     remember(tensor, position, *value);
   }
   return success();

@@ -40,11 +40,11 @@ static bool isBroadcastElementwise(linalg::GenericOp generic) {
 
 // Whether a loop over all elements of the nest fills more lanes than one along its last axis, and the
 // operands of the value can be found from the number of an element.
-bool KernelEmitter::isFlatBroadcast(Value root, const Nest &nest) {
-  int64_t axis = laneAxisOf(nest);
+bool FlatBroadcast::isFlatBroadcast(Value root, const Nest &nest) {
+  int64_t axis = emitter.laneAxisOf(nest);
   if (axis < 0 || ShapedType::isDynamic(nest.shape[axis]) || nest.shape[axis] > vectorLanes / 2)
     return false;
-  return isFlat(root, isBroadcastElementwise);
+  return emitter.isFlat(root, isBroadcastElementwise);
 }
 
 // Calculates with the numbers of elements: scalars of type index, or vectors, of 32 bits where those are
@@ -95,7 +95,7 @@ private:
 
 // The number of the operand's element for an element of the generic, both counted over all axes. Neighbouring
 // axes that the operand has are one digit of that number.
-Position KernelEmitter::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
+Position FlatBroadcast::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
   auto generic = cast<linalg::GenericOp>(input->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(input);
   SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
@@ -103,7 +103,7 @@ Position KernelEmitter::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
     return Position(loops);
   const Index &number = loops.front();
   bool isVector = number.lanes || (lanes > 1 && number.step != 0);
-  Numbers numbers(builder, loc, isVector ? laneVector(number) : number.base, llvm::product_of(sizes));
+  Numbers numbers(builder, loc, isVector ? emitter.laneVector(number) : number.base, llvm::product_of(sizes));
   auto isKept = [&](int64_t dim) { return sizes[dim] == 1 || map.isFunctionOfDim(dim); };
   Value sum;
   int64_t inner = 1, stride = 1; // elements of the generic and of the operand behind the axis
@@ -128,6 +128,6 @@ Position KernelEmitter::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
 
 Position KernelEmitter::positionOf(OpOperand *input, ArrayRef<Index> loops) {
   if (flat)
-    return flatPosition(input, loops);
+    return flatBroadcast.flatPosition(input, loops);
   return apply(cast<linalg::GenericOp>(input->getOwner()).getMatchingIndexingMap(input), loops);
 }

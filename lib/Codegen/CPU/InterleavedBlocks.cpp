@@ -27,7 +27,7 @@ int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef
   int64_t most = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
   int64_t blocks = llvm::bit_floor(uint64_t(most));
   int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getLength();
-  if (auto found = emitter.partialSums.find(generic); found != emitter.partialSums.end())
+  if (auto found = emitter.partials.partialSums.find(generic); found != emitter.partials.partialSums.end())
     total = found->second.length;
   return !ShapedType::isDynamic(total) && total < blocks * length ? 1 : blocks;
 }

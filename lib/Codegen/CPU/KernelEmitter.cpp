@@ -81,11 +81,11 @@ LogicalResult KernelEmitter::bindSizes() {
 FailureOr<int64_t> KernelEmitter::emitSizesOfPartialReductions() {
   if (failed(bindSizes()))
     return failure();
-  auto sums = divisibleSums(kernel.getBody().front().getTerminator()->getOperands());
+  auto sums = partials.divisibleSums(kernel.getBody().front().getTerminator()->getOperands());
   if (sums.empty())
     return 0;
-  func::ReturnOp::create(builder, loc, emitPartialSizes(sums));
-  return threadsForPartials(sums);
+  func::ReturnOp::create(builder, loc, partials.emitPartialSizes(sums));
+  return partials.threadsForPartials(sums);
 }
 
 LogicalResult KernelEmitter::emitNanoseconds() {
@@ -286,10 +286,10 @@ static int64_t straightElements(KernelOp kernel, ArrayRef<int64_t> shape, int64_
 LogicalResult KernelEmitter::emitRoots() {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   if (work != Work::all) {
-    auto sums = divisibleSums(roots);
-    placePartialSums(sums, partialMemory);
+    auto sums = partials.divisibleSums(roots);
+    partials.placePartialSums(sums, partialMemory);
     if (work == Work::partial)
-      return emitPartialReductions(sums);
+      return partials.emitPartialReductions(sums);
   }
   if (roots.size() == 1) {
     if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(roots.front()))
@@ -306,7 +306,7 @@ LogicalResult KernelEmitter::emitRoots() {
   Nest nest = nestOver(results[*space], roots);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
   flat = oneShape && llvm::all_of(roots, [&](Value root) {
-           return isFlat(root, isPointwise) || isFlatBroadcast(root, nest);
+           return isFlat(root, isPointwise) || flatBroadcast.isFlatBroadcast(root, nest);
          });
   if (flat) {
     int64_t count = straightElements(kernel, nest.shape, vectorLanes);
@@ -322,7 +322,7 @@ LogicalResult KernelEmitter::emitRoots() {
       return dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
     });
     if (!oneShape || (hasRows && laneAxisOf(nest) >= 0 && !lanesAreSummed))
-      return emitRows(roots, *space);
+      return rowEmitter.emitRows(roots, *space);
     nest.vectorize = !sumsLanesAlong(roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
     if (!lanesAreSummed && work != Work::merge)
       blockEmitter.chooseBlock(nest);

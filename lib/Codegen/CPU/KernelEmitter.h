@@ -13,12 +13,16 @@
 #include "BlockTranspose.h"
 #include "ByteProducts.h"
 #include "DotProducts.h"
+#include "FlatBroadcast.h"
 #include "InsertEmitter.h"
 #include "InterleavedBlocks.h"
 #include "MinMaxReduction.h"
 #include "OperandPacking.h"
+#include "PartialReductions.h"
 #include "Prefetcher.h"
 #include "RegisterTranspose.h"
+#include "RowCache.h"
+#include "RowEmitter.h"
 #include "RowReductions.h"
 #include "ScanEmitter.h"
 #include "SeparateNests.h"
@@ -89,10 +93,6 @@ protected:
   bool isFlat(Value root, function_ref<bool(linalg::GenericOp)> isOfKind);
   std::optional<unsigned> rowSpaceOf(ValueRange roots);
 
-  // --- FlatBroadcast.cpp: elementwise kernels over short last axes
-  bool isFlatBroadcast(Value root, const Nest &nest);
-  Position flatPosition(OpOperand *input, ArrayRef<Index> loops);
-
   Nest nestOver(const Buffer &buffer, ValueRange roots);
   RowRoots splitByRow(ValueRange roots, ArrayRef<int64_t> space);
   int64_t laneAxisOf(const Nest &nest);
@@ -105,26 +105,9 @@ protected:
   LogicalResult storeRoots(ValueRange roots, ArrayRef<Buffer> buffers, ArrayRef<Position> positions);
   virtual void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);
 
-  // --- Rows.cpp: nests whose rows have values of their own
-  LogicalResult emitRows(ValueRange roots, unsigned space);
-  int64_t rowsTogether(ValueRange roots, const Nest &space);
-  LogicalResult emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows);
   LogicalResult storePerRow(ArrayRef<Value> roots, ArrayRef<Buffer> destinations, ArrayRef<Position> rows);
 
-  // --- SaveRow.cpp: values of a row that several loops along it need
-  struct SavedRow {
-    Value pointer;
-    bool stored = false; // by the loop that is being emitted
-    bool filled = false; // by a loop before
-  };
   static bool isExpensive(linalg::GenericOp generic);
-  void chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any);
-  void collectPass(Value tensor, const Position &position, Visited &visited, SmallVectorImpl<Value> &values,
-                   SmallVectorImpl<std::pair<Value, Position>> &reductions);
-  virtual Value loadSaved(Value tensor, const Position &position);
-  virtual void storeSaved(Value tensor, const Position &position, Value value);
-  virtual void endPass();
-  bool isOnRow(const Position &position);
 
   // --- Hoist.cpp: what loops that are still to be made will need in every iteration
   LogicalResult hoist(Value tensor, const Position &position, Visited &visited);
@@ -188,22 +171,10 @@ protected:
                                      Value lower, Value upper, int64_t lanes);
   Value withoutAbsentLanes(Value sum, Value size);
   bool isDivisible(linalg::GenericOp generic);
-  int64_t blocksOfPartial(linalg::GenericOp generic);
-  int64_t tilesOfResult(const Nest &nest);
-  bool isReadInPlace(OpOperand &operand, const Nest &nest);
-  bool isDeep(const Nest &nest);
-  int64_t threadsForPartials(ArrayRef<linalg::GenericOp> sums);
-  SmallVector<linalg::GenericOp> divisibleSums(ValueRange roots);
-  Value placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch);
   Value reducedTotal(linalg::GenericOp generic);
   virtual FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
                                                     ArrayRef<Position> positions, BlockCode block,
                                                     int64_t blocksTogether);
-  LogicalResult emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result, UnitRange units);
-  Value placeOfPartial(const PartialSums &partial, const Buffer &result);
-  LogicalResult emitPartialReduction(linalg::GenericOp generic, UnitRange units);
-  LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> sums);
-  SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> sums);
 
   // PairwiseTree.cpp
   class WaitingResults;
@@ -292,11 +263,7 @@ protected:
   Value rangeBegin, rangeEnd;
   Work work = Work::all;
   Value partialMemory;
-  DenseMap<Operation *, PartialSums> partialSums;
   llvm::SmallPtrSet<Operation *, 2> recorded; // contractions whose use of permissions has been reported
-  Position savedRow;                          // the row that `saved` belongs to
-  llvm::MapVector<Value, SavedRow> saved;     // empty outside of rows
-  int64_t passesLeft = 0;                     // sums along the row that are still to be made
   std::map<int64_t, Value> constants;         // index constants, in the entry block
   DenseMap<int64_t, Value> laneCounts;        // 0, 1, 2, … by number of lanes, in the entry block
   SmallVector<std::map<Key, Value>> caches;
@@ -337,6 +304,14 @@ protected:
   SeparateNests separateNests{*this};
   MinMaxReduction minMax{*this};
   BlockEmitter blockEmitter{*this};
+  friend class RowCache;
+  friend class FlatBroadcast;
+  friend class PartialReductions;
+  friend class RowEmitter;
+  RowCache rowCache{*this};
+  FlatBroadcast flatBroadcast{*this};
+  PartialReductions partials{*this};
+  RowEmitter rowEmitter{*this};
 };
 
 /// Whether something that `root` is computed from satisfies the predicate.

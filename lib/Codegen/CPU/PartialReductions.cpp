@@ -41,7 +41,7 @@ bool KernelEmitter::isDivisible(linalg::GenericOp generic) {
 }
 
 // Blocks of the order in a partial result: a power of two, so that it is a node of the tree.
-int64_t KernelEmitter::blocksOfPartial(linalg::GenericOp generic) {
+int64_t PartialReductions::blocksOfPartial(linalg::GenericOp generic) {
   int64_t length = kernel.getOrderAttr().getLength(), total = reducedElements(generic);
   int64_t results = knownElements(cast<RankedTensorType>(generic.getResult(0).getType()).getShape());
   int64_t blocks = llvm::divideCeil(tiles.tileSteps, length * results);
@@ -50,8 +50,8 @@ int64_t KernelEmitter::blocksOfPartial(linalg::GenericOp generic) {
   return llvm::bit_ceil(uint64_t(blocks));
 }
 
-int64_t KernelEmitter::tilesOfResult(const Nest &nest) {
-  int64_t tiles = 1, laneAxis = laneAxisOf(nest);
+int64_t PartialReductions::tilesOfResult(const Nest &nest) {
+  int64_t tiles = 1, laneAxis = emitter.laneAxisOf(nest);
   for (auto [axis, size] : llvm::enumerate(nest.shape))
     if (int64_t(axis) != laneAxis && !llvm::is_contained(nest.rowAxes, int64_t(axis)))
       tiles *= size;
@@ -61,18 +61,18 @@ int64_t KernelEmitter::tilesOfResult(const Nest &nest) {
 
 // Whether the operand can be read where it lies by every tile: a tile of columns would transpose one that
 // lies along the depth, again for each tile of rows.
-bool KernelEmitter::isReadInPlace(OpOperand &operand, const Nest &nest) {
+bool PartialReductions::isReadInPlace(OpOperand &operand, const Nest &nest) {
   auto generic = cast<linalg::GenericOp>(operand.getOwner());
   bool oneTile = nest.rowCount() <= nest.rows;
   return generic.getMatchingIndexingMap(&operand).isProjectedPermutation() &&
-         (oneTile || !registerTranspose.isContiguousAlongK(&operand, laneAxisOf(nest)));
+         (oneTile || !emitter.registerTranspose.isContiguousAlongK(&operand, emitter.laneAxisOf(nest)));
 }
 
 // Whether to divide the depth of a contraction: there are too few tiles for threads, or more than one that
 // would read operands from memory again.
-bool KernelEmitter::isDeep(const Nest &nest) {
+bool PartialReductions::isDeep(const Nest &nest) {
   constexpr int64_t kFewTiles = 32, kShortTimes = 4;
-  std::optional<int64_t> nanoseconds = distribution.knownNanoseconds();
+  std::optional<int64_t> nanoseconds = emitter.distribution.knownNanoseconds();
   if (llvm::is_contained(nest.shape, ShapedType::kDynamic) ||
       (nanoseconds && *nanoseconds < kShortTimes * tiles.shortNanoseconds))
     return false;
@@ -89,29 +89,29 @@ bool KernelEmitter::isDeep(const Nest &nest) {
 
 // One thread gains where several tiles would read operands from memory again and again, and where rows of one
 // are streamed.
-int64_t KernelEmitter::threadsForPartials(ArrayRef<linalg::GenericOp> sums) {
+int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> sums) {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  Nest nest = nestOver(results[*rowSpaceOf(roots)], roots);
-  if (!sumsLanesAlong(roots, nest, laneAxisOf(nest)))
-    blockEmitter.chooseBlock(nest);
+  Nest nest = emitter.nestOver(results[*emitter.rowSpaceOf(roots)], roots);
+  if (!emitter.sumsLanesAlong(roots, nest, emitter.laneAxisOf(nest)))
+    emitter.blockEmitter.chooseBlock(nest);
   bool rereads = nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(sums, [](linalg::GenericOp generic) {
                    return llvm::any_of(generic.getDpsInputs(),
                                        [](Value input) { return isFromMemory(input.getType()); });
                  });
-  return rereads || (sums.size() == 1 && streaming.streamedColumns(sums.front()) > 0) ? 1 : 2;
+  return rereads || (sums.size() == 1 && emitter.streaming.streamedColumns(sums.front()) > 0) ? 1 : 2;
 }
 
-SmallVector<linalg::GenericOp> KernelEmitter::divisibleSums(ValueRange roots) {
-  std::optional<unsigned> space = rowSpaceOf(roots);
+SmallVector<linalg::GenericOp> PartialReductions::divisibleSums(ValueRange roots) {
+  std::optional<unsigned> space = emitter.rowSpaceOf(roots);
   if (!space)
     return {};
-  Nest nest = nestOver(results[*space], roots);
-  bool lanesAreSummed = sumsLanesAlong(roots, nest, laneAxisOf(nest));
+  Nest nest = emitter.nestOver(results[*space], roots);
+  bool lanesAreSummed = emitter.sumsLanesAlong(roots, nest, emitter.laneAxisOf(nest));
   if (!lanesAreSummed)
-    blockEmitter.chooseBlock(nest);
+    emitter.blockEmitter.chooseBlock(nest);
   auto sums = llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
-  bool isStreamed =
-      sums.size() == 1 && isDivisible(sums.front()) && streaming.streamedColumns(sums.front()) > 0;
+  bool isStreamed = sums.size() == 1 && emitter.isDivisible(sums.front()) &&
+                    emitter.streaming.streamedColumns(sums.front()) > 0;
   if (!isStreamed && (knownElements(nest.shape) > kMostResults || (nest.blocked && !isDeep(nest))))
     return {};
   auto isShared = [&](linalg::GenericOp generic) {
@@ -122,19 +122,19 @@ SmallVector<linalg::GenericOp> KernelEmitter::divisibleSums(ValueRange roots) {
              return withoutUnits(root) == withoutUnits(generic.getResult(0));
            });
   };
-  bool all =
-      !sums.empty() && llvm::all_of(sums, [&](linalg::GenericOp generic) { return isDivisible(generic); });
+  bool all = !sums.empty() &&
+             llvm::all_of(sums, [&](linalg::GenericOp generic) { return emitter.isDivisible(generic); });
   return all && llvm::all_of(sums, isShared) ? sums : SmallVector<linalg::GenericOp>();
 }
 
 // Where the partial results lie, one reduction behind the other; returns the bytes of all.
-Value KernelEmitter::placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch) {
+Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch) {
   Value bytes = indexConstant(0);
   for (linalg::GenericOp generic : sums) {
     auto type = cast<RankedTensorType>(generic.getResult(0).getType());
     PartialSums partial;
     partial.length = kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
-    partial.total = reducedTotal(generic);
+    partial.total = emitter.reducedTotal(generic);
     partial.count = binary<arith::CeilDivUIOp>(partial.total, indexConstant(partial.length));
     partial.buffer.element = type.getElementType();
     partial.buffer.shape = {ShapedType::kDynamic};
@@ -142,13 +142,14 @@ Value KernelEmitter::placePartialSums(ArrayRef<linalg::GenericOp> sums, Value sc
     Value elements = partial.count;
     for (auto [axis, size] : llvm::enumerate(type.getShape())) {
       partial.buffer.shape.push_back(size);
-      partial.buffer.sizes.push_back(sizeOf(generic.getResult(0), axis));
+      partial.buffer.sizes.push_back(emitter.sizeOf(generic.getResult(0), axis));
       elements = binary<arith::MulIOp>(elements, partial.buffer.sizes.back());
     }
-    partial.columns = sums.size() == 1 ? streaming.streamedColumns(generic) : 0;
+    partial.columns = sums.size() == 1 ? emitter.streaming.streamedColumns(generic) : 0;
     Nest nest;
     nest.shape.assign(type.getShape().begin(), type.getShape().end());
-    int64_t across = partial.columns ? llvm::divideCeil(nest.shape[laneAxisOf(nest)], partial.columns) : 1;
+    int64_t across =
+        partial.columns ? llvm::divideCeil(nest.shape[emitter.laneAxisOf(nest)], partial.columns) : 1;
     partial.units = binary<arith::MulIOp>(partial.count, indexConstant(across));
     if (scratch) {
       Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
@@ -181,8 +182,8 @@ FailureOr<SmallVector<Value>> KernelEmitter::orderedTree(linalg::GenericOp gener
                                                          int64_t blocksTogether) {
   Operation *join = combiningOp(generic);
   int64_t length = blocksTogether * kernel.getOrderAttr().getLength();
-  auto found = partialSums.find(generic);
-  if (found == partialSums.end())
+  auto found = partials.partialSums.find(generic);
+  if (found == partials.partialSums.end())
     return pairwiseTree(reducedTotal(generic), length, identities, join, block);
   PartialSums &partial = found->second;
   if (work == Work::merge)
@@ -206,7 +207,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::orderedTree(linalg::GenericOp gener
 }
 
 // Where the partial result that is being emitted lies.
-Value KernelEmitter::placeOfPartial(const PartialSums &partial, const Buffer &result) {
+Value PartialReductions::placeOfPartial(const PartialSums &partial, const Buffer &result) {
   Value bytes = indexConstant(memoryBytes(result.element));
   for (Value size : result.sizes)
     bytes = binary<arith::MulIOp>(bytes, size);
@@ -218,62 +219,64 @@ Value KernelEmitter::placeOfPartial(const PartialSums &partial, const Buffer &re
 
 // Those of a contraction: a block of all its results, one depth after the other, whose operands stay in the
 // caches.
-LogicalResult KernelEmitter::emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result,
-                                               UnitRange units) {
+LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result,
+                                                   UnitRange units) {
   PartialSums &partial = partialSums[generic];
   nest.inPlace = true;
-  return emitLoop(units.begin, units.end, indexConstant(1), [&](Value number) {
+  return emitter.emitLoop(units.begin, units.end, indexConstant(1), [&](Value number) {
     partial.number = number;
     result.pointer = placeOfPartial(partial, result);
-    return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-      Scope scope(*this);
-      FailureOr<SmallVector<Value>> values = reduce(generic, 0, positions);
+    return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+      KernelEmitter::Scope scope(emitter);
+      FailureOr<SmallVector<Value>> values = emitter.reduce(generic, 0, positions);
       if (failed(values))
         return failure();
-      storeAll(result, positions, *values);
+      emitter.storeAll(result, positions, *values);
       return success();
     });
   });
 }
 
 // The partial results of one reduction: a unit is one node of the trees of all its results.
-LogicalResult KernelEmitter::emitPartialReduction(linalg::GenericOp generic, UnitRange units) {
+LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic, UnitRange units) {
   PartialSums &partial = partialSums[generic];
   Value sum = generic.getResult(0);
   Buffer result{nullptr, partial.buffer.element, llvm::to_vector(ArrayRef(partial.buffer.shape).drop_front()),
                 llvm::to_vector(ArrayRef(partial.buffer.sizes).drop_front())};
   if (partial.columns)
-    return streaming.emitStreamedReduction(generic, result, units);
-  Nest each = nestOver(result, sum);
-  bool lanesAreSummed = usesLanes(generic) || sumsLanesAlong(sum, each, laneAxisOf(each));
-  if (!lanesAreSummed && laneAxisOf(each) >= 0)
-    blockEmitter.chooseBlock(each);
+    return emitter.streaming.emitStreamedReduction(generic, result, units);
+  Nest each = emitter.nestOver(result, sum);
+  bool lanesAreSummed =
+      emitter.usesLanes(generic) || emitter.sumsLanesAlong(sum, each, emitter.laneAxisOf(each));
+  if (!lanesAreSummed && emitter.laneAxisOf(each) >= 0)
+    emitter.blockEmitter.chooseBlock(each);
   if (each.blocked)
     return emitPartialBlocks(generic, each, result, units);
-  Nest nest = nestOver(partial.buffer, {});
-  nest.vectorize = !lanesAreSummed && laneAxisOf(each) >= 0;
+  Nest nest = emitter.nestOver(partial.buffer, {});
+  nest.vectorize = !lanesAreSummed && emitter.laneAxisOf(each) >= 0;
   nest.vectors = each.vectors;
   nest.unitLoops = {{{0}, 1}};
   nest.units = units;
-  return emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    Scope scope(*this);
+  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
+    KernelEmitter::Scope scope(emitter);
     partial.number = positions.front().front().base;
     SmallVector<Position> inner;
     for (const Position &position : positions)
       inner.emplace_back(llvm::drop_begin(position));
-    FailureOr<SmallVector<Value>> values = reduce(generic, 0, inner);
+    FailureOr<SmallVector<Value>> values = emitter.reduce(generic, 0, inner);
     if (failed(values))
       return failure();
-    storeAll(partial.buffer, positions, *values);
+    emitter.storeAll(partial.buffer, positions, *values);
     return success();
   });
 }
 
 // All reductions of the kernel, each over the units that it has.
-LogicalResult KernelEmitter::emitPartialReductions(ArrayRef<linalg::GenericOp> sums) {
+LogicalResult PartialReductions::emitPartialReductions(ArrayRef<linalg::GenericOp> sums) {
   for (linalg::GenericOp generic : sums) {
     Value count = partialSums[generic].units;
-    UnitRange units{binary<arith::MinUIOp>(rangeBegin, count), binary<arith::MinUIOp>(rangeEnd, count)};
+    UnitRange units{binary<arith::MinUIOp>(emitter.rangeBegin, count),
+                    binary<arith::MinUIOp>(emitter.rangeEnd, count)};
     if (failed(emitPartialReduction(generic, units)))
       return failure();
   }
@@ -281,7 +284,7 @@ LogicalResult KernelEmitter::emitPartialReductions(ArrayRef<linalg::GenericOp> s
 }
 
 // The units of work that partial results are, and the bytes of memory that these take.
-SmallVector<Value> KernelEmitter::emitPartialSizes(ArrayRef<linalg::GenericOp> sums) {
+SmallVector<Value> PartialReductions::emitPartialSizes(ArrayRef<linalg::GenericOp> sums) {
   Value bytes = placePartialSums(sums, Value()), count = indexConstant(0);
   for (linalg::GenericOp generic : sums)
     count = binary<arith::MaxUIOp>(count, partialSums[generic].units);

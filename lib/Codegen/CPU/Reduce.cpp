@@ -221,7 +221,7 @@ FailureOr<Value> KernelEmitter::reduceLanes(linalg::GenericOp generic, SmallVect
   auto sums = orderedTree(generic, identity, position, chunk, 1);
   if (failed(sums))
     return failure();
-  endPass();
+  rowCache.endPass();
   return sums->front();
 }
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Results with statements of their own: those that share no space, running reductions, and slices that are
-// inserted one after another (Inserts.cpp).
+// inserted one after another (InsertEmitter.cpp).
 
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

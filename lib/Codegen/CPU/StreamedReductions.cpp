@@ -41,7 +41,7 @@ int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (!type.hasStaticShape() || type.getNumElements() == 0 || axis < 0 ||
       generic.getNumReductionLoops() != 1 || !out.isProjectedPermutation() ||
-      kernel.getOrderAttr().isLanes() || emitter.blocksOfPartial(generic) != 1)
+      kernel.getOrderAttr().isLanes() || emitter.partials.blocksOfPartial(generic) != 1)
     return 0;
   int64_t rows = type.getNumElements() / shape[axis];
   if (rows > kMostRows || rows > vectorsOfSums(tiles, type.getElementType()) ||
@@ -114,7 +114,7 @@ LogicalResult StreamedReductions::startChains(linalg::GenericOp generic, const B
 // The units are blocks of columns and, inside, blocks of the order, the last of which may be short.
 LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generic, Buffer &result,
                                                         UnitRange units) {
-  PartialSums &partial = emitter.partialSums[generic];
+  PartialSums &partial = emitter.partials.partialSums[generic];
   Nest nest = emitter.nestOver(result, {});
   int64_t axis = emitter.laneAxisOf(nest), columns = result.shape[axis];
   SmallVector<Position> rows = rowsOf(result, axis, [&](int64_t i) { return indexConstant(i); });
@@ -124,7 +124,7 @@ LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generi
   Value width = indexConstant(partial.columns);
   return emitter.emitLoop(units.begin, units.end, indexConstant(1), [&](Value unit) -> LogicalResult {
     partial.number = binary<arith::RemUIOp>(unit, partial.count);
-    result.pointer = emitter.placeOfPartial(partial, result);
+    result.pointer = emitter.partials.placeOfPartial(partial, result);
     Value lower = binary<arith::MulIOp>(binary<arith::DivUIOp>(unit, partial.count), width);
     Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, width), indexConstant(columns));
     auto overColumns = [&](Store store) { return emitter.emitLaneLoop(nest, lower, upper, rows, store); };

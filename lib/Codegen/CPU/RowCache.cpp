@@ -21,26 +21,26 @@ bool KernelEmitter::isExpensive(linalg::GenericOp generic) {
 }
 
 // The values that one loop along the row computes, and the reductions that it waits for.
-void KernelEmitter::collectPass(Value tensor, const Position &position, Visited &visited,
-                                SmallVectorImpl<Value> &values,
-                                SmallVectorImpl<std::pair<Value, Position>> &reductions) {
+void RowCache::collectPass(Value tensor, const Position &position, Visited &visited,
+                           SmallVectorImpl<Value> &values,
+                           SmallVectorImpl<std::pair<Value, Position>> &reductions) {
   if (!visited.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second)
     return;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (!varies(position)) {
-    if (generic && usesLanes(generic))
+    if (generic && emitter.usesLanes(generic))
       reductions.push_back({tensor, position});
     else
-      for (auto &[input, at] : inputsAt(tensor, position))
+      for (auto &[input, at] : emitter.inputsAt(tensor, position))
         collectPass(input, at, visited, values, reductions);
     return;
   }
   values.push_back(tensor);
-  for (auto &[input, at] : inputsAt(tensor, position))
+  for (auto &[input, at] : emitter.inputsAt(tensor, position))
     collectPass(input, at, visited, values, reductions);
 }
 
-void KernelEmitter::chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any) {
+void RowCache::chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any) {
   saved.clear();
   savedRow.assign(any.begin(), any.end() - 1);
   int64_t length = space.shape.back();
@@ -65,7 +65,7 @@ void KernelEmitter::chooseSaved(ArrayRef<Value> roots, const Nest &space, const 
   while (!pending.empty()) {
     auto [tensor, position] = pending.pop_back_val();
     if (done.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second)
-      addPass(inputsAt(tensor, position));
+      addPass(emitter.inputsAt(tensor, position));
   }
   passesLeft = done.size();
   int64_t bytes = 0, padded = llvm::alignTo(length, kPadding);
@@ -73,16 +73,16 @@ void KernelEmitter::chooseSaved(ArrayRef<Value> roots, const Nest &space, const 
     auto type = cast<RankedTensorType>(value.getType());
     auto generic = value.getDefiningOp<linalg::GenericOp>();
     int64_t own = padded * memoryBytes(type.getElementType());
-    if (count < 2 || !generic || generic.getNumReductionLoops() > 0 || !isExpensive(generic) ||
+    if (count < 2 || !generic || generic.getNumReductionLoops() > 0 || !emitter.isExpensive(generic) ||
         type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes)
       continue;
     bytes += own;
-    saved[value].pointer = packing.scratch(memoryType(type.getElementType()), padded);
+    saved[value].pointer = emitter.packing.scratch(memoryType(type.getElementType()), padded);
   }
 }
 
 // Whether the position is a vector on the row whose values are kept.
-bool KernelEmitter::isOnRow(const Position &position) {
+bool RowCache::isOnRow(const Position &position) {
   if (lanes == 1 || position.size() != savedRow.size() + 1)
     return false;
   const Index &along = position.back();
@@ -92,7 +92,7 @@ bool KernelEmitter::isOnRow(const Position &position) {
   });
 }
 
-Value KernelEmitter::loadSaved(Value tensor, const Position &position) {
+Value RowCache::loadSaved(Value tensor, const Position &position) {
   auto found = saved.find(tensor);
   if (found == saved.end() || !found->second.filled || !isOnRow(position))
     return {};
@@ -101,24 +101,24 @@ Value KernelEmitter::loadSaved(Value tensor, const Position &position) {
   row.pointer = found->second.pointer;
   Type memory = memoryType(row.element);
   Value value =
-      LLVM::LoadOp::create(builder, loc, VectorType::get(lanes, memory), pointerAt(row, position.back().base),
-                           memory.getIntOrFloatBitWidth() / 8);
-  return fromMemory(value, row.element);
+      LLVM::LoadOp::create(builder, loc, VectorType::get(lanes, memory),
+                           emitter.pointerAt(row, position.back().base), memory.getIntOrFloatBitWidth() / 8);
+  return emitter.fromMemory(value, row.element);
 }
 
-void KernelEmitter::storeSaved(Value tensor, const Position &position, Value value) {
+void RowCache::storeSaved(Value tensor, const Position &position, Value value) {
   auto found = saved.find(tensor);
   if (found == saved.end() || found->second.filled || !isOnRow(position))
     return;
   Buffer row;
   row.element = getElementTypeOrSelf(tensor.getType());
   row.pointer = found->second.pointer;
-  LLVM::StoreOp::create(builder, loc, toMemory(splat(value, lanes)), pointerAt(row, position.back().base),
-                        memoryBytes(row.element));
+  LLVM::StoreOp::create(builder, loc, emitter.toMemory(emitter.splat(value, lanes)),
+                        emitter.pointerAt(row, position.back().base), memoryBytes(row.element));
   found->second.stored = true;
 }
 
-void KernelEmitter::endPass() {
+void RowCache::endPass() {
   --passesLeft;
   for (auto &[value, row] : saved)
     row.filled |= row.stored;

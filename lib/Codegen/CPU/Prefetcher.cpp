@@ -45,7 +45,7 @@ SmallVector<Value> Prefetcher::largeInputs(const Nest &space) {
 }
 
 void Prefetcher::chooseFetched(const Nest &space) {
-  emitter.passesLeft = 0;
+  emitter.rowCache.passesLeft = 0;
   nextRowFetched = false;
   fetchedInputs.clear();
   fetchedResults.clear();
@@ -82,15 +82,15 @@ void Prefetcher::fetchAhead(const Buffer &buffer, const Position &position, int6
 void Prefetcher::fetchInSum(linalg::GenericOp sum, Value element) {
   SmallVector<unsigned> reduced;
   sum.getReductionDims(reduced);
-  if (emitter.passesLeft != 1 || fetchedResults.empty() || reduced.size() != 1 ||
+  if (emitter.rowCache.passesLeft != 1 || fetchedResults.empty() || reduced.size() != 1 ||
       ArrayRef<int64_t>(fetchedResults.front().shape) != ArrayRef<int64_t>(sum.getStaticLoopRanges()) ||
       reduced.front() + 1 != fetchedResults.front().shape.size())
     return;
-  Position position(emitter.savedRow);
+  Position position(emitter.rowCache.savedRow);
   position.push_back({element, 1, nullptr});
   for (const Buffer &result : fetchedResults)
     fetchLines(result, position, /*rowsAhead=*/0, /*toWrite=*/true);
-  if (emitter.saved.empty())
+  if (emitter.rowCache.saved.empty())
     return;
   nextRowFetched = true;
   for (const Buffer &input : fetchedInputs)

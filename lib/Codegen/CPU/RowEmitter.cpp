@@ -29,19 +29,19 @@ std::optional<unsigned> KernelEmitter::rowSpaceOf(ValueRange roots) {
   return std::nullopt;
 }
 
-LogicalResult KernelEmitter::emitRows(ValueRange roots, unsigned space) {
-  Nest whole = nestOver(results[space], roots[space]);
+LogicalResult RowEmitter::emitRows(ValueRange roots, unsigned space) {
+  Nest whole = emitter.nestOver(results[space], roots[space]);
   Nest rows = whole;
   rows.shape.pop_back();
   rows.sizes.pop_back();
   rows.roots.clear();
   rows.vectorize = false;
   rows.rows = rowsTogether(roots, whole);
-  shortRows.chooseShortRowsOf(rows, whole);
-  distribution.chooseUnitsOfRows(rows);
-  distribution.declareUnits({{space, rows.unitLoops}});
-  return emitNest(rows, [&](ArrayRef<Position> positions) {
-    return lanes > 1 ? shortRows.emitShortRowsAt(roots, whole, positions.front())
+  emitter.shortRows.chooseShortRowsOf(rows, whole);
+  emitter.distribution.chooseUnitsOfRows(rows);
+  emitter.distribution.declareUnits({{space, rows.unitLoops}});
+  return emitter.emitNest(rows, [&](ArrayRef<Position> positions) {
+    return lanes > 1 ? emitter.shortRows.emitShortRowsAt(roots, whole, positions.front())
                      : emitRowsAt(roots, whole, positions);
   });
 }
@@ -49,11 +49,11 @@ LogicalResult KernelEmitter::emitRows(ValueRange roots, unsigned space) {
 // Two rows, so that one waits for its sums while the other is read; one where the code is long, where a row's
 // values are kept, and where rows come from beyond the caches, in which a second stream costs more than it
 // hides.
-int64_t KernelEmitter::rowsTogether(ValueRange roots, const Nest &space) {
-  if (!prefetcher.largeInputs(space).empty())
+int64_t RowEmitter::rowsTogether(ValueRange roots, const Nest &space) {
+  if (!emitter.prefetcher.largeInputs(space).empty())
     return 1;
   bool isCheap = llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
-    return isExpensive(generic) && llvm::any_of(generic.getResultTypes(), [&](Type type) {
+    return emitter.isExpensive(generic) && llvm::any_of(generic.getResultTypes(), [&](Type type) {
              return cast<RankedTensorType>(type).getShape() == ArrayRef<int64_t>(space.shape);
            });
   });
@@ -73,23 +73,23 @@ RowRoots KernelEmitter::splitByRow(ValueRange roots, ArrayRef<int64_t> space) {
 
 // All values of the rows are read before the first is stored, since a result may lie in the place of an
 // operand.
-LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows) {
-  Scope scope(*this);
-  RowRoots split = splitByRow(roots, space.shape);
+LogicalResult RowEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows) {
+  KernelEmitter::Scope scope(emitter);
+  RowRoots split = emitter.splitByRow(roots, space.shape);
   Position any(rows.front());
   any.push_back(Index::varying());
-  prefetcher.chooseFetched(space);
+  emitter.prefetcher.chooseFetched(space);
   if (rows.size() == 1)
-    chooseSaved(split.whole, space, any);
+    emitter.rowCache.chooseSaved(split.whole, space, any);
   for (const Position &row : rows) {
     Position along(row);
     along.push_back(Index::varying());
     Visited hoisted;
     for (Value root : split.whole)
-      if (failed(hoist(root, along, hoisted)))
+      if (failed(emitter.hoist(root, along, hoisted)))
         return failure();
   }
-  if (failed(storePerRow(split.perRow, split.perRowBuffers, rows)))
+  if (failed(emitter.storePerRow(split.perRow, split.perRowBuffers, rows)))
     return failure();
   Nest along = space;
   along.roots = split.whole;
@@ -97,13 +97,14 @@ LogicalResult KernelEmitter::emitRowsAt(ValueRange roots, const Nest &space, Arr
   SmallVector<Position> starts(rows);
   int64_t last = space.shape.size() - 1;
   Visited searched;
-  along.vectorize = llvm::none_of(split.whole, [&](Value root) { return sumsLanesAt(root, any, searched); });
-  LogicalResult stored =
-      emitLoops(along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
-        prefetcher.fetchNextRow(positions);
-        return storeRoots(split.whole, split.wholeBuffers, positions);
+  along.vectorize =
+      llvm::none_of(split.whole, [&](Value root) { return emitter.sumsLanesAt(root, any, searched); });
+  LogicalResult stored = emitter.emitLoops(
+      along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
+        emitter.prefetcher.fetchNextRow(positions);
+        return emitter.storeRoots(split.whole, split.wholeBuffers, positions);
       });
-  saved.clear();
+  emitter.rowCache.saved.clear();
   return stored;
 }
 

@@ -1,0 +1,35 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reductions that threads share: partial results of blocks of the order, and their memory.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_PARTIALREDUCTIONS_H
+#define ADJOINT_LIB_CODEGEN_CPU_PARTIALREDUCTIONS_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class PartialReductions : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  int64_t threadsForPartials(ArrayRef<linalg::GenericOp> sums);
+  SmallVector<linalg::GenericOp> divisibleSums(ValueRange roots);
+  Value placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch);
+  LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> sums);
+  SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> sums);
+  int64_t blocksOfPartial(linalg::GenericOp generic);
+  Value placeOfPartial(const PartialSums &partial, const Buffer &result);
+  DenseMap<Operation *, PartialSums> partialSums;
+
+private:
+  int64_t tilesOfResult(const Nest &nest);
+  bool isReadInPlace(OpOperand &operand, const Nest &nest);
+  bool isDeep(const Nest &nest);
+  LogicalResult emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result, UnitRange units);
+  LogicalResult emitPartialReduction(linalg::GenericOp generic, UnitRange units);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_PARTIALREDUCTIONS_H

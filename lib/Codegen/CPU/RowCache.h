@@ -1,0 +1,38 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Values of a row that several loops along it need, kept in memory of the stack.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_ROWCACHE_H
+#define ADJOINT_LIB_CODEGEN_CPU_ROWCACHE_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class RowCache : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  struct SavedRow {
+    Value pointer;
+    bool stored = false; // by the loop that is being emitted
+    bool filled = false; // by a loop before
+  };
+  void chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any);
+  Value loadSaved(Value tensor, const Position &position);
+  void storeSaved(Value tensor, const Position &position, Value value);
+  void endPass();
+  bool isOnRow(const Position &position);
+
+  llvm::MapVector<Value, SavedRow> saved; // empty outside of rows
+  Position savedRow;                      // the row that `saved` belongs to
+  int64_t passesLeft = 0;                 // sums along the row that are still to be made
+
+private:
+  void collectPass(Value tensor, const Position &position, Visited &visited, SmallVectorImpl<Value> &values,
+                   SmallVectorImpl<std::pair<Value, Position>> &reductions);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_ROWCACHE_H

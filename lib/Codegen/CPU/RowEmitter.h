@@ -1,0 +1,25 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loop nests whose rows have values of their own, such as the mean of a norm.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_ROWEMITTER_H
+#define ADJOINT_LIB_CODEGEN_CPU_ROWEMITTER_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class RowEmitter : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  LogicalResult emitRows(ValueRange roots, unsigned space);
+
+private:
+  int64_t rowsTogether(ValueRange roots, const Nest &space);
+  LogicalResult emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_ROWEMITTER_H
