@@ -4,7 +4,7 @@
 #
 #   scripts/demo.sh [--seeds N] [--target NAME]
 #
-# Installs what is missing, builds ad-opt and ad-runner, and trains examples/digits/mlp.mlir and transformer.mlir on one core.
+# Installs what is missing, builds ad-opt, ad-runner and adrt-run, and trains examples/digits/mlp.mlir and transformer.mlir on one core.
 # The loss is shown as it falls; parameters, losses and a picture of the loss curve land in build/demo. Closes with a
 # line per model. With --seeds N each model trains N times (other split, parameters and order of the digits). --target says
 # where (default: cpu); on gpu-sim the perceptron takes two minutes, the transformer hours.
@@ -39,8 +39,8 @@ esac
 
 say "step 1 of 4: packages, Python environment, configuration (2 minutes on a bare machine, else a second)"
 scripts/setup.sh
-say "step 2 of 4: building ad-opt and ad-runner (10 minutes on two cores, seconds when nothing changed)"
-build ad-opt ad-runner
+say "step 2 of 4: building ad-opt, ad-runner and adrt-run (10 minutes on two cores, seconds when nothing changed)"
+build ad-opt ad-runner adrt-run
 
 closing=()
 train() {

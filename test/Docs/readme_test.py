@@ -86,6 +86,33 @@ def check_commands(_folder):
         yield f"--help says other exit codes than: {codes}"
 
 
+def check_demo(_folder):
+    """scripts/demo.sh builds the tools that the commands need."""
+    used = set(re.findall(r"^(ad(?:rt)?-\w+) ", README, re.M))
+    built = re.search(r"^build (.*)$", (ROOT / "scripts/demo.sh").read_text(), re.M).group(1).split()
+    yield from (f"scripts/demo.sh does not build {tool}" for tool in sorted(used - set(built)))
+
+
+def check_python(folder):
+    """The commands in front of the Python example are those that run it. The first one builds, and is a test of its own (python-package)."""
+    commands, example = re.search(r"^## From Python\n.*?^```\n(.*?)^```\n.*?^```python\n(.*?)^```\n", README, re.M | re.S).groups()
+    build, start = commands.splitlines()
+    if build != "scripts/build_python.sh":
+        yield f"expected scripts/build_python.sh first, got {build}"
+    if f"export {start.split()[0]}" not in (ROOT / build).read_text():
+        yield f"{build} builds into another folder than {start.split()[0]}"
+    if not (BIN.parent / "python/adjoint").is_dir():
+        return
+    (folder / "fit.py").write_text(example)
+    folders = {"$PWD/build/release": str(BIN.resolve().parent), ".venv": str(ROOT / ".venv")}
+    for written, here in folders.items():
+        start = start.replace(written, here)
+    done = run("bash", "-c", start, cwd=folder)
+    said = re.findall(r"^print\(.*\)  # (.*)$", example, re.M)
+    if done.returncode or done.stdout.splitlines() != said:
+        yield f"expected {said}, got {done.stdout}{done.stderr}"
+
+
 def check_tree(_folder):
     """Each folder of the table; `…` stands for include/adjoint and lib."""
     table = README.partition("## The tree")[2]
@@ -99,7 +126,8 @@ def check_tree(_folder):
 
 
 def main():
-    parts = {"programs": check_programs, "errors": check_errors, "commands": check_commands, "tree": check_tree}
+    parts = {"programs": check_programs, "errors": check_errors, "commands": check_commands, "demo": check_demo,
+             "python": check_python, "tree": check_tree}
     return checks.run_checks("readme", parts.items())
 
 
