@@ -50,7 +50,8 @@ defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
 defm fuse : Value<"fuse", "POLICY", "What shares a kernel: grow (default) or single, a kernel for each operation">;
 defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels of target cpu: large (default) or small, for tests; results are the same">;
-def O0 : Flag<["-"], "O0">, HelpText<"Execute exactly the written operations">;
+def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program; operations whose "
+    "results nothing reads are left out all the same, except on target reference">;
 defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use: sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100 (default: sm_90a on gpu-sim and where the GPU is one, else sm_80)">;
 defm tile : Value<"tile", "ROWSxCOLUMNS", "The tile of contractions in kernels on a GPU, one that their units "
     "have, such as 128x256, or 2x128x256 in a cluster; for measurements">;
