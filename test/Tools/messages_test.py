@@ -7,6 +7,7 @@ Programs are the body of a function of `%x: tensor<4x3xf32>`.
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -79,6 +80,22 @@ PROGRAMS = {
     "types nested beyond the stack": ("func.func @main(%x: " + "tuple<" * 200000 + "f32" + ">" * 200000 + ")", "1:",
                                       "expected brackets that are nested at most 256 deep"),
     "a mode of numerics": ("module attributes {ad.numerics = #ad.numerics<exact>} {\n}\n", "1:47", "expected reproducible, strict or fast, but got 'exact'"),
+}
+# Names that other libraries and dialects have for an operation of ours. Each one is a program of its own.
+NAMES = {
+    "dot": "matmul mm bmm mv einsum dot_general contract matvec", "gemm": "linear addmm fully_connected",
+    "reduce_sum": "sum reduce_add", "reduce_mean": "mean avg average", "reduce_prod": "prod product",
+    "reduce_max": "amax maximum_reduce", "reduce_min": "amin minimum_reduce", "max": "maximum maximumf maxsi",
+    "min": "minimum minimumf minsi", "sub": "subtract subf subi", "mul": "multiply mulf muli",
+    "div": "divide divf true_divide", "add": "addf addi", "neg": "negate negf negative", "pow": "power powf",
+    "abs": "absolute absf fabs", "sigmoid": "logistic expit", "silu": "swish", "select": "where if_then_else",
+    "transpose": "permute swapaxes t", "reshape": "view flatten squeeze unsqueeze expand_dims collapse_shape",
+    "broadcast": "expand broadcast_to broadcast_in_dim tile", "concat": "cat concatenate stack", "iota": "arange range",
+    "full": "zeros ones splat fill", "constant": "const literal", "cast": "astype to extf truncf",
+    "value_and_grad": "grad gradient value_and_gradient backward jacobian", "vjp": "pullback reverse_diff",
+    "stop_gradient": "detach stop_grad", "layer_norm": "layernorm", "rms_norm": "rmsnorm",
+    "log_softmax": "logsumexp logsoftmax", "rem": "modulo fmod mod remainder", "round_even": "round rint",
+    "reverse": "flip", "is_finite": "isfinite", "compare": "equal less greater cmp cmpf eq lt gt",
 }
 # Options of ad-runner behind a program that is right, and the message.
 OPTIONS = {
@@ -170,6 +187,15 @@ def wrong_number(option, number, message):
     return check
 
 
+def names_elsewhere(folder):
+    """All in one run: ad-opt reads on behind each `// -----`."""
+    names = [(name, here) for here, elsewhere in NAMES.items() for name in elsewhere.split()]
+    (folder / "program.mlir").write_text("// -----\n".join(f"{HEAD}  %y = ad.{name} %x : {T}\n{TAIL}" for name, _ in names))
+    _, error = said("ad-opt", "--split-input-file", folder / "program.mlir")
+    hints = re.findall(r"error: custom op 'ad\.(\w+)' is unknown; did you mean 'ad\.(\w+)'\?", error)
+    yield from (f"expected ad.{here} for ad.{name}" for name, here in names if (name, here) not in hints)
+
+
 def array_for_program(folder):
     np.save(folder / "x.npy", np.zeros(3))
     code, error = said("ad-runner", folder / "x.npy")
@@ -192,6 +218,7 @@ def main():
     cases += [(given, wrong_numerics("", f"=numerics={given}", message)) for given, message in NUMERICS.items()]
     cases.append(("a contract that nothing reads", wrong_numerics(UNREAD, "", "got it as 'da.numerics', which nothing reads")))
     cases += [(option, wrong_number(option, *given)) for option, given in NUMBERS.items()]
+    cases.append(("names of other libraries", names_elsewhere))
     return checks.run_checks("messages", [*cases, ("an array for a program", array_for_program),
                                            ("a byte order mark", byte_order_mark)])
 
