@@ -66,6 +66,22 @@ counted() {
   say "$name: failed with exit code $code; all of its output is in ${log#"$ROOT"/}"
 }
 
+# unit_suite NAME PROGRAM: a program of GoogleTest, each case of which is one test. A program that ends early, or has no case, fails.
+unit_suite() {
+  local name=$1 log=$BUILD/test-logs/$1.log results=$BUILD/test-logs/$1.json code=0 counts
+  wanted "$name" || return 0
+  mkdir -p "${log%/*}"
+  rm -f "$results"
+  limited "$2" "--gtest_output=json:$results" >"$log" 2>&1 || code=$?
+  read -ra counts < <("$PYTHON" scripts/count_gtest.py "$results" 2>>"$log" || echo 0 1 0)
+  if ((code != 0 && counts[1] == 0 || counts[0] + counts[1] + counts[2] == 0)); then counts[1]=1; fi
+  if ((counts[1])); then
+    tail -n 40 "$log"
+    say "$name ended with exit code $code; all of its output is in ${log#"$ROOT"/}"
+  fi
+  verdict "$name" "${counts[@]}"
+}
+
 # lit_suite NAME OPTION…: every file under test/ that lit knows, as far as the options leave it.
 lit_suite() {
   local name=$1 results=$BUILD/test-logs/$1.json counts
@@ -81,12 +97,14 @@ lit_suite() {
   verdict "$name" $counts
 }
 
-# Test programs of C++ are the executables of the build with these endings, except those that a lit test runs.
+# Test programs of C++ are the executables of the build with these endings, except those that a lit test runs. Those that link
+# GoogleTest end in -unit.
 unit_tests() {
   local program name
   while read -r program; do
     name=${program##*/}
-    git grep -qw -e "$name" -- 'test/*.test' 'test/*.mlir' || counted "$name" "$program"
+    if git grep -qw -e "$name" -- 'test/*.test' 'test/*.mlir'; then continue; fi
+    if [[ $name == *-unit ]] && grep -q gtest_output "$program"; then unit_suite "$name" "$program"; else counted "$name" "$program"; fi
   done < <(find "$BUILD/bin" -maxdepth 1 -type f -perm -u+x -name 'ad*' |
     grep -E -e '-(unit|scan|check|test)$' | sort)
 }

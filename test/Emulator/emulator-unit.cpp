@@ -2,25 +2,16 @@
 //
 // The emulated machine as a library, without LLVM: launches end by a finding, by an interruption or well, and
 // the machine is as good as new after each. Kernels are functions here.
+#include "ExpectText.h"
 #include "Instructions/Functions.h"
 #include "Instructions/Numbers.h"
 
-#include <cstdio>
+#include <array>
 #include <cstring>
 
 using namespace adsim;
 
 namespace {
-
-int run = 0, failures = 0;
-
-void expect(bool condition, const char *what) {
-  ++run;
-  if (condition)
-    return;
-  ++failures;
-  std::printf("failed: %s\n", what);
-}
 
 constexpr char siteText[] = "unit:1:1\0unit.op";
 constexpr uint32_t siteOffsets[] = {0, 9};
@@ -69,64 +60,119 @@ void waitForever(void **) {
   }
 }
 
-void checkThreads() {
-  std::vector<uint32_t> counts(64 * 96);
-  uint32_t *pointer = counts.data();
-  void *arguments[] = {&pointer};
-  for (unsigned hostThreads : {1u, 4u}) {
-    std::fill(counts.begin(), counts.end(), ~0u);
-    Launch launch = makeLaunch(64, 96);
-    launch.detectRaces = false;
-    launch.hostThreads = hostThreads;
-    launch.memory = {{counts.data(), counts.size() * 4, true}};
-    Statistics statistics;
-    Result result = adsim::launch(makeKernel(countThreads), arguments, launch, &statistics);
-    bool right = true;
-    for (uint32_t i = 0; i < counts.size(); ++i)
-      right &= counts[i] == i;
-    expect(result.ok() && right, "every thread runs once");
-    expect(statistics.threads == counts.size() && statistics.stores == counts.size(),
-           "statistics of all workers add up");
-    // A second range over the same memory, as donated arguments make it, takes nothing away.
-    launch.memory.push_back({counts.data(), 8, false});
-    expect(adsim::launch(makeKernel(countThreads), arguments, launch).ok(), "ranges may overlap");
-    launch.memory[0].writable = false;
-    result = adsim::launch(makeKernel(countThreads), arguments, launch);
-    expect(result.failure == Failure::OutOfBounds && result.location == "unit:1:1",
-           "read-only memory is not written");
-  }
+/// A launch of `countThreads` over `counts`.
+Launch makeCounting(std::vector<uint32_t> &counts, unsigned hostThreads) {
+  Launch launch = makeLaunch(64, 96);
+  launch.detectRaces = false;
+  launch.hostThreads = hostThreads;
+  launch.memory = {{counts.data(), counts.size() * 4, true}};
+  return launch;
 }
 
-void checkFirstFailure() {
+Result runCounting(std::vector<uint32_t> &counts, const Launch &launch, Statistics *statistics = nullptr) {
+  uint32_t *pointer = counts.data();
+  void *arguments[] = {&pointer};
+  return adsim::launch(makeKernel(countThreads), arguments, launch, statistics);
+}
+
+class HostThreads : public testing::TestWithParam<unsigned> {
+protected:
+  std::vector<uint32_t> counts = std::vector<uint32_t>(64 * 96, ~0u);
+};
+INSTANTIATE_TEST_SUITE_P(Launches, HostThreads, testing::Values(1, 4), testing::PrintToStringParamName());
+
+TEST_P(HostThreads, RunEveryThreadOnceAndAddUpStatistics) {
+  Statistics statistics;
+  Result result = runCounting(counts, makeCounting(counts, GetParam()), &statistics);
+  EXPECT_TRUE(result.ok()) << result.message;
+  for (uint32_t i = 0; i < counts.size(); ++i)
+    ASSERT_EQ(counts[i], i);
+  EXPECT_EQ(statistics.threads, counts.size());
+  EXPECT_EQ(statistics.stores, counts.size());
+}
+
+// A second range over the same memory, as donated arguments make it, takes nothing away.
+TEST_P(HostThreads, WriteWhereOneOfSeveralRangesAllowsIt) {
+  Launch launch = makeCounting(counts, GetParam());
+  launch.memory.push_back({counts.data(), 8, false});
+  EXPECT_TRUE(runCounting(counts, launch).ok());
+  launch.memory[0].writable = false;
+  Result result = runCounting(counts, launch);
+  EXPECT_EQ(result.failure, Failure::OutOfBounds);
+  EXPECT_EQ(result.location, "unit:1:1");
+}
+
+TEST(Failures, TheFirstCtaThatFailsIsNamed) {
   for (int repeat = 0; repeat < 5; ++repeat) {
     Launch launch = makeLaunch(200, 64);
     launch.detectRaces = false;
     launch.hostThreads = 4;
     Result result = adsim::launch(makeKernel(trapInSomeCtas), nullptr, launch);
-    bool first = result.message.find("CTA (37, 0, 0), thread (5, 0, 0)") != std::string::npos;
-    expect(result.failure == Failure::Trap && first, "the failure of the first CTA is the one that is told");
+    EXPECT_EQ(result.failure, Failure::Trap);
+    EXPECT_TEXT(result.message, "CTA (37, 0, 0), thread (5, 0, 0)");
   }
 }
 
-void checkInterruption() {
+TEST(Failures, AKernelThatNeverEndsCanBeInterrupted) {
   Launch launch = makeLaunch(1, 32);
   int asked = 0;
   launch.interrupted = [&] { return ++asked > 3; };
   Result result = adsim::launch(makeKernel(waitForever, 64), nullptr, launch);
-  expect(result.failure == Failure::Interrupted, "a kernel that never ends can be interrupted");
+  EXPECT_EQ(result.failure, Failure::Interrupted);
 }
 
-void checkShapes() {
+Failure failureOf(const KernelCode &code, uint32_t grid, uint32_t block) {
+  return adsim::launch(code, nullptr, makeLaunch(grid, block)).failure;
+}
+
+TEST(Shapes, TooManyThreadsAreRefused) {
+  EXPECT_EQ(failureOf(makeKernel(countThreads), 1, 2048), Failure::InvalidLaunch);
+}
+
+TEST(Shapes, AnEmptyGridIsRefused) {
+  EXPECT_EQ(failureOf(makeKernel(countThreads), 0, 32), Failure::InvalidLaunch);
+}
+
+TEST(Shapes, AGridOfHalfClustersIsRefused) {
   KernelCode code = makeKernel(countThreads);
-  expect(adsim::launch(code, nullptr, makeLaunch(1, 2048)).failure == Failure::InvalidLaunch,
-         "too many threads");
-  expect(adsim::launch(code, nullptr, makeLaunch(0, 32)).failure == Failure::InvalidLaunch, "an empty grid");
   code.cluster[0] = 2, code.cluster[1] = code.cluster[2] = 1;
-  expect(adsim::launch(code, nullptr, makeLaunch(3, 32)).failure == Failure::InvalidLaunch,
-         "a grid of half clusters");
-  code = makeKernel(countThreads, 228 << 10);
-  expect(adsim::launch(code, nullptr, makeLaunch(1, 32)).failure == Failure::InvalidLaunch,
-         "too much shared memory");
+  EXPECT_EQ(failureOf(code, 3, 32), Failure::InvalidLaunch);
+}
+
+TEST(Shapes, TooMuchSharedMemoryIsRefused) {
+  EXPECT_EQ(failureOf(makeKernel(countThreads, 228 << 10), 1, 32), Failure::InvalidLaunch);
+}
+
+/// What the thread sees of its grid and cluster.
+void readShape(void **arguments) {
+  Thread *self = adsim_self();
+  auto &shape = *static_cast<std::array<uint32_t, 6> *>(arguments[0]);
+  for (int axis = 0; axis < 3; ++axis) {
+    shape[axis] = self->registers[NctaidX + axis];
+    shape[3 + axis] = self->registers[ClusterNctaidX + axis];
+  }
+}
+
+TEST(Shapes, WithoutAClusterEachBlockIsItsOwn) {
+  Launch launch;
+  for (uint32_t size : {launch.cluster.x, launch.cluster.y, launch.cluster.z})
+    EXPECT_EQ(size, 1u);
+  launch.grid = {3, 5, 7};
+  launch.block = {1, 1, 1};
+  std::array<uint32_t, 6> shape = {};
+  void *arguments[] = {&shape};
+  Result result = adsim::launch(makeKernel(readShape), arguments, launch);
+  EXPECT_TRUE(result.ok()) << result.message;
+  EXPECT_EQ(shape, (std::array<uint32_t, 6>{3, 5, 7, 1, 1, 1}));
+}
+
+TEST(Shapes, SizesThatNobodySetsAreOne) {
+  Launch launch;
+  std::array<uint32_t, 6> shape = {};
+  void *arguments[] = {&shape};
+  EXPECT_TRUE(adsim::launch(makeKernel(readShape), arguments, launch).ok());
+  EXPECT_EQ(shape, (std::array<uint32_t, 6>{1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(launch.block.count(), 1u);
 }
 
 /// A from registers: row r has the value r + 1 at k = 0 and zero elsewhere; B is one everywhere.
@@ -161,16 +207,13 @@ void multiplyFromRegisters(void **arguments) {
   (*static_cast<uint32_t **>(arguments[0]))[tid] = right;
 }
 
-void checkRegisterOperands() {
+TEST(Wgmma, TakesAFromRegisters) {
   std::vector<uint32_t> right(128);
   uint32_t *pointer = right.data();
   void *arguments[] = {&pointer};
   Result result = adsim::launch(makeKernel(multiplyFromRegisters, 1024), arguments, makeLaunch(1, 128));
-  expect(result.ok(), result.message.c_str());
-  uint32_t sum = 0;
-  for (uint32_t each : right)
-    sum += each;
-  expect(sum == right.size(), "wgmma takes A from registers");
+  EXPECT_TRUE(result.ok()) << result.message;
+  EXPECT_EQ(right, std::vector<uint32_t>(128, 1));
 }
 
 enum class Mistake {
@@ -220,23 +263,37 @@ void multiplyTwice(void **arguments) {
   adsim_wgmma_wait(self, 0, 0);
 }
 
-void checkAccumulators() {
-  auto failureOf = [](Mistake mistake) {
-    void *arguments[] = {&mistake};
-    return adsim::launch(makeKernel(multiplyTwice, 1024), arguments, makeLaunch(1, 128)).message;
-  };
-  expect(failureOf(Mistake::None).empty(), failureOf(Mistake::None).c_str());
-  auto finds = [&](Mistake mistake, const char *text) {
-    std::string found = failureOf(mistake);
-    expect(found.find("register misuse in kernel 'unit'") == 0 && found.find(text) != std::string::npos,
-           (std::string(text) + ": " + found).c_str());
-  };
-  finds(Mistake::WriteInFlight, "write to accumulators of a wgmma in flight");
-  finds(Mistake::ReadInFlight, "read of accumulators of a wgmma in flight");
-  finds(Mistake::ReadUncommitted, "read of accumulators of a wgmma in flight");
-  finds(Mistake::OtherShape, "behind one of another shape with the same accumulators");
-  finds(Mistake::NoFence, "wgmma without a wgmma.fence before it");
-  finds(Mistake::NoFenceBehindRead, "behind the last access to its accumulators");
+std::string messageOf(Mistake mistake) {
+  void *arguments[] = {&mistake};
+  return adsim::launch(makeKernel(multiplyTwice, 1024), arguments, makeLaunch(1, 128)).message;
+}
+
+TEST(Wgmma, RightUsesOfAccumulatorsAreAccepted) { EXPECT_EQ(messageOf(Mistake::None), ""); }
+
+struct MistakeCase {
+  const char *name;
+  Mistake mistake;
+  const char *text;
+};
+
+class WgmmaMistakes : public testing::TestWithParam<MistakeCase> {};
+INSTANTIATE_TEST_SUITE_P(
+    Accumulators, WgmmaMistakes,
+    testing::Values(
+        MistakeCase{"WriteInFlight", Mistake::WriteInFlight, "write to accumulators of a wgmma in flight"},
+        MistakeCase{"ReadInFlight", Mistake::ReadInFlight, "read of accumulators of a wgmma in flight"},
+        MistakeCase{"ReadUncommitted", Mistake::ReadUncommitted, "read of accumulators of a wgmma in flight"},
+        MistakeCase{"OtherShape", Mistake::OtherShape,
+                    "behind one of another shape with the same accumulators"},
+        MistakeCase{"NoFence", Mistake::NoFence, "wgmma without a wgmma.fence before it"},
+        MistakeCase{"NoFenceBehindRead", Mistake::NoFenceBehindRead,
+                    "behind the last access to its accumulators"}),
+    [](const auto &info) { return info.param.name; });
+
+TEST_P(WgmmaMistakes, AreNamed) {
+  std::string found = messageOf(GetParam().mistake);
+  EXPECT_EQ(found.find("register misuse in kernel 'unit'"), 0u) << found;
+  EXPECT_TEXT(found, GetParam().text);
 }
 
 /// Asks for some registers, as setmaxnreg.inc or .dec.
@@ -245,50 +302,53 @@ void setRegisters(void **arguments) {
   adsim_set_max_registers(adsim_self(), wanted[0], wanted[1], 0);
 }
 
-void checkRegisterCounts() {
-  auto failureOf = [](uint32_t launched, uint32_t count, bool increases) {
-    uint32_t wanted[] = {count, increases};
-    void *arguments[] = {wanted};
-    KernelCode code = makeKernel(setRegisters);
-    code.registers = launched;
-    return adsim::launch(code, arguments, makeLaunch(1, 384)).message;
-  };
-  auto has = [](const std::string &text, const char *part) { return text.find(part) != std::string::npos; };
-  expect(failureOf(168, 40, false).empty(), "a kernel of 168 registers gives some up");
-  expect(has(failureOf(168, 160, true), "setmaxnreg.inc to 160 registers in a thread that has 168"),
-         "an increase to fewer registers");
-  expect(has(failureOf(168, 176, false), "setmaxnreg.dec to 176 registers in a thread that has 168"),
-         "a decrease to more registers");
-  expect(has(failureOf(168, 176, true), "wait for registers of others"),
-         "an increase that nobody makes room for");
-  // 384 threads can have 168 each; the assembler may have given them less.
-  expect(failureOf(0, 160, true).empty(), "an increase from a count that is not known");
-  expect(has(failureOf(0, 176, true), "wait for registers of others"), "more registers than there are");
+/// What a kernel launched with so many registers says when its threads ask for `count`.
+std::string messageOf(uint32_t launched, uint32_t count, bool increases) {
+  uint32_t wanted[] = {count, increases};
+  void *arguments[] = {wanted};
+  KernelCode code = makeKernel(setRegisters);
+  code.registers = launched;
+  return adsim::launch(code, arguments, makeLaunch(1, 384)).message;
 }
 
-void checkHalves() {
-  int wrong = 0;
+TEST(RegisterCounts, CanBeGivenUp) { EXPECT_EQ(messageOf(168, 40, false), ""); }
+
+TEST(RegisterCounts, AnIncreaseToFewerIsRefused) {
+  EXPECT_TEXT(messageOf(168, 160, true), "setmaxnreg.inc to 160 registers in a thread that has 168");
+}
+
+TEST(RegisterCounts, ADecreaseToMoreIsRefused) {
+  EXPECT_TEXT(messageOf(168, 176, false), "setmaxnreg.dec to 176 registers in a thread that has 168");
+}
+
+TEST(RegisterCounts, AnIncreaseThatNobodyMakesRoomForIsADeadlock) {
+  EXPECT_TEXT(messageOf(168, 176, true), "wait for registers of others");
+}
+
+// 384 threads can have 168 each; the assembler may have given them less.
+TEST(RegisterCounts, UnknownOnesMayGrowToWhatFits) {
+  EXPECT_EQ(messageOf(0, 160, true), "");
+  EXPECT_TEXT(messageOf(0, 176, true), "wait for registers of others");
+}
+
+TEST(Halves, GoToF32AndBack) {
   for (uint32_t bits = 0; bits < 1u << 16; ++bits) {
     float wide = fromF16(static_cast<uint16_t>(bits));
-    bool nan = (bits & 0x7fff) > 0x7c00;
-    wrong += nan ? wide == wide : toF16(wide) != bits;
+    if ((bits & 0x7fff) > 0x7c00)
+      ASSERT_NE(wide, wide) << bits;
+    else
+      ASSERT_EQ(toF16(wide), bits);
   }
-  expect(wrong == 0, "f16 goes to f32 and back");
-  expect(toF16(65519.996f) == 0x7bff && toF16(65520.0f) == 0x7c00, "f16 rounds to infinity at half a step");
-  expect(toF16(0x1p-25f) == 0 && toF16(0x1.000002p-25f) == 1, "f16 rounds subnormals to even");
+}
+
+TEST(Halves, RoundToInfinityAtHalfAStep) {
+  EXPECT_EQ(toF16(65519.996f), 0x7bff);
+  EXPECT_EQ(toF16(65520.0f), 0x7c00);
+}
+
+TEST(Halves, RoundSubnormalsToEven) {
+  EXPECT_EQ(toF16(0x1p-25f), 0);
+  EXPECT_EQ(toF16(0x1.000002p-25f), 1);
 }
 
 } // namespace
-
-int main() {
-  checkThreads();
-  checkFirstFailure();
-  checkInterruption();
-  checkShapes();
-  checkRegisterOperands();
-  checkAccumulators();
-  checkRegisterCounts();
-  checkHalves();
-  std::printf("%d run, %d failed\n", run, failures);
-  return failures != 0;
-}

@@ -111,7 +111,7 @@ class Runner:
             return code, output.read().decode(errors="replace")
 
     def run(self, test, seconds, extra):
-        """A test that is a program of its own. It closes with `N run, 0 failed`, or is only an exit code."""
+        """A test that is a program of its own. It closes with `N run, 0 failed` or as GoogleTest does, or is only an exit code."""
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as name:
             code, output = self.limited(test.command, seconds, pathlib.Path(name), extra)
@@ -119,6 +119,8 @@ class Runner:
         if code != 0:
             return Outcome(False, taken, NO_END if code is None else f"exit code {code}")
         closing = (output.strip().splitlines() or [""])[-1]
+        if "[==========] Running" in output and not re.search(r"^\[  PASSED  \] [1-9]", output, re.M):
+            return Outcome(False, taken, "an early end")
         return Outcome(not re.search(r"[1-9]\d* failed", closing), taken, closing)
 
     def run_lit(self, tests, seconds, extra, options=()):
