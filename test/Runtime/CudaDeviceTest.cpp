@@ -5,7 +5,7 @@
 // the library in the driver's place counts the calls that it gets without a context.
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "Replay/CommandList.h"
-#include "Unit.h"
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -25,13 +25,13 @@ int callsWithoutContext() {
 void onNewThread(const char *what, const std::function<void()> &call) {
   int before = callsWithoutContext();
   std::thread(call).join();
-  unit::expect(callsWithoutContext() == before, std::string(what) + ": no context", __FILE__, __LINE__);
+  EXPECT_EQ(callsWithoutContext(), before) << what << ": no context";
 }
 
 void succeeds(const char *what, const std::function<Outcome()> &call) {
   Outcome outcome;
   onNewThread(what, [&] { outcome = call(); });
-  unit::expect(outcome.ok(), std::string(what) + ": " + outcome.message, __FILE__, __LINE__);
+  EXPECT_TRUE(outcome.ok()) << what << ": " << outcome.message;
 }
 
 std::unique_ptr<Device> makeDevice() {
@@ -41,9 +41,14 @@ std::unique_ptr<Device> makeDevice() {
     device = makeCudaDevice(".target sm_80\n.visible .entry first()\n.visible .entry second()\n",
                             {"first", "second"}, problem);
   });
-  unit::expect(device != nullptr, problem, __FILE__, __LINE__);
+  EXPECT_NE(device, nullptr) << problem;
   return device;
 }
+
+class CudaDevice : public testing::Test {
+protected:
+  static void SetUpTestSuite() { setenv("ADJOINT_LIBCUDA", AD_FAKE_CUDA_LIBRARY, /*replace=*/1); }
+};
 
 Launch launchOf(int32_t kernel, uint32_t shared = 0) {
   Launch launch;
@@ -54,13 +59,15 @@ Launch launchOf(int32_t kernel, uint32_t shared = 0) {
   return launch;
 }
 
-void memoryFromAnyThread() {
+TEST_F(CudaDevice, MemoryFromAnyThread) {
   std::unique_ptr<Device> device = makeDevice();
   void *memory = nullptr, *other = nullptr, *pinned = nullptr;
   onNewThread("allocate", [&] { memory = device->allocate(16); });
   onNewThread("allocate", [&] { other = device->allocate(16); });
   onNewThread("allocateHost", [&] { pinned = device->allocateHost(16); });
-  EXPECT(memory && other && pinned);
+  EXPECT_TRUE(memory);
+  EXPECT_TRUE(other);
+  EXPECT_TRUE(pinned);
   if (!memory || !other || !pinned)
     return;
   char bytes[16] = "fifteen letters";
@@ -68,12 +75,12 @@ void memoryFromAnyThread() {
   succeeds("write", [&] { return device->write(memory, bytes, sizeof bytes); });
   succeeds("copy", [&] { return device->copy(other, memory, sizeof bytes); });
   succeeds("read", [&] { return device->read(back, other, sizeof back); });
-  EXPECT(std::string(back) == bytes);
+  EXPECT_EQ(std::string(back), bytes);
   succeeds("fill", [&] { return device->fill(memory, 'x', 15); });
   succeeds("fetch", [&] { return device->fetch(pinned, memory, sizeof bytes); });
   succeeds("bring", [&] { return device->bring(other, pinned, sizeof bytes); });
   succeeds("read", [&] { return device->read(back, other, sizeof back); });
-  EXPECT(std::string(back, sizeof back) == std::string(15, 'x') + '\0');
+  EXPECT_EQ(std::string(back, sizeof back), std::string(15, 'x') + '\0');
   int64_t shape[] = {4, 4};
   uint32_t box[] = {4, 4};
   alignas(64) char map[128];
@@ -84,7 +91,7 @@ void memoryFromAnyThread() {
   onNewThread("~CudaDevice", [&] { device.reset(); });
 }
 
-void eventsFromAnyThread() {
+TEST_F(CudaDevice, EventsFromAnyThread) {
   std::unique_ptr<Device> device = makeDevice();
   std::unique_ptr<Event> event;
   succeeds("makeEvent", [&] {
@@ -100,7 +107,7 @@ void eventsFromAnyThread() {
   onNewThread("~Event", [&] { event.reset(); });
 }
 
-void launchesFromAnyThread() {
+TEST_F(CudaDevice, LaunchesFromAnyThread) {
   std::unique_ptr<Device> device = makeDevice();
   succeeds("launch", [&] { return device->launch(launchOf(0)); });
   succeeds("launch with shared memory", [&] { return device->launch(launchOf(1, 1 << 16)); });
@@ -116,7 +123,7 @@ void launchesFromAnyThread() {
     graph = device->capture(commands, outcome);
     return outcome;
   });
-  EXPECT(graph != nullptr);
+  EXPECT_NE(graph, nullptr);
   if (!graph)
     return;
   succeeds("replay", [&] { return device->replay(*graph, commands); });
@@ -125,8 +132,3 @@ void launchesFromAnyThread() {
 }
 
 } // namespace
-
-int main() {
-  setenv("ADJOINT_LIBCUDA", AD_FAKE_CUDA_LIBRARY, /*replace=*/1);
-  return unit::runTests("cuda-device", {memoryFromAnyThread, eventsFromAnyThread, launchesFromAnyThread});
-}

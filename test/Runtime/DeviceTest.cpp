@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of programs for a device, as compiled code calls the runtime.
-#include "Unit.h"
 #include "adjoint/Emulator/Abi.h"
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Runtime/Sim/SimDevice.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 /// The emulated GPU, which counts what it is asked for and knows what it has given.
 class CountingDevice final : public adrt::Device {
 public:
-  ~CountingDevice() override { EXPECT(given.empty()); }
+  ~CountingDevice() override { EXPECT_TRUE(given.empty()); }
 
   void *allocate(int64_t bytes) override {
     void *memory = bytes > limit ? nullptr : sim->allocate(bytes);
@@ -28,7 +28,7 @@ public:
     return memory;
   }
   void release(void *memory) override {
-    EXPECT(given.erase(memory) == 1);
+    EXPECT_EQ(given.erase(memory), 1);
     sim->release(memory);
   }
   adrt::Outcome write(void *target, const void *source, int64_t bytes) override {
@@ -60,7 +60,7 @@ public:
     return memory;
   }
   void releaseHost(void *memory) override {
-    EXPECT(given.erase(memory) == 1);
+    EXPECT_EQ(given.erase(memory), 1);
     sim->releaseHost(memory);
   }
   std::unique_ptr<adrt::Event> makeEvent(adrt::Outcome &outcome) override { return sim->makeEvent(outcome); }
@@ -93,7 +93,7 @@ struct Fixture {
 static const adrt_site site = {"p.mlir:3:8", "ad.launch"};
 static const int64_t four[] = {4};
 
-static void tensorsCrossAndComeBack() {
+TEST(Device, TensorsCrossAndComeBack) {
   Fixture f;
   float data[] = {1, 2, 3, 4};
   adrt_tensor argument = {data, four, 1, ADRT_F32}, result = {};
@@ -101,34 +101,39 @@ static void tensorsCrossAndComeBack() {
     int32_t status = f.context.run([&]() -> int32_t {
       void *x = adrt_argument(&f.context, &argument, 0);
       void *y = adrt_result(&f.context, &result, 0, ADRT_F32, 1, four);
-      EXPECT(x && y && x != data && y != result.data);
+      EXPECT_TRUE(x);
+      EXPECT_TRUE(y);
+      EXPECT_NE(x, data);
+      EXPECT_NE(y, result.data);
       return adrt_copy(&f.context, y, x, sizeof data);
     });
-    EXPECT(status == ADRT_OK && std::memcmp(result.data, data, sizeof data) == 0);
+    EXPECT_EQ(status, ADRT_OK);
+    EXPECT_EQ(std::memcmp(result.data, data, sizeof data), 0);
     data[0] = 5;
   }
   f.context.setDevice(nullptr); // gives all memory back
 }
 
-static void constantsAreBroughtOnce() {
+TEST(Device, ConstantsAreBroughtOnce) {
   Fixture f;
   static const float data[] = {1, 2};
   for (int run = 1; run <= 3; ++run) {
     f.context.run([&] {
       void *first = adrt_constant(&f.context, data, sizeof data);
-      EXPECT(first && first == adrt_constant(&f.context, data, sizeof data));
+      EXPECT_TRUE(first);
+      EXPECT_EQ(first, adrt_constant(&f.context, data, sizeof data));
       return ADRT_OK;
     });
-    EXPECT(f.device->writes == 1);
+    EXPECT_EQ(f.device->writes, 1);
   }
   // Another program has another device, and the same address may hold other data.
   auto other = std::make_shared<CountingDevice>();
   f.context.setDevice(other);
   f.context.run([&] { return adrt_constant(&f.context, data, sizeof data) ? ADRT_OK : ADRT_HOST_ERROR; });
-  EXPECT(other->writes == 1);
+  EXPECT_EQ(other->writes, 1);
 }
 
-static void hostSeesCopies() {
+TEST(Device, HostSeesCopies) {
   Fixture f;
   f.context.feed = [](const char *, const adrt_tensor &destination, std::string &) {
     for (int i = 0; i < 4; ++i)
@@ -142,16 +147,17 @@ static void hostSeesCopies() {
   };
   int32_t status = f.context.run([&]() -> int32_t {
     adrt_tensor x = {adrt_buffer(&f.context, 1, 16), four, 1, ADRT_F32};
-    EXPECT(adrt_feed(&f.context, &site, "x", &x) == ADRT_OK);
-    EXPECT(adrt_receive(&f.context, &site, "y", &x, 1) == ADRT_OK);
-    EXPECT(adrt_check(&f.context, &site, ADRT_CHECK_FINITE, 0, 0, &x, nullptr) == ADRT_OK);
-    EXPECT(adrt_check(&f.context, &site, ADRT_CHECK_EQUAL, 0, 0, &x, &x) == ADRT_OK);
+    EXPECT_EQ(adrt_feed(&f.context, &site, "x", &x), ADRT_OK);
+    EXPECT_EQ(adrt_receive(&f.context, &site, "y", &x, 1), ADRT_OK);
+    EXPECT_EQ(adrt_check(&f.context, &site, ADRT_CHECK_FINITE, 0, 0, &x, nullptr), ADRT_OK);
+    EXPECT_EQ(adrt_check(&f.context, &site, ADRT_CHECK_EQUAL, 0, 0, &x, &x), ADRT_OK);
     float last = 0;
-    EXPECT(adrt_read(&f.context, &last, static_cast<float *>(x.data) + 3, sizeof last) == ADRT_OK &&
-           last == 3);
+    EXPECT_EQ(adrt_read(&f.context, &last, static_cast<float *>(x.data) + 3, sizeof last), ADRT_OK);
+    EXPECT_EQ(last, 3);
     return ADRT_OK;
   });
-  EXPECT(status == ADRT_OK && seen == 3);
+  EXPECT_EQ(status, ADRT_OK);
+  EXPECT_EQ(seen, 3);
 }
 
 /// A program that feeds a value and sends it back, `turns` times; the host writes down what it is asked for
@@ -175,8 +181,9 @@ static std::string echo(bool feedsAhead, int turns, int failingReceive = -1) {
     }
     int64_t size = values[0].shape[0];
     const auto *elements = static_cast<const float *>(values[0].data);
-    EXPECT(size == sizeOf(received) && elements[0] == 10.0f + received &&
-           elements[size - 1] == 10.0f + received);
+    EXPECT_EQ(size, sizeOf(received));
+    EXPECT_EQ(elements[0], 10.0f + received);
+    EXPECT_EQ(elements[size - 1], 10.0f + received);
     events += "r" + std::to_string(received++) + " ";
     return ADRT_OK;
   };
@@ -196,38 +203,39 @@ static std::string echo(bool feedsAhead, int turns, int failingReceive = -1) {
   return status == ADRT_HOST_ERROR ? events + " " + f.context.getError().message : events;
 }
 
-static void receivedValuesComeInOrder() {
-  EXPECT(echo(/*feedsAhead=*/false, 3) == "f0 r0 f1 r1 f2 r2 1");
+TEST(Device, ReceivedValuesComeInOrder) {
+  EXPECT_EQ(echo(/*feedsAhead=*/false, 3), "f0 r0 f1 r1 f2 r2 1");
   // Two are under way; for the third the first has to arrive.
-  EXPECT(echo(/*feedsAhead=*/true, 4) == "f0 f1 f2 r0 f3 r1 r2 r3 1");
-  EXPECT(echo(/*feedsAhead=*/false, 4, /*failingReceive=*/1) == "f0 r0 f1 5 receive 'x': no more");
-  EXPECT(echo(/*feedsAhead=*/true, 4, /*failingReceive=*/0) == "f0 f1 f2 5 receive 'x': no more");
+  EXPECT_EQ(echo(/*feedsAhead=*/true, 4), "f0 f1 f2 r0 f3 r1 r2 r3 1");
+  EXPECT_EQ(echo(/*feedsAhead=*/false, 4, /*failingReceive=*/1), "f0 r0 f1 5 receive 'x': no more");
+  EXPECT_EQ(echo(/*feedsAhead=*/true, 4, /*failingReceive=*/0), "f0 f1 f2 5 receive 'x': no more");
 }
 
-static void memoryRunsOutCleanly() {
+TEST(Device, MemoryRunsOutCleanly) {
   Fixture f;
   f.device->limit = 100;
   int32_t status = f.context.run([&]() -> int32_t {
-    EXPECT(adrt_arena(&f.context, 100) != nullptr);
-    EXPECT(adrt_buffer(&f.context, 1, 101) == nullptr);
+    EXPECT_NE(adrt_arena(&f.context, 100), nullptr);
+    EXPECT_EQ(adrt_buffer(&f.context, 1, 101), nullptr);
     return f.context.getError().status;
   });
-  EXPECT(status == ADRT_TARGET_ERROR &&
-         f.context.getError().message ==
-             "the device has not enough memory for an intermediate tensor of 101 bytes");
+  EXPECT_EQ(status, ADRT_TARGET_ERROR);
+  EXPECT_EQ(f.context.getError().message,
+            "the device has not enough memory for an intermediate tensor of 101 bytes");
 }
 
-static void kernelsFailAtTheirPlace() {
+TEST(Device, KernelsFailAtTheirPlace) {
   Fixture f;
   adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
   int32_t status = f.context.run(
       [&] { return adrt_launch(&f.context, &site, 7, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0); });
-  EXPECT(status == ADRT_PROGRAM_ERROR && f.context.getError().message == "kernel 7 fails" &&
-         f.context.getError().location == "k.mlir:1:2");
+  EXPECT_EQ(status, ADRT_PROGRAM_ERROR);
+  EXPECT_EQ(f.context.getError().message, "kernel 7 fails");
+  EXPECT_EQ(f.context.getError().location, "k.mlir:1:2");
 }
 
 // Also before a launch that the device would put off.
-static void launchesAskTheHost() {
+TEST(Device, LaunchesAskTheHost) {
   Fixture f;
   bool stop = false;
   f.context.interrupted = [&] { return stop; };
@@ -237,12 +245,12 @@ static void launchesAskTheHost() {
       return adrt_launch(&f.context, &site, 7, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0);
     });
   };
-  EXPECT(launch() == ADRT_PROGRAM_ERROR); // the device's answer
+  EXPECT_EQ(launch(), ADRT_PROGRAM_ERROR); // the device's answer
   stop = true;
-  EXPECT(launch() == ADRT_INTERRUPTED);
+  EXPECT_EQ(launch(), ADRT_INTERRUPTED);
 }
 
-static void stuckKernelsAreNamed() {
+TEST(Device, StuckKernelsAreNamed) {
   // In a process of its own: it ends with the watchdog.
   pid_t child = fork();
   if (child == 0) {
@@ -265,10 +273,11 @@ static void stuckKernelsAreNamed() {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 5);
 }
 
-static void kernelsInTimeGoOn() {
+TEST(Device, KernelsInTimeGoOn) {
   adsim::KernelCode code = {};
   code.name = "short";
   code.entry = [](void **) {};
@@ -283,33 +292,35 @@ static void kernelsInTimeGoOn() {
       last = adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0);
     return last;
   });
-  EXPECT(status == ADRT_OK && expired == 0);
+  EXPECT_EQ(status, ADRT_OK);
+  EXPECT_EQ(expired, 0);
 }
 
-static void withoutADeviceNothingRuns() {
+TEST(Device, WithoutADeviceNothingRuns) {
   adrt_context context;
   char bytes[4];
-  EXPECT(adrt_constant(&context, bytes, 4) == nullptr);
-  EXPECT(adrt_read(&context, bytes, bytes, 4) == ADRT_TARGET_ERROR);
-  EXPECT(adrt_processors(&context) == 1);
-  EXPECT(context.getError().message == "the program was compiled for a device, and there is none");
+  EXPECT_EQ(adrt_constant(&context, bytes, 4), nullptr);
+  EXPECT_EQ(adrt_read(&context, bytes, bytes, 4), ADRT_TARGET_ERROR);
+  EXPECT_EQ(adrt_processors(&context), 1);
+  EXPECT_EQ(context.getError().message, "the program was compiled for a device, and there is none");
 }
 
-static void tilesAreDescribedOnce() {
+TEST(Device, TilesAreDescribedOnce) {
   Fixture f;
   alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char first[ADRT_TENSOR_MAP_BYTES], again[ADRT_TENSOR_MAP_BYTES];
   const int64_t shape[] = {4, 24}, shorter[] = {3, 24};
   const uint32_t box[] = {2, 8}, lower[] = {1, 8};
   f.context.run([&] {
-    EXPECT(adrt_processors(&f.context) == 7);
+    EXPECT_EQ(adrt_processors(&f.context), 7);
     auto *memory = static_cast<char *>(adrt_arena(&f.context, 4096));
     adrt_tensor tensor = {memory, shape, 2, ADRT_BF16};
     auto describe = [&](void *map, const uint32_t *tile, int32_t swizzle, int32_t tf32 = 0) {
-      EXPECT(adrt_tensor_map(&f.context, &site, map, &tensor, tile, swizzle, tf32) == ADRT_OK);
+      EXPECT_EQ(adrt_tensor_map(&f.context, &site, map, &tensor, tile, swizzle, tf32), ADRT_OK);
     };
     describe(first, box, 32);
     describe(again, box, 32);
-    EXPECT(f.device->descriptions == 1 && std::memcmp(first, again, sizeof first) == 0);
+    EXPECT_EQ(f.device->descriptions, 1);
+    EXPECT_EQ(std::memcmp(first, again, sizeof first), 0);
     // All that it depends on makes it another one.
     describe(again, lower, 32);
     describe(again, box, 0);
@@ -322,20 +333,13 @@ static void tilesAreDescribedOnce() {
     tensor.type = ADRT_F32;
     describe(first, box, 32);
     describe(again, box, 32, /*tf32=*/1);
-    EXPECT(f.device->descriptions == 8 && std::memcmp(first, again, sizeof first) != 0);
+    EXPECT_EQ(f.device->descriptions, 8);
+    EXPECT_NE(std::memcmp(first, again, sizeof first), 0);
     // One that cannot be made is not kept.
     tensor.data = memory + 8;
     for (int turn = 0; turn < 2; ++turn)
-      EXPECT(adrt_tensor_map(&f.context, &site, again, &tensor, box, 32, /*tf32=*/0) == ADRT_TARGET_ERROR);
-    EXPECT(f.device->descriptions == 10);
+      EXPECT_EQ(adrt_tensor_map(&f.context, &site, again, &tensor, box, 32, /*tf32=*/0), ADRT_TARGET_ERROR);
+    EXPECT_EQ(f.device->descriptions, 10);
     return ADRT_OK;
   });
-}
-
-int main() {
-  return unit::runTests("adrt-device-unit",
-                        {tensorsCrossAndComeBack, constantsAreBroughtOnce, hostSeesCopies,
-                         receivedValuesComeInOrder, memoryRunsOutCleanly, kernelsFailAtTheirPlace,
-                         stuckKernelsAreNamed, kernelsInTimeGoOn, withoutADeviceNothingRuns,
-                         tilesAreDescribedOnce, launchesAskTheHost});
 }

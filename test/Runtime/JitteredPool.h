@@ -6,7 +6,7 @@
 #ifndef ADJOINT_TEST_RUNTIME_JITTEREDPOOL_H
 #define ADJOINT_TEST_RUNTIME_JITTEREDPOOL_H
 
-#include "Unit.h"
+#include "gtest/gtest.h"
 
 #include <atomic>
 #include <csignal>
@@ -88,8 +88,7 @@ void onAlarm(int) {
   seconds = now == seen ? seconds + 1 : 0;
   seen = now;
   if (seconds >= secondsWithoutProgress) {
-    std::fprintf(stderr, "adrt-pool-unit: %s: threads wait for ever\nadrt-pool-unit: 1 run, 1 failed\n",
-                 current);
+    std::fprintf(stderr, "adrt-pool-unit: %s: threads wait for ever\n", current);
     _exit(1);
   }
   alarm(1);
@@ -139,7 +138,7 @@ int runLoop(unsigned threads, int64_t units, int64_t nanoseconds = INT64_MAX) {
 
 void startThreads(std::vector<pthread_t> &threads, void *(*work)(void *), void *state) {
   for (pthread_t &thread : threads)
-    EXPECT(pthread_create(&thread, nullptr, work, state) == 0);
+    EXPECT_EQ(pthread_create(&thread, nullptr, work, state), 0);
 }
 
 void joinThreads(const std::vector<pthread_t> &threads) {

@@ -5,8 +5,8 @@
 #define ADJOINT_TEST_RUNTIME_LOGGINGDEVICE_H
 
 #include "../../lib/Runtime/Replay/CommandList.h"
-#include "Unit.h"
 #include "adjoint/Runtime/Replay/ReplayingDevice.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cstring>
@@ -43,8 +43,8 @@ public:
       std::memcpy(&value, launch.arguments[number], std::min<size_t>(launch.bytes[number], sizeof value));
       log.done += (number ? "," : "") + std::to_string(value);
       bool isMap = launch.bytes[number] == ADRT_TENSOR_MAP_BYTES;
-      EXPECT(!isMap ||
-             reinterpret_cast<uintptr_t>(launch.arguments[number]) % ADRT_TENSOR_MAP_ALIGNMENT == 0);
+      EXPECT_TRUE(!isMap ||
+                  reinterpret_cast<uintptr_t>(launch.arguments[number]) % ADRT_TENSOR_MAP_ALIGNMENT == 0);
     }
     log.done += ")x" + std::to_string(launch.grid.blocks[0]) + " ";
     return {};

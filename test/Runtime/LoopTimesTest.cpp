@@ -3,7 +3,7 @@
 // Which way short loops go, by what they took.
 
 #include "adjoint/Runtime/Host/LoopTimes.h"
-#include "Unit.h"
+#include "gtest/gtest.h"
 
 using adrt::LoopTimes;
 
@@ -14,44 +14,45 @@ static LoopTimes times;
 static LoopTimes::Record &tried(uint64_t identity, int64_t alone, int64_t shared) {
   LoopTimes::Record &record = times.find(identity, 4096, 2);
   for (uint32_t run = 0; run < LoopTimes::trials; ++run) {
-    EXPECT(record.isTrying());
-    EXPECT(record.prefersOneThread() == (run / LoopTimes::trialsOfWay != 1));
+    EXPECT_TRUE(record.isTrying());
+    EXPECT_EQ(record.prefersOneThread(), run / LoopTimes::trialsOfWay != 1);
     bool onOneThread = record.prefersOneThread();
     // The first run of each way is slow, and does not count.
     record.add(onOneThread, (onOneThread ? alone : shared) * (run % LoopTimes::trialsOfWay ? 1 : 10), 4096);
   }
-  EXPECT(!record.isTrying());
+  EXPECT_FALSE(record.isTrying());
   return record;
 }
 
-static void fasterWayWins() {
-  EXPECT(tried(1, 1000, 600).prefersOneThread() == false);
-  EXPECT(tried(2, 1000, 800).prefersOneThread() == false);
-  EXPECT(tried(3, 1000, 801).prefersOneThread() == true);
-  EXPECT(tried(4, 1000, 5000).prefersOneThread() == true);
-  EXPECT(tried(5, 0, 0).prefersOneThread() == false);
+TEST(LoopTimes, FasterWayWins) {
+  EXPECT_FALSE(tried(1, 1000, 600).prefersOneThread());
+  EXPECT_FALSE(tried(2, 1000, 800).prefersOneThread());
+  EXPECT_TRUE(tried(3, 1000, 801).prefersOneThread());
+  EXPECT_TRUE(tried(4, 1000, 5000).prefersOneThread());
+  EXPECT_FALSE(tried(5, 0, 0).prefersOneThread());
 }
 
 // What single runs lose, others save. When nothing is saved for long, the other threads sleep between the
 // runs, or have lost their processors.
-static void sharedLoopsGoOnBeingTimed() {
+TEST(LoopTimes, SharedLoopsGoOnBeingTimed) {
   LoopTimes::Record &record = tried(6, 100000, 60000);
   for (int round = 0; round < 100; ++round) {
     record.addShared(500000, 4096);
     for (int run = 0; run < 40; ++run)
       record.addShared(60000, 4096);
   }
-  EXPECT(!record.prefersOneThread());
+  EXPECT_FALSE(record.prefersOneThread());
   int slow = 0;
   while (!record.prefersOneThread() && slow < 1000) {
     record.addShared(120000, 4096);
     ++slow;
   }
-  EXPECT(slow > 20 && slow < 100);
+  EXPECT_GT(slow, 20);
+  EXPECT_LT(slow, 100);
 }
 
 // Rare runs that lose much are as bad as many that lose little.
-static void rareLossesAddUp() {
+TEST(LoopTimes, RareLossesAddUp) {
   LoopTimes::Record &record = tried(8, 10000, 6000);
   int stalls = 0;
   for (; !record.prefersOneThread() && stalls < 100; ++stalls) {
@@ -59,44 +60,49 @@ static void rareLossesAddUp() {
     for (int run = 0; run < 100; ++run)
       record.addShared(6000, 4096);
   }
-  EXPECT(stalls >= 1 && stalls < 5);
+  EXPECT_GE(stalls, 1);
+  EXPECT_LT(stalls, 5);
 }
 
 // Loops of sizes that only the run knows share a record up to twice the size.
-static void timesFollowTheSize() {
+TEST(LoopTimes, TimesFollowTheSize) {
   LoopTimes::Record &record = tried(7, 1000000, 600000);
   for (int run = 0; run < 50; ++run)
     record.addShared(1190000, 8190);
-  EXPECT(!record.prefersOneThread());
-  EXPECT(record.nanosecondsOnOneThread(6144) == 1500000);
+  EXPECT_FALSE(record.prefersOneThread());
+  EXPECT_EQ(record.nanosecondsOnOneThread(6144), 1500000);
   for (int run = 0; run < 200; ++run)
     record.addShared(1190000, 4200);
-  EXPECT(record.prefersOneThread());
+  EXPECT_TRUE(record.prefersOneThread());
 }
 
-static void loopsDifferInCodeSizeAndThreads() {
+TEST(LoopTimes, LoopsDifferInCodeSizeAndThreads) {
   LoopTimes::Record &record = tried(11, 1000, 5000);
-  EXPECT(&times.find(11, 5000, 2) == &record && &times.find(11, 8191, 2) == &record);
-  EXPECT(times.find(11, 8192, 2).isTrying() && times.find(11, 5000, 3).isTrying() &&
-         times.find(12, 5000, 2).isTrying());
-  EXPECT(!times.find(11, 5000, 2).isTrying());
+  EXPECT_EQ(&times.find(11, 5000, 2), &record);
+  EXPECT_EQ(&times.find(11, 8191, 2), &record);
+  EXPECT_TRUE(times.find(11, 8192, 2).isTrying());
+  EXPECT_TRUE(times.find(11, 5000, 3).isTrying());
+  EXPECT_TRUE(times.find(12, 5000, 2).isTrying());
+  EXPECT_FALSE(times.find(11, 5000, 2).isTrying());
 }
 
-static void loopsAreTriedAgain() {
+TEST(LoopTimes, LoopsAreTriedAgain) {
   LoopTimes::Record &record = tried(21, 1000, 5000);
   int runs = 0;
   while (!record.isTrying() && runs < 100000) {
     record.skip();
     ++runs;
   }
-  EXPECT(runs > 1000 && runs < 100000);
-  EXPECT(record.nanosecondsOnOneThread(7) == 7);
+  EXPECT_GT(runs, 1000);
+  EXPECT_LT(runs, 100000);
+  EXPECT_EQ(record.nanosecondsOnOneThread(7), 7);
   // What it took on one thread stays.
-  EXPECT(!tried(21, 9000, 700).prefersOneThread() && record.nanosecondsOnOneThread(4096) == 1000);
+  EXPECT_FALSE(tried(21, 9000, 700).prefersOneThread());
+  EXPECT_EQ(record.nanosecondsOnOneThread(4096), 1000);
 }
 
 // A loop that loses again and again is tried less and less often.
-static void lossesDelayTheNextTrial() {
+TEST(LoopTimes, LossesDelayTheNextTrial) {
   int before = 0;
   for (int losses = 0; losses < 3; ++losses) {
     LoopTimes::Record &record = tried(22, 100000, 60000);
@@ -105,20 +111,14 @@ static void lossesDelayTheNextTrial() {
     int runs = 0;
     for (; !record.isTrying() && runs < 1000000; ++runs)
       record.skip();
-    EXPECT(runs > before * 3 / 2 && runs < 1000000);
+    EXPECT_GT(runs, before * 3 / 2);
+    EXPECT_LT(runs, 1000000);
     before = runs;
   }
 }
 
 // More loops than there are records: those that run have one, and no other one's.
-static void oldLoopsMakePlace() {
+TEST(LoopTimes, OldLoopsMakePlace) {
   for (uint64_t identity = 1000; identity < 9000; ++identity)
-    EXPECT(tried(identity, 1000, identity % 2 ? 5000 : 500).prefersOneThread() == (identity % 2 == 1));
-}
-
-int main() {
-  return unit::runTests("adrt-loop-times-unit",
-                        {fasterWayWins, sharedLoopsGoOnBeingTimed, rareLossesAddUp, timesFollowTheSize,
-                         loopsDifferInCodeSizeAndThreads, loopsAreTriedAgain, lossesDelayTheNextTrial,
-                         oldLoopsMakePlace});
+    EXPECT_EQ(tried(identity, 1000, identity % 2 ? 5000 : 500).prefersOneThread(), identity % 2 == 1);
 }

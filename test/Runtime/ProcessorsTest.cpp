@@ -3,7 +3,7 @@
 // How many processors a process may use: by its affinity mask, and by quotas of control groups, whose files
 // are made here as they look on a machine, in containers with and without a name space of their own.
 #include "adjoint/Runtime/Host/Processors.h"
-#include "Unit.h"
+#include "gtest/gtest.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -41,28 +41,31 @@ const std::string mount1 = "33 24 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgrou
 
 } // namespace
 
-static void version2HasAQuota() {
+TEST(Processors, Version2HasAQuota) {
   auto quota = [](const char *text) {
     return findQuota({{group2, "0::/\n"}, {mounts, mount2}, {"/sys/fs/cgroup/cpu.max", text}});
   };
-  EXPECT(quota("200000 100000\n") == 2);
-  EXPECT(quota("150000 100000\n") == 2);
-  EXPECT(quota("10000 100000\n") == 1);
-  EXPECT(quota("max 100000\n") == 0);
-  EXPECT(quota("") == 0 && quota("200000\n") == 0 && quota("1 0\n") == 0);
+  EXPECT_EQ(quota("200000 100000\n"), 2);
+  EXPECT_EQ(quota("150000 100000\n"), 2);
+  EXPECT_EQ(quota("10000 100000\n"), 1);
+  EXPECT_EQ(quota("max 100000\n"), 0);
+  EXPECT_EQ(quota(""), 0);
+  EXPECT_EQ(quota("200000\n"), 0);
+  EXPECT_EQ(quota("1 0\n"), 0);
 }
 
 // A group gets no more than those that it lies in.
-static void groupsAboveCount() {
+TEST(Processors, GroupsAboveCount) {
   std::string folder = "/sys/fs/cgroup/user.slice";
-  EXPECT(findQuota({{group2, "0::/user.slice/work/job\n"},
-                    {mounts, mount2},
-                    {folder + "/cpu.max", "300000 100000\n"},
-                    {folder + "/work/cpu.max", "max 100000\n"},
-                    {folder + "/work/job/cpu.max", "500000 100000\n"}}) == 3);
+  EXPECT_EQ(findQuota({{group2, "0::/user.slice/work/job\n"},
+                       {mounts, mount2},
+                       {folder + "/cpu.max", "300000 100000\n"},
+                       {folder + "/work/cpu.max", "max 100000\n"},
+                       {folder + "/work/job/cpu.max", "500000 100000\n"}}),
+            3);
 }
 
-static void version1HasAQuota() {
+TEST(Processors, Version1HasAQuota) {
   std::string folder = "/sys/fs/cgroup/cpu,cpuacct/docker/1f";
   auto quota = [&](const char *text, const std::string &mount) {
     return findQuota({{group2, "7:cpuset:/docker/1f\n5:cpu,cpuacct:/docker/1f\n0::/docker/1f\n"},
@@ -70,41 +73,37 @@ static void version1HasAQuota() {
                       {folder + "/cpu.cfs_quota_us", text},
                       {folder + "/cpu.cfs_period_us", "50000\n"}});
   };
-  EXPECT(quota("125000\n", mount1) == 3);
-  EXPECT(quota("-1\n", mount1) == 0);
-  EXPECT(quota("125000\n", "") == 0);
+  EXPECT_EQ(quota("125000\n", mount1), 3);
+  EXPECT_EQ(quota("-1\n", mount1), 0);
+  EXPECT_EQ(quota("125000\n", ""), 0);
 }
 
 // A container sees its own group as the root of the mount.
-static void mountsBeginAtTheContainer() {
-  EXPECT(findQuota({{group2, "5:cpu,cpuacct:/docker/1f/job\n"},
-                    {mounts, "34 24 0:30 /docker/1f /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"},
-                    {"/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "400000\n"},
-                    {"/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n"}}) == 4);
+TEST(Processors, MountsBeginAtTheContainer) {
+  EXPECT_EQ(
+      findQuota({{group2, "5:cpu,cpuacct:/docker/1f/job\n"},
+                 {mounts, "34 24 0:30 /docker/1f /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"},
+                 {"/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "400000\n"},
+                 {"/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000\n"}}),
+      4);
 }
 
-static void thereMayBeNoGroups() {
-  EXPECT(findQuota({}) == 0);
-  EXPECT(findQuota({{group2, "nonsense\n1:\n"}, {mounts, "short\n1 2 3 - cgroup2\n"}}) == 0);
+TEST(Processors, ThereMayBeNoGroups) {
+  EXPECT_EQ(findQuota({}), 0);
+  EXPECT_EQ(findQuota({{group2, "nonsense\n1:\n"}, {mounts, "short\n1 2 3 - cgroup2\n"}}), 0);
 }
 
-static void affinityCounts() {
-  EXPECT(adrt::countProcessors() >= 1);
+TEST(Processors, AffinityCounts) {
+  EXPECT_GE(adrt::countProcessors(), 1);
   cpu_set_t before, one;
-  EXPECT(sched_getaffinity(0, sizeof before, &before) == 0);
+  EXPECT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
   int cpu = 0;
   while (!CPU_ISSET(cpu, &before))
     ++cpu;
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
-  EXPECT(sched_setaffinity(0, sizeof one, &one) == 0);
-  EXPECT(adrt::countProcessors() == 1);
+  EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(adrt::countProcessors(), 1);
   sched_setaffinity(0, sizeof before, &before);
-  EXPECT(adrt::findQuota() != 0 || adrt::countProcessors() == static_cast<unsigned>(CPU_COUNT(&before)));
-}
-
-int main() {
-  return unit::runTests("adrt-processors-unit",
-                        {version2HasAQuota, groupsAboveCount, version1HasAQuota, mountsBeginAtTheContainer,
-                         thereMayBeNoGroups, affinityCounts});
+  EXPECT_TRUE(adrt::findQuota() != 0 || adrt::countProcessors() == static_cast<unsigned>(CPU_COUNT(&before)));
 }

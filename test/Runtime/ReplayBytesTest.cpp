@@ -76,7 +76,7 @@ std::vector<std::vector<int32_t>> widthsOfKernels() {
 
 } // namespace
 
-static void listsCompareEveryByte() {
+TEST(ReplayBytes, ListsCompareEveryByte) {
   unsigned seed = 0;
   for (const std::vector<int32_t> &widths : widthsOfKernels()) {
     OwnedLaunch launch(3, widths, ++seed), beside(4, {8, 8}, seed + 1000);
@@ -90,11 +90,16 @@ static void listsCompareEveryByte() {
         CommandList after, changed = before;
         for (OwnedLaunch *each : {&beside, &launch, &beside})
           each->with(add(after));
-        EXPECT(before.hasShapeOf(after) && before.hashShape() == after.hashShape());
-        EXPECT(before.isSameAt(0, after) && !before.isSameAt(1, after) && before.isSameAt(2, after));
+        EXPECT_TRUE(before.hasShapeOf(after));
+        EXPECT_EQ(before.hashShape(), after.hashShape());
+        EXPECT_TRUE(before.isSameAt(0, after));
+        EXPECT_FALSE(before.isSameAt(1, after));
+        EXPECT_TRUE(before.isSameAt(2, after));
         changed.changeAt(1, after);
-        EXPECT(changed.isSameAt(0, after) && changed.isSameAt(1, after) && changed.isSameAt(2, after));
-        EXPECT(LoggingDevice::describeBytes(changed.launchAt(1)) == launch.text());
+        EXPECT_TRUE(changed.isSameAt(0, after));
+        EXPECT_TRUE(changed.isSameAt(1, after));
+        EXPECT_TRUE(changed.isSameAt(2, after));
+        EXPECT_EQ(LoggingDevice::describeBytes(changed.launchAt(1)), launch.text());
         *byte ^= bit;
       }
   }
@@ -102,7 +107,7 @@ static void listsCompareEveryByte() {
 
 // Turn by turn one byte differs from the turn before the last: the recordings for places that alternate have
 // to be told apart by it, and be changed.
-static void replaysFollowEveryByte() {
+TEST(ReplayBytes, ReplaysFollowEveryByte) {
   unsigned seed = 0;
   for (const std::vector<int32_t> &widths : widthsOfKernels()) {
     Fixture f;
@@ -112,9 +117,10 @@ static void replaysFollowEveryByte() {
       std::string expected;
       for (OwnedLaunch *each : {&launch, &beside}) {
         expected += each->text();
-        EXPECT(each->with([&](const Launch &one) { return f.device->launch(one); }).ok());
+        EXPECT_TRUE(each->with([&](const Launch &one) { return f.device->launch(one); }).ok());
       }
-      EXPECT(f.device->submit().ok() && f.done() == expected);
+      EXPECT_TRUE(f.device->submit().ok());
+      EXPECT_EQ(f.done(), expected);
     };
     for (unsigned char *byte : launch.bytes()) {
       turn();
@@ -122,10 +128,6 @@ static void replaysFollowEveryByte() {
       turn();
       turn();
     }
-    EXPECT(f.device->getReplays().changed + 4 >= launch.bytes().size());
+    EXPECT_GE(f.device->getReplays().changed + 4, launch.bytes().size());
   }
-}
-
-int main() {
-  return unit::runTests("adrt-replay-bytes-unit", {listsCompareEveryByte, replaysFollowEveryByte});
 }

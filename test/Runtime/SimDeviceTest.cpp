@@ -3,7 +3,7 @@
 // Tests of the emulated GPU as a device of the runtime: its memory, its lanes and the order of its threads.
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "RacingKernel.h"
-#include "Unit.h"
+#include "gtest/gtest.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,64 +12,75 @@
 
 static const adrt_site site = {"p.mlir:3:8", "ad.launch"};
 
-static void transfersAreLate() {
+TEST(SimDevice, TransfersAreLate) {
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
   auto *host = static_cast<char *>(device->allocateHost(4));
   auto *memory = static_cast<char *>(device->allocate(4));
   adrt::Outcome outcome;
   std::unique_ptr<adrt::Event> brought = device->makeEvent(outcome);
   std::memset(host, 7, 4);
-  EXPECT(device->bring(memory, host, 4).ok() && device->record(*brought, adrt::Lane::Bring).ok());
+  EXPECT_TRUE(device->bring(memory, host, 4).ok());
+  EXPECT_TRUE(device->record(*brought, adrt::Lane::Bring).ok());
   char seen[4];
   // Too early.
-  EXPECT(!device->reached(*brought) && device->read(seen, memory, 4).ok() && seen[0] == char(0xff));
-  EXPECT(device->order(adrt::Lane::Compute, *brought).ok() && device->reached(*brought));
-  EXPECT(device->read(seen, memory, 4).ok() && seen[3] == 7);
+  EXPECT_FALSE(device->reached(*brought));
+  EXPECT_TRUE(device->read(seen, memory, 4).ok());
+  EXPECT_EQ(seen[0], char(0xff));
+  EXPECT_TRUE(device->order(adrt::Lane::Compute, *brought).ok());
+  EXPECT_TRUE(device->reached(*brought));
+  EXPECT_TRUE(device->read(seen, memory, 4).ok());
+  EXPECT_EQ(seen[3], 7);
   // A transfer that leaves the memory shows where it is waited for.
-  EXPECT(device->fetch(host, memory, 5).ok() && device->record(*brought, adrt::Lane::Fetch).ok());
-  EXPECT(!device->wait(*brought).ok());
+  EXPECT_TRUE(device->fetch(host, memory, 5).ok());
+  EXPECT_TRUE(device->record(*brought, adrt::Lane::Fetch).ok());
+  EXPECT_FALSE(device->wait(*brought).ok());
   device->release(memory);
   device->releaseHost(host);
 }
 
-static void simMemoryHasEnds() {
+TEST(SimDevice, SimMemoryHasEnds) {
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
   auto *memory = static_cast<unsigned char *>(device->allocate(10));
   unsigned char bytes[16] = {};
-  EXPECT(memory && memory[0] == 0xff && memory[9] == 0xff);
-  EXPECT(device->write(memory, bytes, 10).ok() && device->read(bytes, memory + 4, 6).ok());
-  EXPECT(!device->write(memory, bytes, 11).ok() && !device->read(bytes, memory + 5, 6).ok());
-  EXPECT(!device->copy(memory, bytes, 4).ok() && !device->fill(bytes, 0, 4).ok());
-  EXPECT(device->copy(memory, bytes, 0).ok());
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory[0], 0xff);
+  EXPECT_EQ(memory[9], 0xff);
+  EXPECT_TRUE(device->write(memory, bytes, 10).ok());
+  EXPECT_TRUE(device->read(bytes, memory + 4, 6).ok());
+  EXPECT_FALSE(device->write(memory, bytes, 11).ok());
+  EXPECT_FALSE(device->read(bytes, memory + 5, 6).ok());
+  EXPECT_FALSE(device->copy(memory, bytes, 4).ok());
+  EXPECT_FALSE(device->fill(bytes, 0, 4).ok());
+  EXPECT_TRUE(device->copy(memory, bytes, 0).ok());
   adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
-  EXPECT(!device->launch({&site, 0, grid}).ok());
+  EXPECT_FALSE(device->launch({&site, 0, grid}).ok());
   device->release(memory);
-  EXPECT(!device->read(bytes, memory, 1).ok());
-  EXPECT(device->allocate(-1) == nullptr);
+  EXPECT_FALSE(device->read(bytes, memory, 1).ok());
+  EXPECT_EQ(device->allocate(-1), nullptr);
 }
 
-static void simDescribesTiles() {
+TEST(SimDevice, SimDescribesTiles) {
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
   alignas(ADRT_TENSOR_MAP_ALIGNMENT) unsigned char map[ADRT_TENSOR_MAP_BYTES];
   void *memory = device->allocate(4 * 24 * 2);
   const int64_t shape[] = {4, 24}, narrow[] = {4, 20}, many[] = {1, 1, 1, 1, 1, 8};
   const uint32_t box[] = {2, 8, 1, 1, 1, 8}, wide[] = {2, 128};
   adrt_tensor tensor = {memory, shape, 2, ADRT_BF16};
-  EXPECT(device->describe(map, tensor, {box, 32}).ok());
-  EXPECT(device->describe(map, tensor, {wide, 128}).message ==
-         "internal error: no tensor map: rows of the box have 256 bytes, more than the swizzle of 128");
-  EXPECT(device->describe(map, tensor, {box, 32, /*tf32=*/true}).message ==
-         "internal error: no tensor map: elements of 2 bytes, which are no tf32");
+  EXPECT_TRUE(device->describe(map, tensor, {box, 32}).ok());
+  EXPECT_EQ(device->describe(map, tensor, {wide, 128}).message,
+            ("internal error: no tensor map: rows of the box have 256 bytes, more than the swizzle of 128"));
+  EXPECT_EQ(device->describe(map, tensor, {box, 32, /*tf32=*/true}).message,
+            ("internal error: no tensor map: elements of 2 bytes, which are no tf32"));
   tensor.shape = narrow;
-  EXPECT(
-      device->describe(map, tensor, {box, 0}).message ==
-      "internal error: no tensor map: axis 1 has a stride of 40 bytes, expected a multiple of 16 below 2^40");
+  EXPECT_EQ(device->describe(map, tensor, {box, 0}).message,
+            ("internal error: no tensor map: axis 1 has a stride of 40 bytes, expected a multiple of 16 "
+             "below 2^40"));
   tensor = {memory, many, 6, ADRT_BF16};
-  EXPECT(device->describe(map, tensor, {box, 0}).message == "internal error: a tensor map of 6 axes");
+  EXPECT_EQ(device->describe(map, tensor, {box, 0}).message, "internal error: a tensor map of 6 axes");
   device->release(memory);
 }
 
-static void simRunsAsAsked() {
+TEST(SimDevice, SimRunsAsAsked) {
   static const adsim::KernelCode code = unit::racingKernel();
   auto launch = [](adrt::Device &device, void *memory) {
     adrt_grid grid = {{1, 1, 1}, {64, 1, 1}, {1, 1, 1}, 0};
@@ -84,26 +95,24 @@ static void simRunsAsAsked() {
     emulation.detectRaces = false;
     std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({&code}, emulation);
     void *memory = device->allocate(4);
-    EXPECT(launch(*device, memory).ok());
+    EXPECT_TRUE(launch(*device, memory).ok());
     std::vector<uint32_t> first = unit::threadsInOrder;
-    EXPECT(launch(*device, memory).ok() && unit::threadsInOrder.size() == 64);
+    EXPECT_TRUE(launch(*device, memory).ok());
+    EXPECT_EQ(unit::threadsInOrder.size(), 64);
     device->release(memory);
     return std::pair(first, unit::threadsInOrder);
   };
   auto eager = twoOrders(adsim::Schedule::Eager, 0), shuffled = twoOrders(adsim::Schedule::Shuffled, 3);
-  EXPECT(std::is_sorted(eager.first.begin(), eager.first.end()) && eager.first == eager.second);
-  EXPECT(!std::is_sorted(shuffled.first.begin(), shuffled.first.end()) && shuffled.first != shuffled.second);
-  EXPECT(twoOrders(adsim::Schedule::Shuffled, 3) == shuffled);
-  EXPECT(twoOrders(adsim::Schedule::Shuffled, 30) != shuffled);
+  EXPECT_TRUE(std::is_sorted(eager.first.begin(), eager.first.end()));
+  EXPECT_EQ(eager.first, eager.second);
+  EXPECT_FALSE(std::is_sorted(shuffled.first.begin(), shuffled.first.end()));
+  EXPECT_NE(shuffled.first, shuffled.second);
+  EXPECT_EQ(twoOrders(adsim::Schedule::Shuffled, 3), shuffled);
+  EXPECT_NE(twoOrders(adsim::Schedule::Shuffled, 30), shuffled);
   // A neighbouring seed is not the same one launch later.
-  EXPECT(twoOrders(adsim::Schedule::Shuffled, 4).first != shuffled.second);
+  EXPECT_NE(twoOrders(adsim::Schedule::Shuffled, 4).first, shuffled.second);
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({&code});
   void *memory = device->allocate(4);
-  EXPECT(launch(*device, memory).message.find("race") == 0);
+  EXPECT_EQ(launch(*device, memory).message.find("race"), 0);
   device->release(memory);
-}
-
-int main() {
-  return unit::runTests("adrt-sim-device-unit",
-                        {transfersAreLate, simMemoryHasEnds, simDescribesTiles, simRunsAsAsked});
 }

@@ -3,7 +3,16 @@
 // Loops of one caller and of several on the threads of a process, which sleeps, forks and exits.
 #include "JitteredPool.h"
 
-// These are about a pool of three threads, the first ones about one of two.
+/// A pool never shrinks, so that the tests of a pool of two threads come before those of one of three.
+template <unsigned threads> class PoolOf : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    watchProgress();
+    pool().reserve(threads);
+  }
+};
+using PoolOfTwo = PoolOf<2>;
+using PoolOfThree = PoolOf<3>;
 
 /// A loop whose ranges end only when the test lets them.
 struct Blocked {
@@ -34,17 +43,16 @@ struct OtherThread {
 };
 
 // Whoever finds all threads busy goes on alone.
-static void busyThreadsAreNotWaitedFor() {
+TEST_F(PoolOfTwo, BusyThreadsAreNotWaitedFor) {
   current = "a loop beside another one";
-  pool().reserve(2);
   OtherThread other(Blocked::run);
   other.waitUntilBlocked();
   other.waitUntilBlocked();
-  EXPECT(runLoop(2, 7) == 1);
+  EXPECT_EQ(runLoop(2, 7), 1);
   other.goOn();
   other.goOn();
   other.join();
-  EXPECT(runLoop(2, 7) == 2);
+  EXPECT_EQ(runLoop(2, 7), 2);
 }
 
 /// A program that waits for the test twice, the second time as for its host.
@@ -58,21 +66,21 @@ void *runProgram(void *state) {
 }
 
 // A thread that runs a program counts, except while it waits for its host.
-static void callersHavePlaces() {
+TEST_F(PoolOfTwo, CallersHavePlaces) {
   current = "a caller that waits for its host";
   OtherThread other(runProgram);
   other.waitUntilBlocked();
-  EXPECT(runLoop(2, 7) == 1);
+  EXPECT_EQ(runLoop(2, 7), 1);
   other.goOn();
   other.waitUntilBlocked();
-  EXPECT(runLoop(2, 7) == 2);
+  EXPECT_EQ(runLoop(2, 7), 2);
   other.goOn();
   other.join();
-  EXPECT(runLoop(2, 7) == 2);
+  EXPECT_EQ(runLoop(2, 7), 2);
 }
 
 // No worker sleeps on when there is work. Its range cannot be taken back here: the caller's own waits for it.
-static void workersWakeUp() {
+TEST_F(PoolOfTwo, WorkersWakeUp) {
   current = "ranges that wait for each other";
   auto meet = [](void *barrier, int64_t, int64_t) {
     pthread_barrier_wait(static_cast<pthread_barrier_t *>(barrier));
@@ -99,13 +107,14 @@ struct Masks {
 };
 
 // Ctrl-C goes to the host's threads.
-static void workersLeaveSignalsToTheHost() {
+TEST_F(PoolOfTwo, WorkersLeaveSignalsToTheHost) {
   current = "ranges that look at their signals";
   Masks masks;
   pthread_barrier_init(&masks.barrier, nullptr, 2);
   pool().run(2, INT64_MAX, 2, Masks::look, &masks);
-  EXPECT(!sigismember(&masks.masks[0], SIGINT));
-  EXPECT(sigismember(&masks.masks[1], SIGINT) && !sigismember(&masks.masks[1], SIGSEGV));
+  EXPECT_FALSE(sigismember(&masks.masks[0], SIGINT));
+  EXPECT_TRUE(sigismember(&masks.masks[1], SIGINT));
+  EXPECT_FALSE(sigismember(&masks.masks[1], SIGSEGV));
 }
 
 /// The ranges of a loop without work, and those of them that its caller ran.
@@ -141,7 +150,7 @@ struct Affinities {
 
 // Workers start, and wake, where their caller is not, and may then run wherever it may: also when a caller
 // that may use one processor only wakes one that has just been woken.
-static void workersMayUseAllProcessors() {
+TEST_F(PoolOfTwo, WorkersMayUseAllProcessors) {
   current = "ranges that look at their processors";
   timespec untilAsleep = {0, 2000000};
   pid_t child = fork();
@@ -164,7 +173,8 @@ static void workersMayUseAllProcessors() {
     _exit(right ? 0 : 1);
   }
   int status = 1;
-  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 /// Programs that run at the same time: each has a place before the first one has a loop.
@@ -188,44 +198,47 @@ struct Programs {
 };
 
 // Two programs with three threads each make three running ones, not six.
-static void callersShareThreads() {
+TEST_F(PoolOfThree, CallersShareThreads) {
   current = "loops of several callers";
-  pool().reserve(3);
   for (unsigned callers : {2u, 5u}) {
     Loop::mostRunning = 0;
     Programs programs(callers);
     std::vector<pthread_t> hosts(callers);
     startThreads(hosts, Programs::run, &programs);
     joinThreads(hosts);
-    EXPECT(programs.wrong == 0);
-    EXPECT((programs.divided > 0) == (callers < 3));
-    EXPECT(Loop::mostRunning <= static_cast<int>(std::max(callers, 3u)));
+    EXPECT_EQ(programs.wrong, 0);
+    EXPECT_EQ(programs.divided > 0, callers < 3);
+    EXPECT_LE(Loop::mostRunning, static_cast<int>(std::max(callers, 3u)));
   }
 }
 
 // Loops follow each other at once, and after pauses in which workers fall asleep.
-static void loopsFollowEachOther() {
+TEST_F(PoolOfThree, LoopsFollowEachOther) {
   current = "loops that follow each other";
   for (unsigned threads : {1u, 2u, 3u, 5u})
     for (int round = 0; round < 700; ++round) {
       int64_t units = 1 + round % 11;
-      EXPECT(runLoop(threads, units) == static_cast<int>(std::min<int64_t>({units, threads, 3})));
+      EXPECT_EQ(runLoop(threads, units), static_cast<int>(std::min<int64_t>({units, threads, 3})));
       jitter();
     }
 }
 
-static void loopsWithLittleWorkStayOnOneThread() {
+TEST_F(PoolOfThree, LoopsWithLittleWorkStayOnOneThread) {
   current = "loops with little work";
   adrt::HandOff handOff = {1000, 100};
-  EXPECT(adrt::countThreads(100, 0, 8, handOff) == 1 && adrt::countThreads(100, 7999, 8, handOff) == 1);
-  EXPECT(adrt::countThreads(100, 8000, 8, handOff) == 2 && adrt::countThreads(100, 12000, 8, handOff) == 3);
-  EXPECT(adrt::countThreads(100, 1000000, 8, handOff) == 8 &&
-         adrt::countThreads(5, 1000000, 8, handOff) == 5);
+  EXPECT_EQ(adrt::countThreads(100, 0, 8, handOff), 1);
+  EXPECT_EQ(adrt::countThreads(100, 7999, 8, handOff), 1);
+  EXPECT_EQ(adrt::countThreads(100, 8000, 8, handOff), 2);
+  EXPECT_EQ(adrt::countThreads(100, 12000, 8, handOff), 3);
+  EXPECT_EQ(adrt::countThreads(100, 1000000, 8, handOff), 8);
+  EXPECT_EQ(adrt::countThreads(5, 1000000, 8, handOff), 5);
   // Each of many threads is woken: the last one of a hundred begins after 10 us.
-  EXPECT(adrt::countThreads(1000, 1000000, 1000, handOff) == 100);
-  EXPECT(adrt::countThreads(1000, INT64_MAX, 1000, handOff) == 1000);
-  EXPECT(adrt::countThreads(0, INT64_MAX, 1000, handOff) == 1 && adrt::countThreads(9, 0, 0, handOff) == 1);
-  EXPECT(runLoop(3, 9, 0) == 1 && runLoop(3, 9, 100000000) == 3);
+  EXPECT_EQ(adrt::countThreads(1000, 1000000, 1000, handOff), 100);
+  EXPECT_EQ(adrt::countThreads(1000, INT64_MAX, 1000, handOff), 1000);
+  EXPECT_EQ(adrt::countThreads(0, INT64_MAX, 1000, handOff), 1);
+  EXPECT_EQ(adrt::countThreads(9, 0, 0, handOff), 1);
+  EXPECT_EQ(runLoop(3, 9, 0), 1);
+  EXPECT_EQ(runLoop(3, 9, 100000000), 3);
 }
 
 /// A loop of two units, each of which takes the nanoseconds, and longer in a range of its own; how many
@@ -250,24 +263,26 @@ int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit,
 }
 
 // All are estimated to take 400 us. A thread that is delayed may need some milliseconds to wake up.
-static void triedLoopsRunAsWasFaster() {
+TEST_F(PoolOfThree, TriedLoopsRunAsWasFaster) {
   current = "loops that are tried";
   int ofShort = 0, ofLong = 0;
   for (int round = 0; round < 300; ++round)
     ofShort += runTried(1, 400000, 0) > 1;
-  EXPECT(ofShort >= 1 && ofShort <= 8);
+  EXPECT_GE(ofShort, 1);
+  EXPECT_LE(ofShort, 8);
   for (int round = 0; round < 60; ++round)
     ofLong += runTried(2, 400000, 10000000) > 1;
-  EXPECT(ofLong >= 20);
+  EXPECT_GE(ofLong, 20);
   int more = 0;
   while (runTried(2, 400000, 10000000, 20000000) > 1 && more < 100)
     ++more;
-  EXPECT(more > 0 && more < 40);
-  EXPECT(runTried(3, INT64_MAX, 0) == 2);
+  EXPECT_GT(more, 0);
+  EXPECT_LT(more, 40);
+  EXPECT_EQ(runTried(3, INT64_MAX, 0), 2);
 }
 
 // In a sequence of loops that are too short to wake a thread for, threads are awake after the first ones.
-static void shortLoopsWakeThreadsTogether() {
+TEST_F(PoolOfThree, ShortLoopsWakeThreadsTogether) {
   current = "short loops in a sequence";
   timespec pause = {0, 2000000};
   int64_t work = pool().getAsleep().latency * 4;
@@ -275,7 +290,8 @@ static void shortLoopsWakeThreadsTogether() {
   nanosleep(&pause, nullptr);
   for (int round = 0; round < 20; ++round)
     divided += runLoop(3, 9, work) > 1;
-  EXPECT(divided >= 5 && divided < 20);
+  EXPECT_GE(divided, 5);
+  EXPECT_LT(divided, 20);
 }
 
 /// A loop that is over before a thread wakes for it, then loops too short to wake one; counts those of them
@@ -293,7 +309,7 @@ void *runLateLoops(void *divided) {
 }
 
 // A worker that woke too late for one loop is awake for the next ones.
-static void lateWorkersWaitForTheNextLoop() {
+TEST_F(PoolOfThree, LateWorkersWaitForTheNextLoop) {
   current = "loops behind one that was over too soon";
   timespec untilAsleep = {0, 2000000};
   int divided = 0;
@@ -303,24 +319,24 @@ static void lateWorkersWaitForTheNextLoop() {
     startThreads(caller, runLateLoops, &divided);
     joinThreads(caller);
   }
-  EXPECT(divided > 0);
+  EXPECT_GT(divided, 0);
 }
 
-static void idleThreadsUseNoProcessor() {
+TEST_F(PoolOfThree, IdleThreadsUseNoProcessor) {
   current = "threads without work";
   timespec pause = {0, 5000000}, rest = {0, 300000000};
-  EXPECT(runLoop(3, 9) == 3);
+  EXPECT_EQ(runLoop(3, 9), 3);
   nanosleep(&pause, nullptr);
   double before = processorSeconds();
   nanosleep(&rest, nullptr);
-  EXPECT(processorSeconds() - before < 0.003);
+  EXPECT_LT(processorSeconds() - before, 0.003);
 }
 
 // Whatever workers were about to do when the process forked.
-static void forksFindWorkersAnywhere() {
+TEST_F(PoolOfThree, ForksFindWorkersAnywhere) {
   current = "a forked process";
   for (int round = 0; round < 40; ++round) {
-    EXPECT(runLoop(3, 9) == 3);
+    EXPECT_EQ(runLoop(3, 9), 3);
     adrt::ThreadPool::Caller caller;
     pid_t child = fork();
     if (child == 0) {
@@ -328,31 +344,33 @@ static void forksFindWorkersAnywhere() {
       _exit(runLoop(3, 9) == 3 && runLoop(3, 2) == 2 && runLoop(2, 5) == 2 ? 0 : 1);
     }
     int status = 1;
-    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
     ++progress;
   }
 }
 
 // A program of another thread has no place in the child.
-static void forksFindNoOtherCallers() {
+TEST_F(PoolOfThree, ForksFindNoOtherCallers) {
   current = "a process forked beside a program";
   OtherThread other(runProgram);
   other.waitUntilBlocked();
-  EXPECT(runLoop(3, 9) == 2);
+  EXPECT_EQ(runLoop(3, 9), 2);
   pid_t child = fork();
   if (child == 0) {
     alarm(1); // a child inherits none
     _exit(runLoop(3, 9) == 3 ? 0 : 1);
   }
   int status = 1;
-  EXPECT(waitpid(child, &status, 0) == child && status == 0);
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
   other.goOn();
   other.goOn();
   other.join();
 }
 
 // As a process does that has threads which it does not wait for.
-static void processesExitWhileLoopsRun() {
+TEST_F(PoolOfThree, ProcessesExitWhileLoopsRun) {
   current = "a process that exits";
   auto work = [](void *) -> void * {
     while (true)
@@ -369,18 +387,8 @@ static void processesExitWhileLoopsRun() {
       std::exit(0);
     }
     int status = 1;
-    EXPECT(waitpid(child, &status, 0) == child && status == 0);
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
     ++progress;
   }
-}
-
-int main() {
-  watchProgress();
-  return unit::runTests("adrt-pool-unit",
-                        {busyThreadsAreNotWaitedFor, callersHavePlaces, workersWakeUp,
-                         workersLeaveSignalsToTheHost, workersMayUseAllProcessors, callersShareThreads,
-                         loopsFollowEachOther, loopsWithLittleWorkStayOnOneThread, triedLoopsRunAsWasFaster,
-                         shortLoopsWakeThreadsTogether, lateWorkersWaitForTheNextLoop,
-                         idleThreadsUseNoProcessor, forksFindWorkersAnywhere, forksFindNoOtherCallers,
-                         processesExitWhileLoopsRun});
 }
