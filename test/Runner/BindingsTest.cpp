@@ -2,7 +2,7 @@
 //
 // Tests of options, sources and bindings.
 #include "adjoint/Runner/IO/Bindings.h"
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Runner/IO/Print.h"
 #include "adjoint/Support/Elements.h"
 
@@ -34,20 +34,24 @@ static std::string print(const Tensor &tensor) {
   return text;
 }
 
-TEST(options_accept_both_spellings) {
+TEST(Options, AcceptBothSpellings) {
   llvm::Expected<Options> options = parse({"p.mlir", "--entry=f", "--target", "reference", "--arg", "x=zeros",
                                            "--dim=x.1=4", "--threads", "2", "-O0", "--numerics=fast,narrow"});
-  EXPECT(bool(options));
+  EXPECT_TRUE(bool(options));
   if (!options)
     return llvm::consumeError(options.takeError());
-  EXPECT(options->entry == "f" && options->target == Target::Reference && options->threads == 2 &&
-         !options->optimize);
-  EXPECT(options->dims.at(0).axis == 1 && options->dims.at(0).size == 4 &&
-         options->arguments.at(0).value == "zeros");
-  EXPECT(options->numericsMode == "fast" && options->numericsPermissions.at(0) == "narrow");
+  EXPECT_EQ(options->entry, "f");
+  EXPECT_EQ(options->target, Target::Reference);
+  EXPECT_EQ(options->threads, 2);
+  EXPECT_FALSE(options->optimize);
+  EXPECT_EQ(options->dims.at(0).axis, 1);
+  EXPECT_EQ(options->dims.at(0).size, 4);
+  EXPECT_EQ(options->arguments.at(0).value, "zeros");
+  EXPECT_EQ(options->numericsMode, "fast");
+  EXPECT_EQ(options->numericsPermissions.at(0), "narrow");
 }
 
-TEST(options_name_the_nearest_spelling) {
+TEST(Options, NameTheNearestSpelling) {
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--thread", "2"})),
               "2: unknown option '--thread', did you mean '--threads'?");
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--numeric=fast"})), "did you mean '--numerics'?");
@@ -56,7 +60,7 @@ TEST(options_name_the_nearest_spelling) {
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--numerics=fast,contrct"})), "did you mean 'contract'?");
 }
 
-TEST(options_refuse_bad_values) {
+TEST(Options, RefuseBadValues) {
   EXPECT_TEXT(unit::text(parse({})), "2: expected a program");
   EXPECT_TEXT(unit::text(parse({"a.mlir", "b.mlir"})), "found 'a.mlir' and 'b.mlir'");
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--repeat", "0"})), "number from 1 to 10000000, found '0'");
@@ -68,7 +72,7 @@ TEST(options_refuse_bad_values) {
   EXPECT_TEXT(unit::text(parse({"p.mlir", "--dim", "x.1=-4"})), "expected --dim NAME.AXIS=N");
 }
 
-TEST(bindings_need_every_source) {
+TEST(Bindings, NeedEverySource) {
   EXPECT_TEXT(bind({"--arg", "n=zeros"}),
               "argument 'x' of type tensor<2x?xf32> has no source, expected --arg x=SOURCE");
   EXPECT_TEXT(bind({"--arg", "x=zeros", "--arg", "n=zeros", "--dim", "x.1=3"}),
@@ -91,15 +95,16 @@ TEST(bindings_need_every_source) {
       "ok");
 }
 
-TEST(bindings_refuse_a_feed_that_no_one_gave) {
+TEST(Bindings, RefuseAFeedThatNoOneGave) {
   llvm::Expected<Options> options =
       parse({"p.mlir", "--arg", "x=zeros", "--dim", "x.1=3", "--arg", "n=zeros", "--feed", "images=arange"});
   Bindings bindings = llvm::cantFail(bindSources(signature(), llvm::cantFail(std::move(options))));
   Tensor images = unit::tensor(ADRT_F32, {2}, {5, 5});
   std::string error;
-  EXPECT(bindings.feed("labels", images.view(), error) == ADRT_HOST_ERROR);
+  EXPECT_EQ(bindings.feed("labels", images.view(), error), ADRT_HOST_ERROR);
   EXPECT_TEXT(error, "it has no source");
-  EXPECT(bindings.feed("images", images.view(), error) == ADRT_OK && error.empty());
+  EXPECT_EQ(bindings.feed("images", images.view(), error), ADRT_OK);
+  EXPECT_TRUE(error.empty());
   EXPECT_TEXT(print(images), "= [0. 1.]");
 }
 
@@ -114,7 +119,7 @@ static std::string bindAmong(llvm::ArrayRef<std::string> names,
   return options ? unit::text(bindSources(program, *options)) : unit::text(options.takeError());
 }
 
-TEST(bindings_take_the_longest_name_before_an_equals_sign) {
+TEST(Bindings, TakeTheLongestNameBeforeAnEqualsSign) {
   EXPECT_TEXT(bindAmong({"w=b", "w"},
                         {"--arg", "w=b=zeros", "--arg", "w=zeros", "--dim", "w=b.0=2", "--dim", "w.0=2"}),
               "ok");
@@ -126,7 +131,7 @@ TEST(bindings_take_the_longest_name_before_an_equals_sign) {
               "--arg 'w=b' is given twice");
 }
 
-TEST(bindings_check_files) {
+TEST(Bindings, CheckFiles) {
   std::string path = unit::scratch("arg.npy"), argument = "x=" + path;
   llvm::cantFail(writeNpy(path, unit::tensor(ADRT_F32, {3, 4}, {}).view()));
   EXPECT_TEXT(bind({"--arg", argument.c_str()}),
@@ -136,7 +141,7 @@ TEST(bindings_check_files) {
               "expected elements of type f32, found dtype '<f8'; convert it with .astype(numpy.float32)");
 }
 
-TEST(feeds_stream_along_the_first_axis) {
+TEST(Feeds, StreamAlongTheFirstAxis) {
   std::string path = unit::scratch("feed.npy");
   llvm::cantFail(writeNpy(path, unit::tensor(ADRT_F32, {2, 2}, {1, 2, 3, 4}).view()));
   TensorSpec spec{"images", ADRT_F32, {2}};
@@ -165,19 +170,20 @@ TEST(feeds_stream_along_the_first_axis) {
   EXPECT_TEXT(next(*arange), "[2. 3.]");
 }
 
-TEST(generated_values_depend_on_seed_and_index) {
+TEST(Generated, ValuesDependOnSeedAndIndex) {
   auto fill = [](const char *source, int64_t first) {
     Tensor tensor = llvm::cantFail(Tensor::create(ADRT_F32, {4}));
     llvm::cantFail(generate(llvm::cantFail(Source::parse(source)), first, tensor.view()));
     return print(tensor);
   };
-  EXPECT(fill("normal:1", 0) == fill("normal:1", 0) && fill("normal:1", 0) != fill("normal:2", 0));
-  EXPECT(fill("uniform:7", 0) != fill("uniform:7", 4));
+  EXPECT_EQ(fill("normal:1", 0), fill("normal:1", 0));
+  EXPECT_NE(fill("normal:1", 0), fill("normal:2", 0));
+  EXPECT_NE(fill("uniform:7", 0), fill("uniform:7", 4));
   EXPECT_TEXT(fill("arange", 2), "[2. 3. 4. 5.]");
   EXPECT_TEXT(fill("zeros", 2), "[0. 0. 0. 0.]");
 }
 
-TEST(print_looks_like_numpy) {
+TEST(Print, LooksLikeNumpy) {
   EXPECT_TEXT(print(unit::tensor(ADRT_F32, {2, 2}, {1, -2.5, 0.1, 1e20})),
               "t: tensor<2x2xf32> =\n[[   1.  -2.5]\n [  0.1 1e+20]]\n");
   EXPECT_TEXT(print(unit::tensor(ADRT_F64, {}, {0.1})), "t: tensor<f64> = 0.1\n");

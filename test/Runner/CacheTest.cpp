@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of the cache of compiled programs.
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Runner/Cache/ObjectCache.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/BuildID.h"
@@ -35,7 +35,8 @@ static CompiledProgram sample(std::string object = "object bytes") {
 static std::unique_ptr<ObjectCache> openCache(const std::string &directory, uint64_t maxBytes = 1 << 20) {
   std::string warning;
   std::unique_ptr<ObjectCache> cache = ObjectCache::open(directory, warning, maxBytes);
-  EXPECT(cache && warning.empty());
+  EXPECT_TRUE(cache);
+  EXPECT_TRUE(warning.empty());
   return cache;
 }
 
@@ -54,22 +55,28 @@ static int countFiles(const std::string &directory) {
   return count;
 }
 
-TEST(cache_returns_what_was_stored) {
+TEST(Cache, ReturnsWhatWasStored) {
   std::unique_ptr<ObjectCache> cache = openCache(unit::scratch("cache/a"));
-  EXPECT(!cache->load("k"));
+  EXPECT_FALSE(cache->load("k"));
   EXPECT_TEXT(unit::text(cache->store("k", sample())), "ok");
   std::optional<CompiledProgram> loaded = cache->load("k");
-  EXPECT(loaded && loaded->objects.size() == 2 && loaded->objects[0] == "object bytes" &&
-         loaded->kernels.size() == 2 && loaded->numerics == "strict");
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->objects.size(), 2);
+  EXPECT_EQ(loaded->objects[0], "object bytes");
+  EXPECT_EQ(loaded->kernels.size(), 2);
+  EXPECT_EQ(loaded->numerics, "strict");
   if (!loaded)
     return;
   const TensorSpec &x = loaded->signature.arguments.at(0);
-  EXPECT(x.name == "x" && x.type == ADRT_BF16 && (x.shape == Shape{2, dynamicSize}) && x.donated == 1);
-  EXPECT(loaded->signature.receives.at(0).values.at(0).type == ADRT_F64);
-  EXPECT(!cache->load("other"));
+  EXPECT_EQ(x.name, "x");
+  EXPECT_EQ(x.type, ADRT_BF16);
+  EXPECT_EQ(x.shape, (Shape{2, dynamicSize}));
+  EXPECT_EQ(x.donated, 1);
+  EXPECT_EQ(loaded->signature.receives.at(0).values.at(0).type, ADRT_F64);
+  EXPECT_FALSE(cache->load("other"));
 }
 
-TEST(cache_ignores_damaged_and_foreign_files) {
+TEST(Cache, IgnoresDamagedAndForeignFiles) {
   std::string directory = unit::scratch("cache/damaged");
   std::unique_ptr<ObjectCache> cache = openCache(directory);
   EXPECT_TEXT(unit::text(cache->store("k", sample())), "ok");
@@ -82,48 +89,49 @@ TEST(cache_ignores_damaged_and_foreign_files) {
   };
   for (size_t length = 0; length < bytes.size(); length += 7) {
     rewrite(llvm::StringRef(bytes).take_front(length));
-    EXPECT(!cache->load("k"));
+    EXPECT_FALSE(cache->load("k"));
   }
   for (size_t position = 0; position < bytes.size(); position += 5) {
     std::string damaged = bytes;
     damaged[position] ^= 1;
     rewrite(damaged);
-    EXPECT(!cache->load("k"));
+    EXPECT_FALSE(cache->load("k"));
   }
   rewrite("#!/bin/sh\n");
-  EXPECT(!cache->load("k"));
+  EXPECT_FALSE(cache->load("k"));
   rewrite(bytes);
-  EXPECT(cache->load("k").has_value());
+  EXPECT_TRUE(cache->load("k").has_value());
   // An entry under another name is not that name's entry.
   std::string renamed = directory + "/other.adobj";
-  EXPECT(!llvm::sys::fs::rename(path, renamed));
-  EXPECT(!cache->load("other"));
-  EXPECT(!llvm::sys::fs::remove(renamed) && !llvm::sys::fs::create_directory(renamed));
-  EXPECT(!cache->load("other"));
+  EXPECT_FALSE(llvm::sys::fs::rename(path, renamed));
+  EXPECT_FALSE(cache->load("other"));
+  EXPECT_FALSE(llvm::sys::fs::remove(renamed));
+  EXPECT_FALSE(llvm::sys::fs::create_directory(renamed));
+  EXPECT_FALSE(cache->load("other"));
 }
 
-TEST(cache_refuses_folders_of_others) {
+TEST(Cache, RefusesFoldersOfOthers) {
   std::string directory = unit::scratch("cache/open"), warning;
-  EXPECT(!llvm::sys::fs::create_directories(directory));
+  EXPECT_FALSE(llvm::sys::fs::create_directories(directory));
   ::chmod(directory.c_str(), 0777);
-  EXPECT(!ObjectCache::open(directory, warning));
+  EXPECT_FALSE(ObjectCache::open(directory, warning));
   EXPECT_TEXT(warning, "others can write it");
   ::chmod(directory.c_str(), 0700);
-  EXPECT(ObjectCache::open(directory, warning) != nullptr);
+  EXPECT_NE(ObjectCache::open(directory, warning), nullptr);
   std::string link = unit::scratch("cache/link");
-  EXPECT(::symlink(directory.c_str(), link.c_str()) == 0);
-  EXPECT(!ObjectCache::open(link, warning));
+  EXPECT_EQ(::symlink(directory.c_str(), link.c_str()), 0);
+  EXPECT_FALSE(ObjectCache::open(link, warning));
   EXPECT_TEXT(warning, "it is not a folder");
-  EXPECT(!ObjectCache::open("/proc/nonexistent", warning));
+  EXPECT_FALSE(ObjectCache::open("/proc/nonexistent", warning));
   EXPECT_TEXT(warning, "it cannot be made");
   if (::geteuid() == 0) {
-    EXPECT(::chown(directory.c_str(), 12345, -1) == 0);
-    EXPECT(!ObjectCache::open(directory, warning));
+    EXPECT_EQ(::chown(directory.c_str(), 12345, -1), 0);
+    EXPECT_FALSE(ObjectCache::open(directory, warning));
     EXPECT_TEXT(warning, "it belongs to another user");
   }
 }
 
-TEST(cache_drops_what_was_unused_for_longest) {
+TEST(Cache, DropsWhatWasUnusedForLongest) {
   std::string directory = unit::scratch("cache/bounded");
   std::unique_ptr<ObjectCache> cache = openCache(directory, 40000);
   auto age = [&](const std::string &key, int seconds) {
@@ -135,13 +143,16 @@ TEST(cache_drops_what_was_unused_for_longest) {
     EXPECT_TEXT(unit::text(cache->store(key, sample(std::string(10000, 'x')))), "ok");
     age(key, 100 - index);
   }
-  EXPECT(cache->load("k0").has_value()); // used just now
+  EXPECT_TRUE(cache->load("k0").has_value()); // used just now
   EXPECT_TEXT(unit::text(cache->store("k3", sample(std::string(10000, 'x')))), "ok");
-  EXPECT(cache->load("k0") && !cache->load("k1") && cache->load("k2") && cache->load("k3"));
-  EXPECT(countFiles(directory) == 3);
+  EXPECT_TRUE(cache->load("k0"));
+  EXPECT_FALSE(cache->load("k1"));
+  EXPECT_TRUE(cache->load("k2"));
+  EXPECT_TRUE(cache->load("k3"));
+  EXPECT_EQ(countFiles(directory), 3);
 }
 
-TEST(cache_is_safe_under_concurrent_use) {
+TEST(Cache, IsSafeUnderConcurrentUse) {
   std::string directory = unit::scratch("cache/busy");
   std::unique_ptr<ObjectCache> cache = openCache(directory, 30000);
   std::atomic<int> wrong{0};
@@ -158,16 +169,17 @@ TEST(cache_is_safe_under_concurrent_use) {
     threads.emplace_back(work, seed);
   for (std::thread &thread : threads)
     thread.join();
-  EXPECT(wrong == 0);
+  EXPECT_EQ(wrong, 0);
 }
 
-TEST(cache_key_separates_fields) {
+TEST(Cache, KeySeparatesFields) {
   CacheKey a, b;
   a.add("ab");
   a.add("c");
   b.add("a");
   b.add("bc");
-  EXPECT(a.digest() != b.digest() && a.digest().size() == 64);
+  EXPECT_NE(a.digest(), b.digest());
+  EXPECT_EQ(a.digest().size(), 64);
 }
 
 /// The files of this program and of the libraries that compile, as they are loaded.
@@ -185,15 +197,15 @@ static std::vector<std::string> compilingImages() {
 
 // What the linker wrote into the files, read by LLVM's own means. An image without a note is named by its
 // size.
-TEST(build_id_has_the_notes_of_the_compiler_and_its_libraries) {
+TEST(Cache, BuildIdHasTheNotesOfTheCompilerAndItsLibraries) {
   std::string id = buildId();
   std::vector<std::string> files = compilingImages();
-  EXPECT(files.size() >= 3);
+  EXPECT_GE(files.size(), 3);
   for (const std::string &file : files) {
     auto image = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(file));
     llvm::object::BuildIDRef note = llvm::object::getBuildID(image.getBinary());
     uint64_t size = 0;
-    EXPECT(!llvm::sys::fs::file_size(file, size));
+    EXPECT_FALSE(llvm::sys::fs::file_size(file, size));
     EXPECT_TEXT(id, note.empty() ? std::to_string(size) + "@" : llvm::toHex(note, /*LowerCase=*/true));
   }
 }

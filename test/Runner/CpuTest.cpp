@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of processors by name: each is compiled for with its own vector registers.
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Runner/Session/Compile.h"
 
 using namespace mlir::ad::runner;
@@ -14,15 +14,15 @@ static int64_t vectorBytes(llvm::StringRef name) {
   return consumeExitError(cpu.takeError()).first == ExitNoTarget ? -1 : 0;
 }
 
-TEST(named_processors_have_their_own_vectors) {
-  EXPECT(vectorBytes("x86-64") == 16);
+TEST(Cpu, NamedProcessorsHaveTheirOwnVectors) {
+  EXPECT_EQ(vectorBytes("x86-64"), 16);
   for (auto [name, bytes] : {std::pair{"haswell", 32}, {"x86-64-v3", 32}, {"x86-64-v4", 64}})
-    EXPECT(vectorBytes(name) == bytes || vectorBytes(name) == -1);
+    EXPECT_TRUE(vectorBytes(name) == bytes || vectorBytes(name) == -1);
 }
 
-TEST(this_machine_has_the_vectors_of_its_features) {
+TEST(Cpu, ThisMachineHasTheVectorsOfItsFeatures) {
   CpuTarget host = hostCpu();
   bool wide = llvm::is_contained(host.features, "+avx512f");
-  EXPECT((host.vectorBytes == 64) == wide);
-  EXPECT(vectorBytes("native") == host.vectorBytes);
+  EXPECT_EQ(host.vectorBytes == 64, wide);
+  EXPECT_EQ(vectorBytes("native"), host.vectorBytes);
 }

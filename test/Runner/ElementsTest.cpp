@@ -2,7 +2,7 @@
 //
 // The runtime's conversions of elements, which it has to itself, agree with those of the numerics library.
 #include "adjoint/Support/Elements.h"
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Numerics/Casts.h"
 #include "adjoint/Numerics/Random.h"
 
@@ -13,16 +13,16 @@ using namespace mlir::ad;
 
 static numerics::ElementType elementType(int32_t type) { return static_cast<numerics::ElementType>(type); }
 
-TEST(elements_decode_every_small_value_alike) {
+TEST(Elements, DecodeEverySmallValueAlike) {
   for (int32_t type : {ADRT_F16, ADRT_BF16, ADRT_F8E4M3FN, ADRT_F8E5M2, ADRT_I8})
     for (uint32_t bits = 0; bits < 1u << (8 * adrt::elementSize(type)); ++bits) {
       double ours = adrt::loadAsDouble(type, &bits), theirs = numerics::toDouble(elementType(type), bits);
       if (std::memcmp(&ours, &theirs, sizeof(ours)) != 0 && !(std::isnan(ours) && std::isnan(theirs)))
-        return unit::fail(__FILE__, __LINE__, std::string(adrt::typeName(type)) + " " + std::to_string(bits));
+        FAIL() << adrt::typeName(type) << " " << bits;
     }
 }
 
-TEST(elements_round_alike) {
+TEST(Elements, RoundAlike) {
   for (int32_t type = ADRT_F64; type <= ADRT_I64; ++type)
     for (uint64_t index = 0; index < 200000; ++index) {
       // Every sign and exponent that any of the types reaches, and beyond.
@@ -35,8 +35,6 @@ TEST(elements_round_alike) {
       uint64_t ours = 0;
       adrt::storeFromDouble(type, value, &ours);
       if (ours != numerics::fromDouble(elementType(type), value))
-        return unit::fail(__FILE__, __LINE__,
-                          std::string(adrt::typeName(type)) + " of " + std::to_string(value) + ": " +
-                              std::to_string(ours));
+        FAIL() << adrt::typeName(type) << " of " << value << ": " << ours;
     }
 }

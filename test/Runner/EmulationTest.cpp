@@ -4,7 +4,7 @@
 #include "../../lib/Runner/Session/CompiledExecutable.h"
 #include "../../lib/Runner/Session/Execution.h"
 #include "../Runtime/RacingKernel.h"
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Runner/Options/Options.h"
 
 #include <algorithm>
@@ -50,19 +50,21 @@ static int runWith(std::vector<const char *> given) {
       .run(*executable, program.signature, {}, llvm::MemoryBufferRef());
 }
 
-TEST(racesAreLookedForUnlessToldOtherwise) {
-  EXPECT(runWith({}) == 1);
-  EXPECT(runWith({"--no-race-detection"}) == 0 && threadsInOrder.size() == 64);
+TEST(Emulation, RacesAreLookedForUnlessToldOtherwise) {
+  EXPECT_EQ(runWith({}), 1);
+  EXPECT_EQ(runWith({"--no-race-detection"}), 0);
+  EXPECT_EQ(threadsInOrder.size(), 64);
 }
 
-TEST(schedulesAndSeedsReachTheKernels) {
-  EXPECT(runWith({"--no-race-detection"}) == 0 &&
-         std::is_sorted(threadsInOrder.begin(), threadsInOrder.end()));
+TEST(Emulation, SchedulesAndSeedsReachTheKernels) {
+  EXPECT_EQ(runWith({"--no-race-detection"}), 0);
+  EXPECT_TRUE(std::is_sorted(threadsInOrder.begin(), threadsInOrder.end()));
   auto shuffled = [](const char *seed) {
-    EXPECT(runWith({"--no-race-detection", "--schedule", "shuffled", "--seed", seed}) == 0);
+    EXPECT_EQ(runWith({"--no-race-detection", "--schedule", "shuffled", "--seed", seed}), 0);
     return threadsInOrder;
   };
   std::vector<uint32_t> first = shuffled("1");
-  EXPECT(!std::is_sorted(first.begin(), first.end()));
-  EXPECT(shuffled("1") == first && shuffled("2") != first);
+  EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
+  EXPECT_EQ(shuffled("1"), first);
+  EXPECT_NE(shuffled("2"), first);
 }

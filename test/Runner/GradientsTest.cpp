@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of the gradient check itself: it accepts right gradients and finds wrong ones.
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Runner/Session/CheckGradients.h"
 
 #include <cmath>
@@ -41,36 +41,40 @@ static GradientFinding check(const GradientProblem &problem, llvm::ArrayRef<doub
   return llvm::cantFail(checkGradients(problem, arguments)).front();
 }
 
-TEST(gradients_right_ones_pass) {
+TEST(Gradients, RightOnesPass) {
   auto problem = sumOf([](double x) { return std::exp(x) * std::sin(x); },
                        [](double x) { return std::exp(x) * (std::sin(x) + std::cos(x)); });
   GradientFinding finding = check(problem, {-2, -0.3, 0, 0.7, 3});
-  EXPECT(finding.checked == 5 && finding.failed == 0 && finding.worst < 1e-8);
+  EXPECT_EQ(finding.checked, 5);
+  EXPECT_EQ(finding.failed, 0);
+  EXPECT_LT(finding.worst, 1e-8);
 }
 
-TEST(gradients_wrong_ones_fail) {
+TEST(Gradients, WrongOnesFail) {
   auto sign = sumOf([](double x) { return x * x; }, [](double x) { return -2 * x; });
-  EXPECT(check(sign, {1, 2}).failed == 2);
+  EXPECT_EQ(check(sign, {1, 2}).failed, 2);
   auto slight = sumOf([](double x) { return x * x; }, [](double x) { return 2.0001 * x; });
-  EXPECT(check(slight, {1, 2}).failed == 2);
+  EXPECT_EQ(check(slight, {1, 2}).failed, 2);
   auto zero = sumOf([](double x) { return x; }, [](double) { return 0.0; });
-  EXPECT(check(zero, {1}).failed == 1);
+  EXPECT_EQ(check(zero, {1}).failed, 1);
   auto nan = sumOf([](double x) { return x; }, [](double) { return std::nan(""); });
-  EXPECT(check(nan, {1}).failed == 1);
+  EXPECT_EQ(check(nan, {1}).failed, 1);
 }
 
-TEST(gradients_kinks_are_skipped) {
+TEST(Gradients, KinksAreSkipped) {
   auto relu = sumOf([](double x) { return x < 0 ? 0 : x; }, [](double x) { return x < 0 ? 0.0 : 1.0; });
   GradientFinding finding = check(relu, {-1, 0, 1e-5, 1});
-  EXPECT(finding.skipped == 2 && finding.checked == 2 && finding.failed == 0);
+  EXPECT_EQ(finding.skipped, 2);
+  EXPECT_EQ(finding.checked, 2);
+  EXPECT_EQ(finding.failed, 0);
 }
 
-TEST(gradients_report_names_the_worst_element) {
+TEST(Gradients, ReportNamesTheWorstElement) {
   auto wrong = sumOf([](double x) { return x * x * x; }, [](double x) { return x > 1 ? x * x : 3 * x * x; });
   std::string text;
   llvm::raw_string_ostream os(text);
   GradientFinding finding = check(wrong, {1, 2});
-  EXPECT(!reportGradients(os, finding));
+  EXPECT_FALSE(reportGradients(os, finding));
   EXPECT_TEXT(
       text, "gradient of 'x': 2 elements checked, largest relative error 0.67, 1 wrong; at element 1: got 4, "
             "differences give 12");

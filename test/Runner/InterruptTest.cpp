@@ -2,7 +2,7 @@
 //
 // Tests of programs that their host wants to stop: between kernels that take long, whichever way the program
 // takes to them, and at no cost between short ones.
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Runner/Program.h"
 #include "adjoint/Runner/StandardHooks.h"
 
@@ -46,7 +46,7 @@ func.func @main(%x: tensor<160x160xf32>) {
   return
 })";
 
-struct Run {
+struct StoppedRun {
   std::string events; ///< `?` for a question, `r` for a received value
   bool ended = false, interrupted = false;
 };
@@ -59,14 +59,14 @@ public:
     options.target = target;
     options.cache = "off";
     program = Program::compile(source, "p.mlir", options, standardHooks(), [] { return false; }, failure);
-    EXPECT(program);
+    EXPECT_TRUE(program);
   }
 
   /// Answers yes to question number `stop`, and to those that follow.
-  Run run(int stop) const {
+  StoppedRun run(int stop) const {
     std::vector<double> values(static_cast<size_t>(size * size), 0);
     Tensor x = unit::tensor(ADRT_F32, {size, size}, values);
-    Run run;
+    StoppedRun run;
     int asked = 0;
     ProgramHost host;
     host.receive = [&](const char *, const adrt_tensor *, int32_t, std::string &) {
@@ -97,35 +97,41 @@ size_t count(const std::string &text, char wanted) {
 
 } // namespace
 
-TEST(programs_stop_between_long_kernels) {
+TEST(Interrupt, ProgramsStopBetweenLongKernels) {
   for (const char *target : {"cpu", "reference"})
     for (const std::string &source : {products(4, "160"), products(4, "?"), std::string(branches)}) {
       Stopping program(source, target, 160);
-      Run whole = program.run(never);
+      StoppedRun whole = program.run(never);
       size_t received = count(whole.events, 'r');
-      EXPECT(whole.ended && received >= 3);
+      EXPECT_TRUE(whole.ended);
+      EXPECT_GE(received, 3);
       // No two kernels without a question between.
-      EXPECT(whole.events.find("rr") == std::string::npos && whole.events.front() == '?');
+      EXPECT_EQ(whole.events.find("rr"), std::string::npos);
+      EXPECT_EQ(whole.events.substr(0, 1), "?");
       for (size_t stop = 0; stop < count(whole.events, '?'); ++stop) {
-        Run run = program.run(static_cast<int>(stop));
-        EXPECT(run.interrupted && count(run.events, '?') == stop + 1 && run.events.back() == '?');
-        EXPECT(run.events == whole.events.substr(0, run.events.size()));
+        StoppedRun run = program.run(static_cast<int>(stop));
+        EXPECT_TRUE(run.interrupted);
+        EXPECT_EQ(count(run.events, '?'), stop + 1);
+        EXPECT_EQ(run.events.back(), '?');
+        EXPECT_EQ(run.events, whole.events.substr(0, run.events.size()));
       }
     }
 }
 
 // A kernel of 48³ steps takes a few microseconds; some of them are worth a question, one is not.
-TEST(short_kernels_share_a_question) {
+TEST(Interrupt, ShortKernelsShareAQuestion) {
   constexpr int kernels = 64;
-  Run run = Stopping(products(kernels, "48"), "cpu", 48).run(never);
-  EXPECT(run.ended && count(run.events, 'r') == kernels);
-  EXPECT(run.events.find(std::string(20, 'r')) == std::string::npos);
-  EXPECT(count(run.events, '?') >= 3 && count(run.events, '?') <= 8);
-  EXPECT(count(Stopping(products(4, "48"), "cpu", 48).run(never).events, '?') == 0);
+  StoppedRun run = Stopping(products(kernels, "48"), "cpu", 48).run(never);
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(count(run.events, 'r'), kernels);
+  EXPECT_EQ(run.events.find(std::string(20, 'r')), std::string::npos);
+  EXPECT_GE(count(run.events, '?'), 3);
+  EXPECT_LE(count(run.events, '?'), 8);
+  EXPECT_EQ(count(Stopping(products(4, "48"), "cpu", 48).run(never).events, '?'), 0);
 }
 
 // Loops over few elements poll between strips of iterations: often enough to stop soon, and rarely.
-TEST(short_iterations_share_a_question) {
+TEST(Interrupt, ShortIterationsShareAQuestion) {
   const std::string body = R"(
     %2 = ad.mul %v, %x : tensor<2x2xf32>
     %3 = ad.add %2, %x : tensor<2x2xf32>
@@ -159,16 +165,18 @@ func.func @main(%x: tensor<2x2xf32>) {
 })";
   for (const std::string &source : {counted, conditional}) {
     Stopping program(source, "cpu", 2);
-    Run whole = program.run(never);
+    StoppedRun whole = program.run(never);
     size_t asked = count(whole.events, '?');
-    EXPECT(whole.ended && asked >= 100 && asked <= 2000);
+    EXPECT_TRUE(whole.ended);
+    EXPECT_GE(asked, 100);
+    EXPECT_LE(asked, 2000);
     for (size_t stop : {size_t(0), asked / 2, asked - 1})
-      EXPECT(program.run(static_cast<int>(stop)).interrupted);
+      EXPECT_TRUE(program.run(static_cast<int>(stop)).interrupted);
   }
 }
 
 // A loop of few iterations in a loop does not poll for itself, whatever surrounds it.
-TEST(inner_loops_share_a_question) {
+TEST(Interrupt, InnerLoopsShareAQuestion) {
   Stopping program(R"(
 func.func @main(%x: tensor<2x2xf32>) {
   %c0 = arith.constant 0 : index
@@ -186,12 +194,14 @@ func.func @main(%x: tensor<2x2xf32>) {
   return
 })",
                    "cpu", 2);
-  Run whole = program.run(never);
-  EXPECT(whole.ended && count(whole.events, '?') >= 10 && count(whole.events, '?') <= 1000);
+  StoppedRun whole = program.run(never);
+  EXPECT_TRUE(whole.ended);
+  EXPECT_GE(count(whole.events, '?'), 10);
+  EXPECT_LE(count(whole.events, '?'), 1000);
 }
 
 // The work of short loops adds up, and that of the last strip counts for the kernel behind it.
-TEST(work_adds_up_behind_loops) {
+TEST(Interrupt, WorkAddsUpBehindLoops) {
   const std::string head = R"(
 func.func @main(%x: tensor<48x48xf32>) {
   %c0 = arith.constant 0 : index
@@ -211,8 +221,10 @@ func.func @main(%x: tensor<48x48xf32>) {
   std::string loops = head;
   for (int i = 0; i < 6; ++i)
     loops += loop(std::to_string(i), "5000", i == 0 ? "%s" : "%l" + std::to_string(i - 1));
-  Run run = Stopping(loops + "return\n}\n", "cpu", 48).run(never);
-  EXPECT(run.ended && count(run.events, 'r') == 6 && run.events.find("rr") == std::string::npos);
+  StoppedRun run = Stopping(loops + "return\n}\n", "cpu", 48).run(never);
+  EXPECT_TRUE(run.ended);
+  EXPECT_EQ(count(run.events, 'r'), 6);
+  EXPECT_EQ(run.events.find("rr"), std::string::npos);
 
   run = Stopping(head + loop("", "100000") + R"(
   %p = ad.dot %x, %x : (tensor<48x48xf32>, tensor<48x48xf32>) -> tensor<48x48xf32>
@@ -221,14 +233,17 @@ func.func @main(%x: tensor<48x48xf32>) {
 })",
                  "cpu", 48)
             .run(never);
-  EXPECT(run.ended && run.events.substr(run.events.find('r')) == "r?r");
+  ASSERT_TRUE(run.ended);
+  ASSERT_NE(run.events.find('r'), std::string::npos);
+  EXPECT_EQ(run.events.substr(run.events.find('r')), "r?r");
 }
 
-TEST(programs_for_devices_stop_at_launches) {
+TEST(Interrupt, ProgramsForDevicesStopAtLaunches) {
   Stopping program(products(4, "16"), "gpu-sim", 16);
-  Run whole = program.run(never);
+  StoppedRun whole = program.run(never);
   size_t asked = count(whole.events, '?');
-  EXPECT(whole.ended && asked >= 4);
+  EXPECT_TRUE(whole.ended);
+  EXPECT_GE(asked, 4);
   for (size_t stop = 0; stop < asked; ++stop)
-    EXPECT(program.run(static_cast<int>(stop)).interrupted);
+    EXPECT_TRUE(program.run(static_cast<int>(stop)).interrupted);
 }

@@ -2,7 +2,7 @@
 //
 // Tests of .npy files: every bad file is an error with a reason.
 #include "adjoint/Support/Npy.h"
-#include "Unit.h"
+#include "TestUtils.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -33,7 +33,7 @@ static void writeRaw(const std::string &path, llvm::StringRef bytes) {
   llvm::raw_fd_ostream(path, code) << bytes;
 }
 
-TEST(npy_accepts_what_numpy_writes) {
+TEST(Npy, AcceptsWhatNumpyWrites) {
   EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }   ", 48)), "ok");
   EXPECT_TEXT(parse(file("{'descr': '<f8', 'fortran_order': False, 'shape': (), }", 8)), "ok");
   EXPECT_TEXT(parse(file("{'descr': '|b1', 'fortran_order': True, 'shape': (0,), }", 0)), "ok");
@@ -41,7 +41,7 @@ TEST(npy_accepts_what_numpy_writes) {
   EXPECT_TEXT(parse(file("{\"descr\": \"<i8\", \"fortran_order\": False, \"shape\": (2L,), }", 16, 3)), "ok");
 }
 
-TEST(npy_refuses_foreign_and_truncated_files) {
+TEST(Npy, RefusesForeignAndTruncatedFiles) {
   EXPECT_TEXT(parse(""), "2: not an .npy file");
   EXPECT_TEXT(parse("PK\x03\x04 a zip archive"), "not an .npy file");
   EXPECT_TEXT(parse("\x93NUMPY"), "truncated");
@@ -49,13 +49,13 @@ TEST(npy_refuses_foreign_and_truncated_files) {
   EXPECT_TEXT(parse(file("{}", 0, 9)), "format version 9 is unknown");
   std::string good = file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 12);
   for (size_t length = 0; length < good.size(); ++length)
-    EXPECT(parse(good.substr(0, length)) != "ok");
+    EXPECT_NE(parse(good.substr(0, length)), "ok");
   EXPECT_TEXT(parse(good.substr(0, good.size() - 1)), "announces 12 bytes of data, the file holds 11");
   EXPECT_TEXT(parse(good + "x"),
               "1 bytes follow the 12 bytes of data that the header announces; write the file again");
 }
 
-TEST(npy_refuses_bad_headers) {
+TEST(Npy, RefusesBadHeaders) {
   EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (3) }", 12)), "malformed header");
   EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,) }", 12)),
               "expected a size");
@@ -74,7 +74,7 @@ TEST(npy_refuses_bad_headers) {
   EXPECT_TEXT(parse(file("garbage", 0)), "expected '{', found 'garbage");
 }
 
-TEST(npy_refuses_huge_shapes) {
+TEST(Npy, RefusesHugeShapes) {
   const char *descr = "{'descr': '<f8', 'fortran_order': False, 'shape': ";
   EXPECT_TEXT(parse(file(std::string(descr) + "(4611686018427387904, 4)}", 0)), "more elements than fit");
   EXPECT_TEXT(parse(file(std::string(descr) + "(99999999999999999999999,)}", 0)), "beyond 64 bits");
@@ -86,46 +86,53 @@ TEST(npy_refuses_huge_shapes) {
   EXPECT_TEXT(parse(file(descr + many + ")}", 8)), "more than 64 dimensions");
 }
 
-TEST(npy_types_need_the_program) {
-  EXPECT(npyTypeFits("<V2", ADRT_BF16) && npyTypeFits("bfloat16", ADRT_BF16) &&
-         !npyTypeFits("<f2", ADRT_BF16));
-  EXPECT(npyTypeFits("|V1", ADRT_F8E4M3FN) && npyTypeFits("<V1", ADRT_F8E5M2) &&
-         npyTypeFits("<f1", ADRT_F8E5M2));
-  EXPECT(npyTypeFits("|i1", ADRT_I8) && !npyTypeFits("|b1", ADRT_I8) && npyTypeFits("|b1", ADRT_I1));
-  EXPECT(npyTypeFits("<i8", ADRT_I64) && !npyTypeFits("<i8", ADRT_I32) && !npyTypeFits("<f8", ADRT_F32));
+TEST(Npy, TypesNeedTheProgram) {
+  EXPECT_TRUE(npyTypeFits("<V2", ADRT_BF16));
+  EXPECT_TRUE(npyTypeFits("bfloat16", ADRT_BF16));
+  EXPECT_FALSE(npyTypeFits("<f2", ADRT_BF16));
+  EXPECT_TRUE(npyTypeFits("|V1", ADRT_F8E4M3FN));
+  EXPECT_TRUE(npyTypeFits("<V1", ADRT_F8E5M2));
+  EXPECT_TRUE(npyTypeFits("<f1", ADRT_F8E5M2));
+  EXPECT_TRUE(npyTypeFits("|i1", ADRT_I8));
+  EXPECT_FALSE(npyTypeFits("|b1", ADRT_I8));
+  EXPECT_TRUE(npyTypeFits("|b1", ADRT_I1));
+  EXPECT_TRUE(npyTypeFits("<i8", ADRT_I64));
+  EXPECT_FALSE(npyTypeFits("<i8", ADRT_I32));
+  EXPECT_FALSE(npyTypeFits("<f8", ADRT_F32));
 }
 
-TEST(npy_round_trip_of_every_type) {
+TEST(Npy, RoundTripOfEveryType) {
   for (int type = ADRT_F64; type <= ADRT_I64; ++type) {
     std::string path = unit::scratch("round.npy");
     Tensor written = unit::tensor(static_cast<adrt_type>(type), {2, 3}, {0, 1, 1, 0, 1, 1});
     EXPECT_TEXT(unit::text(writeNpy(path, written.view())), "ok");
     llvm::Expected<NpyFile> opened = NpyFile::open(path);
-    EXPECT(bool(opened));
+    EXPECT_TRUE(bool(opened));
     if (!opened)
       return llvm::consumeError(opened.takeError());
     llvm::Expected<Tensor> read = opened->load(static_cast<adrt_type>(type));
-    EXPECT(bool(read));
+    EXPECT_TRUE(bool(read));
     if (!read)
       return llvm::consumeError(read.takeError());
-    EXPECT(read->getShape() == written.getShape() && read->getByteSize() == written.getByteSize());
-    EXPECT(std::memcmp(read->getData(), written.getData(), static_cast<size_t>(read->getByteSize())) == 0);
-    EXPECT(opened->getHeader().dataOffset % 64 == 0);
+    EXPECT_EQ(read->getShape(), written.getShape());
+    EXPECT_EQ(read->getByteSize(), written.getByteSize());
+    EXPECT_EQ(std::memcmp(read->getData(), written.getData(), static_cast<size_t>(read->getByteSize())), 0);
+    EXPECT_EQ(opened->getHeader().dataOffset % 64, 0);
   }
 }
 
-TEST(npy_reads_fortran_order) {
+TEST(Npy, ReadsFortranOrder) {
   std::string bytes =
       file("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 3), }", 0) + std::string("\0\3\1\4\2\5", 6);
   std::string path = unit::scratch("fortran.npy");
   writeRaw(path, bytes);
   llvm::Expected<NpyFile> opened = NpyFile::open(path);
-  EXPECT(bool(opened));
+  EXPECT_TRUE(bool(opened));
   Tensor tensor = llvm::cantFail(llvm::cantFail(std::move(opened)).load(ADRT_I8));
-  EXPECT(llvm::StringRef(tensor.getData(), 6) == llvm::StringRef("\0\1\2\3\4\5", 6));
+  EXPECT_EQ(llvm::StringRef(tensor.getData(), 6), llvm::StringRef("\0\1\2\3\4\5", 6));
 }
 
-TEST(npy_refuses_what_is_no_file) {
+TEST(Npy, RefusesWhatIsNoFile) {
   EXPECT_TEXT(unit::text(NpyFile::open(unit::scratch("missing.npy"))), "No such file");
   EXPECT_TEXT(unit::text(NpyFile::open("/")), "not a regular file");
   EXPECT_TEXT(unit::text(NpyFile::open("/dev/null")), "not a regular file");
@@ -136,7 +143,7 @@ TEST(npy_refuses_what_is_no_file) {
               "element 1 of a boolean array is 2");
 }
 
-TEST(npy_writes_leave_no_half_file) {
+TEST(Npy, WritesLeaveNoHalfFile) {
   std::string path = unit::scratch("limited.npy");
   Tensor old = unit::tensor(ADRT_F64, {1}, {7});
   EXPECT_TEXT(unit::text(writeNpy(path, old.view())), "ok");
@@ -152,36 +159,36 @@ TEST(npy_writes_leave_no_half_file) {
   setrlimit(RLIMIT_FSIZE, &before);
   EXPECT_TEXT(failed, "cannot write '" + path + "': File too large");
   Tensor kept = llvm::cantFail(llvm::cantFail(NpyFile::open(path)).load(ADRT_F64));
-  EXPECT(kept.getElementCount() == 1);
+  EXPECT_EQ(kept.getElementCount(), 1);
   std::error_code code;
   int files = 0;
   for (llvm::sys::fs::directory_iterator it(unit::scratch(""), code), end; it != end && !code;
        it.increment(code))
     files += llvm::StringRef(it->path()).contains(".limited.npy.");
-  EXPECT(files == 0);
+  EXPECT_EQ(files, 0);
   std::string nowhere = unit::scratch("missing") + "/x.npy";
   EXPECT_TEXT(unit::text(writeNpy(nowhere, old.view())), "cannot write '" + nowhere + "'");
 }
 
-TEST(npy_appender_is_valid_at_any_time) {
+TEST(Npy, AppenderIsValidAtAnyTime) {
   std::string path = unit::scratch("stream.npy");
   auto shape = [&]() { return llvm::cantFail(NpyFile::open(path)).getHeader().shape; };
   Tensor value = unit::tensor(ADRT_F32, {2}, {1, 2});
   {
     std::unique_ptr<NpyAppender> appender = llvm::cantFail(NpyAppender::create(path, ADRT_F32, {2}));
-    EXPECT((shape() == Shape{0, 2}));
+    EXPECT_EQ(shape(), (Shape{0, 2}));
     for (int count = 0; count < 3; ++count)
       EXPECT_TEXT(unit::text(appender->append(value.view())), "ok");
     EXPECT_TEXT(unit::text(appender->flush()), "ok");
-    EXPECT((shape() == Shape{3, 2}));
+    EXPECT_EQ(shape(), (Shape{3, 2}));
     Tensor other = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
     EXPECT_TEXT(unit::text(appender->append(other.view())), "cannot append a tensor<3xf32>");
     EXPECT_TEXT(unit::text(appender->append(value.view())), "ok");
   }
-  EXPECT((shape() == Shape{4, 2}));
+  EXPECT_EQ(shape(), (Shape{4, 2}));
 }
 
-TEST(npy_appender_keeps_what_fits) {
+TEST(Npy, AppenderKeepsWhatFits) {
   std::string path = unit::scratch("full.npy");
   Tensor value = llvm::cantFail(Tensor::create(ADRT_F32, {100}));
   std::memset(value.getData(), 0, 400);
@@ -196,5 +203,5 @@ TEST(npy_appender_keeps_what_fits) {
   EXPECT_TEXT(unit::text(appender->flush()), "File too large");
   setrlimit(RLIMIT_FSIZE, &before);
   appender.reset();
-  EXPECT((llvm::cantFail(NpyFile::open(path)).getHeader().shape == Shape{9, 100}));
+  EXPECT_EQ(llvm::cantFail(NpyFile::open(path)).getHeader().shape, (Shape{9, 100}));
 }

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests of what an output may overwrite: files and what links lead to, never a pipe or a device.
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Support/Npy.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -27,70 +27,77 @@ static double read(const std::string &path) {
   return *reinterpret_cast<const double *>(tensor.getData());
 }
 
-TEST(output_goes_into_a_pipe) {
+TEST(OutputFile, OutputGoesIntoAPipe) {
   std::string pipe = unit::scratch("pipe");
-  EXPECT(::mkfifo(pipe.c_str(), 0600) == 0);
+  EXPECT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   // Non-blocking, so that a pipe that got replaced by a file ends the test instead of hanging it.
   int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
   EXPECT_TEXT(write(pipe), "ok");
   char buffer[1024];
   ssize_t bytes = ::read(reader, buffer, sizeof(buffer));
   ::close(reader);
-  EXPECT(kind(pipe) == S_IFIFO);
-  EXPECT(bytes == 128 + 8);
+  EXPECT_EQ(kind(pipe), S_IFIFO);
+  EXPECT_EQ(bytes, 128 + 8);
   EXPECT_TEXT(unit::text(parseNpy(llvm::ArrayRef(buffer, static_cast<size_t>(std::max<ssize_t>(bytes, 0))))),
               "ok");
 }
 
-TEST(output_follows_links) {
+TEST(OutputFile, OutputFollowsLinks) {
   std::string file = unit::scratch("linked.npy"), link = unit::scratch("link"),
               chain = unit::scratch("chain");
-  EXPECT(::symlink("linked.npy", link.c_str()) == 0 && ::symlink(link.c_str(), chain.c_str()) == 0);
+  EXPECT_EQ(::symlink("linked.npy", link.c_str()), 0);
+  EXPECT_EQ(::symlink(link.c_str(), chain.c_str()), 0);
   for (double value : {1, 2}) { // the first makes the file that the links lead to
     EXPECT_TEXT(write(chain, value), "ok");
-    EXPECT(kind(chain) == S_IFLNK && kind(link) == S_IFLNK && kind(file) == S_IFREG);
-    EXPECT(read(file) == value);
+    EXPECT_EQ(kind(chain), S_IFLNK);
+    EXPECT_EQ(kind(link), S_IFLNK);
+    EXPECT_EQ(kind(file), S_IFREG);
+    EXPECT_EQ(read(file), value);
   }
   EXPECT_TEXT(unit::text(NpyAppender::create(chain, ADRT_F32, {2})), "ok");
-  EXPECT(kind(chain) == S_IFLNK && kind(file) == S_IFREG);
-  EXPECT((llvm::cantFail(NpyFile::open(file)).getHeader().shape == Shape{0, 2}));
+  EXPECT_EQ(kind(chain), S_IFLNK);
+  EXPECT_EQ(kind(file), S_IFREG);
+  EXPECT_EQ(llvm::cantFail(NpyFile::open(file)).getHeader().shape, (Shape{0, 2}));
 }
 
-TEST(output_keeps_the_mode_of_a_file) {
+TEST(OutputFile, OutputKeepsTheModeOfAFile) {
   std::string path = unit::scratch("private.npy");
   EXPECT_TEXT(write(path), "ok");
-  EXPECT(::chmod(path.c_str(), 0600) == 0);
+  EXPECT_EQ(::chmod(path.c_str(), 0600), 0);
   EXPECT_TEXT(write(path, 2), "ok");
   struct stat status;
-  EXPECT(::stat(path.c_str(), &status) == 0 && (status.st_mode & 0777) == 0600);
+  EXPECT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600);
 }
 
-TEST(output_refuses_a_folder) {
+TEST(OutputFile, OutputRefusesAFolder) {
   std::string folder = unit::scratch("folder");
   llvm::sys::fs::create_directory(folder);
   EXPECT_TEXT(write(folder), "2: cannot write '" + folder + "': Is a directory");
 }
 
-TEST(output_reports_a_full_device) {
+TEST(OutputFile, OutputReportsAFullDevice) {
   std::string link = unit::scratch("full"), pipe = unit::scratch("guard");
-  EXPECT(::mkfifo(pipe.c_str(), 0600) == 0 && ::symlink("guard", link.c_str()) == 0);
+  EXPECT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(::symlink("guard", link.c_str()), 0);
   int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
   EXPECT_TEXT(write(link), "ok");
   ::close(reader);
   bool safe = kind(link) == S_IFLNK && kind(pipe) == S_IFIFO && kind("/dev/full") == S_IFCHR;
-  EXPECT(safe);
+  EXPECT_TRUE(safe);
   if (!safe)
     return; // what replaces a pipe would replace the device of the machine
-  EXPECT(::unlink(link.c_str()) == 0);
-  EXPECT(::symlink("/dev/full", link.c_str()) == 0);
+  EXPECT_EQ(::unlink(link.c_str()), 0);
+  EXPECT_EQ(::symlink("/dev/full", link.c_str()), 0);
   EXPECT_TEXT(write(link), "2: cannot write '" + link + "': No space left on device");
-  EXPECT(kind(link) == S_IFLNK && kind("/dev/full") == S_IFCHR);
+  EXPECT_EQ(kind(link), S_IFLNK);
+  EXPECT_EQ(kind("/dev/full"), S_IFCHR);
 }
 
-TEST(stream_needs_a_regular_file) {
+TEST(OutputFile, StreamNeedsARegularFile) {
   std::string pipe = unit::scratch("stream-pipe");
-  EXPECT(::mkfifo(pipe.c_str(), 0600) == 0);
+  EXPECT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_TEXT(unit::text(NpyAppender::create(pipe, ADRT_F32, {2})),
               "2: cannot write '" + pipe + "': not a regular file");
-  EXPECT(kind(pipe) == S_IFIFO);
+  EXPECT_EQ(kind(pipe), S_IFIFO);
 }

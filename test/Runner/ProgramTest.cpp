@@ -2,7 +2,7 @@
 //
 // Tests of the runner as a library.
 #include "adjoint/Runner/Program.h"
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Runner/StandardHooks.h"
 
 #include <atomic>
@@ -47,43 +47,48 @@ static std::unique_ptr<Program> compile(const char *source, Failure &failure, co
 
 static constexpr const char *targets[] = {"cpu", "reference"};
 
-TEST(program_runs_and_gives_results_away) {
+TEST(Program, RunsAndGivesResultsAway) {
   for (const char *target : targets) {
     Failure failure;
     std::unique_ptr<Program> program = compile(doubling, failure, target);
-    EXPECT(program);
+    ASSERT_TRUE(program);
     const ProgramValue &argument = program->getInterface().arguments.at(0);
-    EXPECT(argument.name == "x" && argument.type == ADRT_F32 && argument.shape == std::vector<int64_t>{-1});
-    EXPECT(program->getNumerics() == "strict");
+    EXPECT_EQ(argument.name, "x");
+    EXPECT_EQ(argument.type, ADRT_F32);
+    EXPECT_EQ(argument.shape, std::vector<int64_t>{-1});
+    EXPECT_EQ(program->getNumerics(), "strict");
     Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
     std::vector<ProgramResult> first, second;
-    EXPECT(program->run({x.view()}, {}, first, failure) && program->run({x.view()}, {}, second, failure));
-    EXPECT(first.size() == 1 && first[0].shape == std::vector<int64_t>{3} && first[0].type == ADRT_F32);
-    EXPECT(static_cast<float *>(first[0].data.data())[2] == 6);
-    EXPECT(first[0].data.data() != second[0].data.data());
+    EXPECT_TRUE(program->run({x.view()}, {}, first, failure));
+    EXPECT_TRUE(program->run({x.view()}, {}, second, failure));
+    EXPECT_EQ(first.size(), 1);
+    EXPECT_EQ(first[0].shape, std::vector<int64_t>{3});
+    EXPECT_EQ(first[0].type, ADRT_F32);
+    EXPECT_EQ(static_cast<float *>(first[0].data.data())[2], 6);
+    EXPECT_NE(first[0].data.data(), second[0].data.data());
   }
 }
 
-TEST(program_results_own_their_memory_where_an_argument_is_donated) {
+TEST(Program, ResultsOwnTheirMemoryWhereAnArgumentIsDonated) {
   std::string source = doubling;
   source.replace(source.find("ad.name = \"x\""), 0, "ad.donated = 0, ");
   for (const char *target : targets) {
     Failure failure;
     std::unique_ptr<Program> program = compile(source.c_str(), failure, target);
-    EXPECT(program);
+    ASSERT_TRUE(program);
     Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
     std::vector<ProgramResult> results;
-    EXPECT(program->run({x.view()}, {}, results, failure));
-    EXPECT(results[0].data.data() != x.getData());
-    EXPECT(static_cast<float *>(results[0].data.data())[2] == 6);
+    EXPECT_TRUE(program->run({x.view()}, {}, results, failure));
+    EXPECT_NE(results[0].data.data(), x.getData());
+    EXPECT_EQ(static_cast<float *>(results[0].data.data())[2], 6);
     // The processor writes it where the argument was; the reference writes over nothing.
-    EXPECT(*reinterpret_cast<const float *>(x.getData()) == (target == targets[0] ? 2 : 1));
+    EXPECT_EQ(*reinterpret_cast<const float *>(x.getData()), target == targets[0] ? 2 : 1);
   }
 }
 
 static float first(const Tensor &tensor) { return *reinterpret_cast<const float *>(tensor.getData()); }
 
-TEST(program_writes_results_where_the_caller_says) {
+TEST(Program, WritesResultsWhereTheCallerSays) {
   std::string donating = doubling;
   donating.replace(donating.find("ad.name = \"x\""), 0, "ad.donated = 0, ");
   for (const char *target : targets) {
@@ -91,91 +96,103 @@ TEST(program_writes_results_where_the_caller_says) {
     std::vector<ProgramResult> results;
     Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3}), out = unit::tensor(ADRT_F32, {3}, {0, 0, 0});
     std::unique_ptr<Program> program = compile(doubling, failure, target);
-    EXPECT(program->run({x.view()}, {}, results, failure, {out.view()}));
-    EXPECT(!results[0].data.data() && first(out) == 2 && first(x) == 1);
+    EXPECT_TRUE(program->run({x.view()}, {}, results, failure, {out.view()}));
+    EXPECT_FALSE(results[0].data.data());
+    EXPECT_EQ(first(out), 2);
+    EXPECT_EQ(first(x), 1);
     // The program reads what is donated; the result is there at the end on every target.
     program = compile(donating.c_str(), failure, target);
-    EXPECT(program->run({x.view()}, {}, results, failure, {x.view()}));
-    EXPECT(!results[0].data.data() && first(x) == 2);
-    EXPECT(program->run({x.view()}, {}, results, failure, {out.view()}));
-    EXPECT(!results[0].data.data() && first(out) == 4);
+    EXPECT_TRUE(program->run({x.view()}, {}, results, failure, {x.view()}));
+    EXPECT_FALSE(results[0].data.data());
+    EXPECT_EQ(first(x), 2);
+    EXPECT_TRUE(program->run({x.view()}, {}, results, failure, {out.view()}));
+    EXPECT_FALSE(results[0].data.data());
+    EXPECT_EQ(first(out), 4);
     Tensor large = unit::tensor(ADRT_F32, {4}, {0, 0, 0, 0});
-    EXPECT(!program->run({x.view()}, {}, results, failure, {large.view()}));
-    EXPECT(failure.reason == Failure::Reason::Output &&
-           failure.message == "result 'y' has shape 3, but its output has shape 4");
+    EXPECT_FALSE(program->run({x.view()}, {}, results, failure, {large.view()}));
+    EXPECT_EQ(failure.reason, Failure::Reason::Output);
+    EXPECT_EQ(failure.message, ("result 'y' has shape 3, but its output has shape 4"));
   }
 }
 
-TEST(program_uses_the_memory_of_dead_results_again) {
+TEST(Program, UsesTheMemoryOfDeadResultsAgain) {
   for (const char *target : targets) {
     Failure failure;
     std::unique_ptr<Program> program = compile(doubling, failure, target);
     Tensor x = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
     std::vector<ProgramResult> results;
-    EXPECT(program->run({x.view()}, {}, results, failure));
+    EXPECT_TRUE(program->run({x.view()}, {}, results, failure));
     void *memory = results[0].data.data();
     Program::Recycler recycle = program->getRecycler();
     recycle(0, std::move(results[0].data));
-    EXPECT(program->run({x.view()}, {}, results, failure) && results[0].data.data() == memory);
+    EXPECT_TRUE(program->run({x.view()}, {}, results, failure));
+    EXPECT_EQ(results[0].data.data(), memory);
     program.reset();
     recycle(0, std::move(results[0].data)); // to nobody
-    EXPECT(!results[0].data.data());
+    EXPECT_FALSE(results[0].data.data());
   }
 }
 
-TEST(program_reports_errors_of_the_source) {
+TEST(Program, ReportsErrorsOfTheSource) {
   Failure failure;
-  EXPECT(!compile("func.func @main() {\n  %x = ad.nothing : tensor<f32>\n}", failure));
-  EXPECT(failure.reason == Failure::Reason::Source && failure.diagnostics.size() == 1);
+  EXPECT_FALSE(compile("func.func @main() {\n  %x = ad.nothing : tensor<f32>\n}", failure));
+  EXPECT_EQ(failure.reason, Failure::Reason::Source);
+  EXPECT_EQ(failure.diagnostics.size(), 1);
   const Message &message = failure.diagnostics.at(0);
-  EXPECT(message.severity == "error" && message.file == "p.mlir" && message.line == 2 && message.column == 8);
+  EXPECT_EQ(message.severity, "error");
+  EXPECT_EQ(message.file, "p.mlir");
+  EXPECT_EQ(message.line, 2);
+  EXPECT_EQ(message.column, 8);
   EXPECT_TEXT(message.text, "ad.nothing");
 }
 
-TEST(program_reports_wrong_options) {
+TEST(Program, ReportsWrongOptions) {
   Failure failure;
-  EXPECT(!compile(doubling, failure, "gpu") && failure.reason == Failure::Reason::Options);
+  EXPECT_FALSE(compile(doubling, failure, "gpu"));
+  EXPECT_EQ(failure.reason, Failure::Reason::Options);
   EXPECT_TEXT(failure.message, "unknown target 'gpu'");
   setenv("ADJOINT_LIBCUDA", "/missing/libcuda.so", /*replace=*/1);
-  EXPECT(!compile(doubling, failure, "cuda") && failure.reason == Failure::Reason::Target);
+  EXPECT_FALSE(compile(doubling, failure, "cuda"));
+  EXPECT_EQ(failure.reason, Failure::Reason::Target);
   ProgramOptions options;
   options.entry = "other";
   options.cache = "off";
-  EXPECT(!Program::compile(doubling, "p", options, standardHooks(), never, failure));
-  EXPECT(failure.reason == Failure::Reason::Options);
+  EXPECT_FALSE(Program::compile(doubling, "p", options, standardHooks(), never, failure));
+  EXPECT_EQ(failure.reason, Failure::Reason::Options);
   EXPECT_TEXT(failure.message, "no function @other");
   options.threads = 1u << 30;
-  EXPECT(!Program::compile(doubling, "p", options, standardHooks(), never, failure));
+  EXPECT_FALSE(Program::compile(doubling, "p", options, standardHooks(), never, failure));
   EXPECT_TEXT(failure.message, "expected at most 1024 threads");
 }
 
-TEST(program_takes_its_threads_from_the_environment) {
+TEST(Program, TakesItsThreadsFromTheEnvironment) {
   Failure failure;
   ProgramOptions options;
   options.cache = "off";
   ::setenv("ADJOINT_NUM_THREADS", "some", 1);
-  EXPECT(!Program::compile(doubling, "p", options, standardHooks(), never, failure));
-  EXPECT(failure.reason == Failure::Reason::Options);
+  EXPECT_FALSE(Program::compile(doubling, "p", options, standardHooks(), never, failure));
+  EXPECT_EQ(failure.reason, Failure::Reason::Options);
   EXPECT_TEXT(failure.message, "expected ADJOINT_NUM_THREADS with a number from 0 to 1024, found 'some'");
   options.threads = 2;
-  EXPECT(Program::compile(doubling, "p", options, standardHooks(), never, failure) != nullptr);
+  EXPECT_NE(Program::compile(doubling, "p", options, standardHooks(), never, failure), nullptr);
   ::unsetenv("ADJOINT_NUM_THREADS");
 }
 
-TEST(program_reports_errors_at_run_time) {
+TEST(Program, ReportsErrorsAtRunTime) {
   for (const char *target : targets) {
     Failure failure;
     std::unique_ptr<Program> program = compile(adding, failure, target);
     Tensor x = unit::tensor(ADRT_F32, {2}, {1, 2}), y = unit::tensor(ADRT_F32, {3}, {1, 2, 3});
     std::vector<ProgramResult> results;
-    EXPECT(!program->run({x.view(), y.view()}, {}, results, failure));
-    EXPECT(failure.reason == Failure::Reason::Program && failure.location == "p.mlir:3:8");
+    EXPECT_FALSE(program->run({x.view(), y.view()}, {}, results, failure));
+    EXPECT_EQ(failure.reason, Failure::Reason::Program);
+    EXPECT_EQ(failure.location, "p.mlir:3:8");
     EXPECT_TEXT(failure.message, "broadcast: dimension 0 has sizes");
-    EXPECT(program->run({x.view(), x.view()}, {}, results, failure)); // and works again
+    EXPECT_TRUE(program->run({x.view(), x.view()}, {}, results, failure)); // and works again
   }
 }
 
-TEST(program_stops_when_asked) {
+TEST(Program, StopsWhenAsked) {
   for (const char *target : targets) {
     Failure failure;
     std::unique_ptr<Program> program = compile(counting, failure, target);
@@ -192,34 +209,37 @@ TEST(program_stops_when_asked) {
     };
     host.interrupted = [&] { return ++asked > 0 && received == 10; };
     std::vector<ProgramResult> results;
-    EXPECT(!program->run({}, host, results, failure));
-    EXPECT(failure.reason == Failure::Reason::Interrupted && received == 10);
+    EXPECT_FALSE(program->run({}, host, results, failure));
+    EXPECT_EQ(failure.reason, Failure::Reason::Interrupted);
+    EXPECT_EQ(received, 10);
     // Compiled code asks once per iteration, the interpreter before each operation.
-    EXPECT(target == llvm::StringRef("cpu") ? asked == 11 : asked > 11);
+    EXPECT_TRUE(target == llvm::StringRef("cpu") ? asked == 11 : asked > 11);
   }
 }
 
-TEST(program_stops_compiling_when_asked) {
+TEST(Program, StopsCompilingWhenAsked) {
   for (const char *target : targets) {
     Failure failure;
     ProgramOptions options;
     options.cache = "off";
     options.target = target;
-    EXPECT(Program::compile(doubling, "p", options, standardHooks(), nullptr, failure)); // nobody is asked
+    EXPECT_TRUE(
+        Program::compile(doubling, "p", options, standardHooks(), nullptr, failure)); // nobody is asked
     int asked = 0;
     auto count = [&] { return ++asked < 0; };
-    EXPECT(Program::compile(doubling, "p", options, standardHooks(), count, failure));
-    EXPECT(asked > 4); // before every pass, not only between the stages
+    EXPECT_TRUE(Program::compile(doubling, "p", options, standardHooks(), count, failure));
+    EXPECT_GT(asked, 4); // before every pass, not only between the stages
     for (int stop : {1, 3, asked}) {
       asked = 0;
       auto interrupted = [&] { return ++asked == stop; };
-      EXPECT(!Program::compile(doubling, "p", options, standardHooks(), interrupted, failure));
-      EXPECT(failure.reason == Failure::Reason::Interrupted && asked == stop);
+      EXPECT_FALSE(Program::compile(doubling, "p", options, standardHooks(), interrupted, failure));
+      EXPECT_EQ(failure.reason, Failure::Reason::Interrupted);
+      EXPECT_EQ(asked, stop);
     }
   }
 }
 
-TEST(program_runs_on_many_threads) {
+TEST(Program, RunsOnManyThreads) {
   for (const char *target : targets) {
     Failure failure;
     std::unique_ptr<Program> program = compile(adding, failure, target);
@@ -242,6 +262,6 @@ TEST(program_runs_on_many_threads) {
       threads.emplace_back(work, number);
     for (std::thread &thread : threads)
       thread.join();
-    EXPECT(wrong == 0);
+    EXPECT_EQ(wrong, 0);
   }
 }

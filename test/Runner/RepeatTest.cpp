@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Tests that each run of --repeat gets the arguments as they were; a program may write over donated ones.
-#include "Unit.h"
+#include "TestUtils.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/Npy.h"
@@ -39,16 +39,16 @@ static float lastResult(const char *attributes, std::vector<const char *> option
   all.insert(all.end(), options.begin(), options.end());
   Hooks hooks = standardHooks();
   hooks.makeReference = makeIncrement;
-  EXPECT(runnerMain(static_cast<int>(all.size()), const_cast<char **>(all.data()), hooks) == 0);
+  EXPECT_EQ(runnerMain(static_cast<int>(all.size()), const_cast<char **>(all.data()), hooks), 0);
   Tensor result = llvm::cantFail(llvm::cantFail(NpyFile::open(folder + "/y.npy")).load(ADRT_F32));
   return *reinterpret_cast<const float *>(result.getData());
 }
 
-TEST(repeat_restores_donated_arguments) {
-  EXPECT(lastResult(", ad.donated = 0", {"--repeat=1"}) == 1);
-  EXPECT(lastResult(", ad.donated = 0", {"--repeat=3"}) == 1);
-  EXPECT(lastResult(", ad.donated = 0", {"--repeat=2", "--warmup=4"}) == 1);
+TEST(Repeat, RestoresDonatedArguments) {
+  EXPECT_EQ(lastResult(", ad.donated = 0", {"--repeat=1"}), 1);
+  EXPECT_EQ(lastResult(", ad.donated = 0", {"--repeat=3"}), 1);
+  EXPECT_EQ(lastResult(", ad.donated = 0", {"--repeat=2", "--warmup=4"}), 1);
   // This executable breaks the rule that only donated arguments may be written: nothing is saved without
   // need.
-  EXPECT(lastResult("", {"--repeat=3"}) == 3);
+  EXPECT_EQ(lastResult("", {"--repeat=3"}), 3);
 }
