@@ -6,6 +6,8 @@
 #include "adjoint/Numerics/Elementary.h"
 #include "adjoint/Numerics/Order.h"
 #include "adjoint/Numerics/Random.h"
+#include "gtest/gtest.h"
+
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -17,14 +19,16 @@ using namespace mlir::ad::numerics;
 
 namespace {
 
-int run = 0, failed = 0;
-
+/// At most 40 failures of a case are described.
 void check(bool holds, const std::string &what) {
-  ++run;
-  if (holds)
-    return;
-  if (++failed <= 40)
-    std::printf("failed: %s\n", what.c_str());
+  static const testing::TestInfo *last = nullptr;
+  static int described = 0;
+  const testing::TestInfo *current = testing::UnitTest::GetInstance()->current_test_info();
+  if (current != last)
+    described = 0;
+  last = current;
+  if (!holds && ++described <= 40)
+    ADD_FAILURE() << what;
 }
 
 std::string hex(double x) {
@@ -58,9 +62,14 @@ constexpr Format formats[] = {{ElementType::F16, 5, 10, 15, 0x7bff},
                               {ElementType::F8E4M3FN, 4, 3, 7, 0x7e},
                               {ElementType::F8E5M2, 5, 2, 15, 0x7b}};
 
+class Formats : public testing::TestWithParam<Format> {};
+INSTANTIATE_TEST_SUITE_P(Narrow, Formats, testing::ValuesIn(formats),
+                         [](const auto &info) { return info.param.name(); });
+
 bool saturates(ElementType type) { return sizeInBytes(type) == 1; }
 
-void checkWidening(const Format &format) {
+TEST_P(Formats, WidenAsDefined) {
+  const Format &format = GetParam();
   for (uint64_t code = 0; code <= format.largest; ++code) {
     check(same(toDouble(format.type, code), format.value(code)), format.name() + " value of a code");
     check(same(toFloat(format.type, code | format.signBit()), -format.value(code)),
@@ -84,7 +93,8 @@ void checkNarrowing(const Format &format, double x, uint64_t expected) {
 }
 
 /// Every code, every midpoint, and their neighbours in f32 and f64.
-void checkRounding(const Format &format) {
+TEST_P(Formats, RoundToTheNearestCode) {
+  const Format &format = GetParam();
   double infinity = std::numeric_limits<double>::infinity();
   float single = std::numeric_limits<float>::infinity();
   uint64_t overflow = saturates(format.type) ? format.largest : format.largest + 1;
@@ -116,7 +126,8 @@ void checkRounding(const Format &format) {
 }
 
 /// Integers around the midpoints, where going through f64 or f32 first would round twice.
-void checkFromIntegers(const Format &format) {
+TEST_P(Formats, TakeIntegersInOneRounding) {
+  const Format &format = GetParam();
   for (uint64_t code = 1; code < format.largest; ++code) {
     double low = format.value(code), high = format.value(code + 1), middle = low + (high - low) / 2;
     if (middle != std::floor(middle) || middle > 0x1p62)
@@ -142,7 +153,7 @@ void checkFromIntegers(const Format &format) {
           format.name() + " of i64 max");
 }
 
-void checkToIntegers() {
+TEST(Casts, ToIntegersTruncateAndSaturate) {
   struct Case {
     double value;
     int64_t i8, i32, i64;
@@ -187,33 +198,43 @@ void checkToIntegers() {
             "i64 of f32 " + hex(c.value));
     }
   }
-  check(castScalar(ElementType::I64, ElementType::I8, 0x1ff) == 0xff, "integers wrap");
-  check(castScalar(ElementType::I8, ElementType::I64, 0x80) == 0xffffffffffffff80u,
-        "integers extend their sign");
-  check(castScalar(ElementType::I8, ElementType::I1, 0x80) == 1, "a boolean is x != 0");
-  check(castScalar(ElementType::I1, ElementType::I32, 1) == 1, "true is 1");
-  check(castScalar(ElementType::F32, ElementType::F64, fromFloat(ElementType::F32, 0x1p-149f)) ==
-            fromDouble(ElementType::F64, 0x1p-149),
-        "f64 of an f32 subnormal");
 }
 
-void checkPhilox() {
-  using Words = std::array<uint32_t, 4>;
-  constexpr uint32_t ones = 0xffffffff;
-  check(philox4x32({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
-        "philox of zeros");
-  check(philox4x32({ones, ones, ones, ones}, {ones, ones}) ==
-            Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
-        "philox of ones");
-  check(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
-            Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1},
-        "philox of the digits of pi");
-  check(uniformFromBits(0) == 0 && uniformFromBits(ones) == 1 - 0x1p-24f, "the ends of uniform f32");
-  check(uniformFromBits(ones, ones) == 1 - 0x1p-53, "the end of uniform f64");
+TEST(Casts, IntegersWrapAndExtendTheirSign) {
+  EXPECT_EQ(castScalar(ElementType::I64, ElementType::I8, 0x1ff), 0xffu);
+  EXPECT_EQ(castScalar(ElementType::I8, ElementType::I64, 0x80), 0xffffffffffffff80u);
+}
+
+TEST(Casts, BooleansAreNonzeroAndOne) {
+  EXPECT_EQ(castScalar(ElementType::I8, ElementType::I1, 0x80), 1u);
+  EXPECT_EQ(castScalar(ElementType::I1, ElementType::I32, 1), 1u);
+}
+
+TEST(Casts, SubnormalsOfF32AreKeptInF64) {
+  EXPECT_EQ(castScalar(ElementType::F32, ElementType::F64, fromFloat(ElementType::F32, 0x1p-149f)),
+            fromDouble(ElementType::F64, 0x1p-149));
+}
+
+using Words = std::array<uint32_t, 4>;
+constexpr uint32_t ones = 0xffffffff;
+
+TEST(Random, PhiloxHasThePublishedAnswers) {
+  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32({ones, ones, ones, ones}, {ones, ones}),
+            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  // The digits of pi.
+  EXPECT_EQ(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Random, UniformNumbersEndBelowOne) {
+  EXPECT_EQ(uniformFromBits(0), 0);
+  EXPECT_EQ(uniformFromBits(ones), 1 - 0x1p-24f);
+  EXPECT_EQ(uniformFromBits(ones, ones), 1 - 0x1p-53);
 }
 
 /// Moments of 200,000 numbers: a swapped word or a wrong formula shows at once.
-void checkMoments() {
+TEST(Random, NumbersHaveTheMomentsOfTheirDistribution) {
   constexpr int count = 200000;
   double uniform = 0, first = 0, second = 0, fourth = 0, lag = 0, previous = 0;
   for (int i = 0; i < count; ++i) {
@@ -225,16 +246,19 @@ void checkMoments() {
     lag += x * previous;
     previous = x;
   }
-  check(std::fabs(uniform / count - 0.5) < 0.004, "mean of uniform");
-  check(std::fabs(first / count) < 0.012, "mean of normal");
-  check(std::fabs(second / count - 1) < 0.016, "variance of normal");
-  check(std::fabs(fourth / count - 3) < 0.12, "fourth moment of normal");
-  check(std::fabs(lag / count) < 0.012, "normal numbers are independent");
-  check(normalAt(5, 17) == static_cast<float>(normalDoubleAt(5, 17)), "f32 normal is the f64 one, rounded");
+  EXPECT_NEAR(uniform / count, 0.5, 0.004);
+  EXPECT_NEAR(first / count, 0, 0.012);
+  EXPECT_NEAR(second / count, 1, 0.016);
+  EXPECT_NEAR(fourth / count, 3, 0.12);
+  EXPECT_NEAR(lag / count, 0, 0.012); // normal numbers are independent
+}
+
+TEST(Random, NormalF32IsTheRoundedF64) {
+  EXPECT_EQ(normalAt(5, 17), static_cast<float>(normalDoubleAt(5, 17)));
 }
 
 /// Many numbers at once are the same bits as one after the other, wherever a piece begins and ends.
-void checkFilled() {
+TEST(Random, PiecesAreThoseOfTheStream) {
   uint64_t wrong = 0;
   for (uint64_t seed : {uint64_t(0), uint64_t(7), uint64_t(0x123456789abcdef0), ~uint64_t(0)})
     for (uint64_t first : {uint64_t(0), uint64_t(3), (uint64_t(1) << 32) - 5, ~uint64_t(0) - 2000})
@@ -248,7 +272,7 @@ void checkFilled() {
           wrong += std::memcmp(&expected[1], &normal[i], sizeof(double)) != 0;
         }
       }
-  check(wrong == 0, std::to_string(wrong) + " numbers of a piece are not those of the stream");
+  EXPECT_EQ(wrong, 0u);
 }
 
 /// Sums as expressions: '.' is the identity, a digit one step, parentheses a join.
@@ -259,34 +283,46 @@ std::string lanesOf(int64_t count) {
 }
 std::string blocksOf(int64_t count) { return blockChain<std::string>(count, ".", step, join, /*block=*/3); }
 
-void checkOrders() {
-  check(lanesOf(0) == ".", "lanes of nothing");
-  check(lanesOf(1) == ".a", "one lane");
-  check(lanesOf(3) == "((.a.c).b)", "absent lanes are skipped");
-  check(lanesOf(6) == "((.ae.c)(.bf.d))", "lanes are strided");
-  check(lanesOf(11) == "(((.ae.cg)(.bf.dh))((.i.k).j))", "chunks are joined");
-  check(lanesOf(17) == "((((.ae.cg)(.bf.dh))((.im.ko)(.jn.lp))).q)", "the odd chunk moves up");
-  check(blocksOf(0) == ".", "blocks of nothing");
-  check(blocksOf(3) == ".abc", "one block");
-  check(blocksOf(8) == "((.abc.def).gh)", "blocks are joined in pairs");
-  check(blocksOf(15) == "(((.abc.def)(.ghi.jkl)).mno)", "the odd block moves up");
+TEST(Orders, LanesAreStridedAndJoinedAsATree) {
+  EXPECT_EQ(lanesOf(0), ".");
+  EXPECT_EQ(lanesOf(1), ".a");
+  EXPECT_EQ(lanesOf(3), "((.a.c).b)"); // absent lanes are skipped
+  EXPECT_EQ(lanesOf(6), "((.ae.c)(.bf.d))");
+}
+
+TEST(Orders, ChunksOfLanesAreJoinedAndTheOddOneMovesUp) {
+  EXPECT_EQ(lanesOf(11), "(((.ae.cg)(.bf.dh))((.i.k).j))");
+  EXPECT_EQ(lanesOf(17), "((((.ae.cg)(.bf.dh))((.im.ko)(.jn.lp))).q)");
+}
+
+TEST(Orders, BlocksAreJoinedInPairsAndTheOddOneMovesUp) {
+  EXPECT_EQ(blocksOf(0), ".");
+  EXPECT_EQ(blocksOf(3), ".abc");
+  EXPECT_EQ(blocksOf(8), "((.abc.def).gh)");
+  EXPECT_EQ(blocksOf(15), "(((.abc.def)(.ghi.jkl)).mno)");
+}
+
+TEST(Orders, TheDefaultOneSumsAll) {
   double sum = laneTree(
       10000, 0.0, [](double s, int64_t i) { return s + double(i); },
       [](double a, double b) { return a + b; });
-  check(sum == 49995000.0, "a sum in the default order");
+  EXPECT_EQ(sum, 49995000.0);
 }
 
-void checkNames() {
+TEST(Names, LeadBackToFunctionsAndTypes) {
   for (int i = 0; i < elementaryCount; ++i) {
     auto function = static_cast<Elementary>(i);
-    check(elementaryFromName(elementaryName(function)) == function,
-          "the name of a function leads back to it");
+    EXPECT_EQ(elementaryFromName(elementaryName(function)), function) << elementaryName(function);
   }
   for (int i = 0; i < elementTypeCount; ++i) {
     auto type = static_cast<ElementType>(i);
-    check(elementTypeFromName(elementTypeName(type)) == type, "the name of a type leads back to it");
+    EXPECT_EQ(elementTypeFromName(elementTypeName(type)), type) << elementTypeName(type);
   }
-  check(!elementaryFromName("cosh") && !elementTypeFromName("f128"), "unknown names");
+}
+
+TEST(Names, UnknownOnesAreNothing) {
+  EXPECT_FALSE(elementaryFromName("cosh"));
+  EXPECT_FALSE(elementTypeFromName("f128"));
 }
 
 /// The shorter form of a function, and what its error is measured by: the result, 1 or the argument.
@@ -308,53 +344,45 @@ constexpr Approximation approximations[] = {{Elementary::Tanh, Approximation::Re
                                             {Elementary::GeluTanh, Approximation::Argument, 0x1p-17},
                                             {Elementary::Silu, Approximation::Argument, 0x1p-17}};
 
+class Approximations : public testing::TestWithParam<Approximation> {
+protected:
+  const Approximation &form = GetParam();
+
+  double of(float x) const { return double(evaluateApproximate(form.function, x)); }
+};
+INSTANTIATE_TEST_SUITE_P(Elementary, Approximations, testing::ValuesIn(approximations),
+                         [](const auto &info) { return std::string(elementaryName(info.param.function)); });
+
 /// 1000 arguments of each binade and sign, every 1/8192 up to 16, and the special ones. The oracle is the
 /// exact function in f64, which ad-math-scan holds against MPFR.
-void checkApproximations() {
-  for (const Approximation &form : approximations) {
-    std::string name(elementaryName(form.function));
-    double worst = 0;
-    auto look = [&](double x) {
-      if (float(x) != 0)
-        worst = std::fmax(worst, std::fmax(form.error(float(x)), form.error(-float(x))));
-    };
-    for (int exponent = -126; exponent < 128; ++exponent)
-      for (int i = 0; i < 1000; ++i)
-        look(std::ldexp(1 + i / 1000.0, exponent));
-    for (int i = 1; i < 16 * 8192; ++i)
-      look(i / 8192.0);
-    check(worst <= form.bound, "approximate " + name + " is off by " + hex(worst));
-    check(worst > form.bound / 64, "approximate " + name + " has too wide a bound: " + hex(worst));
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    auto of = [&](float x) { return double(evaluateApproximate(form.function, x)); };
-    check(std::isnan(of(std::nanf(""))), "approximate " + name + " of NaN");
-    check(std::isfinite(of(-infinity)) &&
-              std::fabs(of(-infinity) - evaluate(form.function, -1e30)) <= 0x1p-16,
-          "approximate " + name + " of -inf");
-    if (form.scale == Approximation::Argument)
-      check(of(infinity) == infinity, "approximate " + name + " of inf");
-    else
-      check(std::fabs(of(infinity) - 1) <= 0x1p-17, "approximate " + name + " of inf");
-    if (form.function != Elementary::Sigmoid)
-      check(same(of(0.0f), 0.0) && same(of(-0.0f), -0.0), "approximate " + name + " of zeros");
+TEST_P(Approximations, KeepTheirBoundAndNeedIt) {
+  double worst = 0;
+  auto look = [&](double x) {
+    if (float(x) != 0)
+      worst = std::fmax(worst, std::fmax(form.error(float(x)), form.error(-float(x))));
+  };
+  for (int exponent = -126; exponent < 128; ++exponent)
+    for (int i = 0; i < 1000; ++i)
+      look(std::ldexp(1 + i / 1000.0, exponent));
+  for (int i = 1; i < 16 * 8192; ++i)
+    look(i / 8192.0);
+  EXPECT_LE(worst, form.bound);
+  EXPECT_GT(worst, form.bound / 64);
+}
+
+TEST_P(Approximations, HaveLimitsAndZeros) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(std::isnan(of(std::nanf(""))));
+  EXPECT_TRUE(std::isfinite(of(-infinity)));
+  EXPECT_NEAR(of(-infinity), evaluate(form.function, -1e30), 0x1p-16);
+  if (form.scale == Approximation::Argument)
+    EXPECT_EQ(of(infinity), infinity);
+  else
+    EXPECT_NEAR(of(infinity), 1, 0x1p-17);
+  if (form.function != Elementary::Sigmoid) {
+    EXPECT_TRUE(same(of(0.0f), 0.0));
+    EXPECT_TRUE(same(of(-0.0f), -0.0));
   }
 }
 
 } // namespace
-
-int main() {
-  for (const Format &format : formats) {
-    checkWidening(format);
-    checkRounding(format);
-    checkFromIntegers(format);
-  }
-  checkToIntegers();
-  checkPhilox();
-  checkMoments();
-  checkFilled();
-  checkOrders();
-  checkNames();
-  checkApproximations();
-  std::printf("numerics: %d run, %d failed\n", run, failed);
-  return failed != 0;
-}
