@@ -285,6 +285,7 @@ TEST_F(PoolOfThree, TriedLoopsRunAsWasFaster) {
 TEST_F(PoolOfThree, ShortLoopsWakeThreadsTogether) {
   current = "short loops in a sequence";
   timespec pause = {0, 2000000};
+  runLoop(3, 9); // starts the threads
   int64_t work = pool().getAsleep().latency * 4;
   int divided = 0;
   nanosleep(&pause, nullptr);
