@@ -22,7 +22,7 @@ one() {
   if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
 
-mapfile -t tests < <(sed -n 's/^\(add_executable\|adjoint_unit_test\)(\(adrt-[a-z-]*-unit\|adrt-unit\) .*/\2/p' test/Runtime/CMakeLists.txt)
+mapfile -t tests < <(sed -n 's/^adjoint_unit_test(\(adrt-[a-z-]*-unit\|adrt-unit\) .*/\1/p' test/Runtime/CMakeLists.txt)
 ninja -C "$TSAN" adrt-run "${tests[@]}" >/dev/null
 for test in "${tests[@]}"; do
   one "$TSAN/bin/$test"
