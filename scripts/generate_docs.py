@@ -15,7 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 OPS = {
-    "ad-dialect.md": ("adjoint/Dialect/AD/IR/ADOps.td", ["-gen-dialect-doc", "-dialect=ad"]),
+    "ad-dialect.md": ("adjoint/Dialect/AD/IR/AD.td", ["-gen-dialect-doc", "-dialect=ad"]),
     "check-dialect.md": ("adjoint/Dialect/Check/IR/CheckOps.td", ["-gen-dialect-doc", "-dialect=check"]),
 }
 PASSES = {

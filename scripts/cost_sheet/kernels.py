@@ -55,7 +55,7 @@ class Compiled:
     results: list
     pointers: dict  # of operands and then results: {place among the arguments: number}
     sums: int  # reductions of the kernel
-    launch: dict  # attributes of the declaration
+    launch: dict  # parameters of the #ad.launch_config of the declaration
     registers: int
     spills: int  # bytes
     static_shared: int
@@ -77,28 +77,28 @@ class Compiled:
 
     @property
     def shared(self):
-        return self.static_shared + self.launch.get("shared_bytes", 0)
+        return self.static_shared + self.launch.get("dynamic_shared_bytes", 0)
 
     def grid(self, processors):
         """Blocks, and threads of a block, as the host program counts them."""
-        threads = self.launch.get("threads", BLOCK_THREADS)
-        cluster = self.launch.get("cluster", 1)
-        if "blocks" in self.launch or "tile" in self.launch:
-            count = self.tiles() if "tile" in self.launch else max(1, min(self.launch["blocks"], MOST_BLOCKS) // cluster)
-            if "resident" in self.launch:
-                count = min(count, max(1, processors * self.launch["resident"] // cluster))
+        threads = self.launch.get("threads_per_block", BLOCK_THREADS)
+        cluster = self.launch.get("cluster_size", 1)
+        if "grid_size" in self.launch or "tile" in self.launch:
+            count = self.tiles() if "tile" in self.launch else max(1, min(self.launch["grid_size"], MOST_BLOCKS) // cluster)
+            if "persistent_blocks" in self.launch:
+                count = min(count, max(1, processors * self.launch["persistent_blocks"] // cluster))
             return min(count * cluster, MOST_BLOCKS), threads
-        takers = self.launch["tiles"]
+        level = self.launch["level"]
         tiles = self.nodes(processors) if self.name.endswith("$partial") else self.tiles()
-        count = max(1, tiles * {"threads": self.launch.get("group", 1), "warps": WARP, "blocks": threads}[takers])
-        if takers != "blocks":
+        count = max(1, tiles * {"thread": self.launch.get("threads_per_element", 1), "warp": WARP, "block": threads}[level])
+        if level != "block":
             threads = min(threads, max(1, count // (2 * processors * WARP)) * WARP)
         return min(divide_up(count, threads), MOST_BLOCKS), threads
 
     def nodes(self, processors):
         """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each multiprocessor enough threads. Groups of threads sum
         rows, whose leaves are chunks."""
-        results, group = self.results[0].elements, self.launch.get("group", 1)
+        results, group = self.results[0].elements, self.launch.get("threads_per_element", 1)
         leaf = CHUNK_ELEMENTS if group > 1 else BLOCK_ELEMENTS
         leaves = divide_up(max(tensor.elements for tensor in self.operands), results * leaf)
         wanted = min(max(1, divide_up(processors * (WANTED_THREADS // group), results)), MOST_NODES)
@@ -106,13 +106,13 @@ class Compiled:
         return results * divide_up(leaves, 1 << (own - 1).bit_length())
 
     def tiles(self):
-        result, axes = self.launch["space"]
-        sizes = self.results[result].shape[:axes]
+        axes = self.launch["axes"]
+        sizes = self.results[self.launch.get("result", 0)].shape[:axes]
         extents = [1] * (axes - len(self.launch.get("tile", []))) + self.launch.get("tile", [])
         count = 1
         for size, extent in zip(sizes, extents):
             count *= divide_up(size, extent)
-        return divide_up(count, self.launch.get("run", 1))
+        return divide_up(count, self.launch.get("elements", 1))
 
 
 def divide_up(number, by):
@@ -187,11 +187,11 @@ def declarations(text):
     """What the host program knows of each kernel, and its class."""
     found = {}
     for declaration in re.finditer(r"^\s*func\.func private @([\w.$-]+|\"[^\"]+\")\(.*?\) attributes \{(.*)\}$", text, re.M):
-        attributes = {name: int(value) for name, value in re.findall(r"ad\.(\w+) = (\d+) : i64", declaration[2])}
-        for name, values in re.findall(r"ad\.(\w+) = array<i64: ([\d, ]+)>", declaration[2]):
-            attributes[name] = [int(value) for value in values.split(",")]
-        if tiles := re.search(r'ad\.tiles = "(\w+)"', declaration[2]):
-            found[declaration[1]] = {**attributes, "tiles": tiles[1]}
+        if config := re.search(r"#ad\.launch_config<(\w+), ((?:\w+ = [\dx]+(?:, )?)*)", declaration[2]):
+            launch = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)\b", config[2])}
+            if tile := re.search(r"\btile = ([\dx]+)", config[2]):
+                launch["tile"] = [int(extent) for extent in tile[1].split("x")]
+            found[declaration[1]] = {**launch, "level": config[1]}
     for kernel in re.finditer(r'^\s*gpu\.func @([\w.$-]+|"[^"]+")\(.*?ad\.class = "(\w+)"', text, re.M):
         found[kernel[1]]["class"] = kernel[2]
     return found

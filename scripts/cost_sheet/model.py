@@ -66,7 +66,7 @@ def integers_allowed(kernel):
         # Words of a run are spread over lines of a tile, in one loop, and read as a run in another.
         words = max(1, run * min(4, kernel.tensors[0].element_bytes) // 4)
         integers += (words + 1) * PER_SHARED_ACCESS + PER_SWIZZLE + PER_ITERATION
-    if kernel.kind == "row" and kernel.launch.get("shared_bytes"):
+    if kernel.kind == "row" and kernel.launch.get("dynamic_shared_bytes"):
         # A loop brings the row to shared memory, and one goes through it for each sum and for the results.
         integers += PER_ITERATION + PER_SHARED_ACCESS + (kernel.sums + 1) * (2 * PER_SHARED_ACCESS + PER_ITERATION)
     return integers / run

@@ -13,7 +13,7 @@
 // CHECK: arith.index_cast %[[BLOCKS]] : index to i32
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr)
-    attributes {ad.blocks = 1000 : i64, ad.cluster = 2 : i64, ad.resident = 1 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+    attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 1000, persistent_blocks = 1, cluster_size = 2>}
 func.func @clusters(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
@@ -30,47 +30,11 @@ func.func @clusters(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_byt
 // CHECK: arith.muli %[[CLUSTERS]], %{{c2.*}} : index
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {
-  ad.cluster = 2 : i64, ad.space = array<i64: 0, 2>, ad.tile = array<i64: 256, 128>, ad.tiles = "blocks"}
+  ad.launch_config = #ad.launch_config<block, axes = 2, cluster_size = 2, tile = 256x128>}
 func.func @cluster_tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32>
     attributes {ad.arena_bytes = 0 : i64, ad.buffers = array<i64: 0, 1, 0, 1200>, ad.pool_bytes = array<i64: 1200>} {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x300xf32>
   %y = ad.launch @k(%x) sizes(%n) {ad.buffer = array<i64: 0>} : (tensor<?x300xf32>) -> tensor<?x300xf32>
   return %y : tensor<?x300xf32>
-}
-
-// -----
-
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.blocks = 3 : i64, ad.cluster = 2 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.blocks is no multiple of its ad.cluster}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.cluster = 2 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel that has ad.cluster, but neither ad.blocks nor ad.tile}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.blocks = 2 : i64, ad.cluster = 0 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.cluster is no positive number}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.blocks = 2 : i64, ad.cluster = "two", ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.cluster is no positive number}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
 }

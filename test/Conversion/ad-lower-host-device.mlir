@@ -21,7 +21,7 @@
 // CHECK: llvm.call @adrt_copy(
 // CHECK: return
 // CHECK-NOT: llvm.intr.memcpy
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16, 0, 0, 0, 16>} {
   %c = ad.constant dense<1.0> : tensor<4xf32>
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
@@ -52,8 +52,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 // CHECK: llvm.store %[[MAP]]
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
-  ad.blocks = 3 : i64, ad.shared_bytes = 1024 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks", ad.threads = 384 : i64,
-  ad.tensor_maps = [{box = array<i64: 8, 64>, operand = 0 : i64, swizzle = 128 : i64}]}
+  ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 3, threads_per_block = 384, dynamic_shared_bytes = 1024, tensor_maps = [<operand = 0, box = 8x64, swizzle = 128>]>}
 func.func @main(%x: tensor<40x72xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xbf16>) -> tensor<4xf32>
   return %y : tensor<4xf32>
@@ -67,8 +66,7 @@ func.func @main(%x: tensor<40x72xbf16>) -> tensor<4xf32> attributes {ad.arena_by
 // CHECK: %[[ROUNDED:.+]] = arith.constant 1 : i32
 // CHECK: llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[SWIZZLE]], %[[ROUNDED]])
 func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
-  ad.blocks = 3 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks", ad.threads = 384 : i64,
-  ad.tensor_maps = [{box = array<i64: 8, 32>, operand = 0 : i64, swizzle = 128 : i64, tf32}]}
+  ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 3, threads_per_block = 384, tensor_maps = [<operand = 0, box = 8x32, swizzle = 128, tf32 = true>]>}
 func.func @main(%x: tensor<40x72xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
@@ -77,16 +75,16 @@ func.func @main(%x: tensor<40x72xf32>) -> tensor<4xf32> attributes {ad.arena_byt
 // -----
 
 // Other elements are no tf32.
-func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads", ad.tensor_maps = [{box = array<i64: 8, 8>, operand = 0 : i64, swizzle = 128 : i64, tf32}]}
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8x8, swizzle = 128, tf32 = true>]>}
 func.func @main(%x: tensor<4x8xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tensor_maps describe no tiles of its operands}}
+  // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe f32 elements where they round to tf32, but got 'bf16'}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xbf16>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
-func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.tiles = "flat"} {
+func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>} {
   return
 }
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
@@ -97,46 +95,28 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 
 // -----
 
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 2>, ad.tiles = "threads"}
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 2>}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.space names no axes of its results}}
+  // expected-error @+1 {{'ad.launch' op expected the launch_config of its kernel to enumerate at most 1 axes of result 0, but got 2}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
-func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads", ad.tensor_maps = [{box = array<i64: 8>, operand = 0 : i64, swizzle = 128 : i64}]}
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8, swizzle = 128>]>}
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tensor_maps describe no tiles of its operands}}
+  // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe all 2 axes of 'tensor<4x8xf32>', but got a box of 1}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
-func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads", ad.tensor_maps = [{box = array<i64: 8, 8>, operand = 1 : i64, swizzle = 128 : i64}]}
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 1, box = 8x8, swizzle = 128>]>}
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tensor_maps describe no tiles of its operands}}
+  // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe one of 1 operands, but got 1}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
-func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads", ad.tensor_maps = [{box = array<i64: 8, 8>, operand = 0 : i64}]}
-func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tensor_maps describe no tiles of its operands}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.run = 0 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.run is no positive number}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -156,7 +136,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 // CHECK: arith.index_cast %[[MOST]] : index to i32
 // CHECK: arith.index_cast %[[BLOCK]] : index to i32
 // CHECK: llvm.call @adrt_launch
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.run = 4 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, elements = 4>}
 func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
     attributes {ad.arena_bytes = 16384 : i64, ad.buffers = array<i64: 0, 0, 0, 16384>} {
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4096xf32>) -> tensor<4096xf32>
@@ -169,7 +149,7 @@ func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
 // CHECK-LABEL: func.func @adrt_entry_groups
 // CHECK: arith.divui %{{c1048576.*}}, %{{.+}}
 // CHECK: llvm.call @adrt_launch
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.group = 16 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, threads_per_element = 16>}
 func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32>
     attributes {ad.arena_bytes = 262144 : i64, ad.buffers = array<i64: 0, 0, 0, 262144>} {
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<65536xf32>) -> tensor<65536xf32>
@@ -187,18 +167,8 @@ func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32>
 // CHECK: arith.index_cast %[[BLOCKS]] : index to i32
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr)
-    attributes {ad.blocks = 1000 : i64, ad.resident = 2 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+    attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 1000, persistent_blocks = 2>}
 func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
-  return %y : tensor<4xf32>
-}
-
-// -----
-
-func.func private @k(!llvm.ptr, !llvm.ptr)
-    attributes {ad.blocks = 1000 : i64, ad.resident = 0 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.resident is no positive number}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
@@ -214,7 +184,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 // CHECK: arith.index_cast %[[BLOCKS]] : index to i32
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {
-  ad.space = array<i64: 0, 2>, ad.tile = array<i64: 64, 128>, ad.tiles = "blocks"}
+  ad.launch_config = #ad.launch_config<block, axes = 2, tile = 64x128>}
 func.func @tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32>
     attributes {ad.arena_bytes = 0 : i64, ad.buffers = array<i64: 0, 1, 0, 1200>, ad.pool_bytes = array<i64: 1200>} {
   %c0 = arith.constant 0 : index
@@ -225,18 +195,19 @@ func.func @tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32>
 
 // -----
 
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tile = array<i64: 64, 64>, ad.tiles = "blocks"}
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, result = 1, axes = 1>}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tile is no tile of the axes that ad.space names}}
+  // expected-error @+1 {{'ad.launch' op expected the launch_config of its kernel to name one of 1 results, but got 1}}
   %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
-func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tile = array<i64: 0>, ad.tiles = "blocks"}
+func.func private @k(f32, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8>]>}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  // expected-error @+1 {{'ad.launch' op launches a kernel whose ad.tile is no tile of the axes that ad.space names}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %s = arith.constant 1.0 : f32
+  // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe tensors, but got 'f32'}}
+  %y = ad.launch @k(%s) {ad.buffer = array<i64: 0>} : (f32) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -80,14 +80,8 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason; `ad.class` of the function names
     it too.
 
-    `ad.tiles` of the declaration says who takes a tile (`threads`, `warps` or `blocks`), `ad.space` how many there are: the
-    product of that many leading axes of that result, the last of them divided by the extents of `ad.tile` where it is there; or
-    `ad.blocks` says the number of blocks. Of blocks that stay with a processor of the device and take one tile after another, each
-    has `ad.resident`. With `ad.cluster` so many blocks take a tile of `ad.tile` together, and a grid consists of whole clusters.
-    `ad.run` is how many tiles one taker has at
-    once, `ad.group` how many threads share a tile. `ad.threads` and `ad.shared_bytes` say what
-    each block gets, where it is not 256 threads and no shared memory beside that of the kernel; `ad.tensor_maps` what the last
-    arguments of the kernel are: the operand, the elements of a tile along each axis, the swizzle, and `tf32` where f32 are rounded on the way.
+    The declaration of each kernel has `ad.launch_config`, an `#ad.launch_config`: the mapping level, the axes that the
+    grid enumerates or its size, persistent blocks, clusters, threads and shared memory of a block, and tensor maps.
 
     Before:
     ```mlir
@@ -95,7 +89,7 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+    func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>}
     gpu.module @ad_kernels {
       gpu.func @k(%a: !llvm.ptr, %y: !llvm.ptr) kernel attributes {nvvm.maxntid = array<i32: 256>} { … }
     }

@@ -13,6 +13,7 @@
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Codegen/Target/Chips.h"
+#include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -168,7 +169,7 @@ private:
     if (auto size = static_cast<int32_t>(emitter.getTiles().cluster); size > 1)
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), atEnd.getDenseI32ArrayAttr({size, 1, 1}));
     if (ArrayAttr maps = emitter.getTiles().tensorMaps)
-      function->setAttr(device::kTensorMapsAttr, maps);
+      function->setAttr(kTensorMapsAttr, maps);
   }
 
   // Operands are not packed before their kernels for GPUs.
@@ -321,31 +322,24 @@ private:
                    FunctionType::get(kernel.getContext(), argumentTypes(kernel), {}), tiles);
   }
 
+  static LaunchConfigAttr launchConfigOf(OpBuilder &builder, const device::TileCount &tiles) {
+    MappingLevel level = tiles.takers == "threads" ? MappingLevel::thread
+                         : tiles.takers == "warps" ? MappingLevel::warp
+                                                   : MappingLevel::block;
+    SmallVector<TensorMapAttr> maps;
+    if (tiles.tensorMaps)
+      llvm::append_range(maps, tiles.tensorMaps.getAsRange<TensorMapAttr>());
+    return LaunchConfigAttr::get(builder.getContext(), level, tiles.result, tiles.axes, tiles.blocks,
+                                 tiles.resident, tiles.cluster, tiles.tile, tiles.blockThreads,
+                                 tiles.sharedBytes, tiles.run, tiles.group, maps);
+  }
+
   static func::FuncOp declare(KernelOp kernel, StringRef name, FunctionType type,
                               const device::TileCount &tiles) {
     OpBuilder builder(kernel);
     auto declaration = func::FuncOp::create(builder, kernel.getLoc(), name, type);
     declaration.setPrivate();
-    declaration->setAttr("ad.tiles", builder.getStringAttr(tiles.takers));
-    declaration->setAttr("ad.space", builder.getDenseI64ArrayAttr({tiles.result, tiles.axes}));
-    if (tiles.blocks > 0)
-      declaration->setAttr("ad.blocks", builder.getI64IntegerAttr(tiles.blocks));
-    if (tiles.resident > 0)
-      declaration->setAttr("ad.resident", builder.getI64IntegerAttr(tiles.resident));
-    if (tiles.cluster > 1)
-      declaration->setAttr("ad.cluster", builder.getI64IntegerAttr(tiles.cluster));
-    if (!tiles.tile.empty())
-      declaration->setAttr("ad.tile", builder.getDenseI64ArrayAttr(tiles.tile));
-    if (tiles.blockThreads != device::kBlockThreads)
-      declaration->setAttr("ad.threads", builder.getI64IntegerAttr(tiles.blockThreads));
-    if (tiles.sharedBytes > 0)
-      declaration->setAttr("ad.shared_bytes", builder.getI64IntegerAttr(tiles.sharedBytes));
-    if (tiles.tensorMaps)
-      declaration->setAttr(device::kTensorMapsAttr, tiles.tensorMaps);
-    if (tiles.run > 1)
-      declaration->setAttr("ad.run", builder.getI64IntegerAttr(tiles.run));
-    if (tiles.group > 1)
-      declaration->setAttr("ad.group", builder.getI64IntegerAttr(tiles.group));
+    declaration->setAttr(kLaunchConfigAttr, launchConfigOf(builder, tiles));
     return declaration;
   }
 };

@@ -44,39 +44,25 @@ void HostEmitter::returnDonated(Value argument, const HostTensor &tensor) {
   readFromDevice(data, tensor.pointer, byteCount(tensor));
 }
 
-// How many tiles the kernel's declaration asks for.
-Value HostEmitter::tileCount(LaunchOp launch, func::FuncOp kernel) {
-  auto space = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.space");
-  const HostTensor result = tensors.lookup(launch.getResult(space[0]));
-  SmallVector<int64_t> tile(space[1], 1);
-  if (auto extents = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.tile"))
-    llvm::copy(extents.asArrayRef(), tile.end() - extents.size());
+// How many elements or tiles the grid enumerates, each taken as often as a thread, warp or block can at once.
+Value HostEmitter::tileCount(LaunchOp launch, LaunchConfigAttr config) {
+  const HostTensor result = tensors.lookup(launch.getResult(config.getResult()));
+  SmallVector<int64_t> tile(config.getAxes(), 1);
+  llvm::copy(config.getTile(), tile.end() - config.getTile().size());
   Value count = indexConstant(1);
   for (auto [size, each] : llvm::zip_first(tile, result.sizes)) {
     Value tiles = builder.createOrFold<arith::CeilDivUIOp>(loc, each, indexConstant(size));
     count = builder.createOrFold<arith::MulIOp>(loc, count, tiles);
   }
-  if (auto run = kernel->getAttrOfType<IntegerAttr>("ad.run"))
-    count = builder.createOrFold<arith::CeilDivUIOp>(loc, count, indexConstant(run.getInt()));
+  if (config.getElements() > 1)
+    count = builder.createOrFold<arith::CeilDivUIOp>(loc, count, indexConstant(config.getElements()));
   return count;
 }
 
-static int64_t numberOf(func::FuncOp kernel, StringRef attribute, int64_t otherwise) {
-  auto number = kernel->getAttrOfType<IntegerAttr>(attribute);
-  return number ? number.getInt() : otherwise;
-}
-
-static int64_t threadsOfTile(func::FuncOp kernel) {
-  StringRef takers = kernel->getAttrOfType<StringAttr>("ad.tiles").getValue();
-  if (takers != "threads")
-    return takers == "warps" ? kWarpThreads : numberOf(kernel, "ad.threads", kBlockThreads);
-  return numberOf(kernel, "ad.group", 1);
-}
-
 // Blocks of whole warps, and how many.
-std::pair<Value, Value> HostEmitter::blocksFor(func::FuncOp kernel, Value threads) {
-  Value block = indexConstant(numberOf(kernel, "ad.threads", kBlockThreads));
-  if (kernel->getAttrOfType<StringAttr>("ad.tiles").getValue() != "blocks") {
+std::pair<Value, Value> HostEmitter::blocksFor(LaunchConfigAttr config, Value threads) {
+  Value block = indexConstant(config.getThreadsPerBlock());
+  if (config.getLevel() != MappingLevel::block) {
     // Short work is spread over the processors, two blocks each, before blocks grow.
     Value warp = indexConstant(kWarpThreads);
     Value spread = builder.createOrFold<arith::MulIOp>(loc, processors, indexConstant(2 * kWarpThreads));
@@ -89,9 +75,9 @@ std::pair<Value, Value> HostEmitter::blocksFor(func::FuncOp kernel, Value thread
   return {builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMostBlocks)), block};
 }
 
-// Blocks that stay with their processor are no more than those have room for, but one cluster always is.
-Value HostEmitter::roomFor(int64_t resident, int64_t cluster) {
-  Value room = builder.createOrFold<arith::MulIOp>(loc, processors, indexConstant(resident));
+// The grid of persistent blocks fills the multiprocessors, and has at least one cluster.
+Value HostEmitter::roomFor(int64_t persistent, int64_t cluster) {
+  Value room = builder.createOrFold<arith::MulIOp>(loc, processors, indexConstant(persistent));
   if (cluster == 1)
     return room;
   room = builder.createOrFold<arith::DivUIOp>(loc, room, indexConstant(cluster));
@@ -99,14 +85,14 @@ Value HostEmitter::roomFor(int64_t resident, int64_t cluster) {
 }
 
 // Counted in clusters, so that the grid consists of whole ones.
-Value HostEmitter::countedBlocks(LaunchOp launch, func::FuncOp kernel) {
-  bool counts = kernel->hasAttr("ad.tile"); // here, what only the run knows
-  int64_t cluster = numberOf(kernel, "ad.cluster", 1), most = kMostBlocks / cluster;
-  int64_t known = std::clamp<int64_t>(numberOf(kernel, "ad.blocks", cluster) / cluster, 1, most);
-  Value count = counts ? tileCount(launch, kernel) : indexConstant(known);
-  if (int64_t resident = numberOf(kernel, "ad.resident", 0))
-    count = builder.createOrFold<arith::MinUIOp>(loc, count, roomFor(resident, cluster));
-  if (counts) {
+Value HostEmitter::countedBlocks(LaunchOp launch, LaunchConfigAttr config) {
+  bool isDynamic = config.getGridSize() == 0;
+  int64_t cluster = config.getClusterSize(), most = kMostBlocks / cluster;
+  Value count = isDynamic ? tileCount(launch, config)
+                          : indexConstant(std::clamp<int64_t>(config.getGridSize() / cluster, 1, most));
+  if (int64_t persistent = config.getPersistentBlocks())
+    count = builder.createOrFold<arith::MinUIOp>(loc, count, roomFor(persistent, cluster));
+  if (isDynamic) {
     count = builder.createOrFold<arith::MinUIOp>(loc, count, indexConstant(most));
     count = builder.createOrFold<arith::MaxUIOp>(loc, count, indexConstant(1));
   }
@@ -114,21 +100,20 @@ Value HostEmitter::countedBlocks(LaunchOp launch, func::FuncOp kernel) {
 }
 
 // Blocks that the kernel counts, or as many as its tiles take.
-Value HostEmitter::gridFor(LaunchOp launch, func::FuncOp kernel) {
-  int64_t most = numberOf(kernel, "ad.threads", kBlockThreads);
-  int64_t sharedBytes = numberOf(kernel, "ad.shared_bytes", 0);
-  if (kernel->hasAttr("ad.tile") || kernel->hasAttr("ad.blocks"))
-    return gridOf(countedBlocks(launch, kernel), indexConstant(most), sharedBytes);
-  Value threads = tileCount(launch, kernel);
-  if (int64_t each = threadsOfTile(kernel); each > 1)
+Value HostEmitter::gridFor(LaunchOp launch, LaunchConfigAttr config) {
+  if (config.countsBlocks())
+    return gridOf(countedBlocks(launch, config), indexConstant(config.getThreadsPerBlock()),
+                  config.getDynamicSharedBytes());
+  Value threads = tileCount(launch, config);
+  if (int64_t each = config.threadsOfElement(); each > 1)
     threads = builder.createOrFold<arith::MulIOp>(loc, threads, indexConstant(each));
-  return gridOfThreads(kernel, threads);
+  return gridOfThreads(config, threads);
 }
 
-Value HostEmitter::gridOfThreads(func::FuncOp kernel, Value threads) {
+Value HostEmitter::gridOfThreads(LaunchConfigAttr config, Value threads) {
   threads = builder.createOrFold<arith::MaxUIOp>(loc, threads, indexConstant(1));
-  auto [blocks, block] = blocksFor(kernel, threads);
-  return gridOf(blocks, block, numberOf(kernel, "ad.shared_bytes", 0));
+  auto [blocks, block] = blocksFor(config, threads);
+  return gridOf(blocks, block, config.getDynamicSharedBytes());
 }
 
 // adrt_grid: blocks and threads of a block along x, and 1 along every other axis. Kernels say themselves how
@@ -149,17 +134,13 @@ Value HostEmitter::gridOf(Value blocks, Value threads, int64_t sharedBytes) {
 }
 
 // Places of the host's memory in which the runtime describes operands to the kernel.
-SmallVector<Value> HostEmitter::tensorMapsFor(LaunchOp launch, func::FuncOp kernel) {
+SmallVector<Value> HostEmitter::tensorMapsFor(LaunchOp launch, LaunchConfigAttr config) {
   SmallVector<Value> places;
-  auto maps = kernel->getAttrOfType<ArrayAttr>(kTensorMapsAttr);
-  if (!maps)
-    return places;
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), kTensorMapBytes);
-  for (auto map : maps.getAsRange<DictionaryAttr>()) {
-    Value input = launch.getInputs()[map.getAs<IntegerAttr>("operand").getInt()];
-    auto box = map.getAs<DenseI64ArrayAttr>("box").asArrayRef();
-    Value sizes = stackSlot(builder.getI32Type(), box.size());
-    for (auto [axis, size] : llvm::enumerate(box)) {
+  for (TensorMapAttr map : config.getTensorMaps()) {
+    Value input = launch.getInputs()[map.getOperand()];
+    Value sizes = stackSlot(builder.getI32Type(), map.getBox().size());
+    for (auto [axis, size] : llvm::enumerate(map.getBox())) {
       Value address = LLVM::GEPOp::create(builder, loc, pointerType, builder.getI32Type(), sizes,
                                           ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(axis)});
       LLVM::StoreOp::create(builder, loc, i32(size), address);
@@ -167,7 +148,7 @@ SmallVector<Value> HostEmitter::tensorMapsFor(LaunchOp launch, func::FuncOp kern
     places.push_back(stackSlot(bytes, 1, kTensorMapAlignment));
     guard(call("adrt_tensor_map", builder.getI32Type(),
                {context, shared.site(builder, loc, ""), places.back(), describe(tensors.lookup(input)), sizes,
-                i32(map.getAs<IntegerAttr>("swizzle").getInt()), i32(map.contains("tf32"))}));
+                i32(map.getSwizzle()), i32(map.getTf32())}));
   }
   return places;
 }
@@ -178,7 +159,7 @@ static int32_t bytesInMemory(Type type) {
 }
 
 void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands) {
-  launchOnDevice(launch, kernel, operands, gridFor(launch, kernel));
+  launchOnDevice(launch, kernel, operands, gridFor(launch, launchConfigOf(kernel)));
 }
 
 // The kernel takes the operands by the addresses of their values, and then its tensor maps.
@@ -195,7 +176,7 @@ void HostEmitter::launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<
         LLVM::GEPOp::create(builder, loc, pointerType, type, closure, ArrayRef<LLVM::GEPArg>{0, i}));
     bytes.push_back(bytesInMemory(operands[i].getType()));
   }
-  arguments.append(tensorMapsFor(launch, kernel));
+  arguments.append(tensorMapsFor(launch, launchConfigOf(kernel)));
   bytes.resize(arguments.size(), kTensorMapBytes);
   auto bytesType = RankedTensorType::get({int64_t(bytes.size())}, builder.getI32Type());
   Value pointers = stackSlot(pointerType, arguments.size());

@@ -35,6 +35,6 @@ void HostEmitter::launchNodes(LaunchOp launch, func::FuncOp kernel, ArrayRef<Val
   auto withNodes = llvm::to_vector(operands);
   withNodes.append({memory, sizes[0]});
   func::FuncOp partial = companionOf(kernel, kPartialSuffix);
-  launchOnDevice(launch, partial, withNodes, gridOfThreads(partial, sizes[2]));
+  launchOnDevice(launch, partial, withNodes, gridOfThreads(launchConfigOf(partial), sizes[2]));
   launchOnDevice(launch, companionOf(kernel, kMergeSuffix), withNodes);
 }

@@ -7,6 +7,7 @@
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_HOSTEMITTER_H
 
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
+#include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "adjoint/Transforms/MemoryPlan.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,8 +36,8 @@ func::FuncOp companionOf(func::FuncOp kernel, StringRef suffix);
 
 /// Whether HostEmitter can lower the function: every tensor has its place and every kernel its code.
 LogicalResult verifyPlan(func::FuncOp function, const HostOptions &options);
-/// Whether the function declares a kernel that a device has the code of (ad-emit-gpu).
-bool isDeviceKernel(func::FuncOp function);
+/// How to launch the GPU kernel that the function declares (ad-emit-gpu); null if it declares none.
+LaunchConfigAttr launchConfigOf(func::FuncOp function);
 
 /// Globals and declarations that the entries of a module share.
 class HostModule {
@@ -150,14 +151,14 @@ private:
   Value deviceConstant(Value data, const HostTensor &described);
   void readFromDevice(Value target, Value source, Value bytes);
   void returnDonated(Value argument, const HostTensor &tensor);
-  Value tileCount(LaunchOp launch, func::FuncOp kernel);
-  std::pair<Value, Value> blocksFor(func::FuncOp kernel, Value threads);
-  Value roomFor(int64_t resident, int64_t cluster);
-  Value countedBlocks(LaunchOp launch, func::FuncOp kernel);
-  Value gridFor(LaunchOp launch, func::FuncOp kernel);
-  Value gridOfThreads(func::FuncOp kernel, Value threads);
+  Value tileCount(LaunchOp launch, LaunchConfigAttr config);
+  std::pair<Value, Value> blocksFor(LaunchConfigAttr config, Value threads);
+  Value roomFor(int64_t persistent, int64_t cluster);
+  Value countedBlocks(LaunchOp launch, LaunchConfigAttr config);
+  Value gridFor(LaunchOp launch, LaunchConfigAttr config);
+  Value gridOfThreads(LaunchConfigAttr config, Value threads);
   Value gridOf(Value blocks, Value threads, int64_t sharedBytes);
-  SmallVector<Value> tensorMapsFor(LaunchOp launch, func::FuncOp kernel);
+  SmallVector<Value> tensorMapsFor(LaunchOp launch, LaunchConfigAttr config);
   void launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands);
   void launchOnDevice(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, Value grid);
   // HostDivided.cpp: reductions that a grid shares

@@ -72,7 +72,7 @@ private:
   // a kernel of a device has none any more.
   static void eraseUncalled(ModuleOp module) {
     for (func::FuncOp function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (isDeviceKernel(function))
+      if (launchConfigOf(function))
         function.erase();
       else if (function.isPrivate() &&
                llvm::any_of(llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()),

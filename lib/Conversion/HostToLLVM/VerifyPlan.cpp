@@ -3,7 +3,6 @@
 // What lowering host programs takes for granted: a memory plan for every tensor, and code for every kernel.
 
 #include "HostEmitter.h"
-#include "adjoint/Codegen/Kernel/Grid.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Transforms/HostProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,10 +22,9 @@ private:
   LogicalResult verifyKernel(LaunchOp launch);
   LogicalResult verifyUnits(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyCompanions(LaunchOp launch, func::FuncOp kernel);
-  LogicalResult verifySpace(LaunchOp launch, func::FuncOp kernel);
   LogicalResult verifyDivided(LaunchOp launch, func::FuncOp kernel);
-  LogicalResult verifyMaps(LaunchOp launch, func::FuncOp kernel);
-  LogicalResult verifyClusters(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyConfig(LaunchOp launch, func::FuncOp kernel);
+  LogicalResult verifyMap(LaunchOp launch, TensorMapAttr map);
   bool hasPlan(Operation *op, StringRef name, ValueRange values, bool optional = false) const;
 
   func::FuncOp function;
@@ -35,9 +33,8 @@ private:
 };
 } // namespace
 
-bool ad::isDeviceKernel(func::FuncOp function) {
-  auto tiles = function->getAttrOfType<StringAttr>("ad.tiles");
-  return function.isExternal() && tiles && function->hasAttrOfType<DenseI64ArrayAttr>("ad.space");
+LaunchConfigAttr ad::launchConfigOf(func::FuncOp function) {
+  return function.isExternal() ? function->getAttrOfType<LaunchConfigAttr>(kLaunchConfigAttr) : nullptr;
 }
 
 // One number per value; that of a tensor names a buffer.
@@ -55,7 +52,7 @@ bool PlanVerifier::hasPlan(Operation *op, StringRef name, ValueRange values, boo
 
 LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(launch, launch.getKernelAttr());
-  if (!kernel || !(options.device ? isDeviceKernel(kernel) : kernel->hasAttr(kUnitsAttr)))
+  if (!kernel || !(options.device ? bool(launchConfigOf(kernel)) : kernel->hasAttr(kUnitsAttr)))
     return launch.emitOpError("launches a kernel without code; run ")
            << (options.device ? "ad-emit-gpu" : "ad-emit-cpu") << " first";
   if (launch.getKernel().starts_with("ad_") || launch.getKernel().starts_with("adrt_"))
@@ -65,7 +62,7 @@ LogicalResult PlanVerifier::verifyKernel(LaunchOp launch) {
     return launch.emitOpError("has no results; the host program expects tensors, not destinations");
   if (!options.device)
     return verifyUnits(launch, kernel);
-  return failed(verifyDivided(launch, kernel)) ? failure() : verifySpace(launch, kernel);
+  return failed(verifyDivided(launch, kernel)) ? failure() : verifyConfig(launch, kernel);
 }
 
 // The functions beside a kernel whose reductions a grid shares (HostDivided.cpp).
@@ -83,7 +80,7 @@ LogicalResult PlanVerifier::verifyDivided(LaunchOp launch, func::FuncOp kernel) 
   func::FuncOp sizes = companionOf(kernel, kPartialSizesSuffix);
   auto isPart = [&](StringRef suffix) {
     func::FuncOp part = companionOf(kernel, suffix);
-    return part && isDeviceKernel(part) && part.getArgumentTypes() == ArrayRef(divided);
+    return part && launchConfigOf(part) && part.getArgumentTypes() == ArrayRef(divided);
   };
   if (!sizes || sizes.isExternal() || sizes.getArgumentTypes() != ArrayRef(sized) ||
       sizes.getResultTypes() != ArrayRef(three) || !isPart(kPartialSuffix) || !isPart(kMergeSuffix))
@@ -92,7 +89,10 @@ LogicalResult PlanVerifier::verifyDivided(LaunchOp launch, func::FuncOp kernel) 
                "expected @")
            << kernel.getSymName() << " with " << kPartialSizesSuffix << ", " << kPartialSuffix << " and "
            << kMergeSuffix;
-  return verifySpace(launch, companionOf(kernel, kMergeSuffix));
+  for (StringRef suffix : {kPartialSuffix, kMergeSuffix})
+    if (failed(verifyConfig(launch, companionOf(kernel, suffix))))
+      return failure();
+  return success();
 }
 
 // Whether the units are those of some results of the launch, each named once, and of axes of theirs.
@@ -162,49 +162,33 @@ LogicalResult PlanVerifier::verifyCompanions(LaunchOp launch, func::FuncOp kerne
   return success();
 }
 
-// A result of the launch and some of its axes.
-LogicalResult PlanVerifier::verifySpace(LaunchOp launch, func::FuncOp kernel) {
-  auto space = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.space").asArrayRef();
-  int64_t results = launch.getNumResults();
-  if (space.size() != 2 || space[0] < 0 || space[0] >= results || space[1] < 0 ||
-      space[1] > cast<RankedTensorType>(launch.getResult(space[0]).getType()).getRank())
-    return launch.emitOpError("launches a kernel whose ad.space names no axes of its results");
-  auto tile = kernel->getAttrOfType<DenseI64ArrayAttr>("ad.tile");
-  if (tile && (tile.size() > space[1] || llvm::any_of(tile.asArrayRef(), [](int64_t n) { return n < 1; })))
-    return launch.emitOpError("launches a kernel whose ad.tile is no tile of the axes that ad.space names");
-  for (StringRef count : {"ad.run", "ad.group", "ad.resident", "ad.cluster"})
-    if (auto number = dyn_cast_if_present<IntegerAttr>(kernel->getAttr(count));
-        kernel->hasAttr(count) && (!number || number.getInt() < 1))
-      return launch.emitOpError("launches a kernel whose ") << count << " is no positive number";
-  return failed(verifyClusters(launch, kernel)) ? failure() : verifyMaps(launch, kernel);
+// What the verifier of the attribute cannot know: the results and operands of the launch.
+LogicalResult PlanVerifier::verifyConfig(LaunchOp launch, func::FuncOp kernel) {
+  LaunchConfigAttr config = launchConfigOf(kernel);
+  if (config.getResult() >= launch.getNumResults())
+    return launch.emitOpError("expected the launch_config of its kernel to name one of ")
+           << launch.getNumResults() << " results, but got " << config.getResult();
+  int64_t rank = cast<RankedTensorType>(launch.getResult(config.getResult()).getType()).getRank();
+  if (config.getAxes() > rank)
+    return launch.emitOpError("expected the launch_config of its kernel to enumerate at most ")
+           << rank << " axes of result " << config.getResult() << ", but got " << config.getAxes();
+  return success(llvm::all_of(config.getTensorMaps(),
+                              [&](TensorMapAttr map) { return succeeded(verifyMap(launch, map)); }));
 }
 
-// The host counts whole ones.
-LogicalResult PlanVerifier::verifyClusters(LaunchOp launch, func::FuncOp kernel) {
-  auto cluster = kernel->getAttrOfType<IntegerAttr>("ad.cluster");
-  auto blocks = kernel->getAttrOfType<IntegerAttr>("ad.blocks");
-  if (cluster && !blocks && !kernel->hasAttr("ad.tile"))
-    return launch.emitOpError("launches a kernel that has ad.cluster, but neither ad.blocks nor ad.tile");
-  if (cluster && blocks && blocks.getInt() % cluster.getInt() != 0)
-    return launch.emitOpError("launches a kernel whose ad.blocks is no multiple of its ad.cluster");
-  return success();
-}
-
-// Of an operand, with a size for each of its axes.
-LogicalResult PlanVerifier::verifyMaps(LaunchOp launch, func::FuncOp kernel) {
-  auto isMap = [&](Attribute attribute) {
-    auto map = dyn_cast<DictionaryAttr>(attribute);
-    auto operand = map ? map.getAs<IntegerAttr>("operand") : IntegerAttr();
-    auto box = map ? map.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
-    if (!operand || !box || !map.getAs<IntegerAttr>("swizzle") || operand.getInt() < 0 ||
-        operand.getInt() >= static_cast<int64_t>(launch.getInputs().size()))
-      return false;
-    auto type = dyn_cast<RankedTensorType>(launch.getInputs()[operand.getInt()].getType());
-    return type && type.getRank() == box.size() && (!map.contains("tf32") || type.getElementType().isF32());
-  };
-  auto maps = kernel->getAttrOfType<ArrayAttr>(device::kTensorMapsAttr);
-  if (maps && !llvm::all_of(maps, isMap))
-    return launch.emitOpError("launches a kernel whose ad.tensor_maps describe no tiles of its operands");
+LogicalResult PlanVerifier::verifyMap(LaunchOp launch, TensorMapAttr map) {
+  auto expected = [&] { return launch.emitOpError("expected tensor maps of its kernel to describe "); };
+  int64_t operands = launch.getInputs().size(), boxAxes = map.getBox().size();
+  if (map.getOperand() >= operands)
+    return expected() << "one of " << operands << " operands, but got " << map.getOperand();
+  Type operand = launch.getInputs()[map.getOperand()].getType();
+  auto type = dyn_cast<RankedTensorType>(operand);
+  if (!type)
+    return expected() << "tensors, but got " << operand;
+  if (type.getRank() != boxAxes)
+    return expected() << "all " << type.getRank() << " axes of " << type << ", but got a box of " << boxAxes;
+  if (map.getTf32() && !type.getElementType().isF32())
+    return expected() << "f32 elements where they round to tf32, but got " << type.getElementType();
   return success();
 }
 

@@ -6,6 +6,7 @@
 #include "../FenceExtensions.h"
 #include "adjoint/Codegen/Kernel/Grid.h"
 #include "adjoint/Conversion/Passes.h"
+#include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
@@ -60,7 +61,7 @@ class LowerToNVVMPass : public ad::impl::LowerToNVVMPassBase<LowerToNVVMPass> {
       return signalPassFailure();
     fenceExtensions(getOperation());
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
-      if (auto maps = function->getAttrOfType<ArrayAttr>(device::kTensorMapsAttr))
+      if (auto maps = function->getAttrOfType<ArrayAttr>(kTensorMapsAttr))
         passByValue(function, maps.size());
   }
 
@@ -76,7 +77,7 @@ class LowerToNVVMPass : public ad::impl::LowerToNVVMPassBase<LowerToNVVMPass> {
                           builder.getI64IntegerAttr(device::kTensorMapAlignment));
       function.setArgAttr(number, NVVM::NVVMDialect::getGridConstantAttrName(), builder.getUnitAttr());
     }
-    function->removeAttr(device::kTensorMapsAttr);
+    function->removeAttr(kTensorMapsAttr);
   }
 
   LogicalResult refuseLibraryCalls() {

@@ -4,8 +4,8 @@
 
 // Two blocks take tiles below each other. Each brings its rows and half of the columns; the launch has whole
 // clusters.
-// CHECK: func.func private @dot_0({{.*}}) attributes {ad.blocks = 256 : i64, ad.cluster = 2 : i64, ad.resident = 1 : i64
-// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 128, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 64, 64>, operand = 1
+// CHECK: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 256, persistent_blocks = 1, cluster_size = 2,
+// CHECK-SAME: tensor_maps = [<operand = 0, box = 128x64, swizzle = 128>, <operand = 1, box = 64x64
 // CHECK: gpu.func @dot_0({{.*}}%[[LEFT:[^ ,]+]]: !llvm.ptr, %[[RIGHT:[^ ,]+]]: !llvm.ptr) kernel
 // CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
 
@@ -47,8 +47,8 @@ func.func @large(%a: tensor<2048x1000xbf16>, %b: tensor<1000x4096xbf16>) -> tens
 // -----
 
 // Lines of columns along the depth: one copy brings half of them. Nine rows of tiles are taken by five clusters each.
-// CHECK: ad.blocks = 160 : i64, ad.cluster = 2 : i64
-// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 128, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 64, 64>, operand = 1
+// CHECK: grid_size = 160, persistent_blocks = 1, cluster_size = 2,
+// CHECK-SAME: tensor_maps = [<operand = 0, box = 128x64, swizzle = 128>, <operand = 1, box = 64x64
 // CHECK: multicast_mask
 // CHECK-NOT: multicast_mask
 // CHECK: gpu.return
@@ -60,7 +60,7 @@ func.func @odd(%a: tensor<1100x256xf16>, %b: tensor<2000x256xf16>) -> tensor<110
 // -----
 
 // Where a cluster would often find only one tile, blocks are alone: one row of tiles, three, and one per matrix of a batch.
-// CHECK-NOT: ad.cluster
+// CHECK-NOT: cluster_size
 // CHECK-NOT: nvvm.cluster
 func.func @one_row(%a: tensor<128x64xbf16>, %b: tensor<64x32768xbf16>) -> tensor<128x32768xbf16> {
   %0 = ad.dot %a, %b : (tensor<128x64xbf16>, tensor<64x32768xbf16>) -> tensor<128x32768xbf16>

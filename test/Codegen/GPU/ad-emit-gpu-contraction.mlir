@@ -11,7 +11,7 @@
 // TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
 // MULTIPLY-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units=multiply-adds
 
-// CHECK: func.func private @dot_0({{.*}}) attributes {ad.blocks = 4 : i64, ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+// CHECK: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 4>}
 // FAST: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<24576 x i8>
 // STRICT: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<16384 x i8>
 // CHECK-LABEL: gpu.func @dot_0
@@ -58,7 +58,7 @@ func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128
 
 // Of sizes that only the run knows the host counts the tiles of the leading axes; where chunks of 16 bytes lie, the length of rows says.
 // TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
-// CHECK-LABEL: func.func private @dot_0({{.*}}) attributes {ad.space = array<i64: 0, 3>, ad.tile = array<i64: 64, 64>, ad.tiles = "blocks"}
+// CHECK-LABEL: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 3, tile = 64x64>}
 // CHECK: gpu.func @dot_0(%{{[^:]+}}: !llvm.ptr, %[[DEPTH:[^:]+]]: index, %[[RIGHT:[^:]+]]: !llvm.ptr
 // FAST: %[[REST:.+]] = arith.remui %[[DEPTH]], %{{.+}} : index
 // FAST: %[[WHOLE:.+]] = arith.cmpi eq, %[[REST]]

@@ -21,9 +21,9 @@
 // CHECK: llvm.intr.ctlz
 // CHECK: arith.shli
 // CHECK: return
-// CHECK: func.func private @reduce_0$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.space = array<i64: 0, 0>, ad.tiles = "threads"}
-// CHECK: func.func private @reduce_0$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "warps"}
-// CHECK: func.func private @reduce_0(!llvm.ptr, !llvm.ptr) attributes {ad.partial_reductions = "always"
+// CHECK: func.func private @reduce_0$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0>}
+// CHECK: func.func private @reduce_0$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<warp, axes = 1>}
+// CHECK: func.func private @reduce_0(!llvm.ptr, !llvm.ptr) attributes {{{.+}}ad.partial_reductions = "always"
 // CHECK-NOT: gpu.func @reduce_0(
 
 // A thread goes through a leaf by 32 steps at once, whose chain ascends, and then through the rest. A leaf behind the end is the -0 that
@@ -72,7 +72,7 @@ func.func @columns(%x: tensor<1500x40xf32>) -> tensor<40xf32> {
 // Half a warp takes nodes of a row, whose lanes it reads by 16 bytes; more nodes than a warp joins at once are a tree of turns.
 // CHECK-LABEL: func.func private @reduce_0$partial_sizes(
 // CHECK: arith.muli %{{.+}}, %{{c128.*}}
-// CHECK: func.func private @reduce_0$partial({{.+}}) attributes {ad.group = 16 : i64, {{.+}}ad.tiles = "threads"}
+// CHECK: func.func private @reduce_0$partial({{.+}}) attributes {ad.launch_config = #ad.launch_config<thread, {{.+}}, threads_per_element = 16>}
 // CHECK: gpu.func @reduce_0$partial
 // CHECK: llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
 // CHECK: gpu.shuffle xor %{{.+}}, %c8_i32
@@ -94,7 +94,7 @@ func.func @all(%x: tensor<67108864xf32>) -> tensor<f32> {
 // CHECK: %[[DIVIDES:.+]] = arith.andi %[[FEW]], %[[LONG]]
 // CHECK: %[[LEAVES:.+]] = arith.select %[[DIVIDES]]
 // CHECK: return %[[LEAVES]]
-// CHECK: func.func private @reduce_0({{.+}}) attributes {ad.partial_reductions = "sizes", ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+// CHECK: func.func private @reduce_0({{.+}}) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>, ad.partial_reductions = "sizes"}
 // CHECK: gpu.func @reduce_0$partial
 // CHECK: gpu.func @reduce_0$merge
 // CHECK: gpu.func @reduce_0(
@@ -107,7 +107,7 @@ func.func @open(%x: tensor<?x?xf64>) -> tensor<?xf64> {
 
 // Of many results a thread joins the nodes.
 // CHECK-LABEL: func.func private @reduce_0$partial_sizes(
-// CHECK: func.func private @reduce_0$merge({{.+}}ad.tiles = "threads"
+// CHECK: func.func private @reduce_0$merge({{.+}}#ad.launch_config<thread,
 // CHECK: gpu.func @reduce_0$merge
 // CHECK-NOT: gpu.shuffle
 // CHECK: gpu.return

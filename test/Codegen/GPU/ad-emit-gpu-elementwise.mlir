@@ -15,7 +15,7 @@
 // REMARK-DAG: elementwise-class | Category:ad-gpu | kernel=open
 
 // A thread takes four elements of 32 bits, its neighbour the next four: the grid is a quarter of the elements.
-// CHECK: func.func private @flat(!llvm.ptr, !llvm.ptr) attributes {ad.run = 4 : i64, ad.space = array<i64: 0, 2>, ad.tiles = "threads"}
+// CHECK: func.func private @flat(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 2, elements = 4>}
 // CHECK: gpu.module @ad_kernels
 
 // CHECK-LABEL: gpu.func @flat

@@ -8,7 +8,7 @@
 #row = affine_map<(d0, d1) -> (d0)>
 
 // CHECK: func.func private @centre(!llvm.ptr, !llvm.ptr)
-// CHECK-SAME: ad.shared_bytes = 36000 : i64, ad.space = array<i64: 0, 1>, ad.threads = 512 : i64, ad.tiles = "blocks"
+// CHECK-SAME: #ad.launch_config<block, axes = 1, threads_per_block = 512, dynamic_shared_bytes = 36000>
 // CHECK-LABEL: gpu.func @centre
 // The row before has been read by all.
 // CHECK: scf.for

@@ -19,9 +19,9 @@
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=different, reason="its sums have different lengths"
 
 // 64 lanes are 16 threads with four neighbours each, so that a warp has two rows; 256 elements take a block.
-// CHECK: func.func private @sum(!llvm.ptr, !llvm.ptr) attributes {ad.group = 16 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
-// CHECK: func.func private @short(!llvm.ptr, !llvm.ptr) attributes {ad.group = 8 : i64, ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
-// CHECK: func.func private @long(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 0>, ad.tiles = "blocks"}
+// CHECK: func.func private @sum(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, threads_per_element = 16>}
+// CHECK: func.func private @short(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, threads_per_element = 8>}
+// CHECK: func.func private @long(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<block, axes = 0>}
 // CHECK: gpu.module @ad_kernels
 
 // The chains of neighbouring lanes are apart until the threads have joined: 32 lanes are half a tree away in this thread's second

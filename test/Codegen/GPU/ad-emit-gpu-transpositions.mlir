@@ -10,8 +10,8 @@
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=negated, reason="it is more than a transposition"
 
 // A block takes a tile of 32 by 32 elements of 32 bits, one of 64 by 64 of 16 bits.
-// CHECK: func.func private @whole(!llvm.ptr, !llvm.ptr) attributes {ad.run = 1024 : i64, ad.space = array<i64: 0, 2>, ad.tiles = "blocks"}
-// CHECK: func.func private @short_floats(!llvm.ptr, !llvm.ptr) attributes {ad.run = 4096 : i64, ad.space = array<i64: 0, 3>, ad.tiles = "blocks"}
+// CHECK: func.func private @whole(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<block, axes = 2, elements = 1024>}
+// CHECK: func.func private @short_floats(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<block, axes = 3, elements = 4096>}
 // CHECK: gpu.module @ad_kernels
 
 // Read along the operand, written to shared memory a word at a time at permuted places, read there and written along the result.

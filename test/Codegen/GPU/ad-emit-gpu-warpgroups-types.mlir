@@ -8,8 +8,8 @@
 // A line of 128 bytes is 128 deep, a step 32; sums of i32 wrap.
 // REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
 // CHECK: func.func private @dot_0
-// CHECK-SAME: ad.shared_bytes = 213056 : i64
-// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 128, 128>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 256, 128>, operand = 1 : i64, swizzle = 128 : i64}], ad.threads = 384
+// CHECK-SAME: threads_per_block = 384, dynamic_shared_bytes = 213056,
+// CHECK-SAME: tensor_maps = [<operand = 0, box = 128x128, swizzle = 128>, <operand = 1, box = 256x128, swizzle = 128>]>
 // CHECK: %[[BYTES:.+]] = arith.constant 49152 : i32
 // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.+}}, %[[BYTES]]
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
@@ -28,7 +28,7 @@ func.func @bytes(%a: tensor<384x1008xi8>, %b: tensor<16384x1008xi8>) -> tensor<3
 // The same line is 32 deep, a step 8; the copies round.
 // REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
 // CHECK: func.func private @dot_0
-// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 1, 64, 32>, operand = 0 : i64, swizzle = 128 : i64, tf32}, {box = array<i64: 1, 64, 32>, operand = 1 : i64, swizzle = 128 : i64, tf32}]
+// CHECK-SAME: tensor_maps = [<operand = 0, box = 1x64x32, swizzle = 128, tf32 = true>, <operand = 1, box = 1x64x32, swizzle = 128, tf32 = true>]
 // CHECK-COUNT-4: nvvm.wgmma.mma_async {{.+}}m = 64, n = 64, k = 8>, D[<f32>, <one>], A[<tf32>, <one>, <row>], B[<tf32>, <one>, <col>] : !llvm.struct<(f32,
 // CHECK-NEXT: nvvm.wgmma.commit.group.sync.aligned
 // EXACT: func.func @words

@@ -7,12 +7,12 @@
 
 // Warpgroups multiply on that chip alone, and with the permissions of tensor cores alone.
 // OTHER-NOT: wgmma
-// OTHER-NOT: ad.tensor_maps
+// OTHER-NOT: tensor_map
 // OTHER-NOT: mbarrier
 
 // A block has one warpgroup that copies and two that multiply. The left operand lies along the depth, the right one across it.
 // REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
-// CHECK: func.func private @dot_0({{.*}}) attributes {ad.blocks = 192 : i64, ad.resident = 1 : i64, ad.shared_bytes = 213056 : i64, ad.space = array<i64: 0, 0>, ad.tensor_maps = [{box = array<i64: 128, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 64, 64>, operand = 1 : i64, swizzle = 128 : i64}], ad.threads = 384 : i64, ad.tiles = "blocks"}
+// CHECK: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 192, persistent_blocks = 1, threads_per_block = 384, dynamic_shared_bytes = 213056, tensor_maps = [<operand = 0, box = 128x64, swizzle = 128>, <operand = 1, box = 64x64, swizzle = 128>]>}
 // CHECK: llvm.mlir.global external @dot_0$shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // CHECK: gpu.func @dot_0({{.*}}%[[LEFT:[^ ,]+]]: !llvm.ptr, %[[RIGHT:[^ ,]+]]: !llvm.ptr) kernel
 // CHECK-SAME: nvvm.maxntid = array<i32: 384>
@@ -66,8 +66,8 @@ func.func @large(%a: tensor<384x1000xbf16>, %b: tensor<1000x16384xbf16>, %r: ten
 
 // A small result has small tiles, one warpgroup that multiplies, and the registers of the launch. A batch is an axis of the map.
 // REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
-// CHECK: ad.blocks = 12 : i64, ad.resident = 2 : i64
-// CHECK-SAME: ad.tensor_maps = [{box = array<i64: 1, 64, 64>, operand = 0 : i64, swizzle = 128 : i64}, {box = array<i64: 1, 64, 64>, operand = 1 : i64, swizzle = 128 : i64}], ad.tiles
+// CHECK: grid_size = 12, persistent_blocks = 2,
+// CHECK-SAME: tensor_maps = [<operand = 0, box = 1x64x64, swizzle = 128>, <operand = 1, box = 1x64x64, swizzle = 128>]>
 // CHECK: gpu.func @dot_0
 // CHECK-NOT: setmaxregister
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.+}}box[%{{.+}}, %{{.+}}, %{{.+}}]
@@ -115,8 +115,7 @@ func.func @batch_last(%a: tensor<64x64x8xbf16>, %b: tensor<8x64x64xbf16>) -> ten
 
 // Tensor maps take sizes from the launch, but rows have to be known; the host counts the parts of the result.
 // REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
-// CHECK: ad.resident = 2 : i64, ad.shared_bytes = {{[0-9]+}} : i64, ad.space = array<i64: 0, 2>
-// CHECK-SAME: ad.tile = array<i64: 64, 64>
+// CHECK: #ad.launch_config<block, axes = 2, persistent_blocks = 2, tile = 64x64, dynamic_shared_bytes = {{[0-9]+}},
 func.func @unknown_rows(%a: tensor<?x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<?x64xbf16> {
   %0 = ad.dot %a, %b : (tensor<?x64xbf16>, tensor<64x64xbf16>) -> tensor<?x64xbf16>
   return %0 : tensor<?x64xbf16>

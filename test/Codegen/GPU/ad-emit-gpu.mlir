@@ -11,8 +11,8 @@
 // REMARK-DAG: generic-class | Category:ad-gpu | kernel=pad, reason="no other class covers it"
 
 // What the host program launches.
-// CHECK: func.func private @sum(!llvm.ptr, !llvm.ptr) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "warps"}
-// CHECK: func.func private @pad(!llvm.ptr, index, !llvm.ptr, index) attributes {ad.space = array<i64: 0, 1>, ad.tiles = "threads"}
+// CHECK: func.func private @sum(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<warp, axes = 1>}
+// CHECK: func.func private @pad(!llvm.ptr, index, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>}
 // CHECK: gpu.module @ad_kernels
 
 // A warp takes a row of 64 lanes: each of its threads sums two, joins them, and then half, a quarter, … of the others' sums; one

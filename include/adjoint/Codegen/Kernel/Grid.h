@@ -5,7 +5,6 @@
 #ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_GRID_H
 #define ADJOINT_ADJOINT_CODEGEN_KERNEL_GRID_H
 
-#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 
 namespace mlir::ad::device {
@@ -18,10 +17,6 @@ constexpr int64_t kBlockThreads = 256;
 /// Of a launch: kernels give the same bits for any grid.
 constexpr int64_t kMostBlocks = 65535;
 
-/// Of a kernel that has tiles of its operands brought by tensor maps, its last arguments: for each the
-/// `operand` that it describes, the elements of a tile along each axis (`box`) and the bytes of a line in
-/// which chunks are exchanged (`swizzle`).
-constexpr llvm::StringLiteral kTensorMapsAttr = "ad.tensor_maps";
 /// Bytes of a tensor map, which is aligned to 64 of them.
 constexpr int64_t kTensorMapBytes = 128, kTensorMapAlignment = 64;
 

@@ -3,6 +3,7 @@
 // The kernel as a whole, and the warpgroup that copies.
 
 #include "WarpgroupEmitter.h"
+#include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -92,13 +93,8 @@ Attribute WarpgroupEmitter::mapOf(const Source &source) {
                                                  : 1);
   }
   auto argument = cast<BlockArgument>(source.part.operand->get());
-  SmallVector<NamedAttribute> fields = {
-      builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(box)),
-      builder.getNamedAttr("operand", builder.getI64IntegerAttr(argument.getArgNumber())),
-      builder.getNamedAttr("swizzle", builder.getI64IntegerAttr(kSwizzleBytes))};
-  if (operandType().isF32())
-    fields.push_back(builder.getNamedAttr("tf32", builder.getUnitAttr()));
-  return builder.getDictionaryAttr(fields);
+  return TensorMapAttr::get(builder.getContext(), argument.getArgNumber(), box, kSwizzleBytes,
+                            /*tf32=*/operandType().isF32());
 }
 
 // All threads of a warp take the number of its warpgroup from one of them, so that the compiler sees that

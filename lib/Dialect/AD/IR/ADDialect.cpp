@@ -2,6 +2,7 @@
 //
 // The `ad` dialect: registration, constants, and the checks of its attributes on functions and modules.
 
+#include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -66,11 +67,10 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 
 // What passes write for later ones, on any operation.
 static constexpr StringRef kPassAttributes[] = {
-    "ad.arena_bytes",  "ad.blocks",     "ad.buffer",       "ad.buffer_before", "ad.buffers",
-    "ad.class",        "ad.cluster",    "ad.depth",        "ad.group",         "ad.partial_reductions",
-    "ad.kernel_names", "ad.mma",        "ad.nanoseconds",  "ad.pool_bytes",    "ad.resident",
-    "ad.run",          "ad.same_sizes", "ad.shared_bytes", "ad.space",         "ad.swap",
-    "ad.tensor_maps",  "ad.threads",    "ad.tile",         "ad.tiles",         "ad.units"};
+    "ad.arena_bytes", "ad.buffer",      "ad.buffer_before",      "ad.buffers",
+    "ad.class",       "ad.depth",       "ad.partial_reductions", "ad.kernel_names",
+    "ad.mma",         "ad.nanoseconds", "ad.pool_bytes",         "ad.same_sizes",
+    "ad.swap",        "ad.units"};
 
 // `expected one of a, b`, and the one that was probably meant.
 static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given, ArrayRef<StringRef> names) {
@@ -116,6 +116,8 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
       return op->emitOpError("expected '") << name << "' on a function or module only";
     return success();
   }
+  if (name == kLaunchConfigAttr || name == kTensorMapsAttr)
+    return verifyLaunchAttribute(op, attribute);
   if (name == kNameAttr || name == kDonatedAttr || name == kParameterAttr)
     return op->emitOpError("expected '") << name << "' on an argument or result of a function only";
   return verifyKnownName(op, name);

@@ -53,7 +53,7 @@ def faults():
     for name, (ptx, expected) in cost_faults.FAULTS.items():
         for chip in cost_cases.BOTH:
             used, listing = kernels.assemble(ptx.replace("{chip}", chip), chip)
-            launch = {"tiles": "threads", "space": [0, 2], "run": 1 if "4 bytes" in name else 4}
+            launch = {"level": "thread", "axes": 2, "elements": 1 if "4 bytes" in name else 4}
             code, = sass.parse(listing)
             kernel = kernels.Compiled(name, "elementwise", [tensor], [tensor], {0: 0, 8: 1}, 0, launch, *used["kernel"], code)
             missed = {miss.bound for miss in model.misses(kernel, sheet.make(kernel, chip))}

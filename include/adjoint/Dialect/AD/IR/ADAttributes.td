@@ -7,12 +7,6 @@
 
 include "adjoint/Dialect/AD/IR/ADDialect.td"
 include "adjoint/Interfaces/ADEnums.td"
-include "mlir/IR/AttrTypeBase.td"
-
-class AD_Attr<string name, string attrMnemonic, list<Trait> traits = []>
-    : AttrDef<AD_Dialect, name, traits> {
-  let mnemonic = attrMnemonic;
-}
 
 def AD_NumericsAttr : AD_Attr<"Numerics", "numerics"> {
   let summary = "a numerics mode and the permissions given beside it";

@@ -5,6 +5,7 @@
 #ifndef ADJOINT_DIALECT_AD_IR_ADDIALECT
 #define ADJOINT_DIALECT_AD_IR_ADDIALECT
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 
 def AD_Dialect : Dialect {
@@ -50,6 +51,11 @@ def AD_Dialect : Dialect {
 
   public:
   }];
+}
+
+class AD_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<AD_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
 }
 
 #endif // ADJOINT_DIALECT_AD_IR_ADDIALECT
