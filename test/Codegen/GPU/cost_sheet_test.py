@@ -63,7 +63,7 @@ TENSOR = kernels.Tensor((4096, 4096), 4)
 
 
 def compiled(lines, spills=0, register_count=32, kind="elementwise", launch=None):
-    launch = launch or {"tiles": "threads", "space": [0, 2], "run": 4}
+    launch = launch or {"level": "thread", "axes": 2, "elements": 4}
     return kernels.Compiled("kernel", kind, [TENSOR], [TENSOR], {0: 0, 8: 1}, 0, launch, register_count, spills, 0, code(*lines))
 
 
@@ -197,10 +197,10 @@ def check_occupancy(_):
 
 def check_grids(_):
     """A launch as lib/Conversion/HostToLLVM/HostDevice.cpp counts it, by hand."""
-    for launch, expected in (({"tiles": "threads", "space": [0, 2], "run": 4}, (16384, 256)), ({"tiles": "warps", "space": [0, 1]}, (512, 256)),
-                             ({"tiles": "blocks", "space": [0, 1], "threads": 512}, (4096, 512)), ({"tiles": "threads", "space": [0, 0]}, (1, 32)),
-                             ({"tiles": "blocks", "space": [0, 0], "blocks": 512, "resident": 1, "cluster": 2}, (132, 256)),
-                             ({"tiles": "blocks", "space": [0, 2], "tile": [128, 256]}, (512, 256))):
+    for launch, expected in (({"level": "thread", "axes": 2, "elements": 4}, (16384, 256)), ({"level": "warp", "axes": 1}, (512, 256)),
+                             ({"level": "block", "axes": 1, "threads_per_block": 512}, (4096, 512)), ({"level": "thread", "axes": 0}, (1, 32)),
+                             ({"level": "block", "axes": 0, "grid_size": 512, "persistent_blocks": 1, "cluster_size": 2}, (132, 256)),
+                             ({"level": "block", "axes": 2, "tile": [128, 256]}, (512, 256))):
         yield from expect(compiled(COPY, launch=launch).grid(132), expected, f"grid of {launch}")
 
 
@@ -225,7 +225,7 @@ DIVISION = ["I2F.U32.RP R20, UR6", "MUFU.RCP R20, R20", "VIADD R21, R20, 0xfffff
 def check_faults(_):
     """Each planted fault misses its bounds, and no other ones."""
     narrow = [line.replace(".128", "").replace("0x10,", "0x4,") for line in COPY]
-    yield from expect(bounds_missed(narrow, launch={"tiles": "threads", "space": [0, 2]}), ["bytes in flight", "index integers"], "loads of 4 bytes")
+    yield from expect(bounds_missed(narrow, launch={"level": "thread", "axes": 2}), ["bytes in flight", "index integers"], "loads of 4 bytes")
     yield from expect(bounds_missed([*COPY[:5], *DIVISION, *COPY[5:]]), ["index integers"], "a division in the loop")
     yield from expect(bounds_missed(COPY, spills=64), ["spilled bytes"], "spilled registers")
     local = [*COPY[:10], "STL [R1+0x8], R13", "LDL R13, [R1+0x8]", *COPY[10:]]
@@ -245,10 +245,10 @@ def check_divided_launches(_):
         tensors = [[kernels.Tensor(shape, 4)], [kernels.Tensor(results, 4)]]
         return kernels.Compiled(name, "divided", *tensors, {}, 1, launch, 32, 0, 0, None).grid(132)
 
-    nodes = {"tiles": "threads", "space": [0, 0]}
+    nodes = {"level": "thread", "axes": 0}
     yield from expect(grid("k$partial", (65536, 1024), (1024,), nodes), (512, 256), "nodes of columns")
-    yield from expect(grid("k$merge", (65536, 1024), (1024,), {"tiles": "warps", "space": [0, 1]}), (342, 96), "joined columns")
-    yield from expect(grid("k$partial", (1 << 26,), (), {**nodes, "group": 16}), (512, 256), "nodes of a row")
+    yield from expect(grid("k$merge", (65536, 1024), (1024,), {"level": "warp", "axes": 1}), (342, 96), "joined columns")
+    yield from expect(grid("k$partial", (1 << 26,), (), {**nodes, "threads_per_element": 16}), (512, 256), "nodes of a row")
     yield from expect(grid("k$partial", (16, 4_000_000), (16,), nodes), (489, 256), "nodes of an argmax")
 
 
