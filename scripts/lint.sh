@@ -4,7 +4,7 @@
 #
 #   scripts/lint.sh [--fix] [--tidy] [FILE…]
 #
-# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, the scripts (shellcheck).
+# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, refused words, the scripts (shellcheck).
 #   --fix    lays out the C++ files instead of complaining about them
 #   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
 #   FILE…    only these files
@@ -75,6 +75,14 @@ check_text() {
   done < <(of_kind '(\.(cpp|c|h|td|py|sh|mlir|md|txt|cmake|json)|\.ci/run)$')
 }
 
+# Words that were replaced do not come back: docs/glossary.md says which.
+check_words() {
+  local line
+  while read -r line; do
+    complain "$line"
+  done < <(python3 scripts/refused_words.py "${files[@]}" || true)
+}
+
 check_scripts() {
   local file
   command -v shellcheck >/dev/null || die "shellcheck is not installed; run scripts/setup.sh"
@@ -101,6 +109,7 @@ check_tidy() {
 
 check_layout
 check_text
+check_words
 check_scripts
 if [[ $tidy ]]; then check_tidy; fi
 if ((complaints)); then
