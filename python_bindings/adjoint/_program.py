@@ -48,7 +48,7 @@ def compile(
     "reproducible" or "strict,reorder", in place of the module's own; `threads` the most threads of a call, 0 for
     all processors that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 0: all programs
     share one pool of them; `cpu` the processor to compile for instead of this one; `cache` the folder of compiled programs
-    or "off"; with `optimize=False` exactly the written operations run. `name` stands for the file in messages.
+    or "off"; with `optimize=False` the program is not simplified. `name` stands for the file in messages.
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """

@@ -19,7 +19,7 @@ struct SharedOptions : virtual ::mlir::detail::PassOptions {
                                llvm::cl::init("")};
   Option<bool> optimize{
       *this, "optimize",
-      llvm::cl::desc("Simplify and merge operations; off executes exactly the written ones"),
+      llvm::cl::desc("Simplify and merge operations; off leaves the program as it is written"),
       llvm::cl::init(true)};
   Option<std::string> fuse{*this, "fuse", llvm::cl::desc(fusePolicyHelp()), llvm::cl::init("grow")};
   Option<bool> profile{*this, "profile", llvm::cl::desc("Time each kernel"), llvm::cl::init(false)};

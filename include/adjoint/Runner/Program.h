@@ -24,7 +24,7 @@ struct ProgramOptions {
   std::string cache;    ///< a folder, `off`, or empty for the default one
   /// 0: all processors that the process may use; empty: $ADJOINT_NUM_THREADS, or 0.
   std::optional<unsigned> threads;
-  bool optimize = true; ///< false: exactly the written operations
+  bool optimize = true; ///< false: the program is not simplified
 };
 
 /// What the compiler says about a place in the source.

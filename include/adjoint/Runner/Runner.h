@@ -17,7 +17,7 @@ namespace mlir::ad::runner {
 struct PipelineOptions {
   std::string entry;
   std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
-  bool optimize = true; ///< false: exactly the written operations
+  bool optimize = true; ///< false: the program is not simplified
   std::string fuse;     ///< the policy of ad-fuse
   std::string tiles;    ///< the tile table of ad-emit-cpu
   std::string tile;     ///< the option of ad-emit-gpu

@@ -110,8 +110,8 @@ Error OptionsReader::checkUnknown() const {
     return usageError("option '" + name +
                       "' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit");
   if (set == OptionSet::Compiler && name.starts_with("-O"))
-    return usageError(message + ", expected -O0, which executes exactly the written operations, or nothing, "
-                                "which optimises");
+    return usageError(message +
+                      ", expected -O0, which does not simplify the program, or nothing, which does");
   // Far-fetched suggestions are worse than none.
   if (table.findNearest(name, nearest, visibilityOf(set)) <= name.size() / 3)
     message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
