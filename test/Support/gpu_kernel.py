@@ -4,6 +4,7 @@
 import re
 import subprocess
 
+import launch_config
 import runner
 
 
@@ -14,8 +15,8 @@ class Kernel:
         self.stages = [f"--ad-to-cpu-frontend=numerics={numerics}", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels"]
         head, remarks = self.optimize(file, f"--ad-emit-gpu=chip={chip}", "--remarks-filter=ad-gpu")
         self.classes = re.findall(r"\[\w+\] (\w+)-class ", remarks)
-        numbers = {name: int(value) for name, value in re.findall(r"ad\.(shared_bytes|threads) = (\d+)", head)}
-        self.shared, self.threads = numbers.get("shared_bytes", 0), numbers.get("threads", 256)
+        numbers, _ = launch_config.read(head)
+        self.shared, self.threads = numbers.get("dynamic_shared_bytes", 0), numbers.get("threads_per_block", 256)
         code, _ = self.optimize(file, f"--ad-to-gpu-code=chip={chip}")
         self.text = re.search(r"^  gpu\.module .*?^  }$", code, re.S | re.M)[0]
 

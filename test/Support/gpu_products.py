@@ -7,6 +7,7 @@ import pathlib
 import re
 import subprocess
 
+import launch_config
 import numpy as np
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
@@ -105,10 +106,10 @@ class Product:
         file = self.folder / "program.mlir"
         option = f"chip=sm_90a tile={tile}"
         head = optimize(file, f"--ad-emit-gpu={option}")
-        numbers = {name: int(value) for name, value in re.findall(r"ad\.(blocks|shared_bytes|threads) = (\d+)", head)}
-        self.blocks, self.shared, self.threads = numbers.get("blocks"), numbers["shared_bytes"], numbers.get("threads", 256)
-        maps = re.findall(r"box = array<i64: ([\d, ]+)>, operand = (\d) : i64, swizzle = 128 : i64(?:, (tf32))?}", head.split("gpu.module")[0])
-        self.maps = [(f"box={box.replace(', ', 'x')},swizzle=128{rounds and ','}{rounds}", "abr"[int(operand)]) for box, operand, rounds in maps]
+        numbers, maps = launch_config.read(head)
+        self.blocks, self.shared = numbers.get("grid_size"), numbers["dynamic_shared_bytes"]
+        self.threads = numbers.get("threads_per_block", 256)
+        self.maps = [(f"box={box},swizzle={swizzle}{',tf32' if rounds else ''}", "abr"[operand]) for operand, box, swizzle, rounds in maps]
         self.text = re.search(r"^  gpu\.module .*?^  }$", optimize(file, f"--ad-to-gpu-code={option}"), re.S | re.M)[0]
 
     def run(self, schedule, blocks=None, text=None, out="y.npy", more=()):
