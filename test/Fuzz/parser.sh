@@ -45,7 +45,7 @@ link() {
 }
 
 run=0 failed=0
-ours='mlir::ad|adrt|/lib/(Dialect|Conversion|Interfaces|Numerics|Pipelines|Runner)/'
+ours='mlir::ad|adrt|/lib/(Codegen|Conversion|Dialect|Interfaces|Numerics|Pipelines|Runner|Support|Transforms)/'
 
 # is_ours LOG: whether a frame of ours is on the stack of the first report, and nearer to the fault than upstream's parser of
 # attributes and types, which the parsers of our operations call with nothing but the user's text.
