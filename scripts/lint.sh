@@ -77,10 +77,12 @@ check_text() {
 
 # Words that were replaced do not come back: docs/glossary.md says which.
 check_words() {
-  local line
+  local line found code=0
+  found=$(python3 scripts/refused_words.py "${files[@]}") || code=$?
+  ((code == 0)) || [[ $found ]] || die "scripts/refused_words.py failed with exit code $code"
   while read -r line; do
-    complain "$line"
-  done < <(python3 scripts/refused_words.py "${files[@]}" || true)
+    if [[ $line ]]; then complain "$line"; fi
+  done <<<"$found"
 }
 
 check_scripts() {

@@ -10,6 +10,7 @@ import subprocess
 import sysconfig
 import tempfile
 
+import launch_config
 import sass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -187,11 +188,8 @@ def declarations(text):
     """What the host program knows of each kernel, and its class."""
     found = {}
     for declaration in re.finditer(r"^\s*func\.func private @([\w.$-]+|\"[^\"]+\")\(.*?\) attributes \{(.*)\}$", text, re.M):
-        if config := re.search(r"#ad\.launch_config<(\w+), ((?:\w+ = [\dx]+(?:, )?)*)", declaration[2]):
-            launch = {name: int(value) for name, value in re.findall(r"(\w+) = (\d+)\b", config[2])}
-            if tile := re.search(r"\btile = ([\dx]+)", config[2]):
-                launch["tile"] = [int(extent) for extent in tile[1].split("x")]
-            found[declaration[1]] = {**launch, "level": config[1]}
+        if launch := launch_config.read(declaration[2]):
+            found[declaration[1]] = launch
     for kernel in re.finditer(r'^\s*gpu\.func @([\w.$-]+|"[^"]+")\(.*?ad\.class = "(\w+)"', text, re.M):
         found[kernel[1]]["class"] = kernel[2]
     return found

@@ -1,11 +1,15 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The one kernel of a program, run by the emulator on any grid and in any schedule."""
 
+import pathlib
 import re
 import subprocess
+import sys
 
-import launch_config
 import runner
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts/cost_sheet"))
+import launch_config  # noqa: E402
 
 
 class Kernel:
@@ -15,8 +19,8 @@ class Kernel:
         self.stages = [f"--ad-to-cpu-frontend=numerics={numerics}", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels"]
         head, remarks = self.optimize(file, f"--ad-emit-gpu=chip={chip}", "--remarks-filter=ad-gpu")
         self.classes = re.findall(r"\[\w+\] (\w+)-class ", remarks)
-        numbers, _ = launch_config.read(head)
-        self.shared, self.threads = numbers.get("dynamic_shared_bytes", 0), numbers.get("threads_per_block", 256)
+        launch = launch_config.read(head)
+        self.shared, self.threads = launch.get("dynamic_shared_bytes", 0), launch.get("threads_per_block", 256)
         code, _ = self.optimize(file, f"--ad-to-gpu-code=chip={chip}")
         self.text = re.search(r"^  gpu\.module .*?^  }$", code, re.S | re.M)[0]
 

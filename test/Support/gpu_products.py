@@ -6,9 +6,12 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
-import launch_config
 import numpy as np
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "scripts/cost_sheet"))
+import launch_config  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
 SCHEDULES = [["eager"], ["lazy"], *(["shuffled", "--seed", str(seed)] for seed in (1, 2))]
@@ -106,10 +109,11 @@ class Product:
         file = self.folder / "program.mlir"
         option = f"chip=sm_90a tile={tile}"
         head = optimize(file, f"--ad-emit-gpu={option}")
-        numbers, maps = launch_config.read(head)
-        self.blocks, self.shared = numbers.get("grid_size"), numbers["dynamic_shared_bytes"]
-        self.threads = numbers.get("threads_per_block", 256)
-        self.maps = [(f"box={box},swizzle={swizzle}{',tf32' if rounds else ''}", "abr"[operand]) for operand, box, swizzle, rounds in maps]
+        launch = launch_config.read(head)
+        self.blocks, self.shared = launch.get("grid_size"), launch["dynamic_shared_bytes"]
+        self.threads = launch.get("threads_per_block", 256)
+        self.maps = [(f"box={box},swizzle={swizzle}{',tf32' if rounds else ''}", "abr"[operand])
+                     for operand, box, swizzle, rounds in launch["tensor_maps"]]
         self.text = re.search(r"^  gpu\.module .*?^  }$", optimize(file, f"--ad-to-gpu-code={option}"), re.S | re.M)[0]
 
     def run(self, schedule, blocks=None, text=None, out="y.npy", more=()):

@@ -10,9 +10,9 @@ include "mlir/Pass/PassBase.td"
 def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
   let summary = "Emit the code of each kernel for the CPU";
   let description = [{
-    Each `ad.kernel` becomes a `func.func` over pointers and sizes: loops over its iteration space, explicit vectors along the
-    contiguous axis, reductions in exactly the written order. Values are computed where they are stored: nothing inside a
-    kernel goes through memory. `ad.elementary` and `ad.convert` stay for `ad-expand-scalar-ops`.
+    Each `ad.kernel` becomes a `func.func` over pointers and sizes: loops over its iteration space, explicit vectors
+    along the contiguous axis, reductions in exactly the written order. Values are computed where they are stored:
+    nothing inside a kernel goes through memory. `ad.elementary` and `ad.convert` stay for `ad-expand-scalar-ops`.
 
     Before:
     ```mlir
@@ -24,15 +24,15 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
     ```
     The function runs the units of work from `%begin` to `%end`; ranges that share no unit may run side by side.
     `ad.units` has a list for each space, whose units follow each other: the number of a result, then for each loop
-    around it that has units, the outermost first, `array<i64: STEP, AXIS, …>`: a unit takes STEP elements of these axes,
-    counted as one. Without loops there is one unit. `ad.nanoseconds` is about how long all units take on one thread;
-    where only the run knows the sizes, a function `@k$nanoseconds` of the operands returns it.
+    around it that has units, the outermost first, `array<i64: STEP, AXIS, …>`: a unit takes STEP elements of these
+    axes, counted as one. Without loops there is one unit. `ad.nanoseconds` is about how long all units take on one
+    thread; where only the run knows the sizes, a function `@k$nanoseconds` of the operands returns it.
 
-    A kernel with `ad.partial_reductions` has three more functions, for reductions with few results. The attribute is the
-    fewest threads that gain from them: 1 where operands of a deep contraction then stay in the caches. `@k$partial_sizes`
-    returns the number of partial results and the bytes of memory that they take, `@k$partial` computes a range of them
-    into that memory, its argument before the range, and `@k$merge` is the kernel with the partial results instead of the
-    reductions.
+    A kernel with `ad.partial_reductions` has three more functions, for reductions with few results. The attribute is
+    the fewest threads that gain from them: 1 where operands of a deep contraction then stay in the caches.
+    `@k$partial_sizes` returns the number of partial results and the bytes of memory that they take, `@k$partial`
+    computes a range of them into that memory, its argument before the range, and `@k$merge` is the kernel with the
+    partial results instead of the reductions.
 
     Refuses kernel bodies that are not linalg on tensors, fusions that are no kernels yet, and operations in
     no fusion.
@@ -51,21 +51,24 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
 def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
   let summary = "Emit the code of each kernel for a GPU";
   let description = [{
-    Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels` (with a number behind the name where a symbol has it), and a declaration of the same name in its place, which says how
-    the host program launches it. Arguments are a pointer and the dynamic sizes of each tensor. Four classes of kernels have code of
-    their own, beside the generic one. A contraction whose results all read it element by element shares tiles of the result among
-    blocks of threads, with the operands in shared memory. With the permissions `mma` and `contract` f16 and bf16 go to tensor cores
-    (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions names both. Sums of i8 are the same
-    in any order, and go to tensor cores without a permission. On sm_90a those of warpgroups multiply (`wgmma`), where the operands are
-    arguments whose rows are multiples of 16 bytes, and run along the depth if they are not f16 or bf16: one warpgroup has tiles
-    brought by tensor maps, ahead through a ring, the others multiply. Where the result has many tiles below each other, two blocks are
-    a cluster and bring each other half of the columns that both need. Everything else is summed by multiply-adds in the written order.
+    Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels` (with a number behind the name where a symbol has
+    it), and a declaration of the same name in its place, which says how the host program launches it. Arguments are a
+    pointer and the dynamic sizes of each tensor. Four classes of kernels have code of their own, beside the generic
+    one. A contraction whose results all read it element by element shares tiles of the result among blocks of
+    threads, with the operands in shared memory. With the permissions `mma` and `contract` f16 and bf16 go to tensor
+    cores (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions
+    names both. Sums of i8 are the same in any order, and go to tensor cores without a permission. On sm_90a those of
+    warpgroups multiply (`wgmma`), where the operands are arguments whose rows are multiples of 16 bytes, and run
+    along the depth if they are not f16 or bf16: one warpgroup has tiles brought by tensor maps, ahead through a ring,
+    the others multiply. Where the result has many tiles below each other, two blocks are a cluster and bring each
+    other half of the columns that both need. Everything else is summed by multiply-adds in the written order.
 
-    In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of threads takes a
-    row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes, and what waits between two passes
-    stays in registers where the row is short enough, or else a block brings it to shared memory, if it fits. Transpositions go through tiles in shared memory, whose places are permuted.
-    Where sizes or addresses that only the run knows decide about accesses of 16 bytes, there is code for both cases.
-    The generic class covers every kernel: threads take elements, or warps take rows when the kernel sums over lanes.
+    In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of
+    threads takes a row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes,
+    and what waits between two passes stays in registers where the row is short enough, or else a block brings it to
+    shared memory, if it fits. Transpositions go through tiles in shared memory, whose places are permuted. Where
+    sizes or addresses that only the run knows decide about accesses of 16 bytes, there is code for both cases. The
+    generic class covers every kernel: threads take elements, or warps take rows when the kernel sums over lanes.
 
     A reduction is divided into two kernels when it is long and has fewer than 512 threads for each multiprocessor.
     `@k$partial` computes nodes of the order's tree: sums of 2ᵏ consecutive leaves. `@k$merge` is the kernel with the
@@ -76,9 +79,9 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     0 leaves, the host launches the undivided kernel `@k`. Not divided are reductions of reductions, results of other
     shapes than the reductions, single ascending chains, and sizes that depend on elements of operands.
 
-    But for tensor cores, any grid and every class compute the same bits, those of the written order.
-    Remarks of the category ad-gpu name the class of each kernel, and for the generic one the reason; `ad.class` of the function names
-    it too.
+    But for tensor cores, any grid and every class compute the same bits, those of the written order. Remarks of the
+    category ad-gpu name the class of each kernel, and for the generic one the reason; `ad.class` of the function
+    names it too.
 
     The declaration of each kernel has `ad.launch_config`, an `#ad.launch_config`: the mapping level, the axes that the
     grid enumerates or its size, persistent blocks, clusters, threads and shared memory of a block, and tensor maps.
@@ -108,8 +111,9 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
 def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
   let summary = "Generate code of a GPU from its kernels";
   let description = [{
-    Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, what `ptxas`
-    makes of it, or both in a fat binary. Multiplications and additions stay apart, divisions and square roots are those of IEEE 754, and subnormals are kept.
+    Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, what
+    `ptxas` makes of it, or both in a fat binary. Multiplications and additions stay apart, divisions and square roots
+    are those of IEEE 754, and subnormals are kept.
 
     Before:
     ```mlir
@@ -119,7 +123,8 @@ def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
     ```mlir
     gpu.binary @ad_kernels [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "…">]
     ```
-    Refuses chips that it does not know, and `bin` and `fatbin` where the CUDA toolkit cannot be found or rejects the code.
+    Refuses chips that it does not know, and `bin` and `fatbin` where the CUDA toolkit cannot be found or rejects the
+    code.
   }];
   let options = [Option<"chip", "chip", "std::string", "\"sm_80\"",
                         "sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100: what the code may use; PTX for a chip runs on later ones "

@@ -2,8 +2,8 @@
 //
 // Writing files so that a reader sees the old or the new content, never half of it. Links stay links, and
 // what is no regular file (a device, a pipe) is written to, never replaced. Internal to the runner.
-#ifndef ADJOINT_ADJOINT_SUPPORT_OUTPUTFILE_H
-#define ADJOINT_ADJOINT_SUPPORT_OUTPUTFILE_H
+#ifndef ADJOINT_SUPPORT_OUTPUTFILE_H
+#define ADJOINT_SUPPORT_OUTPUTFILE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -63,4 +63,4 @@ llvm::Error writeFile(llvm::StringRef path, llvm::ArrayRef<llvm::StringRef> part
 
 } // namespace mlir::ad::runner
 
-#endif // ADJOINT_ADJOINT_SUPPORT_OUTPUTFILE_H
+#endif // ADJOINT_SUPPORT_OUTPUTFILE_H

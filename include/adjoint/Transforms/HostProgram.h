@@ -2,8 +2,8 @@
 //
 // What may stand in a host program whose kernels are outlined.
 
-#ifndef ADJOINT_ADJOINT_TRANSFORMS_HOSTPROGRAM_H
-#define ADJOINT_ADJOINT_TRANSFORMS_HOSTPROGRAM_H
+#ifndef ADJOINT_TRANSFORMS_HOSTPROGRAM_H
+#define ADJOINT_TRANSFORMS_HOSTPROGRAM_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -13,4 +13,4 @@ namespace mlir::ad {
 LogicalResult verifyHostProgram(func::FuncOp function);
 } // namespace mlir::ad
 
-#endif // ADJOINT_ADJOINT_TRANSFORMS_HOSTPROGRAM_H
+#endif // ADJOINT_TRANSFORMS_HOSTPROGRAM_H

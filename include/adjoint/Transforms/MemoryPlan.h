@@ -3,8 +3,8 @@
 // The memory plan of a host program, as its attributes say it: `ad-plan-memory` writes it, `ad-lower-host`
 // reads it.
 
-#ifndef ADJOINT_ADJOINT_TRANSFORMS_MEMORYPLAN_H
-#define ADJOINT_ADJOINT_TRANSFORMS_MEMORYPLAN_H
+#ifndef ADJOINT_TRANSFORMS_MEMORYPLAN_H
+#define ADJOINT_TRANSFORMS_MEMORYPLAN_H
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -46,4 +46,4 @@ constexpr int64_t kUnitMultiple = 64;
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_ADJOINT_TRANSFORMS_MEMORYPLAN_H
+#endif // ADJOINT_TRANSFORMS_MEMORYPLAN_H

@@ -2,8 +2,8 @@
 //
 // What a contraction in linalg says about itself.
 
-#ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_CONTRACTIONS_H
-#define ADJOINT_ADJOINT_CODEGEN_KERNEL_CONTRACTIONS_H
+#ifndef ADJOINT_CODEGEN_KERNEL_CONTRACTIONS_H
+#define ADJOINT_CODEGEN_KERNEL_CONTRACTIONS_H
 
 #include "adjoint/Codegen/Target/Tiles.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"
@@ -44,4 +44,4 @@ RegisterTile chooseRegisterTile(const TileTable &table, int64_t rows, int64_t co
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_ADJOINT_CODEGEN_KERNEL_CONTRACTIONS_H
+#endif // ADJOINT_CODEGEN_KERNEL_CONTRACTIONS_H

@@ -2,8 +2,8 @@
 //
 // What kernels for GPUs and the host programs that launch them agree on.
 
-#ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_GRID_H
-#define ADJOINT_ADJOINT_CODEGEN_KERNEL_GRID_H
+#ifndef ADJOINT_CODEGEN_KERNEL_GRID_H
+#define ADJOINT_CODEGEN_KERNEL_GRID_H
 
 #include <cstdint>
 
@@ -22,4 +22,4 @@ constexpr int64_t kTensorMapBytes = 128, kTensorMapAlignment = 64;
 
 } // namespace mlir::ad::device
 
-#endif // ADJOINT_ADJOINT_CODEGEN_KERNEL_GRID_H
+#endif // ADJOINT_CODEGEN_KERNEL_GRID_H

@@ -2,8 +2,8 @@
 //
 // What the emitters ask of linalg beyond its verifier, made of what any compiler writes.
 
-#ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_NORMALIZEKERNEL_H
-#define ADJOINT_ADJOINT_CODEGEN_KERNEL_NORMALIZEKERNEL_H
+#ifndef ADJOINT_CODEGEN_KERNEL_NORMALIZEKERNEL_H
+#define ADJOINT_CODEGEN_KERNEL_NORMALIZEKERNEL_H
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 
@@ -19,4 +19,4 @@ LogicalResult normalizeKernel(KernelOp kernel);
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_ADJOINT_CODEGEN_KERNEL_NORMALIZEKERNEL_H
+#endif // ADJOINT_CODEGEN_KERNEL_NORMALIZEKERNEL_H

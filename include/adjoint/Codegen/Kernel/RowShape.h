@@ -2,8 +2,8 @@
 //
 // Which results of a kernel share its loops: those of one shape, and those with one element per row of it.
 
-#ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_ROWSHAPE_H
-#define ADJOINT_ADJOINT_CODEGEN_KERNEL_ROWSHAPE_H
+#ifndef ADJOINT_CODEGEN_KERNEL_ROWSHAPE_H
+#define ADJOINT_CODEGEN_KERNEL_ROWSHAPE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
@@ -20,4 +20,4 @@ inline bool isRowShape(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> sp
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_ADJOINT_CODEGEN_KERNEL_ROWSHAPE_H
+#endif // ADJOINT_CODEGEN_KERNEL_ROWSHAPE_H

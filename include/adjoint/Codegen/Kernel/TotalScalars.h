@@ -2,8 +2,8 @@
 //
 // Scalar code of `arith` whose result is defined for all operands.
 
-#ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H
-#define ADJOINT_ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H
+#ifndef ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H
+#define ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H
 
 #include "mlir/IR/Operation.h"
 
@@ -27,4 +27,4 @@ void makeTotal(Operation *op, ShortFloats shortFloats = ShortFloats::inF32);
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H
+#endif // ADJOINT_CODEGEN_KERNEL_TOTALSCALARS_H

@@ -4,8 +4,8 @@
 // each unit writes elements of its own, so that ranges may run side by side and in any order. The attribute
 // `ad.units` of the function says how many there are, for the host program, which knows the sizes.
 
-#ifndef ADJOINT_ADJOINT_CODEGEN_KERNEL_WORKUNITS_H
-#define ADJOINT_ADJOINT_CODEGEN_KERNEL_WORKUNITS_H
+#ifndef ADJOINT_CODEGEN_KERNEL_WORKUNITS_H
+#define ADJOINT_CODEGEN_KERNEL_WORKUNITS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -51,4 +51,4 @@ std::optional<WorkUnits> unitsFromAttribute(Attribute attribute);
 
 } // namespace mlir::ad
 
-#endif // ADJOINT_ADJOINT_CODEGEN_KERNEL_WORKUNITS_H
+#endif // ADJOINT_CODEGEN_KERNEL_WORKUNITS_H

@@ -37,8 +37,8 @@ def AD_TensorMapAttr : AD_Attr<"TensorMap", "tensor_map"> {
 def AD_LaunchConfigAttr : AD_Attr<"LaunchConfig", "launch_config"> {
   let summary = "how the host launches a GPU kernel";
   let description = [{
-    The attribute `ad.launch_config` of the function that declares a kernel. Threads, warps or blocks (the mapping level)
-    enumerate the elements of `axes` leading axes of a result, or its tiles. The grid has one of three sizes:
+    The attribute `ad.launch_config` of the function that declares a kernel. Threads, warps or blocks (the mapping
+    level) enumerate the elements of `axes` leading axes of a result, or its tiles. The grid has one of three sizes:
 
     * `grid_size` blocks, when all sizes are static;
     * one block or cluster per `tile` of the axes, whose number the host computes;
