@@ -153,7 +153,7 @@ python_package() {
 }
 
 scripts/setup.sh
-say "building (about 12 minutes on two cores the first time)"
+say "building (about 7 minutes on two cores the first time)"
 build all
 export PATH=$BUILD/bin:$LLVM/bin:$ROOT/.venv/bin:$PATH
 one lint scripts/lint.sh
