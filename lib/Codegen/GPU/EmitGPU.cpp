@@ -77,7 +77,7 @@ private:
     if (!emitter || failed(emitter->emit()))
       return failure();
     finish(kernel, function, *emitter);
-    return declare(kernel, function, emitter->getTiles());
+    return declare(kernel, function, emitter->getLaunchShape());
   }
 
   // The functions of a kernel whose reductions the grid shares. Null when there is nothing to share, or only
@@ -91,25 +91,25 @@ private:
     if (failed(nodes->emitDivided(*division, cpu::KernelEmitter::Work::partial)))
       return failure();
     finish(kernel, partial, *nodes);
-    FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->getTiles().group);
+    FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->getLaunchShape().threadsPerElement);
     if (failed(known))
       return failure();
     if (!*known) {
       partial.erase();
       return func::FuncOp();
     }
-    declare(kernel, partial, nodes->getTiles());
+    declare(kernel, partial, nodes->getLaunchShape());
     GPUFuncOp merge = defineIn(gpuModule, kernel, kMergeSuffix);
     device::GenericEmitter join(kernel, merge);
     if (failed(join.emitDivided(*division, cpu::KernelEmitter::Work::merge)))
       return failure();
     finish(kernel, merge, join);
-    declare(kernel, merge, join.getTiles());
+    declare(kernel, merge, join.getLaunchShape());
     for (GPUFuncOp function : {partial, merge})
       function->setAttr(kClassAttr, OpBuilder(kernel).getStringAttr("divided"));
     reportDivision(kernel, *division);
     FailureOr<func::FuncOp> whole =
-        division->always ? declareDivided(kernel, join.getTiles()) : emitWhole(kernel, gpuModule);
+        division->always ? declareDivided(kernel, join.getLaunchShape()) : emitWhole(kernel, gpuModule);
     if (succeeded(whole))
       (*whole)->setAttr(kPartialReductionsAttr,
                         OpBuilder(kernel).getStringAttr(division->always ? "always" : "sizes"));
@@ -157,19 +157,20 @@ private:
     ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
     // Left alone, ptxas may save registers for more blocks and spill others for it, or take all that there
     // are.
-    if (int64_t most = emitter.mostRegisters())
+    if (int64_t most = emitter.maxRegisters())
       function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), atEnd.getI32IntegerAttr(most));
     else
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                        atEnd.getI32IntegerAttr(emitter.blocksTogether()));
-    int64_t threads = emitter.getTiles().blockThreads;
+                        atEnd.getI32IntegerAttr(emitter.minBlocksPerSM()));
+    int64_t threads = emitter.getLaunchShape().threadsPerBlock;
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                       atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
     function.walk([&](::mlir::gpu::ThreadIdOp id) { id.setUpperBoundAttr(atEnd.getIndexAttr(threads)); });
-    if (auto size = static_cast<int32_t>(emitter.getTiles().cluster); size > 1)
+    if (auto size = static_cast<int32_t>(emitter.getLaunchShape().clusterSize); size > 1)
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), atEnd.getDenseI32ArrayAttr({size, 1, 1}));
-    if (ArrayAttr maps = emitter.getTiles().tensorMaps)
-      function->setAttr(kTensorMapsAttr, maps);
+    if (ArrayRef<TensorMapAttr> maps = emitter.getLaunchShape().tensorMaps; !maps.empty())
+      function->setAttr(kTensorMapsAttr,
+                        atEnd.getArrayAttr(SmallVector<Attribute>(maps.begin(), maps.end())));
   }
 
   // Operands are not packed before their kernels for GPUs.
@@ -312,34 +313,29 @@ private:
   }
 
   // What the host program has to know; the launch keeps the symbol that it names.
-  static func::FuncOp declare(KernelOp kernel, GPUFuncOp function, const device::TileCount &tiles) {
-    return declare(kernel, function.getName(), function.getFunctionType(), tiles);
+  static func::FuncOp declare(KernelOp kernel, GPUFuncOp function, const device::LaunchShape &shape) {
+    return declare(kernel, function.getName(), function.getFunctionType(), shape);
   }
 
   // One that only has the functions beside it.
-  static func::FuncOp declareDivided(KernelOp kernel, const device::TileCount &tiles) {
+  static func::FuncOp declareDivided(KernelOp kernel, const device::LaunchShape &shape) {
     return declare(kernel, kernel.getSymName(),
-                   FunctionType::get(kernel.getContext(), argumentTypes(kernel), {}), tiles);
+                   FunctionType::get(kernel.getContext(), argumentTypes(kernel), {}), shape);
   }
 
-  static LaunchConfigAttr launchConfigOf(OpBuilder &builder, const device::TileCount &tiles) {
-    MappingLevel level = tiles.takers == "threads" ? MappingLevel::thread
-                         : tiles.takers == "warps" ? MappingLevel::warp
-                                                   : MappingLevel::block;
-    SmallVector<TensorMapAttr> maps;
-    if (tiles.tensorMaps)
-      llvm::append_range(maps, tiles.tensorMaps.getAsRange<TensorMapAttr>());
-    return LaunchConfigAttr::get(builder.getContext(), level, tiles.result, tiles.axes, tiles.blocks,
-                                 tiles.resident, tiles.cluster, tiles.tile, tiles.blockThreads,
-                                 tiles.sharedBytes, tiles.run, tiles.group, maps);
+  static LaunchConfigAttr launchConfigOf(OpBuilder &builder, const device::LaunchShape &shape) {
+    return LaunchConfigAttr::get(builder.getContext(), shape.level, shape.result, shape.axes, shape.gridSize,
+                                 shape.persistentBlocks, shape.clusterSize, shape.tile, shape.threadsPerBlock,
+                                 shape.dynamicSharedBytes, shape.elements, shape.threadsPerElement,
+                                 shape.tensorMaps);
   }
 
   static func::FuncOp declare(KernelOp kernel, StringRef name, FunctionType type,
-                              const device::TileCount &tiles) {
+                              const device::LaunchShape &shape) {
     OpBuilder builder(kernel);
     auto declaration = func::FuncOp::create(builder, kernel.getLoc(), name, type);
     declaration.setPrivate();
-    declaration->setAttr(kLaunchConfigAttr, launchConfigOf(builder, tiles));
+    declaration->setAttr(kLaunchConfigAttr, launchConfigOf(builder, shape));
     return declaration;
   }
 };

@@ -16,10 +16,10 @@ ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp f
     : RunEmitter(kernel, function), contraction(contraction), tile(tile) {}
 
 // The sums of a large tile take more than half of the registers.
-int64_t ContractionEmitter::blocksTogether() const { return tile.rows > 64 ? 1 : 2; }
+int64_t ContractionEmitter::minBlocksPerSM() const { return tile.rows > 64 ? 1 : 2; }
 
 // Left alone, ptxas computes the elements of a run side by side, in all registers that there are.
-int64_t ContractionEmitter::mostRegisters() const {
+int64_t ContractionEmitter::maxRegisters() const {
   return contraction.units == Units::TensorCores && tile.rows > 64 ? 192 : 0;
 }
 
@@ -86,14 +86,14 @@ int64_t ContractionEmitter::longestReduction() const {
 // The host counts the tiles of a result whose size only the run knows.
 void ContractionEmitter::shareTiles() {
   ArrayRef<int64_t> shape = results.front().shape;
-  tileCount.takers = "blocks";
-  tileCount.cluster = tile.cluster;
+  launchShape.level = MappingLevel::block;
+  launchShape.clusterSize = tile.cluster;
   if (!ShapedType::isDynamicShape(shape)) {
-    tileCount.blocks = tilesOf(shape, tile);
+    launchShape.gridSize = tilesOf(shape, tile);
     return;
   }
-  tileCount.axes = shape.size();
-  tileCount.tile = {tile.clusterRows(), tile.columns};
+  launchShape.axes = shape.size();
+  launchShape.tile = {tile.clusterRows(), tile.columns};
 }
 
 Value ContractionEmitter::divideUp(Value size, int64_t by) {

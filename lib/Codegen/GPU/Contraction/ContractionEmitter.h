@@ -24,8 +24,8 @@ public:
   ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Contraction &contraction,
                      const ContractionTile &tile);
 
-  int64_t blocksTogether() const override;
-  int64_t mostRegisters() const override;
+  int64_t minBlocksPerSM() const override;
+  int64_t maxRegisters() const override;
 
 protected:
   /// An operand's part of a tile in shared memory: lines of `length` elements, along the axis in which the

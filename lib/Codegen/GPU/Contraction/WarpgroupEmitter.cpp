@@ -17,7 +17,7 @@ static constexpr int64_t kLaunchRegisters = 168, kCopyRegisters = 40, kMultiplyR
 static_assert(kCopyRegisters + 2 * kMultiplyRegisters <= 3 * kLaunchRegisters, "a block has no more");
 static constexpr unsigned kClusterSpace = 7;
 
-int64_t WarpgroupEmitter::blocksTogether() const { return tile.warpgroups > 1 ? 1 : 2; }
+int64_t WarpgroupEmitter::minBlocksPerSM() const { return tile.warpgroups > 1 ? 1 : 2; }
 
 Value WarpgroupEmitter::pieceCount() { return divideUp(depthCount, tile.depth); }
 
@@ -27,10 +27,11 @@ LogicalResult WarpgroupEmitter::emitRoots() {
   if (failed(addSources()))
     return failure();
   shareTiles();
-  tileCount.resident = blocksTogether();
-  tileCount.blockThreads = (tile.warpgroups + 1) * kWarpgroupThreads;
-  tileCount.sharedBytes = barriersStart() + Ring::barrierBytes(tile.stages);
-  assert(blocksTogether() * tileCount.sharedBytes <= kMostSharedBytes && "tiles fit into shared memory");
+  launchShape.persistentBlocks = minBlocksPerSM();
+  launchShape.threadsPerBlock = (tile.warpgroups + 1) * kWarpgroupThreads;
+  launchShape.dynamicSharedBytes = barriersStart() + Ring::barrierBytes(tile.stages);
+  assert(minBlocksPerSM() * launchShape.dynamicSharedBytes <= kMostSharedBytes &&
+         "tiles fit into shared memory");
   emitPrologue();
   auto copy = [&] {
     limitRegisters(/*copies=*/true);
@@ -58,7 +59,6 @@ void WarpgroupEmitter::synchronizeCluster() {
 // launch, and neither it nor the emulator needs memory of its own for them. Blocks of a cluster have the same
 // columns.
 LogicalResult WarpgroupEmitter::addSources() {
-  SmallVector<Attribute> maps;
   int64_t offset = 0;
   auto add = [&](OpOperand *operand, unsigned loop, int64_t extent, int64_t sharers) -> LogicalResult {
     Staged part = stagedOf(operand, loop, extent);
@@ -68,7 +68,7 @@ LogicalResult WarpgroupEmitter::addSources() {
                                        builder.getDictionaryAttr({}), loc)))
       return function.emitOpError("takes no further argument");
     sources.push_back({part, swizzled, sharers, function.getArgument(number), offset});
-    maps.push_back(mapOf(sources.back()));
+    launchShape.tensorMaps.push_back(mapOf(sources.back()));
     offset += swizzled.bytes();
     return success();
   };
@@ -76,13 +76,12 @@ LogicalResult WarpgroupEmitter::addSources() {
   if (failed(add(contraction.rows, contraction.rowLoop, tile.rows, /*sharers=*/1)) ||
       failed(add(contraction.columns, contraction.columnLoop, tile.columns, tile.cluster)))
     return failure();
-  tileCount.tensorMaps = builder.getArrayAttr(maps);
   return success();
 }
 
 // The operand by its number, and what a copy takes along each of its axes. The copy rounds f32, of which the
 // instructions would only cut off what they do not read.
-Attribute WarpgroupEmitter::mapOf(const Source &source) {
+TensorMapAttr WarpgroupEmitter::mapOf(const Source &source) {
   linalg::GenericOp op = contraction.op;
   AffineMap map = op.getMatchingIndexingMap(source.part.operand);
   SmallVector<int64_t> box;

@@ -17,7 +17,7 @@ class WarpgroupEmitter : public ContractionEmitter {
 public:
   using ContractionEmitter::ContractionEmitter;
 
-  int64_t blocksTogether() const override;
+  int64_t minBlocksPerSM() const override;
 
 private:
   /// An operand: its tiles in a stage of the ring, what of them the block brings, and the argument that is
@@ -41,7 +41,7 @@ private:
   // --- WarpgroupEmitter.cpp: the kernel as a whole, and the warpgroup that copies
   LogicalResult emitRoots() override;
   LogicalResult addSources();
-  Attribute mapOf(const Source &source);
+  TensorMapAttr mapOf(const Source &source);
   void emitPrologue();
   LogicalResult forTiles(TileCode code);
   void limitRegisters(bool copies);

@@ -13,7 +13,7 @@ LogicalResult ElementwiseEmitter::emitNest(const Nest &nest, Store store) {
   int64_t length = axis < 0 ? 1 : runLength(nest, axis);
   if (length == 1)
     return GenericEmitter::emitNest(nest, store);
-  tileCount.run = length;
+  launchShape.elements = length;
   return emitWhere(
       allowsRuns(length), [&] { return emitRuns(nest, axis, length, store); },
       [&] { return GenericEmitter::emitNest(nest, store); });

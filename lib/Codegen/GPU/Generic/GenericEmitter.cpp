@@ -36,7 +36,8 @@ LogicalResult GenericEmitter::emitRoots() {
     return work == Work::partial ? emitNodes() : emitJoin();
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   std::optional<unsigned> space = rowSpaceOf(roots);
-  tileCount = {"threads", space.value_or(0), static_cast<int64_t>(results[space.value_or(0)].shape.size())};
+  launchShape = {MappingLevel::thread, space.value_or(0),
+                 static_cast<int64_t>(results[space.value_or(0)].shape.size())};
   if (!space) {
     for (auto [root, destination] : llvm::zip_equal(roots, results))
       if (failed(emitRoot(root, destination)))
@@ -116,7 +117,7 @@ LogicalResult GenericEmitter::emitRows(ValueRange roots, unsigned space) {
   int64_t rank = whole.shape.size();
   bool summed = rank == 0 || sumsLanesAlong(whole.roots, whole, rank - 1);
   bool hasRows = whole.roots.size() != roots.size();
-  tileCount = {"warps", space, summed && !hasRows ? rank : rank - 1};
+  launchShape = {MappingLevel::warp, space, summed && !hasRows ? rank : rank - 1};
   if (summed && !hasRows)
     return emitSummedElements(roots, whole);
   SmallVector<Value> sizes(ArrayRef(whole.sizes).drop_back());

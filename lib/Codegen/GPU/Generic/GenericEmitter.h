@@ -11,24 +11,24 @@
 #include "../../CPU/KernelEmitter.h"
 #include "Division.h"
 #include "adjoint/Codegen/Kernel/Grid.h"
+#include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::ad::device {
 
-/// How the tiles of a kernel are counted: those of the leading axes of a result, taken by threads, by warps
-/// or by blocks of threads, or a number of tiles that blocks take.
-struct TileCount {
-  StringRef takers = "threads";
+/// How a kernel is launched: the parameters of #ad.launch_config, which documents them.
+struct LaunchShape {
+  MappingLevel level = MappingLevel::thread;
   int64_t result = 0, axes = 0;
-  int64_t blocks = 0;
-  int64_t resident = 0; // blocks that stay with a processor and take tiles in turn; 0 if they do not
-  int64_t cluster = 1;  // blocks that take a tile together
-  int64_t blockThreads = kBlockThreads;
-  int64_t sharedBytes = 0;        // that the launch gives each block
-  ArrayAttr tensorMaps;           // what the last arguments of the function are, or null
-  int64_t run = 1;                // tiles that a taker has at once
-  int64_t group = 1;              // threads that take a tile together, of takers that are threads
-  SmallVector<int64_t> tile = {}; // elements of a tile along the last of the axes
+  int64_t gridSize = 0;
+  int64_t persistentBlocks = 0;
+  int64_t clusterSize = 1;
+  int64_t threadsPerBlock = kBlockThreads;
+  int64_t dynamicSharedBytes = 0;
+  SmallVector<TensorMapAttr> tensorMaps = {};
+  int64_t elements = 1;
+  int64_t threadsPerElement = 1;
+  SmallVector<int64_t> tile = {};
 };
 
 class GenericEmitter : public cpu::KernelEmitter {
@@ -38,11 +38,11 @@ public:
   /// Emits one of the two functions of a divided reduction: its nodes, or the kernel from them.
   LogicalResult emitDivided(const Division &divided, Work part);
 
-  const TileCount &getTiles() const { return tileCount; }
-  /// How many blocks should have registers beside each other.
-  virtual int64_t blocksTogether() const { return 2; }
-  /// How many registers a thread may have; 0: as many as that leaves.
-  virtual int64_t mostRegisters() const { return 0; }
+  const LaunchShape &getLaunchShape() const { return launchShape; }
+  /// Blocks that a multiprocessor should have registers for at the same time.
+  virtual int64_t minBlocksPerSM() const { return 2; }
+  /// The most registers of a thread; 0: as many as that leaves.
+  virtual int64_t maxRegisters() const { return 0; }
 
 protected:
   using Index = cpu::Index;
@@ -137,7 +137,7 @@ protected:
     bool before;
   };
 
-  TileCount tileCount;
+  LaunchShape launchShape;
   Division division; // of the function that is being emitted; without reductions, it computes all
   DenseMap<Operation *, Nodes> nodes;
   Value nodeMemory, leavesOfNode;

@@ -94,7 +94,7 @@ LogicalResult GenericEmitter::emitNodes() {
 }
 
 LogicalResult GenericEmitter::emitNodesInLanes(Value count, function_ref<LogicalResult(Value)> emitNode) {
-  tileCount.group = kWarpThreads;
+  launchShape.threadsPerElement = kWarpThreads;
   return emitLoop(warp, count, warps, emitNode);
 }
 
@@ -203,7 +203,8 @@ LogicalResult GenericEmitter::emitJoin() {
   placeNodes(nodeMemory, leavesOfNode);
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   Nest nest = nestOver(results.front(), roots);
-  tileCount = {division.joinsByThreads ? "threads" : "warps", 0, static_cast<int64_t>(nest.shape.size())};
+  launchShape = {division.joinsByThreads ? MappingLevel::thread : MappingLevel::warp, 0,
+                 static_cast<int64_t>(nest.shape.size())};
   if (!division.joinsByThreads)
     return emitSummedElements(roots, nest);
   return GenericEmitter::emitNest(

@@ -73,8 +73,8 @@ LogicalResult RowEmitter::emitRoots() {
     chosen = shareFor(std::min(chosen.run, runOfLines()));
     chosen.brings = byBlock = true;
   }
-  tileCount = {byBlock ? "blocks" : "threads", rows.space, axes};
-  tileCount.group = byBlock ? 1 : chosen.threads;
+  launchShape = {byBlock ? MappingLevel::block : MappingLevel::thread, rows.space, axes};
+  launchShape.threadsPerElement = byBlock ? 1 : chosen.threads;
   if (chosen.brings)
     layOutLines();
   if (byBlock)
@@ -110,7 +110,7 @@ void RowEmitter::shareRows(const Share &chosen) {
 LogicalResult RowEmitter::emitShared(ValueRange roots, const Share &chosen) {
   shareRows(chosen);
   Nest space = nestOver(results[rows.space], {});
-  SmallVector<Value> sizes(ArrayRef(space.sizes).take_front(tileCount.axes));
+  SmallVector<Value> sizes(ArrayRef(space.sizes).take_front(launchShape.axes));
   auto emitOne = [&](Value number) {
     row = positionOf(number, sizes);
     if (share.brings)
@@ -145,7 +145,7 @@ LogicalResult RowEmitter::emitRowsOfGroups(Value count, function_ref<LogicalResu
 LogicalResult RowEmitter::emitNodes() {
   Share chosen = chooseShare(kernel.getBody().front().getTerminator()->getOperands());
   chosen = shareFor(chosen.run);
-  tileCount.group = chosen.threads;
+  launchShape.threadsPerElement = chosen.threads;
   auto emitShared = [&](const Share &taken) -> LogicalResult {
     shareRows(taken);
     return RunEmitter::emitNodes();

@@ -22,7 +22,7 @@ public:
   RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows, int64_t sharedBytes)
       : RunEmitter(kernel, function), rows(rows), mostShared(sharedBytes) {}
 
-  int64_t blocksTogether() const override;
+  int64_t minBlocksPerSM() const override;
 
 private:
   /// How threads share a row.

@@ -34,8 +34,8 @@ static int64_t copyBytes(const cpu::Buffer &buffer) {
 }
 
 // As many registers as with two blocks of the usual size.
-int64_t RowEmitter::blocksTogether() const {
-  return std::max<int64_t>(1, 2 * kBlockThreads / tileCount.blockThreads);
+int64_t RowEmitter::minBlocksPerSM() const {
+  return std::max<int64_t>(1, 2 * kBlockThreads / launchShape.threadsPerBlock);
 }
 
 // A tensor whose rows are those that are counted.
@@ -101,11 +101,11 @@ SmallVector<Value> RowEmitter::firstOnWay(linalg::GenericOp sum, function_ref<bo
 void RowEmitter::layOutLines() {
   Value start = sharedMemory(builder, function, /*bytes=*/0, "rows", kAccessBytes);
   for (auto &[tensor, line] : lines) {
-    line.buffer.pointer = bytesBehind(builder, loc, start, indexConstant(tileCount.sharedBytes));
-    tileCount.sharedBytes += llvm::alignTo(lineBytes(line.buffer), kAccessBytes);
+    line.buffer.pointer = bytesBehind(builder, loc, start, indexConstant(launchShape.dynamicSharedBytes));
+    launchShape.dynamicSharedBytes += llvm::alignTo(lineBytes(line.buffer), kAccessBytes);
   }
   int64_t threads = llvm::bit_ceil<uint64_t>(rows.length / kElementsOfThread);
-  tileCount.blockThreads = std::clamp(threads, kFewestThreads, kMostThreads);
+  launchShape.threadsPerBlock = std::clamp(threads, kFewestThreads, kMostThreads);
 }
 
 void RowEmitter::bringRow() {

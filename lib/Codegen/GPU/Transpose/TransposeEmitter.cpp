@@ -51,8 +51,8 @@ int64_t TransposeEmitter::longestPiece(int64_t axis) {
 
 LogicalResult TransposeEmitter::emitRoots() {
   shared = sharedMemory(builder, function, side * kLineBytes, "tile");
-  tileCount = {"blocks", 0, static_cast<int64_t>(results.front().shape.size())};
-  tileCount.run = side * side;
+  launchShape = {MappingLevel::block, 0, static_cast<int64_t>(results.front().shape.size())};
+  launchShape.elements = side * side;
   Spread ofThread(*this);
   return emitWhere(
       allowsRuns(length), [&] { return emitTiles(longestPiece(moved.down), longestPiece(moved.across)); },
