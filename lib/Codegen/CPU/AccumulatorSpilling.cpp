@@ -31,7 +31,7 @@ void AccumulatorSpilling::collectSums(Value tensor, ArrayRef<Position> positions
   if (generic.getNumReductionLoops() > 0) {
     bool isNew = llvm::none_of(
         sums, [&](auto &sum) { return sum.first == tensor && areEqual(sum.second, positions); });
-    if (!emitter.usesLanes(generic) && isNew)
+    if (!emitter.reductions.usesLanes(generic) && isNew)
       sums.emplace_back(tensor, SmallVector<Position>(positions));
     return;
   }
@@ -43,8 +43,8 @@ void AccumulatorSpilling::collectSums(Value tensor, ArrayRef<Position> positions
       continue;
     SmallVector<Position> inner;
     for (const Position &position : positions)
-      inner.push_back(emitter.apply(generic.getMatchingIndexingMap(input),
-                                    emitter.loopsFromOutput(generic, out, position)));
+      inner.push_back(emitter.evaluator.apply(generic.getMatchingIndexingMap(input),
+                                              emitter.evaluator.loopsFromOutput(generic, out, position)));
     collectSums(input->get(), inner, sums);
   }
 }
@@ -72,7 +72,7 @@ LogicalResult AccumulatorSpilling::evaluateSums(ValueRange roots, ArrayRef<Posit
     return success();
   for (auto [number, sum] : llvm::enumerate(ArrayRef(sums).drop_back(!sums.empty()))) {
     auto &[tensor, places] = sum;
-    if (failed(emitter.evaluate(tensor, places)))
+    if (failed(emitter.evaluator.evaluate(tensor, places)))
       return failure();
     spill(tensor, places, number);
   }
@@ -87,12 +87,12 @@ void AccumulatorSpilling::spill(Value tensor, ArrayRef<Position> positions, unsi
   if (!group)
     group = emitter.packing.scratch(element, count);
   for (auto [i, position] : llvm::enumerate(positions)) {
-    Value value = emitter.known(tensor, position);
+    Value value = emitter.evaluator.known(tensor, position);
     if (!value || spilled.count(value) || !isa<VectorType>(value.getType()))
       continue;
     Buffer slots{group, element, {}, {}};
-    Value slot = emitter.pointerAt(slots, indexConstant(i * lanes));
-    LLVM::StoreOp::create(builder, loc, emitter.toMemory(value), slot, 64);
+    Value slot = emitter.memoryAccess.pointerAt(slots, indexConstant(i * lanes));
+    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(value), slot, 64);
     spilled[value] = slot;
   }
 }
@@ -106,5 +106,5 @@ Value AccumulatorSpilling::reload(Value value) {
   auto type = cast<VectorType>(value.getType());
   Type stored = VectorType::get(type.getShape(), memoryType(type.getElementType()));
   Value loaded = LLVM::LoadOp::create(builder, loc, stored, found->second, 64, /*isVolatile=*/true);
-  return emitter.fromMemory(loaded, type.getElementType());
+  return emitter.memoryAccess.fromMemory(loaded, type.getElementType());
 }

@@ -62,7 +62,7 @@ static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
 // How many rows and vectors of a reduction run in one loop.
 void BlockEmitter::chooseBlock(Nest &nest) {
   Type sum = widestSum(nest.roots);
-  int64_t axis = nest.vectorize ? emitter.laneAxisOf(nest) : -1;
+  int64_t axis = nest.vectorize ? emitter.nests.laneAxisOf(nest) : -1;
   if (!sum || axis < 0)
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
@@ -173,7 +173,7 @@ LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer,
   }
   return emitter.byteDots.overRowChunks(nest, outer, first, upper, [&](Value from, Value to) {
     return emitRowTiles(nest, from, to, outer, [&](ArrayRef<Position> rows) {
-      return emitter.emitLaneLoop(nest, columns.first, columns.second, rows, store);
+      return emitter.nests.emitLaneLoop(nest, columns.first, columns.second, rows, store);
     });
   });
 }

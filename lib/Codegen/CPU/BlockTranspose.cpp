@@ -113,7 +113,8 @@ bool BlockTranspose::mayStream(Value root, const BlockAxes &axes) {
 void BlockTranspose::stream(const Buffer &buffer, const Position &position, Value value) {
   int64_t step;
   Value indices;
-  Value pointer = emitter.pointerAt(buffer, emitter.linearIndex(buffer, position, step, indices));
+  Value pointer = emitter.memoryAccess.pointerAt(
+      buffer, emitter.memoryAccess.linearIndex(buffer, position, step, indices));
   LLVM::StoreOp::create(builder, loc, value, pointer, kLineBytes, /*isVolatile=*/false,
                         /*isNonTemporal=*/true);
 }
@@ -223,7 +224,8 @@ LogicalResult BlockTranspose::emitTransposeBlock(Value root, const BlockAxes &ax
     Position from(outer);
     setApart(from, axes.columns, binary<arith::AddIOp>(column, indexConstant(i)), inOperand);
     setTogether(from, axes.rows, {row, 1, nullptr}, indexConstant(0));
-    rows.push_back(emitter.toMemory(emitter.load(source, emitter.apply(map, from))));
+    rows.push_back(
+        emitter.memoryAccess.toMemory(emitter.memoryAccess.load(source, emitter.evaluator.apply(map, from))));
   }
   emitter.registerTranspose.transposeInRegisters(rows);
   for (int64_t i = 0; i < width; ++i) {
@@ -233,7 +235,7 @@ LogicalResult BlockTranspose::emitTransposeBlock(Value root, const BlockAxes &ax
     if (streams)
       stream(destination, to, rows[i]);
     else
-      emitter.store(destination, to, emitter.fromMemory(rows[i], destination.element));
+      emitter.store(destination, to, emitter.memoryAccess.fromMemory(rows[i], destination.element));
   }
   return success();
 }

@@ -49,26 +49,28 @@ Value ByteProducts::loadGroups(const Buffer &buffer, Position position) {
   bool along = lanes > 1 && position.back().step == 1;
   position.back().step = 0;
   int64_t step;
-  Value indices, base = emitter.linearIndex(buffer, position, step, indices);
+  Value indices, base = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
   Type group = builder.getI32Type(), groups = VectorType::get(vectorLanes, group);
   if (lanes == 1 || (!along && !indices && step == 0))
-    return LLVM::LoadOp::create(builder, loc, group, emitter.pointerAt(buffer, base), /*alignment=*/1);
+    return LLVM::LoadOp::create(builder, loc, group, emitter.memoryAccess.pointerAt(buffer, base),
+                                /*alignment=*/1);
   auto zeros = [&](Type type) -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   };
   IntegerAttr unaligned = builder.getI32IntegerAttr(1);
   if (along && !mask)
-    return LLVM::LoadOp::create(builder, loc, groups, emitter.pointerAt(buffer, base), /*alignment=*/1);
+    return LLVM::LoadOp::create(builder, loc, groups, emitter.memoryAccess.pointerAt(buffer, base),
+                                /*alignment=*/1);
   if (along) {
     auto type = lanes == vectorLanes ? groups : VectorType::get(lanes, builder.getI8Type());
-    Value loaded = LLVM::MaskedLoadOp::create(builder, loc, type, emitter.pointerAt(buffer, base), mask,
-                                              zeros(type), unaligned);
+    Value loaded = LLVM::MaskedLoadOp::create(
+        builder, loc, type, emitter.memoryAccess.pointerAt(buffer, base), mask, zeros(type), unaligned);
     return LLVM::BitcastOp::create(builder, loc, groups, loaded);
   }
   if (!indices)
     indices = emitter.laneVector({base, step, nullptr});
-  return LLVM::masked_gather::create(builder, loc, groups, emitter.pointerAt(buffer, indices),
-                                     emitter.fullMask(), zeros(groups), unaligned);
+  return LLVM::masked_gather::create(builder, loc, groups, emitter.memoryAccess.pointerAt(buffer, indices),
+                                     emitter.memoryAccess.fullMask(), zeros(groups), unaligned);
 }
 
 // The group whose number stands at the depth's axis of the position.
@@ -91,7 +93,7 @@ Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t dep
   SmallVector<Value> bytes;
   for (int64_t i = 0; i < (isLast ? rest : kBytesPerLane); ++i) {
     index.base = binary<arith::AddIOp>(first, indexConstant(i));
-    bytes.push_back(emitter.load(buffer, position));
+    bytes.push_back(emitter.memoryAccess.load(buffer, position));
   }
   return joinBytes(bytes);
 }
@@ -210,7 +212,7 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
       // Row `from` lies at the start.
       Value back = binary<arith::MulIOp>(from, indexConstant(-target.shape[1]));
       Buffer shifted(target);
-      shifted.pointer = emitter.pointerAt(target, back);
+      shifted.pointer = emitter.memoryAccess.pointerAt(target, back);
       copyRows(product, shifted, nest, outer, from, to);
       copiedRows[product.rows] = shifted;
     }
@@ -252,8 +254,9 @@ void ByteProducts::copyRows(const ByteProduct &product, const Buffer &target, co
     for (int64_t i = 0; i < lanes; ++i) {
       Position at = {{binary<arith::AddIOp>(row, indexConstant(i)), 0, nullptr}, {first, 0, nullptr}};
       int64_t step;
-      Value indices, index = emitter.linearIndex(target, at, step, indices);
-      LLVM::StoreOp::create(builder, loc, groups[i], emitter.pointerAt(target, index), kBytesPerLane);
+      Value indices, index = emitter.memoryAccess.linearIndex(target, at, step, indices);
+      LLVM::StoreOp::create(builder, loc, groups[i], emitter.memoryAccess.pointerAt(target, index),
+                            kBytesPerLane);
     }
     return success();
   };

@@ -89,9 +89,9 @@ Value ByteProducts::byteGroup(linalg::GenericOp generic, OpOperand *operand, Arr
                              : biasBytes(emitter.packing.loadPacked(it->second, loops));
   const ByteProduct &product = byteProducts.find(generic)->second;
   AffineMap map = generic.getMatchingIndexingMap(operand);
-  Position position = emitter.apply(map, loops);
+  Position position = emitter.evaluator.apply(map, loops);
   Key key{operand, {{position.begin(), position.end()}, {lanes, mask.getAsOpaquePointer()}}};
-  for (auto &cache : llvm::reverse(emitter.caches))
+  for (auto &cache : llvm::reverse(emitter.evaluator.caches))
     if (auto it = cache.find(key); it != cache.end())
       return it->second;
   Value group = emitter.registerTranspose.transposedValue(operand, loops);
@@ -104,7 +104,7 @@ Value ByteProducts::byteGroup(linalg::GenericOp generic, OpOperand *operand, Arr
   }
   if (operand == product.columns)
     group = biasBytes(group);
-  return emitter.caches.back()[key] = group;
+  return emitter.evaluator.caches.back()[key] = group;
 }
 
 FailureOr<SmallVector<Value>> ByteProducts::addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops,
@@ -133,7 +133,8 @@ FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
   SmallVector<Value> sums;
   for (auto [position, identity] : llvm::zip_equal(loops, start)) {
     Key key = rowSumKey(generic, position);
-    auto cache = llvm::find_if(llvm::reverse(emitter.caches), [&](auto &each) { return each.count(key); });
+    auto cache =
+        llvm::find_if(llvm::reverse(emitter.evaluator.caches), [&](auto &each) { return each.count(key); });
     Value bias = cache->find(key)->second;
     sums.push_back(binary<arith::SubIOp>(identity, lanes > 1 ? emitter.splat(bias, lanes) : bias));
   }
@@ -143,11 +144,11 @@ FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
   bool transposes = !emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
   FailureOr<SmallVector<Value>> result =
       transposes ? emitter.registerTranspose.transposedChain(generic, loops, sums, zero, whole)
-                 : emitter.plainChain(generic, loops, sums, zero, whole);
+                 : emitter.reductions.plainChain(generic, loops, sums, zero, whole);
   if (failed(result) || depth % kBytesPerLane == 0)
     return result;
   for (auto [i, position] : llvm::enumerate(loops))
-    if (failed(emitter.chainStep(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
+    if (failed(emitter.reductions.chainStep(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
       return failure();
   return result;
 }
@@ -157,7 +158,7 @@ Key ByteProducts::rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops) {
   const ByteProduct &product = byteProducts.find(generic)->second;
   SmallVector<Index> inner(loops);
   inner[product.depthLoop] = Index::varying();
-  Position row = emitter.apply(generic.getMatchingIndexingMap(product.rows), inner);
+  Position row = emitter.evaluator.apply(generic.getMatchingIndexingMap(product.rows), inner);
   return {product.rows, {{row.begin(), row.end()}, {1, nullptr}}};
 }
 
@@ -170,10 +171,10 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
   SmallVector<std::pair<Key, Position>> rows;
   for (const SmallVector<Index> &position : loops) {
     Key key = rowSumKey(generic, position);
-    if (llvm::any_of(emitter.caches, [&](auto &cache) { return cache.count(key); }) ||
+    if (llvm::any_of(emitter.evaluator.caches, [&](auto &cache) { return cache.count(key); }) ||
         llvm::any_of(rows, [&](auto &row) { return !(row.first < key) && !(key < row.first); }))
       continue;
-    Position row = emitter.apply(generic.getMatchingIndexingMap(product.rows), position);
+    Position row = emitter.evaluator.apply(generic.getMatchingIndexingMap(product.rows), position);
     rows.push_back({key, isCopied ? Position{row.back(), {}} : row});
   }
   if (rows.empty())
@@ -208,7 +209,7 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(7));
   for (auto [row, sum] : llvm::zip_equal(rows, sums)) {
     Value total = vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD, sum);
-    emitter.caches.back()[row.first] = arith::ShLIOp::create(builder, loc, total, bits);
+    emitter.evaluator.caches.back()[row.first] = arith::ShLIOp::create(builder, loc, total, bits);
   }
 }
 

@@ -33,7 +33,7 @@ Value DotProducts::joinPair(Value low, Value high) {
     Type wide = builder.getI32Type();
     if (auto type = dyn_cast<VectorType>(half.getType()))
       wide = VectorType::get(type.getShape(), wide);
-    return arith::ExtUIOp::create(builder, loc, wide, emitter.toMemory(half)).getResult();
+    return arith::ExtUIOp::create(builder, loc, wide, emitter.memoryAccess.toMemory(half)).getResult();
   };
   Value upper = widen(high);
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(16));
@@ -54,13 +54,13 @@ FailureOr<Value> DotProducts::pairOf(OpOperand *input, ArrayRef<Index> loops, un
   auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
   if (auto it = buffers.find(input->get());
       it != buffers.end() && map.isProjectedPermutation() && last && last.getPosition() == reducedLoop)
-    return emitter.load(inPairs(it->second), emitter.apply(map, loops));
+    return emitter.memoryAccess.load(inPairs(it->second), emitter.evaluator.apply(map, loops));
   SmallVector<Index> at(loops);
   Value first = binary<arith::MulIOp>(loops[reducedLoop].base, indexConstant(2));
   Value halves[2];
   for (int64_t i : {0, 1}) {
     at[reducedLoop].base = binary<arith::AddIOp>(first, indexConstant(i));
-    FailureOr<Value> half = emitter.evaluateOne(input->get(), emitter.apply(map, at));
+    FailureOr<Value> half = emitter.evaluator.evaluateOne(input->get(), emitter.evaluator.apply(map, at));
     if (failed(half))
       return failure();
     halves[i] = *half;

@@ -41,7 +41,7 @@ static bool isBroadcastElementwise(linalg::GenericOp generic) {
 // Whether a loop over all elements of the nest fills more lanes than one along its last axis, and the
 // operands of the value can be found from the number of an element.
 bool FlatBroadcast::isFlatBroadcast(Value root, const Nest &nest) {
-  int64_t axis = emitter.laneAxisOf(nest);
+  int64_t axis = emitter.nests.laneAxisOf(nest);
   if (axis < 0 || ShapedType::isDynamic(nest.shape[axis]) || nest.shape[axis] > vectorLanes / 2)
     return false;
   return emitter.isFlat(root, isBroadcastElementwise);
@@ -129,5 +129,5 @@ Position FlatBroadcast::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
 Position KernelEmitter::positionOf(OpOperand *input, ArrayRef<Index> loops) {
   if (flat)
     return flatBroadcast.flatPosition(input, loops);
-  return apply(cast<linalg::GenericOp>(input->getOwner()).getMatchingIndexingMap(input), loops);
+  return evaluator.apply(cast<linalg::GenericOp>(input->getOwner()).getMatchingIndexingMap(input), loops);
 }

@@ -74,10 +74,11 @@ LogicalResult InsertEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
   if (int64_t first = firstContiguousAxis(insert, range); first + 1 < insert.getSourceType().getRank())
     return emitContiguousInsert(insert, first, destination, range);
   Nest nest = nestOfSource(insert, range);
-  nest.vectorize = !emitter.sumsLanesAlong(nest.roots, nest, emitter.laneAxisOf(nest), /*ofShortRows=*/false);
+  nest.vectorize = !emitter.hoisting.sumsLanesAlong(nest.roots, nest, emitter.nests.laneAxisOf(nest),
+                                                    /*ofShortRows=*/false);
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     KernelEmitter::Scope scope(emitter);
-    auto values = emitter.evaluate(insert.getSource(), positions);
+    auto values = emitter.evaluator.evaluate(insert.getSource(), positions);
     if (failed(values))
       return failure();
     for (auto [position, value] : llvm::zip_equal(positions, *values)) {
@@ -161,7 +162,7 @@ LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
       sources.push_back(linear(outer, sizes, indexConstant(0), position.back()));
       targets.push_back(linear(*target, destination.sizes, start, position.back()));
     }
-    auto values = emitter.evaluate(insert.getSource(), sources);
+    auto values = emitter.evaluator.evaluate(insert.getSource(), sources);
     if (failed(values))
       return failure();
     for (auto [target, value] : llvm::zip_equal(targets, *values))
@@ -240,7 +241,7 @@ FailureOr<Value> InsertEmitter::valueOfColumn(tensor::InsertSliceOp insert, cons
       distance / stride < insert.getSourceType().getShape().back()) {
     Position inside(position);
     inside.back() = {indexConstant(distance / stride), 0, nullptr};
-    return emitter.evaluateOne(insert.getSource(), inside);
+    return emitter.evaluator.evaluateOne(insert.getSource(), inside);
   }
   Value below = insert.getDest();
   if (auto inner = below.getDefiningOp<tensor::InsertSliceOp>())
@@ -248,5 +249,5 @@ FailureOr<Value> InsertEmitter::valueOfColumn(tensor::InsertSliceOp insert, cons
   if (below.getDefiningOp<tensor::EmptyOp>()) // which the program does not read
     return Value(
         arith::ConstantOp::create(builder, loc, builder.getZeroAttr(insert.getDestType().getElementType())));
-  return emitter.evaluateOne(below, target);
+  return emitter.evaluator.evaluateOne(below, target);
 }

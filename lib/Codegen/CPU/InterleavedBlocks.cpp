@@ -19,8 +19,9 @@ static constexpr int64_t kChains = 8;
 // than it waits. `loops` has one entry for each result of the tile. Contractions, which have two operands,
 // fill the registers of processors with AVX2.
 int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
-  bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 && emitter.isDivisible(generic) &&
-                    generic.getNumReductionLoops() == 1 && !KernelEmitter::isExpensive(generic) &&
+  bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 &&
+                    emitter.reductions.isDivisible(generic) && generic.getNumReductionLoops() == 1 &&
+                    !KernelEmitter::isExpensive(generic) &&
                     !dependsOn(generic.getDpsInputs().front(), KernelEmitter::isExpensive) &&
                     !emitter.packing.packedOperands.count(generic.getDpsInputOperand(0)) &&
                     emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
@@ -37,7 +38,7 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedChains(linalg::Gener
                                                                    ArrayRef<SmallVector<Index>> loops,
                                                                    ArrayRef<Value> start, Value lower,
                                                                    int64_t blocks) {
-  if (failed(emitter.hoistReduced(generic, loops)))
+  if (failed(emitter.hoisting.hoistReduced(generic, loops)))
     return failure();
   int64_t length = kernel.getOrderAttr().getLength();
   SmallVector<Value> state;
@@ -52,8 +53,8 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedChains(linalg::Gener
   for (int64_t block = 0; block < blocks; ++block) {
     Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(block * length));
     for (auto [i, position] : llvm::enumerate(loops))
-      if (failed(emitter.chainStep(generic, position, k,
-                                   MutableArrayRef(next).slice(block * start.size() + i, 1))))
+      if (failed(emitter.reductions.chainStep(generic, position, k,
+                                              MutableArrayRef(next).slice(block * start.size() + i, 1))))
         return failure();
   }
   scf::YieldOp::create(builder, loc, next);
@@ -67,7 +68,7 @@ SmallVector<Value> InterleavedBlocks::joinBlocks(Operation *join, SmallVector<Va
     SmallVector<Value> joined;
     for (size_t left = 0; left < values.size(); left += 2 * results)
       for (size_t i = left; i < left + results; ++i)
-        joined.push_back(emitter.joinValues(join, values[i], values[i + results]));
+        joined.push_back(emitter.reductions.joinValues(join, values[i], values[i + results]));
     values = std::move(joined);
   }
   return values;
@@ -96,9 +97,9 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedGroup(linalg::Generi
   }
   builder.setInsertionPointToStart(branch.elseBlock());
   KernelEmitter::Scope scope(emitter);
-  auto values = emitter.pairwiseTree(size, length, identities, join, [&](Value from, Value to) {
-    return emitter.chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
-                         binary<arith::AddIOp>(lower, to));
+  auto values = emitter.reductions.pairwiseTree(size, length, identities, join, [&](Value from, Value to) {
+    return emitter.reductions.chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
+                                    binary<arith::AddIOp>(lower, to));
   });
   if (failed(values))
     return failure();

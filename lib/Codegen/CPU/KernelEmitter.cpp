@@ -16,7 +16,7 @@ KernelEmitter::KernelEmitter(KernelOp kernel, FunctionOpInterface function, int6
 
 LogicalResult KernelEmitter::emit() {
   builder.setInsertionPointToStart(&function.getFunctionBody().front());
-  caches.emplace_back();
+  evaluator.caches.emplace_back();
   return failure(failed(bindArguments()) || failed(bindScalars()) || failed(emitRoots()));
 }
 
@@ -74,7 +74,7 @@ void KernelEmitter::bindRange(ValueRange arguments) {
 
 LogicalResult KernelEmitter::bindSizes() {
   builder.setInsertionPointToStart(&function.getFunctionBody().front());
-  caches.emplace_back();
+  evaluator.caches.emplace_back();
   return failure(failed(bindArguments()) || failed(bindScalars()));
 }
 
@@ -113,7 +113,7 @@ LogicalResult KernelEmitter::bindScalars() {
     }
     if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
       IRMapping none;
-      FailureOr<Value> value = extract(read, none, {});
+      FailureOr<Value> value = evaluator.extract(read, none, {});
       if (failed(value))
         return failure();
       scalars.map(read.getResult(), *value);
@@ -230,7 +230,7 @@ LogicalResult KernelEmitter::storeRoots(ValueRange roots, ArrayRef<Buffer> desti
     return failure();
   bool wait = mayOverwriteArguments(kernel);
   for (auto [root, destination] : llvm::zip_equal(roots, destinations)) {
-    auto computed = evaluate(root, positions);
+    auto computed = evaluator.evaluate(root, positions);
     if (failed(computed))
       return failure();
     waiting.push_back({destination, *computed});
@@ -317,13 +317,13 @@ LogicalResult KernelEmitter::emitRoots() {
     distribution.declareUnits({{*space, nest.unitLoops}});
     distribution.flatten(nest);
   } else {
-    bool lanesAreSummed = sumsLanesAlong(roots, nest, laneAxisOf(nest));
+    bool lanesAreSummed = hoisting.sumsLanesAlong(roots, nest, nests.laneAxisOf(nest));
     bool hasRows = llvm::any_of(roots, [&](Value root) {
-      return dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
+      return dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
     });
-    if (!oneShape || (hasRows && laneAxisOf(nest) >= 0 && !lanesAreSummed))
+    if (!oneShape || (hasRows && nests.laneAxisOf(nest) >= 0 && !lanesAreSummed))
       return rowEmitter.emitRows(roots, *space);
-    nest.vectorize = !sumsLanesAlong(roots, nest, laneAxisOf(nest), /*ofShortRows=*/false);
+    nest.vectorize = !hoisting.sumsLanesAlong(roots, nest, nests.laneAxisOf(nest), /*ofShortRows=*/false);
     if (!lanesAreSummed && work != Work::merge)
       blockEmitter.chooseBlock(nest);
     shortRows.chooseShortRows(nest);

@@ -14,12 +14,17 @@
 #include "ByteProducts.h"
 #include "DotProducts.h"
 #include "FlatBroadcast.h"
+#include "Hoisting.h"
 #include "InsertEmitter.h"
 #include "InterleavedBlocks.h"
+#include "LaneReductions.h"
+#include "LoopNests.h"
+#include "MemoryAccess.h"
 #include "MinMaxReduction.h"
 #include "OperandPacking.h"
 #include "PartialReductions.h"
 #include "Prefetcher.h"
+#include "ReductionEmitter.h"
 #include "RegisterTranspose.h"
 #include "RowCache.h"
 #include "RowEmitter.h"
@@ -28,6 +33,7 @@
 #include "SeparateNests.h"
 #include "ShortRows.h"
 #include "StreamedReductions.h"
+#include "ValueEvaluator.h"
 #include "WorkDistribution.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
@@ -95,12 +101,7 @@ protected:
 
   Nest nestOver(const Buffer &buffer, ValueRange roots);
   RowRoots splitByRow(ValueRange roots, ArrayRef<int64_t> space);
-  int64_t laneAxisOf(const Nest &nest);
-  virtual LogicalResult emitNest(const Nest &nest, Store store);
-  LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
-                          SmallVectorImpl<Position> &positions, UnitRange units, Store store);
-  LogicalResult emitLaneLoop(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
-                             Store store);
+  virtual LogicalResult emitNest(const Nest &nest, Store store) { return nests.emitNest(nest, store); }
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
   LogicalResult storeRoots(ValueRange roots, ArrayRef<Buffer> buffers, ArrayRef<Position> positions);
   virtual void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);
@@ -110,98 +111,44 @@ protected:
   static bool isExpensive(linalg::GenericOp generic);
 
   // --- Hoist.cpp: what loops that are still to be made will need in every iteration
-  LogicalResult hoist(Value tensor, const Position &position, Visited &visited);
-  SmallVector<std::pair<Value, Position>> inputsAt(Value tensor, const Position &position);
-  bool sumsLanesAt(Value tensor, const Position &position, Visited &visited, bool ofShortRows = true);
-  bool sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows = true);
-  LogicalResult hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
-  LogicalResult hoistAlong(const Nest &nest, ArrayRef<Position> positions);
 
   // --- Evaluate.cpp: values at positions
-  FailureOr<SmallVector<Value>> evaluate(Value tensor, ArrayRef<Position> positions);
-  FailureOr<Value> evaluateOne(Value tensor, const Position &position);
-  Value known(Value tensor, const Position &position);
-  LogicalResult evaluateMissing(Value tensor, ArrayRef<Position> missing);
-  LogicalResult evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions);
-  Key keyOf(Value tensor, const Position &position);
-  /// From here on, in this block, the tensor has the value at the position.
-  void remember(Value tensor, const Position &position, Value value);
-  virtual FailureOr<Value> compute(Value tensor, const Position &position);
-  FailureOr<SmallVector<Value>> applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                          ValueRange accumulators);
-  FailureOr<Value> cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops);
-  FailureOr<Value> cloneArithmetic(Operation *op, IRMapping &values);
-  FailureOr<Value> extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops);
-  Value lookup(Value value, IRMapping &values);
-  Position apply(AffineMap map, ArrayRef<Index> loops);
+  virtual FailureOr<Value> compute(Value tensor, const Position &position) {
+    return evaluator.compute(tensor, position);
+  }
   /// Where the body at these loops reads the operand.
   Position positionOf(OpOperand *input, ArrayRef<Index> loops);
-  Index applyExpr(AffineExpr expr, ArrayRef<Index> loops);
-  SmallVector<Index> loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position);
-  Position insideSlice(tensor::ExtractSliceOp slice, const Position &position);
 
   // --- Strided.cpp: elements in reverse order or at small distances
-  std::optional<Index> affineIndex(Value value, ArrayRef<Index> loops);
-  Value loadReversed(const Buffer &buffer, Value base);
-  Value loadStrided(const Buffer &buffer, Value base, int64_t step);
 
   // --- Reduce.cpp: reductions in the written order
-  FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result,
-                                       ArrayRef<Position> positions);
-  /// All accumulators of each position of that result in turn.
-  FailureOr<SmallVector<Value>> reduceAll(linalg::GenericOp generic, unsigned result,
-                                          ArrayRef<Position> positions);
   /// Several accumulators: one chain over everything.
   virtual FailureOr<SmallVector<Value>> wholeChain(linalg::GenericOp generic,
                                                    ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
                                                    ArrayRef<Position> positions);
-  FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                             ArrayRef<Value> identities, ArrayRef<Position> positions);
   virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
-                                       const Position &position);
-  FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                      ArrayRef<Value> start, Value lower, Value upper);
-  FailureOr<SmallVector<Value>> plainChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                           ArrayRef<Value> start, Value lower, Value upper);
-  LogicalResult chainStep(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
-                          MutableArrayRef<Value> sums);
-  FailureOr<Value> laneSums(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum, Value lower,
-                            Value upper);
+                                       const Position &position) {
+    return laneReductions.reduceLanes(generic, loops, identity, position);
+  }
   virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
-                                     Value lower, Value upper, int64_t lanes);
-  Value withoutAbsentLanes(Value sum, Value size);
-  bool isDivisible(linalg::GenericOp generic);
-  Value reducedTotal(linalg::GenericOp generic);
+                                     Value lower, Value upper, int64_t lanes) {
+    return laneReductions.laneChunk(generic, loops, identity, lower, upper, lanes);
+  }
   virtual FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
                                                     ArrayRef<Position> positions, BlockCode block,
                                                     int64_t blocksTogether);
 
   // PairwiseTree.cpp
-  class WaitingResults;
-  FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
-                                             Operation *join, BlockCode block);
   /// Of those whose length only the run knows: what waits for its neighbour has a place for each doubling.
   virtual int64_t longestReduction() const { return std::numeric_limits<int64_t>::max(); }
-  void setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);
-  Value joinValues(Operation *join, Value lhs, Value rhs);
-  Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t most);
-  Value joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join);
-
-  bool usesLanes(linalg::GenericOp generic);
-  Value loopSize(linalg::GenericOp generic, unsigned dim);
 
   // --- Memory.cpp: loads and stores
-  Value load(const Buffer &buffer, const Position &position);
-  virtual void store(const Buffer &buffer, const Position &position, Value value);
-  Value linearIndex(const Buffer &buffer, const Position &position, int64_t &step, Value &vector);
-  Value pointerAt(const Buffer &buffer, Value index);
+  virtual void store(const Buffer &buffer, const Position &position, Value value) {
+    memoryAccess.store(buffer, position, value);
+  }
   Value laneNumbers();
   Value laneVector(const Index &index);
   Value splat(Value scalar, int64_t lanes);
-  Value movable(Value value);
-  Value fullMask();
-  Value fromMemory(Value value, Type element);
-  Value toMemory(Value value);
 
   Value indexConstant(int64_t value);
   template <class Op> Value binary(Value lhs, Value rhs) { return builder.createOrFold<Op>(loc, lhs, rhs); }
@@ -209,8 +156,8 @@ protected:
   /// Values computed at a position, valid in the blocks that the current one is nested in.
   class Scope {
   public:
-    explicit Scope(KernelEmitter &emitter) : emitter(emitter) { emitter.caches.emplace_back(); }
-    ~Scope() { emitter.caches.pop_back(); }
+    explicit Scope(KernelEmitter &emitter) : emitter(emitter) { emitter.evaluator.caches.emplace_back(); }
+    ~Scope() { emitter.evaluator.caches.pop_back(); }
 
   private:
     KernelEmitter &emitter;
@@ -266,7 +213,6 @@ protected:
   llvm::SmallPtrSet<Operation *, 2> recorded; // contractions whose use of permissions has been reported
   std::map<int64_t, Value> constants;         // index constants, in the entry block
   DenseMap<int64_t, Value> laneCounts;        // 0, 1, 2, … by number of lanes, in the entry block
-  SmallVector<std::map<Key, Value>> caches;
 
   // Components, which only the CPU uses. What they need of the emitter is not for its users, hence friends.
   friend class AccumulatorSpilling;
@@ -275,13 +221,18 @@ protected:
   friend class ByteProducts;
   friend class DotProducts;
   friend class FlatBroadcast;
+  friend class Hoisting;
   friend class InsertEmitter;
   friend class InterleavedBlocks;
   friend class KernelComponent;
+  friend class LaneReductions;
+  friend class LoopNests;
+  friend class MemoryAccess;
   friend class MinMaxReduction;
   friend class OperandPacking;
   friend class PartialReductions;
   friend class Prefetcher;
+  friend class ReductionEmitter;
   friend class RegisterTranspose;
   friend class RowCache;
   friend class RowEmitter;
@@ -290,7 +241,14 @@ protected:
   friend class SeparateNests;
   friend class ShortRows;
   friend class StreamedReductions;
+  friend class ValueEvaluator;
   friend class WorkDistribution;
+  ValueEvaluator evaluator{*this};
+  Hoisting hoisting{*this};
+  MemoryAccess memoryAccess{*this};
+  ReductionEmitter reductions{*this};
+  LaneReductions laneReductions{*this};
+  LoopNests nests{*this};
   AccumulatorSpilling spilling{*this};
   BlockEmitter blockEmitter{*this};
   BlockTranspose blockTranspose{*this};

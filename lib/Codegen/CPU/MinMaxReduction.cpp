@@ -74,9 +74,9 @@ FailureOr<Value> MinMaxReduction::extremeOfLanes(linalg::GenericOp generic, Arra
     builder.setInsertionPointToStart(loop.getBody());
     KernelEmitter::Scope scope(emitter);
     SmallVector<Index> inner(loops);
-    emitter.setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
-    FailureOr<Value> read =
-        emitter.evaluateOne(input->get(), emitter.apply(generic.getMatchingIndexingMap(input), inner));
+    emitter.reductions.setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
+    FailureOr<Value> read = emitter.evaluator.evaluateOne(
+        input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), inner));
     if (failed(read))
       return failure();
     Value value = emitter.splat(*read, lanes), best = loop.getRegionIterArg(0);
@@ -90,7 +90,7 @@ FailureOr<Value> MinMaxReduction::extremeOfLanes(linalg::GenericOp generic, Arra
       scf::IfOp::create(builder, loc, getElementTypeOrSelf(best), doubtful, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, emitter.joinAllLanes(best, better));
+  scf::YieldOp::create(builder, loc, emitter.laneReductions.joinAllLanes(best, better));
   builder.setInsertionPointToStart(branch.thenBlock());
   KernelEmitter::Scope scope(emitter);
   FailureOr<Value> exact = exactly();

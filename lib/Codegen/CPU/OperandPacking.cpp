@@ -118,7 +118,7 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
     }
     return false;
   };
-  if (nest.vectorize && emitter.laneAxisOf(nest) == int64_t(columnLoop))
+  if (nest.vectorize && emitter.nests.laneAxisOf(nest) == int64_t(columnLoop))
     for (Value root : nest.roots)
       dependsOn(root, consider);
   return chosen;
@@ -155,7 +155,7 @@ Value OperandPacking::pointerToPacked(const PackedOperand &packed, Value depth, 
   Buffer target;
   target.pointer = packed.pointer;
   target.element = packed.memory;
-  return emitter.pointerAt(target, packedIndex(packed, depth, column));
+  return emitter.memoryAccess.pointerAt(target, packedIndex(packed, depth, column));
 }
 
 Value OperandPacking::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
@@ -163,8 +163,9 @@ Value OperandPacking::loadPacked(const PackedOperand &packed, ArrayRef<Index> lo
   // Lanes behind the last column read what was packed for them.
   Value value = LLVM::LoadOp::create(builder, loc, type, packedPointer(packed, loops),
                                      packed.memory.getIntOrFloatBitWidth() / 8);
-  return packed.group > 1 ? value
-                          : emitter.fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
+  return packed.group > 1
+             ? value
+             : emitter.memoryAccess.fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
 }
 
 // The rows of a tile share the value, which is stored once, or not at all when no other tile reads it.
@@ -183,8 +184,10 @@ void OperandPacking::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Va
   depth.base = binary<arith::AddIOp>(depth.base, indexConstant(ahead));
   int64_t step;
   Value indices;
-  Value index = emitter.linearIndex(buffer, emitter.apply(packed.map, later), step, indices);
-  LLVM::Prefetch::create(builder, loc, emitter.pointerAt(buffer, index), /*rw=*/0, /*hint=*/3, /*cache=*/1);
+  Value index =
+      emitter.memoryAccess.linearIndex(buffer, emitter.evaluator.apply(packed.map, later), step, indices);
+  LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, index), /*rw=*/0, /*hint=*/3,
+                         /*cache=*/1);
 }
 
 bool OperandPacking::canFetchAhead(const PackedOperand &packed) {
@@ -220,7 +223,7 @@ FailureOr<Value> OperandPacking::emitFillingTile(const Nest &nest, Value lower, 
     Nest less = nest;
     less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
     auto inRows = [&](ArrayRef<Position> rows) {
-      return emitter.emitLaneLoop(less, start, end, rows, store);
+      return emitter.nests.emitLaneLoop(less, start, end, rows, store);
     };
     if (failed(emitter.blockEmitter.emitRowTiles(less, lower, upper, outer, inRows)))
       return failure();
@@ -234,7 +237,7 @@ FailureOr<Value> OperandPacking::emitFillingTile(const Nest &nest, Value lower, 
   for (int64_t i = 0; i < nest.rows; ++i)
     tile.push_back(emitter.blockEmitter.rowPosition(nest, outer, lower, i, /*aligned=*/1));
   KernelEmitter::Scope scope(emitter);
-  if (failed(emitter.emitLaneLoop(nest, start, end, tile, store)))
+  if (failed(emitter.nests.emitLaneLoop(nest, start, end, tile, store)))
     return failure();
   for (PackedOperand &operand : packed)
     packedOperands[operand.operand].filling = operand.once;
@@ -341,14 +344,15 @@ void OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buf
   int64_t columns = buffer.shape[packed.columnAxis];
   mask = columns % lanes == 0 ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
   auto row = [&](Value at) {
-    return emitter.load(buffer, operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
+    return emitter.memoryAccess.load(buffer,
+                                     operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
   };
   Value value;
   if (packed.group == 2) {
     Value first = binary<arith::MulIOp>(depth, indexConstant(2));
     value = emitter.dots.joinPair(row(first), row(binary<arith::AddIOp>(first, indexConstant(1))));
   } else {
-    value = emitter.toMemory(row(depth));
+    value = emitter.memoryAccess.toMemory(row(depth));
   }
   mask = nullptr;
   storePacked(builder, loc, pointerToPacked(packed, depth, column), value, packed.memory);
@@ -369,8 +373,8 @@ void OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer, 
     Value at = binary<arith::AddIOp>(column, indexConstant(i));
     if (!wholeColumns)
       at = binary<arith::MinUIOp>(at, last);
-    rows.push_back(emitter.toMemory(
-        emitter.load(buffer, operandPosition(packed, outer, {depth, 1, nullptr}, {at, 0, nullptr}))));
+    rows.push_back(emitter.memoryAccess.toMemory(emitter.memoryAccess.load(
+        buffer, operandPosition(packed, outer, {depth, 1, nullptr}, {at, 0, nullptr}))));
   }
   mask = nullptr;
   emitter.registerTranspose.transposeInRegisters(rows);

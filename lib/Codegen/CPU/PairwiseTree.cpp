@@ -11,7 +11,7 @@ using namespace mlir::ad::cpu;
 
 // Stacks of results that wait for their neighbour, one for each accumulator. The state of a loop that joins
 // is (counter, level, values…).
-class KernelEmitter::WaitingResults {
+class ReductionEmitter::WaitingResults {
 public:
   /// For at most 2 to the power of `levels` - 1 blocks.
   WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities, Operation *join, int64_t levels);
@@ -34,8 +34,8 @@ private:
   SmallVector<Type> types;
 };
 
-KernelEmitter::WaitingResults::WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities,
-                                              Operation *join, int64_t count)
+ReductionEmitter::WaitingResults::WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities,
+                                                 Operation *join, int64_t count)
     : emitter(emitter), builder(emitter.builder), loc(emitter.loc), join(join) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&emitter.function.getFunctionBody().front());
@@ -47,35 +47,35 @@ KernelEmitter::WaitingResults::WaitingResults(KernelEmitter &emitter, ArrayRef<V
   }
 }
 
-Value KernelEmitter::WaitingResults::slot(size_t accumulator, Value level) {
+Value ReductionEmitter::WaitingResults::slot(size_t accumulator, Value level) {
   Value index = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), level);
   Value stack = stacks[accumulator];
   return LLVM::GEPOp::create(builder, loc, stack.getType(), types[accumulator], stack, ValueRange{index});
 }
 
 // Of every slot: slots follow each other at the size of the type.
-int64_t KernelEmitter::WaitingResults::alignmentOf(Type type) {
+int64_t ReductionEmitter::WaitingResults::alignmentOf(Type type) {
   int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (auto vectorType = dyn_cast<VectorType>(type))
     bits *= vectorType.getNumElements();
   return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(bits / 8), 1, 64);
 }
 
-void KernelEmitter::WaitingResults::push(Value level, ValueRange values) {
+void ReductionEmitter::WaitingResults::push(Value level, ValueRange values) {
   for (auto [i, value] : llvm::enumerate(values))
     LLVM::StoreOp::create(builder, loc, value, slot(i, level), alignmentOf(types[i]));
 }
 
-SmallVector<Value> KernelEmitter::WaitingResults::at(Value level) {
+SmallVector<Value> ReductionEmitter::WaitingResults::at(Value level) {
   SmallVector<Value> values;
   for (auto [i, type] : llvm::enumerate(types))
     values.push_back(LLVM::LoadOp::create(builder, loc, type, slot(i, level), alignmentOf(type)));
   return values;
 }
 
-SmallVector<Value> KernelEmitter::WaitingResults::joinWhile(ValueRange state,
-                                                            function_ref<Value(ValueRange)> condition,
-                                                            function_ref<Value(Value)> nextCounter) {
+SmallVector<Value> ReductionEmitter::WaitingResults::joinWhile(ValueRange state,
+                                                               function_ref<Value(ValueRange)> condition,
+                                                               function_ref<Value(Value)> nextCounter) {
   auto loop = scf::WhileOp::create(
       builder, loc, state.getTypes(), state,
       [&](OpBuilder &, Location, ValueRange current) {
@@ -85,7 +85,7 @@ SmallVector<Value> KernelEmitter::WaitingResults::joinWhile(ValueRange state,
         Value below = arith::SubIOp::create(builder, loc, current[1], emitter.indexConstant(1));
         SmallVector<Value> next = {nextCounter(current[0]), below};
         for (auto [left, right] : llvm::zip_equal(at(below), current.drop_front(2)))
-          next.push_back(emitter.joinValues(join, left, right));
+          next.push_back(emitter.reductions.joinValues(join, left, right));
         scf::YieldOp::create(builder, loc, next);
       });
   return SmallVector<Value>(loop.getResults());
@@ -93,23 +93,23 @@ SmallVector<Value> KernelEmitter::WaitingResults::joinWhile(ValueRange state,
 
 // Blocks of `length` joined like a binary counter: after block b, as many joins as b has trailing ones. That
 // is the balanced pairwise tree whose absent nodes are skipped.
-FailureOr<SmallVector<Value>> KernelEmitter::pairwiseTree(Value total, int64_t length,
-                                                          ArrayRef<Value> identities, Operation *join,
-                                                          BlockCode block) {
+FailureOr<SmallVector<Value>> ReductionEmitter::pairwiseTree(Value total, int64_t length,
+                                                             ArrayRef<Value> identities, Operation *join,
+                                                             BlockCode block) {
   Value zero = indexConstant(0), one = indexConstant(1);
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(total));
   if (known && *known == 0)
     return SmallVector<Value>(identities);
   if (known && *known <= length)
     return block(zero, total);
-  uint64_t blocks = llvm::divideCeil(known.value_or(longestReduction()), length);
-  WaitingResults waiting(*this, identities, join, 1 + llvm::Log2_64_Ceil(blocks));
+  uint64_t blocks = llvm::divideCeil(known.value_or(emitter.longestReduction()), length);
+  WaitingResults waiting(emitter, identities, join, 1 + llvm::Log2_64_Ceil(blocks));
   waiting.push(zero, identities);
   auto loop = scf::ForOp::create(builder, loc, zero, total, indexConstant(length), ValueRange{zero, zero});
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    Scope scope(*this);
+    KernelEmitter::Scope scope(emitter);
     Value lower = loop.getInductionVar(), number = loop.getRegionIterArg(0);
     Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, indexConstant(length)), total);
     auto values = block(lower, upper);

@@ -34,9 +34,10 @@ static int64_t knownElements(ArrayRef<int64_t> shape) {
 }
 
 // Whether the tree of the order sums the operation: into few elements, out of what is not summed before.
-bool KernelEmitter::isDivisible(linalg::GenericOp generic) {
+bool ReductionEmitter::isDivisible(linalg::GenericOp generic) {
   OrderAttr order = kernel.getOrderAttr();
-  return order && generic.getNumResults() == 1 && combiningOp(generic) && dots.groupSize(generic) == 1 &&
+  return order && generic.getNumResults() == 1 && combiningOp(generic) &&
+         emitter.dots.groupSize(generic) == 1 &&
          llvm::none_of(generic.getDpsInputs(), [](Value input) { return dependsOn(input, reduces); });
 }
 
@@ -51,7 +52,7 @@ int64_t PartialReductions::blocksOfPartial(linalg::GenericOp generic) {
 }
 
 int64_t PartialReductions::tilesOfResult(const Nest &nest) {
-  int64_t tiles = 1, laneAxis = emitter.laneAxisOf(nest);
+  int64_t tiles = 1, laneAxis = emitter.nests.laneAxisOf(nest);
   for (auto [axis, size] : llvm::enumerate(nest.shape))
     if (int64_t(axis) != laneAxis && !llvm::is_contained(nest.rowAxes, int64_t(axis)))
       tiles *= size;
@@ -65,7 +66,7 @@ bool PartialReductions::isReadInPlace(OpOperand &operand, const Nest &nest) {
   auto generic = cast<linalg::GenericOp>(operand.getOwner());
   bool oneTile = nest.rowCount() <= nest.rows;
   return generic.getMatchingIndexingMap(&operand).isProjectedPermutation() &&
-         (oneTile || !emitter.registerTranspose.isContiguousAlongK(&operand, emitter.laneAxisOf(nest)));
+         (oneTile || !emitter.registerTranspose.isContiguousAlongK(&operand, emitter.nests.laneAxisOf(nest)));
 }
 
 // Whether to divide the depth of a contraction: there are too few tiles for threads, or more than one that
@@ -92,7 +93,7 @@ bool PartialReductions::isDeep(const Nest &nest) {
 int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> sums) {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   Nest nest = emitter.nestOver(results[*emitter.rowSpaceOf(roots)], roots);
-  if (!emitter.sumsLanesAlong(roots, nest, emitter.laneAxisOf(nest)))
+  if (!emitter.hoisting.sumsLanesAlong(roots, nest, emitter.nests.laneAxisOf(nest)))
     emitter.blockEmitter.chooseBlock(nest);
   bool rereads = nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(sums, [](linalg::GenericOp generic) {
                    return llvm::any_of(generic.getDpsInputs(),
@@ -106,11 +107,11 @@ SmallVector<linalg::GenericOp> PartialReductions::divisibleSums(ValueRange roots
   if (!space)
     return {};
   Nest nest = emitter.nestOver(results[*space], roots);
-  bool lanesAreSummed = emitter.sumsLanesAlong(roots, nest, emitter.laneAxisOf(nest));
+  bool lanesAreSummed = emitter.hoisting.sumsLanesAlong(roots, nest, emitter.nests.laneAxisOf(nest));
   if (!lanesAreSummed)
     emitter.blockEmitter.chooseBlock(nest);
   auto sums = llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
-  bool isStreamed = sums.size() == 1 && emitter.isDivisible(sums.front()) &&
+  bool isStreamed = sums.size() == 1 && emitter.reductions.isDivisible(sums.front()) &&
                     emitter.streaming.streamedColumns(sums.front()) > 0;
   if (!isStreamed && (knownElements(nest.shape) > kMostResults || (nest.blocked && !isDeep(nest))))
     return {};
@@ -122,8 +123,9 @@ SmallVector<linalg::GenericOp> PartialReductions::divisibleSums(ValueRange roots
              return withoutUnits(root) == withoutUnits(generic.getResult(0));
            });
   };
-  bool all = !sums.empty() &&
-             llvm::all_of(sums, [&](linalg::GenericOp generic) { return emitter.isDivisible(generic); });
+  bool all = !sums.empty() && llvm::all_of(sums, [&](linalg::GenericOp generic) {
+    return emitter.reductions.isDivisible(generic);
+  });
   return all && llvm::all_of(sums, isShared) ? sums : SmallVector<linalg::GenericOp>();
 }
 
@@ -134,7 +136,7 @@ Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Valu
     auto type = cast<RankedTensorType>(generic.getResult(0).getType());
     PartialSums partial;
     partial.length = kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
-    partial.total = emitter.reducedTotal(generic);
+    partial.total = emitter.reductions.reducedTotal(generic);
     partial.count = binary<arith::CeilDivUIOp>(partial.total, indexConstant(partial.length));
     partial.buffer.element = type.getElementType();
     partial.buffer.shape = {ShapedType::kDynamic};
@@ -149,7 +151,7 @@ Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Valu
     Nest nest;
     nest.shape.assign(type.getShape().begin(), type.getShape().end());
     int64_t across =
-        partial.columns ? llvm::divideCeil(nest.shape[emitter.laneAxisOf(nest)], partial.columns) : 1;
+        partial.columns ? llvm::divideCeil(nest.shape[emitter.nests.laneAxisOf(nest)], partial.columns) : 1;
     partial.units = binary<arith::MulIOp>(partial.count, indexConstant(across));
     if (scratch) {
       Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
@@ -165,7 +167,7 @@ Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Valu
   return bytes;
 }
 
-Value KernelEmitter::reducedTotal(linalg::GenericOp generic) {
+Value ReductionEmitter::reducedTotal(linalg::GenericOp generic) {
   SmallVector<unsigned> dims;
   generic.getReductionDims(dims);
   Value total = indexConstant(1);
@@ -184,24 +186,24 @@ FailureOr<SmallVector<Value>> KernelEmitter::orderedTree(linalg::GenericOp gener
   int64_t length = blocksTogether * kernel.getOrderAttr().getLength();
   auto found = partials.partialSums.find(generic);
   if (found == partials.partialSums.end())
-    return pairwiseTree(reducedTotal(generic), length, identities, join, block);
+    return reductions.pairwiseTree(reductions.reducedTotal(generic), length, identities, join, block);
   PartialSums &partial = found->second;
   if (work == Work::merge)
-    return pairwiseTree(partial.count, 1, identities, join,
-                        [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
-                          SmallVector<Value> values;
-                          for (const Position &position : positions) {
-                            Position at = {{number, 0, nullptr}};
-                            llvm::append_range(at, position);
-                            Value value = load(partial.buffer, at);
-                            values.push_back(lanes > 1 ? splat(value, lanes) : value);
-                          }
-                          return values;
-                        });
+    return reductions.pairwiseTree(partial.count, 1, identities, join,
+                                   [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
+                                     SmallVector<Value> values;
+                                     for (const Position &position : positions) {
+                                       Position at = {{number, 0, nullptr}};
+                                       llvm::append_range(at, position);
+                                       Value value = memoryAccess.load(partial.buffer, at);
+                                       values.push_back(lanes > 1 ? splat(value, lanes) : value);
+                                     }
+                                     return values;
+                                   });
   Value from = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
   Value size =
       binary<arith::MinUIOp>(binary<arith::SubIOp>(partial.total, from), indexConstant(partial.length));
-  return pairwiseTree(size, length, identities, join, [&](Value lower, Value upper) {
+  return reductions.pairwiseTree(size, length, identities, join, [&](Value lower, Value upper) {
     return block(binary<arith::AddIOp>(lower, from), binary<arith::AddIOp>(upper, from));
   });
 }
@@ -228,7 +230,7 @@ LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, Ne
     result.pointer = placeOfPartial(partial, result);
     return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
       KernelEmitter::Scope scope(emitter);
-      FailureOr<SmallVector<Value>> values = emitter.reduce(generic, 0, positions);
+      FailureOr<SmallVector<Value>> values = emitter.reductions.reduce(generic, 0, positions);
       if (failed(values))
         return failure();
       emitter.storeAll(result, positions, *values);
@@ -246,14 +248,14 @@ LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic,
   if (partial.columns)
     return emitter.streaming.emitStreamedReduction(generic, result, units);
   Nest each = emitter.nestOver(result, sum);
-  bool lanesAreSummed =
-      emitter.usesLanes(generic) || emitter.sumsLanesAlong(sum, each, emitter.laneAxisOf(each));
-  if (!lanesAreSummed && emitter.laneAxisOf(each) >= 0)
+  bool lanesAreSummed = emitter.reductions.usesLanes(generic) ||
+                        emitter.hoisting.sumsLanesAlong(sum, each, emitter.nests.laneAxisOf(each));
+  if (!lanesAreSummed && emitter.nests.laneAxisOf(each) >= 0)
     emitter.blockEmitter.chooseBlock(each);
   if (each.blocked)
     return emitPartialBlocks(generic, each, result, units);
   Nest nest = emitter.nestOver(partial.buffer, {});
-  nest.vectorize = !lanesAreSummed && emitter.laneAxisOf(each) >= 0;
+  nest.vectorize = !lanesAreSummed && emitter.nests.laneAxisOf(each) >= 0;
   nest.vectors = each.vectors;
   nest.unitLoops = {{{0}, 1}};
   nest.units = units;
@@ -263,7 +265,7 @@ LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic,
     SmallVector<Position> inner;
     for (const Position &position : positions)
       inner.emplace_back(llvm::drop_begin(position));
-    FailureOr<SmallVector<Value>> values = emitter.reduce(generic, 0, inner);
+    FailureOr<SmallVector<Value>> values = emitter.reductions.reduce(generic, 0, inner);
     if (failed(values))
       return failure();
     emitter.storeAll(partial.buffer, positions, *values);

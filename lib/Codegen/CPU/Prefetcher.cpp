@@ -59,13 +59,14 @@ void Prefetcher::chooseFetched(const Nest &space) {
 // The lines that a vector at the position covers, so many rows ahead.
 void Prefetcher::fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite) {
   int64_t step;
-  Value indices, index = emitter.linearIndex(buffer, position, step, indices);
+  Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
   Value first =
       binary<arith::AddIOp>(index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
   int64_t bytes = memoryBytes(buffer.element);
   for (int64_t byte = 0; byte < lanes * bytes; byte += kLineBytes) {
     Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
-    LLVM::Prefetch::create(builder, loc, emitter.pointerAt(buffer, line), /*rw=*/toWrite, kFirstLevel,
+    LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, line), /*rw=*/toWrite,
+                           kFirstLevel,
                            /*cache=*/1);
   }
 }
@@ -73,9 +74,10 @@ void Prefetcher::fetchLines(const Buffer &buffer, const Position &position, int6
 // The line that lies `bytes` behind the position.
 void Prefetcher::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
   int64_t step;
-  Value indices, index = emitter.linearIndex(buffer, position, step, indices);
+  Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
   Value line = binary<arith::AddIOp>(index, indexConstant(bytes / memoryBytes(buffer.element)));
-  LLVM::Prefetch::create(builder, loc, emitter.pointerAt(buffer, line), /*rw=*/0, level, /*cache=*/1);
+  LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, line), /*rw=*/0, level,
+                         /*cache=*/1);
 }
 
 // In the loop of a sum, at the vector that starts at `element` of the row.
@@ -131,7 +133,7 @@ void Prefetcher::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops
         index = {binary<arith::AddIOp>(index.base, row), 0, nullptr};
     Value number = binary<arith::AddIOp>(binary<arith::DivUIOp>(first, span), indexConstant(1));
     ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
-    Position position = emitter.apply(generic.getMatchingIndexingMap(operand), ahead);
+    Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), ahead);
     for (int64_t i = 0; i < kLinesAtOnce; ++i)
       fetchAhead(buffer, position, i * kLineBytes, kSecondLevel);
   }
@@ -182,7 +184,9 @@ void Prefetcher::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<I
   Value row = binary<arith::AddIOp>(next[rowLoop].base, turn);
   next[rowLoop] = {binary<arith::AddIOp>(row, indexConstant(count)), 0, nullptr};
   int64_t step;
-  Value indices, index = emitter.linearIndex(
-                     buffer, emitter.apply(product.getMatchingIndexingMap(left), next), step, indices);
-  LLVM::Prefetch::create(builder, loc, emitter.pointerAt(buffer, index), /*rw=*/0, kSecondLevel, /*cache=*/1);
+  Value indices,
+      index = emitter.memoryAccess.linearIndex(
+          buffer, emitter.evaluator.apply(product.getMatchingIndexingMap(left), next), step, indices);
+  LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, index), /*rw=*/0, kSecondLevel,
+                         /*cache=*/1);
 }

@@ -102,7 +102,8 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
   SmallVector<Index> inner(loops);
   auto lane = laneLoop(inner);
   Value first = lane->base;
-  Value last = mask ? binary<arith::SubIOp>(emitter.loopSize(generic, lane - inner.begin()), indexConstant(1))
+  Value last = mask ? binary<arith::SubIOp>(emitter.reductions.loopSize(generic, lane - inner.begin()),
+                                            indexConstant(1))
                     : Value();
   SmallVector<Value> rows;
   bool fetches = buffers.count(operand->get()) && isFromMemory(operand->get().getType());
@@ -113,15 +114,15 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
     for (int64_t i = 0; i < lanes; ++i) {
       Value column = binary<arith::AddIOp>(first, indexConstant(i));
       *lane = {last ? binary<arith::MinUIOp>(column, last) : column, 0, nullptr};
-      Position position = emitter.apply(map, inner);
+      Position position = emitter.evaluator.apply(map, inner);
       FailureOr<Value> row =
-          group == 1 ? emitter.evaluateOne(operand->get(), position)
+          group == 1 ? emitter.evaluator.evaluateOne(operand->get(), position)
           : group == 2
-              ? emitter.load(emitter.dots.inPairs(buffers.lookup(operand->get())), position)
+              ? emitter.memoryAccess.load(emitter.dots.inPairs(buffers.lookup(operand->get())), position)
               : emitter.byteDots.groupAt(buffers.lookup(operand->get()), position, position.size() - 1);
       if (failed(row))
         return failure();
-      rows.push_back(emitter.toMemory(emitter.splat(*row, lanes)));
+      rows.push_back(emitter.memoryAccess.toMemory(emitter.splat(*row, lanes)));
       if (group == kBytesPerLane)
         position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(group));
       if (fetches)
@@ -134,8 +135,8 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
   Type element = group > 1 ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
   for (auto [step, row] : llvm::zip(steps, rows)) {
     inner[kLoop] = {step, 0, nullptr};
-    Position position = emitter.apply(map, inner);
-    transposed[{operand, {position.begin(), position.end()}}] = emitter.fromMemory(row, element);
+    Position position = emitter.evaluator.apply(map, inner);
+    transposed[{operand, {position.begin(), position.end()}}] = emitter.memoryAccess.fromMemory(row, element);
   }
   return success();
 }
@@ -145,7 +146,7 @@ Value RegisterTranspose::transposedValue(OpOperand *operand, ArrayRef<Index> loo
   if (transposed.empty())
     return {};
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
-  Position position = emitter.apply(generic.getMatchingIndexingMap(operand), loops);
+  Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), loops);
   auto found = transposed.find({operand, {position.begin(), position.end()}});
   return found == transposed.end() ? Value() : found->second;
 }
@@ -265,7 +266,7 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::Generic
       emitter.prefetcher.fetchRowsAhead(generic, loops[positions.front()], first);
     for (Value step : steps)
       for (size_t i : positions)
-        if (failed(emitter.chainStep(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))
+        if (failed(emitter.reductions.chainStep(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))
           return failure();
     transposed.clear();
   }
@@ -293,7 +294,7 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::Generic
   bool blocksAreWhole =
       !order || order.isLanes() || group == kBytesPerLane || order.getLength() % (2 * lanes) == 0;
   if (ShapedType::isDynamic(k) || !blocksAreWhole)
-    return emitter.plainChain(generic, loops, *sums, middle, upper);
+    return emitter.reductions.plainChain(generic, loops, *sums, middle, upper);
   if (k % lanes == 0)
     return sums;
   // Only the last block of the order has a rest.

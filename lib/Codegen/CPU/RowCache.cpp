@@ -28,15 +28,15 @@ void RowCache::collectPass(Value tensor, const Position &position, Visited &visi
     return;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (!varies(position)) {
-    if (generic && emitter.usesLanes(generic))
+    if (generic && emitter.reductions.usesLanes(generic))
       reductions.push_back({tensor, position});
     else
-      for (auto &[input, at] : emitter.inputsAt(tensor, position))
+      for (auto &[input, at] : emitter.hoisting.inputsAt(tensor, position))
         collectPass(input, at, visited, values, reductions);
     return;
   }
   values.push_back(tensor);
-  for (auto &[input, at] : emitter.inputsAt(tensor, position))
+  for (auto &[input, at] : emitter.hoisting.inputsAt(tensor, position))
     collectPass(input, at, visited, values, reductions);
 }
 
@@ -65,7 +65,7 @@ void RowCache::chooseSaved(ArrayRef<Value> roots, const Nest &space, const Posit
   while (!pending.empty()) {
     auto [tensor, position] = pending.pop_back_val();
     if (done.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second)
-      addPass(emitter.inputsAt(tensor, position));
+      addPass(emitter.hoisting.inputsAt(tensor, position));
   }
   passesLeft = done.size();
   int64_t bytes = 0, padded = llvm::alignTo(length, kPadding);
@@ -100,10 +100,10 @@ Value RowCache::loadSaved(Value tensor, const Position &position) {
   row.element = getElementTypeOrSelf(tensor.getType());
   row.pointer = found->second.pointer;
   Type memory = memoryType(row.element);
-  Value value =
-      LLVM::LoadOp::create(builder, loc, VectorType::get(lanes, memory),
-                           emitter.pointerAt(row, position.back().base), memory.getIntOrFloatBitWidth() / 8);
-  return emitter.fromMemory(value, row.element);
+  Value value = LLVM::LoadOp::create(builder, loc, VectorType::get(lanes, memory),
+                                     emitter.memoryAccess.pointerAt(row, position.back().base),
+                                     memory.getIntOrFloatBitWidth() / 8);
+  return emitter.memoryAccess.fromMemory(value, row.element);
 }
 
 void RowCache::storeSaved(Value tensor, const Position &position, Value value) {
@@ -113,8 +113,8 @@ void RowCache::storeSaved(Value tensor, const Position &position, Value value) {
   Buffer row;
   row.element = getElementTypeOrSelf(tensor.getType());
   row.pointer = found->second.pointer;
-  LLVM::StoreOp::create(builder, loc, emitter.toMemory(emitter.splat(value, lanes)),
-                        emitter.pointerAt(row, position.back().base), memoryBytes(row.element));
+  LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(emitter.splat(value, lanes)),
+                        emitter.memoryAccess.pointerAt(row, position.back().base), memoryBytes(row.element));
   found->second.stored = true;
 }
 

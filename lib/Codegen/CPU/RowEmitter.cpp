@@ -86,7 +86,7 @@ LogicalResult RowEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayR
     along.push_back(Index::varying());
     Visited hoisted;
     for (Value root : split.whole)
-      if (failed(emitter.hoist(root, along, hoisted)))
+      if (failed(emitter.hoisting.hoist(root, along, hoisted)))
         return failure();
   }
   if (failed(emitter.storePerRow(split.perRow, split.perRowBuffers, rows)))
@@ -97,9 +97,9 @@ LogicalResult RowEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayR
   SmallVector<Position> starts(rows);
   int64_t last = space.shape.size() - 1;
   Visited searched;
-  along.vectorize =
-      llvm::none_of(split.whole, [&](Value root) { return emitter.sumsLanesAt(root, any, searched); });
-  LogicalResult stored = emitter.emitLoops(
+  along.vectorize = llvm::none_of(
+      split.whole, [&](Value root) { return emitter.hoisting.sumsLanesAt(root, any, searched); });
+  LogicalResult stored = emitter.nests.emitLoops(
       along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
         emitter.prefetcher.fetchNextRow(positions);
         return emitter.storeRoots(split.whole, split.wholeBuffers, positions);
@@ -117,7 +117,7 @@ LogicalResult KernelEmitter::storePerRow(ArrayRef<Value> roots, ArrayRef<Buffer>
       Position &place = places.emplace_back(row);
       if (buffer.shape.size() > row.size())
         place.push_back({indexConstant(0), 0, nullptr});
-      FailureOr<Value> value = evaluateOne(root, place);
+      FailureOr<Value> value = evaluator.evaluateOne(root, place);
       if (failed(value))
         return failure();
       values.push_back(*value);

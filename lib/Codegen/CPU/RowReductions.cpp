@@ -32,7 +32,7 @@ static std::optional<int64_t> summedElements(linalg::GenericOp generic) {
 }
 
 bool RowReductions::sumsRowsTogether(linalg::GenericOp generic) {
-  if (vectorLanes == 1 || !emitter.usesLanes(generic))
+  if (vectorLanes == 1 || !emitter.reductions.usesLanes(generic))
     return false;
   std::optional<int64_t> size = summedElements(generic);
   return size && *size > 0 && *size <= std::min(kShortRow, kernel.getOrderAttr().getLength());
@@ -57,21 +57,21 @@ FailureOr<Value> RowReductions::reduceRows(linalg::GenericOp generic, ArrayRef<I
 // A vector for each column: the tree joins them as they are.
 FailureOr<Value> RowReductions::reduceColumns(linalg::GenericOp generic, ArrayRef<Index> loops,
                                               Value identity) {
-  if (failed(emitter.hoistReduced(generic, SmallVector<Index>(loops))))
+  if (failed(emitter.hoisting.hoistReduced(generic, SmallVector<Index>(loops))))
     return failure();
   int64_t size = *summedElements(generic);
   SmallVector<Value> sums;
   for (int64_t column = 0; column < size; ++column) {
     SmallVector<Index> inner(loops);
-    emitter.setReductionIndex(generic, inner, {indexConstant(column), 0, nullptr});
-    auto results = emitter.applyBody(generic, inner, emitter.splat(identity, lanes));
+    emitter.reductions.setReductionIndex(generic, inner, {indexConstant(column), 0, nullptr});
+    auto results = emitter.evaluator.applyBody(generic, inner, emitter.splat(identity, lanes));
     if (failed(results))
       return failure();
     sums.push_back(emitter.splat(results->front(), lanes));
   }
   for (int64_t half = llvm::PowerOf2Ceil(size) / 2; half >= 1; half /= 2) {
     for (int64_t low = 0; low + half < int64_t(sums.size()); ++low)
-      sums[low] = emitter.joinValues(combiningOp(generic), sums[low], sums[low + half]);
+      sums[low] = emitter.reductions.joinValues(combiningOp(generic), sums[low], sums[low + half]);
     sums.resize(std::min<size_t>(sums.size(), half));
   }
   return sums.front();
@@ -120,7 +120,7 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfNeighbours(linalg::GenericOp
       if (!index.isUniform())
         index = {binary<arith::AddIOp>(index.base, indexConstant(row)), 0, nullptr};
     inner[reduced.front()] = {indexConstant(0), 1, nullptr};
-    auto results = emitter.applyBody(generic, inner, emitter.splat(identity, lanes));
+    auto results = emitter.evaluator.applyBody(generic, inner, emitter.splat(identity, lanes));
     if (failed(results))
       return failure();
     vectors.push_back(emitter.splat(results->front(), lanes));
@@ -159,14 +159,14 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfRows(linalg::GenericOp gener
     FailureOr<Value> vector = lanesOfRow(generic, loops, identity, row, size);
     if (failed(vector))
       return failure();
-    Value place = emitter.pointerAt(stack, binary<arith::MulIOp>(row, indexConstant(width)));
-    LLVM::StoreOp::create(builder, loc, emitter.toMemory(*vector), place, memoryBytes(element));
+    Value place = emitter.memoryAccess.pointerAt(stack, binary<arith::MulIOp>(row, indexConstant(width)));
+    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(*vector), place, memoryBytes(element));
   }
   auto type = VectorType::get(width, memoryType(element));
   for (int64_t row = 0; row < lanes; ++row) {
-    Value place = emitter.pointerAt(stack, indexConstant(row * width));
+    Value place = emitter.memoryAccess.pointerAt(stack, indexConstant(row * width));
     Value vector = LLVM::LoadOp::create(builder, loc, type, place, memoryBytes(element));
-    vectors.push_back(emitter.fromMemory(vector, element));
+    vectors.push_back(emitter.memoryAccess.fromMemory(vector, element));
   }
   return vectors;
 }
@@ -193,16 +193,18 @@ FailureOr<Value> RowReductions::lanesOfRow(linalg::GenericOp generic, ArrayRef<I
   KernelEmitter::Scope scope(emitter);
   {
     KernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
-    if (failed(emitter.hoistReduced(generic, ofRow)))
+    if (failed(emitter.hoisting.hoistReduced(generic, ofRow)))
       return failure();
   }
   KernelEmitter::WithLanes laneCode(emitter, width, nullptr);
-  FailureOr<Value> sums =
-      emitter.laneSums(generic, ofRow, emitter.splat(identity, width), indexConstant(0), indexConstant(size));
+  FailureOr<Value> sums = emitter.laneReductions.laneSums(generic, ofRow, emitter.splat(identity, width),
+                                                          indexConstant(0), indexConstant(size));
   if (failed(sums))
     return failure();
-  auto join = [&](Value low, Value high) { return emitter.joinValues(combiningOp(generic), low, high); };
-  return emitter.halve(*sums, join, std::min(most, width));
+  auto join = [&](Value low, Value high) {
+    return emitter.reductions.joinValues(combiningOp(generic), low, high);
+  };
+  return emitter.laneReductions.halve(*sums, join, std::min(most, width));
 }
 
 // Each vector holds the `width` lanes of one or more rows, one row after the other. Each step joins the
@@ -218,15 +220,16 @@ Value RowReductions::joinLanes(Operation *join, SmallVector<Value> vectors, int6
       for (int64_t row = 0; row < 2 * count / width; ++row)
         for (int64_t lane = from; lane < from + taken; ++lane)
           order.push_back(row * width + lane);
-      Value picked =
-          vector::ShuffleOp::create(builder, loc, emitter.movable(first), emitter.movable(second), order);
-      return emitter.fromMemory(picked, element);
+      Value picked = vector::ShuffleOp::create(builder, loc, emitter.memoryAccess.movable(first),
+                                               emitter.memoryAccess.movable(second), order);
+      return emitter.memoryAccess.fromMemory(picked, element);
     };
     SmallVector<Value> joined;
     for (size_t i = 0; i < vectors.size(); i += 2) {
       Value low = part(vectors[i], vectors[i + 1], 0);
-      joined.push_back(width == 1 ? low
-                                  : emitter.joinValues(join, low, part(vectors[i], vectors[i + 1], taken)));
+      joined.push_back(
+          width == 1 ? low
+                     : emitter.reductions.joinValues(join, low, part(vectors[i], vectors[i + 1], taken)));
     }
     vectors = std::move(joined);
     width = taken;

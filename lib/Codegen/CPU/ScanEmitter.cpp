@@ -47,13 +47,13 @@ LogicalResult ScanEmitter::emitScan(linalg::GenericOp scan, const Nest &nest, co
   Value lines = scan.getDpsInits()[1];
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     for (const Position &position : positions) {
-      SmallVector<Index> loops = emitter.loopsFromOutput(scan, lineMap, position);
-      FailureOr<Value> start = emitter.evaluateOne(lines, position);
+      SmallVector<Index> loops = emitter.evaluator.loopsFromOutput(scan, lineMap, position);
+      FailureOr<Value> start = emitter.evaluator.evaluateOne(lines, position);
       if (failed(start))
         return failure();
       Value carried = lanes > 1 ? emitter.splat(*start, lanes) : *start, from = indexConstant(0);
       if (std::optional<unsigned> line = scannedLineDim(scan, loops)) {
-        Value width = indexConstant(lanes), size = emitter.loopSize(scan, scannedDim(scan));
+        Value width = indexConstant(lanes), size = emitter.reductions.loopSize(scan, scannedDim(scan));
         from = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, width), width);
         FailureOr<Value> sums = scanBlocks(scan, destination, loops, *line, from, carried);
         if (failed(sums))
@@ -70,7 +70,7 @@ LogicalResult ScanEmitter::emitScan(linalg::GenericOp scan, const Nest &nest, co
 // Single steps from `from` on.
 FailureOr<Value> ScanEmitter::scanSteps(linalg::GenericOp scan, const Buffer &destination,
                                         ArrayRef<Index> loops, Value from, Value start) {
-  auto loop = scf::ForOp::create(builder, loc, from, emitter.loopSize(scan, scannedDim(scan)),
+  auto loop = scf::ForOp::create(builder, loc, from, emitter.reductions.loopSize(scan, scannedDim(scan)),
                                  indexConstant(1), start);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -79,10 +79,10 @@ FailureOr<Value> ScanEmitter::scanSteps(linalg::GenericOp scan, const Buffer &de
   inner[scannedDim(scan)] = {loop.getInductionVar(), 0, nullptr};
   Value carried = loop.getRegionIterArg(0);
   // The step output has no accumulator of its own; its block argument is unused.
-  auto values = emitter.applyBody(scan, inner, ValueRange{carried, carried});
+  auto values = emitter.evaluator.applyBody(scan, inner, ValueRange{carried, carried});
   if (failed(values))
     return failure();
-  emitter.store(destination, emitter.apply(stepMapOf(scan), inner), values->front());
+  emitter.store(destination, emitter.evaluator.apply(stepMapOf(scan), inner), values->front());
   scf::YieldOp::create(builder, loc, lanes > 1 ? emitter.splat(values->back(), lanes) : values->back());
   return loop.getResult(0);
 }
@@ -108,7 +108,7 @@ std::optional<unsigned> ScanEmitter::scannedLineDim(linalg::GenericOp scan, Arra
 // summed and stored more than once, always before anything of the block is stored.
 FailureOr<Value> ScanEmitter::scanBlocks(linalg::GenericOp scan, const Buffer &destination,
                                          ArrayRef<Index> loops, unsigned line, Value end, Value start) {
-  Value last = binary<arith::SubIOp>(emitter.loopSize(scan, line), indexConstant(1));
+  Value last = binary<arith::SubIOp>(emitter.reductions.loopSize(scan, line), indexConstant(1));
   SmallVector<Value> lines;
   for (int64_t i = 0; i < lanes; ++i) {
     Value number = binary<arith::AddIOp>(loops[line].base, indexConstant(i));
@@ -143,26 +143,28 @@ LogicalResult ScanEmitter::scanBlock(linalg::GenericOp scan, const Buffer &desti
   Type element = cast<RankedTensorType>(input.getType()).getElementType();
   SmallVector<Value> block;
   for (Value number : lines) {
-    FailureOr<Value> value = emitter.evaluateOne(input, emitter.apply(map, alongLine(number)));
+    FailureOr<Value> value =
+        emitter.evaluator.evaluateOne(input, emitter.evaluator.apply(map, alongLine(number)));
     if (failed(value))
       return failure();
-    block.push_back(emitter.toMemory(emitter.splat(*value, lanes)));
+    block.push_back(emitter.memoryAccess.toMemory(emitter.splat(*value, lanes)));
   }
   emitter.registerTranspose.transposeInRegisters(block);
   for (auto [i, value] : llvm::enumerate(block)) {
     KernelEmitter::Scope scope(emitter);
     SmallVector<Index> step(loops);
     step[dim].base = binary<arith::AddIOp>(loops[dim].base, indexConstant(i));
-    emitter.remember(input, emitter.apply(map, step), emitter.fromMemory(value, element));
-    auto values = emitter.applyBody(scan, step, ValueRange{carried, carried});
+    emitter.evaluator.remember(input, emitter.evaluator.apply(map, step),
+                               emitter.memoryAccess.fromMemory(value, element));
+    auto values = emitter.evaluator.applyBody(scan, step, ValueRange{carried, carried});
     if (failed(values))
       return failure();
-    value = emitter.toMemory(emitter.splat(values->front(), lanes));
+    value = emitter.memoryAccess.toMemory(emitter.splat(values->front(), lanes));
     carried = emitter.splat(values->back(), lanes);
   }
   emitter.registerTranspose.transposeInRegisters(block);
   for (auto [number, value] : llvm::zip_equal(lines, block))
-    emitter.store(destination, emitter.apply(stepMapOf(scan), alongLine(number)),
-                  emitter.fromMemory(value, destination.element));
+    emitter.store(destination, emitter.evaluator.apply(stepMapOf(scan), alongLine(number)),
+                  emitter.memoryAccess.fromMemory(value, destination.element));
   return success();
 }

@@ -59,8 +59,9 @@ SeparateNests::SeparateResult SeparateNests::nestOfResult(Value root, unsigned n
       separate.nest.unitLoops = {{{axis}, 1}};
   } else {
     separate.nest = emitter.nestOver(destination, root);
-    separate.nest.vectorize = !emitter.sumsLanesAlong(root, separate.nest, emitter.laneAxisOf(separate.nest),
-                                                      /*ofShortRows=*/false);
+    separate.nest.vectorize =
+        !emitter.hoisting.sumsLanesAlong(root, separate.nest, emitter.nests.laneAxisOf(separate.nest),
+                                         /*ofShortRows=*/false);
     emitter.distribution.chooseUnits(separate.nest);
   }
   separate.space.loops = separate.nest.unitLoops;
@@ -150,7 +151,8 @@ LogicalResult SeparateNests::emitRange(Value root, const Buffer &destination, co
   if (linalg::GenericOp scan = scanOf(root))
     return emitter.scans.emitScan(scan, emitter.scans.nestOverLines(scan), destination);
   Nest nest = emitter.nestOver(destination, root);
-  nest.vectorize = !emitter.sumsLanesAlong(root, nest, emitter.laneAxisOf(nest), /*ofShortRows=*/false);
+  nest.vectorize =
+      !emitter.hoisting.sumsLanesAlong(root, nest, emitter.nests.laneAxisOf(nest), /*ofShortRows=*/false);
   nest.range = range;
   return emitter.emitNest(
       nest, [&](ArrayRef<Position> positions) { return emitter.storeRoots(root, destination, positions); });

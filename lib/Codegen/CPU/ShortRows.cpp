@@ -25,7 +25,7 @@ bool ShortRows::isShortRow(int64_t columns) {
 }
 
 void ShortRows::chooseShortRows(Nest &nest) {
-  int64_t columns = nest.vectorize && !nest.blocked ? emitter.laneAxisOf(nest) : -1;
+  int64_t columns = nest.vectorize && !nest.blocked ? emitter.nests.laneAxisOf(nest) : -1;
   if (columns < 0 || !isShortRow(nest.shape[columns]))
     return;
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) ||
@@ -68,7 +68,7 @@ LogicalResult ShortRows::emitShortRows(const Nest &nest, Value lower, Value uppe
     if (!nest.shortRowColumns)
       return store(extended);
     llvm::SaveAndRestore interleaved(emitter.interleavedColumns, nest.shortRowColumns);
-    return store(columnsOf(extended, emitter.laneAxisOf(nest), nest.shortRowColumns));
+    return store(columnsOf(extended, emitter.nests.laneAxisOf(nest), nest.shortRowColumns));
   };
   if (failed(emitter.emitLoop(lower, middle, step, emitRows)))
     return failure();
@@ -95,7 +95,7 @@ LogicalResult ShortRows::emitShortRowsAt(ValueRange roots, const Nest &space, co
   llvm::SaveAndRestore interleaved(emitter.interleavedColumns, columns);
   SmallVector<SmallVector<Value>> values;
   for (Value root : split.whole) {
-    auto columnValues = emitter.evaluate(root, positions);
+    auto columnValues = emitter.evaluator.evaluate(root, positions);
     if (failed(columnValues))
       return failure();
     values.push_back(*columnValues);
@@ -113,9 +113,9 @@ void ShortRows::storeInterleaved(const Buffer &destination, ArrayRef<Position> p
          "there is one row of positions");
   SmallVector<Value> vectors;
   for (Value value : values)
-    vectors.push_back(emitter.splat(emitter.toMemory(value), lanes));
+    vectors.push_back(emitter.splat(emitter.memoryAccess.toMemory(value), lanes));
   int64_t step;
-  Value indices, base = emitter.linearIndex(destination, positions.front(), step, indices);
+  Value indices, base = emitter.memoryAccess.linearIndex(destination, positions.front(), step, indices);
   int64_t columns = emitter.interleavedColumns;
   for (int64_t part = 0; part < columns; ++part) {
     Value mixed = vectors.front();
@@ -127,7 +127,8 @@ void ShortRows::storeInterleaved(const Buffer &destination, ArrayRef<Position> p
       }
       mixed = vector::ShuffleOp::create(builder, loc, mixed, vectors[column], order);
     }
-    Value pointer = emitter.pointerAt(destination, binary<arith::AddIOp>(base, indexConstant(part * lanes)));
+    Value pointer =
+        emitter.memoryAccess.pointerAt(destination, binary<arith::AddIOp>(base, indexConstant(part * lanes)));
     LLVM::StoreOp::create(builder, loc, mixed, pointer, memoryBytes(destination.element));
   }
 }

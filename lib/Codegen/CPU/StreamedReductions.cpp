@@ -37,7 +37,7 @@ int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
   Nest nest;
   nest.shape.assign(type.getShape().begin(), type.getShape().end());
   ArrayRef<int64_t> shape = nest.shape;
-  int64_t axis = emitter.laneAxisOf(nest);
+  int64_t axis = emitter.nests.laneAxisOf(nest);
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (!type.hasStaticShape() || type.getNumElements() == 0 || axis < 0 ||
       generic.getNumReductionLoops() != 1 || !out.isProjectedPermutation() ||
@@ -87,12 +87,13 @@ LogicalResult StreamedReductions::streamSteps(linalg::GenericOp generic, const B
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   SmallVector<Value> sums;
   for (const Position &position : positions)
-    sums.push_back(emitter.load(result, position));
+    sums.push_back(emitter.memoryAccess.load(result, position));
   for (int64_t step = 0; step < count; ++step) {
     Value k = binary<arith::AddIOp>(first, indexConstant(step));
     for (auto [i, position] : llvm::enumerate(positions))
-      if (failed(emitter.chainStep(generic, emitter.loopsFromOutput(generic, map, position), k,
-                                   MutableArrayRef(sums).slice(i, 1))))
+      if (failed(emitter.reductions.chainStep(generic,
+                                              emitter.evaluator.loopsFromOutput(generic, map, position), k,
+                                              MutableArrayRef(sums).slice(i, 1))))
         return failure();
   }
   emitter.storeAll(result, positions, sums);
@@ -103,7 +104,7 @@ LogicalResult StreamedReductions::startChains(linalg::GenericOp generic, const B
                                               ArrayRef<Position> positions) {
   KernelEmitter::Scope scope(emitter);
   for (const Position &position : positions) {
-    FailureOr<Value> identity = emitter.evaluateOne(generic.getDpsInits().front(), position);
+    FailureOr<Value> identity = emitter.evaluator.evaluateOne(generic.getDpsInits().front(), position);
     if (failed(identity))
       return failure();
     emitter.store(result, position, lanes > 1 ? emitter.splat(*identity, lanes) : *identity);
@@ -116,7 +117,7 @@ LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generi
                                                         UnitRange units) {
   PartialSums &partial = emitter.partials.partialSums[generic];
   Nest nest = emitter.nestOver(result, {});
-  int64_t axis = emitter.laneAxisOf(nest), columns = result.shape[axis];
+  int64_t axis = emitter.nests.laneAxisOf(nest), columns = result.shape[axis];
   SmallVector<Position> rows = rowsOf(result, axis, [&](int64_t i) { return indexConstant(i); });
   // One row has one vector: the lines of sixteen rows are enough to wait for at a time.
   int64_t most = rows.size() == 1 ? 1 : kMostVectors;
@@ -127,7 +128,9 @@ LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generi
     result.pointer = emitter.partials.placeOfPartial(partial, result);
     Value lower = binary<arith::MulIOp>(binary<arith::DivUIOp>(unit, partial.count), width);
     Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, width), indexConstant(columns));
-    auto overColumns = [&](Store store) { return emitter.emitLaneLoop(nest, lower, upper, rows, store); };
+    auto overColumns = [&](Store store) {
+      return emitter.nests.emitLaneLoop(nest, lower, upper, rows, store);
+    };
     auto steps = [&](Value from, Value to, int64_t count) {
       return emitter.emitLoop(from, to, indexConstant(count), [&](Value k) {
         return overColumns(

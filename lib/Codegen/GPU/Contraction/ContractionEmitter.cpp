@@ -29,14 +29,15 @@ ContractionEmitter::Staged ContractionEmitter::stagedOf(OpOperand *operand, unsi
   linalg::GenericOp op = contraction.op;
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
-  Staged part{operand, loop,   loopSize(op, loop), lines, tile.depth, last != loop, last != loop,
+  Staged part{operand, loop,   reductions.loopSize(op, loop), lines, tile.depth, last != loop, last != loop,
               false,   nullptr};
   if (contraction.units == Units::TensorCores && part.elementBytes() == 1)
     part.alongDepth = true;
   if (!buffers.count(operand->get()) || (last != loop && last != contraction.depthLoop) ||
       part.alongDepth != part.memoryAlongDepth)
     return part;
-  Value rest = binary<arith::RemUIOp>(loopSize(op, last), indexConstant(kChunkBytes / part.elementBytes()));
+  Value rest =
+      binary<arith::RemUIOp>(reductions.loopSize(op, last), indexConstant(kChunkBytes / part.elementBytes()));
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rest));
   part.whole = !known || *known == 0;
   if (!known)
@@ -71,9 +72,9 @@ LogicalResult ContractionEmitter::emitRoots() {
 
 void ContractionEmitter::bindSizes() {
   linalg::GenericOp op = contraction.op;
-  rowCount = loopSize(op, contraction.rowLoop);
-  columnCount = loopSize(op, contraction.columnLoop);
-  depthCount = loopSize(op, contraction.depthLoop);
+  rowCount = reductions.loopSize(op, contraction.rowLoop);
+  columnCount = reductions.loopSize(op, contraction.columnLoop);
+  depthCount = reductions.loopSize(op, contraction.depthLoop);
 }
 
 // The depth of an operand that lies in the memory of a GPU, of which none has a terabyte. Every thread has
@@ -159,7 +160,7 @@ SmallVector<cpu::Index> ContractionEmitter::loopsAt(const Place &place, Value ro
                                                     Value depth) {
   linalg::GenericOp op = contraction.op;
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  SmallVector<Index> loops = loopsFromOutput(op, out, positionAt(place, row, column));
+  SmallVector<Index> loops = evaluator.loopsFromOutput(op, out, positionAt(place, row, column));
   loops[contraction.depthLoop] = {depth, 0, nullptr};
   return loops;
 }
@@ -173,7 +174,8 @@ FailureOr<Value> ContractionEmitter::nearestElement(const Staged &part, const Pl
   depth = binary<arith::MinUIOp>(depth, binary<arith::SubIOp>(depthCount, one));
   Spread ofThread(*this);
   AffineMap map = op.getMatchingIndexingMap(part.operand);
-  return evaluateOne(part.operand->get(), apply(map, loopsAt(place, index, index, depth)));
+  return evaluator.evaluateOne(part.operand->get(),
+                               evaluator.apply(map, loopsAt(place, index, index, depth)));
 }
 
 // Neighbouring threads take neighbours. Without a branch between its shares, what a thread computes of places
@@ -211,11 +213,11 @@ void ContractionEmitter::copyAsync(const Staged &part, const Place &place, Value
   };
   index = orFirst(index);
   Position position =
-      apply(op.getMatchingIndexingMap(part.operand), loopsAt(place, index, index, orFirst(depth)));
+      evaluator.apply(op.getMatchingIndexingMap(part.operand), loopsAt(place, index, index, orFirst(depth)));
   const Buffer &buffer = buffers.find(part.operand->get())->second;
   int64_t step;
   Value vector;
-  Value source = pointerAt(buffer, linearIndex(buffer, position, step, vector));
+  Value source = memoryAccess.pointerAt(buffer, memoryAccess.linearIndex(buffer, position, step, vector));
   Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
   source = LLVM::AddrSpaceCastOp::create(builder, loc, global, source);
   auto number = [&](int64_t count) -> Value {

@@ -72,7 +72,7 @@ LogicalResult ContractionEmitter::bringElements(const Staged &part, const Place 
     FailureOr<Value> value = nearestElement(part, place, index, deep);
     if (failed(value))
       return failure();
-    LLVM::StoreOp::create(builder, loc, toMemory(*value), target);
+    LLVM::StoreOp::create(builder, loc, memoryAccess.toMemory(*value), target);
     return success();
   });
 }

@@ -55,8 +55,8 @@ void ContractionEmitter::loadLines(const Staged &part, ArrayRef<SmallVector<Inde
       at[contraction.depthLoop] = {depth, 0, nullptr};
       Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
       Value loaded = LLVM::ExtractElementOp::create(builder, loc, group, number);
-      remember(part.operand->get(), apply(op.getMatchingIndexingMap(part.operand), at),
-               fromMemory(loaded, element));
+      evaluator.remember(part.operand->get(), evaluator.apply(op.getMatchingIndexingMap(part.operand), at),
+                         memoryAccess.fromMemory(loaded, element));
     }
   }
 }
@@ -72,7 +72,7 @@ FailureOr<SmallVector<Value>> ContractionEmitter::addProducts(ArrayRef<SmallVect
   for (auto [number, sum] : llvm::enumerate(sums)) {
     SmallVector<Index> at(loops[number]);
     at[contraction.depthLoop] = {depth, 0, nullptr};
-    auto values = applyBody(contraction.op, at, sum);
+    auto values = evaluator.applyBody(contraction.op, at, sum);
     if (failed(values))
       return failure();
     next.push_back(values->front());
@@ -186,7 +186,7 @@ LogicalResult ContractionEmitter::emitMultiplyAdds(const Place &place) {
   for (Value row : rows)
     for (Value column : columns) {
       loops.push_back(loopsAt(place, row, column, indexConstant(0)));
-      FailureOr<Value> identity = evaluateOne(op.getDpsInits()[0], positionAt(place, row, column));
+      FailureOr<Value> identity = evaluator.evaluateOne(op.getDpsInits()[0], positionAt(place, row, column));
       if (failed(identity))
         return failure();
       start.push_back(*identity);
@@ -194,7 +194,7 @@ LogicalResult ContractionEmitter::emitMultiplyAdds(const Place &place) {
   auto block = [&](Value lower, Value upper) { return sumPieces(place, loops, start, lower, upper); };
   OrderAttr order = kernel.getOrderAttr();
   Operation *join = cpu::combiningOp(op);
-  auto sums = order ? pairwiseTree(depthCount, order.getLength(), start, join, block)
+  auto sums = order ? reductions.pairwiseTree(depthCount, order.getLength(), start, join, block)
                     : block(indexConstant(0), depthCount);
   if (failed(sums))
     return failure();

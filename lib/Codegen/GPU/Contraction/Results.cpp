@@ -111,7 +111,7 @@ LogicalResult ContractionEmitter::emitRuns(const Place &place, const Sums &sums,
       for (Value index : runFrom(column, length))
         positions.push_back(positionAt(place, row, index));
       for (auto [position, sum] : llvm::zip_equal(positions, loadSums(sums, inRow, inColumn, length)))
-        remember(op.getResult(0), position, sum);
+        evaluator.remember(op.getResult(0), position, sum);
       return storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, positions);
     });
   });

@@ -61,7 +61,7 @@ LogicalResult ContractionEmitter::fillElements(const Staged &part, const Place &
     FailureOr<Value> value = nearestElement(part, place, index, deep);
     if (failed(value))
       return failure();
-    Value bits = toMemory(*value);
+    Value bits = memoryAccess.toMemory(*value);
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
     bits = arith::SelectOp::create(builder, loc, isBelow(deep, depthCount), bits, zero);
     auto [chunk, rest] = divide(within, indexConstant(inChunk));

@@ -181,7 +181,7 @@ void WarpgroupEmitter::copyShare(const Source &source, const Place &place, Value
   for (int64_t slab = 0; slab < share.slabCount(); ++slab) {
     Value line = binary<arith::AddIOp>(start, indexConstant(slab * share.slabExtent()));
     SmallVector<Value> coordinates; // from the axis that is contiguous
-    for (const Index &index : llvm::reverse(apply(map, loopsAt(place, line, line, depth))))
+    for (const Index &index : llvm::reverse(evaluator.apply(map, loopsAt(place, line, line, depth))))
       coordinates.push_back(arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index.base));
     Value at = binary<arith::AddIOp>(byte, indexConstant(slab * share.slabBytes()));
     Value target = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, ring().pointerTo(piece, at));

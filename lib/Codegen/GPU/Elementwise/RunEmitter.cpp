@@ -107,7 +107,7 @@ Value RunEmitter::readFrom(const Buffer &buffer, int64_t first, Value tensor, co
   Position at(ArrayRef<Index>(position).drop_front(first));
   std::optional<int64_t> axis = runAxis(buffer, at);
   if (!axis)
-    return load(buffer, at);
+    return memoryAccess.load(buffer, at);
   Member member = members.lookup(at[*axis].base);
   ArrayRef<Value> run = runs[member.run];
   at[*axis].base = run.front();
@@ -115,7 +115,7 @@ Value RunEmitter::readFrom(const Buffer &buffer, int64_t first, Value tensor, co
   Position known(position);
   for (auto [index, value] : llvm::zip_equal(run, values)) {
     known[first + *axis].base = index;
-    remember(tensor, known, value);
+    evaluator.remember(tensor, known, value);
   }
   return values[member.place];
 }
@@ -158,21 +158,22 @@ FailureOr<Value> RunEmitter::computeInsertedRun(tensor::InsertSliceOp insert, co
     builder.setInsertionPointToStart(block);
     Scope scope(*this);
     Spread ofThread(*this);
-    FailureOr<SmallVector<Value>> values = evaluate(tensor, places());
+    FailureOr<SmallVector<Value>> values = evaluator.evaluate(tensor, places());
     if (failed(values))
       return failure();
-    scf::YieldOp::create(builder, loc,
-                         llvm::map_to_vector(*values, [&](Value value) { return toMemory(value); }));
+    scf::YieldOp::create(builder, loc, llvm::map_to_vector(*values, [&](Value value) {
+                           return memoryAccess.toMemory(value);
+                         }));
     return success();
   };
   auto inSlice = [&, &first = inside] { return along(first, runFrom(first[axis].base, run.size())); };
   if (failed(yieldAt(branch.thenBlock(), insert.getSource(), inSlice)) ||
       failed(yieldAt(branch.elseBlock(), insert.getDest(), [&] { return positions; })))
     return failure();
-  SmallVector<Value> values =
-      llvm::map_to_vector(branch.getResults(), [&](Value value) { return fromMemory(value, element); });
+  SmallVector<Value> values = llvm::map_to_vector(
+      branch.getResults(), [&](Value value) { return memoryAccess.fromMemory(value, element); });
   for (auto [place, value] : llvm::zip_equal(positions, values))
-    remember(insert.getResult(), place, value);
+    evaluator.remember(insert.getResult(), place, value);
   return values[member.place];
 }
 
@@ -193,13 +194,13 @@ static int64_t pieceLength(Type element, int64_t length) {
 Value RunEmitter::pieceAt(const Buffer &buffer, const Position &first, int64_t offset) {
   int64_t step;
   Value indices;
-  Value index = linearIndex(buffer, first, step, indices);
-  return pointerAt(buffer, binary<arith::AddIOp>(index, indexConstant(offset)));
+  Value index = memoryAccess.linearIndex(buffer, first, step, indices);
+  return memoryAccess.pointerAt(buffer, binary<arith::AddIOp>(index, indexConstant(offset)));
 }
 
 SmallVector<Value> RunEmitter::loadRun(const Buffer &buffer, const Position &first, int64_t length) {
   if (length == 1)
-    return {load(buffer, first)};
+    return {memoryAccess.load(buffer, first)};
   int64_t piece = pieceLength(buffer.element, length);
   auto type = VectorType::get(piece, cpu::memoryType(buffer.element));
   SmallVector<Value> values;
@@ -208,8 +209,8 @@ SmallVector<Value> RunEmitter::loadRun(const Buffer &buffer, const Position &fir
                                         piece * cpu::memoryBytes(buffer.element));
     for (int64_t i = 0; i < piece; ++i) {
       Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
-      values.push_back(
-          fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, number), buffer.element));
+      values.push_back(memoryAccess.fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, number),
+                                               buffer.element));
     }
   }
   return values;
@@ -224,7 +225,8 @@ void RunEmitter::storeRun(const Buffer &buffer, const Position &first, ValueRang
     Value vector = LLVM::PoisonOp::create(builder, loc, type);
     for (int64_t i = 0; i < piece; ++i) {
       Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
-      vector = LLVM::InsertElementOp::create(builder, loc, vector, toMemory(values[offset + i]), number);
+      vector = LLVM::InsertElementOp::create(builder, loc, vector, memoryAccess.toMemory(values[offset + i]),
+                                             number);
     }
     LLVM::StoreOp::create(builder, loc, vector, pieceAt(buffer, first, offset),
                           piece * cpu::memoryBytes(buffer.element));

@@ -48,7 +48,7 @@ LogicalResult GenericEmitter::emitRoots() {
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
   flat = oneShape && llvm::all_of(roots, [&](Value root) { return isFlat(root, cpu::isPointwise); });
   bool sumsLanes = llvm::any_of(roots, [&](Value root) {
-    return cpu::dependsOn(root, [&](linalg::GenericOp generic) { return usesLanes(generic); });
+    return cpu::dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
   });
   if (!oneShape || sumsLanes)
     return emitRows(roots, *space);
@@ -102,7 +102,7 @@ LogicalResult GenericEmitter::hoistEverywhere(ValueRange roots, const Nest &nest
   Position anywhere(nest.sizes.size(), Index::varying());
   Visited visited;
   for (Value root : roots)
-    if (failed(hoist(root, anywhere, visited)))
+    if (failed(hoisting.hoist(root, anywhere, visited)))
       return failure();
   return success();
 }
@@ -115,7 +115,7 @@ LogicalResult GenericEmitter::emitRows(ValueRange roots, unsigned space) {
     if (buffer.shape == whole.shape)
       whole.roots.push_back(root);
   int64_t rank = whole.shape.size();
-  bool summed = rank == 0 || sumsLanesAlong(whole.roots, whole, rank - 1);
+  bool summed = rank == 0 || hoisting.sumsLanesAlong(whole.roots, whole, rank - 1);
   bool hasRows = whole.roots.size() != roots.size();
   launchShape = {MappingLevel::warp, space, summed && !hasRows ? rank : rank - 1};
   if (summed && !hasRows)
@@ -141,7 +141,7 @@ LogicalResult GenericEmitter::emitRow(ValueRange roots, const Nest &space, const
   along.push_back(Index::varying());
   Visited hoisted;
   for (Value root : split.whole)
-    if (failed(hoist(root, along, hoisted)))
+    if (failed(hoisting.hoist(root, along, hoisted)))
       return failure();
   if (failed(storePerRow(split.perRow, split.perRowBuffers, row)))
     return failure();

@@ -60,15 +60,15 @@ FailureOr<Value> GenericEmitter::computeInserted(tensor::InsertSliceOp insert, c
     builder.setInsertionPointToStart(block);
     Scope scope(*this);
     Spread ofThread(*this);
-    FailureOr<Value> value = evaluateOne(tensor, where);
+    FailureOr<Value> value = evaluator.evaluateOne(tensor, where);
     if (failed(value))
       return failure();
-    scf::YieldOp::create(builder, loc, toMemory(*value));
+    scf::YieldOp::create(builder, loc, memoryAccess.toMemory(*value));
     return success();
   };
   if (failed(yieldAt(branch.thenBlock(), insert.getSource(), place.first)) ||
       failed(yieldAt(branch.elseBlock(), insert.getDest(), position)))
     return failure();
   builder.setInsertionPointAfter(branch);
-  return fromMemory(branch.getResult(0), element);
+  return memoryAccess.fromMemory(branch.getResult(0), element);
 }

@@ -14,7 +14,7 @@ using namespace mlir::ad::device;
 
 FailureOr<Value> GenericEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops,
                                            Value identity, Value lower, Value upper, int64_t lanes) {
-  if (failed(hoistReduced(generic, loops)))
+  if (failed(hoisting.hoistReduced(generic, loops)))
     return failure();
   return spread ? chunkOfThread(generic, loops, identity, lower, upper, lanes)
                 : chunkOfWarp(generic, loops, identity, lower, upper, lanes);
@@ -31,8 +31,8 @@ FailureOr<Value> GenericEmitter::laneChain(linalg::GenericOp generic, ArrayRef<I
     Scope scope(*this);
     Spread ofThread(*this);
     SmallVector<Index> inner(loops);
-    setReductionIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
-    auto values = applyBody(generic, inner, loop.getRegionIterArg(0));
+    reductions.setReductionIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
+    auto values = evaluator.applyBody(generic, inner, loop.getRegionIterArg(0));
     if (failed(values))
       return failure();
     scf::YieldOp::create(builder, loc, values->front());
@@ -70,10 +70,10 @@ FailureOr<Value> GenericEmitter::chunkOfWarp(linalg::GenericOp generic, ArrayRef
   Operation *join = cpu::combiningOp(generic);
   for (size_t half = sums.size() / 2; half >= 1; half /= 2)
     for (size_t i = 0; i < half; ++i)
-      sums[i] = joinValues(join, sums[i], sums[i + half]);
+      sums[i] = reductions.joinValues(join, sums[i], sums[i + half]);
   Value sum = sums.front();
   for (int64_t half = width / 2; half >= 1; half /= 2)
-    sum = joinValues(join, sum, shuffle(sum, half));
+    sum = reductions.joinValues(join, sum, shuffle(sum, half));
   return sum;
 }
 
@@ -88,7 +88,8 @@ FailureOr<Value> GenericEmitter::chunkOfThread(linalg::GenericOp generic, ArrayR
       return failure();
     return SmallVector<Value>{*sum};
   };
-  auto sums = pairwiseTree(indexConstant(lanes), /*length=*/1, identity, cpu::combiningOp(generic), ofLane);
+  auto sums = reductions.pairwiseTree(indexConstant(lanes), /*length=*/1, identity, cpu::combiningOp(generic),
+                                      ofLane);
   if (failed(sums))
     return failure();
   return sums->front();

@@ -20,8 +20,8 @@ Value NodeSizes::resultCount() {
 Value NodeSizes::mostLeaves() {
   Value most = indexConstant(1);
   for (linalg::GenericOp reduction : division.reductions) {
-    Value leaves =
-        binary<arith::CeilDivUIOp>(reducedTotal(reduction), indexConstant(leafLength(kernel, reduction)));
+    Value leaves = binary<arith::CeilDivUIOp>(reductions.reducedTotal(reduction),
+                                              indexConstant(leafLength(kernel, reduction)));
     most = binary<arith::MaxUIOp>(most, leaves);
   }
   return most;
@@ -54,8 +54,8 @@ Value NodeSizes::shouldDivide() {
   Value isLong = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);
   for (linalg::GenericOp reduction : division.reductions) {
     Value most = indexConstant(shortLength(kernel, reduction, division));
-    Value isLonger =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, reducedTotal(reduction), most);
+    Value isLonger = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
+                                           reductions.reducedTotal(reduction), most);
     isLong = binary<arith::OrIOp>(isLong, isLonger);
   }
   Value has = binary<arith::MulIOp>(resultCount(), indexConstant(division.threadsOfResult));

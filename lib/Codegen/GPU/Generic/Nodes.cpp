@@ -38,7 +38,7 @@ SmallVector<Value> GenericEmitter::absentNodes(linalg::GenericOp reduction, Arra
 SmallVector<Value> GenericEmitter::joinParts(linalg::GenericOp reduction, ValueRange left, ValueRange right) {
   if (reduction.getNumResults() > 1)
     return joinSelections(builder, loc, reduction, left, right);
-  return {joinValues(cpu::combiningOp(reduction), left.front(), right.front())};
+  return {reductions.joinValues(cpu::combiningOp(reduction), left.front(), right.front())};
 }
 
 Value GenericEmitter::placeNodes(Value memory, Value leaves) {
@@ -46,7 +46,7 @@ Value GenericEmitter::placeNodes(Value memory, Value leaves) {
   for (linalg::GenericOp reduction : division.reductions) {
     Nodes own;
     own.length = binary<arith::MulIOp>(leaves, indexConstant(leafLength(kernel, reduction)));
-    own.total = reducedTotal(reduction);
+    own.total = reductions.reducedTotal(reduction);
     own.count = binary<arith::MaxUIOp>(binary<arith::CeilDivUIOp>(own.total, own.length), indexConstant(1));
     for (OpResult result : reduction->getResults()) {
       auto type = cast<RankedTensorType>(result.getType());
@@ -81,7 +81,7 @@ LogicalResult GenericEmitter::emitNodes() {
     ArrayRef<Value> sizes = nodes[reduction].buffers.front().sizes;
     Value count = elementCount(sizes);
     auto emitOne = [&](Value number) { return emitNode(reduction, number, sizes); };
-    if (usesLanes(reduction)) {
+    if (reductions.usesLanes(reduction)) {
       if (failed(emitNodesInLanes(count, emitOne)))
         return failure();
       continue;
@@ -104,7 +104,7 @@ LogicalResult GenericEmitter::emitNode(linalg::GenericOp reduction, Value number
   Position position = positionOf(number, sizes);
   own.number = position.front().base;
   Position place(ArrayRef<Index>(position).drop_front());
-  FailureOr<SmallVector<Value>> values = reduceAll(reduction, 0, ArrayRef<Position>(place));
+  FailureOr<SmallVector<Value>> values = reductions.reduceAll(reduction, 0, ArrayRef<Position>(place));
   if (failed(values))
     return failure();
   for (auto [buffer, value] : llvm::zip_equal(own.buffers, *values))
@@ -127,15 +127,15 @@ FailureOr<SmallVector<Value>> GenericEmitter::orderedTree(linalg::GenericOp redu
   Value from = binary<arith::MulIOp>(own.number, own.length), some = indexConstant(1);
   SmallVector<Value> absent = absentNodes(reduction, identities);
   AffineMap map = reduction.getMatchingIndexingMap(reduction.getDpsInitOperand(0));
-  SmallVector<Index> loops = loopsFromOutput(reduction, map, positions.front());
+  SmallVector<Index> loops = evaluator.loopsFromOutput(reduction, map, positions.front());
   auto leaf = [&](Value lower, Value) -> FailureOr<SmallVector<Value>> {
     Value begin = binary<arith::AddIOp>(from, lower);
     Value isPresent = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, begin,
                                             binary<arith::MaxUIOp>(own.total, some));
     begin = binary<arith::MinUIOp>(begin, own.total);
     Value end = binary<arith::MinUIOp>(binary<arith::AddIOp>(begin, indexConstant(length)), own.total);
-    auto values =
-        usesLanes(reduction) ? block(begin, end) : steadyChain(reduction, loops, identities, begin, end);
+    auto values = reductions.usesLanes(reduction) ? block(begin, end)
+                                                  : steadyChain(reduction, loops, identities, begin, end);
     if (failed(values))
       return failure();
     return SmallVector<Value>{
@@ -143,8 +143,8 @@ FailureOr<SmallVector<Value>> GenericEmitter::orderedTree(linalg::GenericOp redu
   };
   int64_t known = reducedElements(reduction);
   longest = ShapedType::isDynamic(known) ? std::numeric_limits<int64_t>::max() : known;
-  return pairwiseTree(binary<arith::MinUIOp>(own.length, own.total), length, identities,
-                      cpu::combiningOp(reduction), leaf);
+  return reductions.pairwiseTree(binary<arith::MinUIOp>(own.length, own.total), length, identities,
+                                 cpu::combiningOp(reduction), leaf);
 }
 
 //===- Chains -------------------------------------------------------------===//
@@ -159,7 +159,7 @@ FailureOr<SmallVector<Value>> GenericEmitter::chainInSteps(linalg::GenericOp red
   SmallVector<Value> next(loop.getRegionIterArgs());
   for (int64_t i = 0; i < steps; ++i) {
     Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(i));
-    if (failed(chainStep(reduction, loops, k, next)))
+    if (failed(reductions.chainStep(reduction, loops, k, next)))
       return failure();
   }
   scf::YieldOp::create(builder, loc, next);
@@ -169,7 +169,7 @@ FailureOr<SmallVector<Value>> GenericEmitter::chainInSteps(linalg::GenericOp red
 // The chain of a thread, whose next elements are on their way while it adds those before.
 FailureOr<SmallVector<Value>> GenericEmitter::steadyChain(linalg::GenericOp reduction, ArrayRef<Index> loops,
                                                           ArrayRef<Value> start, Value lower, Value upper) {
-  if (failed(hoistReduced(reduction, SmallVector<Index>(loops))))
+  if (failed(hoisting.hoistReduced(reduction, SmallVector<Index>(loops))))
     return failure();
   int64_t operations = 0;
   for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
@@ -221,7 +221,8 @@ SmallVector<Value> GenericEmitter::nearestNodes(linalg::GenericOp reduction, con
   llvm::append_range(at, position);
   SmallVector<Value> values;
   for (auto [buffer, otherwise] : llvm::zip_equal(own.buffers, absent))
-    values.push_back(arith::SelectOp::create(builder, loc, isPresent, load(buffer, at), otherwise));
+    values.push_back(
+        arith::SelectOp::create(builder, loc, isPresent, memoryAccess.load(buffer, at), otherwise));
   return values;
 }
 
@@ -265,7 +266,7 @@ GenericEmitter::joinNodes(linalg::GenericOp reduction, ArrayRef<Value> identitie
     return joinFrom(indexConstant(0), own.count);
   longest = kMostNodes;
   if (reduction.getNumResults() == 1)
-    return pairwiseTree(own.count, together, identities, cpu::combiningOp(reduction), joinFrom);
+    return reductions.pairwiseTree(own.count, together, identities, cpu::combiningOp(reduction), joinFrom);
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), own.count, indexConstant(together), absent);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

@@ -38,8 +38,8 @@ FailureOr<SmallVector<Value>> RowEmitter::addRun(linalg::GenericOp generic, Arra
   SmallVector<Value> next;
   for (auto [index, sum] : llvm::zip_equal(indices, sums)) {
     SmallVector<Index> inner(loops);
-    setReductionIndex(generic, inner, {index, 0, nullptr});
-    auto values = applyBody(generic, inner, sum);
+    reductions.setReductionIndex(generic, inner, {index, 0, nullptr});
+    auto values = evaluator.applyBody(generic, inner, sum);
     if (failed(values))
       return failure();
     next.push_back(values->front());
@@ -61,7 +61,7 @@ FailureOr<SmallVector<Value>> RowEmitter::chainsOfKept(linalg::GenericOp generic
         positions.push_back(row);
         positions.back().push_back({index, 0, nullptr});
       }
-    return evaluate(operand, positions);
+    return evaluator.evaluate(operand, positions);
   };
   for (Value operand : firstOnWay(generic, [](Value value) { return isa<BlockArgument>(value); }))
     if (!rows.sumsAlong && hasCountedRows(operand) && failed(load(operand)))
@@ -113,14 +113,14 @@ Value RowEmitter::joinLanes(Operation *join, SmallVector<Value> sums) {
   auto halve = [&](size_t least) {
     for (size_t half = sums.size() / 2; half >= least; half /= 2) {
       for (size_t i = 0; i < half; ++i)
-        sums[i] = joinValues(join, sums[i], sums[i + half]);
+        sums[i] = reductions.joinValues(join, sums[i], sums[i + half]);
       sums.resize(half);
     }
   };
   halve(share.run);
   for (int64_t distance = share.threads / 2; distance >= 1; distance /= 2)
     for (Value &sum : sums)
-      sum = joinValues(join, sum, shuffle(sum, distance));
+      sum = reductions.joinValues(join, sum, shuffle(sum, distance));
   halve(1);
   return sums.front();
 }
@@ -129,7 +129,7 @@ FailureOr<Value> RowEmitter::laneChunk(linalg::GenericOp generic, SmallVector<In
                                        Value lower, Value upper, int64_t lanes) {
   if (spread)
     return RunEmitter::laneChunk(generic, loops, identity, lower, upper, lanes);
-  if (failed(hoistReduced(generic, loops)))
+  if (failed(hoisting.hoistReduced(generic, loops)))
     return failure();
   auto sums = share.keeps ? chainsOfKept(generic, loops, identity)
                           : chainsOfLoop(generic, loops, identity, lower, upper);
@@ -145,11 +145,11 @@ FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<
   if (!byBlock || spread)
     return RunEmitter::reduceLanes(generic, loops, identity, position);
   // Where the groups go different ways, no sum of the whole block may begin.
-  if (failed(hoistReduced(generic, loops)) || (share.brings && failed(fillLines(generic))))
+  if (failed(hoisting.hoistReduced(generic, loops)) || (share.brings && failed(fillLines(generic))))
     return failure();
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  Value total = loopSize(generic, reduced.front());
+  Value total = reductions.loopSize(generic, reduced.front());
   auto chunks = [&](Value lower, Value upper) -> FailureOr<SmallVector<Value>> {
     FailureOr<Value> sum = sumChunks(generic, loops, identity, lower, upper);
     if (failed(sum))
@@ -157,7 +157,7 @@ FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<
     return SmallVector<Value>{*sum};
   };
   int64_t length = kChunksTogether * kernel.getOrderAttr().getLength();
-  auto sums = pairwiseTree(total, length, identity, cpu::combiningOp(generic), chunks);
+  auto sums = reductions.pairwiseTree(total, length, identity, cpu::combiningOp(generic), chunks);
   if (failed(sums))
     return failure();
   return sums->front();
@@ -194,7 +194,8 @@ FailureOr<Value> RowEmitter::sumChunks(linalg::GenericOp generic, ArrayRef<Index
     auto branch = scf::IfOp::create(builder, loc, binary<arith::AndIOp>(has, isFirst));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    LLVM::StoreOp::create(builder, loc, toMemory(*sum), chunkPointer(number, type), cpu::memoryBytes(type));
+    LLVM::StoreOp::create(builder, loc, memoryAccess.toMemory(*sum), chunkPointer(number, type),
+                          cpu::memoryBytes(type));
     return success();
   });
   if (failed(summed))
@@ -203,7 +204,7 @@ FailureOr<Value> RowEmitter::sumChunks(linalg::GenericOp generic, ArrayRef<Index
   joinChunks(cpu::combiningOp(generic), count, type);
   Value sum = LLVM::LoadOp::create(builder, loc, cpu::memoryType(type), chunkPointer(indexConstant(0), type),
                                    cpu::memoryBytes(type));
-  return fromMemory(sum, type);
+  return memoryAccess.fromMemory(sum, type);
 }
 
 // Neighbours first; what has none is its own join.
@@ -212,19 +213,19 @@ void RowEmitter::joinChunks(Operation *join, Value count, Type type) {
   auto load = [&](Value number) {
     Value memory = LLVM::LoadOp::create(builder, loc, cpu::memoryType(type), chunkPointer(number, type),
                                         cpu::memoryBytes(type));
-    return fromMemory(memory, type);
+    return memoryAccess.fromMemory(memory, type);
   };
   for (int64_t distance = 1; distance < known.value_or(kChunksTogether); distance *= 2) {
     Value apart = indexConstant(distance), pair = indexConstant(2 * distance);
     Value pairs = binary<arith::SubIOp>(binary<arith::MaxUIOp>(count, apart), apart);
-    LogicalResult joined =
-        emitLoop(binary<arith::MulIOp>(inBlock, pair), pairs, binary<arith::MulIOp>(blockThreads, pair),
-                 [&](Value left) {
-                   Value sum = joinValues(join, load(left), load(binary<arith::AddIOp>(left, apart)));
-                   LLVM::StoreOp::create(builder, loc, toMemory(sum), chunkPointer(left, type),
-                                         cpu::memoryBytes(type));
-                   return success();
-                 });
+    LogicalResult joined = emitLoop(binary<arith::MulIOp>(inBlock, pair), pairs,
+                                    binary<arith::MulIOp>(blockThreads, pair), [&](Value left) {
+                                      Value sum = reductions.joinValues(
+                                          join, load(left), load(binary<arith::AddIOp>(left, apart)));
+                                      LLVM::StoreOp::create(builder, loc, memoryAccess.toMemory(sum),
+                                                            chunkPointer(left, type), cpu::memoryBytes(type));
+                                      return success();
+                                    });
     assert(succeeded(joined) && "joins emit no code that can fail");
     (void)joined;
     synchronizeBlock();

@@ -92,7 +92,7 @@ Value RowEmitter::summedLengthsAllow(Value allowed, int64_t run) {
     generic.getReductionDims(reduced);
     if (reduced.empty() || !ShapedType::isDynamic(rows.length))
       continue;
-    Value rest = binary<arith::RemUIOp>(loopSize(generic, reduced.front()), indexConstant(run));
+    Value rest = binary<arith::RemUIOp>(reductions.loopSize(generic, reduced.front()), indexConstant(run));
     Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest, indexConstant(0));
     allowed = allowed ? binary<arith::AndIOp>(allowed, whole) : whole;
   }

@@ -137,7 +137,7 @@ LogicalResult RowEmitter::fillLines(linalg::GenericOp sum) {
         positions.push_back(row);
         positions.back().push_back({at, 0, nullptr});
       }
-      FailureOr<SmallVector<Value>> values = evaluate(tensor, positions);
+      FailureOr<SmallVector<Value>> values = evaluator.evaluate(tensor, positions);
       if (succeeded(values))
         storeAll(line.buffer, places, *values);
       return values;
@@ -156,7 +156,7 @@ void RowEmitter::bringLine(const Buffer &source, const Buffer &line) {
   Position first(row);
   first.push_back({indexConstant(0), 0, nullptr});
   Value indices;
-  Value start = pointerAt(source, linearIndex(source, first, step, indices));
+  Value start = memoryAccess.pointerAt(source, memoryAccess.linearIndex(source, first, step, indices));
   Type global = LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace);
   start = LLVM::AddrSpaceCastOp::create(builder, loc, global, start);
   (void)emitLoop(inBlock, indexConstant(lineBytes(source) / bytes), blockThreads, [&](Value number) {

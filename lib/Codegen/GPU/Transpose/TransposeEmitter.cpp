@@ -126,8 +126,8 @@ SmallVector<Value> TransposeEmitter::loadPiece(const Tile &tile, Value line, Val
   Type memory = cpu::memoryType(source.element);
   Position position = inside(tile, first, line);
   auto load = [&] {
-    return llvm::map_to_vector(loadRun(source, apply(map, position), tile.readLength),
-                               [&](Value value) { return toMemory(value); });
+    return llvm::map_to_vector(loadRun(source, evaluator.apply(map, position), tile.readLength),
+                               [&](Value value) { return memoryAccess.toMemory(value); });
   };
   Value within = isInside(position);
   if (!within)
@@ -215,13 +215,14 @@ SmallVector<Value> TransposeEmitter::loadPacked(const Tile &tile, Value line, Va
     Value place = placeOf(tile, line, binary<arith::MulIOp>(start, indexConstant(bytes)));
     if (grain == 1) {
       Value loaded = LLVM::LoadOp::create(builder, loc, type.getElementType(), place, bytes);
-      values.push_back(fromMemory(loaded, element));
+      values.push_back(memoryAccess.fromMemory(loaded, element));
       continue;
     }
     Value vector = LLVM::LoadOp::create(builder, loc, type, place, grain * bytes);
     for (int64_t i = 0; i < grain; ++i) {
       Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
-      values.push_back(fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, index), element));
+      values.push_back(
+          memoryAccess.fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, index), element));
     }
   }
   return values;

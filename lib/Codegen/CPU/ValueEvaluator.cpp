@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-FailureOr<Value> KernelEmitter::evaluateOne(Value tensor, const Position &position) {
+FailureOr<Value> ValueEvaluator::evaluateOne(Value tensor, const Position &position) {
   FailureOr<SmallVector<Value>> values = evaluate(tensor, ArrayRef<Position>(position));
   if (failed(values))
     return failure();
@@ -22,27 +22,27 @@ static bool isUniform(ArrayRef<Position> positions) {
   });
 }
 
-Key KernelEmitter::keyOf(Value tensor, const Position &position) {
+Key ValueEvaluator::keyOf(Value tensor, const Position &position) {
   return {tensor.getAsOpaquePointer(),
           {std::vector<Index>(position.begin(), position.end()), {lanes, mask.getAsOpaquePointer()}}};
 }
 
-void KernelEmitter::remember(Value tensor, const Position &position, Value value) {
+void ValueEvaluator::remember(Value tensor, const Position &position, Value value) {
   caches.back()[keyOf(tensor, position)] = value;
 }
 
 // Null where nothing was remembered.
-Value KernelEmitter::known(Value tensor, const Position &position) {
+Value ValueEvaluator::known(Value tensor, const Position &position) {
   Key key = keyOf(tensor, position);
   for (auto &cache : llvm::reverse(caches))
     if (auto it = cache.find(key); it != cache.end())
-      return spilling.reload(it->second);
+      return emitter.spilling.reload(it->second);
   return {};
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Position> positions) {
+FailureOr<SmallVector<Value>> ValueEvaluator::evaluate(Value tensor, ArrayRef<Position> positions) {
   if (lanes > 1 && isUniform(positions)) {
-    WithLanes scalarCode(*this, 1, nullptr);
+    KernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
     return evaluate(tensor, positions);
   }
   SmallVector<Position> missing;
@@ -58,11 +58,11 @@ FailureOr<SmallVector<Value>> KernelEmitter::evaluate(Value tensor, ArrayRef<Pos
   return values;
 }
 
-LogicalResult KernelEmitter::evaluateMissing(Value tensor, ArrayRef<Position> missing) {
+LogicalResult ValueEvaluator::evaluateMissing(Value tensor, ArrayRef<Position> missing) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (generic && reduces(generic)) {
     // All positions share one loop over the reduced axes.
-    auto reduced = reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
+    auto reduced = emitter.reductions.reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
     if (failed(reduced))
       return failure();
     for (auto [position, value] : llvm::zip_equal(missing, *reduced))
@@ -74,38 +74,38 @@ LogicalResult KernelEmitter::evaluateMissing(Value tensor, ArrayRef<Position> mi
   for (const Position &position : missing) {
     if (known(tensor, position))
       continue;
-    FailureOr<Value> value = rowCache.loadSaved(tensor, position);
+    FailureOr<Value> value = emitter.rowCache.loadSaved(tensor, position);
     if (!*value)
-      value = compute(tensor, position);
+      value = emitter.compute(tensor, position);
     if (failed(value))
       return failure();
-    rowCache.storeSaved(tensor, position, *value);
+    emitter.rowCache.storeSaved(tensor, position, *value);
     remember(tensor, position, *value);
   }
   return success();
 }
 
 // Sums among them have one loop for all positions then.
-LogicalResult KernelEmitter::evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions) {
+LogicalResult ValueEvaluator::evaluateInputs(linalg::GenericOp generic, ArrayRef<Position> positions) {
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   for (OpOperand *input : generic.getDpsInputOperands()) {
     if (!input->get().getDefiningOp<linalg::GenericOp>())
       continue;
     SmallVector<Position> inner;
     for (const Position &position : positions)
-      inner.push_back(positionOf(input, loopsFromOutput(generic, out, position)));
+      inner.push_back(emitter.positionOf(input, loopsFromOutput(generic, out, position)));
     if (failed(evaluate(input->get(), inner)))
       return failure();
   }
   return success();
 }
 
-FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) {
+FailureOr<Value> ValueEvaluator::compute(Value tensor, const Position &position) {
   if (auto it = buffers.find(tensor); it != buffers.end())
-    return load(it->second, position);
+    return emitter.memoryAccess.load(it->second, position);
   Operation *op = tensor.getDefiningOp();
   if (auto fill = dyn_cast_or_null<linalg::FillOp>(op))
-    return scalars.lookup(fill.getInputs()[0]);
+    return emitter.scalars.lookup(fill.getInputs()[0]);
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return evaluateOne(cast.getSource(), position);
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
@@ -125,7 +125,7 @@ FailureOr<Value> KernelEmitter::compute(Value tensor, const Position &position) 
   return kernel.emitOpError("holds a value that the CPU emitter cannot compute in place: ") << tensor;
 }
 
-Position KernelEmitter::insideSlice(tensor::ExtractSliceOp slice, const Position &position) {
+Position ValueEvaluator::insideSlice(tensor::ExtractSliceOp slice, const Position &position) {
   Position inside;
   for (auto [index, mixed, stride] :
        llvm::zip_equal(position, slice.getMixedOffsets(), slice.getStaticStrides())) {
@@ -134,20 +134,20 @@ Position KernelEmitter::insideSlice(tensor::ExtractSliceOp slice, const Position
       continue;
     }
     std::optional<int64_t> known = getConstantIntValue(mixed);
-    Value offset = known ? indexConstant(*known) : scalars.lookup(cast<Value>(mixed));
+    Value offset = known ? indexConstant(*known) : emitter.scalars.lookup(cast<Value>(mixed));
     Value base = index.base ? binary<arith::MulIOp>(index.base, indexConstant(stride)) : Value();
     if (!index.lanes) {
       inside.push_back({binary<arith::AddIOp>(base, offset), wrappingProduct(index.step, stride), nullptr});
       continue;
     }
-    Value scaled = binary<arith::MulIOp>(index.lanes, splat(indexConstant(stride), lanes));
-    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, splat(offset, lanes))});
+    Value scaled = binary<arith::MulIOp>(index.lanes, emitter.splat(indexConstant(stride), lanes));
+    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, emitter.splat(offset, lanes))});
   }
   return inside;
 }
 
-SmallVector<Index> KernelEmitter::loopsFromOutput(linalg::GenericOp generic, AffineMap map,
-                                                  const Position &position) {
+SmallVector<Index> ValueEvaluator::loopsFromOutput(linalg::GenericOp generic, AffineMap map,
+                                                   const Position &position) {
   if (flat)
     return {position.begin(), position.end()};
   SmallVector<Index> loops(generic.getNumLoops());
@@ -157,7 +157,7 @@ SmallVector<Index> KernelEmitter::loopsFromOutput(linalg::GenericOp generic, Aff
   return loops;
 }
 
-Position KernelEmitter::apply(AffineMap map, ArrayRef<Index> loops) {
+Position ValueEvaluator::apply(AffineMap map, ArrayRef<Index> loops) {
   if (flat)
     return Position(loops);
   Position position;
@@ -180,7 +180,7 @@ static Value combineIndices(OpBuilder &builder, Location loc, AffineExprKind kin
 }
 
 // Dimensions, constants, sums, and products, quotients and rests by a constant: all that linalg has of ours.
-Index KernelEmitter::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
+Index ValueEvaluator::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return loops[dim.getPosition()];
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -192,20 +192,20 @@ Index KernelEmitter::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
   AffineExprKind kind = expr.getKind();
   bool divides = kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod;
   if (lhs.lanes || rhs.lanes || (divides && lhs.step != 0))
-    return {nullptr, 0, combineIndices(builder, loc, kind, laneVector(lhs), laneVector(rhs))};
+    return {nullptr, 0, combineIndices(builder, loc, kind, emitter.laneVector(lhs), emitter.laneVector(rhs))};
   int64_t factor = kind == AffineExprKind::Mul ? cast<AffineConstantExpr>(pair.getRHS()).getValue() : 1;
   return {combineIndices(builder, loc, kind, lhs.base, rhs.base),
           wrappingSum(wrappingProduct(lhs.step, factor), rhs.step), nullptr};
 }
 
-Value KernelEmitter::lookup(Value value, IRMapping &values) {
+Value ValueEvaluator::lookup(Value value, IRMapping &values) {
   if (Value mapped = values.lookupOrNull(value))
     return mapped;
-  return scalars.lookupOrNull(value);
+  return emitter.scalars.lookupOrNull(value);
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                       ValueRange accumulators) {
+FailureOr<SmallVector<Value>> ValueEvaluator::applyBody(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                        ValueRange accumulators) {
   IRMapping values;
   Block *body = generic.getBlock();
   for (OpOperand *input : generic.getDpsInputOperands()) {
@@ -213,24 +213,24 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
     if (argument.use_empty())
       continue;
     if (!isa<RankedTensorType>(input->get().getType())) {
-      values.map(argument, scalars.lookup(input->get()));
+      values.map(argument, emitter.scalars.lookup(input->get()));
       continue;
     }
-    auto packed = packing.packedOperands.find(input);
-    if (packed != packing.packedOperands.end() && !packed->second.filling) {
-      values.map(argument, packing.loadPacked(packed->second, loops));
+    auto packed = emitter.packing.packedOperands.find(input);
+    if (packed != emitter.packing.packedOperands.end() && !packed->second.filling) {
+      values.map(argument, emitter.packing.loadPacked(packed->second, loops));
       continue;
     }
-    if (Value value = registerTranspose.transposedValue(input, loops)) {
+    if (Value value = emitter.registerTranspose.transposedValue(input, loops)) {
       values.map(argument, value);
       continue;
     }
-    FailureOr<Value> value = evaluateOne(input->get(), positionOf(input, loops));
+    FailureOr<Value> value = evaluateOne(input->get(), emitter.positionOf(input, loops));
     if (failed(value))
       return failure();
     values.map(argument, *value);
-    if (packed != packing.packedOperands.end())
-      packing.fillPacked(packed->second, loops, *value);
+    if (packed != emitter.packing.packedOperands.end())
+      emitter.packing.fillPacked(packed->second, loops, *value);
   }
   for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
     values.map(argument, value);
@@ -243,7 +243,7 @@ FailureOr<SmallVector<Value>> KernelEmitter::applyBody(linalg::GenericOp generic
   return results;
 }
 
-FailureOr<Value> KernelEmitter::extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops) {
+FailureOr<Value> ValueEvaluator::extract(tensor::ExtractOp op, IRMapping &values, ArrayRef<Index> loops) {
   Position position;
   for (Value index : op.getIndices()) {
     if (std::optional<Index> affine = lanes > 1 ? affineIndex(index, loops) : std::nullopt) {
@@ -261,10 +261,10 @@ FailureOr<Value> KernelEmitter::extract(tensor::ExtractOp op, IRMapping &values,
 }
 
 // Whatever stands in scalar code.
-FailureOr<Value> KernelEmitter::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
+FailureOr<Value> ValueEvaluator::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     const Index &loop = loops[index.getDim()];
-    Value value = lanes == 1 || (!loop.lanes && loop.step == 0) ? loop.base : laneVector(loop);
+    Value value = lanes == 1 || (!loop.lanes && loop.step == 0) ? loop.base : emitter.laneVector(loop);
     values.map(index.getResult(), value);
     return value;
   }
@@ -280,7 +280,7 @@ FailureOr<Value> KernelEmitter::cloneScalar(Operation *op, IRMapping &values, Ar
 }
 
 // When an operand is a vector, all become vectors.
-FailureOr<Value> KernelEmitter::cloneArithmetic(Operation *op, IRMapping &values) {
+FailureOr<Value> ValueEvaluator::cloneArithmetic(Operation *op, IRMapping &values) {
   SmallVector<Value> operands;
   bool isVector = false;
   for (Value operand : op->getOperands()) {
@@ -293,13 +293,13 @@ FailureOr<Value> KernelEmitter::cloneArithmetic(Operation *op, IRMapping &values
   Type type = op->getResult(0).getType();
   if (isVector) {
     for (Value &operand : operands)
-      operand = splat(operand, lanes);
+      operand = emitter.splat(operand, lanes);
     type = VectorType::get(lanes, type);
   }
   Type written = type;
   if (isa<arith::SelectOp>(op)) {
     for (Value &choice : MutableArrayRef(operands).drop_front())
-      choice = movable(choice);
+      choice = emitter.memoryAccess.movable(choice);
     type = operands.back().getType();
   }
   state.addOperands(operands);
@@ -307,7 +307,7 @@ FailureOr<Value> KernelEmitter::cloneArithmetic(Operation *op, IRMapping &values
   state.addAttributes(op->getAttrs());
   Value result = builder.create(state)->getResult(0);
   if (type != written)
-    result = fromMemory(result, getElementTypeOrSelf(written));
+    result = emitter.memoryAccess.fromMemory(result, getElementTypeOrSelf(written));
   values.map(op->getResult(0), result);
   return result;
 }

@@ -23,13 +23,13 @@ Value KernelEmitter::splat(Value scalar, int64_t count) {
   if (isa<VectorType>(scalar.getType()))
     return scalar;
   Type element = scalar.getType();
-  scalar = movable(scalar);
+  scalar = memoryAccess.movable(scalar);
   Value vector = vector::BroadcastOp::create(builder, loc, VectorType::get(count, scalar.getType()), scalar);
-  return element == scalar.getType() ? vector : fromMemory(vector, element);
+  return element == scalar.getType() ? vector : memoryAccess.fromMemory(vector, element);
 }
 
 // Short floats move as integers: a processor without them would compute where nothing is to be computed.
-Value KernelEmitter::movable(Value value) {
+Value MemoryAccess::movable(Value value) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
   return type && type.getWidth() < 32 ? toMemory(value) : value;
 }
@@ -70,7 +70,7 @@ Value KernelEmitter::laneVector(const Index &index) {
   return arith::AddIOp::create(builder, loc, base, steps);
 }
 
-Value KernelEmitter::fullMask() {
+Value MemoryAccess::fullMask() {
   if (mask)
     return mask;
   auto type = VectorType::get(lanes, builder.getI1Type());
@@ -95,8 +95,8 @@ static std::pair<Value, int64_t> splitConstant(Value index) {
 // Horner's scheme over the axes, with the constants of all indices in one summand behind the rest: the rows
 // and vectors of a tile have one address, and constant distances from it. The lane part stays a constant
 // `step` as long as the sizes behind it are static; otherwise `vector` holds the whole index.
-Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position, int64_t &step,
-                                 Value &vector) {
+Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, int64_t &step,
+                                Value &vector) {
   step = 0;
   vector = nullptr;
   if (flat) {
@@ -115,19 +115,20 @@ Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position,
       offset = wrappingProduct(offset, size);
       base = binary<arith::MulIOp>(base, sizeValue);
       if (vector) {
-        vector = arith::MulIOp::create(builder, loc, vector, splat(sizeValue, lanes));
+        vector = arith::MulIOp::create(builder, loc, vector, emitter.splat(sizeValue, lanes));
       } else if (step != 0 && ShapedType::isDynamic(size)) {
         Value stride = binary<arith::MulIOp>(indexConstant(step), sizeValue);
-        vector = arith::MulIOp::create(builder, loc, laneNumbers(), splat(stride, lanes));
+        vector = arith::MulIOp::create(builder, loc, emitter.laneNumbers(), emitter.splat(stride, lanes));
         step = 0;
       } else {
         step = wrappingProduct(step, size);
       }
     }
     if (index.lanes || (vector && index.step != 0)) {
-      Value whole = laneVector(index);
+      Value whole = emitter.laneVector(index);
       if (!vector && step != 0)
-        vector = arith::MulIOp::create(builder, loc, laneNumbers(), splat(indexConstant(step), lanes));
+        vector = arith::MulIOp::create(builder, loc, emitter.laneNumbers(),
+                                       emitter.splat(indexConstant(step), lanes));
       vector = vector ? arith::AddIOp::create(builder, loc, vector, whole) : whole;
       step = 0;
       continue;
@@ -140,11 +141,11 @@ Value KernelEmitter::linearIndex(const Buffer &buffer, const Position &position,
   }
   base = binary<arith::AddIOp>(base, indexConstant(offset));
   if (vector)
-    vector = arith::AddIOp::create(builder, loc, vector, splat(base, lanes));
+    vector = arith::AddIOp::create(builder, loc, vector, emitter.splat(base, lanes));
   return base;
 }
 
-Value KernelEmitter::pointerAt(const Buffer &buffer, Value index) {
+Value MemoryAccess::pointerAt(const Buffer &buffer, Value index) {
   Type pointer = buffer.pointer.getType(), memory = memoryType(buffer.element), wide = builder.getI64Type();
   auto at = [&](Type result, Type indexType, Value index) {
     Value cast = arith::IndexCastOp::create(builder, loc, indexType, index);
@@ -170,7 +171,7 @@ static Type withElement(Type shaped, Type element) {
   return element;
 }
 
-Value KernelEmitter::fromMemory(Value value, Type element) {
+Value MemoryAccess::fromMemory(Value value, Type element) {
   if (getElementTypeOrSelf(value) == element)
     return value;
   if (element.isInteger(1)) {
@@ -180,7 +181,7 @@ Value KernelEmitter::fromMemory(Value value, Type element) {
   return arith::BitcastOp::create(builder, loc, withElement(value.getType(), element), value);
 }
 
-Value KernelEmitter::toMemory(Value value) {
+Value MemoryAccess::toMemory(Value value) {
   Type element = getElementTypeOrSelf(value), memory = memoryType(element);
   if (element == memory)
     return value;
@@ -189,7 +190,7 @@ Value KernelEmitter::toMemory(Value value) {
   return arith::BitcastOp::create(builder, loc, withElement(value.getType(), memory), value);
 }
 
-Value KernelEmitter::load(const Buffer &buffer, const Position &position) {
+Value MemoryAccess::load(const Buffer &buffer, const Position &position) {
   int64_t step;
   Value indices;
   Value base = linearIndex(buffer, position, step, indices);
@@ -211,17 +212,17 @@ Value KernelEmitter::load(const Buffer &buffer, const Position &position) {
   }
   if (!indices && step == -1)
     return loadReversed(buffer, base);
-  if (!indices && !mask && std::abs(step) <= std::max(kLongestStride, interleavedColumns))
+  if (!indices && !mask && std::abs(step) <= std::max(kLongestStride, emitter.interleavedColumns))
     return loadStrided(buffer, base, step);
   if (!indices)
-    indices = laneVector({base, step, nullptr});
+    indices = emitter.laneVector({base, step, nullptr});
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   Value value = LLVM::masked_gather::create(builder, loc, type, pointerAt(buffer, indices), fullMask(), zero,
                                             builder.getI32IntegerAttr(alignment));
   return fromMemory(value, buffer.element);
 }
 
-void KernelEmitter::store(const Buffer &buffer, const Position &position, Value value) {
+void MemoryAccess::store(const Buffer &buffer, const Position &position, Value value) {
   int64_t step;
   Value indices;
   Value base = linearIndex(buffer, position, step, indices);
@@ -231,7 +232,7 @@ void KernelEmitter::store(const Buffer &buffer, const Position &position, Value 
     LLVM::StoreOp::create(builder, loc, value, pointerAt(buffer, base), alignment);
     return;
   }
-  value = splat(value, lanes);
+  value = emitter.splat(value, lanes);
   if (!indices && step == 1) {
     Value pointer = pointerAt(buffer, base);
     if (mask)
@@ -241,7 +242,7 @@ void KernelEmitter::store(const Buffer &buffer, const Position &position, Value 
     return;
   }
   if (!indices)
-    indices = laneVector({base, step, nullptr});
+    indices = emitter.laneVector({base, step, nullptr});
   LLVM::masked_scatter::create(builder, loc, value, pointerAt(buffer, indices), fullMask(),
                                builder.getI32IntegerAttr(alignment));
 }

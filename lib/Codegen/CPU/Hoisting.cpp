@@ -11,18 +11,18 @@ using namespace mlir::ad::cpu;
 
 // The tensors that `tensor` is computed from, each with the position that is read for `position`. Computed
 // accesses are left out.
-SmallVector<std::pair<Value, Position>> KernelEmitter::inputsAt(Value tensor, const Position &position) {
+SmallVector<std::pair<Value, Position>> Hoisting::inputsAt(Value tensor, const Position &position) {
   Operation *op = buffers.count(tensor) ? nullptr : tensor.getDefiningOp();
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     return {{cast.getSource(), position}};
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
-    return {{slice.getSource(), insideSlice(slice, position)}};
+    return {{slice.getSource(), emitter.evaluator.insideSlice(slice, position)}};
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
   if (!generic)
     return {};
   unsigned result = cast<OpResult>(tensor).getResultNumber();
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(result));
-  SmallVector<Index> loops = loopsFromOutput(generic, map, position);
+  SmallVector<Index> loops = emitter.evaluator.loopsFromOutput(generic, map, position);
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   for (unsigned dim : reduced)
@@ -30,7 +30,7 @@ SmallVector<std::pair<Value, Position>> KernelEmitter::inputsAt(Value tensor, co
   SmallVector<std::pair<Value, Position>> inputs;
   for (OpOperand *input : generic.getDpsInputOperands())
     if (isa<RankedTensorType>(input->get().getType()) && !generic.getMatchingBlockArgument(input).use_empty())
-      inputs.push_back({input->get(), apply(generic.getMatchingIndexingMap(input), loops)});
+      inputs.push_back({input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), loops)});
   return inputs;
 }
 
@@ -40,11 +40,11 @@ static bool enter(std::set<std::pair<const void *, std::vector<Index>>> &visited
   return visited.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second;
 }
 
-LogicalResult KernelEmitter::hoist(Value tensor, const Position &position, Visited &visited) {
+LogicalResult Hoisting::hoist(Value tensor, const Position &position, Visited &visited) {
   if (!enter(visited, tensor, position))
     return success();
   if (!varies(position))
-    return evaluateOne(tensor, position);
+    return emitter.evaluator.evaluateOne(tensor, position);
   for (auto &[input, at] : inputsAt(tensor, position))
     if (failed(hoist(input, at, visited)))
       return failure();
@@ -53,12 +53,12 @@ LogicalResult KernelEmitter::hoist(Value tensor, const Position &position, Visit
 
 // Whether a sum over lanes is read at positions that vary: then these cannot be lanes themselves, but for the
 // sums of short rows.
-bool KernelEmitter::sumsLanesAt(Value tensor, const Position &position, Visited &visited, bool ofShortRows) {
+bool Hoisting::sumsLanesAt(Value tensor, const Position &position, Visited &visited, bool ofShortRows) {
   if (!enter(visited, tensor, position))
     return false;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  if (generic && varies(position) && usesLanes(generic) &&
-      (ofShortRows || !rowReductions.sumsRowsTogether(generic)))
+  if (generic && varies(position) && emitter.reductions.usesLanes(generic) &&
+      (ofShortRows || !emitter.rowReductions.sumsRowsTogether(generic)))
     return true;
   return llvm::any_of(inputsAt(tensor, position), [&](auto &input) {
     return sumsLanesAt(input.first, input.second, visited, ofShortRows);
@@ -66,7 +66,7 @@ bool KernelEmitter::sumsLanesAt(Value tensor, const Position &position, Visited 
 }
 
 // The same for the whole nest: the axis varies, and so do those behind it, which have size 1.
-bool KernelEmitter::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows) {
+bool Hoisting::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows) {
   if (axis < 0)
     return false;
   // A vector with few rows would compute most of its lanes in vain.
@@ -79,10 +79,10 @@ bool KernelEmitter::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t a
 }
 
 // Before the loop over the axis that follows the ones in `positions`.
-LogicalResult KernelEmitter::hoistAlong(const Nest &nest, ArrayRef<Position> positions) {
+LogicalResult Hoisting::hoistAlong(const Nest &nest, ArrayRef<Position> positions) {
   if (flat)
     return success();
-  byteDots.hoistRowSums(nest, positions);
+  emitter.byteDots.hoistRowSums(nest, positions);
   for (Position position : positions) {
     position.resize(nest.shape.size(), {indexConstant(0), 0, nullptr});
     position[positions.front().size()] = Index::varying();
@@ -95,7 +95,7 @@ LogicalResult KernelEmitter::hoistAlong(const Nest &nest, ArrayRef<Position> pos
 }
 
 // Before a loop over the reduced axes.
-LogicalResult KernelEmitter::hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+LogicalResult Hoisting::hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   for (SmallVector<Index> inner : loops) {
@@ -105,7 +105,8 @@ LogicalResult KernelEmitter::hoistReduced(linalg::GenericOp generic, ArrayRef<Sm
     for (OpOperand *input : generic.getDpsInputOperands())
       if (isa<RankedTensorType>(input->get().getType()) &&
           !generic.getMatchingBlockArgument(input).use_empty())
-        if (failed(hoist(input->get(), apply(generic.getMatchingIndexingMap(input), inner), visited)))
+        if (failed(hoist(input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), inner),
+                         visited)))
           return failure();
   }
   return success();

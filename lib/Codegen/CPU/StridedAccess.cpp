@@ -12,8 +12,8 @@ using namespace mlir::ad::cpu;
 
 // A computed index as a scalar plus a multiple of the lane, when it is made of loop indices by additions,
 // subtractions and products with constants.
-std::optional<Index> KernelEmitter::affineIndex(Value value, ArrayRef<Index> loops) {
-  if (Value scalar = scalars.lookupOrNull(value))
+std::optional<Index> ValueEvaluator::affineIndex(Value value, ArrayRef<Index> loops) {
+  if (Value scalar = emitter.scalars.lookupOrNull(value))
     return Index{scalar, 0, nullptr};
   Operation *op = value.getDefiningOp();
   if (auto index = dyn_cast_or_null<linalg::IndexOp>(op)) {
@@ -42,7 +42,7 @@ static SmallVector<int64_t> reversedLanes(int64_t lanes) {
 }
 
 // Lane i is the element at `base` - i.
-Value KernelEmitter::loadReversed(const Buffer &buffer, Value base) {
+Value MemoryAccess::loadReversed(const Buffer &buffer, Value base) {
   SmallVector<int64_t> order = reversedLanes(lanes);
   Value first = binary<arith::SubIOp>(base, indexConstant(lanes - 1));
   Value active = mask ? Value(vector::ShuffleOp::create(builder, loc, mask, mask, order)) : Value();
@@ -51,14 +51,14 @@ Value KernelEmitter::loadReversed(const Buffer &buffer, Value base) {
   line.element = memoryType(buffer.element);
   line.shape = {ShapedType::kDynamic};
   line.sizes = {indexConstant(0)};
-  WithLanes contiguous(*this, lanes, active);
+  KernelEmitter::WithLanes contiguous(emitter, lanes, active);
   Value value = load(line, {{first, 1, nullptr}});
   return fromMemory(vector::ShuffleOp::create(builder, loc, value, value, order), buffer.element);
 }
 
 // Lane i is the element at `base` + i * `step`. The last vector that is loaded ends with the last element, so
 // that nothing behind it is read.
-Value KernelEmitter::loadStrided(const Buffer &buffer, Value base, int64_t step) {
+Value MemoryAccess::loadStrided(const Buffer &buffer, Value base, int64_t step) {
   int64_t distance = std::abs(step), span = (lanes - 1) * distance + 1;
   Type memory = memoryType(buffer.element);
   auto type = VectorType::get(lanes, memory);

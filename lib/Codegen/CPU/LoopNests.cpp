@@ -37,7 +37,7 @@ static int64_t lanesOfRest(int64_t rest, int64_t vectorLanes) {
 }
 
 // The last axis that is longer than one is contiguous in the result.
-int64_t KernelEmitter::laneAxisOf(const Nest &nest) {
+int64_t LoopNests::laneAxisOf(const Nest &nest) {
   int64_t laneAxis = -1;
   for (auto [axis, size] : llvm::enumerate(nest.shape))
     if (size != 1)
@@ -45,17 +45,17 @@ int64_t KernelEmitter::laneAxisOf(const Nest &nest) {
   return laneAxis;
 }
 
-LogicalResult KernelEmitter::emitNest(const Nest &nest, Store store) {
+LogicalResult LoopNests::emitNest(const Nest &nest, Store store) {
   if (nest.blocked) {
     Position outer(laneAxisOf(nest), {indexConstant(0), 0, nullptr});
-    return blockEmitter.emitBatches(nest, 0, outer, nest.units, store);
+    return emitter.blockEmitter.emitBatches(nest, 0, outer, nest.units, store);
   }
   SmallVector<Position> positions(1);
   return emitLoops(nest, 0, nest.vectorize ? laneAxisOf(nest) : -1, positions, nest.units, store);
 }
 
-LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
-                                       SmallVectorImpl<Position> &positions, UnitRange units, Store store) {
+LogicalResult LoopNests::emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
+                                   SmallVectorImpl<Position> &positions, UnitRange units, Store store) {
   int64_t rank = nest.shape.size();
   if (axis == rank)
     return store(positions);
@@ -68,15 +68,15 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
     }
     return emitLoops(nest, axis + 1, laneAxis, extended, inside, store);
   };
-  if (distribution.hasUnitsInside(nest, axis))
-    return distribution.overUnits(nest, axis, units,
-                                  [&](Value base, UnitRange inside) { return withIndices(base, 1, inside); });
-  auto [lower, upper] = distribution.boundsOf(nest, axis, units);
+  if (emitter.distribution.hasUnitsInside(nest, axis))
+    return emitter.distribution.overUnits(
+        nest, axis, units, [&](Value base, UnitRange inside) { return withIndices(base, 1, inside); });
+  auto [lower, upper] = emitter.distribution.boundsOf(nest, axis, units);
   if (axis == laneAxis)
     return emitLaneLoop(nest, lower, upper, positions, store);
   if (axis == nest.shortRowAxis)
-    return shortRows.emitShortRows(nest, lower, upper, positions, store,
-                                   [&](Value row) { return withIndices(row, 1, units); });
+    return emitter.shortRows.emitShortRows(nest, lower, upper, positions, store,
+                                           [&](Value row) { return withIndices(row, 1, units); });
   if (nest.shape[axis] == 1 && axis != nest.range.axis)
     return withIndices(indexConstant(0), 1, units);
   if (axis == rank - 1 && nest.rows > 1) {
@@ -84,23 +84,24 @@ LogicalResult KernelEmitter::emitLoops(const Nest &nest, int64_t axis, int64_t l
     Value whole =
         binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
     Value middle = binary<arith::AddIOp>(lower, whole);
-    if (failed(
-            emitLoop(lower, middle, step, [&](Value base) { return withIndices(base, nest.rows, units); })))
+    if (failed(emitter.emitLoop(lower, middle, step,
+                                [&](Value base) { return withIndices(base, nest.rows, units); })))
       return failure();
     lower = middle;
   }
-  return emitLoop(lower, upper, indexConstant(1), [&](Value base) { return withIndices(base, 1, units); });
+  return emitter.emitLoop(lower, upper, indexConstant(1),
+                          [&](Value base) { return withIndices(base, 1, units); });
 }
 
 // Vectors over [lower, upper) of the lane axis, as many together as the nest says, then fewer, then a masked
 // rest.
-LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, Value lower, Value upper,
-                                          ArrayRef<Position> positions, Store store) {
+LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper,
+                                      ArrayRef<Position> positions, Store store) {
   int64_t rank = nest.shape.size();
-  if (failed(hoistAlong(nest, positions)))
+  if (failed(emitter.hoisting.hoistAlong(nest, positions)))
     return failure();
   auto emitAt = [&](Value base, int64_t vectors, Value active, int64_t width) -> LogicalResult {
-    WithLanes vectorCode(*this, width, active);
+    KernelEmitter::WithLanes vectorCode(emitter, width, active);
     SmallVector<Position> extended;
     for (int64_t v = 0; v < vectors; ++v) {
       Value start = v == 0 ? base : binary<arith::AddIOp>(base, indexConstant(v * vectorLanes));
@@ -119,8 +120,8 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, Value lower, Value u
     Value whole =
         binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
     Value middle = binary<arith::AddIOp>(lower, whole);
-    LogicalResult result = emitLoop(lower, middle, step,
-                                    [&](Value base) { return emitAt(base, vectors, nullptr, vectorLanes); });
+    LogicalResult result = emitter.emitLoop(
+        lower, middle, step, [&](Value base) { return emitAt(base, vectors, nullptr, vectorLanes); });
     lower = middle;
     return result;
   };
@@ -148,10 +149,10 @@ LogicalResult KernelEmitter::emitLaneLoop(const Nest &nest, Value lower, Value u
     return store(extended);
   }
   // At most one iteration: a masked vector over what is left.
-  return emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
-    WithLanes vectorCode(*this, vectorLanes, nullptr);
-    Value active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, laneNumbers(),
-                                         splat(rest, vectorLanes));
+  return emitter.emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
+    KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+    Value active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneNumbers(),
+                                         emitter.splat(rest, vectorLanes));
     return emitAt(base, 1, active, vectorLanes);
   });
 }

@@ -1,0 +1,27 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loop-invariant code motion while code is made: what does not depend on a loop is computed before the loop
+// is emitted.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_HOISTING_H
+#define ADJOINT_LIB_CODEGEN_CPU_HOISTING_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class Hoisting : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  LogicalResult hoist(Value tensor, const Position &position, Visited &visited);
+  SmallVector<std::pair<Value, Position>> inputsAt(Value tensor, const Position &position);
+  bool sumsLanesAt(Value tensor, const Position &position, Visited &visited, bool ofShortRows = true);
+  bool sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows = true);
+  LogicalResult hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
+  LogicalResult hoistAlong(const Nest &nest, ArrayRef<Position> positions);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_HOISTING_H

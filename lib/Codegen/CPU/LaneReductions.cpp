@@ -1,0 +1,131 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reductions over the lanes of an order. Element j goes to lane j mod the number of lanes, one vector holds
+// all lanes, and a tree joins its lower half with the upper one until one lane is left.
+
+#include "KernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+static std::optional<int64_t> constantOf(Value value) {
+  return getConstantIntValue(getAsOpFoldResult(value));
+}
+
+FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
+                                             Value identity, const Position &position) {
+  if (lanes != 1 && emitter.rowReductions.sumsRowsTogether(generic))
+    return emitter.rowReductions.reduceRows(generic, loops, identity);
+  if (lanes != 1)
+    return generic.emitOpError("sums over lanes inside vector code; this kernel needs another shape");
+  OrderAttr order = kernel.getOrderAttr();
+  auto chunk = [&](Value lower, Value upper) -> FailureOr<SmallVector<Value>> {
+    FailureOr<Value> sum = emitter.laneChunk(generic, loops, identity, lower, upper, order.getLanes());
+    if (failed(sum))
+      return failure();
+    return SmallVector<Value>{*sum};
+  };
+  auto sums = emitter.orderedTree(generic, identity, position, chunk, 1);
+  if (failed(sums))
+    return failure();
+  emitter.rowCache.endPass();
+  return sums->front();
+}
+
+// Lanes that no element has gone to take part in no join: they hold -0, which every sum keeps. What started
+// from +0 would turn the -0 of a product that underflows.
+Value LaneReductions::withoutAbsentLanes(Value sum, Value size) {
+  auto type = cast<VectorType>(sum.getType());
+  Value zero = arith::ConstantOp::create(
+      builder, loc, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), -0.0)));
+  // Of no elements at all the sum is what it starts from.
+  Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
+  Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneNumbers(),
+                                        emitter.splat(some, type.getNumElements()));
+  return arith::SelectOp::create(builder, loc, present, sum, zero);
+}
+
+// The lanes of one chunk: element j goes to lane j mod `lanes`; the last, partial row of lanes is masked.
+FailureOr<Value> LaneReductions::laneSums(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
+                                          Value lower, Value upper) {
+  int64_t count = lanes;
+  Value wide = indexConstant(count);
+  Value size = binary<arith::SubIOp>(upper, lower);
+  Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);
+  Value mainEnd = binary<arith::AddIOp>(lower, whole);
+  Value rest = binary<arith::SubIOp>(size, whole);
+  auto step = [&](Value at, Value acc) -> FailureOr<Value> {
+    KernelEmitter::Scope scope(emitter);
+    SmallVector<Index> inner(loops);
+    emitter.reductions.setReductionIndex(generic, inner, {at, 1, nullptr});
+    auto results = emitter.evaluator.applyBody(generic, inner, acc);
+    if (failed(results))
+      return failure();
+    emitter.prefetcher.fetchInSum(generic, at);
+    return emitter.splat(results->front(), count);
+  };
+  if (constantOf(whole) != 0) {
+    auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    FailureOr<Value> next = step(loop.getInductionVar(), loop.getRegionIterArg(0));
+    if (failed(next))
+      return failure();
+    scf::YieldOp::create(builder, loc, *next);
+    sum = loop.getResult(0);
+  }
+  if (constantOf(rest) != 0) {
+    // With nothing left the mask is empty, and the select keeps the sum.
+    mask = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneNumbers(),
+                                 emitter.splat(rest, count));
+    FailureOr<Value> next = step(mainEnd, sum);
+    if (failed(next))
+      return failure();
+    sum = arith::SelectOp::create(builder, loc, mask, *next, sum);
+    mask = nullptr;
+  }
+  if (constantOf(whole).value_or(0) == 0 && isa<FloatType>(getElementTypeOrSelf(sum)) &&
+      isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)))
+    return withoutAbsentLanes(sum, size);
+  return sum;
+}
+
+// One chunk: the sums of its lanes, and then the tree.
+FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops,
+                                           Value identity, Value lower, Value upper, int64_t count) {
+  if (failed(emitter.hoisting.hoistReduced(generic, loops)))
+    return failure();
+  KernelEmitter::WithLanes laneCode(emitter, count, nullptr);
+  Value start = emitter.splat(identity, count), wide = indexConstant(count);
+  auto exactly = [&]() -> FailureOr<Value> {
+    FailureOr<Value> sums = laneSums(generic, loops, start, lower, upper);
+    if (failed(sums))
+      return failure();
+    Operation *join = combiningOp(generic);
+    return joinAllLanes(
+        *sums, [&](Value low, Value high) { return emitter.reductions.joinValues(join, low, high); });
+  };
+  Value size = binary<arith::SubIOp>(upper, lower);
+  std::optional<int64_t> rest = constantOf(binary<arith::RemUIOp>(size, wide));
+  bool isWhole = rest == 0 && constantOf(binary<arith::DivUIOp>(size, wide)) != 0;
+  if (isWhole && emitter.minMax.isPlainExtreme(generic))
+    return emitter.minMax.extremeOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
+  return exactly();
+}
+
+Value LaneReductions::joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join) {
+  return vector::ExtractOp::create(builder, loc, halve(sum, join, 1), ArrayRef<int64_t>{0});
+}
+
+// The tree that joins the lower half of the lanes with the upper one, down to `most` lanes.
+Value LaneReductions::halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t most) {
+  for (int64_t half = cast<VectorType>(sum.getType()).getNumElements() / 2; half >= most; half /= 2) {
+    Value low = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{0},
+                                                      ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
+    Value high = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{half},
+                                                       ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
+    sum = join(low, high);
+  }
+  return sum;
+}

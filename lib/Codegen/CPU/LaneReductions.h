@@ -1,0 +1,31 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reductions over the lanes of an order: each lane of a vector has a chain of its own, and a tree joins them.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_LANEREDUCTIONS_H
+#define ADJOINT_LIB_CODEGEN_CPU_LANEREDUCTIONS_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class LaneReductions : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                               const Position &position);
+  FailureOr<Value> laneSums(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum, Value lower,
+                            Value upper);
+  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
+                             Value upper, int64_t lanes);
+  Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t most);
+  Value joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join);
+
+private:
+  Value withoutAbsentLanes(Value sum, Value size);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_LANEREDUCTIONS_H

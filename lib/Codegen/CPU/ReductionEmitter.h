@@ -1,0 +1,45 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Reductions in the order that the kernel specifies: chains over ascending indices, joined by a balanced
+// pairwise tree.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_REDUCTIONEMITTER_H
+#define ADJOINT_LIB_CODEGEN_CPU_REDUCTIONEMITTER_H
+
+#include "KernelComponent.h"
+
+namespace mlir::ad::cpu {
+
+class ReductionEmitter : public KernelComponent {
+public:
+  using KernelComponent::KernelComponent;
+
+  FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result,
+                                       ArrayRef<Position> positions);
+  /// All accumulators of each position of that result in turn.
+  FailureOr<SmallVector<Value>> reduceAll(linalg::GenericOp generic, unsigned result,
+                                          ArrayRef<Position> positions);
+  FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                      ArrayRef<Value> start, Value lower, Value upper);
+  FailureOr<SmallVector<Value>> plainChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                           ArrayRef<Value> start, Value lower, Value upper);
+  LogicalResult chainStep(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
+                          MutableArrayRef<Value> sums);
+  bool isDivisible(linalg::GenericOp generic);
+  Value reducedTotal(linalg::GenericOp generic);
+  class WaitingResults;
+  FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
+                                             Operation *join, BlockCode block);
+  void setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);
+  Value joinValues(Operation *join, Value lhs, Value rhs);
+  bool usesLanes(linalg::GenericOp generic);
+  Value loopSize(linalg::GenericOp generic, unsigned dim);
+
+private:
+  FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                             ArrayRef<Value> identities, ArrayRef<Position> positions);
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_REDUCTIONEMITTER_H
