@@ -5,7 +5,7 @@
 // inside that loop. All contractions of a tile are therefore computed first, one after the other. Each but
 // the last stores its accumulators to the stack, and every use loads them from there.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;

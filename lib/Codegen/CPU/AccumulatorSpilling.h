@@ -6,13 +6,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_ACCUMULATORSPILLING_H
 #define ADJOINT_LIB_CODEGEN_CPU_ACCUMULATORSPILLING_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class AccumulatorSpilling : public KernelComponent {
+class AccumulatorSpilling : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   using TileSums = SmallVector<std::pair<Value, SmallVector<Position>>>;
   LogicalResult evaluateSums(ValueRange roots, ArrayRef<Position> positions);

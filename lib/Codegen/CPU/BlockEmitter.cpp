@@ -3,7 +3,7 @@
 // Contractions and other sums into every point of a result: tiles of rows and vectors that stay in registers
 // over the whole reduction, in an order in which the operands stay in the caches.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include <numeric>
 
@@ -62,7 +62,7 @@ static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
 // How many rows and vectors of a reduction run in one loop.
 void BlockEmitter::chooseBlock(Nest &nest) {
   Type sum = widestSum(nest.roots);
-  int64_t axis = nest.vectorize ? emitter.nests.laneAxisOf(nest) : -1;
+  int64_t axis = nest.vectorize ? nest.laneAxis() : -1;
   if (!sum || axis < 0)
     return;
   nest.rowAxes = rowAxesOf(nest, axis);
@@ -155,7 +155,7 @@ LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer,
   auto [lower, upper] = emitter.distribution.boundsOf(nest, nest.rowAxes, units);
   int64_t known = nest.shape[outer.size()];
   bool oneBlock = nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns);
-  KernelEmitter::Packing scope(emitter);
+  CPUKernelEmitter::Packing scope(emitter);
   SmallVector<PackedOperand> packed = emitter.packing.packedOperandsOf(nest, oneBlock ? known : nest.columns);
   // The copies of rows come after the packed operands.
   bool fills = emitter.byteDots.scratchForRows(nest) == 0 &&

@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_BLOCKEMITTER_H
 #define ADJOINT_LIB_CODEGEN_CPU_BLOCKEMITTER_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class BlockEmitter : public KernelComponent {
+class BlockEmitter : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   void chooseBlock(Nest &nest);
   int64_t blockColumns(const Nest &nest);

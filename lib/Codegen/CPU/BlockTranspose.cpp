@@ -4,7 +4,7 @@
 // registers and written along the result's. Gathering would touch one cache line for each element. A result
 // that no cache holds is written past them, which saves reading the lines that it replaces.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -73,7 +73,7 @@ static int64_t elementsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
 }
 
 LogicalResult BlockTranspose::emitTranspose(Value root, const BlockAxes &axes) {
-  Nest nest = emitter.nestOver(results.front(), root);
+  Nest nest = emitter.outputs.nestOver(results.front(), root);
   chooseUnitsOfTranspose(nest, axes);
   emitter.distribution.declareUnits({{0, nest.unitLoops}});
   const Buffer &destination = results.front();
@@ -90,7 +90,7 @@ LogicalResult BlockTranspose::emitTranspose(Value root, const BlockAxes &axes) {
   OpBuilder::InsertionGuard guard(builder);
   for (bool streamed : {true, false}) {
     builder.setInsertionPointToStart(streamed ? branch.thenBlock() : branch.elseBlock());
-    KernelEmitter::Scope scope(emitter);
+    CPUKernelEmitter::Scope scope(emitter);
     streams = streamed;
     LogicalResult emitted = emitTransposeLoops(nest, axes, 0, nest.units, position);
     streams = false;
@@ -218,7 +218,7 @@ LogicalResult BlockTranspose::emitTransposeBlock(Value root, const BlockAxes &ax
     inOperand[cast<AffineDimExpr>(expr).getPosition()] = axis;
   auto inResult = llvm::to_vector(llvm::seq<int64_t>(0, inOperand.size()));
   int64_t width = transposedLanes(root);
-  KernelEmitter::WithLanes vectorCode(emitter, width, nullptr);
+  CPUKernelEmitter::WithLanes vectorCode(emitter, width, nullptr);
   SmallVector<Value> rows;
   for (int64_t i = 0; i < width; ++i) {
     Position from(outer);

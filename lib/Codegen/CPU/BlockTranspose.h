@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_BLOCKTRANSPOSE_H
 #define ADJOINT_LIB_CODEGEN_CPU_BLOCKTRANSPOSE_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class BlockTranspose : public KernelComponent {
+class BlockTranspose : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   /// Axes of the result, the fastest last: rows are contiguous in the operand, columns in the result.
   struct BlockAxes {

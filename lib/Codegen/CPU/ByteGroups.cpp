@@ -5,7 +5,7 @@
 // group of a depth that is no multiple of four has zeros behind its elements, and no byte behind the operand
 // is read.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -68,7 +68,7 @@ Value ByteProducts::loadGroups(const Buffer &buffer, Position position) {
     return LLVM::BitcastOp::create(builder, loc, groups, loaded);
   }
   if (!indices)
-    indices = emitter.laneVector({base, step, nullptr});
+    indices = emitter.laneValues.laneVector({base, step, nullptr});
   return LLVM::masked_gather::create(builder, loc, groups, emitter.memoryAccess.pointerAt(buffer, indices),
                                      emitter.memoryAccess.fullMask(), zeros(groups), unaligned);
 }
@@ -104,7 +104,7 @@ void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buf
   int64_t depth = buffer.shape[packed.depthAxis], whole = depth / kBytesPerLane;
   bool wholeColumns = buffer.shape[packed.columnAxis] % vectorLanes == 0;
   auto overColumns = [&](Value column) -> LogicalResult {
-    KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+    CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
     Value active = wholeColumns ? Value() : emitter.packing.lanesBelow(binary<arith::SubIOp>(end, column));
     auto packGroup = [&](Value number) -> LogicalResult {
       mask = active;
@@ -112,7 +112,7 @@ void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buf
           buffer, emitter.packing.operandPosition(packed, outer, {number, 0, nullptr}, {column, 1, nullptr}),
           packed.depthAxis);
       mask = nullptr;
-      storeGroup(packed, number, column, emitter.splat(group, lanes));
+      storeGroup(packed, number, column, emitter.laneValues.splat(group, lanes));
       return success();
     };
     if (packed.isTransposed())
@@ -238,14 +238,14 @@ void ByteProducts::copyRows(const ByteProduct &product, const Buffer &target, co
   }
   int64_t whole = product.depth / kBytesPerLane / vectorLanes * vectorLanes;
   int64_t rest = llvm::divideCeil(product.depth, kBytesPerLane) - whole;
-  KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+  CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
   auto block = [&](Value row, Value number, int64_t count, Value active) -> LogicalResult {
     position[rowAxis] = {row, 1, nullptr};
     SmallVector<Value> groups;
     mask = active;
     for (int64_t i = 0; i < count; ++i) {
       position[depthAxis] = {binary<arith::AddIOp>(number, indexConstant(i)), 0, nullptr};
-      groups.push_back(emitter.splat(groupAt(source, position, depthAxis), lanes));
+      groups.push_back(emitter.laneValues.splat(groupAt(source, position, depthAxis), lanes));
     }
     mask = nullptr;
     groups.resize(lanes, constantLike(builder, loc, groups.front(), 0));

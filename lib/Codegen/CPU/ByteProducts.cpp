@@ -5,7 +5,7 @@
 // bytes. The accumulators of a row therefore start from -128 times the sum of the row. The instruction wraps,
 // so that results are the bits of the written sum, whatever the order.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -113,15 +113,16 @@ FailureOr<SmallVector<Value>> ByteProducts::addByteProducts(linalg::GenericOp ge
   Value columns = byteGroup(generic, product.columns, loops);
   Value rows;
   {
-    KernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
+    CPUKernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
     rows = byteGroup(generic, product.rows, loops);
   }
   if (lanes == vectorLanes)
-    return SmallVector<Value>{
-        callByteProduct(sum, emitter.splat(columns, lanes), emitter.splat(rows, lanes))};
+    return SmallVector<Value>{callByteProduct(sum, emitter.laneValues.splat(columns, lanes),
+                                              emitter.laneValues.splat(rows, lanes))};
   assert(lanes == 1 && "tiles have the processor's lanes, or one");
-  Value wide = callByteProduct(emitter.splat(sum, vectorLanes), emitter.splat(columns, vectorLanes),
-                               emitter.splat(rows, vectorLanes));
+  Value wide = callByteProduct(emitter.laneValues.splat(sum, vectorLanes),
+                               emitter.laneValues.splat(columns, vectorLanes),
+                               emitter.laneValues.splat(rows, vectorLanes));
   return SmallVector<Value>{vector::ExtractOp::create(builder, loc, wide, 0).getResult()};
 }
 
@@ -136,7 +137,7 @@ FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
     auto cache =
         llvm::find_if(llvm::reverse(emitter.evaluator.caches), [&](auto &each) { return each.count(key); });
     Value bias = cache->find(key)->second;
-    sums.push_back(binary<arith::SubIOp>(identity, lanes > 1 ? emitter.splat(bias, lanes) : bias));
+    sums.push_back(binary<arith::SubIOp>(identity, lanes > 1 ? emitter.laneValues.splat(bias, lanes) : bias));
   }
   Value zero = indexConstant(0);
   int64_t depth = byteProducts.find(generic)->second.depth;
@@ -180,10 +181,10 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
   if (rows.empty())
     return;
   int64_t depth = buffer.shape.back(), step = vectorLanes * kBytesPerLane, whole = depth / step * step;
-  Value zeros =
-      emitter.splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
-  Value ones = emitter.splat(arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0x01010101)),
-                             vectorLanes);
+  Value zeros = emitter.laneValues.splat(
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
+  Value ones = emitter.laneValues.splat(
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0x01010101)), vectorLanes);
   auto add = [&](Value from, ValueRange sums) {
     SmallVector<Value> next;
     for (auto [row, sum] : llvm::zip_equal(rows, sums)) {
@@ -192,7 +193,7 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
     }
     return next;
   };
-  KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+  CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(whole), indexConstant(step),
                                  SmallVector<Value>(rows.size(), zeros));
   {
@@ -202,7 +203,7 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
   }
   SmallVector<Value> sums(loop.getResults());
   if (whole < depth) {
-    KernelEmitter::WithLanes restCode(emitter, step, nullptr);
+    CPUKernelEmitter::WithLanes restCode(emitter, step, nullptr);
     mask = emitter.packing.lanesBelow(indexConstant(depth - whole));
     sums = add(indexConstant(whole), sums);
   }

@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_BYTEPRODUCTS_H
 #define ADJOINT_LIB_CODEGEN_CPU_BYTEPRODUCTS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class ByteProducts : public KernelComponent {
+class ByteProducts : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   /// A contraction of i8. The operand of the rows is the same in all lanes; that of the columns is not.
   struct ByteProduct {

@@ -4,7 +4,7 @@
 // along the reduced axis, which lie together in one operand's packed form. It chooses order and rounding
 // inside a pair and flushes subnormals, so only the permission `mma` admits it.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -38,7 +38,7 @@ Value DotProducts::joinPair(Value low, Value high) {
   Value upper = widen(high);
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(16));
   if (auto type = dyn_cast<VectorType>(upper.getType()))
-    bits = emitter.splat(bits, type.getNumElements());
+    bits = emitter.laneValues.splat(bits, type.getNumElements());
   return arith::OrIOp::create(builder, loc, widen(low), arith::ShLIOp::create(builder, loc, upper, bits));
 }
 
@@ -94,12 +94,12 @@ FailureOr<SmallVector<Value>> DotProducts::addDotProduct(linalg::GenericOp gener
                                                          Value sum) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  SmallVector<Value> operands = {emitter.splat(sum, lanes)};
+  SmallVector<Value> operands = {emitter.laneValues.splat(sum, lanes)};
   for (OpOperand *input : generic.getDpsInputOperands()) {
     FailureOr<Value> pair = pairOf(input, loops, reduced.front());
     if (failed(pair))
       return failure();
-    operands.push_back(emitter.splat(*pair, lanes));
+    operands.push_back(emitter.laneValues.splat(*pair, lanes));
   }
   Value result = operands.front();
   for (int64_t first = 0; first < lanes; first += kDotProductLanes) {

@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_DOTPRODUCTS_H
 #define ADJOINT_LIB_CODEGEN_CPU_DOTPRODUCTS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class DotProducts : public KernelComponent {
+class DotProducts : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   /// Elements along K that a lane of the contraction's instruction multiplies: 2 of bf16, 4 of i8, else 1.
   int64_t groupSize(linalg::GenericOp generic);

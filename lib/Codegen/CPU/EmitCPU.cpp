@@ -2,7 +2,7 @@
 //
 // The pass `ad-emit-cpu`: a function for each kernel.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "adjoint/Codegen/Kernel/NormalizeKernel.h"
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
@@ -36,7 +36,7 @@ private:
     for (KernelOp kernel : llvm::make_early_inc_range(module.getOps<KernelOp>())) {
       if (failed(normalizeKernel(kernel)))
         return signalPassFailure();
-      func::FuncOp function = emitWork(kernel, "", cpu::KernelEmitter::Work::all, *table);
+      func::FuncOp function = emitWork(kernel, "", cpu::CPUKernelEmitter::Work::all, *table);
       if (!function || failed(emitEstimate(kernel, function, *table)) ||
           failed(emitPartialReductions(kernel, function, *table)))
         return signalPassFailure();
@@ -45,24 +45,24 @@ private:
   }
 
   // A lane holds 32 bits on average; f64 takes two registers.
-  cpu::KernelEmitter emitterOf(KernelOp kernel, func::FuncOp function, const TileTable &table) {
-    return cpu::KernelEmitter(kernel, function, vectorWidth / 4, table, dotProducts);
+  cpu::CPUKernelEmitter emitterOf(KernelOp kernel, func::FuncOp function, const TileTable &table) {
+    return cpu::CPUKernelEmitter(kernel, function, vectorWidth / 4, table, dotProducts);
   }
 
   // Null after a diagnostic.
-  func::FuncOp emitWork(KernelOp kernel, StringRef suffix, cpu::KernelEmitter::Work work,
+  func::FuncOp emitWork(KernelOp kernel, StringRef suffix, cpu::CPUKernelEmitter::Work work,
                         const TileTable &table) {
     Type index = IndexType::get(&getContext()), pointer = LLVM::LLVMPointerType::get(&getContext());
     SmallVector<Type> range = {index, index};
-    if (work != cpu::KernelEmitter::Work::all)
+    if (work != cpu::CPUKernelEmitter::Work::all)
       range.insert(range.begin(), pointer);
     func::FuncOp function = declare(kernel, suffix, range, {});
-    cpu::KernelEmitter emitter = emitterOf(kernel, function, table);
+    cpu::CPUKernelEmitter emitter = emitterOf(kernel, function, table);
     emitter.setWork(work);
     if (failed(emitter.emit()))
       return nullptr;
     std::optional<int64_t> known = emitter.knownNanoseconds();
-    if (known && work == cpu::KernelEmitter::Work::all)
+    if (known && work == cpu::CPUKernelEmitter::Work::all)
       function->setAttr(kNanosecondsAttr, OpBuilder(kernel).getI64IntegerAttr(*known));
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     func::ReturnOp::create(atEnd, kernel.getLoc());
@@ -80,7 +80,7 @@ private:
   LogicalResult emitPartialReductions(KernelOp kernel, func::FuncOp function, const TileTable &table) {
     Type index = IndexType::get(&getContext());
     func::FuncOp sizes = declare(kernel, kPartialSizesSuffix, {}, {index, index});
-    cpu::KernelEmitter emitter = emitterOf(kernel, sizes, table);
+    cpu::CPUKernelEmitter emitter = emitterOf(kernel, sizes, table);
     FailureOr<int64_t> threads = emitter.emitSizesOfPartialReductions();
     if (failed(threads))
       return failure();
@@ -89,8 +89,8 @@ private:
       return success();
     }
     function->setAttr(kPartialReductionsAttr, OpBuilder(kernel).getI64IntegerAttr(*threads));
-    return success(emitWork(kernel, kPartialSuffix, cpu::KernelEmitter::Work::partial, table) &&
-                   emitWork(kernel, kMergeSuffix, cpu::KernelEmitter::Work::merge, table));
+    return success(emitWork(kernel, kPartialSuffix, cpu::CPUKernelEmitter::Work::partial, table) &&
+                   emitWork(kernel, kMergeSuffix, cpu::CPUKernelEmitter::Work::merge, table));
   }
 
   // Per tensor a pointer and its dynamic sizes, scalars as they are; the same for the results; then `more`.

@@ -4,7 +4,7 @@
 // empty, so the loop runs over the elements of all axes. An operand that is broadcast does not have all of
 // them: its element is found by quotients and rests of the element's number, and gathered.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -41,10 +41,10 @@ static bool isBroadcastElementwise(linalg::GenericOp generic) {
 // Whether a loop over all elements of the nest fills more lanes than one along its last axis, and the
 // operands of the value can be found from the number of an element.
 bool FlatBroadcast::isFlatBroadcast(Value root, const Nest &nest) {
-  int64_t axis = emitter.nests.laneAxisOf(nest);
+  int64_t axis = nest.laneAxis();
   if (axis < 0 || ShapedType::isDynamic(nest.shape[axis]) || nest.shape[axis] > vectorLanes / 2)
     return false;
-  return emitter.isFlat(root, isBroadcastElementwise);
+  return emitter.outputs.isFlat(root, isBroadcastElementwise);
 }
 
 // Calculates with the numbers of elements: scalars of type index, or vectors, of 32 bits where those are
@@ -103,7 +103,8 @@ Position FlatBroadcast::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
     return Position(loops);
   const Index &number = loops.front();
   bool isVector = number.lanes || (lanes > 1 && number.step != 0);
-  Numbers numbers(builder, loc, isVector ? emitter.laneVector(number) : number.base, llvm::product_of(sizes));
+  Numbers numbers(builder, loc, isVector ? emitter.laneValues.laneVector(number) : number.base,
+                  llvm::product_of(sizes));
   auto isKept = [&](int64_t dim) { return sizes[dim] == 1 || map.isFunctionOfDim(dim); };
   Value sum;
   int64_t inner = 1, stride = 1; // elements of the generic and of the operand behind the axis
@@ -124,10 +125,4 @@ Position FlatBroadcast::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
     return {{indexConstant(0), 0, nullptr}};
   sum = numbers.indices(sum);
   return {isVector ? Index{nullptr, 0, sum} : Index{sum, 0, nullptr}};
-}
-
-Position KernelEmitter::positionOf(OpOperand *input, ArrayRef<Index> loops) {
-  if (flat)
-    return flatBroadcast.flatPosition(input, loops);
-  return evaluator.apply(cast<linalg::GenericOp>(input->getOwner()).getMatchingIndexingMap(input), loops);
 }

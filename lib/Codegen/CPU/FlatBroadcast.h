@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_FLATBROADCAST_H
 #define ADJOINT_LIB_CODEGEN_CPU_FLATBROADCAST_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class FlatBroadcast : public KernelComponent {
+class FlatBroadcast : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   bool isFlatBroadcast(Value root, const Nest &nest);
   Position flatPosition(OpOperand *input, ArrayRef<Index> loops);

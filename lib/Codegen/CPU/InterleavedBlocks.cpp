@@ -5,7 +5,7 @@
 // Blocks are independent of each other: an iteration adds one element to each block of a group of consecutive
 // blocks, and the group's results are joined to a node of the pairwise tree.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
@@ -20,9 +20,8 @@ static constexpr int64_t kChains = 8;
 // fill the registers of processors with AVX2.
 int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 &&
-                    emitter.reductions.isDivisible(generic) && generic.getNumReductionLoops() == 1 &&
-                    !KernelEmitter::isExpensive(generic) &&
-                    !dependsOn(generic.getDpsInputs().front(), KernelEmitter::isExpensive) &&
+                    emitter.partials.isDivisible(generic) && generic.getNumReductionLoops() == 1 &&
+                    !isExpensive(generic) && !dependsOn(generic.getDpsInputs().front(), isExpensive) &&
                     !emitter.packing.packedOperands.count(generic.getDpsInputOperand(0)) &&
                     emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
   int64_t most = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
@@ -48,7 +47,7 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedChains(linalg::Gener
   auto loop = scf::ForOp::create(builder, loc, lower, end, indexConstant(1), state);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   SmallVector<Value> next(loop.getRegionIterArgs());
   for (int64_t block = 0; block < blocks; ++block) {
     Value k = binary<arith::AddIOp>(loop.getInductionVar(), indexConstant(block * length));
@@ -89,14 +88,14 @@ FailureOr<SmallVector<Value>> InterleavedBlocks::interleavedGroup(linalg::Generi
   OpBuilder::InsertionGuard guard(builder);
   {
     builder.setInsertionPointToStart(branch.thenBlock());
-    KernelEmitter::Scope scope(emitter);
+    CPUKernelEmitter::Scope scope(emitter);
     auto values = interleavedChains(generic, loops, identities, lower, blocks);
     if (failed(values))
       return failure();
     scf::YieldOp::create(builder, loc, joinBlocks(join, std::move(*values), identities.size()));
   }
   builder.setInsertionPointToStart(branch.elseBlock());
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   auto values = emitter.reductions.pairwiseTree(size, length, identities, join, [&](Value from, Value to) {
     return emitter.reductions.chain(generic, loops, identities, binary<arith::AddIOp>(lower, from),
                                     binary<arith::AddIOp>(lower, to));

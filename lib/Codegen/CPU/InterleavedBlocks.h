@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_INTERLEAVEDBLOCKS_H
 #define ADJOINT_LIB_CODEGEN_CPU_INTERLEAVEDBLOCKS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class InterleavedBlocks : public KernelComponent {
+class InterleavedBlocks : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   int64_t interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
   FailureOr<SmallVector<Value>> interleavedGroup(linalg::GenericOp generic,

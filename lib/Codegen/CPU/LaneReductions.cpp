@@ -3,15 +3,11 @@
 // Reductions over the lanes of an order. Element j goes to lane j mod the number of lanes, one vector holds
 // all lanes, and a tree joins its lower half with the upper one until one lane is left.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
-
-static std::optional<int64_t> constantOf(Value value) {
-  return getConstantIntValue(getAsOpFoldResult(value));
-}
 
 FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
                                              Value identity, const Position &position) {
@@ -19,18 +15,10 @@ FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVec
     return emitter.rowReductions.reduceRows(generic, loops, identity);
   if (lanes != 1)
     return generic.emitOpError("sums over lanes inside vector code; this kernel needs another shape");
-  OrderAttr order = kernel.getOrderAttr();
-  auto chunk = [&](Value lower, Value upper) -> FailureOr<SmallVector<Value>> {
-    FailureOr<Value> sum = emitter.laneChunk(generic, loops, identity, lower, upper, order.getLanes());
-    if (failed(sum))
-      return failure();
-    return SmallVector<Value>{*sum};
-  };
-  auto sums = emitter.orderedTree(generic, identity, position, chunk, 1);
-  if (failed(sums))
-    return failure();
-  emitter.rowCache.endPass();
-  return sums->front();
+  FailureOr<Value> sum = emitter.reductions.reduceChunks(generic, loops, identity, position);
+  if (succeeded(sum))
+    emitter.rowCache.endPass();
+  return sum;
 }
 
 // Lanes that no element has gone to take part in no join: they hold -0, which every sum keeps. What started
@@ -41,8 +29,9 @@ Value LaneReductions::withoutAbsentLanes(Value sum, Value size) {
       builder, loc, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), -0.0)));
   // Of no elements at all the sum is what it starts from.
   Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
-  Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneNumbers(),
-                                        emitter.splat(some, type.getNumElements()));
+  Value present =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
+                            emitter.laneValues.splat(some, type.getNumElements()));
   return arith::SelectOp::create(builder, loc, present, sum, zero);
 }
 
@@ -56,14 +45,14 @@ FailureOr<Value> LaneReductions::laneSums(linalg::GenericOp generic, ArrayRef<In
   Value mainEnd = binary<arith::AddIOp>(lower, whole);
   Value rest = binary<arith::SubIOp>(size, whole);
   auto step = [&](Value at, Value acc) -> FailureOr<Value> {
-    KernelEmitter::Scope scope(emitter);
+    CPUKernelEmitter::Scope scope(emitter);
     SmallVector<Index> inner(loops);
     emitter.reductions.setReductionIndex(generic, inner, {at, 1, nullptr});
     auto results = emitter.evaluator.applyBody(generic, inner, acc);
     if (failed(results))
       return failure();
     emitter.prefetcher.fetchInSum(generic, at);
-    return emitter.splat(results->front(), count);
+    return emitter.laneValues.splat(results->front(), count);
   };
   if (constantOf(whole) != 0) {
     auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
@@ -77,8 +66,8 @@ FailureOr<Value> LaneReductions::laneSums(linalg::GenericOp generic, ArrayRef<In
   }
   if (constantOf(rest) != 0) {
     // With nothing left the mask is empty, and the select keeps the sum.
-    mask = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneNumbers(),
-                                 emitter.splat(rest, count));
+    mask = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
+                                 emitter.laneValues.splat(rest, count));
     FailureOr<Value> next = step(mainEnd, sum);
     if (failed(next))
       return failure();
@@ -96,8 +85,8 @@ FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVecto
                                            Value identity, Value lower, Value upper, int64_t count) {
   if (failed(emitter.hoisting.hoistReduced(generic, loops)))
     return failure();
-  KernelEmitter::WithLanes laneCode(emitter, count, nullptr);
-  Value start = emitter.splat(identity, count), wide = indexConstant(count);
+  CPUKernelEmitter::WithLanes laneCode(emitter, count, nullptr);
+  Value start = emitter.laneValues.splat(identity, count), wide = indexConstant(count);
   auto exactly = [&]() -> FailureOr<Value> {
     FailureOr<Value> sums = laneSums(generic, loops, start, lower, upper);
     if (failed(sums))

@@ -3,30 +3,12 @@
 // Loop nests of the kernel emitter: scalar loops outside, vectors with a masked rest along the contiguous
 // axis, and blocks of rows and vectors for code that reuses its operands.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
-
-static std::optional<int64_t> constantOf(Value value) {
-  return getConstantIntValue(getAsOpFoldResult(value));
-}
-
-LogicalResult KernelEmitter::emitLoop(Value lower, Value upper, Value step,
-                                      function_ref<LogicalResult(Value)> body) {
-  std::optional<int64_t> from = constantOf(lower), to = constantOf(upper), by = constantOf(step);
-  if (from && to && *from >= *to)
-    return success();
-  if (from && to && by && *from + *by >= *to)
-    return body(lower);
-  auto loop = scf::ForOp::create(builder, loc, lower, upper, step);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Scope scope(*this);
-  return body(loop.getInductionVar());
-}
 
 // Lanes of the vector that a rest of known size starts with; 0 when a mask is better. A mask keeps the next
 // kernel from loading what is still in the store buffer.
@@ -36,22 +18,13 @@ static int64_t lanesOfRest(int64_t rest, int64_t vectorLanes) {
   return isShort ? llvm::bit_floor(uint64_t(rest)) : 0;
 }
 
-// The last axis that is longer than one is contiguous in the result.
-int64_t LoopNests::laneAxisOf(const Nest &nest) {
-  int64_t laneAxis = -1;
-  for (auto [axis, size] : llvm::enumerate(nest.shape))
-    if (size != 1)
-      laneAxis = axis;
-  return laneAxis;
-}
-
 LogicalResult LoopNests::emitNest(const Nest &nest, Store store) {
   if (nest.blocked) {
-    Position outer(laneAxisOf(nest), {indexConstant(0), 0, nullptr});
+    Position outer(nest.laneAxis(), {indexConstant(0), 0, nullptr});
     return emitter.blockEmitter.emitBatches(nest, 0, outer, nest.units, store);
   }
   SmallVector<Position> positions(1);
-  return emitLoops(nest, 0, nest.vectorize ? laneAxisOf(nest) : -1, positions, nest.units, store);
+  return emitLoops(nest, 0, nest.vectorize ? nest.laneAxis() : -1, positions, nest.units, store);
 }
 
 LogicalResult LoopNests::emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
@@ -98,10 +71,10 @@ LogicalResult LoopNests::emitLoops(const Nest &nest, int64_t axis, int64_t laneA
 LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper,
                                       ArrayRef<Position> positions, Store store) {
   int64_t rank = nest.shape.size();
-  if (failed(emitter.hoisting.hoistAlong(nest, positions)))
+  if (failed(hoistAlong(nest, positions)))
     return failure();
   auto emitAt = [&](Value base, int64_t vectors, Value active, int64_t width) -> LogicalResult {
-    KernelEmitter::WithLanes vectorCode(emitter, width, active);
+    CPUKernelEmitter::WithLanes vectorCode(emitter, width, active);
     SmallVector<Position> extended;
     for (int64_t v = 0; v < vectors; ++v) {
       Value start = v == 0 ? base : binary<arith::AddIOp>(base, indexConstant(v * vectorLanes));
@@ -150,9 +123,26 @@ LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper
   }
   // At most one iteration: a masked vector over what is left.
   return emitter.emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
-    KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
-    Value active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneNumbers(),
-                                         emitter.splat(rest, vectorLanes));
+    CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+    Value active =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
+                              emitter.laneValues.splat(rest, vectorLanes));
     return emitAt(base, 1, active, vectorLanes);
   });
+}
+
+// Before the loop over the axis that follows the ones in `positions`.
+LogicalResult LoopNests::hoistAlong(const Nest &nest, ArrayRef<Position> positions) {
+  if (flat)
+    return success();
+  emitter.byteDots.hoistRowSums(nest, positions);
+  for (Position position : positions) {
+    position.resize(nest.shape.size(), {indexConstant(0), 0, nullptr});
+    position[positions.front().size()] = Index::varying();
+    Visited visited;
+    for (Value root : nest.roots)
+      if (failed(emitter.hoisting.hoist(root, position, visited)))
+        return failure();
+  }
+  return success();
 }

@@ -6,15 +6,16 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_LOOPNESTS_H
 #define ADJOINT_LIB_CODEGEN_CPU_LOOPNESTS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class LoopNests : public KernelComponent {
+class LoopNests : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
-  int64_t laneAxisOf(const Nest &nest);
+  /// Computes what a loop over the axis that follows those of the positions does not change.
+  LogicalResult hoistAlong(const Nest &nest, ArrayRef<Position> positions);
   LogicalResult emitNest(const Nest &nest, Store store);
   LogicalResult emitLoops(const Nest &nest, int64_t axis, int64_t laneAxis,
                           SmallVectorImpl<Position> &positions, UnitRange units, Store store);

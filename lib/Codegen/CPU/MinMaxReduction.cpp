@@ -5,7 +5,7 @@
 // sign instead; only rows with a NaN, and those with a zero as the best of a lane, go through the exact loop
 // as well.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -72,14 +72,14 @@ FailureOr<Value> MinMaxReduction::extremeOfLanes(linalg::GenericOp generic, Arra
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    KernelEmitter::Scope scope(emitter);
+    CPUKernelEmitter::Scope scope(emitter);
     SmallVector<Index> inner(loops);
     emitter.reductions.setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
     FailureOr<Value> read = emitter.evaluator.evaluateOne(
         input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), inner));
     if (failed(read))
       return failure();
-    Value value = emitter.splat(*read, lanes), best = loop.getRegionIterArg(0);
+    Value value = emitter.laneValues.splat(*read, lanes), best = loop.getRegionIterArg(0);
     Value next = better(value, best);
     Value largest = binary<arith::MaxUIOp>(loop.getRegionIterArg(1), bits.withoutSign(value));
     scf::YieldOp::create(builder, loc, ValueRange{next, largest});
@@ -92,7 +92,7 @@ FailureOr<Value> MinMaxReduction::extremeOfLanes(linalg::GenericOp generic, Arra
   builder.setInsertionPointToStart(branch.elseBlock());
   scf::YieldOp::create(builder, loc, emitter.laneReductions.joinAllLanes(best, better));
   builder.setInsertionPointToStart(branch.thenBlock());
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   FailureOr<Value> exact = exactly();
   if (failed(exact))
     return failure();

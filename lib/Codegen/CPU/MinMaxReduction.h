@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_MINMAXREDUCTION_H
 #define ADJOINT_LIB_CODEGEN_CPU_MINMAXREDUCTION_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class MinMaxReduction : public KernelComponent {
+class MinMaxReduction : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   struct Range {
     Value lower, upper, step;

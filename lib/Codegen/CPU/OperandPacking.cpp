@@ -4,7 +4,7 @@
 // tile, each with the reduced axis outside and the columns inside. Worth it when the rows of an operand lie a
 // multiple of the page size apart or do not fit into the cache, and when the columns are not contiguous.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -118,7 +118,7 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
     }
     return false;
   };
-  if (nest.vectorize && emitter.nests.laneAxisOf(nest) == int64_t(columnLoop))
+  if (nest.vectorize && nest.laneAxis() == int64_t(columnLoop))
     for (Value root : nest.roots)
       dependsOn(root, consider);
   return chosen;
@@ -219,7 +219,7 @@ FailureOr<Value> OperandPacking::emitFillingTile(const Nest &nest, Value lower, 
     operand.once = false;
   }
   if (readsFewInPlace) {
-    KernelEmitter::Scope few(emitter);
+    CPUKernelEmitter::Scope few(emitter);
     Nest less = nest;
     less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
     auto inRows = [&](ArrayRef<Position> rows) {
@@ -236,7 +236,7 @@ FailureOr<Value> OperandPacking::emitFillingTile(const Nest &nest, Value lower, 
   SmallVector<Position> tile;
   for (int64_t i = 0; i < nest.rows; ++i)
     tile.push_back(emitter.blockEmitter.rowPosition(nest, outer, lower, i, /*aligned=*/1));
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   if (failed(emitter.nests.emitLaneLoop(nest, start, end, tile, store)))
     return failure();
   for (PackedOperand &operand : packed)
@@ -261,7 +261,7 @@ void OperandPacking::fillPanels(const PackedOperand &packed, const Buffer &buffe
   bool transposed = packed.isTransposed();
   auto overColumns = [&](Value column) -> LogicalResult {
     auto overDepth = [&](Value depth) -> LogicalResult {
-      KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+      CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
       if (transposed)
         packTransposed(packed, buffer, outer, depth, column, end);
       else
@@ -306,7 +306,7 @@ std::optional<PackedOperand> OperandPacking::packingOfCopy(Value root) {
 
 void OperandPacking::emitPacking(const PackedOperand &packed) {
   // A unit is a panel.
-  Nest nest = emitter.nestOver(results.front(), {});
+  Nest nest = emitter.outputs.nestOver(results.front(), {});
   nest.units = {emitter.rangeBegin, emitter.rangeEnd};
   if (!emitter.distribution.isTooShort())
     nest.unitLoops = {{{0}, 1}};
@@ -331,8 +331,8 @@ Position OperandPacking::operandPosition(const PackedOperand &packed, const Posi
 
 // Lanes below `count`; null when all of them are.
 Value OperandPacking::lanesBelow(Value count) {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneNumbers(),
-                               emitter.splat(count, lanes));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
+                               emitter.laneValues.splat(count, lanes));
 }
 
 static void storePacked(OpBuilder &builder, Location loc, Value pointer, Value value, Type memory) {

@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_OPERANDPACKING_H
 #define ADJOINT_LIB_CODEGEN_CPU_OPERANDPACKING_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class OperandPacking : public KernelComponent {
+class OperandPacking : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   SmallVector<PackedOperand> packedOperandsOf(const Nest &nest, int64_t columns);
   Value scratch(Type memory, int64_t elements);

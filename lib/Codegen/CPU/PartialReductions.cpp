@@ -6,7 +6,7 @@
 // partial results, into memory of the runtime; another one is the kernel, but merges them. Both follow the
 // tree, so the bits are those of the undivided kernel.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -34,7 +34,7 @@ static int64_t knownElements(ArrayRef<int64_t> shape) {
 }
 
 // Whether the tree of the order sums the operation: into few elements, out of what is not summed before.
-bool ReductionEmitter::isDivisible(linalg::GenericOp generic) {
+bool PartialReductions::isDivisible(linalg::GenericOp generic) {
   OrderAttr order = kernel.getOrderAttr();
   return order && generic.getNumResults() == 1 && combiningOp(generic) &&
          emitter.dots.groupSize(generic) == 1 &&
@@ -52,7 +52,7 @@ int64_t PartialReductions::blocksOfPartial(linalg::GenericOp generic) {
 }
 
 int64_t PartialReductions::tilesOfResult(const Nest &nest) {
-  int64_t tiles = 1, laneAxis = emitter.nests.laneAxisOf(nest);
+  int64_t tiles = 1, laneAxis = nest.laneAxis();
   for (auto [axis, size] : llvm::enumerate(nest.shape))
     if (int64_t(axis) != laneAxis && !llvm::is_contained(nest.rowAxes, int64_t(axis)))
       tiles *= size;
@@ -66,7 +66,7 @@ bool PartialReductions::isReadInPlace(OpOperand &operand, const Nest &nest) {
   auto generic = cast<linalg::GenericOp>(operand.getOwner());
   bool oneTile = nest.rowCount() <= nest.rows;
   return generic.getMatchingIndexingMap(&operand).isProjectedPermutation() &&
-         (oneTile || !emitter.registerTranspose.isContiguousAlongK(&operand, emitter.nests.laneAxisOf(nest)));
+         (oneTile || !emitter.registerTranspose.isContiguousAlongK(&operand, nest.laneAxis()));
 }
 
 // Whether to divide the depth of a contraction: there are too few tiles for threads, or more than one that
@@ -92,8 +92,8 @@ bool PartialReductions::isDeep(const Nest &nest) {
 // are streamed.
 int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> sums) {
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  Nest nest = emitter.nestOver(results[*emitter.rowSpaceOf(roots)], roots);
-  if (!emitter.hoisting.sumsLanesAlong(roots, nest, emitter.nests.laneAxisOf(nest)))
+  Nest nest = emitter.outputs.nestOver(results[*emitter.outputs.rowSpaceOf(roots)], roots);
+  if (!emitter.hoisting.sumsLanesAlong(roots, nest, nest.laneAxis()))
     emitter.blockEmitter.chooseBlock(nest);
   bool rereads = nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(sums, [](linalg::GenericOp generic) {
                    return llvm::any_of(generic.getDpsInputs(),
@@ -103,16 +103,16 @@ int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> sums) 
 }
 
 SmallVector<linalg::GenericOp> PartialReductions::divisibleSums(ValueRange roots) {
-  std::optional<unsigned> space = emitter.rowSpaceOf(roots);
+  std::optional<unsigned> space = emitter.outputs.rowSpaceOf(roots);
   if (!space)
     return {};
-  Nest nest = emitter.nestOver(results[*space], roots);
-  bool lanesAreSummed = emitter.hoisting.sumsLanesAlong(roots, nest, emitter.nests.laneAxisOf(nest));
+  Nest nest = emitter.outputs.nestOver(results[*space], roots);
+  bool lanesAreSummed = emitter.hoisting.sumsLanesAlong(roots, nest, nest.laneAxis());
   if (!lanesAreSummed)
     emitter.blockEmitter.chooseBlock(nest);
   auto sums = llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
-  bool isStreamed = sums.size() == 1 && emitter.reductions.isDivisible(sums.front()) &&
-                    emitter.streaming.streamedColumns(sums.front()) > 0;
+  bool isStreamed =
+      sums.size() == 1 && isDivisible(sums.front()) && emitter.streaming.streamedColumns(sums.front()) > 0;
   if (!isStreamed && (knownElements(nest.shape) > kMostResults || (nest.blocked && !isDeep(nest))))
     return {};
   auto isShared = [&](linalg::GenericOp generic) {
@@ -123,9 +123,8 @@ SmallVector<linalg::GenericOp> PartialReductions::divisibleSums(ValueRange roots
              return withoutUnits(root) == withoutUnits(generic.getResult(0));
            });
   };
-  bool all = !sums.empty() && llvm::all_of(sums, [&](linalg::GenericOp generic) {
-    return emitter.reductions.isDivisible(generic);
-  });
+  bool all =
+      !sums.empty() && llvm::all_of(sums, [&](linalg::GenericOp generic) { return isDivisible(generic); });
   return all && llvm::all_of(sums, isShared) ? sums : SmallVector<linalg::GenericOp>();
 }
 
@@ -150,8 +149,7 @@ Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Valu
     partial.columns = sums.size() == 1 ? emitter.streaming.streamedColumns(generic) : 0;
     Nest nest;
     nest.shape.assign(type.getShape().begin(), type.getShape().end());
-    int64_t across =
-        partial.columns ? llvm::divideCeil(nest.shape[emitter.nests.laneAxisOf(nest)], partial.columns) : 1;
+    int64_t across = partial.columns ? llvm::divideCeil(nest.shape[nest.laneAxis()], partial.columns) : 1;
     partial.units = binary<arith::MulIOp>(partial.count, indexConstant(across));
     if (scratch) {
       Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
@@ -167,43 +165,35 @@ Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Valu
   return bytes;
 }
 
-Value ReductionEmitter::reducedTotal(linalg::GenericOp generic) {
-  SmallVector<unsigned> dims;
-  generic.getReductionDims(dims);
-  Value total = indexConstant(1);
-  for (unsigned dim : dims)
-    total = binary<arith::MulIOp>(total, loopSize(generic, dim));
-  return total;
-}
-
 // The tree of the order over all that is reduced, over one node of it, or over partial results that are
 // there.
-FailureOr<SmallVector<Value>> KernelEmitter::orderedTree(linalg::GenericOp generic,
-                                                         ArrayRef<Value> identities,
-                                                         ArrayRef<Position> positions, BlockCode block,
-                                                         int64_t blocksTogether) {
+FailureOr<SmallVector<Value>> PartialReductions::orderedTree(linalg::GenericOp generic,
+                                                             ArrayRef<Value> identities,
+                                                             ArrayRef<Position> positions, BlockCode block,
+                                                             int64_t blocksTogether) {
   Operation *join = combiningOp(generic);
   int64_t length = blocksTogether * kernel.getOrderAttr().getLength();
-  auto found = partials.partialSums.find(generic);
-  if (found == partials.partialSums.end())
-    return reductions.pairwiseTree(reductions.reducedTotal(generic), length, identities, join, block);
+  auto found = partialSums.find(generic);
+  if (found == partialSums.end())
+    return emitter.reductions.pairwiseTree(emitter.reductions.reducedTotal(generic), length, identities, join,
+                                           block);
   PartialSums &partial = found->second;
-  if (work == Work::merge)
-    return reductions.pairwiseTree(partial.count, 1, identities, join,
-                                   [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
-                                     SmallVector<Value> values;
-                                     for (const Position &position : positions) {
-                                       Position at = {{number, 0, nullptr}};
-                                       llvm::append_range(at, position);
-                                       Value value = memoryAccess.load(partial.buffer, at);
-                                       values.push_back(lanes > 1 ? splat(value, lanes) : value);
-                                     }
-                                     return values;
-                                   });
+  if (emitter.work == CPUKernelEmitter::Work::merge)
+    return emitter.reductions.pairwiseTree(
+        partial.count, 1, identities, join, [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
+          SmallVector<Value> values;
+          for (const Position &position : positions) {
+            Position at = {{number, 0, nullptr}};
+            llvm::append_range(at, position);
+            Value value = emitter.memoryAccess.load(partial.buffer, at);
+            values.push_back(lanes > 1 ? emitter.laneValues.splat(value, lanes) : value);
+          }
+          return values;
+        });
   Value from = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
   Value size =
       binary<arith::MinUIOp>(binary<arith::SubIOp>(partial.total, from), indexConstant(partial.length));
-  return reductions.pairwiseTree(size, length, identities, join, [&](Value lower, Value upper) {
+  return emitter.reductions.pairwiseTree(size, length, identities, join, [&](Value lower, Value upper) {
     return block(binary<arith::AddIOp>(lower, from), binary<arith::AddIOp>(upper, from));
   });
 }
@@ -229,7 +219,7 @@ LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, Ne
     partial.number = number;
     result.pointer = placeOfPartial(partial, result);
     return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-      KernelEmitter::Scope scope(emitter);
+      CPUKernelEmitter::Scope scope(emitter);
       FailureOr<SmallVector<Value>> values = emitter.reductions.reduce(generic, 0, positions);
       if (failed(values))
         return failure();
@@ -247,20 +237,20 @@ LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic,
                 llvm::to_vector(ArrayRef(partial.buffer.sizes).drop_front())};
   if (partial.columns)
     return emitter.streaming.emitStreamedReduction(generic, result, units);
-  Nest each = emitter.nestOver(result, sum);
-  bool lanesAreSummed = emitter.reductions.usesLanes(generic) ||
-                        emitter.hoisting.sumsLanesAlong(sum, each, emitter.nests.laneAxisOf(each));
-  if (!lanesAreSummed && emitter.nests.laneAxisOf(each) >= 0)
+  Nest each = emitter.outputs.nestOver(result, sum);
+  bool lanesAreSummed =
+      emitter.reductions.usesLanes(generic) || emitter.hoisting.sumsLanesAlong(sum, each, each.laneAxis());
+  if (!lanesAreSummed && each.laneAxis() >= 0)
     emitter.blockEmitter.chooseBlock(each);
   if (each.blocked)
     return emitPartialBlocks(generic, each, result, units);
-  Nest nest = emitter.nestOver(partial.buffer, {});
-  nest.vectorize = !lanesAreSummed && emitter.nests.laneAxisOf(each) >= 0;
+  Nest nest = emitter.outputs.nestOver(partial.buffer, {});
+  nest.vectorize = !lanesAreSummed && each.laneAxis() >= 0;
   nest.vectors = each.vectors;
   nest.unitLoops = {{{0}, 1}};
   nest.units = units;
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    KernelEmitter::Scope scope(emitter);
+    CPUKernelEmitter::Scope scope(emitter);
     partial.number = positions.front().front().base;
     SmallVector<Position> inner;
     for (const Position &position : positions)

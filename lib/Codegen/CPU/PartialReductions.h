@@ -5,14 +5,18 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_PARTIALREDUCTIONS_H
 #define ADJOINT_LIB_CODEGEN_CPU_PARTIALREDUCTIONS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class PartialReductions : public KernelComponent {
+class PartialReductions : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
+  bool isDivisible(linalg::GenericOp generic);
+  FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
+                                            ArrayRef<Position> positions, BlockCode block,
+                                            int64_t blocksTogether);
   int64_t threadsForPartials(ArrayRef<linalg::GenericOp> sums);
   SmallVector<linalg::GenericOp> divisibleSums(ValueRange roots);
   Value placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch);

@@ -5,7 +5,7 @@
 // row is fetched by the loop with the most work, which is that sum where it keeps values, else the loop that
 // stores. A tile of a contraction fetches the rows of the next one.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;

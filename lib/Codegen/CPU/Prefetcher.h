@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_PREFETCHER_H
 #define ADJOINT_LIB_CODEGEN_CPU_PREFETCHER_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class Prefetcher : public KernelComponent {
+class Prefetcher : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   /// The levels of caches, as LLVM's prefetch calls them.
   static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;

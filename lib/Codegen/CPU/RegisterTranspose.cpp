@@ -5,7 +5,7 @@
 // transposes it in registers. Each of its K steps is then a vector of columns. Nothing is written to memory
 // and nothing is gathered, and every output keeps its own ascending chain.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -109,7 +109,7 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
   bool fetches = buffers.count(operand->get()) && isFromMemory(operand->get().getType());
   int64_t group = emitter.dots.groupSize(generic);
   {
-    KernelEmitter::WithLanes alongK(emitter, lanes, active);
+    CPUKernelEmitter::WithLanes alongK(emitter, lanes, active);
     inner[kLoop] = {steps.front(), 1, nullptr};
     for (int64_t i = 0; i < lanes; ++i) {
       Value column = binary<arith::AddIOp>(first, indexConstant(i));
@@ -122,7 +122,7 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
               : emitter.byteDots.groupAt(buffers.lookup(operand->get()), position, position.size() - 1);
       if (failed(row))
         return failure();
-      rows.push_back(emitter.memoryAccess.toMemory(emitter.splat(*row, lanes)));
+      rows.push_back(emitter.memoryAccess.toMemory(emitter.laneValues.splat(*row, lanes)));
       if (group == kBytesPerLane)
         position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(group));
       if (fetches)
@@ -249,7 +249,7 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::Generic
                                                                  ArrayRef<SmallVector<Index>> loops,
                                                                  ValueRange sums, Value first,
                                                                  int64_t count) {
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   SmallVector<Value> steps;
   for (int64_t step = 0; step < count; ++step)
     steps.push_back(binary<arith::AddIOp>(first, indexConstant(step)));

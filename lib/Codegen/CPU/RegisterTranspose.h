@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_REGISTERTRANSPOSE_H
 #define ADJOINT_LIB_CODEGEN_CPU_REGISTERTRANSPOSE_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class RegisterTranspose : public KernelComponent {
+class RegisterTranspose : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   /// Vectors of columns by operand and position.
   using TransposedBlocks = std::map<std::pair<OpOperand *, std::vector<Index>>, Value>;

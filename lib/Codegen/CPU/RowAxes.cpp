@@ -4,7 +4,7 @@
 // lanes; the other axes are batches. Several row axes count as one, whatever lies between them: a unit axis
 // or a group of heads does not leave tiles with a single row.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;

@@ -3,7 +3,7 @@
 // A row is passed over several times: for its maximum, for the sum of its exponentials, for the quotients.
 // What is expensive and needed in a later pass is kept on the stack, where the first-level cache holds it.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -13,12 +13,6 @@ using namespace mlir::ad::cpu;
 static constexpr int64_t kSavedBytes = 64 * 1024;
 // Whole vectors of the widest loop along a row are stored.
 static constexpr int64_t kPadding = 64;
-
-bool KernelEmitter::isExpensive(linalg::GenericOp generic) {
-  return llvm::any_of(*generic.getBlock(), [](Operation &op) {
-    return isa<ElementaryOp, arith::DivFOp, arith::RemFOp, math::SqrtOp>(op);
-  });
-}
 
 // The values that one loop along the row computes, and the reductions that it waits for.
 void RowCache::collectPass(Value tensor, const Position &position, Visited &visited,
@@ -73,7 +67,7 @@ void RowCache::chooseSaved(ArrayRef<Value> roots, const Nest &space, const Posit
     auto type = cast<RankedTensorType>(value.getType());
     auto generic = value.getDefiningOp<linalg::GenericOp>();
     int64_t own = padded * memoryBytes(type.getElementType());
-    if (count < 2 || !generic || generic.getNumReductionLoops() > 0 || !emitter.isExpensive(generic) ||
+    if (count < 2 || !generic || generic.getNumReductionLoops() > 0 || !isExpensive(generic) ||
         type.getShape() != ArrayRef<int64_t>(space.shape) || bytes + own > kSavedBytes)
       continue;
     bytes += own;
@@ -113,7 +107,7 @@ void RowCache::storeSaved(Value tensor, const Position &position, Value value) {
   Buffer row;
   row.element = getElementTypeOrSelf(tensor.getType());
   row.pointer = found->second.pointer;
-  LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(emitter.splat(value, lanes)),
+  LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(emitter.laneValues.splat(value, lanes)),
                         emitter.memoryAccess.pointerAt(row, position.back().base), memoryBytes(row.element));
   found->second.stored = true;
 }

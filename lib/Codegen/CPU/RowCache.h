@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_ROWCACHE_H
 #define ADJOINT_LIB_CODEGEN_CPU_ROWCACHE_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class RowCache : public KernelComponent {
+class RowCache : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   struct SavedRow {
     Value pointer;

@@ -3,34 +3,15 @@
 // Kernels over rows: softmax, norms and their derivatives. For each row the values that belong to the whole
 // row are computed and stored first, then a loop of vectors goes along it.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
-// The result whose shape is the iteration space, when every other one has that shape or one element per row.
-std::optional<unsigned> KernelEmitter::rowSpaceOf(ValueRange roots) {
-  for (unsigned number = 0; number < roots.size(); ++number) {
-    Value space = roots[number];
-    auto fits = [&](Value root) {
-      auto generic = root.getDefiningOp<linalg::GenericOp>();
-      bool isValue = buffers.count(root) || root.getDefiningOp<linalg::FillOp>() ||
-                     root.getDefiningOp<tensor::ExtractSliceOp>() ||
-                     (generic && generic.getNumResults() == 1);
-      return isValue && (shapeOf(root) == shapeOf(space) || isRowShape(shapeOf(root), shapeOf(space)));
-    };
-    if (llvm::all_of(roots, fits))
-      return number;
-  }
-  return std::nullopt;
-}
-
 LogicalResult RowEmitter::emitRows(ValueRange roots, unsigned space) {
-  Nest whole = emitter.nestOver(results[space], roots[space]);
+  Nest whole = emitter.outputs.nestOver(results[space], roots[space]);
   Nest rows = whole;
   rows.shape.pop_back();
   rows.sizes.pop_back();
@@ -53,7 +34,7 @@ int64_t RowEmitter::rowsTogether(ValueRange roots, const Nest &space) {
   if (!emitter.prefetcher.largeInputs(space).empty())
     return 1;
   bool isCheap = llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
-    return emitter.isExpensive(generic) && llvm::any_of(generic.getResultTypes(), [&](Type type) {
+    return isExpensive(generic) && llvm::any_of(generic.getResultTypes(), [&](Type type) {
              return cast<RankedTensorType>(type).getShape() == ArrayRef<int64_t>(space.shape);
            });
   });
@@ -61,21 +42,11 @@ int64_t RowEmitter::rowsTogether(ValueRange roots, const Nest &space) {
   return isCheap && llvm::range_size(kernel.getBody().getOps<linalg::GenericOp>()) <= kShortCode ? 2 : 1;
 }
 
-RowRoots KernelEmitter::splitByRow(ValueRange roots, ArrayRef<int64_t> space) {
-  RowRoots split;
-  for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
-    bool full = ArrayRef<int64_t>(buffer.shape) == space;
-    (full ? split.whole : split.perRow).push_back(root);
-    (full ? split.wholeBuffers : split.perRowBuffers).push_back(buffer);
-  }
-  return split;
-}
-
 // All values of the rows are read before the first is stored, since a result may lie in the place of an
 // operand.
 LogicalResult RowEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows) {
-  KernelEmitter::Scope scope(emitter);
-  RowRoots split = emitter.splitByRow(roots, space.shape);
+  CPUKernelEmitter::Scope scope(emitter);
+  RowRoots split = emitter.outputs.splitByRow(roots, space.shape);
   Position any(rows.front());
   any.push_back(Index::varying());
   emitter.prefetcher.chooseFetched(space);
@@ -89,7 +60,7 @@ LogicalResult RowEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayR
       if (failed(emitter.hoisting.hoist(root, along, hoisted)))
         return failure();
   }
-  if (failed(emitter.storePerRow(split.perRow, split.perRowBuffers, rows)))
+  if (failed(emitter.outputs.storePerRow(split.perRow, split.perRowBuffers, rows)))
     return failure();
   Nest along = space;
   along.roots = split.whole;
@@ -102,27 +73,8 @@ LogicalResult RowEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayR
   LogicalResult stored = emitter.nests.emitLoops(
       along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
         emitter.prefetcher.fetchNextRow(positions);
-        return emitter.storeRoots(split.whole, split.wholeBuffers, positions);
+        return emitter.outputs.storeRoots(split.whole, split.wholeBuffers, positions);
       });
   emitter.rowCache.saved.clear();
   return stored;
-}
-
-LogicalResult KernelEmitter::storePerRow(ArrayRef<Value> roots, ArrayRef<Buffer> destinations,
-                                         ArrayRef<Position> rows) {
-  SmallVector<Value> values;
-  SmallVector<Position> places;
-  for (const Position &row : rows)
-    for (auto [root, buffer] : llvm::zip_equal(roots, destinations)) {
-      Position &place = places.emplace_back(row);
-      if (buffer.shape.size() > row.size())
-        place.push_back({indexConstant(0), 0, nullptr});
-      FailureOr<Value> value = evaluator.evaluateOne(root, place);
-      if (failed(value))
-        return failure();
-      values.push_back(*value);
-    }
-  for (auto [i, place, value] : llvm::enumerate(places, values))
-    store(destinations[i % destinations.size()], place, value);
-  return success();
 }

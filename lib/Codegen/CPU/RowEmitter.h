@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_ROWEMITTER_H
 #define ADJOINT_LIB_CODEGEN_CPU_ROWEMITTER_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class RowEmitter : public KernelComponent {
+class RowEmitter : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   LogicalResult emitRows(ValueRange roots, unsigned space);
 

@@ -4,7 +4,7 @@
 // keeps a processor waiting and fills a fraction of its vectors. The trees of all rows have the same shape,
 // so each of their levels joins whole vectors. Every row keeps its own order.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -64,10 +64,10 @@ FailureOr<Value> RowReductions::reduceColumns(linalg::GenericOp generic, ArrayRe
   for (int64_t column = 0; column < size; ++column) {
     SmallVector<Index> inner(loops);
     emitter.reductions.setReductionIndex(generic, inner, {indexConstant(column), 0, nullptr});
-    auto results = emitter.evaluator.applyBody(generic, inner, emitter.splat(identity, lanes));
+    auto results = emitter.evaluator.applyBody(generic, inner, emitter.laneValues.splat(identity, lanes));
     if (failed(results))
       return failure();
-    sums.push_back(emitter.splat(results->front(), lanes));
+    sums.push_back(emitter.laneValues.splat(results->front(), lanes));
   }
   for (int64_t half = llvm::PowerOf2Ceil(size) / 2; half >= 1; half /= 2) {
     for (int64_t low = 0; low + half < int64_t(sums.size()); ++low)
@@ -114,16 +114,16 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfNeighbours(linalg::GenericOp
   generic.getReductionDims(reduced);
   SmallVector<Value> vectors;
   for (int64_t row = 0; row < lanes; row += lanes / size) {
-    KernelEmitter::Scope scope(emitter);
+    CPUKernelEmitter::Scope scope(emitter);
     SmallVector<Index> inner(loops);
     for (Index &index : inner)
       if (!index.isUniform())
         index = {binary<arith::AddIOp>(index.base, indexConstant(row)), 0, nullptr};
     inner[reduced.front()] = {indexConstant(0), 1, nullptr};
-    auto results = emitter.evaluator.applyBody(generic, inner, emitter.splat(identity, lanes));
+    auto results = emitter.evaluator.applyBody(generic, inner, emitter.laneValues.splat(identity, lanes));
     if (failed(results))
       return failure();
-    vectors.push_back(emitter.splat(results->front(), lanes));
+    vectors.push_back(emitter.laneValues.splat(results->front(), lanes));
   }
   return vectors;
 }
@@ -134,7 +134,7 @@ FailureOr<SmallVector<Value>> RowReductions::lanesOfRows(linalg::GenericOp gener
                                                          Value identity, int64_t size) {
   bool isShort = size <= vectorLanes && llvm::none_of(generic.getDpsInputs(), [](Value input) {
                    return dependsOn(input, [](linalg::GenericOp producer) {
-                     return KernelEmitter::isExpensive(producer) || producer.getNumReductionLoops() > 0;
+                     return isExpensive(producer) || producer.getNumReductionLoops() > 0;
                    });
                  });
   SmallVector<Value> vectors;
@@ -190,15 +190,15 @@ FailureOr<Value> RowReductions::lanesOfRow(linalg::GenericOp generic, ArrayRef<I
   if (isa<VectorType>(identity.getType()))
     identity = lane(identity, from);
   int64_t most = lanes, width = std::min<int64_t>(llvm::PowerOf2Ceil(size), kernel.getOrderAttr().getLanes());
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   {
-    KernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
+    CPUKernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
     if (failed(emitter.hoisting.hoistReduced(generic, ofRow)))
       return failure();
   }
-  KernelEmitter::WithLanes laneCode(emitter, width, nullptr);
-  FailureOr<Value> sums = emitter.laneReductions.laneSums(generic, ofRow, emitter.splat(identity, width),
-                                                          indexConstant(0), indexConstant(size));
+  CPUKernelEmitter::WithLanes laneCode(emitter, width, nullptr);
+  FailureOr<Value> sums = emitter.laneReductions.laneSums(
+      generic, ofRow, emitter.laneValues.splat(identity, width), indexConstant(0), indexConstant(size));
   if (failed(sums))
     return failure();
   auto join = [&](Value low, Value high) {

@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_ROWREDUCTIONS_H
 #define ADJOINT_LIB_CODEGEN_CPU_ROWREDUCTIONS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class RowReductions : public KernelComponent {
+class RowReductions : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   bool sumsRowsTogether(linalg::GenericOp generic);
   FailureOr<Value> reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity);

@@ -3,22 +3,13 @@
 // Results with statements of their own: those that share no space, running reductions, and slices that are
 // inserted one after another (InsertEmitter.cpp).
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include <vector>
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
-
-static linalg::GenericOp scanOf(Value root) {
-  auto generic = root.getDefiningOp<linalg::GenericOp>();
-  if (!generic || generic.getNumReductionLoops() == 0 || generic.getNumResults() < 2)
-    return nullptr;
-  OpOperand *init = generic.getDpsInitOperand(cast<OpResult>(root).getResultNumber());
-  bool storesEachStep = generic.getMatchingIndexingMap(init).getNumResults() == generic.getNumLoops();
-  return storesEachStep ? generic : linalg::GenericOp();
-}
 
 // The first axis that is longer than one, if threads can share the result along it: the stride of each
 // inserted slice is known there, and no running sum lies below the slices. Else -1.
@@ -53,15 +44,14 @@ SeparateNests::SeparateResult SeparateNests::nestOfResult(Value root, unsigned n
     return separate;
   }
   if (root.getDefiningOp<tensor::InsertSliceOp>()) {
-    separate.nest = emitter.nestOver(destination, {});
+    separate.nest = emitter.outputs.nestOver(destination, {});
     int64_t axis = dividedAxis(root, destination.shape);
     if (axis >= 0 && !emitter.distribution.isTooShort())
       separate.nest.unitLoops = {{{axis}, 1}};
   } else {
-    separate.nest = emitter.nestOver(destination, root);
-    separate.nest.vectorize =
-        !emitter.hoisting.sumsLanesAlong(root, separate.nest, emitter.nests.laneAxisOf(separate.nest),
-                                         /*ofShortRows=*/false);
+    separate.nest = emitter.outputs.nestOver(destination, root);
+    separate.nest.vectorize = !emitter.hoisting.sumsLanesAlong(root, separate.nest, separate.nest.laneAxis(),
+                                                               /*ofShortRows=*/false);
     emitter.distribution.chooseUnits(separate.nest);
   }
   separate.space.loops = separate.nest.unitLoops;
@@ -83,7 +73,7 @@ LogicalResult SeparateNests::emitNestOfResult(SeparateResult &separate, const Bu
   if (separate.root.getDefiningOp<tensor::EmptyOp>())
     return success(); // every element is written by what follows
   return emitter.emitNest(separate.nest, [&](ArrayRef<Position> positions) {
-    return emitter.storeRoots(separate.root, destination, positions);
+    return emitter.outputs.storeRoots(separate.root, destination, positions);
   });
 }
 
@@ -103,7 +93,7 @@ LogicalResult SeparateNests::emitIfAny(SeparateResult &separate, const Buffer &d
   auto branch = scf::IfOp::create(builder, loc, some);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   return emitNestOfResult(separate, destination);
 }
 
@@ -135,31 +125,4 @@ LogicalResult SeparateNests::emitSeparately(ValueRange roots) {
     before = binary<arith::AddIOp>(before, count);
   }
   return success();
-}
-
-// All of one result.
-LogicalResult KernelEmitter::emitRoot(Value root, const Buffer &destination) {
-  return separateNests.emitRange(root, destination, {});
-}
-
-// The elements of one result that lie in the range.
-LogicalResult SeparateNests::emitRange(Value root, const Buffer &destination, const AxisRange &range) {
-  if (auto insert = root.getDefiningOp<tensor::InsertSliceOp>())
-    return emitter.insertEmitter.emitInsert(insert, destination, range);
-  if (root.getDefiningOp<tensor::EmptyOp>())
-    return success(); // every element is written by what follows
-  if (linalg::GenericOp scan = scanOf(root))
-    return emitter.scans.emitScan(scan, emitter.scans.nestOverLines(scan), destination);
-  Nest nest = emitter.nestOver(destination, root);
-  nest.vectorize =
-      !emitter.hoisting.sumsLanesAlong(root, nest, emitter.nests.laneAxisOf(nest), /*ofShortRows=*/false);
-  nest.range = range;
-  return emitter.emitNest(
-      nest, [&](ArrayRef<Position> positions) { return emitter.storeRoots(root, destination, positions); });
-}
-
-Value SeparateNests::numberOf(OpFoldResult number) {
-  if (auto attr = dyn_cast<Attribute>(number))
-    return indexConstant(cast<IntegerAttr>(attr).getInt());
-  return emitter.scalars.lookup(cast<Value>(number));
 }

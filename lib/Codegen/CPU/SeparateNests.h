@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_SEPARATENESTS_H
 #define ADJOINT_LIB_CODEGEN_CPU_SEPARATENESTS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class SeparateNests : public KernelComponent {
+class SeparateNests : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   struct SeparateResult {
     Value root;
@@ -19,8 +19,6 @@ public:
     UnitSpace space;
   };
   LogicalResult emitSeparately(ValueRange roots);
-  LogicalResult emitRange(Value root, const Buffer &destination, const AxisRange &range);
-  Value numberOf(OpFoldResult number);
 
 private:
   int64_t dividedAxis(Value root, ArrayRef<int64_t> shape);

@@ -4,7 +4,7 @@
 // Vectors run along the axis before the last one instead, one for each column, and are interleaved before
 // they are stored.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -25,7 +25,7 @@ bool ShortRows::isShortRow(int64_t columns) {
 }
 
 void ShortRows::chooseShortRows(Nest &nest) {
-  int64_t columns = nest.vectorize && !nest.blocked ? emitter.nests.laneAxisOf(nest) : -1;
+  int64_t columns = nest.vectorize && !nest.blocked ? nest.laneAxis() : -1;
   if (columns < 0 || !isShortRow(nest.shape[columns]))
     return;
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) ||
@@ -58,7 +58,7 @@ LogicalResult ShortRows::emitShortRows(const Nest &nest, Value lower, Value uppe
       binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
   Value middle = binary<arith::AddIOp>(lower, whole);
   auto emitRows = [&](Value base) -> LogicalResult {
-    KernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+    CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
     SmallVector<Position> extended;
     for (const Position &position : positions) {
       Position &each = extended.emplace_back(position);
@@ -68,7 +68,7 @@ LogicalResult ShortRows::emitShortRows(const Nest &nest, Value lower, Value uppe
     if (!nest.shortRowColumns)
       return store(extended);
     llvm::SaveAndRestore interleaved(emitter.interleavedColumns, nest.shortRowColumns);
-    return store(columnsOf(extended, emitter.nests.laneAxisOf(nest), nest.shortRowColumns));
+    return store(columnsOf(extended, nest.laneAxis(), nest.shortRowColumns));
   };
   if (failed(emitter.emitLoop(lower, middle, step, emitRows)))
     return failure();
@@ -86,8 +86,8 @@ SmallVector<Position> ShortRows::columnsOf(ArrayRef<Position> rows, int64_t axis
 // A vector of rows: all of their values are computed before the first is stored, since a result may lie in
 // the place of an operand.
 LogicalResult ShortRows::emitShortRowsAt(ValueRange roots, const Nest &space, const Position &rows) {
-  KernelEmitter::Scope scope(emitter);
-  RowRoots split = emitter.splitByRow(roots, space.shape);
+  CPUKernelEmitter::Scope scope(emitter);
+  RowRoots split = emitter.outputs.splitByRow(roots, space.shape);
   int64_t axis = space.shape.size() - 1, columns = space.shape[axis];
   Position first(rows);
   first.push_back({indexConstant(0), 0, nullptr});
@@ -100,7 +100,7 @@ LogicalResult ShortRows::emitShortRowsAt(ValueRange roots, const Nest &space, co
       return failure();
     values.push_back(*columnValues);
   }
-  if (failed(emitter.storePerRow(split.perRow, split.perRowBuffers, rows)))
+  if (failed(emitter.outputs.storePerRow(split.perRow, split.perRowBuffers, rows)))
     return failure();
   for (auto [destination, columnValues] : llvm::zip_equal(split.wholeBuffers, values))
     storeInterleaved(destination, positions, columnValues);
@@ -113,7 +113,7 @@ void ShortRows::storeInterleaved(const Buffer &destination, ArrayRef<Position> p
          "there is one row of positions");
   SmallVector<Value> vectors;
   for (Value value : values)
-    vectors.push_back(emitter.splat(emitter.memoryAccess.toMemory(value), lanes));
+    vectors.push_back(emitter.laneValues.splat(emitter.memoryAccess.toMemory(value), lanes));
   int64_t step;
   Value indices, base = emitter.memoryAccess.linearIndex(destination, positions.front(), step, indices);
   int64_t columns = emitter.interleavedColumns;

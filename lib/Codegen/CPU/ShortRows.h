@@ -5,13 +5,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_SHORTROWS_H
 #define ADJOINT_LIB_CODEGEN_CPU_SHORTROWS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class ShortRows : public KernelComponent {
+class ShortRows : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   int64_t axisOfRows(ArrayRef<int64_t> shape, int64_t columns);
   bool isShortRow(int64_t columns);

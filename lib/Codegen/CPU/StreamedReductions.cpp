@@ -5,7 +5,7 @@
 // rows side by side, and its partial results wait in the first-level cache instead of in registers. Each
 // result still has its own ascending chain within a block of the order.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
@@ -37,7 +37,7 @@ int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
   Nest nest;
   nest.shape.assign(type.getShape().begin(), type.getShape().end());
   ArrayRef<int64_t> shape = nest.shape;
-  int64_t axis = emitter.nests.laneAxisOf(nest);
+  int64_t axis = nest.laneAxis();
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (!type.hasStaticShape() || type.getNumElements() == 0 || axis < 0 ||
       generic.getNumReductionLoops() != 1 || !out.isProjectedPermutation() ||
@@ -83,7 +83,7 @@ static SmallVector<Position> rowsOf(const Buffer &result, int64_t axis,
 // `count` steps of the chains of all positions, from step `first` on.
 LogicalResult StreamedReductions::streamSteps(linalg::GenericOp generic, const Buffer &result,
                                               ArrayRef<Position> positions, Value first, int64_t count) {
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   SmallVector<Value> sums;
   for (const Position &position : positions)
@@ -102,12 +102,12 @@ LogicalResult StreamedReductions::streamSteps(linalg::GenericOp generic, const B
 
 LogicalResult StreamedReductions::startChains(linalg::GenericOp generic, const Buffer &result,
                                               ArrayRef<Position> positions) {
-  KernelEmitter::Scope scope(emitter);
+  CPUKernelEmitter::Scope scope(emitter);
   for (const Position &position : positions) {
     FailureOr<Value> identity = emitter.evaluator.evaluateOne(generic.getDpsInits().front(), position);
     if (failed(identity))
       return failure();
-    emitter.store(result, position, lanes > 1 ? emitter.splat(*identity, lanes) : *identity);
+    emitter.store(result, position, lanes > 1 ? emitter.laneValues.splat(*identity, lanes) : *identity);
   }
   return success();
 }
@@ -116,8 +116,8 @@ LogicalResult StreamedReductions::startChains(linalg::GenericOp generic, const B
 LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generic, Buffer &result,
                                                         UnitRange units) {
   PartialSums &partial = emitter.partials.partialSums[generic];
-  Nest nest = emitter.nestOver(result, {});
-  int64_t axis = emitter.nests.laneAxisOf(nest), columns = result.shape[axis];
+  Nest nest = emitter.outputs.nestOver(result, {});
+  int64_t axis = nest.laneAxis(), columns = result.shape[axis];
   SmallVector<Position> rows = rowsOf(result, axis, [&](int64_t i) { return indexConstant(i); });
   // One row has one vector: the lines of sixteen rows are enough to wait for at a time.
   int64_t most = rows.size() == 1 ? 1 : kMostVectors;

@@ -6,13 +6,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_STREAMEDREDUCTIONS_H
 #define ADJOINT_LIB_CODEGEN_CPU_STREAMEDREDUCTIONS_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class StreamedReductions : public KernelComponent {
+class StreamedReductions : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   int64_t streamedColumns(linalg::GenericOp generic);
   LogicalResult emitStreamedReduction(linalg::GenericOp generic, Buffer &result, UnitRange units);

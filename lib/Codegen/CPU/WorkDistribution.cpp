@@ -4,7 +4,7 @@
 // numbered like the iterations of nested loops, the last loop fastest, so a range of them is a part of the
 // first and of the last iteration of a loop, and whole iterations between.
 
-#include "KernelEmitter.h"
+#include "CPUKernelEmitter.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -120,7 +120,7 @@ void WorkDistribution::chooseUnits(Nest &nest) {
     return;
   if (nest.blocked)
     return chooseUnitsOfBlocks(nest);
-  int64_t laneAxis = nest.vectorize ? emitter.nests.laneAxisOf(nest) : -1;
+  int64_t laneAxis = nest.vectorize ? nest.laneAxis() : -1;
   int64_t count = addUnitLoops(nest, laneAxis < 0 ? nest.shape.size() : laneAxis);
   if (laneAxis < 0 || count >= kEnoughUnits)
     return;
@@ -153,7 +153,7 @@ void WorkDistribution::flatten(Nest &nest) {
 
 // Columns of a block: as many as stay in the cache, fewer where there would be too few units.
 int64_t WorkDistribution::columnsOfUnit(const Nest &nest, int64_t units) {
-  int64_t columns = nest.shape[emitter.nests.laneAxisOf(nest)], tile = nest.vectors * vectorLanes;
+  int64_t columns = nest.shape[nest.laneAxis()], tile = nest.vectors * vectorLanes;
   int64_t depth = reducedSize(nest.roots), cached = emitter.blockEmitter.blockColumns(nest);
   int64_t rows = std::clamp<int64_t>(sizeOrOne(nest.rowCount()), 1, nest.rows);
   int64_t least = llvm::divideCeil(tiles.tileSteps, rows * (depth ? depth : kUsualDepth));
@@ -165,7 +165,7 @@ int64_t WorkDistribution::columnsOfUnit(const Nest &nest, int64_t units) {
 
 // Batches, blocks of columns, and tiles of rows.
 void WorkDistribution::chooseUnitsOfBlocks(Nest &nest) {
-  int64_t laneAxis = emitter.nests.laneAxisOf(nest), count = 1;
+  int64_t laneAxis = nest.laneAxis(), count = 1;
   for (int64_t axis = 0; axis < laneAxis; ++axis)
     if (nest.shape[axis] != 1 && !llvm::is_contained(nest.rowAxes, axis)) {
       nest.unitLoops.push_back({{axis}, 1});

@@ -6,13 +6,13 @@
 #ifndef ADJOINT_LIB_CODEGEN_CPU_WORKDISTRIBUTION_H
 #define ADJOINT_LIB_CODEGEN_CPU_WORKDISTRIBUTION_H
 
-#include "KernelComponent.h"
+#include "CPUComponent.h"
 
 namespace mlir::ad::cpu {
 
-class WorkDistribution : public KernelComponent {
+class WorkDistribution : public CPUComponent {
 public:
-  using KernelComponent::KernelComponent;
+  using CPUComponent::CPUComponent;
 
   /// Of one kind of step: how long one takes, times the known sizes, and the sizes that the run knows.
   struct Cost {

@@ -27,6 +27,7 @@ namespace mlir::ad {
 
 using namespace mlir;
 using namespace mlir::ad;
+using namespace mlir::ad::codegen;
 using ::mlir::gpu::GPUFuncOp;
 using ::mlir::gpu::GPUModuleOp;
 
@@ -88,7 +89,7 @@ private:
       return func::FuncOp();
     GPUFuncOp partial = defineIn(gpuModule, kernel, kPartialSuffix);
     std::unique_ptr<device::GenericEmitter> nodes = nodeEmitter(kernel, partial, *division);
-    if (failed(nodes->emitDivided(*division, cpu::KernelEmitter::Work::partial)))
+    if (failed(nodes->emitDivided(*division, KernelEmitter::Work::partial)))
       return failure();
     finish(kernel, partial, *nodes);
     FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->getLaunchShape().threadsPerElement);
@@ -101,7 +102,7 @@ private:
     declare(kernel, partial, nodes->getLaunchShape());
     GPUFuncOp merge = defineIn(gpuModule, kernel, kMergeSuffix);
     device::GenericEmitter join(kernel, merge);
-    if (failed(join.emitDivided(*division, cpu::KernelEmitter::Work::merge)))
+    if (failed(join.emitDivided(*division, KernelEmitter::Work::merge)))
       return failure();
     finish(kernel, merge, join);
     declare(kernel, merge, join.getLaunchShape());
@@ -216,7 +217,7 @@ private:
 
   // Movements of all kinds: where nothing is summed, threads may take runs of elements.
   static bool movesRuns(KernelOp kernel) {
-    return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), cpu::reduces) &&
+    return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) &&
            llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsRuns);
   }
 
@@ -226,7 +227,7 @@ private:
     int64_t axis = device::contiguousAxis(insert.getDestType().getShape());
     if (axis < 0 || source.getRank() != insert.getDestType().getRank())
       return false;
-    int64_t length = device::kAccessBytes / cpu::memoryBytes(source.getElementType());
+    int64_t length = device::kAccessBytes / memoryBytes(source.getElementType());
     std::optional<int64_t> offset = getConstantIntValue(insert.getMixedOffsets()[axis]);
     return offset && *offset % length == 0 && !source.isDynamicDim(axis) &&
            source.getDimSize(axis) % length == 0 && getConstantIntValue(insert.getMixedStrides()[axis]) == 1;

@@ -149,15 +149,14 @@ ContractionEmitter::Place ContractionEmitter::placeOf(Value number) {
   return place;
 }
 
-cpu::Position ContractionEmitter::positionAt(const Place &place, Value row, Value column) {
+Position ContractionEmitter::positionAt(const Place &place, Value row, Value column) {
   Position position(place.position);
   position.push_back({row, 0, nullptr});
   position.push_back({column, 0, nullptr});
   return position;
 }
 
-SmallVector<cpu::Index> ContractionEmitter::loopsAt(const Place &place, Value row, Value column,
-                                                    Value depth) {
+SmallVector<Index> ContractionEmitter::loopsAt(const Place &place, Value row, Value column, Value depth) {
   linalg::GenericOp op = contraction.op;
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   SmallVector<Index> loops = evaluator.loopsFromOutput(op, out, positionAt(place, row, column));
@@ -240,7 +239,7 @@ int64_t ContractionEmitter::sharedBytes() {
   rowsTogether = tile.rows;
   if (contraction.units == Units::TensorCores)
     rowsTogether = tile.rows / tile.warpsDown;
-  int64_t rowBytes = tile.columns * cpu::memoryBytes(sumType());
+  int64_t rowBytes = tile.columns * memoryBytes(sumType());
   while (rowsTogether * rowBytes > kSharedBytes)
     rowsTogether /= 2;
   int64_t bytes = std::max(rowsTogether * rowBytes, forOperands);

@@ -40,7 +40,7 @@ protected:
     bool whole;            // chunks of 16 bytes of the operand lie in memory as they do in the tile,
     Value aligned;         // where this holds, if only the run knows it
     int64_t offset = 0;    // bytes from the start of shared memory
-    int64_t elementBytes() const { return cpu::memoryBytes(getElementTypeOrSelf(operand->get().getType())); }
+    int64_t elementBytes() const { return memoryBytes(getElementTypeOrSelf(operand->get().getType())); }
     int64_t lineLength() const { return alongDepth ? count : lines; }
     int64_t lineCount() const { return alongDepth ? lines : count; }
   };

@@ -44,7 +44,7 @@ void ContractionEmitter::loadLines(const Staged &part, ArrayRef<SmallVector<Inde
   linalg::GenericOp op = contraction.op;
   bool rows = part.lineLoop == contraction.rowLoop;
   int64_t across = tile.columns / kThreadsAcross;
-  Type element = getElementTypeOrSelf(part.operand->get().getType()), inMemory = cpu::memoryType(element);
+  Type element = getElementTypeOrSelf(part.operand->get().getType()), inMemory = memoryType(element);
   int64_t alignment = std::min(kChunkBytes, kLineGroup * part.elementBytes());
   for (int64_t first = 0; first < (rows ? tile.rows / kThreadsDown : across); first += kLineGroup) {
     Value pointer = elementPointer(part, stage, rows ? threadRow(first) : threadColumn(first), within);
@@ -193,7 +193,7 @@ LogicalResult ContractionEmitter::emitMultiplyAdds(const Place &place) {
     }
   auto block = [&](Value lower, Value upper) { return sumPieces(place, loops, start, lower, upper); };
   OrderAttr order = kernel.getOrderAttr();
-  Operation *join = cpu::combiningOp(op);
+  Operation *join = combiningOp(op);
   auto sums = order ? reductions.pairwiseTree(depthCount, order.getLength(), start, join, block)
                     : block(indexConstant(0), depthCount);
   if (failed(sums))
@@ -205,7 +205,7 @@ LogicalResult ContractionEmitter::emitMultiplyAdds(const Place &place) {
 // they then lie beside those of the next thread.
 LogicalResult ContractionEmitter::storeSums(const Place &place, ValueRange sums, int64_t down,
                                             int64_t across) {
-  int64_t together = rowsTogether / kThreadsDown, inChunk = kChunkBytes / cpu::memoryBytes(sumType());
+  int64_t together = rowsTogether / kThreadsDown, inChunk = kChunkBytes / memoryBytes(sumType());
   inChunk = std::min(inChunk, kLineGroup);
   auto rowInShared = [&](int64_t number) {
     if (together >= kLineGroup)

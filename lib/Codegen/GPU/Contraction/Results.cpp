@@ -19,7 +19,7 @@ Type ContractionEmitter::sumType() {
 // two or four chunks to a thread. Four rows have four permutations of eight chunks; every eight chunks have
 // one more.
 Value ContractionEmitter::sumPointer(const Sums &sums, Value row, Value column) {
-  int64_t bytes = cpu::memoryBytes(sumType()), inChunk = kChunkBytes / bytes;
+  int64_t bytes = memoryBytes(sumType()), inChunk = kChunkBytes / bytes;
   Value one = indexConstant(1), three = indexConstant(3);
   Value odd = binary<arith::AndIOp>(row, one);
   Value second = binary<arith::AndIOp>(binary<arith::ShRUIOp>(row, one), one);
@@ -42,8 +42,7 @@ void ContractionEmitter::storeNeighbours(const Sums &sums, Value row, Value colu
     Value at = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), number);
     vector = LLVM::InsertElementOp::create(builder, loc, vector, sum, at);
   }
-  LLVM::StoreOp::create(builder, loc, vector, sumPointer(sums, row, column),
-                        count * cpu::memoryBytes(sumType()));
+  LLVM::StoreOp::create(builder, loc, vector, sumPointer(sums, row, column), count * memoryBytes(sumType()));
 }
 
 void ContractionEmitter::storePair(const Sums &sums, Value row, Value column, Value left, Value right) {
@@ -51,7 +50,7 @@ void ContractionEmitter::storePair(const Sums &sums, Value row, Value column, Va
 }
 
 SmallVector<Value> ContractionEmitter::loadSums(const Sums &sums, Value row, Value column, int64_t count) {
-  int64_t bytes = cpu::memoryBytes(sumType()), piece = std::min(count, kChunkBytes / bytes);
+  int64_t bytes = memoryBytes(sumType()), piece = std::min(count, kChunkBytes / bytes);
   SmallVector<Value> loaded;
   for (int64_t first = 0; first < count; first += piece) {
     Value pointer = sumPointer(sums, row, binary<arith::AddIOp>(column, indexConstant(first)));
@@ -69,7 +68,7 @@ SmallVector<Value> ContractionEmitter::loadSums(const Sums &sums, Value row, Val
 int64_t ContractionEmitter::resultRun() {
   int64_t widest = 1, size = results.front().shape.back();
   for (const Buffer &result : results)
-    widest = std::max(widest, cpu::memoryBytes(result.element));
+    widest = std::max(widest, memoryBytes(result.element));
   int64_t length = kAccessBytes / widest;
   while (!ShapedType::isDynamic(size) && size % length != 0)
     length /= 2;
@@ -112,7 +111,7 @@ LogicalResult ContractionEmitter::emitRuns(const Place &place, const Sums &sums,
         positions.push_back(positionAt(place, row, index));
       for (auto [position, sum] : llvm::zip_equal(positions, loadSums(sums, inRow, inColumn, length)))
         evaluator.remember(op.getResult(0), position, sum);
-      return storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, positions);
+      return outputs.storeRoots(kernel.getBody().front().getTerminator()->getOperands(), results, positions);
     });
   });
 }

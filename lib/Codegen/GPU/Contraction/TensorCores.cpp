@@ -172,7 +172,7 @@ SmallVector<Value> ContractionEmitter::multiply(ValueRange rows, ValueRange colu
   NVVM::MMATypes type = instructionType(element);
   auto overflow = element.isInteger() ? std::optional(NVVM::MMAIntOverflow::wrapped) : std::nullopt;
   auto result = LLVM::LLVMStructType::getLiteral(builder.getContext(), SmallVector<Type>(4, sumType()));
-  int64_t depth = kFragmentDepthBytes / cpu::memoryBytes(element);
+  int64_t depth = kFragmentDepthBytes / memoryBytes(element);
   Value next = NVVM::MmaOp::create(
       builder, loc, result, rows, columns, sums, ArrayRef<int64_t>{kFragmentRows, kFragmentColumns, depth},
       std::nullopt, overflow, std::array{type, type}, std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});

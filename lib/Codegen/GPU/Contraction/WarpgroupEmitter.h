@@ -60,7 +60,7 @@ private:
   void storeColumns(const Sums &inShared, Value chunk, Value sums);
   void storeColumns(const Sums &inShared, int64_t chunk, Value sums);
 
-  int64_t elementBytes() const { return cpu::memoryBytes(operandType()); }
+  int64_t elementBytes() const { return memoryBytes(operandType()); }
 
   // Shared memory: the ring's stages, the sums of each warp, the ring's mbarriers.
   int64_t stageBytes() const { return (tile.rows + tile.columns) * tile.depth * elementBytes(); }

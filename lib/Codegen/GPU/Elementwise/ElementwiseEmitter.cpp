@@ -30,7 +30,7 @@ LogicalResult ElementwiseEmitter::emitRuns(const Nest &nest, int64_t axis, int64
   SmallVector<Value> counts(nest.sizes);
   counts[axis] = binary<arith::DivUIOp>(counts[axis], each);
   return emitLoop(thread, elementCount(counts), threads, [&](Value number) {
-    Position first = positionOf(number, counts);
+    Position first = positionOfElement(number, counts);
     SmallVector<Position> positions;
     for (Value index : runFrom(binary<arith::MulIOp>(first[axis].base, each), length)) {
       positions.push_back(first);

@@ -35,10 +35,10 @@ int64_t RunEmitter::runLength(const Nest &nest, int64_t axis) {
   auto count = [&](Type element, ArrayRef<int64_t> shape) {
     int64_t own = contiguousAxis(shape);
     if (own >= 0 && shape[own] == nest.shape[axis])
-      widest = std::max(widest, cpu::memoryBytes(element));
+      widest = std::max(widest, memoryBytes(element));
   };
   for (Value root : nest.roots)
-    widest = std::max(widest, cpu::memoryBytes(getElementTypeOrSelf(root.getType())));
+    widest = std::max(widest, memoryBytes(getElementTypeOrSelf(root.getType())));
   for (auto &[tensor, buffer] : buffers)
     count(buffer.element, buffer.shape);
   int64_t length = kAccessBytes / widest, size = nest.shape[axis];
@@ -150,7 +150,7 @@ FailureOr<Value> RunEmitter::computeInsertedRun(tensor::InsertSliceOp insert, co
   SmallVector<Position> positions = along(position, run);
   auto [inside, isInside] = placeInSlice(insert, positions.front());
   Type element = insert.getSourceType().getElementType();
-  SmallVector<Type> types(run.size(), cpu::memoryType(element));
+  SmallVector<Type> types(run.size(), memoryType(element));
   auto branch = scf::IfOp::create(builder, loc, types, isInside, /*withElseRegion=*/true);
   auto yieldAt = [&](Block *block, Value tensor,
                      function_ref<SmallVector<Position>()> places) -> LogicalResult {
@@ -188,7 +188,7 @@ void RunEmitter::storeAll(const Buffer &destination, ArrayRef<Position> position
 
 // A run of wide elements is moved in pieces.
 static int64_t pieceLength(Type element, int64_t length) {
-  return std::min(length, kAccessBytes / cpu::memoryBytes(element));
+  return std::min(length, kAccessBytes / memoryBytes(element));
 }
 
 Value RunEmitter::pieceAt(const Buffer &buffer, const Position &first, int64_t offset) {
@@ -202,11 +202,11 @@ SmallVector<Value> RunEmitter::loadRun(const Buffer &buffer, const Position &fir
   if (length == 1)
     return {memoryAccess.load(buffer, first)};
   int64_t piece = pieceLength(buffer.element, length);
-  auto type = VectorType::get(piece, cpu::memoryType(buffer.element));
+  auto type = VectorType::get(piece, memoryType(buffer.element));
   SmallVector<Value> values;
   for (int64_t offset = 0; offset < length; offset += piece) {
     Value vector = LLVM::LoadOp::create(builder, loc, type, pieceAt(buffer, first, offset),
-                                        piece * cpu::memoryBytes(buffer.element));
+                                        piece * memoryBytes(buffer.element));
     for (int64_t i = 0; i < piece; ++i) {
       Value number = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
       values.push_back(memoryAccess.fromMemory(LLVM::ExtractElementOp::create(builder, loc, vector, number),
@@ -220,7 +220,7 @@ void RunEmitter::storeRun(const Buffer &buffer, const Position &first, ValueRang
   if (values.size() == 1)
     return KernelEmitter::store(buffer, first, values.front());
   int64_t piece = pieceLength(buffer.element, values.size());
-  auto type = VectorType::get(piece, cpu::memoryType(buffer.element));
+  auto type = VectorType::get(piece, memoryType(buffer.element));
   for (int64_t offset = 0; offset < int64_t(values.size()); offset += piece) {
     Value vector = LLVM::PoisonOp::create(builder, loc, type);
     for (int64_t i = 0; i < piece; ++i) {
@@ -229,6 +229,6 @@ void RunEmitter::storeRun(const Buffer &buffer, const Position &first, ValueRang
                                              number);
     }
     LLVM::StoreOp::create(builder, loc, vector, pieceAt(buffer, first, offset),
-                          piece * cpu::memoryBytes(buffer.element));
+                          piece * memoryBytes(buffer.element));
   }
 }

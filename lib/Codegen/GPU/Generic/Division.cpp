@@ -1,11 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "../../CPU/KernelEmitter.h"
+#include "../../Kernel/KernelEmitter.h"
 #include "NodeSizes.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
 using namespace mlir::ad;
+using namespace mlir::ad::codegen;
 using namespace mlir::ad::device;
 
 // Elements of a leaf where the order is free.
@@ -105,13 +106,13 @@ static bool isDivisible(KernelOp kernel, linalg::GenericOp reduction) {
   bool joins = structure.form == ReductionForm::joined && kernel.getOrderAttr() &&
                isNumber(getElementTypeOrSelf(reduction.getResult(0).getType()));
   return (joins || matchSelection(reduction)) && llvm::none_of(reduction.getDpsInputs(), [](Value input) {
-           return isa<RankedTensorType>(input.getType()) && cpu::dependsOn(input, cpu::reduces);
+           return isa<RankedTensorType>(input.getType()) && dependsOn(input, reduces);
          });
 }
 
 // The reductions of a kernel all of whose results have one element for each of theirs.
 static SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel) {
-  auto reductions = llvm::filter_to_vector(kernel.getBody().getOps<linalg::GenericOp>(), cpu::reduces);
+  auto reductions = llvm::filter_to_vector(kernel.getBody().getOps<linalg::GenericOp>(), reduces);
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
   bool inserts = !kernel.getBody().getOps<tensor::InsertSliceOp>().empty();
   auto isOfRoots = [&](linalg::GenericOp reduction) {

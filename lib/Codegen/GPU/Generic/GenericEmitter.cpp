@@ -10,8 +10,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 GenericEmitter::GenericEmitter(KernelOp kernel, FunctionOpInterface function)
-    : KernelEmitter(kernel, function, /*lanes=*/1, *findTiles("large", /*vectorBytes=*/64),
-                    /*dotProducts=*/false) {}
+    : KernelEmitter(kernel, function, /*vectorLanes=*/1) {}
 
 void GenericEmitter::bindRange(ValueRange arguments) {
   if (work != Work::all) {
@@ -35,7 +34,7 @@ LogicalResult GenericEmitter::emitRoots() {
   if (work != Work::all)
     return work == Work::partial ? emitNodes() : emitJoin();
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  std::optional<unsigned> space = rowSpaceOf(roots);
+  std::optional<unsigned> space = outputs.rowSpaceOf(roots);
   launchShape = {MappingLevel::thread, space.value_or(0),
                  static_cast<int64_t>(results[space.value_or(0)].shape.size())};
   if (!space) {
@@ -44,15 +43,16 @@ LogicalResult GenericEmitter::emitRoots() {
         return failure();
     return success();
   }
-  Nest nest = nestOver(results[*space], roots);
+  Nest nest = outputs.nestOver(results[*space], roots);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
-  flat = oneShape && llvm::all_of(roots, [&](Value root) { return isFlat(root, cpu::isPointwise); });
+  flat = oneShape && llvm::all_of(roots, [&](Value root) { return outputs.isFlat(root, isPointwise); });
   bool sumsLanes = llvm::any_of(roots, [&](Value root) {
-    return cpu::dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
+    return dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
   });
   if (!oneShape || sumsLanes)
     return emitRows(roots, *space);
-  return emitNest(nest, [&](ArrayRef<Position> positions) { return storeRoots(roots, results, positions); });
+  return emitNest(
+      nest, [&](ArrayRef<Position> positions) { return outputs.storeRoots(roots, results, positions); });
 }
 
 // Slices go into a tensor that is there already, or every element finds out whether it lies in one: what one
@@ -61,8 +61,9 @@ LogicalResult GenericEmitter::emitRoot(Value root, const Buffer &destination) {
   auto insert = root.getDefiningOp<tensor::InsertSliceOp>();
   if (!insert || buffers.count(insert.getDest()))
     return KernelEmitter::emitRoot(root, destination);
-  return emitNest(nestOver(destination, root),
-                  [&](ArrayRef<Position> positions) { return storeRoots(root, destination, positions); });
+  return emitNest(outputs.nestOver(destination, root), [&](ArrayRef<Position> positions) {
+    return outputs.storeRoots(root, destination, positions);
+  });
 }
 
 Value GenericEmitter::elementCount(ValueRange sizes) {
@@ -72,7 +73,7 @@ Value GenericEmitter::elementCount(ValueRange sizes) {
   return count;
 }
 
-GenericEmitter::Position GenericEmitter::positionOf(Value number, ValueRange sizes) {
+Position GenericEmitter::positionOfElement(Value number, ValueRange sizes) {
   Position position(sizes.size());
   for (int64_t axis = static_cast<int64_t>(sizes.size()) - 1; axis >= 0; --axis) {
     Value index = axis == 0 ? number : binary<arith::RemUIOp>(number, sizes[axis]);
@@ -90,7 +91,7 @@ LogicalResult GenericEmitter::emitNest(const Nest &nest, Store store) {
   if (failed(hoistEverywhere(nest.roots, nest)))
     return failure();
   return emitLoop(thread, elementCount(nest.sizes), threads, [&](Value number) {
-    Position position = flat ? Position{{number, 0, nullptr}} : positionOf(number, nest.sizes);
+    Position position = flat ? Position{{number, 0, nullptr}} : positionOfElement(number, nest.sizes);
     return store(position);
   });
 }
@@ -110,7 +111,7 @@ LogicalResult GenericEmitter::hoistEverywhere(ValueRange roots, const Nest &nest
 // Nests with sums over lanes. What belongs to a row is computed by its warp, whose threads then go along it;
 // where the sums differ along the row too, the warp takes one element after another.
 LogicalResult GenericEmitter::emitRows(ValueRange roots, unsigned space) {
-  Nest whole = nestOver(results[space], {});
+  Nest whole = outputs.nestOver(results[space], {});
   for (auto [root, buffer] : llvm::zip_equal(roots, results))
     if (buffer.shape == whole.shape)
       whole.roots.push_back(root);
@@ -121,13 +122,14 @@ LogicalResult GenericEmitter::emitRows(ValueRange roots, unsigned space) {
   if (summed && !hasRows)
     return emitSummedElements(roots, whole);
   SmallVector<Value> sizes(ArrayRef(whole.sizes).drop_back());
-  return emitLoop(warp, elementCount(sizes), warps,
-                  [&](Value number) { return emitRow(roots, whole, positionOf(number, sizes), !summed); });
+  return emitLoop(warp, elementCount(sizes), warps, [&](Value number) {
+    return emitRow(roots, whole, positionOfElement(number, sizes), !summed);
+  });
 }
 
 LogicalResult GenericEmitter::emitSummedElements(ValueRange roots, const Nest &space) {
   return emitLoop(warp, elementCount(space.sizes), warps, [&](Value number) {
-    return storeRoots(roots, results, ArrayRef<Position>(positionOf(number, space.sizes)));
+    return outputs.storeRoots(roots, results, ArrayRef<Position>(positionOfElement(number, space.sizes)));
   });
 }
 
@@ -136,21 +138,21 @@ LogicalResult GenericEmitter::emitSummedElements(ValueRange roots, const Nest &s
 LogicalResult GenericEmitter::emitRow(ValueRange roots, const Nest &space, const Position &row,
                                       bool spreads) {
   Scope scope(*this);
-  RowRoots split = splitByRow(roots, space.shape);
+  RowRoots split = outputs.splitByRow(roots, space.shape);
   Position along(row);
   along.push_back(Index::varying());
   Visited hoisted;
   for (Value root : split.whole)
     if (failed(hoisting.hoist(root, along, hoisted)))
       return failure();
-  if (failed(storePerRow(split.perRow, split.perRowBuffers, row)))
+  if (failed(outputs.storePerRow(split.perRow, split.perRowBuffers, row)))
     return failure();
   synchronizeTakers();
   auto storeAt = [&](ArrayRef<Value> indices) {
     SmallVector<Position> positions(indices.size(), row);
     for (auto [position, index] : llvm::zip_equal(positions, indices))
       position.push_back({index, 0, nullptr});
-    return storeRoots(split.whole, split.wholeBuffers, positions);
+    return outputs.storeRoots(split.whole, split.wholeBuffers, positions);
   };
   Value length = space.sizes.back();
   if (!spreads)

@@ -8,13 +8,15 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_GENERICEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_GENERICEMITTER_H
 
-#include "../../CPU/KernelEmitter.h"
+#include "../../Kernel/KernelEmitter.h"
 #include "Division.h"
 #include "adjoint/Codegen/Kernel/Grid.h"
 #include "adjoint/Dialect/AD/IR/ADLaunchAttributes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::ad::device {
+
+using namespace codegen;
 
 /// How a kernel is launched: the parameters of #ad.launch_config, which documents them.
 struct LaunchShape {
@@ -31,7 +33,7 @@ struct LaunchShape {
   SmallVector<int64_t> tile = {};
 };
 
-class GenericEmitter : public cpu::KernelEmitter {
+class GenericEmitter : public KernelEmitter {
 public:
   GenericEmitter(KernelOp kernel, FunctionOpInterface function);
 
@@ -45,10 +47,6 @@ public:
   virtual int64_t maxRegisters() const { return 0; }
 
 protected:
-  using Index = cpu::Index;
-  using Position = cpu::Position;
-  using Buffer = cpu::Buffer;
-
   // --- GenericEmitter.cpp: who takes what
   void bindRange(ValueRange arguments) override;
   LogicalResult emitRoots() override;
@@ -59,7 +57,7 @@ protected:
   LogicalResult emitRow(ValueRange roots, const Nest &space, const Position &row, bool spreads);
   LogicalResult emitSummedElements(ValueRange roots, const Nest &space);
   Value elementCount(ValueRange sizes);
-  Position positionOf(Value number, ValueRange sizes);
+  Position positionOfElement(Value number, ValueRange sizes);
   LogicalResult hoistEverywhere(ValueRange roots, const Nest &nest);
   void synchronizeWarp();
   void synchronizeBlock();

@@ -20,8 +20,8 @@ FailureOr<Value> GenericEmitter::compute(Value tensor, const Position &position)
   return KernelEmitter::compute(tensor, position);
 }
 
-std::pair<cpu::Position, Value> GenericEmitter::placeInSlice(tensor::InsertSliceOp insert,
-                                                             const Position &position) {
+std::pair<Position, Value> GenericEmitter::placeInSlice(tensor::InsertSliceOp insert,
+                                                        const Position &position) {
   auto valueOf = [&](OpFoldResult number) -> Value {
     if (auto attr = dyn_cast<Attribute>(number))
       return indexConstant(cast<IntegerAttr>(attr).getInt());
@@ -53,8 +53,7 @@ FailureOr<Value> GenericEmitter::computeInserted(tensor::InsertSliceOp insert, c
     return insert.emitOpError("changes the rank; the GPU emitter expects equal ranks");
   auto place = placeInSlice(insert, position);
   Type element = insert.getSourceType().getElementType();
-  auto branch =
-      scf::IfOp::create(builder, loc, cpu::memoryType(element), place.second, /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(builder, loc, memoryType(element), place.second, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   auto yieldAt = [&](Block *block, Value tensor, const Position &where) -> LogicalResult {
     builder.setInsertionPointToStart(block);

@@ -46,7 +46,7 @@ Value GenericEmitter::keptByJoins(linalg::GenericOp generic, Value sum, Value nu
                                   int64_t lanes) {
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(size));
   auto type = dyn_cast<FloatType>(sum.getType());
-  if (!type || !isa<math::FmaOp, arith::AddFOp>(cpu::combiningOp(generic)) || (known && *known >= lanes))
+  if (!type || !isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)) || (known && *known >= lanes))
     return sum;
   Value zero = arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, -0.0));
   Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
@@ -67,7 +67,7 @@ FailureOr<Value> GenericEmitter::chunkOfWarp(linalg::GenericOp generic, ArrayRef
       return failure();
     sums.push_back(*sum);
   }
-  Operation *join = cpu::combiningOp(generic);
+  Operation *join = combiningOp(generic);
   for (size_t half = sums.size() / 2; half >= 1; half /= 2)
     for (size_t i = 0; i < half; ++i)
       sums[i] = reductions.joinValues(join, sums[i], sums[i + half]);
@@ -88,8 +88,8 @@ FailureOr<Value> GenericEmitter::chunkOfThread(linalg::GenericOp generic, ArrayR
       return failure();
     return SmallVector<Value>{*sum};
   };
-  auto sums = reductions.pairwiseTree(indexConstant(lanes), /*length=*/1, identity, cpu::combiningOp(generic),
-                                      ofLane);
+  auto sums =
+      reductions.pairwiseTree(indexConstant(lanes), /*length=*/1, identity, combiningOp(generic), ofLane);
   if (failed(sums))
     return failure();
   return sums->front();

@@ -29,7 +29,7 @@ LogicalResult GenericEmitter::emitDivided(const Division &divided, Work part) {
 // keeps. Sums that start from +0 keep -0 only.
 SmallVector<Value> GenericEmitter::absentNodes(linalg::GenericOp reduction, ArrayRef<Value> identities) {
   auto type = dyn_cast<FloatType>(identities.front().getType());
-  bool sums = reduction.getNumResults() == 1 && isa<math::FmaOp, arith::AddFOp>(cpu::combiningOp(reduction));
+  bool sums = reduction.getNumResults() == 1 && isa<math::FmaOp, arith::AddFOp>(combiningOp(reduction));
   if (!type || !sums)
     return llvm::to_vector(identities);
   return {arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, -0.0))};
@@ -38,7 +38,7 @@ SmallVector<Value> GenericEmitter::absentNodes(linalg::GenericOp reduction, Arra
 SmallVector<Value> GenericEmitter::joinParts(linalg::GenericOp reduction, ValueRange left, ValueRange right) {
   if (reduction.getNumResults() > 1)
     return joinSelections(builder, loc, reduction, left, right);
-  return {reductions.joinValues(cpu::combiningOp(reduction), left.front(), right.front())};
+  return {reductions.joinValues(combiningOp(reduction), left.front(), right.front())};
 }
 
 Value GenericEmitter::placeNodes(Value memory, Value leaves) {
@@ -62,7 +62,7 @@ Value GenericEmitter::placeNodes(Value memory, Value leaves) {
         buffer.pointer = LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory,
                                              ValueRange{offset});
       }
-      Value size = binary<arith::MulIOp>(elements, indexConstant(cpu::memoryBytes(buffer.element)));
+      Value size = binary<arith::MulIOp>(elements, indexConstant(memoryBytes(buffer.element)));
       size = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(size, line), line);
       bytes = binary<arith::AddIOp>(bytes, size);
       own.buffers.push_back(std::move(buffer));
@@ -101,7 +101,7 @@ LogicalResult GenericEmitter::emitNodesInLanes(Value count, function_ref<Logical
 LogicalResult GenericEmitter::emitNode(linalg::GenericOp reduction, Value number, ValueRange sizes) {
   Scope scope(*this);
   Nodes &own = nodes[reduction];
-  Position position = positionOf(number, sizes);
+  Position position = positionOfElement(number, sizes);
   own.number = position.front().base;
   Position place(ArrayRef<Index>(position).drop_front());
   FailureOr<SmallVector<Value>> values = reductions.reduceAll(reduction, 0, ArrayRef<Position>(place));
@@ -144,7 +144,7 @@ FailureOr<SmallVector<Value>> GenericEmitter::orderedTree(linalg::GenericOp redu
   int64_t known = reducedElements(reduction);
   longest = ShapedType::isDynamic(known) ? std::numeric_limits<int64_t>::max() : known;
   return reductions.pairwiseTree(binary<arith::MinUIOp>(own.length, own.total), length, identities,
-                                 cpu::combiningOp(reduction), leaf);
+                                 combiningOp(reduction), leaf);
 }
 
 //===- Chains -------------------------------------------------------------===//
@@ -202,13 +202,13 @@ FailureOr<SmallVector<Value>> GenericEmitter::wholeChain(linalg::GenericOp reduc
 LogicalResult GenericEmitter::emitJoin() {
   placeNodes(nodeMemory, leavesOfNode);
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  Nest nest = nestOver(results.front(), roots);
+  Nest nest = outputs.nestOver(results.front(), roots);
   launchShape = {division.joinsByThreads ? MappingLevel::thread : MappingLevel::warp, 0,
                  static_cast<int64_t>(nest.shape.size())};
   if (!division.joinsByThreads)
     return emitSummedElements(roots, nest);
   return GenericEmitter::emitNest(
-      nest, [&](ArrayRef<Position> positions) { return storeRoots(roots, results, positions); });
+      nest, [&](ArrayRef<Position> positions) { return outputs.storeRoots(roots, results, positions); });
 }
 
 // The node with that number, or what stands for those behind the last.
@@ -266,7 +266,7 @@ GenericEmitter::joinNodes(linalg::GenericOp reduction, ArrayRef<Value> identitie
     return joinFrom(indexConstant(0), own.count);
   longest = kMostNodes;
   if (reduction.getNumResults() == 1)
-    return reductions.pairwiseTree(own.count, together, identities, cpu::combiningOp(reduction), joinFrom);
+    return reductions.pairwiseTree(own.count, together, identities, combiningOp(reduction), joinFrom);
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), own.count, indexConstant(together), absent);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

@@ -136,7 +136,7 @@ FailureOr<Value> RowEmitter::laneChunk(linalg::GenericOp generic, SmallVector<In
   if (failed(sums))
     return failure();
   markAbsent(generic, *sums, lower, upper);
-  return joinLanes(cpu::combiningOp(generic), *sums);
+  return joinLanes(combiningOp(generic), *sums);
 }
 
 // Chunks that a block sums at once are a subtree of the tree over all of them.
@@ -157,14 +157,14 @@ FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<
     return SmallVector<Value>{*sum};
   };
   int64_t length = kChunksTogether * kernel.getOrderAttr().getLength();
-  auto sums = reductions.pairwiseTree(total, length, identity, cpu::combiningOp(generic), chunks);
+  auto sums = reductions.pairwiseTree(total, length, identity, combiningOp(generic), chunks);
   if (failed(sums))
     return failure();
   return sums->front();
 }
 
 Value RowEmitter::chunkPointer(Value number, Type type) {
-  Value bytes = binary<arith::MulIOp>(number, indexConstant(cpu::memoryBytes(type)));
+  Value bytes = binary<arith::MulIOp>(number, indexConstant(memoryBytes(type)));
   return bytesBehind(builder, loc, shared, bytes);
 }
 
@@ -195,15 +195,15 @@ FailureOr<Value> RowEmitter::sumChunks(linalg::GenericOp generic, ArrayRef<Index
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
     LLVM::StoreOp::create(builder, loc, memoryAccess.toMemory(*sum), chunkPointer(number, type),
-                          cpu::memoryBytes(type));
+                          memoryBytes(type));
     return success();
   });
   if (failed(summed))
     return failure();
   synchronizeBlock();
-  joinChunks(cpu::combiningOp(generic), count, type);
-  Value sum = LLVM::LoadOp::create(builder, loc, cpu::memoryType(type), chunkPointer(indexConstant(0), type),
-                                   cpu::memoryBytes(type));
+  joinChunks(combiningOp(generic), count, type);
+  Value sum = LLVM::LoadOp::create(builder, loc, memoryType(type), chunkPointer(indexConstant(0), type),
+                                   memoryBytes(type));
   return memoryAccess.fromMemory(sum, type);
 }
 
@@ -211,8 +211,8 @@ FailureOr<Value> RowEmitter::sumChunks(linalg::GenericOp generic, ArrayRef<Index
 void RowEmitter::joinChunks(Operation *join, Value count, Type type) {
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(count));
   auto load = [&](Value number) {
-    Value memory = LLVM::LoadOp::create(builder, loc, cpu::memoryType(type), chunkPointer(number, type),
-                                        cpu::memoryBytes(type));
+    Value memory =
+        LLVM::LoadOp::create(builder, loc, memoryType(type), chunkPointer(number, type), memoryBytes(type));
     return memoryAccess.fromMemory(memory, type);
   };
   for (int64_t distance = 1; distance < known.value_or(kChunksTogether); distance *= 2) {
@@ -223,7 +223,7 @@ void RowEmitter::joinChunks(Operation *join, Value count, Type type) {
                                       Value sum = reductions.joinValues(
                                           join, load(left), load(binary<arith::AddIOp>(left, apart)));
                                       LLVM::StoreOp::create(builder, loc, memoryAccess.toMemory(sum),
-                                                            chunkPointer(left, type), cpu::memoryBytes(type));
+                                                            chunkPointer(left, type), memoryBytes(type));
                                       return success();
                                     });
     assert(succeeded(joined) && "joins emit no code that can fail");

@@ -109,13 +109,13 @@ void RowEmitter::shareRows(const Share &chosen) {
 
 LogicalResult RowEmitter::emitShared(ValueRange roots, const Share &chosen) {
   shareRows(chosen);
-  Nest space = nestOver(results[rows.space], {});
+  Nest space = outputs.nestOver(results[rows.space], {});
   SmallVector<Value> sizes(ArrayRef(space.sizes).take_front(launchShape.axes));
   auto emitOne = [&](Value number) {
-    row = positionOf(number, sizes);
+    row = positionOfElement(number, sizes);
     if (share.brings)
       bringRow();
-    return rows.ofElements ? storeRoots(roots, results, ArrayRef<Position>(row))
+    return rows.ofElements ? outputs.storeRoots(roots, results, ArrayRef<Position>(row))
                            : emitRow(roots, space, row, !rows.sumsAlong);
   };
   Value count = elementCount(sizes);

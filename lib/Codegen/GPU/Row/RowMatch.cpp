@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "RowMatch.h"
-#include "../../CPU/KernelEmitter.h"
+#include "../../Kernel/KernelEmitter.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace mlir::ad;
+using namespace mlir::ad::codegen;
 using namespace mlir::ad::device;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }

@@ -21,12 +21,10 @@ static constexpr int64_t kSumBytes = kChunksTogether * sizeof(int64_t);
 static constexpr int64_t kLeastCopy = 4;
 static constexpr unsigned kGlobalSpace = 1;
 
-static int64_t lineBytes(const cpu::Buffer &buffer) {
-  return buffer.shape.back() * cpu::memoryBytes(buffer.element);
-}
+static int64_t lineBytes(const Buffer &buffer) { return buffer.shape.back() * memoryBytes(buffer.element); }
 
 // The widest copies that a row consists of.
-static int64_t copyBytes(const cpu::Buffer &buffer) {
+static int64_t copyBytes(const Buffer &buffer) {
   int64_t bytes = kAccessBytes;
   while (lineBytes(buffer) % bytes != 0)
     bytes /= 2;
@@ -77,7 +75,7 @@ bool RowEmitter::chooseLines() {
 int64_t RowEmitter::runOfLines() const {
   int64_t widest = 1;
   for (auto &[tensor, line] : lines)
-    widest = std::max(widest, cpu::memoryBytes(line.buffer.element));
+    widest = std::max(widest, memoryBytes(line.buffer.element));
   return kAccessBytes / widest;
 }
 

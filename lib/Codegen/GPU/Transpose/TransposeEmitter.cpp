@@ -35,7 +35,7 @@ std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::st
 TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
                                    const Transposition &moved)
     : RunEmitter(kernel, function), moved(moved) {
-  bytes = cpu::memoryBytes(getElementTypeOrSelf(kernel.getResultTypes().front()));
+  bytes = memoryBytes(getElementTypeOrSelf(kernel.getResultTypes().front()));
   length = kAccessBytes / bytes;
   wordBytes = std::max(bytes, kWordBytes);
   side = kLineBytes / bytes;
@@ -97,7 +97,7 @@ TransposeEmitter::Tile TransposeEmitter::tileAt(Value number) {
   return tile;
 }
 
-cpu::Position TransposeEmitter::inside(const Tile &tile, Value down, Value across) {
+Position TransposeEmitter::inside(const Tile &tile, Value down, Value across) {
   Position position(tile.corner);
   position[moved.down].base = binary<arith::AddIOp>(position[moved.down].base, down);
   position[moved.across].base = binary<arith::AddIOp>(position[moved.across].base, across);
@@ -123,7 +123,7 @@ SmallVector<Value> TransposeEmitter::loadPiece(const Tile &tile, Value line, Val
   linalg::GenericOp op = moved.op;
   const Buffer &source = buffers.find(op.getDpsInputs()[0])->second;
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
-  Type memory = cpu::memoryType(source.element);
+  Type memory = memoryType(source.element);
   Position position = inside(tile, first, line);
   auto load = [&] {
     return llvm::map_to_vector(loadRun(source, evaluator.apply(map, position), tile.readLength),
@@ -208,7 +208,7 @@ LogicalResult TransposeEmitter::readTile(const Tile &tile) {
 SmallVector<Value> TransposeEmitter::loadPacked(const Tile &tile, Value line, Value first) {
   Type element = results.front().element;
   int64_t grain = std::min(tile.writeLength, wordsTogether(tile) * wordBytes / bytes);
-  auto type = VectorType::get(grain, cpu::memoryType(element));
+  auto type = VectorType::get(grain, memoryType(element));
   SmallVector<Value> values;
   for (int64_t offset = 0; offset < tile.writeLength; offset += grain) {
     Value start = binary<arith::AddIOp>(first, indexConstant(offset));

@@ -10,29 +10,17 @@
 
 using namespace mlir;
 using namespace mlir::ad;
-using namespace mlir::ad::cpu;
+using namespace mlir::ad::codegen;
 
-static bool isUnitStride(tensor::InsertSliceOp insert, int64_t axis) {
+bool codegen::isUnitStride(tensor::InsertSliceOp insert, int64_t axis) {
   return isConstantIntValue(insert.getMixedStrides()[axis], 1);
 }
 
 // Whether the slice has all elements of the destination along the axis, as far as the program says.
-static bool fills(tensor::InsertSliceOp insert, int64_t axis) {
+bool codegen::fills(tensor::InsertSliceOp insert, int64_t axis) {
   int64_t size = insert.getSourceType().getDimSize(axis);
   return !ShapedType::isDynamic(size) && size == insert.getDestType().getDimSize(axis) &&
          isConstantIntValue(insert.getMixedOffsets()[axis], 0) && isUnitStride(insert, axis);
-}
-
-static bool fillsAllButTheLast(tensor::InsertSliceOp insert) {
-  return llvm::all_of(llvm::seq<int64_t>(0, insert.getSourceType().getRank() - 1),
-                      [&](int64_t axis) { return fills(insert, axis); });
-}
-
-// Whether the program says which columns of the destination the slice has.
-static bool hasKnownColumns(tensor::InsertSliceOp insert) {
-  return !ShapedType::isDynamic(insert.getSourceType().getShape().back()) &&
-         getConstantIntValue(insert.getMixedOffsets().back()) &&
-         getConstantIntValue(insert.getMixedStrides().back());
 }
 
 // The elements of the inserted tensor that go to the range of the destination.
@@ -40,8 +28,8 @@ AxisRange InsertEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest 
                                        const AxisRange &range) {
   if (range.axis < 0)
     return range;
-  Value offset = emitter.separateNests.numberOf(insert.getMixedOffsets()[range.axis]);
-  Value stride = emitter.separateNests.numberOf(insert.getMixedStrides()[range.axis]),
+  Value offset = emitter.outputs.numberOf(insert.getMixedOffsets()[range.axis]);
+  Value stride = emitter.outputs.numberOf(insert.getMixedStrides()[range.axis]),
         size = source.sizes[range.axis];
   auto inSource = [&](Value bound) {
     Value behind = binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, offset), offset);
@@ -64,17 +52,16 @@ LogicalResult InsertEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
                                         const AxisRange &range) {
   if (insert.getSourceType().getRank() != insert.getDestType().getRank())
     return insert.emitOpError("changes the rank; the CPU emitter expects equal ranks");
-  bool byColumn = isInsertedByColumn(insert, range);
+  if (std::optional<LogicalResult> emitted = emitter.emitInsertByColumn(insert, destination, range))
+    return *emitted;
   // An argument that is inserted into is tied: its content is there already.
-  bool isWhole = buffers.count(insert.getDest()) || (byColumn && fillsAllButTheLast(insert));
-  if (!isWhole && failed(emitter.separateNests.emitRange(insert.getDest(), destination, range)))
+  if (!buffers.count(insert.getDest()) &&
+      failed(emitter.outputs.emitRange(insert.getDest(), destination, range)))
     return failure();
-  if (byColumn)
-    return emitInsertByColumn(insert, destination, range);
   if (int64_t first = firstContiguousAxis(insert, range); first + 1 < insert.getSourceType().getRank())
     return emitContiguousInsert(insert, first, destination, range);
   Nest nest = nestOfSource(insert, range);
-  nest.vectorize = !emitter.hoisting.sumsLanesAlong(nest.roots, nest, emitter.nests.laneAxisOf(nest),
+  nest.vectorize = !emitter.hoisting.sumsLanesAlong(nest.roots, nest, nest.laneAxis(),
                                                     /*ofShortRows=*/false);
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     KernelEmitter::Scope scope(emitter);
@@ -97,9 +84,8 @@ FailureOr<Position> InsertEmitter::insertedPosition(tensor::InsertSliceOp insert
   // Fewer indices are those of the leading axes.
   for (auto [index, offset, stride] :
        llvm::zip(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
-    Value base =
-        binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, emitter.separateNests.numberOf(stride)),
-                              emitter.separateNests.numberOf(offset));
+    Value base = binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, emitter.outputs.numberOf(stride)),
+                                       emitter.outputs.numberOf(offset));
     std::optional<int64_t> factor = getConstantIntValue(stride);
     if (!factor && index.step != 0)
       return insert.emitOpError("has a dynamic stride along the vector axis");
@@ -112,7 +98,7 @@ FailureOr<Position> InsertEmitter::insertedPosition(tensor::InsertSliceOp insert
 // the slice needs its axes.
 int64_t InsertEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range) {
   int64_t last = insert.getSourceType().getRank() - 1, first = last;
-  if (first < 0 || !isUnitStride(insert, first) || !emitter.isFlat(insert.getSource(), isPointwise))
+  if (first < 0 || !isUnitStride(insert, first) || !emitter.outputs.isFlat(insert.getSource(), isPointwise))
     return first;
   while (first > std::max<int64_t>(range.axis, 0) && fills(insert, first) && isUnitStride(insert, first - 1))
     --first;
@@ -152,7 +138,7 @@ LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
   llvm::SaveAndRestore linearPositions(flat, true);
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     KernelEmitter::Scope scope(emitter);
-    Value start = emitter.separateNests.numberOf(insert.getMixedOffsets()[first]);
+    Value start = emitter.outputs.numberOf(insert.getMixedOffsets()[first]);
     SmallVector<Position> sources, targets;
     for (const Position &position : positions) {
       ArrayRef<Index> outer = ArrayRef(position).drop_back();
@@ -169,85 +155,4 @@ LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
       emitter.store(destination, target, value);
     return success();
   });
-}
-
-// Whether whole rows of the destination are computed: what the slice leaves of them is constant, or other
-// slices with the same rows.
-bool InsertEmitter::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range) {
-  ArrayRef<int64_t> shape = insert.getDestType().getShape();
-  int64_t last = shape.size() - 1;
-  if (last < 1 || range.axis == last || !emitter.shortRows.isShortRow(shape.back()) ||
-      rowsOfSlice(insert) < 0 || !hasKnownColumns(insert))
-    return false;
-  if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces))
-    return false;
-  Value below = insert.getDest();
-  while (auto inner = below.getDefiningOp<tensor::InsertSliceOp>()) {
-    if (buffers.count(below) || inner.getSourceType().getRank() != last + 1 || !hasKnownColumns(inner) ||
-        !fillsAllButTheLast(inner))
-      return false;
-    below = inner.getDest();
-  }
-  return !buffers.count(below) &&
-         (below.getDefiningOp<linalg::FillOp>() || below.getDefiningOp<tensor::EmptyOp>());
-}
-
-// The axis before the columns along which vectors run, -1 if there is none.
-int64_t InsertEmitter::rowsOfSlice(tensor::InsertSliceOp insert) {
-  ArrayRef<int64_t> shape = insert.getSourceType().getShape();
-  int64_t rows = emitter.shortRows.axisOfRows(shape, shape.size() - 1);
-  bool isNextToColumns = rows >= 0 && isUnitStride(insert, rows) &&
-                         llvm::all_of(insert.getDestType().getShape().drop_front(rows + 1).drop_back(),
-                                      [](int64_t size) { return size == 1; });
-  return isNextToColumns ? rows : -1;
-}
-
-// The nest lies over the rows of the slice and the columns of the destination.
-LogicalResult InsertEmitter::emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
-                                                const AxisRange &range) {
-  Nest nest = nestOfSource(insert, range);
-  nest.shape.back() = insert.getDestType().getShape().back();
-  nest.sizes.back() = indexConstant(nest.shape.back());
-  nest.shortRowAxis = rowsOfSlice(insert);
-  nest.rows = nest.shortRowColumns = nest.shape.back();
-  nest.vectorize = false; // in rows beside whole vectors
-  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
-    KernelEmitter::Scope scope(emitter);
-    SmallVector<Position> targets;
-    SmallVector<Value> values;
-    for (const Position &position : positions) {
-      FailureOr<Position> target = insertedPosition(insert, ArrayRef(position).drop_back());
-      if (failed(target))
-        return failure();
-      targets.emplace_back(*target).push_back(position.back());
-      FailureOr<Value> value = valueOfColumn(insert, position, targets.back());
-      if (failed(value))
-        return failure();
-      values.push_back(*value);
-    }
-    emitter.storeAll(destination, targets, values);
-    return success();
-  });
-}
-
-// The result of the insertion in a row of the slice. `position` and `target` are that row in the slice and in
-// the destination, and a column of the destination.
-FailureOr<Value> InsertEmitter::valueOfColumn(tensor::InsertSliceOp insert, const Position &position,
-                                              const Position &target) {
-  int64_t column = *getConstantIntValue(getAsOpFoldResult(target.back().base));
-  int64_t distance = column - *getConstantIntValue(insert.getMixedOffsets().back());
-  int64_t stride = *getConstantIntValue(insert.getMixedStrides().back());
-  if (distance >= 0 && distance % stride == 0 &&
-      distance / stride < insert.getSourceType().getShape().back()) {
-    Position inside(position);
-    inside.back() = {indexConstant(distance / stride), 0, nullptr};
-    return emitter.evaluator.evaluateOne(insert.getSource(), inside);
-  }
-  Value below = insert.getDest();
-  if (auto inner = below.getDefiningOp<tensor::InsertSliceOp>())
-    return valueOfColumn(inner, target, target);
-  if (below.getDefiningOp<tensor::EmptyOp>()) // which the program does not read
-    return Value(
-        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(insert.getDestType().getElementType())));
-  return emitter.evaluator.evaluateOne(below, target);
 }

@@ -9,10 +9,10 @@
 
 using namespace mlir;
 using namespace mlir::ad;
-using namespace mlir::ad::cpu;
+using namespace mlir::ad::codegen;
 
 // Null for one chain, which has nothing to join: the verifier keeps it from orders that join.
-Operation *cpu::combiningOp(linalg::GenericOp generic) { return matchReduction(generic).combiner; }
+Operation *codegen::combiningOp(linalg::GenericOp generic) { return matchReduction(generic).combiner; }
 
 Value ReductionEmitter::joinValues(Operation *join, Value lhs, Value rhs) {
   return joinPartialResults(builder, loc, join, lhs, rhs);
@@ -38,13 +38,13 @@ void ReductionEmitter::setReductionIndex(linalg::GenericOp generic, SmallVectorI
     return;
   }
   bool isVector = linear.lanes || (linear.step != 0 && lanes > 1);
-  Value rest = isVector ? emitter.laneVector(linear) : linear.base;
+  Value rest = isVector ? emitter.laneValues.laneVector(linear) : linear.base;
   for (auto [i, dim] : llvm::enumerate(llvm::reverse(dims))) {
     Value index = rest;
     if (i + 1 < dims.size()) {
       Value size = loopSize(generic, dim);
       if (isVector)
-        size = emitter.splat(size, lanes);
+        size = emitter.laneValues.splat(size, lanes);
       index = binary<arith::RemUIOp>(rest, size);
       rest = binary<arith::DivUIOp>(rest, size);
     }
@@ -74,12 +74,6 @@ FailureOr<SmallVector<Value>> ReductionEmitter::reduce(linalg::GenericOp generic
   return picked;
 }
 
-FailureOr<SmallVector<Value>> KernelEmitter::wholeChain(linalg::GenericOp generic,
-                                                        ArrayRef<SmallVector<Index>> loops,
-                                                        ArrayRef<Value> start, ArrayRef<Position>) {
-  return reductions.chain(generic, loops, start, indexConstant(0), reductions.reducedTotal(generic));
-}
-
 FailureOr<SmallVector<Value>> ReductionEmitter::reduceAll(linalg::GenericOp generic, unsigned result,
                                                           ArrayRef<Position> positions) {
   SmallVector<SmallVector<Index>> loops;
@@ -106,9 +100,9 @@ FailureOr<SmallVector<Value>> ReductionEmitter::reduceAll(linalg::GenericOp gene
   }
   if (lanes > 1)
     for (Value &value : start)
-      value = emitter.splat(value, lanes);
+      value = emitter.laneValues.splat(value, lanes);
   if (generic.getNumResults() == 1)
-    return reduceBlocks(generic, loops, start, positions);
+    return emitter.reduceBlocks(generic, loops, start, positions);
   return emitter.wholeChain(generic, loops, start, positions);
 }
 
@@ -116,20 +110,11 @@ FailureOr<SmallVector<Value>> ReductionEmitter::reduceBlocks(linalg::GenericOp g
                                                              ArrayRef<SmallVector<Index>> loops,
                                                              ArrayRef<Value> identities,
                                                              ArrayRef<Position> positions) {
-  // Sums of integers are the same in any order.
-  if (emitter.dots.groupSize(generic) == kBytesPerLane)
-    return emitter.byteDots.byteChain(generic, loops, identities);
   OrderAttr order = kernel.getOrderAttr();
   auto block = [&](Value lower, Value upper) { return chain(generic, loops, identities, lower, upper); };
   if (!order || order.isLanes())
     return block(indexConstant(0), reducedTotal(generic));
-  int64_t together = emitter.interleaver.interleavedBlocks(generic, loops);
-  if (together == 1)
-    return emitter.orderedTree(generic, identities, positions, block, 1);
-  auto group = [&](Value lower, Value upper) {
-    return emitter.interleaver.interleavedGroup(generic, loops, identities, lower, upper, together);
-  };
-  return emitter.orderedTree(generic, identities, positions, group, together);
+  return emitter.orderedTree(generic, identities, positions, block, 1);
 }
 
 // acc = body(k, acc) for ascending k, all positions in one loop. `start` holds the accumulators of each
@@ -139,16 +124,7 @@ FailureOr<SmallVector<Value>> ReductionEmitter::chain(linalg::GenericOp generic,
                                                       ArrayRef<Value> start, Value lower, Value upper) {
   if (failed(emitter.hoisting.hoistReduced(generic, loops)))
     return failure();
-  if (emitter.dots.groupSize(generic) == 2) {
-    if (emitter.recorded.insert(generic).second)
-      recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);
-    lower = binary<arith::DivUIOp>(lower, indexConstant(2));
-    upper = binary<arith::DivUIOp>(upper, indexConstant(2));
-  }
-  if (generic.getNumResults() == 1 &&
-      !emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty())
-    return emitter.registerTranspose.transposedChain(generic, loops, start, lower, upper);
-  return plainChain(generic, loops, start, lower, upper);
+  return emitter.hoistedChain(generic, loops, start, lower, upper);
 }
 
 // The positions of a tile, which come vector by vector. Row by row, one element of a row and one vector for
@@ -180,8 +156,7 @@ FailureOr<SmallVector<Value>> ReductionEmitter::plainChain(linalg::GenericOp gen
     if (failed(chainStep(generic, loops[i], loop.getInductionVar(),
                          MutableArrayRef(next).slice(i * count, count))))
       return failure();
-  if (emitter.dots.groupSize(generic) == 1)
-    emitter.prefetcher.fetchNextTile(generic, loops, loop.getInductionVar());
+  emitter.afterChainStep(generic, loops, loop.getInductionVar());
   scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(loop.getResults());
 }
@@ -191,13 +166,35 @@ LogicalResult ReductionEmitter::chainStep(linalg::GenericOp generic, ArrayRef<In
                                           MutableArrayRef<Value> sums) {
   SmallVector<Index> inner(loops);
   setReductionIndex(generic, inner, {k, 0, nullptr});
-  int64_t group = emitter.dots.groupSize(generic);
-  auto results = group == 1   ? emitter.evaluator.applyBody(generic, inner, sums)
-                 : group == 2 ? emitter.dots.addDotProduct(generic, inner, sums.front())
-                              : emitter.byteDots.addByteProducts(generic, inner, sums.front());
+  auto results = emitter.accumulate(generic, inner, sums);
   if (failed(results))
     return failure();
   for (auto [sum, value] : llvm::zip_equal(sums, *results))
-    sum = isa<VectorType>(sum.getType()) ? emitter.splat(value, lanes) : value;
+    sum = isa<VectorType>(sum.getType()) ? emitter.laneValues.splat(value, lanes) : value;
   return success();
+}
+
+// One tree over the sums of chunks.
+FailureOr<Value> ReductionEmitter::reduceChunks(linalg::GenericOp generic, SmallVector<Index> loops,
+                                                Value identity, const Position &position) {
+  OrderAttr order = kernel.getOrderAttr();
+  auto chunk = [&](Value lower, Value upper) -> FailureOr<SmallVector<Value>> {
+    FailureOr<Value> sum = emitter.laneChunk(generic, loops, identity, lower, upper, order.getLanes());
+    if (failed(sum))
+      return failure();
+    return SmallVector<Value>{*sum};
+  };
+  auto sums = emitter.orderedTree(generic, identity, position, chunk, 1);
+  if (failed(sums))
+    return failure();
+  return sums->front();
+}
+
+Value ReductionEmitter::reducedTotal(linalg::GenericOp generic) {
+  SmallVector<unsigned> dims;
+  generic.getReductionDims(dims);
+  Value total = indexConstant(1);
+  for (unsigned dim : dims)
+    total = binary<arith::MulIOp>(total, loopSize(generic, dim));
+  return total;
 }

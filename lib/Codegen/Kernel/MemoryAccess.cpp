@@ -6,9 +6,9 @@
 
 using namespace mlir;
 using namespace mlir::ad;
-using namespace mlir::ad::cpu;
+using namespace mlir::ad::codegen;
 
-Type cpu::memoryType(Type element) {
+Type codegen::memoryType(Type element) {
   unsigned width = element.getIntOrFloatBitWidth();
   if (element.isInteger(1))
     return IntegerType::get(element.getContext(), 8);
@@ -17,57 +17,12 @@ Type cpu::memoryType(Type element) {
   return element;
 }
 
-int64_t cpu::memoryBytes(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
-
-Value KernelEmitter::splat(Value scalar, int64_t count) {
-  if (isa<VectorType>(scalar.getType()))
-    return scalar;
-  Type element = scalar.getType();
-  scalar = memoryAccess.movable(scalar);
-  Value vector = vector::BroadcastOp::create(builder, loc, VectorType::get(count, scalar.getType()), scalar);
-  return element == scalar.getType() ? vector : memoryAccess.fromMemory(vector, element);
-}
+int64_t codegen::memoryBytes(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
 
 // Short floats move as integers: a processor without them would compute where nothing is to be computed.
 Value MemoryAccess::movable(Value value) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
   return type && type.getWidth() < 32 ? toMemory(value) : value;
-}
-
-Value KernelEmitter::indexConstant(int64_t value) {
-  Value &known = constants[value];
-  if (!known) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&function.getFunctionBody().front());
-    known = arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  return known;
-}
-
-Value KernelEmitter::laneNumbers() {
-  Value &known = laneCounts[lanes];
-  if (known)
-    return known;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&function.getFunctionBody().front());
-  auto type = VectorType::get(lanes, builder.getIndexType());
-  SmallVector<Attribute> numbers;
-  for (int64_t i = 0; i < lanes; ++i)
-    numbers.push_back(builder.getIndexAttr(i));
-  known = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, numbers));
-  return known;
-}
-
-Value KernelEmitter::laneVector(const Index &index) {
-  if (index.lanes)
-    return index.lanes;
-  Value base = splat(index.base, lanes);
-  if (index.step == 0)
-    return base;
-  Value steps = laneNumbers();
-  if (index.step != 1)
-    steps = arith::MulIOp::create(builder, loc, steps, splat(indexConstant(index.step), lanes));
-  return arith::AddIOp::create(builder, loc, base, steps);
 }
 
 Value MemoryAccess::fullMask() {
@@ -115,20 +70,21 @@ Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, 
       offset = wrappingProduct(offset, size);
       base = binary<arith::MulIOp>(base, sizeValue);
       if (vector) {
-        vector = arith::MulIOp::create(builder, loc, vector, emitter.splat(sizeValue, lanes));
+        vector = arith::MulIOp::create(builder, loc, vector, emitter.laneValues.splat(sizeValue, lanes));
       } else if (step != 0 && ShapedType::isDynamic(size)) {
         Value stride = binary<arith::MulIOp>(indexConstant(step), sizeValue);
-        vector = arith::MulIOp::create(builder, loc, emitter.laneNumbers(), emitter.splat(stride, lanes));
+        vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
+                                       emitter.laneValues.splat(stride, lanes));
         step = 0;
       } else {
         step = wrappingProduct(step, size);
       }
     }
     if (index.lanes || (vector && index.step != 0)) {
-      Value whole = emitter.laneVector(index);
+      Value whole = emitter.laneValues.laneVector(index);
       if (!vector && step != 0)
-        vector = arith::MulIOp::create(builder, loc, emitter.laneNumbers(),
-                                       emitter.splat(indexConstant(step), lanes));
+        vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
+                                       emitter.laneValues.splat(indexConstant(step), lanes));
       vector = vector ? arith::AddIOp::create(builder, loc, vector, whole) : whole;
       step = 0;
       continue;
@@ -141,7 +97,7 @@ Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, 
   }
   base = binary<arith::AddIOp>(base, indexConstant(offset));
   if (vector)
-    vector = arith::AddIOp::create(builder, loc, vector, emitter.splat(base, lanes));
+    vector = arith::AddIOp::create(builder, loc, vector, emitter.laneValues.splat(base, lanes));
   return base;
 }
 
@@ -212,10 +168,10 @@ Value MemoryAccess::load(const Buffer &buffer, const Position &position) {
   }
   if (!indices && step == -1)
     return loadReversed(buffer, base);
-  if (!indices && !mask && std::abs(step) <= std::max(kLongestStride, emitter.interleavedColumns))
+  if (!indices && !mask && std::abs(step) <= kLongestStride)
     return loadStrided(buffer, base, step);
   if (!indices)
-    indices = emitter.laneVector({base, step, nullptr});
+    indices = emitter.laneValues.laneVector({base, step, nullptr});
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   Value value = LLVM::masked_gather::create(builder, loc, type, pointerAt(buffer, indices), fullMask(), zero,
                                             builder.getI32IntegerAttr(alignment));
@@ -232,7 +188,7 @@ void MemoryAccess::store(const Buffer &buffer, const Position &position, Value v
     LLVM::StoreOp::create(builder, loc, value, pointerAt(buffer, base), alignment);
     return;
   }
-  value = emitter.splat(value, lanes);
+  value = emitter.laneValues.splat(value, lanes);
   if (!indices && step == 1) {
     Value pointer = pointerAt(buffer, base);
     if (mask)
@@ -242,7 +198,7 @@ void MemoryAccess::store(const Buffer &buffer, const Position &position, Value v
     return;
   }
   if (!indices)
-    indices = emitter.laneVector({base, step, nullptr});
+    indices = emitter.laneValues.laneVector({base, step, nullptr});
   LLVM::masked_scatter::create(builder, loc, value, pointerAt(buffer, indices), fullMask(),
                                builder.getI32IntegerAttr(alignment));
 }

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 using namespace mlir::ad;
-using namespace mlir::ad::cpu;
+using namespace mlir::ad::codegen;
 
 // Stacks of results that wait for their neighbour, one for each accumulator. The state of a loop that joins
 // is (counter, level, values…).

@@ -3,12 +3,12 @@
 // Loop-invariant code motion while code is made: what does not depend on a loop is computed before the loop
 // is emitted.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_HOISTING_H
-#define ADJOINT_LIB_CODEGEN_CPU_HOISTING_H
+#ifndef ADJOINT_LIB_CODEGEN_KERNEL_HOISTING_H
+#define ADJOINT_LIB_CODEGEN_KERNEL_HOISTING_H
 
 #include "KernelComponent.h"
 
-namespace mlir::ad::cpu {
+namespace mlir::ad::codegen {
 
 class Hoisting : public KernelComponent {
 public:
@@ -19,9 +19,8 @@ public:
   bool sumsLanesAt(Value tensor, const Position &position, Visited &visited, bool ofShortRows = true);
   bool sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows = true);
   LogicalResult hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
-  LogicalResult hoistAlong(const Nest &nest, ArrayRef<Position> positions);
 };
 
-} // namespace mlir::ad::cpu
+} // namespace mlir::ad::codegen
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_HOISTING_H
+#endif // ADJOINT_LIB_CODEGEN_KERNEL_HOISTING_H

@@ -3,12 +3,12 @@
 // Reductions in the order that the kernel specifies: chains over ascending indices, joined by a balanced
 // pairwise tree.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_REDUCTIONEMITTER_H
-#define ADJOINT_LIB_CODEGEN_CPU_REDUCTIONEMITTER_H
+#ifndef ADJOINT_LIB_CODEGEN_KERNEL_REDUCTIONEMITTER_H
+#define ADJOINT_LIB_CODEGEN_KERNEL_REDUCTIONEMITTER_H
 
 #include "KernelComponent.h"
 
-namespace mlir::ad::cpu {
+namespace mlir::ad::codegen {
 
 class ReductionEmitter : public KernelComponent {
 public:
@@ -19,13 +19,17 @@ public:
   /// All accumulators of each position of that result in turn.
   FailureOr<SmallVector<Value>> reduceAll(linalg::GenericOp generic, unsigned result,
                                           ArrayRef<Position> positions);
+  FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                             ArrayRef<Value> identities, ArrayRef<Position> positions);
+  /// A reduction in lanes: a tree over the sums of its chunks.
+  FailureOr<Value> reduceChunks(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                const Position &position);
   FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                       ArrayRef<Value> start, Value lower, Value upper);
   FailureOr<SmallVector<Value>> plainChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                            ArrayRef<Value> start, Value lower, Value upper);
   LogicalResult chainStep(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
                           MutableArrayRef<Value> sums);
-  bool isDivisible(linalg::GenericOp generic);
   Value reducedTotal(linalg::GenericOp generic);
   class WaitingResults;
   FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
@@ -34,12 +38,8 @@ public:
   Value joinValues(Operation *join, Value lhs, Value rhs);
   bool usesLanes(linalg::GenericOp generic);
   Value loopSize(linalg::GenericOp generic, unsigned dim);
-
-private:
-  FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                             ArrayRef<Value> identities, ArrayRef<Position> positions);
 };
 
-} // namespace mlir::ad::cpu
+} // namespace mlir::ad::codegen
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_REDUCTIONEMITTER_H
+#endif // ADJOINT_LIB_CODEGEN_KERNEL_REDUCTIONEMITTER_H

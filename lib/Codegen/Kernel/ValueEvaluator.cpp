@@ -6,7 +6,7 @@
 
 using namespace mlir;
 using namespace mlir::ad;
-using namespace mlir::ad::cpu;
+using namespace mlir::ad::codegen;
 
 FailureOr<Value> ValueEvaluator::evaluateOne(Value tensor, const Position &position) {
   FailureOr<SmallVector<Value>> values = evaluate(tensor, ArrayRef<Position>(position));
@@ -36,7 +36,7 @@ Value ValueEvaluator::known(Value tensor, const Position &position) {
   Key key = keyOf(tensor, position);
   for (auto &cache : llvm::reverse(caches))
     if (auto it = cache.find(key); it != cache.end())
-      return emitter.spilling.reload(it->second);
+      return emitter.reload(it->second);
   return {};
 }
 
@@ -74,12 +74,9 @@ LogicalResult ValueEvaluator::evaluateMissing(Value tensor, ArrayRef<Position> m
   for (const Position &position : missing) {
     if (known(tensor, position))
       continue;
-    FailureOr<Value> value = emitter.rowCache.loadSaved(tensor, position);
-    if (!*value)
-      value = emitter.compute(tensor, position);
+    FailureOr<Value> value = emitter.compute(tensor, position);
     if (failed(value))
       return failure();
-    emitter.rowCache.storeSaved(tensor, position, *value);
     remember(tensor, position, *value);
   }
   return success();
@@ -140,8 +137,8 @@ Position ValueEvaluator::insideSlice(tensor::ExtractSliceOp slice, const Positio
       inside.push_back({binary<arith::AddIOp>(base, offset), wrappingProduct(index.step, stride), nullptr});
       continue;
     }
-    Value scaled = binary<arith::MulIOp>(index.lanes, emitter.splat(indexConstant(stride), lanes));
-    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, emitter.splat(offset, lanes))});
+    Value scaled = binary<arith::MulIOp>(index.lanes, emitter.laneValues.splat(indexConstant(stride), lanes));
+    inside.push_back({nullptr, 0, binary<arith::AddIOp>(scaled, emitter.laneValues.splat(offset, lanes))});
   }
   return inside;
 }
@@ -192,7 +189,9 @@ Index ValueEvaluator::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
   AffineExprKind kind = expr.getKind();
   bool divides = kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod;
   if (lhs.lanes || rhs.lanes || (divides && lhs.step != 0))
-    return {nullptr, 0, combineIndices(builder, loc, kind, emitter.laneVector(lhs), emitter.laneVector(rhs))};
+    return {nullptr, 0,
+            combineIndices(builder, loc, kind, emitter.laneValues.laneVector(lhs),
+                           emitter.laneValues.laneVector(rhs))};
   int64_t factor = kind == AffineExprKind::Mul ? cast<AffineConstantExpr>(pair.getRHS()).getValue() : 1;
   return {combineIndices(builder, loc, kind, lhs.base, rhs.base),
           wrappingSum(wrappingProduct(lhs.step, factor), rhs.step), nullptr};
@@ -216,21 +215,10 @@ FailureOr<SmallVector<Value>> ValueEvaluator::applyBody(linalg::GenericOp generi
       values.map(argument, emitter.scalars.lookup(input->get()));
       continue;
     }
-    auto packed = emitter.packing.packedOperands.find(input);
-    if (packed != emitter.packing.packedOperands.end() && !packed->second.filling) {
-      values.map(argument, emitter.packing.loadPacked(packed->second, loops));
-      continue;
-    }
-    if (Value value = emitter.registerTranspose.transposedValue(input, loops)) {
-      values.map(argument, value);
-      continue;
-    }
-    FailureOr<Value> value = evaluateOne(input->get(), emitter.positionOf(input, loops));
+    FailureOr<Value> value = emitter.operandValue(input, loops);
     if (failed(value))
       return failure();
     values.map(argument, *value);
-    if (packed != emitter.packing.packedOperands.end())
-      emitter.packing.fillPacked(packed->second, loops, *value);
   }
   for (auto [argument, value] : llvm::zip(generic.getRegionOutputArgs(), accumulators))
     values.map(argument, value);
@@ -264,7 +252,8 @@ FailureOr<Value> ValueEvaluator::extract(tensor::ExtractOp op, IRMapping &values
 FailureOr<Value> ValueEvaluator::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     const Index &loop = loops[index.getDim()];
-    Value value = lanes == 1 || (!loop.lanes && loop.step == 0) ? loop.base : emitter.laneVector(loop);
+    Value value =
+        lanes == 1 || (!loop.lanes && loop.step == 0) ? loop.base : emitter.laneValues.laneVector(loop);
     values.map(index.getResult(), value);
     return value;
   }
@@ -293,7 +282,7 @@ FailureOr<Value> ValueEvaluator::cloneArithmetic(Operation *op, IRMapping &value
   Type type = op->getResult(0).getType();
   if (isVector) {
     for (Value &operand : operands)
-      operand = emitter.splat(operand, lanes);
+      operand = emitter.laneValues.splat(operand, lanes);
     type = VectorType::get(lanes, type);
   }
   Type written = type;

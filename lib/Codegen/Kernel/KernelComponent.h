@@ -1,16 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The base of the components of the kernel emitter. A component has state and methods of its own; it reaches
+// The base of the components of a kernel emitter. A component has state and methods of its own; it reaches
 // the other components through the emitter, and the code under construction through references.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_KERNELCOMPONENT_H
-#define ADJOINT_LIB_CODEGEN_CPU_KERNELCOMPONENT_H
+#ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELCOMPONENT_H
+#define ADJOINT_LIB_CODEGEN_KERNEL_KERNELCOMPONENT_H
 
 #include "KernelTypes.h"
-#include "adjoint/Codegen/Target/Tiles.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
-namespace mlir::ad::cpu {
+namespace mlir::ad::codegen {
 
 class KernelComponent {
 public:
@@ -26,7 +25,6 @@ protected:
   FunctionOpInterface &function;
   OpBuilder &builder;
   Location &loc;
-  const TileTable &tiles;
   int64_t &vectorLanes;
   int64_t &lanes;
   Value &mask;
@@ -35,6 +33,6 @@ protected:
   SmallVector<Buffer> &results;
 };
 
-} // namespace mlir::ad::cpu
+} // namespace mlir::ad::codegen
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_KERNELCOMPONENT_H
+#endif // ADJOINT_LIB_CODEGEN_KERNEL_KERNELCOMPONENT_H

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 using namespace mlir::ad;
-using namespace mlir::ad::cpu;
+using namespace mlir::ad::codegen;
 
 // A computed index as a scalar plus a multiple of the lane, when it is made of loop indices by additions,
 // subtractions and products with constants.

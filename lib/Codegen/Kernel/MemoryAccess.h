@@ -2,12 +2,15 @@
 //
 // Loads and stores: scalar, contiguous, strided or gathered, with and without a mask.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_MEMORYACCESS_H
-#define ADJOINT_LIB_CODEGEN_CPU_MEMORYACCESS_H
+#ifndef ADJOINT_LIB_CODEGEN_KERNEL_MEMORYACCESS_H
+#define ADJOINT_LIB_CODEGEN_KERNEL_MEMORYACCESS_H
 
 #include "KernelComponent.h"
 
-namespace mlir::ad::cpu {
+namespace mlir::ad::codegen {
+
+/// Elements at most so far apart are shuffled out of whole vectors; farther ones are gathered.
+inline constexpr int64_t kLongestStride = 8;
 
 class MemoryAccess : public KernelComponent {
 public:
@@ -27,6 +30,6 @@ private:
   Value loadStrided(const Buffer &buffer, Value base, int64_t step);
 };
 
-} // namespace mlir::ad::cpu
+} // namespace mlir::ad::codegen
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_MEMORYACCESS_H
+#endif // ADJOINT_LIB_CODEGEN_KERNEL_MEMORYACCESS_H

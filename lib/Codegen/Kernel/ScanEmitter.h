@@ -2,12 +2,22 @@
 //
 // Running reductions along rows and columns.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_SCANEMITTER_H
-#define ADJOINT_LIB_CODEGEN_CPU_SCANEMITTER_H
+#ifndef ADJOINT_LIB_CODEGEN_KERNEL_SCANEMITTER_H
+#define ADJOINT_LIB_CODEGEN_KERNEL_SCANEMITTER_H
 
 #include "KernelComponent.h"
 
-namespace mlir::ad::cpu {
+namespace mlir::ad::codegen {
+
+/// The running reduction that the value is the result of, which stores the accumulator of each step; else
+/// null.
+linalg::GenericOp scanOf(Value root);
+
+/// The loop along which a running reduction goes.
+unsigned scannedDim(linalg::GenericOp scan);
+
+/// From the loops of a running reduction to the axes of its result.
+AffineMap stepMapOf(linalg::GenericOp scan);
 
 class ScanEmitter : public KernelComponent {
 public:
@@ -20,13 +30,8 @@ public:
 private:
   FailureOr<Value> scanSteps(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
                              Value from, Value start);
-  std::optional<unsigned> scannedLineDim(linalg::GenericOp scan, ArrayRef<Index> loops);
-  FailureOr<Value> scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                              unsigned line, Value end, Value start);
-  LogicalResult scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                          ArrayRef<Value> lines, unsigned line, Value &carried);
 };
 
-} // namespace mlir::ad::cpu
+} // namespace mlir::ad::codegen
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_SCANEMITTER_H
+#endif // ADJOINT_LIB_CODEGEN_KERNEL_SCANEMITTER_H

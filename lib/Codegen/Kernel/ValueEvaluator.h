@@ -3,12 +3,12 @@
 // Values of tensors at positions: through access maps, with scalar code cloned to vectors. A value that was
 // computed at a position is remembered for the block it was computed in.
 
-#ifndef ADJOINT_LIB_CODEGEN_CPU_VALUEEVALUATOR_H
-#define ADJOINT_LIB_CODEGEN_CPU_VALUEEVALUATOR_H
+#ifndef ADJOINT_LIB_CODEGEN_KERNEL_VALUEEVALUATOR_H
+#define ADJOINT_LIB_CODEGEN_KERNEL_VALUEEVALUATOR_H
 
 #include "KernelComponent.h"
 
-namespace mlir::ad::cpu {
+namespace mlir::ad::codegen {
 
 class ValueEvaluator : public KernelComponent {
 public:
@@ -40,6 +40,6 @@ private:
   std::optional<Index> affineIndex(Value value, ArrayRef<Index> loops);
 };
 
-} // namespace mlir::ad::cpu
+} // namespace mlir::ad::codegen
 
-#endif // ADJOINT_LIB_CODEGEN_CPU_VALUEEVALUATOR_H
+#endif // ADJOINT_LIB_CODEGEN_KERNEL_VALUEEVALUATOR_H

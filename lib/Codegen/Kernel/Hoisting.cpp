@@ -7,7 +7,7 @@
 
 using namespace mlir;
 using namespace mlir::ad;
-using namespace mlir::ad::cpu;
+using namespace mlir::ad::codegen;
 
 // The tensors that `tensor` is computed from, each with the position that is read for `position`. Computed
 // accesses are left out.
@@ -58,7 +58,7 @@ bool Hoisting::sumsLanesAt(Value tensor, const Position &position, Visited &visi
     return false;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (generic && varies(position) && emitter.reductions.usesLanes(generic) &&
-      (ofShortRows || !emitter.rowReductions.sumsRowsTogether(generic)))
+      (ofShortRows || !emitter.sumsRowsTogether(generic)))
     return true;
   return llvm::any_of(inputsAt(tensor, position), [&](auto &input) {
     return sumsLanesAt(input.first, input.second, visited, ofShortRows);
@@ -76,22 +76,6 @@ bool Hoisting::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, 
   position[axis] = Index::varying();
   Visited visited;
   return llvm::any_of(roots, [&](Value root) { return sumsLanesAt(root, position, visited, ofShortRows); });
-}
-
-// Before the loop over the axis that follows the ones in `positions`.
-LogicalResult Hoisting::hoistAlong(const Nest &nest, ArrayRef<Position> positions) {
-  if (flat)
-    return success();
-  emitter.byteDots.hoistRowSums(nest, positions);
-  for (Position position : positions) {
-    position.resize(nest.shape.size(), {indexConstant(0), 0, nullptr});
-    position[positions.front().size()] = Index::varying();
-    Visited visited;
-    for (Value root : nest.roots)
-      if (failed(hoist(root, position, visited)))
-        return failure();
-  }
-  return success();
 }
 
 // Before a loop over the reduced axes.

@@ -1,0 +1,199 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// What a CPU kernel does, and which component does it.
+
+#include "CPUKernelEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::cpu;
+
+CPUKernelEmitter::CPUKernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes,
+                                   const TileTable &tiles, bool dotProducts)
+    : KernelEmitter(kernel, function, lanes), tiles(tiles), dotProducts(dotProducts) {}
+
+void CPUKernelEmitter::bindRange(ValueRange arguments) {
+  if (arguments.empty()) // a function that computes sizes only
+    return;
+  if (work != Work::all)
+    partialMemory = arguments.front();
+  rangeBegin = arguments.drop_back().back();
+  rangeEnd = arguments.back();
+}
+
+FailureOr<int64_t> CPUKernelEmitter::emitSizesOfPartialReductions() {
+  if (failed(bindSizes()))
+    return failure();
+  auto sums = partials.divisibleSums(kernel.getBody().front().getTerminator()->getOperands());
+  if (sums.empty())
+    return 0;
+  func::ReturnOp::create(builder, loc, partials.emitPartialSizes(sums));
+  return partials.threadsForPartials(sums);
+}
+
+LogicalResult CPUKernelEmitter::emitNanoseconds() {
+  if (failed(bindSizes()))
+    return failure();
+  func::ReturnOp::create(builder, loc, distribution.estimatedNanoseconds());
+  return success();
+}
+
+void CPUKernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
+  if (interleavedColumns > 1)
+    return shortRows.storeInterleaved(destination, positions, values);
+  KernelEmitter::storeAll(destination, positions, values);
+}
+
+// A row's value that an earlier loop has stored is loaded.
+FailureOr<Value> CPUKernelEmitter::compute(Value tensor, const Position &position) {
+  FailureOr<Value> value = rowCache.loadSaved(tensor, position);
+  if (!*value)
+    value = evaluator.compute(tensor, position);
+  if (succeeded(value))
+    rowCache.storeSaved(tensor, position, *value);
+  return value;
+}
+
+FailureOr<Value> CPUKernelEmitter::operandValue(OpOperand *input, ArrayRef<Index> loops) {
+  auto packed = packing.packedOperands.find(input);
+  bool isPacked = packed != packing.packedOperands.end();
+  if (isPacked && !packed->second.filling)
+    return packing.loadPacked(packed->second, loops);
+  if (Value value = registerTranspose.transposedValue(input, loops))
+    return value;
+  FailureOr<Value> value = KernelEmitter::operandValue(input, loops);
+  if (isPacked && succeeded(value))
+    packing.fillPacked(packed->second, loops, *value);
+  return value;
+}
+
+Position CPUKernelEmitter::positionOf(OpOperand *input, ArrayRef<Index> loops) {
+  return flat ? flatBroadcast.flatPosition(input, loops) : KernelEmitter::positionOf(input, loops);
+}
+
+FailureOr<SmallVector<Value>> CPUKernelEmitter::reduceBlocks(linalg::GenericOp generic,
+                                                             ArrayRef<SmallVector<Index>> loops,
+                                                             ArrayRef<Value> identities,
+                                                             ArrayRef<Position> positions) {
+  // Sums of integers are the same in any order.
+  if (dots.groupSize(generic) == kBytesPerLane)
+    return byteDots.byteChain(generic, loops, identities);
+  OrderAttr order = kernel.getOrderAttr();
+  bool joinsBlocks = order && !order.isLanes();
+  int64_t together = joinsBlocks ? interleaver.interleavedBlocks(generic, loops) : 1;
+  if (together == 1)
+    return reductions.reduceBlocks(generic, loops, identities, positions);
+  auto group = [&](Value lower, Value upper) {
+    return interleaver.interleavedGroup(generic, loops, identities, lower, upper, together);
+  };
+  return orderedTree(generic, identities, positions, group, together);
+}
+
+FailureOr<SmallVector<Value>> CPUKernelEmitter::hoistedChain(linalg::GenericOp generic,
+                                                             ArrayRef<SmallVector<Index>> loops,
+                                                             ArrayRef<Value> start, Value lower,
+                                                             Value upper) {
+  if (dots.groupSize(generic) == 2) {
+    if (recorded.insert(generic).second)
+      recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);
+    lower = binary<arith::DivUIOp>(lower, indexConstant(2));
+    upper = binary<arith::DivUIOp>(upper, indexConstant(2));
+  }
+  if (generic.getNumResults() == 1 && !registerTranspose.operandsToTranspose(generic, loops.front()).empty())
+    return registerTranspose.transposedChain(generic, loops, start, lower, upper);
+  return reductions.plainChain(generic, loops, start, lower, upper);
+}
+
+FailureOr<SmallVector<Value>> CPUKernelEmitter::accumulate(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                           ValueRange accumulators) {
+  int64_t group = dots.groupSize(generic);
+  return group == 1   ? evaluator.applyBody(generic, loops, accumulators)
+         : group == 2 ? dots.addDotProduct(generic, loops, accumulators.front())
+                      : byteDots.addByteProducts(generic, loops, accumulators.front());
+}
+
+void CPUKernelEmitter::afterChainStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                      Value k) {
+  if (dots.groupSize(generic) == 1)
+    prefetcher.fetchNextTile(generic, loops, k);
+}
+
+static int64_t operationsPerElement(KernelOp kernel) {
+  int64_t count = 0;
+  kernel.walk([&](linalg::GenericOp generic) { count += generic.getBlock()->getOperations().size() - 1; });
+  return count;
+}
+
+// How many vectors a loop over all elements computes together. A chain of several elementary functions is
+// longer than the reorder buffer of a processor, so that the next vector would wait for its end.
+static int64_t vectorsTogether(KernelOp kernel, int64_t lanes) {
+  int64_t functions = 0;
+  kernel.walk([&](ElementaryOp) { ++functions; });
+  return lanes > 1 && functions > 1 ? 4 : 1;
+}
+
+// A flat nest over few elements has no loops and no range: such a kernel can become a part of the host's
+// loop, where its operands stay in registers. Returns the number of elements, 0 when there are too many.
+static int64_t straightElements(KernelOp kernel, ArrayRef<int64_t> shape, int64_t lanes) {
+  // With more operations, several vectors at once would not stay in registers.
+  constexpr int64_t mostOps = 32, mostVectors = 4;
+  int64_t most = lanes * (operationsPerElement(kernel) > mostOps ? 1 : mostVectors), count = 1;
+  for (int64_t size : shape)
+    if (ShapedType::isDynamic(size) || llvm::MulOverflow(count, size, count))
+      return 0;
+  return count <= most ? count : 0;
+}
+
+// Results that are computed over one iteration space share a nest, so that a result may overwrite an operand.
+LogicalResult CPUKernelEmitter::emitRoots() {
+  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+  if (work != Work::all) {
+    auto sums = partials.divisibleSums(roots);
+    partials.placePartialSums(sums, partialMemory);
+    if (work == Work::partial)
+      return partials.emitPartialReductions(sums);
+  }
+  if (roots.size() == 1) {
+    if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(roots.front()))
+      return blockTranspose.emitTranspose(roots.front(), *axes);
+    if (std::optional<PackedOperand> packed = packing.packingOfCopy(roots.front())) {
+      packing.emitPacking(*packed);
+      return success();
+    }
+  }
+  std::optional<unsigned> space = outputs.rowSpaceOf(roots);
+  blockEmitter.recordDepth(roots);
+  if (!space)
+    return separateNests.emitSeparately(roots);
+  Nest nest = outputs.nestOver(results[*space], roots);
+  bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
+  flat = oneShape && llvm::all_of(roots, [&](Value root) {
+           return outputs.isFlat(root, isPointwise) || flatBroadcast.isFlatBroadcast(root, nest);
+         });
+  if (flat) {
+    int64_t count = straightElements(kernel, nest.shape, vectorLanes);
+    nest.vectors =
+        count > 0 ? std::max<int64_t>(1, count / vectorLanes) : vectorsTogether(kernel, vectorLanes);
+    if (count == 0)
+      distribution.chooseFlatUnits(nest);
+    distribution.declareUnits({{*space, nest.unitLoops}});
+    distribution.flatten(nest);
+  } else {
+    bool lanesAreSummed = hoisting.sumsLanesAlong(roots, nest, nest.laneAxis());
+    bool hasRows = llvm::any_of(roots, [&](Value root) {
+      return dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
+    });
+    if (!oneShape || (hasRows && nest.laneAxis() >= 0 && !lanesAreSummed))
+      return rowEmitter.emitRows(roots, *space);
+    nest.vectorize = !hoisting.sumsLanesAlong(roots, nest, nest.laneAxis(), /*ofShortRows=*/false);
+    if (!lanesAreSummed && work != Work::merge)
+      blockEmitter.chooseBlock(nest);
+    shortRows.chooseShortRows(nest);
+    distribution.chooseUnits(nest);
+    distribution.declareUnits({{*space, nest.unitLoops}});
+  }
+  return emitNest(
+      nest, [&](ArrayRef<Position> positions) { return outputs.storeRoots(roots, results, positions); });
+}

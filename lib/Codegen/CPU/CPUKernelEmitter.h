@@ -1,0 +1,172 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Code of one kernel for the CPU: vectors along the contiguous axis, tiles of contractions in registers,
+// ranges of work for threads. Each of these is a component.
+
+#ifndef ADJOINT_LIB_CODEGEN_CPU_CPUKERNELEMITTER_H
+#define ADJOINT_LIB_CODEGEN_CPU_CPUKERNELEMITTER_H
+
+#include "AccumulatorSpilling.h"
+#include "BlockEmitter.h"
+#include "BlockTranspose.h"
+#include "BlockedScan.h"
+#include "ByteProducts.h"
+#include "ColumnInserts.h"
+#include "DotProducts.h"
+#include "FlatBroadcast.h"
+#include "InterleavedBlocks.h"
+#include "LaneReductions.h"
+#include "LoopNests.h"
+#include "MinMaxReduction.h"
+#include "OperandPacking.h"
+#include "PartialReductions.h"
+#include "Prefetcher.h"
+#include "RegisterTranspose.h"
+#include "RowCache.h"
+#include "RowEmitter.h"
+#include "RowReductions.h"
+#include "SeparateNests.h"
+#include "ShortRows.h"
+#include "StreamedReductions.h"
+#include "WorkDistribution.h"
+#include "adjoint/Codegen/Kernel/Contractions.h"
+#include "adjoint/Codegen/Kernel/WorkUnits.h"
+#include "adjoint/Codegen/Target/Tiles.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::ad::cpu {
+
+class CPUKernelEmitter : public KernelEmitter {
+public:
+  /// `lanes`: of a vector. `dotProducts`: the processor has instructions for pairs of bf16 and for groups of
+  /// four i8.
+  CPUKernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes, const TileTable &tiles,
+                   bool dotProducts);
+
+  /// Emits the body of a function that returns the number of partial results and their bytes.
+  /// Returns the fewest threads that gain from them; 0 when the kernel's reductions are not to be divided.
+  FailureOr<int64_t> emitSizesOfPartialReductions();
+  /// Emits the body of such a function that returns about how long the kernel takes on one thread.
+  LogicalResult emitNanoseconds();
+  /// That, when the program knows all sizes; after emit().
+  std::optional<int64_t> knownNanoseconds() { return distribution.knownNanoseconds(); }
+
+private:
+  void bindRange(ValueRange arguments) override;
+  LogicalResult emitRoots() override;
+  LogicalResult emitNest(const Nest &nest, Store store) override { return nests.emitNest(nest, store); }
+  LogicalResult prepareRoots(ValueRange roots, ArrayRef<Position> positions) override {
+    return spilling.evaluateSums(roots, positions);
+  }
+  std::optional<LogicalResult> emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
+                                                  const AxisRange &range) override {
+    return columnInserts.emitInsert(insert, destination, range);
+  }
+  LogicalResult scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                           Value &step, Value &accumulator) override {
+    return blockedScan.emitBlocks(scan, destination, loops, step, accumulator);
+  }
+  void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;
+  FailureOr<Value> compute(Value tensor, const Position &position) override;
+  FailureOr<Value> operandValue(OpOperand *input, ArrayRef<Index> loops) override;
+  Position positionOf(OpOperand *input, ArrayRef<Index> loops) override;
+  Value reload(Value value) override { return spilling.reload(value); }
+  bool sumsRowsTogether(linalg::GenericOp generic) override {
+    return rowReductions.sumsRowsTogether(generic);
+  }
+  FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                               const Position &position) override {
+    return laneReductions.reduceLanes(generic, loops, identity, position);
+  }
+  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
+                             Value upper, int64_t count) override {
+    return laneReductions.laneChunk(generic, loops, identity, lower, upper, count);
+  }
+  FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                             ArrayRef<Value> identities,
+                                             ArrayRef<Position> positions) override;
+  FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
+                                            ArrayRef<Position> positions, BlockCode block,
+                                            int64_t blocksTogether) override {
+    return partials.orderedTree(generic, identities, positions, block, blocksTogether);
+  }
+  FailureOr<SmallVector<Value>> hoistedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                             ArrayRef<Value> start, Value lower, Value upper) override;
+  FailureOr<SmallVector<Value>> accumulate(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                           ValueRange accumulators) override;
+  void afterChainStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, Value k) override;
+
+  /// Packed operands, for the code of one block.
+  class Packing {
+  public:
+    explicit Packing(CPUKernelEmitter &emitter) : emitter(emitter) {}
+    ~Packing() {
+      emitter.packing.packedOperands.clear();
+      emitter.byteDots.copiedRows.clear();
+    }
+
+  private:
+    CPUKernelEmitter &emitter;
+  };
+
+  const TileTable tiles;
+  const bool dotProducts;         // of pairs of bf16 and of four i8
+  int64_t interleavedColumns = 1; // of short rows, whose vectors along the rows are stored together
+  Value rangeBegin, rangeEnd;     // of units
+  Value partialMemory;
+  llvm::SmallPtrSet<Operation *, 2> recorded; // contractions whose use of permissions has been reported
+
+  // What components need of the emitter is not for its users, hence friends.
+  friend class AccumulatorSpilling;
+  friend class BlockEmitter;
+  friend class BlockTranspose;
+  friend class BlockedScan;
+  friend class ByteProducts;
+  friend class CPUComponent;
+  friend class ColumnInserts;
+  friend class DotProducts;
+  friend class FlatBroadcast;
+  friend class InterleavedBlocks;
+  friend class LaneReductions;
+  friend class LoopNests;
+  friend class MinMaxReduction;
+  friend class OperandPacking;
+  friend class PartialReductions;
+  friend class Prefetcher;
+  friend class RegisterTranspose;
+  friend class RowCache;
+  friend class RowEmitter;
+  friend class RowReductions;
+  friend class SeparateNests;
+  friend class ShortRows;
+  friend class StreamedReductions;
+  friend class WorkDistribution;
+  AccumulatorSpilling spilling{*this};
+  BlockEmitter blockEmitter{*this};
+  BlockTranspose blockTranspose{*this};
+  BlockedScan blockedScan{*this};
+  ByteProducts byteDots{*this};
+  ColumnInserts columnInserts{*this};
+  DotProducts dots{*this};
+  FlatBroadcast flatBroadcast{*this};
+  InterleavedBlocks interleaver{*this};
+  LaneReductions laneReductions{*this};
+  LoopNests nests{*this};
+  MinMaxReduction minMax{*this};
+  OperandPacking packing{*this};
+  PartialReductions partials{*this};
+  Prefetcher prefetcher{*this};
+  RegisterTranspose registerTranspose{*this};
+  RowCache rowCache{*this};
+  RowEmitter rowEmitter{*this};
+  RowReductions rowReductions{*this};
+  SeparateNests separateNests{*this};
+  ShortRows shortRows{*this};
+  StreamedReductions streaming{*this};
+  WorkDistribution distribution{*this};
+};
+
+} // namespace mlir::ad::cpu
+
+#endif // ADJOINT_LIB_CODEGEN_CPU_CPUKERNELEMITTER_H

@@ -1,0 +1,206 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Code of one kernel for any target. The emitter works backwards from the kernel's results: to store an
+// element, it computes that element where it is needed, from loads of the kernel's arguments, through access
+// maps and scalar code. Vectors run along one axis of the iteration space: every index is a scalar plus a
+// multiple of the lane, or, for computed accesses, a vector of its own.
+//
+// What all targets do alike is in components. What a target does in its own way is a virtual method here.
+
+#ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
+#define ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
+
+#include "Hoisting.h"
+#include "InsertEmitter.h"
+#include "KernelOutputs.h"
+#include "LaneValues.h"
+#include "MemoryAccess.h"
+#include "ReductionEmitter.h"
+#include "ScanEmitter.h"
+#include "ValueEvaluator.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::ad::codegen {
+
+class KernelEmitter {
+public:
+  /// `vectorLanes`: lanes of a vector loop; 1 for a target whose code is scalar.
+  KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t vectorLanes);
+  virtual ~KernelEmitter() = default;
+
+  /// Emits the whole body of the function but its terminator. Fails after a diagnostic when the kernel holds
+  /// something that is not linalg.
+  LogicalResult emit();
+
+  /// What the function does: all of the kernel, partial results of its reductions, or the kernel from these.
+  /// The last two have one argument more, before the range: the memory of the partial results.
+  enum class Work { all, partial, merge };
+  void setWork(Work asked) { work = asked; }
+
+protected:
+  //===- What every target provides ---------------------------------------===//
+
+  /// Which part of the work the function does, from the arguments that no operand has taken.
+  virtual void bindRange(ValueRange arguments) = 0;
+  virtual LogicalResult emitRoots() = 0;
+  /// Emits loops over the nest, and `store` at its positions.
+  virtual LogicalResult emitNest(const Nest &nest, Store store) = 0;
+  /// The sum of one chunk of a reduction in lanes, [lower, upper).
+  virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                     Value lower, Value upper, int64_t lanes) = 0;
+
+  //===- What a target may do in its own way ------------------------------===//
+
+  virtual LogicalResult emitRoot(Value root, const Buffer &destination) {
+    return outputs.emitRange(root, destination, {});
+  }
+  /// Called before the roots are evaluated at the positions.
+  virtual LogicalResult prepareRoots(ValueRange roots, ArrayRef<Position> positions) { return success(); }
+  /// Emits an insertion together with all other columns of its rows; nothing if that does not pay.
+  virtual std::optional<LogicalResult> emitInsertByColumn(tensor::InsertSliceOp insert,
+                                                          const Buffer &destination, const AxisRange &range) {
+    return std::nullopt;
+  }
+  /// Emits steps of a running reduction from the first one on, and sets the step and the accumulator that
+  /// follow them.
+  virtual LogicalResult scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
+                                   Value &step, Value &accumulator) {
+    return success();
+  }
+
+  // Memory
+  virtual void store(const Buffer &buffer, const Position &position, Value value) {
+    memoryAccess.store(buffer, position, value);
+  }
+  virtual void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);
+
+  // Values
+  virtual FailureOr<Value> compute(Value tensor, const Position &position) {
+    return evaluator.compute(tensor, position);
+  }
+  /// The value that the body of the operand's operation reads at these loops.
+  virtual FailureOr<Value> operandValue(OpOperand *input, ArrayRef<Index> loops) {
+    return evaluator.evaluateOne(input->get(), positionOf(input, loops));
+  }
+  /// Where the body at these loops reads the operand.
+  virtual Position positionOf(OpOperand *input, ArrayRef<Index> loops);
+  /// A remembered value, for the code that uses it now.
+  virtual Value reload(Value value) { return value; }
+
+  // Reductions
+  /// Whether vector code sums several rows at once, each in its lane.
+  virtual bool sumsRowsTogether(linalg::GenericOp generic) { return false; }
+  virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                       const Position &position) {
+    return reductions.reduceChunks(generic, loops, identity, position);
+  }
+  virtual FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic,
+                                                     ArrayRef<SmallVector<Index>> loops,
+                                                     ArrayRef<Value> identities,
+                                                     ArrayRef<Position> positions) {
+    return reductions.reduceBlocks(generic, loops, identities, positions);
+  }
+  /// Joins blocks by the tree of the order; `block` emits the reduction of [lower, upper).
+  virtual FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
+                                                    ArrayRef<Position> positions, BlockCode block,
+                                                    int64_t blocksTogether);
+  /// One chain over everything, of a reduction with several accumulators.
+  virtual FailureOr<SmallVector<Value>> wholeChain(linalg::GenericOp generic,
+                                                   ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
+                                                   ArrayRef<Position> positions);
+  /// A chain over [lower, upper) after everything that its loop does not change has been computed.
+  virtual FailureOr<SmallVector<Value>> hoistedChain(linalg::GenericOp generic,
+                                                     ArrayRef<SmallVector<Index>> loops,
+                                                     ArrayRef<Value> start, Value lower, Value upper) {
+    return reductions.plainChain(generic, loops, start, lower, upper);
+  }
+  /// The next accumulators of one step of a chain.
+  virtual FailureOr<SmallVector<Value>> accumulate(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                   ValueRange accumulators) {
+    return evaluator.applyBody(generic, loops, accumulators);
+  }
+  /// Called at the end of an iteration of a chain.
+  virtual void afterChainStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, Value k) {}
+  /// The length of the longest reduction whose size is dynamic: the tree has a slot for each doubling of it.
+  virtual int64_t longestReduction() const { return std::numeric_limits<int64_t>::max(); }
+
+  //===- What targets share -----------------------------------------------===//
+
+  LogicalResult bindArguments();
+  LogicalResult bindScalars();
+  LogicalResult bindSizes();
+  Value sizeOf(Value tensor, int64_t axis);
+  LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
+  Value indexConstant(int64_t value);
+  template <class Op> Value binary(Value lhs, Value rhs) { return builder.createOrFold<Op>(loc, lhs, rhs); }
+
+  /// Values computed at a position, valid in the blocks that the current one is nested in.
+  class Scope {
+  public:
+    explicit Scope(KernelEmitter &emitter) : emitter(emitter) { emitter.evaluator.caches.emplace_back(); }
+    ~Scope() { emitter.evaluator.caches.pop_back(); }
+
+  private:
+    KernelEmitter &emitter;
+  };
+  /// Another number of lanes for a while.
+  class WithLanes {
+  public:
+    WithLanes(KernelEmitter &emitter, int64_t lanes, Value mask)
+        : emitter(emitter), savedLanes(emitter.lanes), savedMask(emitter.mask) {
+      emitter.lanes = lanes;
+      emitter.mask = mask;
+    }
+    ~WithLanes() {
+      emitter.lanes = savedLanes;
+      emitter.mask = savedMask;
+    }
+
+  private:
+    KernelEmitter &emitter;
+    int64_t savedLanes;
+    Value savedMask;
+  };
+
+  KernelOp kernel;
+  FunctionOpInterface function;
+  OpBuilder builder;
+  Location loc;
+  int64_t vectorLanes;             // lanes of a vector loop
+  int64_t lanes = 1;               // lanes of the code being emitted
+  Value mask;                      // active lanes; null when all are
+  bool flat = false;               // positions are linear indices of equal shapes
+  DenseMap<Value, Buffer> buffers; // tensor arguments
+  SmallVector<Buffer> results;     // destinations
+  IRMapping scalars;               // scalar values of the kernel body
+  Work work = Work::all;
+  std::map<int64_t, Value> constants; // index constants, in the entry block
+
+  // What components need of the emitter is not for its users, hence friends.
+  friend class Hoisting;
+  friend class InsertEmitter;
+  friend class KernelComponent;
+  friend class KernelOutputs;
+  friend class LaneValues;
+  friend class MemoryAccess;
+  friend class ReductionEmitter;
+  friend class ScanEmitter;
+  friend class ValueEvaluator;
+  ValueEvaluator evaluator{*this};
+  Hoisting hoisting{*this};
+  LaneValues laneValues{*this};
+  MemoryAccess memoryAccess{*this};
+  ReductionEmitter reductions{*this};
+  ScanEmitter scans{*this};
+  InsertEmitter insertEmitter{*this};
+  KernelOutputs outputs{*this};
+};
+
+} // namespace mlir::ad::codegen
+
+#endif // ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
