@@ -68,6 +68,8 @@ LogicalResult ShortRows::emitShortRows(const Nest &nest, Value lower, Value uppe
     if (!nest.shortRowColumns)
       return store(extended);
     llvm::SaveAndRestore interleaved(emitter.interleavedColumns, nest.shortRowColumns);
+    llvm::SaveAndRestore stride(emitter.memoryAccess.longestShuffledStride,
+                                std::max(kLongestStride, nest.shortRowColumns));
     return store(columnsOf(extended, nest.laneAxis(), nest.shortRowColumns));
   };
   if (failed(emitter.emitLoop(lower, middle, step, emitRows)))
@@ -93,6 +95,7 @@ LogicalResult ShortRows::emitShortRowsAt(ValueRange roots, const Nest &space, co
   first.push_back({indexConstant(0), 0, nullptr});
   SmallVector<Position> positions = columnsOf(first, axis, columns);
   llvm::SaveAndRestore interleaved(emitter.interleavedColumns, columns);
+  llvm::SaveAndRestore stride(emitter.memoryAccess.longestShuffledStride, std::max(kLongestStride, columns));
   SmallVector<SmallVector<Value>> values;
   for (Value root : split.whole) {
     auto columnValues = emitter.evaluator.evaluate(root, positions);

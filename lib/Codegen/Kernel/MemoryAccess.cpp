@@ -168,7 +168,7 @@ Value MemoryAccess::load(const Buffer &buffer, const Position &position) {
   }
   if (!indices && step == -1)
     return loadReversed(buffer, base);
-  if (!indices && !mask && std::abs(step) <= kLongestStride)
+  if (!indices && !mask && std::abs(step) <= longestShuffledStride)
     return loadStrided(buffer, base, step);
   if (!indices)
     indices = emitter.laneValues.laneVector({base, step, nullptr});

@@ -25,6 +25,10 @@ public:
   Value fromMemory(Value value, Type element);
   Value toMemory(Value value);
 
+  /// Elements at most so far apart are shuffled out of whole vectors here. Code that reads all columns of
+  /// short rows raises it to their number: the loads of its columns then share the vectors.
+  int64_t longestShuffledStride = kLongestStride;
+
 private:
   Value loadReversed(const Buffer &buffer, Value base);
   Value loadStrided(const Buffer &buffer, Value base, int64_t step);
