@@ -19,7 +19,7 @@ llvm::SmallVector<Value> ArithBuilder::emitBranch(Value condition, ValueRange us
     any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, condition);
   auto branch = scf::IfOp::create(builder, loc, usual.getTypes(), any, /*addThenBlock=*/true,
                                   /*addElseBlock=*/true);
-  // Constants that the branch is first to need cannot be used behind it.
+  // Constants that the branch is first to need cannot be used after it.
   llvm::DenseMap<Attribute, Value> outside = constants;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());

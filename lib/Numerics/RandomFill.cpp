@@ -2,7 +2,7 @@
 //
 // Many elements of a random stream at once. The functions are those of Random.cpp, written so that the
 // compiler vectorizes the loop over elements: everything is inlined, there are no branches, and the code
-// exists once for processors with AVX2 and FMA. Without FMA each multiply-add is a call into libm, which is
+// exists once for CPUs with AVX2 and FMA. Without FMA each multiply-add is a call into libm, which is
 // what nine tenths of the time went to. A fused multiply-add rounds once wherever it is computed, so the bits
 // are the same.
 #include "adjoint/Numerics/Random.h"

@@ -4,7 +4,7 @@
 
 Every table is a Chebyshev fit (within a small factor of the minimax polynomial) in 200-bit arithmetic of a function
 that is smooth where the exact leading terms have been taken off; each coefficient is rounded to its type. The
-comment behind a table is the largest error of the fit, relative to the result of the whole function; `…Rest` is what
+comment after a table is the largest error of the fit, relative to the result of the whole function; `…Rest` is what
 rounding took off the first coefficient.
 """
 import struct

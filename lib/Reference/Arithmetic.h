@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Arithmetic on single numbers with the edge semantics of the specification, and its application to whole
-// tensors. C++ types stand for the types in which operations compute: bool for i1, int8_t, int32_t, int64_t,
+// tensors. C++ types represent the types in which operations compute: bool for i1, int8_t, int32_t, int64_t,
 // float and double.
 
 #ifndef ADJOINT_LIB_REFERENCE_ARITHMETIC_H

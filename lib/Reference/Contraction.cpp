@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sums of products. Operands are brought into rows that are contiguous along the contracted index; each
+// Sums of products. Operands are copied into rows that are contiguous along the contracted index; each
 // element of the result is then one dot product in the written order.
 
 #include "Accumulation.h"

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Barriers, feeds, receives, checks and what stands for other operations.
+// Barriers, feeds, receives, checks, and operations of other dialects.
 
 #include "Interpreter.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"

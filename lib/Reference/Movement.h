@@ -11,7 +11,7 @@ namespace mlir::ad::reference {
 
 using Shape = SmallVector<int64_t>;
 
-/// The distance in elements between neighbours along each axis of a row-major tensor.
+/// The strides of a row-major tensor, in elements.
 Shape stridesOf(ArrayRef<int64_t> shape);
 
 /// Element i of the result is element offset + sum of i[d] * strides[d] of the input. Strides may be 0 or

@@ -33,9 +33,9 @@ static int32_t runBroadcast(BroadcastOp op, Frame &frame) {
     int64_t dimension = leading + static_cast<int64_t>(axis), wanted = shape[dimension];
     if (size == 1 || size == wanted)
       continue;
-    // In the order of the operands: one behind the first does not fit those before it.
-    bool behind = writtenOperand(op).value_or(0) > 0;
-    return frame.fail(op, ADRT_FAIL_BROADCAST, {dimension, behind ? wanted : size, behind ? size : wanted});
+    // In the order of the operands: a later one does not fit those before it.
+    bool later = writtenOperand(op).value_or(0) > 0;
+    return frame.fail(op, ADRT_FAIL_BROADCAST, {dimension, later ? wanted : size, later ? size : wanted});
   }
   return frame.set(op.getResult(), broadcastTo(input, shape));
 }

@@ -66,8 +66,8 @@ PROGRAMS = {
     "no brace": (HEAD + f"  %y = ad.exp %x : {T}\n  return %y : {T}\n", "3:", "or '}' where a region ends"),
     "another result": (HEAD.replace("-> tensor<4x3", "-> tensor<3x4") + f"  %y = ad.exp %x : {T}\n" + TAIL, "3:3",
                        "type of return operand 0 ('tensor<4x3xf32>') doesn't match function result type ('tensor<3x4xf32>')"),
-    "a permission beside reproducible": ("module attributes {ad.numerics = #ad.numerics<reproducible, approx>} {\n}\n", "1:61",
-                                         "expected no permissions beside reproducible, which promises the same bits everywhere, but got approx"),
+    "a permission after reproducible": ("module attributes {ad.numerics = #ad.numerics<reproducible, approx>} {\n}\n", "1:61",
+                                         "expected no permissions after reproducible, which promises the same bits everywhere, but got approx"),
     "an attribute of a module": ("module attributes {ad.numeric = #ad.numerics<fast>} {\n}\n", "1:1", "'ad.numeric', expected one of ad.numerics,"),
     "an attribute of an argument": (HEAD.replace("ad.name", "ad.nam") + f"  %y = ad.exp %x : {T}\n" + TAIL, "1:17", "did you mean 'ad.name'?"),
     "permissions as a text": (HEAD + f"  %y = ad.add %x, %x {{allow = \"reorder\"}} : {T}\n" + TAIL, "2:",
@@ -110,7 +110,7 @@ OPTIONS = {
     "a size that is no number": (["--arg", "x=zeros", "--dim", "x.0=nan"], "expected --dim NAME.AXIS=N with numbers from 0 to"),
     "two modes": (["--numerics", "strict,fast"], "'fast' is a mode, and so is 'strict'; give one mode"),
     "a permission twice": (["--numerics", "strict,approx,approx"], "permission 'approx' is given twice"),
-    "a permission beside reproducible": (["--numerics", "reproducible,approx"], "takes no permission, found 'approx'; use strict or fast"),
+    "a permission after reproducible": (["--numerics", "reproducible,approx"], "takes no permission, found 'approx'; use strict or fast"),
     "half a target": (["--target", "gpu"], "unknown target 'gpu', expected reference, cpu, gpu-sim or cuda, did you mean 'gpu-sim'?"),
     "an option without its end": (["--thread", "2"], "unknown option '--thread', did you mean '--threads'?"),
     "less than no threads": (["--threads", "-1"], "expected --threads with a number from 0 to 1024, found '-1'"),
@@ -120,7 +120,7 @@ OPTIONS = {
 NUMERICS = {
     "strict,fast": "but got 'fast', a mode too; give one mode",
     "strict,approx,approx": "expected distinct permissions, but got 'approx' twice",
-    "reproducible,approx": "expected no permissions beside reproducible",
+    "reproducible,approx": "expected no permissions after reproducible",
 }
 UNREAD = "module attributes {da.numerics = #ad.numerics<fast>} {\n}\n"
 # Options of passes and the least that they take.

@@ -10,7 +10,7 @@ include "mlir/IR/OpBase.td"
 def FusableOpInterface : OpInterface<"FusableOpInterface"> {
   let cppNamespace = "::mlir::ad";
   let description = [{
-    Operations that may stand in an `ad.fusion`. Fusion knows no concrete operation beyond this interface.
+    Operations that may be in an `ad.fusion`. Fusion knows no concrete operation beyond this interface.
   }];
   let methods = [
     InterfaceMethod<"What kind of fusion this operation starts.",

@@ -16,7 +16,7 @@ inline constexpr int64_t canonicalLanes = 64;
 inline constexpr int64_t canonicalChunk = 4096;
 inline constexpr int64_t canonicalBlock = 512;
 
-/// The balanced tree over neighbours: stride 1, 2, 4, …; the odd node at the end moves up as it is.
+/// The balanced tree over adjacent elements: stride 1, 2, 4, …; the odd node at the end moves up as it is.
 template <class T, class Join> T joinPairwise(std::vector<T> &parts, const T &identity, Join join) {
   if (parts.empty())
     return identity;

@@ -158,7 +158,7 @@ template <class T> Emitted<T> ArithBuilder::select(Emitted<bool> condition, Emit
   return wrap<T>(arith::SelectOp::create(builder, loc, condition.value, yes.value, no.value));
 }
 
-/// A constant may stand where a value stands only when its type is the very same: 0.5 beside a float is a
+/// A constant may take the place of a value only when its type is the very same: 0.5 next to a float is a
 /// mistake.
 template <class T, class U>
 using ConstantOf =

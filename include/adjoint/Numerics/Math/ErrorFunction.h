@@ -91,7 +91,7 @@ template <class B> Pair<B, float> geluExponent(B &b, V<B, float> t) {
 /// rest), and (1 + r + rest)(1 + y) = 1 + r + c, where |c| stays below 0.15. With h = t 2^(k-1) the result is
 ///   -h d - h e           for x < 0, where d + e is 1 + r + c,
 ///   (x - h) - h (r + c)  for 2^(k-1) = 1/2, where the difference is exact,
-///   x - h (1 + r + c)    else: h is small beside x.
+///   x - h (1 + r + c)    else: h is small compared with x.
 template <class B> V<B, float> geluOf(B &b, V<B, float> x) {
   // Beyond 5 the polynomial is good enough for what x > 5 subtracts.
   V<B, float> t = atMost<float>(b, absolute<float>(b, x), 5.5f);

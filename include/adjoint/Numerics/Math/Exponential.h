@@ -70,7 +70,7 @@ template <class T, class B> ExpPair<B, T> expPair(B &b, Pair<B, T> x) {
   return {reduced.k, expm1Reduced<T>(b, r)};
 }
 
-/// e^x = 2^k (1 + r + rest), |r| <= ln(2)/2, whose own low part stands in `rest`, at most 0.07.
+/// e^x = 2^k (1 + r + rest), |r| <= ln(2)/2, whose own low part is in `rest`, at most 0.07.
 template <class B, class T> struct ExpParts {
   V<B, BitsOf<T>> k;
   V<B, T> r, rest;

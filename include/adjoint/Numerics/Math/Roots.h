@@ -19,7 +19,7 @@ template <class T, class B> V<B, T> rsqrtOfLarge(B &b, V<B, T> x) {
   return b.fma(first, b.fma(-root, first, b.constant(T(1))) - rest, first);
 }
 
-/// For arguments so small that x - s^2 underflows: even powers of two bring them to where it does not.
+/// For arguments so small that x - s^2 underflows: even powers of two scale them to where it does not.
 template <class T, class B> V<B, T> rsqrtOfSmall(B &b, V<B, T> x) {
   constexpr int shift = 2 * (FloatLayout<T>::mantissa + FloatLayout<T>::mantissa % 2);
   constexpr T root = T(BitsOf<T>(1) << (shift / 2));

@@ -177,7 +177,7 @@ template <class B> V<B, double> atan2Magnitude(B &b, V<B, double> y, V<B, double
   V<B, T> rise = absolute<T>(b, y), run = absolute<T>(b, x), one = b.constant(T(1)), zero = b.constant(T(0));
   V<B, bool> steep = rise > run;
   V<B, T> numerator = b.select(steep, run, rise), denominator = b.select(steep, rise, run);
-  // Powers of two bring both away from overflow, and from underflow of the residual.
+  // Scaling by powers of two keeps both from overflow, and the residual from underflow.
   V<B, bool> huge = denominator > std::numeric_limits<T>::max() * T(0.25);
   V<B, bool> minute = denominator < T(1) / (std::numeric_limits<T>::max() * T(0x1p-40));
   V<B, T> factor = b.select(huge, b.constant(T(0.25)), b.select(minute, b.constant(T(0x1p60)), one));

@@ -10,7 +10,7 @@ using namespace mlir::ad;
 static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 
 // A cotangent in the accumulator's type meets the other operand in that type: widening is exact, rounding the
-// cotangent would lose what the wide result was asked for.
+// cotangent would lose the precision for which the wide result was requested.
 static Value inTypeOf(Rule &rule, Value operand) {
   return rule.cast(operand, getElementTypeOrSelf(rule.cotangent.getType()));
 }
@@ -46,7 +46,7 @@ static Value withUnitAxis(Rule &rule, Value value) {
                            dynamicSizes(rule.builder, rule.loc, value), PermissionsAttr());
 }
 
-// A contraction; over an axis of size 1 behind all others when there is nothing to contract, so that every
+// A contraction; over an axis of size 1 after all others when there is nothing to contract, so that every
 // product of a derivative is a sum of products.
 static Value contraction(Rule &rule, Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch,
                          ArrayRef<int64_t> rhsBatch, ArrayRef<int64_t> lhsContract,

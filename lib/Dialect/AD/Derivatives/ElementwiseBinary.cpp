@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-/// Operands, result and cotangent; with `wide` in the compute type, cast when first asked for.
+/// Operands, result and cotangent; with `wide` in the compute type, cast at the first use.
 class Binary : public RuleBuilder {
 public:
   Binary(Rule &rule, Value lhs, Value rhs, Value result, bool wide)

@@ -18,7 +18,7 @@ constexpr double kOneOverSqrt2Pi = 0.39894228040143267794;
 constexpr double kSqrt2OverPi = 0.79788456080286535588;
 constexpr double kGeluCubic = 0.044715;
 
-/// Operand, result and cotangent in the compute type, cast when first asked for.
+/// Operand, result and cotangent in the compute type, cast at the first use.
 class Unary : public RuleBuilder {
 public:
   Unary(Rule &rule, Value input, Value result)

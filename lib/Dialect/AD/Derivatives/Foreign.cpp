@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of operations of upstream dialects that stand between `ad` operations.
+// Derivative rules of operations of upstream dialects between `ad` operations.
 
 #include "Rules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -88,7 +88,7 @@ static LogicalResult rmsNormRule(RmsNormOp op, Rule &rule) {
 
 //===- cross_entropy -===//
 
-// A value per row as a column beside the rows of `like`.
+// A value per row as a column that broadcasts along the rows of `like`.
 static Value asColumn(Rule &rule, Value value, Value like) {
   SmallVector<int64_t> shape(typeOf(like).getShape());
   shape.back() = 1;

@@ -11,7 +11,7 @@ using namespace mlir::ad;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-//===- Static size: products of all elements before and behind, by doubling -===//
+//===- Static size: products of all elements before and after each, by doubling -===//
 
 // Moves the elements of the last axis back by `distance` (towards the front when `forward` is false); ones
 // come in.
@@ -30,7 +30,7 @@ static Value shifted(Rule &rule, Value value, int64_t distance, bool forward) {
                        PermissionsAttr());
 }
 
-// Element i is the product of all elements before i (behind i when `forward` is false).
+// Element i is the product of all elements before i (after i when `forward` is false).
 static Value productOfSide(Rule &rule, Value x, bool forward) {
   int64_t size = typeOf(x).getShape().back();
   Value product = shifted(rule, x, 1, forward);

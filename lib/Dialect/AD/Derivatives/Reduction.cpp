@@ -151,7 +151,7 @@ Value CollapsedAxes::reducedLikeKept(Value reduced, Value collapsed) {
 
 //===- Maximum and minimum: the whole cotangent to the first extremum -===//
 
-// One more element behind the last, which is never the first extremum but where there is no other: an axis of
+// One more element after the last, which is never the first extremum but where there is no other: an axis of
 // dynamic size may be empty, and argmax needs an element.
 static Value withLastResort(Rule &rule, Value x, bool isMaximum) {
   RankedTensorType type = typeOf(x);

@@ -11,8 +11,8 @@ namespace mlir::ad {
 /// `reduced`, a reduction of `input` over `axes`, with dimensions of size 1 in their place.
 Value withReducedAxes(Rule &rule, Value reduced, Value input, ArrayRef<int64_t> axes);
 
-/// Brings the reduced axes of a tensor behind all others and makes one of them, in row-major order, so that a
-/// rule needs to know only one case.
+/// Moves the reduced axes of a tensor after all others and merges them into one, in row-major order, so that
+/// a rule needs to know only one case.
 class CollapsedAxes {
 public:
   CollapsedAxes(Rule &rule, Value input, ArrayRef<int64_t> axes);

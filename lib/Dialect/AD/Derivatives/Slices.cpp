@@ -59,7 +59,7 @@ void attachModels(MLIRContext *context) {
 
 //===- slice -===//
 
-// Elements of the input behind the last one read, or -1 when a size is unknown.
+// Elements of the input after the last one read, or -1 when a size is unknown.
 static int64_t elementsBehind(int64_t inputSize, int64_t size, int64_t offset, int64_t stride) {
   if (ShapedType::isDynamic(inputSize) || ShapedType::isDynamic(size))
     return -1;
@@ -152,7 +152,7 @@ static LogicalResult dynamicUpdateSliceRule(DynamicUpdateSliceOp op, Rule &rule)
 
 //===- pad -===//
 
-// The mask is the same pad over booleans: true where the value stands.
+// The mask is the same pad over booleans: true where the value is.
 static Value sumOfPadding(PadOp op, Rule &rule) {
   auto inputType = cast<RankedTensorType>(op.getInput().getType());
   Type boolean = rule.builder.getI1Type();

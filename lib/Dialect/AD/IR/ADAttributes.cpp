@@ -62,7 +62,7 @@ static FailureOr<Permissions> parsePermissions(AsmParser &parser) {
       return parser.emitError(
                  loc, "expected reorder, algebra, contract, widen, mma, narrow, approx, finite or none, "
                       "but got '")
-             << word << (symbolizeNumericsMode(word) ? "', a mode; permissions stand behind one mode" : "'");
+             << word << (symbolizeNumericsMode(word) ? "', a mode; permissions follow one mode" : "'");
     if (hasNone || (*one == Permissions::none && value != *one))
       return parser.emitError(loc, "expected 'none' without other permissions");
     if ((value & *one) != Permissions::none)
@@ -76,7 +76,7 @@ static FailureOr<Permissions> parsePermissions(AsmParser &parser) {
 std::string ad::checkContract(NumericsMode mode, Permissions extra) {
   if (mode != NumericsMode::reproducible || extra == Permissions::none)
     return "";
-  return "expected no permissions beside reproducible, which promises the same bits everywhere, but got " +
+  return "expected no permissions after reproducible, which promises the same bits everywhere, but got " +
          stringifyPermissions(extra) + "; use strict or fast";
 }
 
@@ -128,7 +128,7 @@ void PermissionsAttr::print(AsmPrinter &printer) const {
   printer << "<" << stringifyPermissions(getValue()) << ">";
 }
 
-// <lanes = N, chunk = N> or <block = N>; each number is refused where it stands.
+// <lanes = N, chunk = N> or <block = N>; each number is refused at its own location.
 Attribute OrderAttr::parse(AsmParser &parser, Type) {
   int64_t lanes = 0, length = 0;
   if (parser.parseLess())

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// What stands at the place of a constant's value, up to its type.
+// The text of a constant's value, up to its type.
 static StringRef wordAt(SMLoc loc) {
   constexpr size_t most = 32; // of a buffer that ends with a zero
   StringRef rest(loc.getPointer(), strnlen(loc.getPointer(), most));
@@ -68,7 +68,7 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location
 }
 
 LogicalResult ConstantOp::verify() {
-  // C2: every element is written down, or stands in a resource that exists and has the right length.
+  // C2: every element is written down, or is in a resource that exists and has the right length.
   if (isa<DenseElementsAttr>(getValue()))
     return success();
   auto resource = dyn_cast<DenseResourceElementsAttr>(getValue());

@@ -123,7 +123,8 @@ LogicalResult ADDialect::verifyOperationAttribute(Operation *op, NamedAttribute 
   return verifyKnownName(op, name);
 }
 
-// Errors about an argument stand where it is declared; a declaration without a body has one place for all.
+// Errors about an argument are reported where it is declared; a declaration without a body has one location
+// for all.
 static InFlightDiagnostic emitArgumentError(Operation *op, unsigned index) {
   Location loc = op->getLoc();
   if (op->getNumRegions() == 1 && !op->getRegion(0).empty() && index < op->getRegion(0).getNumArguments())

@@ -114,21 +114,21 @@ static LogicalResult verifyPersistent(EmitError emitError, int64_t blocks, int64
 // cluster.
 static LogicalResult verifyCountedThreads(EmitError emitError, int64_t persistent, int64_t cluster) {
   if (persistent > 0)
-    return emitError() << "expected a grid_size or a tile beside persistent_blocks, but got neither";
+    return emitError() << "expected a grid_size or a tile with persistent_blocks, but got neither";
   if (cluster > 1)
-    return emitError() << "expected a grid_size or a tile beside cluster_size, but got neither";
+    return emitError() << "expected a grid_size or a tile with cluster_size, but got neither";
   return success();
 }
 
 static LogicalResult verifyCountedBlocks(EmitError emitError, MappingLevel level, int64_t axes,
                                          int64_t gridSize, int64_t cluster, bool tiled) {
   if (level != MappingLevel::block)
-    return emitError() << "expected level block beside a grid_size or a tile, but got "
+    return emitError() << "expected level block with a grid_size or a tile, but got "
                        << stringifyMappingLevel(level);
   if (gridSize > 0 && tiled)
     return emitError() << "expected either a grid_size or a tile, but got both";
   if (gridSize > 0 && axes > 0)
-    return emitError() << "expected 0 axes beside a grid_size, but got " << axes;
+    return emitError() << "expected 0 axes with a grid_size, but got " << axes;
   if (gridSize % cluster != 0)
     return emitError() << "expected a grid_size that is a multiple of cluster_size, but got " << gridSize
                        << " and " << cluster;
@@ -141,12 +141,12 @@ static LogicalResult verifyElements(EmitError emitError, MappingLevel level, int
   if (failed(verifyAtLeast(emitError, "elements", elements, 1)))
     return failure();
   if (elements > 1 && countsBlocks)
-    return emitError() << "expected elements to be 1 beside a grid_size or a tile, but got " << elements;
+    return emitError() << "expected elements to be 1 with a grid_size or a tile, but got " << elements;
   if (threads < 1 || threads > kWarpThreads || (threads & (threads - 1)) != 0)
     return emitError() << "expected threads_per_element to be a power of two up to " << kWarpThreads
                        << ", but got " << threads;
   if (threads > 1 && level != MappingLevel::thread)
-    return emitError() << "expected level thread beside threads_per_element, but got "
+    return emitError() << "expected level thread with threads_per_element, but got "
                        << stringifyMappingLevel(level);
   return success();
 }

@@ -40,7 +40,7 @@ static Attribute gatherConstant(Attribute input, RankedTensorType type,
   return DenseElementsAttr::get(type, to);
 }
 
-// Elements between neighbours along each axis of a row-major tensor. Only those of small static shapes are
+// The strides of a row-major tensor, in elements. Only those of small static shapes are
 // used; the others wrap around.
 static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   SmallVector<int64_t> strides(shape.size(), 1);
@@ -52,7 +52,7 @@ static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
 
 //===- Folds -===//
 
-// Whether `input` can stand for `result`: equal sizes alone may still be written differently in the types.
+// Whether `input` can replace `result`: equal sizes alone may still be written differently in the types.
 static bool canReplace(Value input, Value result) {
   return input.getType() == result.getType() && haveSameShape(input, result);
 }
@@ -144,7 +144,7 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   });
 }
 
-// The constant around `value`, with elements of `input` where it lies.
+// The constant around `value`, with elements of `input` where it is inserted.
 static Attribute padConstant(PadOp op, DenseElementsAttr input, Attribute value) {
   RankedTensorType type = op.getType(), from = op.getInput().getType();
   std::optional<int64_t> count = countElements(type.getShape());

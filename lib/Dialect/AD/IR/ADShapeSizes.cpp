@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Sizes that stand on the operation: the result's static ones and its index operands.
+// Sizes that the operation states: the result's static ones and its index operands.
 template <typename Op>
 static LogicalResult reifyWrittenSizes(Op op, OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   shapes.push_back(mixedSizes(builder, op.getType(), op.getSizes()));

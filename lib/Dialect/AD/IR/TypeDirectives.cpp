@@ -14,7 +14,7 @@ ParseResult ad::parseNoResultType(OpAsmParser &parser) {
   if (failed(parser.parseOptionalArrow()))
     return success();
   return parser.emitError(
-      loc, "expected no '->', since the type of the result is inferred; remove it and the type behind it");
+      loc, "expected no '->', since the type of the result is inferred; remove it and the type after it");
 }
 
 // `(tensor<4xf32>) -> tensor<4xf32>` is one type to the parser.
@@ -26,7 +26,7 @@ static ParseResult refuseFunctionType(OpAsmParser &parser, SMLoc loc, Type type)
          << type;
 }
 
-// One type stands for all operands that share it: `%x : T, T` would go on at the next operation.
+// One type is written for all operands that share it: `%x : T, T` would go on at the next operation.
 static ParseResult parseNoFurtherType(OpAsmParser &parser, Type type) {
   if (failed(parser.parseOptionalComma()))
     return success();
@@ -36,7 +36,7 @@ static ParseResult parseNoFurtherType(OpAsmParser &parser, Type type) {
     return failure();
   return parser.emitError(loc, "expected ")
          << type << " as the last type, since operands and results that share a type have one, but got "
-         << further << " behind it; remove it";
+         << further << " after it; remove it";
 }
 
 ParseResult ad::parseLastType(OpAsmParser &parser, Type &type) {

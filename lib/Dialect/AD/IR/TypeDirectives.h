@@ -9,7 +9,7 @@
 #include "mlir/IR/OpImplementation.h"
 
 namespace mlir::ad {
-/// Refuses `->` behind the types of an operation whose result type is inferred.
+/// Refuses `->` after the types of an operation whose result type is inferred.
 ParseResult parseNoResultType(OpAsmParser &parser);
 
 /// The last type, or the list of all types, of an operation whose result type is inferred.

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The written operation stands as metadata on a fused location: no pass compares it, so that it keeps nothing
+// The written operation is metadata of a fused location: no pass compares it, so that it keeps nothing
 // from being joined, and whoever copies or inlines an operation carries it along.
 
 #include "adjoint/Dialect/AD/IR/Written.h"

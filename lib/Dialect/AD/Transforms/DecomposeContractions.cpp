@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions over axes that lie beside each other as contractions over one. Bit-exact: an ad.dot counts its
+// Contractions over adjacent axes as contractions over one. Bit-exact: an ad.dot counts its
 // contracted axes as one, the last listed fastest, which is the order of the elements in memory.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
@@ -34,7 +34,7 @@ static std::optional<size_t> firstPairToMerge(DotOp op) {
   return std::nullopt;
 }
 
-// The tensor with the axis and the one behind it as one. Sizes that its type leaves open stay open, also
+// The tensor with the axis and the next one merged. Sizes that its type leaves open stay open, also
 // those that are constants: the result of the contraction has a type already.
 static Value mergeAxes(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -46,8 +46,8 @@ static Value mergeAxes(OpBuilder &builder, Location loc, Value tensor, int64_t a
   for (int64_t i = 0; i < type.getRank(); ++i) {
     bool merges = i == axis;
     bool isOpen = type.isDynamicDim(i) || (merges && type.isDynamicDim(i + 1));
-    int64_t behind = merges ? type.getDimSize(i + 1) : 1;
-    shape.push_back(isOpen ? ShapedType::kDynamic : type.getDimSize(i) * behind);
+    int64_t next = merges ? type.getDimSize(i + 1) : 1;
+    shape.push_back(isOpen ? ShapedType::kDynamic : type.getDimSize(i) * next);
     if (isOpen)
       unknown.push_back(merges ? builder.createOrFold<arith::MulIOp>(loc, sizeAt(i), sizeAt(i + 1))
                                : sizeAt(i));
@@ -57,7 +57,7 @@ static Value mergeAxes(OpBuilder &builder, Location loc, Value tensor, int64_t a
   return ReshapeOp::create(builder, loc, type.clone(shape), tensor, unknown, PermissionsAttr());
 }
 
-// Axes of an operand in which `axis` and the one behind it are one.
+// Axes of an operand in which `axis` and the next one are merged.
 static SmallVector<int64_t> withMergedAxes(ArrayRef<int64_t> axes, int64_t axis) {
   SmallVector<int64_t> merged;
   for (int64_t other : axes)

@@ -32,7 +32,7 @@ template <typename ReduceOp> static bool isFreeOfOrder(ReduceOp op) {
   return isExtreme || isa<IntegerType>(getElementTypeOrSelf(op.getInput().getType()));
 }
 
-// Whether vectors would run along a last axis that is shorter than they are, beside another kept axis.
+// Whether vectors would run along a last axis that is shorter than they are, and there is another kept axis.
 template <typename ReduceOp> static bool keepsShortLastAxes(ReduceOp op) {
   constexpr int64_t kShort = 16;
   auto type = cast<RankedTensorType>(op.getInput().getType());
@@ -81,7 +81,7 @@ template <typename ReduceOp> struct ReduceOneAxisAtATime : NumericsPattern<Reduc
 
   LogicalResult match(ReduceOp op, SmallVectorImpl<Operation *> &, PatternRewriter &rewriter) const override {
     if (op.getAxes().size() == 1 && !(readsMemory(op) && keepsShortLastAxes(op)))
-      return rewriter.notifyMatchFailure(op, "expected several axes, or short ones beside the reduced one");
+      return rewriter.notifyMatchFailure(op, "expected several axes, or short ones next to the reduced one");
     return success();
   }
 

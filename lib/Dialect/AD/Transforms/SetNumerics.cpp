@@ -22,11 +22,11 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// One permission behind the mode; empty unless it is refused.
+// One permission after the mode; empty unless it is refused.
 static std::string addPermission(StringRef word, StringRef mode, Permissions &extra) {
   std::optional<Permissions> one = symbolizePermissions(word);
   if (symbolizeNumericsMode(word))
-    return ("expected permissions behind the mode '" + mode + "', but got '" + word +
+    return ("expected permissions after the mode '" + mode + "', but got '" + word +
             "', a mode too; give one mode")
         .str();
   if (!one || *one == Permissions::none)

@@ -103,7 +103,7 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
     });
     if (ops.empty())
       return true;
-    // Patterns shrink the program or bring it nearer to a normal form; the bound guards against a pair that
+    // Patterns shrink the program or move it closer to a normal form; the bound guards against a pair that
     // undo each other.
     int64_t bound = 4096 + kRewritesPerOp * static_cast<int64_t>(ops.size());
     bool bisecting = maxRewrites >= 0;

@@ -35,7 +35,7 @@ static bool isZero(Value value) {
   return number && number->isZero();
 }
 
-// Whether the value can stand for the result of the operation: same type, and no other operand repeats it.
+// Whether the value can replace the result of the operation: same type, and no other operand repeats it.
 static bool canReplace(Operation *op, Value value) {
   return value.getType() == op->getResult(0).getType() && haveSameShape(value, op->getResult(0));
 }

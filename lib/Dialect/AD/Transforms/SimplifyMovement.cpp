@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Movement of data that another operation can take over or that moves nothing. Bit-exact: a contraction sums
-// by the contracted index, wherever its axis lies, and keeps its written order.
+// by the contracted index, at any position of its axis, and keeps its written order.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// The axes of the transpose's input that stand for `axes` of its result.
+// The axes of the transpose's input that correspond to `axes` of its result.
 static SmallVector<int64_t> throughTranspose(TransposeOp transpose, ArrayRef<int64_t> axes) {
   return llvm::map_to_vector(axes, [&](int64_t axis) { return transpose.getPermutation()[axis]; });
 }

@@ -51,10 +51,10 @@ static LogicalResult verifyScalarOp(Operation *op) {
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (isNarrow(type) && !mayTouchNarrow(op))
       return op->emitOpError("expected f16, f32 or f64, but computes in ")
-             << type << ", which processors round in different ways; widen with ad.convert";
+             << type << ", which CPUs round in different ways; widen with ad.convert";
   auto fused = dyn_cast<math::FmaOp>(op);
   if (fused && fused.getType().isF16())
-    return op->emitOpError("expected f32 or f64, but multiplies and adds in f16, which processors round in "
+    return op->emitOpError("expected f32 or f64, but multiplies and adds in f16, which CPUs round in "
                            "different ways; widen with ad.convert");
   return success();
 }

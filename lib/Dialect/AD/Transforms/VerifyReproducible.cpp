@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What stands inside a reproducible module or function has no permissions, and calls nothing that has some:
+// Operations in a reproducible module or function have no permissions, and call nothing that has some:
 // each would change bits between targets.
 
 #include "VerifyReproducible.h"
@@ -48,13 +48,13 @@ static LogicalResult checkRefinement(Operation *op, StringRef name, Operation *p
   if (!numerics || numerics.permissions() == Permissions::none)
     return success();
   return op->emitOpError("expected no permissions ")
-         << (promise == op ? "beside reproducible" : "in " + describe(promise))
+         << (promise == op ? "after reproducible" : "in " + describe(promise))
          << ", which promises the same bits everywhere, but got " << name << " = " << numerics
          << "; remove it, or make the contract of the " << (isa<ModuleOp>(promise) ? "module" : "function")
          << " strict or fast";
 }
 
-// Modes say nothing about a kernel: what it may do stands on it.
+// Modes say nothing about a kernel: its permissions are its attribute.
 static bool isReproducible(Operation *callee) {
   if (!isa<KernelOp>(callee))
     return findPromise(callee);
@@ -67,7 +67,7 @@ static LogicalResult checkCallees(Operation *op, Operation *promise, SymbolTable
   for (NamedAttribute attribute : op->getAttrs()) {
     auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue());
     Operation *callee = symbol ? symbols.lookupNearestSymbolFrom(op, symbol) : nullptr;
-    // What stands inside the promise, too, is refused there.
+    // An operation that is inside too is refused there.
     if (!isa_and_nonnull<FunctionOpInterface>(callee) || promise->isAncestor(callee) ||
         isReproducible(callee))
       continue;

@@ -9,7 +9,7 @@
 
 namespace mlir::ad {
 
-/// Reports each permission below `root` that stands inside a reproducible module or function, and each call
+/// Reports each permission below `root` inside a reproducible module or function, and each call
 /// from there to a function with another contract.
 LogicalResult verifyReproducible(Operation *root);
 

@@ -3,7 +3,7 @@
 // Every operation that infers the type of its result says so where a program writes that type.
 
 func.func @arrow_exp(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.exp %x : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -11,7 +11,7 @@ func.func @arrow_exp(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_gelu(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.gelu %x form tanh : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -19,7 +19,7 @@ func.func @arrow_gelu(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_add(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.add %x, %x : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -27,7 +27,7 @@ func.func @arrow_add(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_compare(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.compare lt %x, %x : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -35,7 +35,7 @@ func.func @arrow_compare(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_select(%c: tensor<4xi1>, %x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.select %c, %x, %x : tensor<4xi1>, tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -43,7 +43,7 @@ func.func @arrow_select(%c: tensor<4xi1>, %x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_clamp(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.clamp %x, %x, %x : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -51,7 +51,7 @@ func.func @arrow_clamp(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_transpose(%x: tensor<4x2xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.transpose %x [1, 0] : tensor<4x2xf32> -> tensor<4xf32>
   return
 }
@@ -59,7 +59,7 @@ func.func @arrow_transpose(%x: tensor<4x2xf32>) {
 // -----
 
 func.func @arrow_reverse(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.reverse %x axes [0] : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -67,7 +67,7 @@ func.func @arrow_reverse(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_concat(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.concat axis 0 %x, %x : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -75,7 +75,7 @@ func.func @arrow_concat(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_pad(%x: tensor<4xf32>, %v: tensor<f32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.pad %x, %v low [1] high [1] interior [0] : tensor<4xf32>, tensor<f32> -> tensor<4xf32>
   return
 }
@@ -83,7 +83,7 @@ func.func @arrow_pad(%x: tensor<4xf32>, %v: tensor<f32>) {
 // -----
 
 func.func @arrow_update(%x: tensor<4xf32>, %i: index) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.dynamic_update_slice %x, %x[%i] : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -91,7 +91,7 @@ func.func @arrow_update(%x: tensor<4xf32>, %i: index) {
 // -----
 
 func.func @arrow_argmax(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.argmax %x axis 0 : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -99,7 +99,7 @@ func.func @arrow_argmax(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_cumsum(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.cumsum %x axis 0 : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -107,7 +107,7 @@ func.func @arrow_cumsum(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_softmax(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.softmax %x axis 0 : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -115,7 +115,7 @@ func.func @arrow_softmax(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_layer_norm(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.layer_norm %x, %x, %x epsilon 1.0e-5 : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -123,7 +123,7 @@ func.func @arrow_layer_norm(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_rms_norm(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.rms_norm %x, %x epsilon 1.0e-5 : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -131,7 +131,7 @@ func.func @arrow_rms_norm(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_barrier(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.barrier %x : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -139,7 +139,7 @@ func.func @arrow_barrier(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_stop_gradient(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.stop_gradient %x : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -147,7 +147,7 @@ func.func @arrow_stop_gradient(%x: tensor<4xf32>) {
 // -----
 
 func.func @arrow_constant() {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.constant dense<1.0> : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -155,7 +155,7 @@ func.func @arrow_constant() {
 // -----
 
 func.func @arrow_iota() {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.iota axis 0 : tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -163,7 +163,7 @@ func.func @arrow_iota() {
 // -----
 
 func.func @arrow_feed() {
-  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type behind it}}
+  // expected-error @+1 {{expected no '->', since the type of the result is inferred; remove it and the type after it}}
   %y = ad.feed "x" : tensor<4xf32> -> tensor<4xf32>
   return
 }

@@ -99,22 +99,22 @@ func.func private @large_cluster() attributes {ad.launch_config = #ad.launch_con
 
 // -----
 
-// expected-error @+1 {{expected a grid_size or a tile beside persistent_blocks, but got neither}}
+// expected-error @+1 {{expected a grid_size or a tile with persistent_blocks, but got neither}}
 func.func private @uncounted_persistent() attributes {ad.launch_config = #ad.launch_config<block, axes = 1, persistent_blocks = 2>}
 
 // -----
 
-// expected-error @+1 {{expected a grid_size or a tile beside cluster_size, but got neither}}
+// expected-error @+1 {{expected a grid_size or a tile with cluster_size, but got neither}}
 func.func private @uncounted_cluster() attributes {ad.launch_config = #ad.launch_config<block, axes = 1, cluster_size = 2>}
 
 // -----
 
-// expected-error @+1 {{expected level block beside a grid_size or a tile, but got warp}}
+// expected-error @+1 {{expected level block with a grid_size or a tile, but got warp}}
 func.func private @level_of_grid() attributes {ad.launch_config = #ad.launch_config<warp, axes = 0, grid_size = 4>}
 
 // -----
 
-// expected-error @+1 {{expected level block beside a grid_size or a tile, but got thread}}
+// expected-error @+1 {{expected level block with a grid_size or a tile, but got thread}}
 func.func private @level_of_tile() attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tile = 4>}
 
 // -----
@@ -124,7 +124,7 @@ func.func private @grid_and_tile() attributes {ad.launch_config = #ad.launch_con
 
 // -----
 
-// expected-error @+1 {{expected 0 axes beside a grid_size, but got 2}}
+// expected-error @+1 {{expected 0 axes with a grid_size, but got 2}}
 func.func private @grid_and_axes() attributes {ad.launch_config = #ad.launch_config<block, axes = 2, grid_size = 4>}
 
 // -----
@@ -149,7 +149,7 @@ func.func private @no_elements() attributes {ad.launch_config = #ad.launch_confi
 
 // -----
 
-// expected-error @+1 {{expected elements to be 1 beside a grid_size or a tile, but got 4}}
+// expected-error @+1 {{expected elements to be 1 with a grid_size or a tile, but got 4}}
 func.func private @elements_of_tiles() attributes {ad.launch_config = #ad.launch_config<block, axes = 1, tile = 64, elements = 4>}
 
 // -----
@@ -169,7 +169,7 @@ func.func private @two_warps() attributes {ad.launch_config = #ad.launch_config<
 
 // -----
 
-// expected-error @+1 {{expected level thread beside threads_per_element, but got warp}}
+// expected-error @+1 {{expected level thread with threads_per_element, but got warp}}
 func.func private @group_of_warps() attributes {ad.launch_config = #ad.launch_config<warp, axes = 1, threads_per_element = 16>}
 
 // -----

@@ -15,11 +15,11 @@ module attributes {ad.numerics = #ad.numerics<strict, none|reorder>} {
 module attributes {ad.numerics = #ad.numerics<strict, mma|mma>} {
 }
 // -----
-// CHECK: numerics-invalid.mlir:[[#@LINE+1]]:55: error: expected reorder, {{.*}}, finite or none, but got 'fast', a mode; permissions stand behind one mode
+// CHECK: numerics-invalid.mlir:[[#@LINE+1]]:55: error: expected reorder, {{.*}}, finite or none, but got 'fast', a mode; permissions follow one mode
 module attributes {ad.numerics = #ad.numerics<strict, fast>} {
 }
 // -----
-// CHECK: numerics-invalid.mlir:[[#@LINE+1]]:61: error: expected no permissions beside reproducible, which promises the same bits everywhere, but got reorder|approx; use strict or fast
+// CHECK: numerics-invalid.mlir:[[#@LINE+1]]:61: error: expected no permissions after reproducible, which promises the same bits everywhere, but got reorder|approx; use strict or fast
 module attributes {ad.numerics = #ad.numerics<reproducible, reorder|approx>} {
 }
 // -----

@@ -197,7 +197,7 @@ func.func @types_of_fusion(%a: tensor<3x3xf32>) {
 // -----
 
 func.func @type_too_many(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @+1 {{expected 'tensor<4xf32>' as the last type, since operands and results that share a type have one, but got 'tensor<5xf32>' behind it; remove it}}
+  // expected-error @+1 {{expected 'tensor<4xf32>' as the last type, since operands and results that share a type have one, but got 'tensor<5xf32>' after it; remove it}}
   %y = ad.tanh %x : tensor<4xf32>, tensor<5xf32>
   return %y : tensor<4xf32>
 }
@@ -205,7 +205,7 @@ func.func @type_too_many(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @type_for_each_operand(%x: tensor<4x3xf32>, %s: tensor<3xf32>) -> tensor<4x3xf32> {
-  // expected-error @+1 {{expected 'tensor<3xf32>' as the last type, since operands and results that share a type have one, but got 'tensor<3xf32>' behind it; remove it}}
+  // expected-error @+1 {{expected 'tensor<3xf32>' as the last type, since operands and results that share a type have one, but got 'tensor<3xf32>' after it; remove it}}
   %y = ad.layer_norm %x, %s, %s epsilon 1.0e-5 : tensor<4x3xf32>, tensor<3xf32>, tensor<3xf32>
   return %y : tensor<4x3xf32>
 }

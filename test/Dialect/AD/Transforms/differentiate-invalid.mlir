@@ -88,7 +88,7 @@ func.func @main(%x: tensor<f32>) -> tensor<f32> {
 
 func.func @fed(%x: tensor<f32>, %p: i1) -> tensor<f32> {
   %y = scf.if %p -> tensor<f32> {
-    // expected-error @below {{'ad.feed' op has no reverse: expected to stand directly in the body of a differentiated scf.for}}
+    // expected-error @below {{'ad.feed' op has no reverse: expected it directly in the body of a differentiated scf.for}}
     %w = ad.feed "w" : tensor<f32>
     %z = ad.mul %x, %w : tensor<f32>
     scf.yield %z : tensor<f32>

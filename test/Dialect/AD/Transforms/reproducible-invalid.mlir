@@ -53,7 +53,7 @@ module attributes {ad.numerics = #ad.numerics<reproducible>} {
 
 // -----
 
-// expected-error @+1 {{'builtin.module' op expected no permissions beside reproducible, which promises the same bits everywhere, but got ad.adjoint_numerics = #ad.numerics<strict>;}}
+// expected-error @+1 {{'builtin.module' op expected no permissions after reproducible, which promises the same bits everywhere, but got ad.adjoint_numerics = #ad.numerics<strict>;}}
 module attributes {ad.numerics = #ad.numerics<reproducible>, ad.adjoint_numerics = #ad.numerics<strict>} {
 }
 
@@ -67,7 +67,7 @@ module attributes {ad.numerics = #ad.numerics<reproducible>} {
 
 // -----
 
-// expected-error @+1 {{'func.func' op expected no permissions beside reproducible, which promises the same bits everywhere, but got ad.adjoint_numerics = #ad.numerics<fast>; remove it, or make the contract of the function strict or fast}}
+// expected-error @+1 {{'func.func' op expected no permissions after reproducible, which promises the same bits everywhere, but got ad.adjoint_numerics = #ad.numerics<fast>; remove it, or make the contract of the function strict or fast}}
 func.func @beside(%x: tensor<8xf32>) attributes {ad.numerics = #ad.numerics<reproducible>, ad.adjoint_numerics = #ad.numerics<fast>} {
   // expected-error @+1 {{'ad.tanh' op expected no permissions in the reproducible function @beside, which}}
   %y = ad.tanh %x {allow = #ad.allow<approx>} : tensor<8xf32>

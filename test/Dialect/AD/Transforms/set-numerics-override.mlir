@@ -7,9 +7,9 @@
 
 // MODE: set-numerics-override.mlir:[[#@LINE+6]]:1: error: option numerics: expected reproducible, strict or fast as the numerics mode, but got 'quick'
 // PERMISSION: error: option numerics: expected reorder, algebra, contract, widen, mma, narrow, approx or finite as a permission, but got 'exact'
-// MODES: error: option numerics: expected permissions behind the mode 'strict', but got 'fast', a mode too; give one mode
+// MODES: error: option numerics: expected permissions after the mode 'strict', but got 'fast', a mode too; give one mode
 // TWICE: error: option numerics: expected distinct permissions, but got 'mma' twice
-// NONE: error: option numerics: expected no permissions beside reproducible, which promises the same bits everywhere, but got mma; use strict or fast
+// NONE: error: option numerics: expected no permissions after reproducible, which promises the same bits everywhere, but got mma; use strict or fast
 // CHECK: module attributes {ad.numerics = #ad.numerics<fast, finite>}
 module attributes {ad.numerics = #ad.numerics<reproducible>} {
   // CHECK-LABEL: @overridden

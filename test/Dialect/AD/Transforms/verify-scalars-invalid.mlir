@@ -39,7 +39,7 @@ ad.kernel @narrow(%a: tensor<4xbf16>) -> tensor<4xbf16> attributes {kernel_class
   %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
       ins(%a : tensor<4xbf16>) outs(%e : tensor<4xbf16>) {
   ^bb0(%x: bf16, %out: bf16):
-    // expected-error @+1 {{'arith.addf' op expected f16, f32 or f64, but computes in 'bf16', which processors round in different ways; widen with ad.convert}}
+    // expected-error @+1 {{'arith.addf' op expected f16, f32 or f64, but computes in 'bf16', which CPUs round in different ways; widen with ad.convert}}
     %s = arith.addf %x, %x : bf16
     linalg.yield %s : bf16
   } -> tensor<4xbf16>

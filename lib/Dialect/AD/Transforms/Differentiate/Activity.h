@@ -18,7 +18,7 @@ bool isFloatLike(Type type);
 class Activity {
 public:
   /// Both directions are fixpoints over loop carries. Operations without a rule pass everything on, so that
-  /// one that stands between argument and result is found and reported, never skipped.
+  /// one between argument and result is found and reported, never skipped.
   Activity(Block &body, ArrayRef<Value> from, ArrayRef<Value> to);
 
   bool isActive(Value value) const { return active.contains(value); }

@@ -82,7 +82,7 @@ void Checker::checkEffects(Operation *op) {
       report(nested)
           << "has no reverse: expected a pure operation or 'ad.feed' in differentiated control flow";
     else if (!loop || nested->getParentOp() != op)
-      report(nested) << "has no reverse: expected to stand directly in the body of a differentiated scf.for";
+      report(nested) << "has no reverse: expected it directly in the body of a differentiated scf.for";
     else if (!llvm::all_of(nested->getOperands(),
                            [&](Value size) { return loop.isDefinedOutsideOfLoop(size); }))
       report(nested) << "has no reverse: expected sizes that are the same in all iterations";

@@ -16,7 +16,7 @@ enum class Seed {
 };
 
 /// A private function with the arguments of `primal` (and the cotangents), and its results followed by the
-/// cotangents of the arguments in `wrt`. `request` asked for it and is named in diagnostics.
+/// cotangents of the arguments in `wrt`. `request` is the differentiation operation that diagnostics name.
 FailureOr<func::FuncOp> generateDerivative(func::FuncOp primal, ArrayRef<int64_t> wrt, Seed seed,
                                            SymbolTable &symbols, Operation *request);
 } // namespace mlir::ad

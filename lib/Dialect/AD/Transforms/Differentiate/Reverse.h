@@ -45,7 +45,7 @@ private:
 
 class Reverser {
 public:
-  /// The pieces of a reverse loop while it is being built.
+  /// The parts of a reverse loop while it is being built.
   struct ReverseLoop;
 
   explicit Reverser(Activity &activity) : activity(activity) {}

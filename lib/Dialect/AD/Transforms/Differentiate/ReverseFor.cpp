@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-/// A value of the forward loop, and what stands for it in the reverse body until it is known whether it is
+/// A value of the forward loop, and its stand-in in the reverse body until it is known whether it is
 /// needed there. The stand-in is in front of the reverse loop, where erasing dead operations of the body
 /// leaves it alone.
 struct Placeholder {

@@ -75,7 +75,7 @@ static Value startOfTape(OpBuilder &builder, scf::ForOp loop, const Saved &saved
   return writeRow(builder, loc, saved, loop.getInitArgs()[carryOf(saved)], tape, zero);
 }
 
-// What the iteration yields, in the row behind its own.
+// What the iteration yields, in the row after its own.
 static Value writeYielded(OpBuilder &builder, scf::ForOp loop, const Saved &saved, Value tape,
                           Value iteration) {
   OpBuilder::InsertionGuard guard(builder);

@@ -15,7 +15,7 @@ bool isFolded(Operation *op);
 
 /// The operand as the operation reads it: `Mat (id: 2, ((Y * 255) + X))`, a number for a constant.
 std::string operandText(OpOperand &operand, const Nodes &nodes);
-/// A tensor that is taken as it lies in memory.
+/// A tensor that is read in its own layout.
 std::string wholeText(Value tensor, const Nodes &nodes);
 /// What moved data is made from.
 std::string movedText(Value tensor, const Nodes &nodes);

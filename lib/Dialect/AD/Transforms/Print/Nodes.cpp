@@ -95,7 +95,7 @@ Value print::Nodes::resolve(Value value) const {
   }
 }
 
-// A result of the operation, seen from outside of the fusion that it stands in.
+// A result of the operation, seen from outside of its fusion.
 static void forEachUse(Value value, function_ref<void(OpOperand &)> callback) {
   SmallVector<Value> pending = {value};
   while (!pending.empty())

@@ -15,7 +15,7 @@ class Nodes {
 public:
   explicit Nodes(func::FuncOp function);
 
-  /// The node that a value stands for: through fusions, from the result of a loop to the carried tensor or,
+  /// The node of a value: through fusions, from the result of a loop to the carried tensor or,
   /// where that is updated in place, to the update, and from such a tensor to the one that it starts as.
   Value resolve(Value value) const;
   /// The same, and from an update in place to the tensor that it changes: two nodes in one place are one.
@@ -34,7 +34,7 @@ private:
   int64_t next = 0;
 };
 
-/// The value behind the borders of fusions.
+/// The value that a fusion's argument or result forwards.
 Value throughFusions(Value value);
 
 /// Whether the carried tensor is the first operand of the elementwise operation that makes its next value,

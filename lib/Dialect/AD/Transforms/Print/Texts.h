@@ -15,7 +15,7 @@ std::string describe(Operation *op, bool inPlace = false);
 /// The same in words of the dialect, e.g. `ad.mul : tensor<2x255xf32>`.
 std::string describeInDialect(Operation *op, bool inPlace = false);
 
-/// `[2, 255]`; `?` stands for a size that the types leave open.
+/// `[2, 255]`; `?` is a dynamic size.
 std::string listOf(ArrayRef<int64_t> sizes);
 std::string shapeOf(Value tensor);
 
