@@ -5,6 +5,9 @@
 #include "CPUKernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-emit-cpu"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -172,6 +175,7 @@ LogicalResult CPUKernelEmitter::emitRoots() {
   flat = oneShape && llvm::all_of(roots, [&](Value root) {
            return outputs.isFlat(root, isPointwise) || flatBroadcast.isFlatBroadcast(root, nest);
          });
+  LDBG() << "@" << kernel.getSymName() << (flat ? " runs over all elements" : " has a nest over its axes");
   if (flat) {
     int64_t count = straightElements(kernel, nest.shape, vectorLanes);
     nest.vectors =
@@ -185,6 +189,8 @@ LogicalResult CPUKernelEmitter::emitRoots() {
     bool hasRows = llvm::any_of(roots, [&](Value root) {
       return dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
     });
+    LDBG() << "its lanes " << (lanesAreSummed ? "are" : "are not") << " summed, it "
+           << (hasRows ? "has" : "has no") << " reductions of rows";
     if (!oneShape || (hasRows && nest.laneAxis() >= 0 && !lanesAreSummed))
       return rowEmitter.emitRows(roots, *space);
     nest.vectorize = !hoisting.sumsLanesAlong(roots, nest, nest.laneAxis(), /*ofShortRows=*/false);

@@ -7,7 +7,10 @@
 #include "adjoint/Codegen/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Support/NumericOption.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
+
+#define DEBUG_TYPE "ad-emit-cpu"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_EMITCPUPASS
@@ -62,6 +65,8 @@ private:
     if (failed(emitter.emit()))
       return nullptr;
     std::optional<int64_t> known = emitter.knownNanoseconds();
+    LDBG() << "@" << function.getSymName() << " takes about "
+           << (known ? std::to_string(*known) : "an unknown number of") << " ns on one thread";
     if (known && work == cpu::CPUKernelEmitter::Work::all)
       function->setAttr(kNanosecondsAttr, OpBuilder(kernel).getI64IntegerAttr(*known));
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
@@ -88,6 +93,7 @@ private:
       sizes.erase();
       return success();
     }
+    LDBG() << "@" << kernel.getSymName() << " computes partial results from " << *threads << " threads on";
     function->setAttr(kPartialReductionsAttr, OpBuilder(kernel).getI64IntegerAttr(*threads));
     return success(emitWork(kernel, kPartialSuffix, cpu::CPUKernelEmitter::Work::partial, table) &&
                    emitWork(kernel, kMergeSuffix, cpu::CPUKernelEmitter::Work::merge, table));

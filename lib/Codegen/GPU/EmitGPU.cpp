@@ -19,6 +19,9 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-emit-gpu"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_EMITGPUPASS
@@ -164,6 +167,8 @@ private:
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                         atEnd.getI32IntegerAttr(emitter.minBlocksPerSM()));
     int64_t threads = emitter.getLaunchShape().threadsPerBlock;
+    LDBG() << "@" << function.getName() << ": " << threads << " threads per block, "
+           << emitter.getLaunchShape().dynamicSharedBytes << " bytes of dynamic shared memory";
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                       atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
     function.walk([&](::mlir::gpu::ThreadIdOp id) { id.setUpperBoundAttr(atEnd.getIndexAttr(threads)); });
@@ -266,6 +271,7 @@ private:
   // Names the class on the kernel too, for figures that are counted when it runs.
   static remark::detail::InFlightRemark reportClass(KernelOp kernel, GPUFuncOp function) {
     StringRef name = stringifyKernelClass(kernel.getKernelClass());
+    LDBG() << "@" << kernel.getSymName() << " has class " << name;
     function->setAttr(kClassAttr, StringAttr::get(kernel.getContext(), name));
     // A remark keeps no copy of its name.
     auto title = StringAttr::get(kernel.getContext(), name + "-class");
@@ -282,6 +288,7 @@ private:
 
   static void reportGeneric(KernelOp kernel, GPUFuncOp function, StringRef reason) {
     StringRef name = stringifyKernelClass(KernelClass::generic);
+    LDBG() << "@" << kernel.getSymName() << " has class generic: " << reason;
     function->setAttr(kClassAttr, StringAttr::get(kernel.getContext(), name));
     remark::missed(kernel.getLoc(), remark::RemarkOpts::name("generic-class").category("ad-gpu"))
         << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);

@@ -7,10 +7,14 @@
 #include "MergeAxes.h"
 #include "adjoint/Conversion/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
+#include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "convert-ad-to-linalg"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_CONVERTADTOLINALGPASS
@@ -26,6 +30,7 @@ static bool dissolveReshape(FusionOp fusion) {
   auto reshape = dyn_cast<ReshapeOp>(&body.front());
   if (!reshape || body.getOperations().size() != 2)
     return false;
+  LDBG() << "a fusion of one reshape goes back to the host program, at " << fusion.getLoc();
   OpBuilder builder(fusion);
   IRMapping mapping;
   mapping.map(body.getArguments(), fusion.getInputs());
@@ -56,13 +61,14 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
     // Operations outside of a fusion would stay as they are.
     if (failed(requireStage(getOperation(), Stage::fused)))
       return signalPassFailure();
+    PatternLog log(DEBUG_TYPE);
     SmallVector<FusionOp> fusions;
     getOperation().walk([&](FusionOp fusion) { fusions.push_back(fusion); });
     for (FusionOp fusion : fusions) {
       if (dissolveReshape(fusion))
         continue;
       fusion = mergeShortAxes(fusion);
-      walkAndApplyPatterns(fusion, patterns);
+      walkAndApplyPatterns(fusion, patterns, &log);
       if (failed(requireLowered(fusion)))
         return signalPassFailure();
     }

@@ -6,6 +6,9 @@
 #include "MergeAxes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "convert-ad-to-linalg"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -137,6 +140,7 @@ FusionOp ad::mergeShortAxes(FusionOp fusion) {
   if (elementsAlong(groups.back(), space) == space.back())
     return fusion;
   auto merged = [&](Type before) { return mergedType(before, groups, space); };
+  LDBG() << "axes of " << type << " are merged to " << merged(type);
   OpBuilder builder(fusion);
   Location loc = fusion.getLoc();
   SmallVector<Value> inputs;

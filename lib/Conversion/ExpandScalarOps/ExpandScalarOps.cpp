@@ -11,6 +11,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-expand-scalar-ops"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_EXPANDSCALAROPSPASS
@@ -39,6 +42,7 @@ private:
         ops.push_back(op);
     });
     for (Operation *op : ops) {
+      LDBG() << "expands " << *op;
       OpBuilder builder(op);
       op->replaceAllUsesWith(ValueRange(expand(builder, op)));
       op->erase();

@@ -6,6 +6,9 @@
 // iteration would store what the loop carries and load it again, and a call would separate the two.
 
 #include "HostEmitter.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-lower-host"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -41,10 +44,12 @@ void HostEmitter::runWhole(LaunchOp launch, func::FuncOp kernel, SmallVector<Val
   operands.push_back(indexConstant(0));
   operands.push_back(units);
   if (!launch->getParentOfType<LoopLikeOpInterface>() || !shared.isStraight(kernel)) {
+    LDBG() << "@" << kernel.getSymName() << " is called";
     shared.noteCall(kernel);
     func::CallOp::create(builder, loc, kernel, operands);
     return;
   }
+  LDBG() << "@" << kernel.getSymName() << " has no loops and becomes a part of the host's loop";
   IRMapping mapping;
   mapping.map(kernel.getArguments(), operands);
   for (Operation &op : kernel.getBody().front().without_terminator())

@@ -6,6 +6,9 @@
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Emulator/Passes.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-lower-to-emulator"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_LOWERTOEMULATORPASS
@@ -294,6 +297,8 @@ LogicalResult ModuleLowering::run() {
     return failure();
   for (LLVM::LLVMFuncOp function : functions)
     shared.localBytes += frameBytes(function, layout);
+  LDBG() << "@" << gpuModule.getName() << ": " << kernels.size() << " kernels, " << shared.localBytes
+         << " bytes of local memory per thread";
   dropAddressSpaces();
   moveOut();
   for (auto &[kernel, name] : kernels)

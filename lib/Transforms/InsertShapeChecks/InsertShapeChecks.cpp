@@ -16,6 +16,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-insert-shape-checks"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_INSERTSHAPECHECKSPASS
@@ -273,8 +276,11 @@ private:
   }
 
   void require(int32_t kind, Value condition, ValueRange values) {
-    if (getConstantIntValue(getAsOpFoldResult(condition)) == 1)
+    if (getConstantIntValue(getAsOpFoldResult(condition)) == 1) {
+      LDBG() << op->getName() << " at " << loc << ": a condition holds by the types";
       return;
+    }
+    LDBG() << op->getName() << " at " << loc << " is checked at run time, failure " << kind;
     RequireOp::create(builder, loc, kind, condition, values, writtenName(op));
   }
 

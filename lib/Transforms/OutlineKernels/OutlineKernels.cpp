@@ -12,6 +12,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-outline-kernels"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_OUTLINEKERNELSPASS
@@ -88,8 +91,11 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
       return fusion.emitOpError("has results whose sizes do not follow from its operands");
     SmallVector<int64_t> tied = tiedArguments(fusion.getBody().front());
     KernelOp &kernel = kernels[structure(fusion)];
-    if (!kernel)
+    bool isNew = !kernel;
+    if (isNew)
       kernel = makeKernel(fusion, symbols);
+    LDBG() << "the fusion at " << fusion.getLoc() << (isNew ? " becomes @" : " is equal to @")
+           << kernel.getSymName();
     bool anyTied = llvm::any_of(tied, [](int64_t argument) { return argument >= 0; });
     auto launch = LaunchOp::create(builder, fusion.getLoc(), fusion.getResultTypes(), kernel.getSymName(),
                                    fusion.getInputs(), sizes, ValueRange(),

@@ -7,6 +7,9 @@
 #include "adjoint/Support/TextFile.h"
 #include "adjoint/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-plan-memory"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_PLANMEMORYPASS
@@ -45,6 +48,8 @@ static PlannedFunction placePools(MemoryPlanner &planner) {
   for (auto [number, buffers] : llvm::enumerate(pools)) {
     planned.pools.push_back(placePool(buffers, number == 0 ? kAlignment : 1));
     planned.peaks.push_back(textOf(planner.getOperation(planned.pools.back().liveAt)));
+    LDBG() << "pool " << number << ", " << planned.pools.back().order << ": " << planned.pools.back().used
+           << " bytes for " << buffers.size() << " buffers of " << planned.pools.back().total;
   }
   planned.buffers.assign(planner.getBuffers().begin(), planner.getBuffers().end());
   return planned;

@@ -5,6 +5,9 @@
 
 #include "Planner.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-plan-memory"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -12,6 +15,7 @@ using namespace mlir::ad;
 int64_t MemoryPlanner::makeBuffer(Value value, int64_t at, PlannedPlace place) {
   place.bytes = PoolAnalysis::bytesOf(cast<RankedTensorType>(value.getType()));
   buffers.push_back({place, at, at});
+  LDBG() << "buffer " << buffers.size() - 1 << " of " << place.bytes << " bytes for " << value;
   return buffers.size() - 1;
 }
 
@@ -27,6 +31,7 @@ bool MemoryPlanner::mayTake(int64_t buffer, Value value, Operation *op, StringRe
   auto type = cast<RankedTensorType>(value.getType());
   auto isInBuffer = [&](Value other) { return bufferOf.lookup_or(other, -1) == buffer; };
   auto refuse = [&](StringRef reason) {
+    LDBG() << "buffer " << buffer << " is not overwritten by a result of " << op->getName() << ": " << reason;
     refusal = reason;
     return false;
   };

@@ -11,6 +11,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-prepack-operands"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_PREPACKOPERANDSPASS
@@ -86,12 +89,15 @@ private:
       return;
     Value matrix = fusion.getInputs()[argument.getArgNumber()];
     scf::ForOp loop = loopToLeave(fusion, matrix);
-    if (!loop)
+    if (!loop) {
+      LDBG() << "not packed, no loop repeats it often enough: " << matrix;
       return;
+    }
     PackedLayout layout = layoutFor(fusion, generic);
     if (type.getDimSize(map.getDimPosition(0) == 1 ? 1 : 0) % layout.group != 0)
       return;
     bool transposed = map.getDimPosition(0) == 1;
+    LDBG() << "packed before a loop in panels of " << layout.tile << " columns: " << matrix;
     Value packed = packBefore(loop, matrix, layout, transposed, fusion);
     AffineMap access = layout.map(3, /*columnLoop=*/1, /*depthLoop=*/2, &getContext());
     replaceOperand(fusion, generic, argument, packed, access);

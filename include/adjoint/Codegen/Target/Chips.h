@@ -6,6 +6,7 @@
 #define ADJOINT_CODEGEN_TARGET_CHIPS_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
 

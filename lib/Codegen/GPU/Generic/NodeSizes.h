@@ -6,6 +6,7 @@
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_NODESIZES_H
 
 #include "GenericEmitter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::ad::device {
 

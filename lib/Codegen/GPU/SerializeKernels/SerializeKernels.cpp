@@ -13,6 +13,9 @@
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-serialize-kernels"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_SERIALIZEKERNELSPASS
@@ -78,6 +81,8 @@ private:
                     codeFor.empty() ? ArrayRef<std::string>(chip) : ArrayRef<std::string>(codeFor));
     if (failed(code))
       return failure();
+    LDBG() << "@" << kernels.getName() << ": " << code->size() << " bytes of " << format << " for "
+           << known.name << " from PTX " << known.ptx;
     OpBuilder builder(kernels);
     auto target = NVVM::NVVMTargetAttr::get(&getContext(), /*optLevel=*/2, "nvptx64-nvidia-cuda", known.name,
                                             ("+" + known.ptx).str());

@@ -4,11 +4,15 @@
 
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-decompose"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_DECOMPOSEPASS
@@ -52,8 +56,9 @@ struct DecomposePass : ad::impl::DecomposePassBase<DecomposePass> {
 
   void runOnOperation() override {
     // Folding is the business of ad-simplify: here every step of a decomposition stays as it is written.
+    PatternLog log(DEBUG_TYPE);
     GreedyRewriteConfig config;
-    config.enableFolding(false).enableConstantCSE(false).setRegionSimplificationLevel(
+    config.enableFolding(false).enableConstantCSE(false).setListener(&log).setRegionSimplificationLevel(
         GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), patterns, config)))
       signalPassFailure();

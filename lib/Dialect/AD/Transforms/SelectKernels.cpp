@@ -6,6 +6,9 @@
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-select-kernels"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_SELECTKERNELSPASS
@@ -79,6 +82,8 @@ struct SelectKernelsPass : ad::impl::SelectKernelsPassBase<SelectKernelsPass> {
     getOperation()->walk([](FusionOp fusion) {
       if (!fusion.getKernel())
         fusion.setKernel(classOf(fusion));
+      LDBG() << "ad.fusion " << stringifyFusionKind(fusion.getKind()) << " at " << fusion.getLoc()
+             << " has class " << stringifyKernelClass(*fusion.getKernel());
     });
   }
 };

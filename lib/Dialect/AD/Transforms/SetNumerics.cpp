@@ -13,6 +13,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-set-numerics"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_SETNUMERICSPASS
@@ -142,6 +145,7 @@ private:
   void broadcast(OpOperand &operand, ValueRange dynamicSizes) {
     auto target = type.clone(cast<RankedTensorType>(operand.get().getType()).getElementType());
     PermissionsAttr allow = op->getAttrOfType<PermissionsAttr>("allow");
+    LDBG() << op->getName() << " broadcasts operand " << operand.getOperandNumber() << " to " << target;
     Location loc = rememberWritten(op, operand.getOperandNumber());
     operand.set(BroadcastOp::create(builder, loc, target, operand.get(), dynamicSizes, allow));
   }
@@ -194,6 +198,7 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
     } else if (!contract) {
       contract = NumericsAttr::get(&getContext(), NumericsMode::strict, Permissions::none);
     }
+    LDBG() << "the contract of the module is " << contract;
     module->setAttr(ADDialect::kNumericsAttr, contract);
     return success();
   }

@@ -7,6 +7,7 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Dialect/AD/Transforms/Patterns.h"
 #include "adjoint/Support/NumericOption.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,6 +17,9 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-simplify"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_SIMPLIFYPASS
@@ -54,8 +58,12 @@ static bool isInOrder(DominanceInfo &dominance, Operation *op) {
 }
 
 namespace {
-struct CountRewrites : RewriterBase::Listener {
-  void notifyPatternEnd(const Pattern &, LogicalResult status) override { count += status.succeeded(); }
+struct CountRewrites : PatternLog {
+  CountRewrites() : PatternLog(DEBUG_TYPE) {}
+  void notifyPatternEnd(const Pattern &pattern, LogicalResult status) override {
+    PatternLog::notifyPatternEnd(pattern, status);
+    count += status.succeeded();
+  }
   int64_t count = 0;
 };
 
@@ -88,6 +96,8 @@ struct SimplifyPass : ad::impl::SimplifyPassBase<SimplifyPass> {
       IRRewriter rewriter(&getContext());
       DominanceInfo dominance(getOperation());
       eliminateCommonSubExpressions(rewriter, dominance, getOperation(), &shared);
+      LDBG() << "round " << round << " ends after " << counter.count << " rewrites, equal operations were "
+             << (shared ? "shared" : "not found");
       if (!shared)
         return;
     }

@@ -6,8 +6,12 @@
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/Transforms/NumericsPattern.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
+#include "adjoint/Dialect/AD/Transforms/PatternLog.h"
 #include "adjoint/Support/NumericOption.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-split-contractions"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_SPLITCONTRACTIONSPASS
@@ -170,6 +174,7 @@ template <typename OpTy> struct SplitContraction : NumericsPattern<OpTy> {
   }
 
   void rewrite(OpTy op, PatternRewriter &rewriter) const override {
+    LDBG() << op->getName() << " is split into " << parts(op) << " parts";
     Value sum = sumOfParts(rewriter, op.getLoc(), *Product::of(op), parts(op));
     rewriter.replaceOp(op, finish(rewriter, op, sum));
   }
@@ -194,7 +199,8 @@ struct SplitContractionsPass : ad::impl::SplitContractionsPassBase<SplitContract
     for (bool exact : {false, true})
       patterns.add<SplitContraction<DotOp>>(context, blocks, exact);
     patterns.add<SplitContraction<GemmOp>>(context, blocks, /*exact=*/false);
-    walkAndApplyPatterns(getOperation(), std::move(patterns));
+    PatternLog log(DEBUG_TYPE);
+    walkAndApplyPatterns(getOperation(), std::move(patterns), &log);
   }
 };
 } // namespace

@@ -9,8 +9,11 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <map>
+
+#define DEBUG_TYPE "ad-differentiate"
 
 namespace mlir::ad {
 #define GEN_PASS_DEF_DIFFERENTIATEPASS
@@ -93,12 +96,15 @@ FailureOr<func::FuncOp> Differentiator::derivativeOf(func::FuncOp primal, ArrayR
   if (auto found = derivatives.find(key); found != derivatives.end()) {
     if (!found->second)
       return failure();
+    LDBG() << request->getName() << " calls @" << found->second.getSymName() << ", which is there already";
     return found->second;
   }
   FailureOr<func::FuncOp> made = generateDerivative(primal, wrt, seed, symbols, request);
   derivatives[key] = succeeded(made) ? *made : func::FuncOp();
-  if (succeeded(made))
+  if (succeeded(made)) {
+    LDBG() << request->getName() << " of @" << primal.getSymName() << " becomes @" << made->getSymName();
     states[*made] = State::done;
+  }
   return made;
 }
 

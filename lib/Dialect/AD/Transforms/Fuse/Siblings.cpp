@@ -7,6 +7,9 @@
 
 #include "Siblings.h"
 #include "Rules.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "ad-fuse"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -74,8 +77,11 @@ static void joinAtEqualDepth(ClusterGraph &graph, ArrayRef<Node> order, const De
     });
     if (partner == group.end())
       group.push_back(cluster);
-    else
+    else {
+      LDBG() << "independent fusions of " << (*partner)->members.size() << " and " << cluster->members.size()
+             << " operations are joined";
       graph.merge(**partner, *cluster);
+    }
   }
 }
 
