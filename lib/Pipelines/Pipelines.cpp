@@ -104,9 +104,9 @@ void ad::buildCpuCodePipeline(OpPassManager &pm, const AdToCpuOptions &options) 
   emit.tiles = options.tiles;
   emit.dotProducts = options.dotProducts;
   pm.addPass(createEmitCPUPass(emit));
-  LowerHostPassOptions host;
+  ConvertHostToLLVMPassOptions host;
   host.profile = options.profile;
-  pm.addPass(createLowerHostPass(host));
+  pm.addPass(createConvertHostToLLVMPass(host));
   OpPassManager &functions = pm.nest<func::FuncOp>();
   ExpandScalarOpsPassOptions expand;
   expand.halfInstructions = options.halfInstructions;
@@ -130,10 +130,10 @@ void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) 
   emit.chip = options.chip;
   emit.tile = options.tile;
   pm.addPass(createEmitGPUPass(emit));
-  LowerHostPassOptions host;
+  ConvertHostToLLVMPassOptions host;
   host.profile = options.profile;
   host.device = true;
-  pm.addPass(createLowerHostPass(host));
+  pm.addPass(createConvertHostToLLVMPass(host));
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(createExpandScalarOpsPass());
   functions.addPass(createCSEPass());

@@ -14,7 +14,7 @@ import launch_config
 import sass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK_THREADS, MOST_BLOCKS, WARP = 256, 65535, 32  # as include/adjoint/Codegen/Kernel/Grid.h and HostToLLVM/HostDevice.cpp have them
+BLOCK_THREADS, MOST_BLOCKS, WARP = 256, 65535, 32  # as include/adjoint/Codegen/Kernel/Grid.h and HostToLLVM/DeviceGrid.cpp have them
 BLOCK_ELEMENTS, CHUNK_ELEMENTS = 512, 4096  # leaves of the orders (docs/numerics.md)
 WANTED_THREADS, MOST_NODES = 2048, 8192  # as lib/Codegen/GPU/Generic/Division.h has them
 DUMP = "// -----// IR Dump "

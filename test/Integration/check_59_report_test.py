@@ -21,7 +21,7 @@ STAGES = {
 }
 PASSES = {
     "cpu": ["ad-set-numerics", "ad-differentiate", "ad-simplify", "ad-decompose", "ad-fuse", "convert-ad-to-linalg",
-            "ad-prepack-operands", "ad-outline-kernels", "ad-plan-memory", "ad-emit-cpu", "ad-lower-host"],
+            "ad-prepack-operands", "ad-outline-kernels", "ad-plan-memory", "ad-emit-cpu", "convert-host-to-llvm"],
     "reference": ["ad-set-numerics", "ad-differentiate"],
 }
 

@@ -44,18 +44,18 @@ func.func @main(%w: tensor<8x4xf32>, %x: tensor<3x8xf32>) -> (tensor<f32>, tenso
 PASSES = {
     "cpu": [
         "--ad-to-cpu-fusion", "--ad-to-cpu-kernels", "--ad-to-cpu-code", "--ad-select-kernels", "--convert-ad-to-linalg",
-        "--ad-prepack-operands", "--ad-outline-kernels", "--ad-plan-memory", "--ad-emit-cpu", "--ad-lower-host",
+        "--ad-prepack-operands", "--ad-outline-kernels", "--ad-plan-memory", "--ad-emit-cpu", "--convert-host-to-llvm",
         "--ad-verify-numerics", "--ad-verify-fused", "--ad-verify-linalg", "--ad-verify-memory-plan",
         "--ad-lower-to-llvm",
     ],
     "gpu": [
         "--ad-to-gpu-fusion", "--ad-to-gpu-kernels", "--ad-to-gpu-code", "--ad-to-gpu-binary", "--ad-outline-kernels",
-        "--ad-plan-memory", "--ad-emit-gpu", "--ad-lower-host=device", "--ad-serialize-kernels",
+        "--ad-plan-memory", "--ad-emit-gpu", "--convert-host-to-llvm=device", "--ad-serialize-kernels",
         "--ad-lower-to-emulator",
     ],
 }
 # Passes that lower only a part of what has to come before the next one: behind them stands what follows in the pipeline.
-BEFORE = {"--ad-lower-host": ["--ad-emit-cpu"], "--ad-lower-host=device": ["--ad-emit-gpu"]}
+BEFORE = {"--convert-host-to-llvm": ["--ad-emit-cpu"], "--convert-host-to-llvm=device": ["--ad-emit-gpu"]}
 
 
 def run(file, *options):

@@ -12,7 +12,7 @@
 // RUN:   --debug-only=ad-differentiate,ad-simplify,ad-select-kernels,ad-insert-shape-checks,convert-ad-to-linalg \
 // RUN:   2>&1 >/dev/null | FileCheck %s --check-prefix=FRONT
 // RUN: ad-opt %s --ad-to-cpu --mlir-disable-threading \
-// RUN:   --debug-only=ad-outline-kernels,ad-plan-memory,ad-emit-cpu,ad-lower-host,ad-expand-scalar-ops \
+// RUN:   --debug-only=ad-outline-kernels,ad-plan-memory,ad-emit-cpu,convert-host-to-llvm,ad-expand-scalar-ops \
 // RUN:   2>&1 >/dev/null | FileCheck %s --check-prefix=BACK
 // RUN: ad-opt %s --ad-to-gpu --debug-only=ad-emit-gpu,ad-serialize-kernels 2>&1 >/dev/null \
 // RUN:   | FileCheck %s --check-prefix=GPU
@@ -28,7 +28,7 @@
 // BACK: [ad-outline-kernels{{.*}} becomes @elementwise_0
 // BACK: [ad-plan-memory{{.*}}buffer 0 of {{.*}} for %
 // BACK: [ad-emit-cpu{{.*}}@elementwise_0 runs over all elements
-// BACK: [ad-lower-host{{.*}}@elementwise_0 is called
+// BACK: [convert-host-to-llvm{{.*}}@elementwise_0 is called
 // BACK: [ad-expand-scalar-ops{{.*}}expands {{.*}}ad.elementary exp
 // GPU: [ad-emit-gpu{{.*}}@elementwise_0 has class elementwise
 // GPU: [ad-emit-gpu{{.*}}@elementwise_0: {{[0-9]+}} threads per block

@@ -36,18 +36,20 @@ def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp">
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
-def LowerHostPass : Pass<"ad-lower-host", "::mlir::ModuleOp"> {
-  let summary = "Turn the planned host program into calls of the runtime";
+def ConvertHostToLLVMPass : Pass<"convert-host-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Convert the planned host program to calls of the runtime in the LLVM dialect";
   let description = [{
-    Every public function becomes an entry of the C ABI `adrt` named `adrt_entry_<name>`, in which a byte of the name that is no letter, digit
-    or underscore is `$` and two hexadecimal digits: tensors become pointers into the arena (`ad.buffers`), launches calls, feeds, receives and checks calls of the runtime followed by `ad.guard`. Loops ask once
-    per iteration whether the host wants to stop.
+    Every public function becomes an entry of the C ABI `adrt` named `adrt_entry_<name>`. Bytes of the name other than
+    letters, digits and underscores become `$` and two hexadecimal digits. Tensors become pointers into the buffers of the
+    memory plan (`ad.buffers`), launches calls of kernels, and feeds, receives and checks calls of the runtime, each with an
+    `ad.guard` of its status. Code between operations on tensors stays in `scf`, `arith` and `func`. Every loop polls
+    whether the host wants to stop.
 
-    With `device`, kernels are those of `ad-emit-gpu`, launched by number (`ad.kernel_names` of the module lists them), and tensors
-    lie in the memory of a device: arguments and constants are brought there, single elements that the host needs are read back.
-    Remarks of the category ad-host name each loop with launches: `turns-without-waits`, whose turns the host only asks for, or
-    `turns-wait`, in which it needs a value of the device, with the first operation that does, and `turns=each`, or `turns=some` where
-    all such operations stand in branches.
+    With `device`, kernels are those of `ad-emit-gpu`, launched by number (`ad.kernel_names` of the module lists them), and
+    tensors are in the memory of a device: the entry copies arguments and constants there, and reads back single elements
+    that the host needs. Remarks of the category ad-host report each loop with launches. `loop-without-waits`: the host only
+    enqueues work. `loop-waits`: the host reads a device value; the remark names the first such operation, and says
+    `iterations=each`, or `iterations=some` if all such operations are in branches.
 
     Before:
     ```mlir
@@ -57,7 +59,7 @@ def LowerHostPass : Pass<"ad-lower-host", "::mlir::ModuleOp"> {
     ```mlir
     func.func @adrt_entry_main(%context: !llvm.ptr, %arguments: !llvm.ptr, %results: !llvm.ptr) -> i32
     ```
-    Refuses functions without a plan (`ad-plan-memory`), and launches of kernels without code for the place where they run.
+    Refuses functions without a plan (`ad-plan-memory`), and launches of kernels without code for the target.
   }];
   let options = [Option<"profile", "profile", "bool", "false", "Bracket each kernel with timing calls; for reports">,
                  Option<"device", "device", "bool", "false", "Kernels run on a device with memory of its own (ad-emit-gpu)">];

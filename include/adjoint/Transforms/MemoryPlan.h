@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The memory plan of a host program, as its attributes say it: `ad-plan-memory` writes it, `ad-lower-host`
-// reads it.
+// The memory plan of a host program, as its attributes say it: `ad-plan-memory` writes it,
+// `convert-host-to-llvm` reads it.
 
 #ifndef ADJOINT_TRANSFORMS_MEMORYPLAN_H
 #define ADJOINT_TRANSFORMS_MEMORYPLAN_H

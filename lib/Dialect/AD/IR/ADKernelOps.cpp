@@ -81,7 +81,7 @@ static LogicalResult verifyLaunchTypes(LaunchOp op, TypeRange given, TypeRange e
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  // After ad-emit-cpu the kernel is a function over pointers, whose signature ad-lower-host knows.
+  // After ad-emit-cpu the kernel is a function over pointers, whose signature convert-host-to-llvm knows.
   if (symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr()))
     return success();
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());

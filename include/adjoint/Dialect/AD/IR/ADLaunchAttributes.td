@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The launch configuration of a GPU kernel: `ad-emit-gpu` writes it, `ad-lower-host` reads it.
+// The launch configuration of a GPU kernel: `ad-emit-gpu` writes it, `convert-host-to-llvm` reads it.
 
 #ifndef ADJOINT_DIALECT_AD_IR_ADLAUNCHATTRIBUTES
 #define ADJOINT_DIALECT_AD_IR_ADLAUNCHATTRIBUTES

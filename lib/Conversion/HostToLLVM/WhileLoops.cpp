@@ -1,0 +1,83 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loops with a condition.
+
+#include "ControlFlow.h"
+#include "WorkEstimate.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::ad::host;
+
+// A buffer of the condition gets the initial value, and then the value that the body yields.
+SmallVector<HostTensor> WhileLoops::bindConditionArguments(scf::WhileOp loop) {
+  ArrayRef<int64_t> numbers = buffers.plan.conditionBuffers(loop);
+  SmallVector<HostTensor> arguments;
+  for (auto [i, init, argument] : llvm::enumerate(loop.getInits(), loop.getBeforeArguments()))
+    if (isa<RankedTensorType>(argument.getType()))
+      arguments.push_back(carries.bindArgument(argument, init, numbers[i]));
+  return arguments;
+}
+
+// The condition yields to the body and to the results alike.
+FailureOr<SmallVector<HostTensor>> WhileLoops::bindResults(scf::WhileOp loop) {
+  SmallVector<HostTensor> results;
+  for (auto [i, result] : llvm::enumerate(loop.getResults()))
+    if (auto type = dyn_cast<RankedTensorType>(result.getType())) {
+      if (!type.hasStaticShape())
+        return loop.emitOpError("carries a tensor of dynamic shape; use scf.for, or a static shape");
+      results.push_back(buffers.tensorIn(buffers.plan.bufferOf(loop, i), type, values.sizesOf(type, {})));
+      values.bind(result, results.back());
+      values.bind(loop.getAfterArguments()[i], results.back());
+    }
+  return results;
+}
+
+// A power of two.
+int64_t WhileLoops::iterationsBetweenPolls(scf::WhileOp loop) {
+  int64_t work = workOf(*loop.getBeforeBody()) + workOf(*loop.getAfterBody());
+  return llvm::bit_floor<uint64_t>(polls.iterationsBetweenPolls(work));
+}
+
+LogicalResult WhileLoops::emit(scf::WhileOp loop) {
+  SmallVector<HostTensor> arguments = bindConditionArguments(loop);
+  FailureOr<SmallVector<HostTensor>> results = bindResults(loop);
+  if (failed(results))
+    return failure();
+  LogicalResult status = success();
+  auto emitSide = [&](Block &side, ValueRange yielded, ArrayRef<HostTensor> targets) {
+    if (failed(blocks.emitBlock(side)))
+      status = failure();
+    carries.yieldTensors(yielded, targets, {});
+    return values.nonTensorScalars(yielded);
+  };
+  // If one iteration is little work, the loop carries the number of the iteration.
+  int64_t strip = iterationsBetweenPolls(loop);
+  bool counts = strip > 1;
+  SmallVector<Value> inits = values.nonTensorScalars(loop.getInits());
+  SmallVector<Type> types = llvm::to_vector(TypeRange(nonTensors(loop.getResults())));
+  if (counts) {
+    inits.push_back(i64(0));
+    types.push_back(builder.getI64Type());
+  }
+  auto condition = loop.getConditionOp();
+  auto lowered = scf::WhileOp::create(
+      builder, loc, types, inits,
+      [&](OpBuilder &, Location, ValueRange carried) {
+        values.bindNonTensors(loop.getBeforeArguments(), carried.drop_back(counts));
+        counts ? polls.pollEvery(carried.back(), strip) : polls.poll();
+        SmallVector<Value> forwarded = emitSide(*loop.getBeforeBody(), condition.getArgs(), *results);
+        if (counts)
+          forwarded.push_back(carried.back());
+        scf::ConditionOp::create(builder, loc, values.scalar(condition.getCondition()), forwarded);
+      },
+      [&](OpBuilder &, Location, ValueRange carried) {
+        values.bindNonTensors(loop.getAfterArguments(), carried.drop_back(counts));
+        SmallVector<Value> next = emitSide(*loop.getAfterBody(), loop.getYieldOp().getOperands(), arguments);
+        if (counts)
+          next.push_back(arith::AddIOp::create(builder, loc, carried.back(), i64(1)));
+        scf::YieldOp::create(builder, loc, next);
+      });
+  values.bindNonTensors(loop.getResults(), lowered.getResults().drop_back(counts));
+  return status;
+}

@@ -1,0 +1,213 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// RUN: ad-opt %s --convert-host-to-llvm=device=true --split-input-file --verify-diagnostics | FileCheck %s
+
+// Arguments and constants are brought to the device, launches go by number with their operands in memory, carries are copied there,
+// and the element that decides is read back. Nothing reads a tensor directly.
+// CHECK: ad.kernel_names = ["k"]
+// CHECK: llvm.mlir.global internal constant @[[$BYTES:.+]](dense<8> : tensor<2xi32>)
+// CHECK-NOT: func.func private @k
+// CHECK-LABEL: func.func @adrt_entry_main
+// CHECK: %[[X:.+]] = llvm.call @adrt_argument(
+// CHECK: ad.guard
+// CHECK: llvm.call @adrt_constant(
+// CHECK: ad.guard
+// CHECK: %[[WIDTHS:.+]] = llvm.mlir.addressof @[[$BYTES]]
+// CHECK: %[[STATUS:.+]] = llvm.call @adrt_launch(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[GRID:[^,]+]], %[[OPERANDS:[^,]+]], %[[WIDTHS]], %{{[^,]+}})
+// CHECK: ad.guard %[[STATUS]]
+// CHECK: llvm.call @adrt_read(%{{.+}}, %[[SLOT:.+]], %{{.+}}, %{{.+}})
+// CHECK: ad.guard
+// CHECK: llvm.load %[[SLOT]] : !llvm.ptr -> f32
+// CHECK: llvm.call @adrt_copy(
+// CHECK: return
+// CHECK-NOT: llvm.intr.memcpy
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16, 0, 0, 0, 16>} {
+  %c = ad.constant dense<1.0> : tensor<4xf32>
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %c0 = arith.constant 0 : index
+  %e = tensor.extract %y[%c0] : tensor<4xf32>
+  %z = arith.constant 0.0 : f32
+  %p = arith.cmpf ogt, %e, %z : f32
+  %r = arith.select %p, %y, %c {ad.buffer = array<i64: 1>} : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+// A tensor map is described in the host's memory, by the operand and the tile, and goes behind the operands; blocks have what the
+// kernel asks for.
+// CHECK-LABEL: func.func @adrt_entry_main
+// CHECK: %[[MAP:.+]] = llvm.alloca %{{.+}} x !llvm.array<128 x i8> {alignment = 64 : i64}
+// CHECK: arith.constant 384 : index
+// CHECK: arith.constant 1024 : i32
+// CHECK: %[[C8:.+]] = arith.constant 8 : i32
+// CHECK-NEXT: llvm.store %[[C8]]
+// CHECK: %[[C64:.+]] = arith.constant 64 : i32
+// CHECK-NEXT: llvm.store %[[C64]]
+// CHECK: %[[SWIZZLE:.+]] = arith.constant 128 : i32
+// CHECK: %[[AS_IS:.+]] = arith.constant 0 : i32
+// CHECK: %[[STATUS:.+]] = llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %[[MAP]], %{{.+}}, %{{.+}}, %[[SWIZZLE]], %[[AS_IS]])
+// CHECK: ad.guard %[[STATUS]]
+// CHECK: llvm.store %[[MAP]]
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
+  ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 3, threads_per_block = 384, dynamic_shared_bytes = 1024, tensor_maps = [<operand = 0, box = 8x64, swizzle = 128>]>}
+func.func @main(%x: tensor<40x72xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xbf16>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// One that rounds says so.
+// CHECK-LABEL: func.func @adrt_entry_main
+// CHECK: %[[SWIZZLE:.+]] = arith.constant 128 : i32
+// CHECK: %[[ROUNDED:.+]] = arith.constant 1 : i32
+// CHECK: llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[SWIZZLE]], %[[ROUNDED]])
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
+  ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 3, threads_per_block = 384, tensor_maps = [<operand = 0, box = 8x32, swizzle = 128, tf32 = true>]>}
+func.func @main(%x: tensor<40x72xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Other elements are no tf32.
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8x8, swizzle = 128, tf32 = true>]>}
+func.func @main(%x: tensor<4x8xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe f32 elements where they round to tf32, but got 'bf16'}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xbf16>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>} {
+  return
+}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op launches a kernel without code; run ad-emit-gpu first}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 2>}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op expected the launch_config of its kernel to enumerate at most 1 axes of result 0, but got 2}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8, swizzle = 128>]>}
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe all 2 axes of 'tensor<4x8xf32>', but got a box of 1}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 1, box = 8x8, swizzle = 128>]>}
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe one of 1 operands, but got 1}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// A thread has four elements: a quarter of the threads, in whole warps, so that each processor has two blocks before blocks grow.
+// CHECK-LABEL: func.func @adrt_entry_runs
+// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
+// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
+// CHECK: %[[TOGETHER:.+]] = arith.muli %[[PROCESSORS]], %{{c64.*}}
+// CHECK: %[[SHARE:.+]] = arith.divui %[[THREADS:c1024.*]], %[[TOGETHER]]
+// CHECK: %[[WARPS:.+]] = arith.maxui %[[SHARE]], %{{c1.*}}
+// CHECK: %[[WHOLE:.+]] = arith.muli %[[WARPS]], %{{c32.*}}
+// CHECK: %[[BLOCK:.+]] = arith.minui %[[WHOLE]], %{{c256.*}}
+// CHECK: %[[BLOCKS:.+]] = arith.ceildivui %[[THREADS]], %[[BLOCK]]
+// CHECK: %[[MOST:.+]] = arith.minui %[[BLOCKS]], %{{c65535.*}}
+// CHECK: arith.index_cast %[[MOST]] : index to i32
+// CHECK: arith.index_cast %[[BLOCK]] : index to i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, elements = 4>}
+func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
+    attributes {ad.arena_bytes = 16384 : i64, ad.buffers = array<i64: 0, 0, 0, 16384>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4096xf32>) -> tensor<4096xf32>
+  return %y : tensor<4096xf32>
+}
+
+// -----
+
+// Sixteen threads share a row.
+// CHECK-LABEL: func.func @adrt_entry_groups
+// CHECK: arith.divui %{{c1048576.*}}, %{{.+}}
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, threads_per_element = 16>}
+func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32>
+    attributes {ad.arena_bytes = 262144 : i64, ad.buffers = array<i64: 0, 0, 0, 262144>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<65536xf32>) -> tensor<65536xf32>
+  return %y : tensor<65536xf32>
+}
+
+// -----
+
+// Blocks that stay: two for each processor, and no more than there are tiles.
+// CHECK-LABEL: func.func @adrt_entry_resident
+// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
+// CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
+// CHECK: %[[ROOM:.+]] = arith.muli %[[PROCESSORS]], %{{c2.*}}
+// CHECK: %[[BLOCKS:.+]] = arith.minui %[[ROOM]], %{{c1000.*}}
+// CHECK: arith.index_cast %[[BLOCKS]] : index to i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, !llvm.ptr)
+    attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 1000, persistent_blocks = 2>}
+func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// Of a result whose size only the run knows the host counts the tiles.
+// CHECK-LABEL: func.func @adrt_entry_tiles
+// CHECK: %[[ROWS:.+]] = arith.ceildivui %{{.+}}, %{{c64.*}} : index
+// CHECK: %[[TILES:.+]] = arith.muli %[[ROWS]], %{{c3.*}} : index
+// CHECK: %[[MOST:.+]] = arith.minui %[[TILES]], %{{c65535.*}} : index
+// CHECK: %[[BLOCKS:.+]] = arith.maxui %[[MOST]], %{{c1.*}} : index
+// CHECK: arith.index_cast %[[BLOCKS]] : index to i32
+// CHECK: llvm.call @adrt_launch
+func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {
+  ad.launch_config = #ad.launch_config<block, axes = 2, tile = 64x128>}
+func.func @tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32>
+    attributes {ad.arena_bytes = 0 : i64, ad.buffers = array<i64: 0, 1, 0, 1200>, ad.pool_bytes = array<i64: 1200>} {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x300xf32>
+  %y = ad.launch @k(%x) sizes(%n) {ad.buffer = array<i64: 0>} : (tensor<?x300xf32>) -> tensor<?x300xf32>
+  return %y : tensor<?x300xf32>
+}
+
+// -----
+
+func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, result = 1, axes = 1>}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  // expected-error @+1 {{'ad.launch' op expected the launch_config of its kernel to name one of 1 results, but got 1}}
+  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func private @k(f32, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8>]>}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+  %s = arith.constant 1.0 : f32
+  // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe tensors, but got 'f32'}}
+  %y = ad.launch @k(%s) {ad.buffer = array<i64: 0>} : (f32) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
