@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Check 23: the random programs of test/Fuzz/gpu-sim.py as modules with their inputs, for a GPU."""
+"""The random programs of test/Fuzz/gpu-sim.py as modules with their inputs, for a GPU."""
 
 import importlib
 import itertools

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Check 29: what a program feeds and receives on a GPU, in the calls of a driver that computes nothing. What is fed travels while the
+// What a program feeds and receives on a GPU, in the calls of a driver that computes nothing. What is fed travels while the
 // kernels of the step before may still run: between its launch and the next feed nobody waits, and the copies are on streams of their own.
 // Only when a place is needed again, the third time, the host waits for it.
 // RUN: env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so ad-runner %s --target cuda --cache off --feed f=normal:1 --out-dir %t 2>&1 | FileCheck %s

@@ -79,13 +79,13 @@ static SmallVector<int64_t> freeAxes(int64_t rank, ArrayRef<int64_t> batch, Arra
   return axes;
 }
 
-// C1 of both contractions: one operand element, or two 8-bit floats; the result has it, or the accumulator's.
+// dot_c1, gemm_c1: one operand element, or two 8-bit floats; the result has it, or the accumulator's.
 static LogicalResult verifyElements(Operation *op, Type lhs, Type rhs, Type result) {
   auto isByteFloat = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
-  if (lhs != rhs && !(isByteFloat(lhs) && isByteFloat(rhs))) // C1
+  if (lhs != rhs && !(isByteFloat(lhs) && isByteFloat(rhs)))
     return op->emitOpError("expected operands of one element type or of two 8-bit float types, but got ")
            << lhs << " and " << rhs;
-  if (isOperandOrAccumulator(lhs, result) || result == rhs) // C1
+  if (isOperandOrAccumulator(lhs, result) || result == rhs)
     return success();
   InFlightDiagnostic error = op->emitOpError("expected a result with elements of type ") << lhs;
   if (rhs != lhs)
@@ -95,26 +95,26 @@ static LogicalResult verifyElements(Operation *op, Type lhs, Type rhs, Type resu
   return error << ", but got " << result << "; convert the result with ad.cast";
 }
 
-// C2 and C3 of ad.dot for one operand.
+// dot_c2 and dot_c3 for one operand.
 static LogicalResult verifyOperandAxes(ArrayRef<int64_t> batch, ArrayRef<int64_t> contract, int64_t rank,
                                        StringRef side, EmitError error) {
   SmallVector<bool> used(rank, false);
   for (int64_t axis : llvm::concat<const int64_t>(batch, contract)) {
-    if (axis < 0 || axis >= rank) // C3
+    if (axis < 0 || axis >= rank) // dot_c3
       return error() << "expected axes of the " << side << " operand of rank " << rank << ", but got "
                      << axis;
-    if (used[axis]) // C3
+    if (used[axis]) // dot_c3
       return error() << "expected each axis of the " << side << " operand once, but got " << axis << " twice";
     used[axis] = true;
   }
   return success();
 }
 
-// C4: paired axes have one size.
+// dot_c4: paired axes have one size.
 static LogicalResult verifyPairs(ArrayRef<int64_t> lhsAxes, ArrayRef<int64_t> rhsAxes, ArrayRef<int64_t> lhs,
                                  ArrayRef<int64_t> rhs, StringRef kind, EmitError error) {
   for (auto [left, right] : llvm::zip_equal(lhsAxes, rhsAxes))
-    if (!maySizesAgree(lhs[left], rhs[right])) // C4
+    if (!maySizesAgree(lhs[left], rhs[right]))
       return error() << kind << " axes " << left << " and " << right << " have sizes " << lhs[left] << " and "
                      << rhs[right];
   return success();
@@ -124,7 +124,7 @@ static LogicalResult verifyPairs(ArrayRef<int64_t> lhsAxes, ArrayRef<int64_t> rh
 static FailureOr<SmallVector<int64_t>> inferDotShape(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs,
                                                      const DotAxes &axes, EmitError error) {
   if (axes.lhsBatch.size() != axes.rhsBatch.size() ||
-      axes.lhsContract.size() != axes.rhsContract.size()) // C2
+      axes.lhsContract.size() != axes.rhsContract.size()) // dot_c2
     return error() << "expected as many batch and contracting axes of both operands, but got "
                    << axes.lhsBatch.size() << " x " << axes.rhsBatch.size() << " and "
                    << axes.lhsContract.size() << " x " << axes.rhsContract.size();
@@ -151,7 +151,7 @@ LogicalResult DotOp::verify() {
       inferDotShape(lhs.getShape(), rhs.getShape(), DotAxes::of(*this), [&] { return emitOpError(); });
   if (failed(shape))
     return failure();
-  if (ArrayRef<int64_t>(*shape) != getType().getShape()) // C5
+  if (ArrayRef<int64_t>(*shape) != getType().getShape()) // dot_c5
     return emitOpError("expected a result of shape ")
            << shapeToString(*shape) << ", but got " << shapeToString(getType().getShape());
   return success();
@@ -275,10 +275,11 @@ void DotOp::print(OpAsmPrinter &printer) {
 
 //===- ad.gemm -===//
 
-// C5: the bias repeats to the result's shape.
+// gemm_c5: the bias repeats to the result's shape.
 static LogicalResult verifyBias(GemmOp op, RankedTensorType bias) {
   Type element = bias.getElementType();
-  if (element != op.getLhs().getType().getElementType() && element != op.getType().getElementType()) // C1
+  if (element != op.getLhs().getType().getElementType() &&
+      element != op.getType().getElementType()) // gemm_c1
     return op.emitOpError("expected a bias with elements of type ")
            << op.getLhs().getType().getElementType() << " or " << op.getType().getElementType()
            << ", but got " << element;
@@ -286,7 +287,7 @@ static LogicalResult verifyBias(GemmOp op, RankedTensorType bias) {
   bool repeats = bias.getRank() <= 2;
   for (int64_t axis = bias.getRank(), last = 1; repeats && axis > 0; --axis, --last)
     repeats = bias.getDimSize(axis - 1) == 1 || maySizesAgree(bias.getDimSize(axis - 1), result[last]);
-  if (!repeats) // C5
+  if (!repeats)
     return op.emitOpError("cannot broadcast a bias of shape ")
            << shapeToString(bias.getShape()) << " to " << shapeToString(result);
   return success();
@@ -296,20 +297,20 @@ LogicalResult GemmOp::verify() {
   RankedTensorType lhs = getLhs().getType(), rhs = getRhs().getType();
   if (failed(verifyElements(*this, lhs.getElementType(), rhs.getElementType(), getType().getElementType())))
     return failure();
-  if (lhs.getRank() != 2 || rhs.getRank() != 2 || getType().getRank() != 2) // C2
+  if (lhs.getRank() != 2 || rhs.getRank() != 2 || getType().getRank() != 2) // gemm_c2
     return emitOpError("expected operands and a result of rank 2, but got ranks ")
            << lhs.getRank() << ", " << rhs.getRank() << " and " << getType().getRank();
   int64_t left = getTransA() ? 0 : 1, right = getTransB() ? 1 : 0;
-  if (!maySizesAgree(lhs.getDimSize(left), rhs.getDimSize(right))) // C3
+  if (!maySizesAgree(lhs.getDimSize(left), rhs.getDimSize(right))) // gemm_c3
     return emitOpError("contracting axes ") << left << " and " << right << " have sizes "
                                             << lhs.getDimSize(left) << " and " << rhs.getDimSize(right);
   SmallVector<int64_t> shape = {lhs.getDimSize(1 - left), rhs.getDimSize(1 - right)};
-  if (ArrayRef<int64_t>(shape) != getType().getShape()) // C4
+  if (ArrayRef<int64_t>(shape) != getType().getShape()) // gemm_c4
     return emitOpError("expected a result of shape ")
            << shapeToString(shape) << ", but got " << shapeToString(getType().getShape());
   if (getBias())
     return verifyBias(*this, getBias().getType());
-  if (!getBeta().isExactlyValue(1.0)) // C6
+  if (!getBeta().isExactlyValue(1.0)) // gemm_c6
     return emitOpError("expected no beta without a bias");
   return success();
 }

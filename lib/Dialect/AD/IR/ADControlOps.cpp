@@ -26,7 +26,7 @@ LogicalResult BarrierOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 LogicalResult BarrierOp::verify() {
-  // C1: at least one operand. C2, equal types, follows from inference.
+  // barrier_c1: at least one operand.
   if (getInputs().empty())
     return emitOpError("expected at least one operand");
   return success();
@@ -38,10 +38,10 @@ LogicalResult StopGradientOp::reifyResultShapes(OpBuilder &builder, ReifiedRanke
 }
 
 LogicalResult FeedOp::verify() {
-  // C1: a stream has a name.
+  // feed_c1: a stream has a name.
   if (getName().empty())
     return emitOpError("expected the name of a stream, but got an empty string");
-  // C2: one size per dynamic dimension.
+  // feed_c2: one size per dynamic dimension.
   return verifySizes(*this, getType(), getSizes());
 }
 
@@ -51,10 +51,10 @@ LogicalResult FeedOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 }
 
 LogicalResult ReceiveOp::verify() {
-  // C1: a receiver has a name.
+  // receive_c1: a receiver has a name.
   if (getName().empty())
     return emitOpError("expected the name of a receiver, but got an empty string");
-  // C2: something to hand over.
+  // receive_c2: something to hand over.
   if (getInputs().empty())
     return emitOpError("expected at least one operand");
   return success();

@@ -60,7 +60,7 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location
                                            SmallVectorImpl<Type> &types) {
   auto value = dyn_cast_or_null<ElementsAttr>(properties.as<Properties *>()->value);
   auto type = value ? dyn_cast<RankedTensorType>(value.getShapedType()) : nullptr;
-  // C1: the attribute is a ranked tensor.
+  // constant_c1: the attribute is a ranked tensor.
   if (!type)
     return emitOptionalError(location, "'ad.constant' op expected elements of a ranked tensor");
   types.push_back(type);
@@ -68,7 +68,7 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location
 }
 
 LogicalResult ConstantOp::verify() {
-  // C2: every element is written down, or is in a resource that exists and has the right length.
+  // constant_c2: every element is written down, or is in a resource that exists and has the right length.
   if (isa<DenseElementsAttr>(getValue()))
     return success();
   auto resource = dyn_cast<DenseResourceElementsAttr>(getValue());
@@ -93,11 +93,11 @@ void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setNameFn) { setNameFn(ge
 //===- FullOp -===//
 
 LogicalResult FullOp::verify() {
-  // C1: the scalar has the element type of the result.
+  // full_c1: the scalar has the element type of the result.
   if (getValue().getType() != getType().getElementType())
     return emitOpError("expected a scalar of type ")
            << getType().getElementType() << ", but got " << getValue().getType();
-  // C2: one size per dynamic dimension.
+  // full_c2: one size per dynamic dimension.
   return verifySizes(*this, getType(), getSizes());
 }
 
@@ -115,11 +115,11 @@ LogicalResult FullOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
 //===- IotaOp -===//
 
 LogicalResult IotaOp::verify() {
-  // C1: the axis exists.
+  // iota_c1: the axis exists.
   int64_t axis = static_cast<int64_t>(getAxis()), rank = getType().getRank();
   if (axis < 0 || axis >= rank)
     return emitOpError("expected an axis of ") << getType() << ", of rank " << rank << ", but got " << axis;
-  // C2: one size per dynamic dimension.
+  // iota_c2: one size per dynamic dimension.
   return verifySizes(*this, getType(), getSizes());
 }
 

@@ -43,7 +43,7 @@ static bool isFloatTensor(Type type) {
   return tensor && isa<FloatType>(tensor.getElementType());
 }
 
-// C1: the symbol is a function.
+// value_and_grad_c1, vjp_c1: the symbol is a function.
 static func::FuncOp lookupCallee(Operation *op, FlatSymbolRefAttr callee, SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<func::FuncOp>(op, callee);
   if (!function)
@@ -51,7 +51,7 @@ static func::FuncOp lookupCallee(Operation *op, FlatSymbolRefAttr callee, Symbol
   return function;
 }
 
-// C2: the inputs are the arguments of the function.
+// value_and_grad_c2, vjp_c2: the inputs are the arguments of the function.
 static LogicalResult verifyInputs(Operation *op, func::FuncOp callee, TypeRange inputs) {
   ArrayRef<Type> expected = callee.getFunctionType().getInputs();
   if (inputs.size() != expected.size())
@@ -63,7 +63,7 @@ static LogicalResult verifyInputs(Operation *op, func::FuncOp callee, TypeRange 
   return success();
 }
 
-// C3: the list names distinct arguments, each a float tensor.
+// value_and_grad_c3, vjp_c3: the list names distinct arguments, each a float tensor.
 static LogicalResult verifyWrt(Operation *op, TypeRange inputs, ArrayRef<int64_t> wrt) {
   llvm::SmallSet<int64_t, 8> seen;
   for (int64_t index : wrt) {
@@ -79,7 +79,8 @@ static LogicalResult verifyWrt(Operation *op, TypeRange inputs, ArrayRef<int64_t
   return success();
 }
 
-// C4: the results are those of the function, then one derivative per listed argument, of its type.
+// value_and_grad_c4, vjp_c4: the results are those of the function, then one derivative per listed argument,
+// of its type.
 static LogicalResult verifyResults(Operation *op, func::FuncOp callee, ArrayRef<int64_t> wrt) {
   SmallVector<Type> expected(callee.getFunctionType().getResults());
   for (int64_t index : wrt)
@@ -99,7 +100,7 @@ LogicalResult ValueAndGradOp::verifySymbolUses(SymbolTableCollection &symbols) {
       failed(verifyWrt(*this, getInputs().getTypes(), getWrt())) ||
       failed(verifyResults(*this, callee, getWrt())))
     return failure();
-  // C5: the value is a float tensor of rank 0.
+  // value_and_grad_c5: the value is a float tensor of rank 0.
   ArrayRef<Type> results = callee.getFunctionType().getResults();
   if (results.empty())
     return emitOpError("expected '") << callee.getSymName()
@@ -108,7 +109,7 @@ LogicalResult ValueAndGradOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("expected the first result of '")
            << callee.getSymName() << "' to be a tensor of rank 0 of floats, but got " << results[0]
            << "; reduce it, for example with ad.reduce_sum";
-  // C6: further results only with has_aux.
+  // value_and_grad_c6: further results only with has_aux.
   if (results.size() > 1 && !getHasAux())
     return emitOpError("expected has_aux, since '")
            << callee.getSymName() << "' has " << results.size() << " results";
@@ -121,7 +122,7 @@ LogicalResult VjpOp::verifySymbolUses(SymbolTableCollection &symbols) {
       failed(verifyWrt(*this, getInputs().getTypes(), getWrt())) ||
       failed(verifyResults(*this, callee, getWrt())))
     return failure();
-  // C5: one cotangent per result that is a float tensor, of its type.
+  // vjp_c5: one cotangent per result that is a float tensor, of its type.
   SmallVector<Type> expected = llvm::filter_to_vector(callee.getFunctionType().getResults(),
                                                       [](Type type) { return isFloatTensor(type); });
   if (expected.size() != getCotangents().size())

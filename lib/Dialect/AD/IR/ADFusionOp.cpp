@@ -54,13 +54,13 @@ void FusionOp::print(OpAsmPrinter &printer) {
 
 LogicalResult FusionOp::verify() {
   Block &block = getBody().front();
-  if (block.getArgumentTypes() != getInputs().getTypes()) // C1
+  if (block.getArgumentTypes() != getInputs().getTypes()) // fusion_c1
     return emitOpError("expected region arguments of types ")
            << getInputs().getTypes() << ", but got " << block.getArgumentTypes();
   auto yield = dyn_cast_if_present<YieldOp>(block.empty() ? nullptr : &block.back());
-  if (!yield) // C2
+  if (!yield) // fusion_c2
     return emitOpError("expected a region that ends with ad.yield");
-  if (yield.getOperandTypes() != getResultTypes()) // C3
+  if (yield.getOperandTypes() != getResultTypes()) // fusion_c3
     return emitOpError("expected results of types ")
            << yield.getOperandTypes() << ", as ad.yield has, but got " << getResultTypes();
   return success();

@@ -40,13 +40,13 @@ void KernelOp::print(OpAsmPrinter &printer) {
                                            getArgAttrsAttrName(), getResAttrsAttrName());
 }
 
-// C1, that the block has the arguments of the type, is part of FunctionOpInterface.
+// kernel_c1, that the block has the arguments of the type, is part of FunctionOpInterface.
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   auto yield = dyn_cast_if_present<YieldOp>(block.empty() ? nullptr : &block.back());
-  if (!yield) // C2
+  if (!yield) // kernel_c2
     return emitOpError("expected a body that ends with ad.yield");
-  if (yield.getOperandTypes() != TypeRange(getResultTypes())) // C3
+  if (yield.getOperandTypes() != TypeRange(getResultTypes())) // kernel_c3
     return emitOpError("expected results of types ")
            << yield.getOperandTypes() << ", as ad.yield has, but got " << TypeRange(getResultTypes());
   return success();
@@ -85,7 +85,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (symbols.lookupNearestSymbolFrom<func::FuncOp>(*this, getKernelAttr()))
     return success();
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
-  if (!kernel) // C1
+  if (!kernel) // launch_c1
     return emitOpError("expected ") << getKernelAttr() << " to be an ad.kernel";
   // A kernel without results takes its destinations as its last arguments.
   SmallVector<Type> inputs = llvm::to_vector(getInputs().getTypes());
@@ -93,30 +93,30 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   llvm::append_range(outputs, getDestinations().getTypes()); // never both
   if (kernel.getResultTypes().empty())
     inputs.append(std::exchange(outputs, {}));
-  if (failed(verifyLaunchTypes(*this, inputs, kernel.getArgumentTypes(), "input"))) // C2
+  if (failed(verifyLaunchTypes(*this, inputs, kernel.getArgumentTypes(), "input"))) // launch_c2
     return failure();
   return verifyLaunchTypes(*this, outputs, kernel.getResultTypes(),
-                           getDestinations().empty() ? "result" : "destination"); // C3
+                           getDestinations().empty() ? "result" : "destination"); // launch_c3
 }
 
 LogicalResult LaunchOp::verify() {
-  if (!getDestinations().empty() && getNumResults() != 0) // C4
+  if (!getDestinations().empty() && getNumResults() != 0) // launch_c4
     return emitOpError("expected results or destinations, but got both");
   size_t dynamic = 0;
   for (Type type : getResultTypes())
     dynamic += cast<RankedTensorType>(type).getNumDynamicDims();
-  if (dynamic != getSizes().size()) // C5
+  if (dynamic != getSizes().size()) // launch_c5
     return emitOpError("expected one size for each of ")
            << dynamic << " dynamic dimensions, but got " << getSizes().size();
   std::optional<ArrayRef<int64_t>> tied = getTied();
   if (!tied)
     return success();
   size_t outputs = getNumResults() + getDestinations().size();
-  if (tied->size() != outputs) // C6
+  if (tied->size() != outputs) // launch_c6
     return emitOpError("expected one tied input, or -1, for each of ")
            << outputs << " results, but got " << tied->size();
   for (int64_t input : *tied)
-    if (input < -1 || input >= static_cast<int64_t>(getInputs().size())) // C6
+    if (input < -1 || input >= static_cast<int64_t>(getInputs().size())) // launch_c6
       return emitOpError("expected tied inputs below ") << getInputs().size() << ", or -1, but got " << input;
   return success();
 }
@@ -126,12 +126,12 @@ LogicalResult LaunchOp::verify() {
 LogicalResult ElementaryOp::verify() {
   bool binary = getFunction() == ElementaryFunction::pow || getFunction() == ElementaryFunction::atan2;
   size_t expected = binary ? 2 : 1;
-  if (getInputs().size() != expected) // C1
+  if (getInputs().size() != expected) // elementary_c1
     return emitOpError("expected ") << expected << (binary ? " operands of " : " operand of ")
                                     << stringifyElementaryFunction(getFunction()) << ", but got "
                                     << getInputs().size();
   bool hasShortForm = numerics::hasApproximation(static_cast<numerics::Elementary>(getFunction()));
-  if (getApproximate() && (!hasShortForm || !getElementTypeOrSelf(getType()).isF32())) // C2
+  if (getApproximate() && (!hasShortForm || !getElementTypeOrSelf(getType()).isF32())) // elementary_c2
     return emitOpError("expected tanh, erf, sigmoid, silu, gelu or gelu_tanh of f32 to be approximate");
   return success();
 }
@@ -145,12 +145,12 @@ static bool isElement(Type type) {
 
 LogicalResult ConvertOp::verify() {
   for (Type type : {getInput().getType(), getType()})
-    if (!isElement(getElementTypeOrSelf(type)) || isa<TensorType, BaseMemRefType>(type)) // C1
+    if (!isElement(getElementTypeOrSelf(type)) || isa<TensorType, BaseMemRefType>(type)) // convert_c1
       return emitOpError("expected element types of tensors, or vectors of them, but got ") << type;
   auto from = dyn_cast<VectorType>(getInput().getType()), to = dyn_cast<VectorType>(getType());
   bool same = from && to ? from.getShape() == to.getShape() && from.getScalableDims() == to.getScalableDims()
                          : !from && !to;
-  if (!same) // C2
+  if (!same) // convert_c2
     return emitOpError("expected scalars or vectors of one shape, but got ")
            << getInput().getType() << " and " << getType();
   return success();

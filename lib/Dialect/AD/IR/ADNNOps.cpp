@@ -29,7 +29,8 @@ static LogicalResult reifyLeadingSizes(Operation *op, Value source, OpBuilder &b
 
 template <typename Op> static LogicalResult verifySoftmax(Op op) {
   int64_t axis = op.getAxis();
-  return verifyAxis(axis, op.getType().getRank(), [&] { return op.emitOpError(); }); // C1
+  return verifyAxis(axis, op.getType().getRank(),
+                    [&] { return op.emitOpError(); }); // softmax_c1, log_softmax_c1
 }
 
 template <typename Op> static OrderAttr canonicalOrderOfSoftmax(Op op) {
@@ -50,18 +51,18 @@ LogicalResult LogSoftmaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedS
   return reifyLeadingSizes(*this, getInput(), builder, shapes);
 }
 
-// C1 to C3 of the normalizations; `parameter` is the type of scale and bias.
+// The constraints of the normalizations; `parameter` is the type of scale and bias.
 template <typename Op> static LogicalResult verifyNormalization(Op op, RankedTensorType parameter) {
   RankedTensorType input = op.getInput().getType();
-  if (input.getRank() == 0) // C1
+  if (input.getRank() == 0) // layer_norm_c1, rms_norm_c1
     return op.emitOpError("expected an input of rank 1 or more, but its rank is 0");
   if (parameter.getRank() != 1 || parameter.getElementType() != input.getElementType() ||
-      !maySizesAgree(parameter.getDimSize(0), input.getShape().back())) // C2
+      !maySizesAgree(parameter.getDimSize(0), input.getShape().back())) // layer_norm_c2, rms_norm_c2
     return op.emitOpError("expected parameters of type ")
            << RankedTensorType::get(input.getShape().take_back(1), input.getElementType()) << ", but got "
            << parameter;
   const APFloat epsilon = op.getEpsilon();
-  if (!epsilon.isFinite() || (epsilon.isNegative() && !epsilon.isZero())) // C3
+  if (!epsilon.isFinite() || (epsilon.isNegative() && !epsilon.isZero())) // layer_norm_c3, rms_norm_c3
     return op.emitOpError("expected a finite epsilon of at least 0, but got ") << epsilon.convertToDouble();
   return success();
 }
@@ -88,20 +89,20 @@ static bool mayShapesAgree(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
 
 LogicalResult CrossEntropyOp::verify() {
   RankedTensorType logits = getLogits().getType(), labels = getLabels().getType();
-  if (logits.getRank() == 0) // C1
+  if (logits.getRank() == 0) // cross_entropy_c1
     return emitOpError("expected logits of rank 1 or more, but their rank is 0");
   ArrayRef<int64_t> rows = logits.getShape().drop_back();
   Type label = labels.getElementType();
   bool classes = label.isInteger(32) || label.isInteger(64);
-  if (!classes && label != logits.getElementType()) // C2
+  if (!classes && label != logits.getElementType()) // cross_entropy_c2
     return emitOpError("expected labels with elements of type ")
            << logits.getElementType() << ", i32 or i64, but got " << label;
   ArrayRef<int64_t> expected = classes ? rows : logits.getShape();
-  if (!mayShapesAgree(labels.getShape(), expected)) // C3
+  if (!mayShapesAgree(labels.getShape(), expected)) // cross_entropy_c3
     return emitOpError("expected labels of shape ")
            << shapeToString(expected) << ", but got " << shapeToString(labels.getShape());
   auto loss = RankedTensorType::get(rows, logits.getElementType());
-  if (getType() != loss) // C4
+  if (getType() != loss) // cross_entropy_c4
     return emitOpError("expected a result of type ") << loss << ", but got " << getType();
   return success();
 }

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions: verifiers, type inference, sizes and folds. Labels are those of docs/spec/reduction.md.
+// Reductions: verifiers, type inference, sizes and folds. A label such as argmax_c2 is C2 of ad.argmax
+// in docs/spec/reduction.md, reduce_c2 that of all ad.reduce_*.
 
 #include "Elementwise.h"
 #include "Reduction.h"
@@ -28,17 +29,17 @@ static RankedTensorType reducedType(RankedTensorType type, ArrayRef<int64_t> axe
 template <typename Op> static LogicalResult verifyReduction(Op op) {
   constexpr bool selects = llvm::is_one_of<Op, ReduceMaxOp, ReduceMinOp>::value;
   RankedTensorType input = op.getInput().getType(), result = op.getType();
-  if (failed(verifyAxes(op.getAxes(), input.getRank(), [&] { return op.emitOpError(); }))) // C1
+  if (failed(verifyAxes(op.getAxes(), input.getRank(), [&] { return op.emitOpError(); }))) // reduce_c1
     return failure();
   Type from = input.getElementType(), to = result.getElementType(), sum = accumulatorType(from);
-  if (from != to && (selects || to != sum)) { // C2
+  if (from != to && (selects || to != sum)) { // reduce_c2
     InFlightDiagnostic error = op.emitOpError("expected a result with elements of type ") << from;
     if (!selects && sum != from)
       error << " or " << sum;
     return error << ", but got " << to;
   }
   SmallVector<int64_t> shape = reducedShape(input.getShape(), op.getAxes(), op.getKeepDims());
-  if (ArrayRef<int64_t>(shape) != result.getShape()) // C3
+  if (ArrayRef<int64_t>(shape) != result.getShape()) // reduce_c3
     return op.emitOpError("expected a result of shape ")
            << shapeToString(shape) << ", but got " << shapeToString(result.getShape());
   return success();
@@ -106,9 +107,9 @@ static LogicalResult inferArgReduction(std::optional<Location> location, StringR
   auto error = [&] { return inferenceError(location, name); };
   if (!type)
     return error() << "expected a ranked tensor";
-  if (failed(verifyAxis(axis, type.getRank(), error))) // C1
+  if (failed(verifyAxis(axis, type.getRank(), error))) // argmax_c1, argmin_c1
     return failure();
-  if (type.getDimSize(axis) == 0) // C2
+  if (type.getDimSize(axis) == 0) // argmax_c2, argmin_c2
     return error() << "expected elements along axis " << axis << ", but its size is 0";
   types.push_back(RankedTensorType::get(reducedShape(type.getShape(), axis, false),
                                         IntegerType::get(type.getContext(), 64)));
@@ -126,7 +127,7 @@ void ADDialect::registerReductionOps() {
 }
 
 LogicalResult CumsumOp::verify() {
-  return verifyAxis(getAxis(), getType().getRank(), [&] { return emitOpError(); }); // C1
+  return verifyAxis(getAxis(), getType().getRank(), [&] { return emitOpError(); }); // cumsum_c1
 }
 
 LogicalResult CumsumOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {

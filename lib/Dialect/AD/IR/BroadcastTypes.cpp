@@ -75,13 +75,13 @@ LogicalResult ad::inferBroadcastType(std::optional<Location> location, StringRef
                                      unsigned firstData, bool booleanResult, SmallVectorImpl<Type> &types) {
   if (operands.size() <= firstData || !llvm::all_of(operands.getTypes(), llvm::IsaPred<RankedTensorType>))
     return emitOptionalError(location, "'", opName, "' op expected ranked tensors as operands");
-  // C1: one element type.
+  // binary_c1, compare_c1, select_c1, clamp_c1, fma_c1: one element type.
   Type element = getElementTypeOrSelf(operands[firstData].getType());
   for (Value operand : operands.drop_front(firstData))
     if (Type other = getElementTypeOrSelf(operand.getType()); other != element)
       return emitOptionalError(location, "'", opName, "' op expected operands of one element type, but got ",
                                element, " and ", other, "; convert one with ad.cast");
-  // C2: the shapes broadcast.
+  // binary_c2, compare_c2, select_c2, clamp_c2, fma_c2: the shapes broadcast.
   int64_t conflict = 0;
   FailureOr<SmallVector<int64_t>> shape = inferBroadcastShape(operands, &conflict);
   if (failed(shape))
@@ -111,7 +111,8 @@ static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> opera
     return parser.emitError(location) << "expected " << operands.size()
                                       << " types, first that of the condition, but got " << types.front();
   types.resize(operands.size(), types.front());
-  // C1, here and not in the verifier alone: a wrong result type would be reported where the result is used.
+  // binary_c1 and the like, here and not in the verifier alone: a wrong result type would be reported where
+  // the result is used.
   Type data = getElementTypeOrSelf(types[firstData]);
   for (Type type : ArrayRef<Type>(types).drop_front(firstData))
     if (Type other = getElementTypeOrSelf(type); other != data)

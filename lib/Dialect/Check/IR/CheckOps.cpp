@@ -33,7 +33,7 @@ void CheckDialect::initialize() {
 
 LogicalResult ExpectAlmostEqOp::verify() {
   const APFloat tolerance = getTolerance();
-  if (tolerance.isFinite() && (!tolerance.isNegative() || tolerance.isZero())) // C1
+  if (tolerance.isFinite() && (!tolerance.isNegative() || tolerance.isZero())) // expect_almost_eq_c1
     return success();
   return emitOpError("expected a finite tolerance of at least 0, but got ") << tolerance.convertToDouble();
 }

@@ -205,3 +205,26 @@ func.func @convert_c2_shape(%x: vector<4xf32>) {
   %y = ad.convert %x : vector<4xf32> to vector<5xf16>
   return
 }
+
+// -----
+
+func.func @yield_c1_parent(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'ad.yield' op expects parent op to be one of 'ad.fusion, ad.kernel'}}
+  "ad.yield"(%x) : (tensor<4xf32>) -> ()
+}
+
+// -----
+
+func.func @require_i2_condition(%x: i32) {
+  // expected-error @+1 {{'ad.require' op operand #0 must be 1-bit signless integer, but got 'i32'}}
+  "ad.require"(%x) <{kind = 1 : i32, asker = "ad.dot"}> : (i32) -> ()
+  return
+}
+
+// -----
+
+func.func @guard_i1_status(%x: i64) {
+  // expected-error @+1 {{'ad.guard' op operand #0 must be 32-bit signless integer, but got 'i64'}}
+  "ad.guard"(%x) : (i64) -> ()
+  return
+}

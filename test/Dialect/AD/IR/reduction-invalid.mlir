@@ -94,3 +94,28 @@ func.func @cumsum_c1_axis(%x: tensor<4x3xf32>) {
   %y = ad.cumsum %x axis 2 : tensor<4x3xf32>
   return
 }
+
+// -----
+
+func.func @argmax_c2_empty(%x: tensor<2x0xf32>) {
+  // expected-error @+1 {{'ad.argmax' op expected elements along axis 1, but its size is 0}}
+  %y = ad.argmax %x axis 1 : tensor<2x0xf32>
+  return
+}
+
+// -----
+
+func.func @argmin_c1_axis(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{'ad.argmin' op expected an axis from 0 to 1, but got 2}}
+  %y = ad.argmin %x axis 2 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @argmin_c3_result(%x: tensor<2x3xf32>) {
+  // expected-error @+2 {{'ad.argmin' op inferred type(s) 'tensor<2xi64>' are incompatible with return type(s) of operation 'tensor<3xi64>'}}
+  // expected-error @+1 {{'ad.argmin' op failed to infer returned types}}
+  %y = "ad.argmin"(%x) <{axis = 1 : i64}> : (tensor<2x3xf32>) -> tensor<3xi64>
+  return
+}

@@ -21,11 +21,12 @@ class AD_ContractionOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<
 def AD_DotOp : AD_ContractionOp<"dot"> {
   let summary = "contraction of two tensors";
   let description = [{
-    Semantics: result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n] with any batch (b) and contracting (k) axes; the
-    result's axes are the batch axes, then the free axes of lhs, then those of rhs. Without lists it is NumPy's matmul for ranks
-    of at least one, with equal batch axes: batch axes lead, the last axis of lhs meets the last but one of rhs (the only
-    one of a vector). Accumulates in f32 (f64 for f64; integers wrap) in the written order and rounds once; the result is of the
-    operands' type or of the accumulator's. The operands have one element type, or two of the 8-bit float types.
+    Semantics: result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n] with any batch (b) and contracting (k) axes;
+    the result's axes are the batch axes, then the free axes of lhs, then those of rhs. Without lists it is NumPy's
+    matmul for ranks of at least one, with equal batch axes: batch axes lead, the last axis of lhs meets the last but
+    one of rhs (the only one of a vector). Accumulates in f32 (f64 for f64; integers wrap) in the written order and
+    rounds once; the result is of the operands' type or of the accumulator's. The operands have one element type, or two
+    of the 8-bit float types.
 
     Constraints: (C1) operands have one element type, or each an 8-bit float type; the result has that of an
     operand or of the accumulator; (C2) there are as many batch axes of both operands, and as many contracting
@@ -60,15 +61,16 @@ def AD_DotOp : AD_ContractionOp<"dot"> {
 def AD_GemmOp : AD_ContractionOp<"gemm", []> {
   let summary = "matrix product with scaling, transposition and bias";
   let description = [{
-    Semantics: alpha * op(lhs) * op(rhs) + beta * bias, rounded once: the product accumulates as in ad.dot, is multiplied by
-    alpha, and beta * bias is added, all in the accumulator's type. The bias broadcasts to the result. alpha and beta equal to
-    1 multiply nothing.
+    Semantics: alpha * op(lhs) * op(rhs) + beta * bias, rounded once: the product accumulates as in ad.dot, is
+    multiplied by alpha, and beta * bias is added, all in the accumulator's type. The bias broadcasts to the result.
+    alpha and beta equal to 1 multiply nothing.
 
     Constraints: (C1) element types are as in C1 of `ad.dot`; the bias has that of lhs or of the result; (C2)
     operands and result have rank 2; (C3) static contracting sizes agree; (C4) the result has the rows of
     op(lhs) and the columns of op(rhs); (C5) the bias broadcasts to the result; (C6) without a bias, beta is 1.
 
-    Adjoint: alpha * g * op(rhs)^T, alpha * op(lhs)^T * g (transposed as the operand is) and beta * g summed to the bias.
+    Adjoint: alpha * g * op(rhs)^T, alpha * op(lhs)^T * g (transposed as the operand is) and beta * g summed to the
+    bias.
 
     Example:
     ```mlir

@@ -8,13 +8,15 @@
 include "adjoint/Dialect/AD/IR/ADBase.td"
 
 
-// Not Pure: results that count as newly allocated keep CSE from merging barriers and code motion from moving them, while
-// an unused barrier still dies.
+// Not Pure: results that count as newly allocated keep CSE from merging barriers and code motion from moving them,
+// while an unused barrier still dies.
 def AD_BarrierOp : AD_Op<"barrier", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
   let summary = "identity that no rewrite sees through";
   let description = [{
-    Semantics: returns its operands. Never folded, merged with another barrier or moved through; its results have no known
-    value and no known relation to the operands.
+    Semantics: returns its operands. Never folded, merged with another barrier or moved through; its results have no
+    known value and no known relation to the operands.
+
+    Constraints: (C1) there is at least one operand; (C2) the results have the types of the operands.
 
     Adjoint: a barrier of the cotangents.
 
@@ -35,6 +37,8 @@ def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType,
   let description = [{
     Semantics: returns its operand.
 
+    Constraints: (C1) the result has the type of `input`.
+
     Adjoint: zero. The operation disappears with differentiation.
 
     Example:
@@ -51,8 +55,10 @@ def AD_FeedOp : AD_Op<"feed", [MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "next value of a stream of the host";
   let description = [{
-    Semantics: the next tensor of the named stream, once per execution of the operation, in order per name. Dynamic sizes are
-    index operands; the host must deliver exactly the resulting shape.
+    Semantics: the next tensor of the named stream, once per execution of the operation, in order per name. Dynamic
+    sizes are index operands; the host must deliver exactly the resulting shape.
+
+    Constraints: (C1) `name` is not empty; (C2) there is one size per dynamic dimension of the result, in order.
 
     Adjoint: none: no operands.
 
@@ -71,6 +77,8 @@ def AD_ReceiveOp : AD_Op<"receive", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "values handed to the host";
   let description = [{
     Semantics: hands the tensors to the named receiver of the host, once per execution, in order per name.
+
+    Constraints: (C1) `name` is not empty; (C2) there is at least one operand.
 
     Adjoint: none: no results.
 

@@ -16,6 +16,9 @@ def AD_ConstantOp : AD_Op<"constant", [ConstantLike, Pure,
   let description = [{
     Semantics: the tensor that the attribute holds.
 
+    Constraints: (C1) `value` is a ranked tensor of floats, i1, i8, i32 or i64; the result has its type; (C2) every
+    element is written down, or stands in a resource that exists and has the right length (booleans: one byte each).
+
     Adjoint: none: no operands.
 
     Example:
@@ -35,6 +38,9 @@ def AD_FullOp : AD_ComputeOp<"full"> {
   let description = [{
     Semantics: every element is the scalar operand; dynamic sizes are index operands in the order of the `?`.
 
+    Constraints: (C1) `value` has the element type of the result; (C2) there is one size per dynamic dimension of
+    the result, in order.
+
     Adjoint: none: the scalar is not a tensor.
 
     Example:
@@ -53,6 +59,9 @@ def AD_IotaOp : AD_ComputeOp<"iota"> {
   let summary = "ascending numbers along an axis";
   let description = [{
     Semantics: each element is its index along the axis, converted to the element type.
+
+    Constraints: (C1) 0 <= `axis` < rank of the result, whose elements are floats, i8, i32 or i64; (C2) there is one
+    size per dynamic dimension of the result, in order.
 
     Adjoint: none: no operands.
 

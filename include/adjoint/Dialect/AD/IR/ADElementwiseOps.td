@@ -63,7 +63,7 @@ def AD_AbsOp : AD_UnaryOp<"abs", AD_NumberTensor> {
   let summary = "absolute value";
   let description = [{
     Semantics: |x|; the sign bit is cleared, NaN stays NaN; of the smallest integer: itself.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * sign(x).
 
     Example:
@@ -77,7 +77,7 @@ def AD_NegOp : AD_UnaryOp<"neg", AD_NumberTensor> {
   let summary = "negation";
   let description = [{
     Semantics: -x; flips the sign bit of floats, wraps for integers.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: -g.
 
     Example:
@@ -91,7 +91,7 @@ def AD_SignOp : AD_UnaryOp<"sign", AD_NumberTensor> {
   let summary = "sign";
   let description = [{
     Semantics: -1, 0 or 1; keeps -0 and NaN.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: zero.
 
     Example:
@@ -105,7 +105,7 @@ def AD_ExpOp : AD_UnaryOp<"exp", AD_FloatTensor> {
   let summary = "natural exponential";
   let description = [{
     Semantics: e^x.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * e^x.
 
     Example:
@@ -119,7 +119,7 @@ def AD_Exp2Op : AD_UnaryOp<"exp2", AD_FloatTensor> {
   let summary = "exponential of base two";
   let description = [{
     Semantics: 2^x.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * 2^x * ln 2.
 
     Example:
@@ -133,7 +133,7 @@ def AD_Expm1Op : AD_UnaryOp<"expm1", AD_FloatTensor> {
   let summary = "exponential minus one, exact near zero";
   let description = [{
     Semantics: e^x - 1.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * e^x, as g * (expm1(x) + 1).
 
     Example:
@@ -147,7 +147,7 @@ def AD_LogOp : AD_UnaryOp<"log", AD_FloatTensor> {
   let summary = "natural logarithm";
   let description = [{
     Semantics: ln x; NaN below zero, -inf at zero.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g / x.
 
     Example:
@@ -161,7 +161,7 @@ def AD_Log2Op : AD_UnaryOp<"log2", AD_FloatTensor> {
   let summary = "logarithm of base two";
   let description = [{
     Semantics: log2 x; NaN below zero, -inf at zero.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g / (x * ln 2).
 
     Example:
@@ -175,7 +175,7 @@ def AD_Log1pOp : AD_UnaryOp<"log1p", AD_FloatTensor> {
   let summary = "logarithm of one plus the input, exact near zero";
   let description = [{
     Semantics: ln(1 + x).
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g / (1 + x).
 
     Example:
@@ -189,7 +189,7 @@ def AD_SinOp : AD_UnaryOp<"sin", AD_FloatTensor> {
   let summary = "sine";
   let description = [{
     Semantics: sin x, in radians, for every finite input.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * cos(x).
 
     Example:
@@ -203,7 +203,7 @@ def AD_CosOp : AD_UnaryOp<"cos", AD_FloatTensor> {
   let summary = "cosine";
   let description = [{
     Semantics: cos x, in radians, for every finite input.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: -g * sin(x).
 
     Example:
@@ -217,7 +217,7 @@ def AD_TanOp : AD_UnaryOp<"tan", AD_FloatTensor> {
   let summary = "tangent";
   let description = [{
     Semantics: tan x, in radians, for every finite input.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * (1 + tan(x)^2).
 
     Example:
@@ -231,7 +231,7 @@ def AD_TanhOp : AD_UnaryOp<"tanh", AD_FloatTensor> {
   let summary = "hyperbolic tangent";
   let description = [{
     Semantics: tanh x.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * (1 - tanh(x)^2).
 
     Example:
@@ -245,7 +245,7 @@ def AD_SqrtOp : AD_UnaryOp<"sqrt", AD_FloatTensor> {
   let summary = "square root";
   let description = [{
     Semantics: the correctly rounded root; NaN below zero, -0 stays.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g / (2 * sqrt(x)).
 
     Example:
@@ -259,7 +259,7 @@ def AD_RsqrtOp : AD_UnaryOp<"rsqrt", AD_FloatTensor> {
   let summary = "reciprocal square root";
   let description = [{
     Semantics: 1 / sqrt(x).
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: -g * rsqrt(x)^3 / 2.
 
     Example:
@@ -273,7 +273,7 @@ def AD_RecipOp : AD_UnaryOp<"recip", AD_FloatTensor> {
   let summary = "reciprocal";
   let description = [{
     Semantics: 1 / x, correctly rounded.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: -g * recip(x)^2.
 
     Example:
@@ -287,7 +287,7 @@ def AD_ErfOp : AD_UnaryOp<"erf", AD_FloatTensor> {
   let summary = "error function";
   let description = [{
     Semantics: 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * 2/sqrt(pi) * e^(-x^2).
 
     Example:
@@ -301,7 +301,7 @@ def AD_FloorOp : AD_UnaryOp<"floor", AD_FloatTensor> {
   let summary = "largest integer not above";
   let description = [{
     Semantics: floor x; keeps -0, infinities and NaN.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: zero.
 
     Example:
@@ -315,7 +315,7 @@ def AD_CeilOp : AD_UnaryOp<"ceil", AD_FloatTensor> {
   let summary = "smallest integer not below";
   let description = [{
     Semantics: ceil x; keeps -0, infinities and NaN.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: zero.
 
     Example:
@@ -329,7 +329,7 @@ def AD_RoundEvenOp : AD_UnaryOp<"round_even", AD_FloatTensor> {
   let summary = "nearest integer, ties to even";
   let description = [{
     Semantics: x rounded to an integer, ties to the even one.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: zero.
 
     Example:
@@ -343,7 +343,7 @@ def AD_SigmoidOp : AD_UnaryOp<"sigmoid", AD_FloatTensor> {
   let summary = "logistic function";
   let description = [{
     Semantics: 1 / (1 + e^(-x)).
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * y * (1 - y) with y the result.
 
     Example:
@@ -357,7 +357,7 @@ def AD_ReluOp : AD_UnaryOp<"relu", AD_FloatTensor> {
   let summary = "rectifier";
   let description = [{
     Semantics: select(x < 0, 0, x): keeps NaN and -0.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g where x > 0, else 0.
 
     Example:
@@ -371,7 +371,7 @@ def AD_SiluOp : AD_UnaryOp<"silu", AD_FloatTensor> {
   let summary = "sigmoid linear unit";
   let description = [{
     Semantics: x * sigmoid(x).
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * s * (1 + x * (1 - s)) with s = sigmoid(x).
 
     Example:
@@ -385,7 +385,7 @@ def AD_SoftplusOp : AD_UnaryOp<"softplus", AD_FloatTensor> {
   let summary = "soft rectifier";
   let description = [{
     Semantics: ln(1 + e^x), without overflow.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: g * sigmoid(x).
 
     Example:
@@ -399,7 +399,7 @@ def AD_NotOp : AD_UnaryOp<"not", AD_LogicalTensor> {
   let summary = "bitwise complement";
   let description = [{
     Semantics: every bit flipped; logical complement for i1.
-
+    Constraints: (C1) the result has the type of `input`.
     Adjoint: none: integers.
 
     Example:
@@ -415,6 +415,8 @@ def AD_GeluOp : AD_UnaryOp<"gelu", AD_FloatTensor> {
     Semantics: x * Phi(x) with the normal distribution Phi (`none`, the default), or the formula
     x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))) (`tanh`).
 
+    Constraints: (C1) the result has the type of `input`.
+
     Adjoint: g times the derivative of the chosen formula.
 
     Example:
@@ -424,7 +426,8 @@ def AD_GeluOp : AD_UnaryOp<"gelu", AD_FloatTensor> {
     ```
   }];
   let arguments = (ins AD_FloatTensor:$input,
-                       DefaultValuedAttr<EnumAttr<AD_Dialect, AD_GeluForm, "gelu_form">, "::mlir::ad::GeluForm::none">:$form,
+                       DefaultValuedAttr<EnumAttr<AD_Dialect, AD_GeluForm, "gelu_form">,
+                                         "::mlir::ad::GeluForm::none">:$form,
                        OptionalAttr<AD_PermissionsAttr>:$allow);
   let assemblyFormat = "$input (`form` custom<Form>($form)^)? attr-dict `:` custom<LastType>(type($result))";
 }
@@ -433,7 +436,7 @@ def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape]> 
   let summary = "whether a value is neither infinite nor NaN";
   let description = [{
     Semantics: 1 where the input is finite, else 0.
-
+    Constraints: (C1) the result has the shape of `input` and element type i1.
     Adjoint: none: the result is boolean.
 
     Example:
@@ -449,9 +452,11 @@ def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape]> 
 def AD_CastOp : AD_ElementwiseOp<"cast", [SameOperandsAndResultShape]> {
   let summary = "conversion to another element type";
   let description = [{
-    Semantics: each element converted. Float to float and integer to float round to nearest even, once; a finite value too
-    large for an 8-bit float saturates; float to integer saturates and NaN gives 0; integers wrap or sign-extend;
-    to i1 is x != 0.
+    Semantics: each element converted. Float to float and integer to float round to nearest even, once; a finite value
+    too large for an 8-bit float saturates; float to integer saturates and NaN gives 0; integers wrap or sign-extend; to
+    i1 is x != 0.
+
+    Constraints: (C1) the result has the shape of `input`.
 
     Adjoint: the cotangent cast back; none when either side is an integer.
 
@@ -473,6 +478,9 @@ def AD_AddOp : AD_BinaryOp<"add", AD_NumberTensor, [Commutative]> {
   let description = [{
     Semantics: x + y; integers wrap.
 
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
     Adjoint: g and g, each summed to its operand's shape.
 
     Example:
@@ -487,6 +495,9 @@ def AD_SubOp : AD_BinaryOp<"sub", AD_NumberTensor> {
   let summary = "difference";
   let description = [{
     Semantics: x - y; integers wrap.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
 
     Adjoint: g and -g, each summed to its operand's shape.
 
@@ -503,6 +514,9 @@ def AD_MulOp : AD_BinaryOp<"mul", AD_NumberTensor, [Commutative]> {
   let description = [{
     Semantics: x * y; integers wrap.
 
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
     Adjoint: g * y and g * x, each summed to its operand's shape.
 
     Example:
@@ -517,6 +531,9 @@ def AD_DivOp : AD_BinaryOp<"div", AD_NumberTensor> {
   let summary = "quotient";
   let description = [{
     Semantics: x / y; integers truncate toward zero, x / 0 is 0 and MIN / -1 is MIN.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
 
     Adjoint: g / y and -g * (x / y) / y, each summed to its operand's shape.
 
@@ -533,6 +550,9 @@ def AD_RemOp : AD_BinaryOp<"rem", AD_NumberTensor> {
   let description = [{
     Semantics: x - trunc(x / y) * y, exactly (C fmod); integers: x rem 0 is x, MIN rem -1 is 0.
 
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
     Adjoint: g and -g * trunc(x / y), each summed to its operand's shape.
 
     Example:
@@ -546,6 +566,9 @@ def AD_MaxOp : AD_BinaryOp<"max", AD_NumberTensor, [Commutative]> {
   let summary = "larger of two values";
   let description = [{
     Semantics: IEEE maximum: NaN propagates, -0 < +0.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
 
     Adjoint: g to the larger operand, half to each where they are equal.
 
@@ -561,6 +584,9 @@ def AD_MinOp : AD_BinaryOp<"min", AD_NumberTensor, [Commutative]> {
   let description = [{
     Semantics: IEEE minimum: NaN propagates, -0 < +0.
 
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
     Adjoint: g to the smaller operand, half to each where they are equal.
 
     Example:
@@ -574,6 +600,9 @@ def AD_PowOp : AD_BinaryOp<"pow", AD_FloatTensor> {
   let summary = "power";
   let description = [{
     Semantics: x to the power y, with the special cases of C Annex F.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
 
     Adjoint: g * y * x^(y-1) and g * x^y * ln x (0 where x is 0).
 
@@ -589,6 +618,9 @@ def AD_Atan2Op : AD_BinaryOp<"atan2", AD_FloatTensor> {
   let description = [{
     Semantics: the angle of the point (y, x), with the special cases of C Annex F; the first operand is y.
 
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
     Adjoint: g * x / (x^2 + y^2) and -g * y / (x^2 + y^2), without squares that overflow or underflow; NaN at (0, 0).
 
     Example:
@@ -602,6 +634,9 @@ def AD_AndOp : AD_BinaryOp<"and", AD_LogicalTensor, [Commutative]> {
   let summary = "bitwise and";
   let description = [{
     Semantics: each bit of x and y.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
 
     Adjoint: none: integers.
 
@@ -617,6 +652,9 @@ def AD_OrOp : AD_BinaryOp<"or", AD_LogicalTensor, [Commutative]> {
   let description = [{
     Semantics: each bit of x or y.
 
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
     Adjoint: none: integers.
 
     Example:
@@ -631,6 +669,9 @@ def AD_XorOp : AD_BinaryOp<"xor", AD_LogicalTensor, [Commutative]> {
   let description = [{
     Semantics: each bit of x exclusive or y.
 
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
     Adjoint: none: integers.
 
     Example:
@@ -643,7 +684,11 @@ def AD_XorOp : AD_BinaryOp<"xor", AD_LogicalTensor, [Commutative]> {
 def AD_CompareOp : AD_BroadcastingOp<"compare", [], 0, "true"> {
   let summary = "comparison";
   let description = [{
-    Semantics: 1 where the predicate holds. Comparisons with NaN are false, `ne` is true. Integers are signed, i1 is 0 or 1.
+    Semantics: 1 where the predicate holds. Comparisons with NaN are false, `ne` is true. Integers are signed, i1 is 0
+    or 1.
+
+    Constraints: (C1) `lhs` and `rhs` have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and element type i1.
 
     Adjoint: none: the result is boolean.
 
@@ -652,8 +697,8 @@ def AD_CompareOp : AD_BroadcastingOp<"compare", [], 0, "true"> {
     %m = ad.compare lt %x, %y : tensor<4x3xf32>, tensor<3xf32>
     ```
   }];
-  let arguments = (ins EnumAttr<AD_Dialect, AD_ComparePredicate, "predicate">:$predicate, AD_Tensor:$lhs, AD_Tensor:$rhs,
-                       OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins EnumAttr<AD_Dialect, AD_ComparePredicate, "predicate">:$predicate, AD_Tensor:$lhs,
+                       AD_Tensor:$rhs, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_BoolTensor:$result);
   let assemblyFormat = [{
     custom<Predicate>($predicate) $lhs `,` $rhs attr-dict `:`
@@ -670,6 +715,9 @@ def AD_SelectOp : AD_TernaryOp<"select", 1> {
   let summary = "choice by a condition";
   let description = [{
     Semantics: the second operand where the condition holds, else the third.
+
+    Constraints: (C1) `onTrue` and `onFalse` have one element type; (C2) the shapes of all three broadcast; (C3) the
+    result has the broadcast shape and the element type of `onTrue`.
 
     Adjoint: g where the condition holds to the second operand, g elsewhere to the third, 0 otherwise.
 
@@ -689,10 +737,14 @@ def AD_SelectOp : AD_TernaryOp<"select", 1> {
 def AD_ClampOp : AD_TernaryOp<"clamp"> {
   let summary = "value limited to an interval";
   let description = [{
-    Semantics: min(max(x, low), high) with the IEEE functions: NaN in any operand gives NaN; where low > high the result is high.
+    Semantics: min(max(x, low), high) with the IEEE functions: NaN in any operand gives NaN; where low > high the result
+    is high.
 
-    Adjoint: g to x strictly inside the interval, to low where x < low, to high where x > high; at a limit to x; where low > high
-    to high.
+    Constraints: (C1) all three have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
+
+    Adjoint: g to x strictly inside the interval, to low where x < low, to high where x > high; at a limit to x; where
+    low > high to high.
 
     Example:
     ```mlir
@@ -711,6 +763,9 @@ def AD_FmaOp : AD_TernaryOp<"fma"> {
   let summary = "fused multiply-add";
   let description = [{
     Semantics: x * y + z rounded once (16- and 8-bit types: fused in f32, then rounded to the type).
+
+    Constraints: (C1) all three have one element type; (C2) their shapes broadcast; (C3) the result has the
+    broadcast shape and that element type.
 
     Adjoint: g * y, g * x and g, each summed to its operand's shape.
 

@@ -36,8 +36,9 @@ def AD_FusionOp : AD_Op<"fusion", [IsolatedFromAbove, SingleBlock, RecursiveMemo
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "cluster of operations that becomes one kernel";
   let description = [{
-    Semantics: that of the operations in the region, whose arguments are the operands. What the kernel may do numerically
-    stands here: the intersection of the permissions of its operations, and the one summation order that they share.
+    Semantics: that of the operations in the region, whose arguments are the operands. What the kernel may do
+    numerically stands here: the intersection of the permissions of its operations, and the one summation order that
+    they share.
 
     Constraints: (C1) the arguments of the region have the types of the inputs; (C2) the region ends with
     `ad.yield`; (C3) the results have the types of the yielded values.
@@ -64,8 +65,9 @@ def AD_FusionOp : AD_Op<"fusion", [IsolatedFromAbove, SingleBlock, RecursiveMemo
 def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, SingleBlock, Symbol]> {
   let summary = "function-like code of one kernel";
   let description = [{
-    Semantics: a fusion taken out of the host program: arguments are the fusion's operands, results its results, the body is
-    linalg on tensors. Class, order and permissions are those of the fusion. Emitters turn it into code over a range of units of work.
+    Semantics: a fusion taken out of the host program: arguments are the fusion's operands, results its results, the
+    body is linalg on tensors. Class, order and permissions are those of the fusion. Emitters turn it into code over a
+    range of units of work.
 
     Constraints: (C1) the block has the arguments of the function type; (C2) the body ends with `ad.yield`; (C3)
     the results have the types of the yielded values.
@@ -98,8 +100,8 @@ def AD_LaunchOp : AD_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceM
   let summary = "one execution of a kernel";
   let description = [{
     Semantics: runs the kernel on the inputs. On tensors, the dynamic sizes of the results are index operands and the
-    results are new values; after memory planning, inputs and destinations are memrefs and there are no results. `tied` names for
-    each result the input whose content the destination must hold before the kernel runs, or -1.
+    results are new values; after memory planning, inputs and destinations are memrefs and there are no results. `tied`
+    names for each result the input whose content the destination must hold before the kernel runs, or -1.
 
     Constraints: (C1) the symbol names an `ad.kernel` (a function once code has been emitted); (C2) inputs agree
     with the arguments of the kernel; a kernel without results takes the destinations as its last arguments;
@@ -128,12 +130,12 @@ def AD_LaunchOp : AD_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceM
 def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
   let summary = "elementary function of scalars or vectors";
   let description = [{
-    Semantics: the function of lib/Numerics/Math on f32 or f64, elementwise on vectors. The form of elementary functions inside
-    kernels; expanded into arith operations last. `approximate` stands for the shorter form that the permission `approx` allows,
-    whose error docs/numerics-functions.md bounds.
+    Semantics: the function of lib/Numerics/Math on f32 or f64, elementwise on vectors. The form of elementary functions
+    inside kernels; expanded into arith operations last. `approximate` stands for the shorter form that the permission
+    `approx` allows, whose error docs/numerics-functions.md bounds.
 
-    Constraints: (C1) there are two operands for `pow` and `atan2`, else one; (C2) `approximate` stands on f32 and on `tanh`, `erf`,
-    `sigmoid`, `silu`, `gelu` or `gelu_tanh`.
+    Constraints: (C1) there are two operands for `pow` and `atan2`, else one; (C2) `approximate` stands on f32 and on
+    `tanh`, `erf`, `sigmoid`, `silu`, `gelu` or `gelu_tanh`.
 
     Adjoint: none: scalar code comes after differentiation.
 
@@ -144,7 +146,8 @@ def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
     %t = ad.elementary approximate tanh %x : f32
     ```
   }];
-  let arguments = (ins EnumAttr<AD_Dialect, AD_ElementaryFunction, "elementary_function">:$function, UnitAttr:$approximate,
+  let arguments = (ins EnumAttr<AD_Dialect, AD_ElementaryFunction, "elementary_function">:$function,
+                       UnitAttr:$approximate,
                        Variadic<AnyTypeOf<[F32, F64, VectorOfAnyRankOf<[F32, F64]>]>>:$inputs);
   let results = (outs AnyTypeOf<[F32, F64, VectorOfAnyRankOf<[F32, F64]>]>:$result);
   let assemblyFormat = "(`approximate` $approximate^)? $function $inputs attr-dict `:` type($result)";
@@ -154,8 +157,8 @@ def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
 def AD_ConvertOp : AD_Op<"convert", [Pure]> {
   let summary = "conversion of scalars or vectors between element types";
   let description = [{
-    Semantics: the conversion of `ad.cast` on one scalar or vector. The form of casts inside kernels; expanded into integer
-    operations last, since upstream's casts call symbols or flush subnormals.
+    Semantics: the conversion of `ad.cast` on one scalar or vector. The form of casts inside kernels; expanded into
+    integer operations last, since upstream's casts call symbols or flush subnormals.
 
     Constraints: (C1) both types are element types of tensors or vectors of them; (C2) both sides are scalars or
     vectors of one shape.
@@ -176,8 +179,8 @@ def AD_ConvertOp : AD_Op<"convert", [Pure]> {
 def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "run-time condition on sizes";
   let description = [{
-    Semantics: does nothing when the condition holds; otherwise the program fails with a located run-time error. `kind` is one of
-    adrt_failure (include/adjoint/Runtime/adrt.h), `values` are the numbers that its message names, `asker` is
+    Semantics: does nothing when the condition holds; otherwise the program fails with a located run-time error. `kind`
+    is one of adrt_failure (include/adjoint/Runtime/adrt.h), `values` are the numbers that its message names, `asker` is
     the operation that asked.
 
     Adjoint: none: no results.
@@ -194,8 +197,8 @@ def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
 def AD_GuardOp : AD_Op<"guard", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "return from the entry unless a runtime service succeeded";
   let description = [{
-    Semantics: continues when the status is 0; otherwise the enclosing entry returns it. Appears only in lowered host programs,
-    where it becomes a branch once structured control flow is gone.
+    Semantics: continues when the status is 0; otherwise the enclosing entry returns it. Appears only in lowered host
+    programs, where it becomes a branch once structured control flow is gone.
 
     Adjoint: none: no results.
 

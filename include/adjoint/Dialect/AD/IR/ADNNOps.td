@@ -28,8 +28,8 @@ class AD_SoftmaxLikeOp<string mnemonic> : AD_NNOp<mnemonic, [SameOperandsAndResu
 def AD_SoftmaxOp : AD_SoftmaxLikeOp<"softmax"> {
   let summary = "exponentials divided by their sum";
   let description = [{
-    Semantics: with m the maximum along the axis and e = exp(x - m): e / sum(e). 16- and 8-bit types are computed in f32 and
-    rounded once at the end.
+    Semantics: with m the maximum along the axis and e = exp(x - m): e / sum(e). 16- and 8-bit types are computed in f32
+    and rounded once at the end.
 
     Constraints: (C1) the axis is one of the input's.
 
@@ -45,8 +45,8 @@ def AD_SoftmaxOp : AD_SoftmaxLikeOp<"softmax"> {
 def AD_LogSoftmaxOp : AD_SoftmaxLikeOp<"log_softmax"> {
   let summary = "logarithm of softmax";
   let description = [{
-    Semantics: with m the maximum along the axis and s = x - m: s - log(sum(exp(s))). 16- and 8-bit types are computed in f32
-    and rounded once at the end.
+    Semantics: with m the maximum along the axis and s = x - m: s - log(sum(exp(s))). 16- and 8-bit types are computed
+    in f32 and rounded once at the end.
 
     Constraints: (C1) the axis is one of the input's.
 
@@ -68,8 +68,8 @@ def AD_LayerNormOp : AD_NNOp<"layer_norm", [AllTypesMatch<["input", "result"]>, 
     Constraints: (C1) the rank of the input is at least 1; (C2) scale and bias are vectors with the element type
     of the input and the size of its last axis; (C3) epsilon is finite and not negative.
 
-    Adjoint: of x: r * (h - mean(h) - n * mean(h * n)) with r = rsqrt(v + epsilon), n = d * r, h = g * scale; of scale: the sum of
-    g * n over the other axes; of bias: the sum of g over the other axes.
+    Adjoint: of x: r * (h - mean(h) - n * mean(h * n)) with r = rsqrt(v + epsilon), n = d * r, h = g * scale; of scale:
+    the sum of g * n over the other axes; of bias: the sum of g over the other axes.
 
     Example:
     ```mlir
@@ -87,14 +87,14 @@ def AD_LayerNormOp : AD_NNOp<"layer_norm", [AllTypesMatch<["input", "result"]>, 
 def AD_RmsNormOp : AD_NNOp<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
   let summary = "normalization of the last axis to mean square 1, scaled";
   let description = [{
-    Semantics: with q the mean of x * x along the last axis: x * rsqrt(q + epsilon) * scale. 16- and 8-bit types are computed in
-    f32 and rounded once at the end.
+    Semantics: with q the mean of x * x along the last axis: x * rsqrt(q + epsilon) * scale. 16- and 8-bit types are
+    computed in f32 and rounded once at the end.
 
     Constraints: (C1) the rank of the input is at least 1; (C2) scale is a vector with the element type of the
     input and the size of its last axis; (C3) epsilon is finite and not negative.
 
-    Adjoint: of x: r * (h - n * mean(h * n)) with r = rsqrt(q + epsilon), n = x * r, h = g * scale; of scale: the sum of g * n
-    over the other axes.
+    Adjoint: of x: r * (h - n * mean(h * n)) with r = rsqrt(q + epsilon), n = x * r, h = g * scale; of scale: the sum of
+    g * n over the other axes.
 
     Example:
     ```mlir
@@ -112,15 +112,17 @@ def AD_RmsNormOp : AD_NNOp<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
 def AD_CrossEntropyOp : AD_NNOp<"cross_entropy"> {
   let summary = "negative log-likelihood of labels under softmax";
   let description = [{
-    Semantics: along the last axis, with l = log_softmax(logits): -sum(labels * l) for labels of the logits' type and shape
-    (probabilities), or -l[label] for i32 or i64 class numbers of the shape without the last axis; a class number outside
-    contributes 0 (ignored). One loss per row, no mean. 16- and 8-bit types are computed in f32 and rounded once at the end.
+    Semantics: along the last axis, with l = log_softmax(logits): -sum(labels * l) for labels of the logits' type and
+    shape (probabilities), or -l[label] for i32 or i64 class numbers of the shape without the last axis; a class number
+    outside contributes 0 (ignored). One loss per row, no mean. 16- and 8-bit types are computed in f32 and rounded once
+    at the end.
 
     Constraints: (C1) the rank of the logits is at least 1; (C2) labels have the element type of the logits, or
     i32 or i64; (C3) labels have the shape of the logits, class numbers without the last axis; (C4) the result
     has the element type of the logits and their shape without the last axis.
 
-    Adjoint: of the logits: g * (softmax(logits) * sum(labels) - labels), one-hot for class numbers; of probabilities: -g * l.
+    Adjoint: of the logits: g * (softmax(logits) * sum(labels) - labels), one-hot for class numbers; of probabilities:
+    -g * l.
 
     Example:
     ```mlir

@@ -48,7 +48,8 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
 def AD_ReduceSumOp : AD_ReduceOp<"reduce_sum", AD_NumberTensor> {
   let summary = "sum over axes";
   let description = [{
-    Semantics: the sum over the listed axes, from the last to the first, accumulated in f32 (f64 for f64; integers wrap) in the written order and rounded once; empty: 0. The result is of the operand's type or of the accumulator's.
+    Semantics: the sum over the listed axes, from the last to the first, accumulated in f32 (f64 for f64; integers wrap)
+    in the written order and rounded once; empty: 0. The result is of the operand's type or of the accumulator's.
 
     Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the input
     or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with 1 in
@@ -158,7 +159,8 @@ class AD_ArgReduceOp<string mnemonic> : AD_ComputeOp<mnemonic, [InferTypeOpAdapt
 def AD_ArgmaxOp : AD_ArgReduceOp<"argmax"> {
   let summary = "index of the largest element";
   let description = [{
-    Semantics: the i64 index along the axis of the largest element; the first one wins, and the first NaN wins over all numbers; -0 < +0. The axis may not be empty.
+    Semantics: the i64 index along the axis of the largest element; the first one wins, and the first NaN wins over all
+    numbers; -0 < +0. The axis may not be empty.
 
     Constraints: (C1) the axis is one of the input's; (C2) a static size along the axis is not 0; (C3) the
     result has elements of type i64 and the sizes of the input without the axis.
@@ -175,7 +177,8 @@ def AD_ArgmaxOp : AD_ArgReduceOp<"argmax"> {
 def AD_ArgminOp : AD_ArgReduceOp<"argmin"> {
   let summary = "index of the smallest element";
   let description = [{
-    Semantics: the i64 index along the axis of the smallest element; the first one wins, and the first NaN wins over all numbers; -0 < +0. The axis may not be empty.
+    Semantics: the i64 index along the axis of the smallest element; the first one wins, and the first NaN wins over all
+    numbers; -0 < +0. The axis may not be empty.
 
     Constraints: (C1) the axis is one of the input's; (C2) a static size along the axis is not 0; (C3) the
     result has elements of type i64 and the sizes of the input without the axis.
@@ -192,8 +195,8 @@ def AD_ArgminOp : AD_ArgReduceOp<"argmin"> {
 def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType]> {
   let summary = "running sum along an axis";
   let description = [{
-    Semantics: element i is the sum of the elements 0 to i, one chain in ascending index, accumulated in f32 (f64 for f64;
-    integers wrap); each result rounds once.
+    Semantics: element i is the sum of the elements 0 to i, one chain in ascending index, accumulated in f32 (f64 for
+    f64; integers wrap); each result rounds once.
 
     Constraints: (C1) the axis is one of the input's.
 

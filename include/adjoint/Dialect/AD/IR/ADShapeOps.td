@@ -18,8 +18,8 @@ class AD_ShapeOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemon
 def AD_ReshapeOp : AD_ShapeOp<"reshape"> {
   let summary = "same elements, other shape";
   let description = [{
-    Semantics: the elements in row-major order under the new shape; dynamic sizes of the result are index operands. A different
-    element count is an error, at run time when sizes are dynamic.
+    Semantics: the elements in row-major order under the new shape; dynamic sizes of the result are index operands. A
+    different element count is an error, at run time when sizes are dynamic.
 
     Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
     dynamic dimension of the result; (C3) the numbers of elements agree where both shapes are static.
@@ -42,7 +42,8 @@ def AD_BroadcastOp : AD_ShapeOp<"broadcast"> {
   let summary = "repetition to a larger shape";
   let description = [{
     Semantics: aligned from the right, each dimension of the input either has the size of the result or is 1 and
-    repeats; new leading dimensions repeat. Whether a `?` is 1 is decided at run time; any other size is a run-time error.
+    repeats; new leading dimensions repeat. Whether a `?` is 1 is decided at run time; any other size is a run-time
+    error.
 
     Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
     dynamic dimension of the result; (C3) the rank of the input is at most that of the result; (C4) aligned from
@@ -65,9 +66,9 @@ def AD_BroadcastOp : AD_ShapeOp<"broadcast"> {
 def AD_SumToShapeOp : AD_ShapeOp<"sum_to_shape"> {
   let summary = "sum over the dimensions that a broadcast repeated";
   let description = [{
-    Semantics: the adjoint of ad.broadcast: aligned from the right, leading dimensions that the result lacks and dimensions where the
-    result has size 1 are summed, from the last to the first; decided at run time where sizes are dynamic.
-    Accumulates as ad.reduce_sum does.
+    Semantics: the adjoint of ad.broadcast: aligned from the right, leading dimensions that the result lacks and
+    dimensions where the result has size 1 are summed, from the last to the first; decided at run time where sizes are
+    dynamic. Accumulates as ad.reduce_sum does.
 
     Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
     dynamic dimension of the result; (C3) the rank of the result is at most that of the input; (C4) aligned from
@@ -80,7 +81,8 @@ def AD_SumToShapeOp : AD_ShapeOp<"sum_to_shape"> {
     %y = ad.sum_to_shape %x : tensor<4x3xf32> -> tensor<1x3xf32>
     ```
   }];
-  let arguments = (ins AD_NumberTensor:$input, Variadic<Index>:$sizes, OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins AD_NumberTensor:$input, Variadic<Index>:$sizes, OptionalAttr<AD_OrderAttr>:$order,
+                       OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_NumberTensor:$result);
   let assemblyFormat = [{ $input (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result) }];
   let hasVerifier = 1;
@@ -115,8 +117,8 @@ def AD_TransposeOp : AD_ShapeOp<"transpose", [InferTypeOpAdaptor]> {
 def AD_SliceOp : AD_ShapeOp<"slice"> {
   let summary = "regular part of a tensor";
   let description = [{
-    Semantics: element i of an axis is element offset + i * stride of the input; the sizes are the result's, dynamic ones are
-    index operands. Reading outside the input is an error, at run time when sizes are dynamic.
+    Semantics: element i of an axis is element offset + i * stride of the input; the sizes are the result's, dynamic
+    ones are index operands. Reading outside the input is an error, at run time when sizes are dynamic.
 
     Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
     dynamic dimension of the result; (C3) the result has the rank of the input, and there are as many offsets
@@ -130,9 +132,12 @@ def AD_SliceOp : AD_ShapeOp<"slice"> {
     %y = ad.slice %x [0, 2] strides [1, 2] : tensor<4x10xf32> -> tensor<4x3xf32>
     ```
   }];
-  let arguments = (ins AD_Tensor:$input, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides, Variadic<Index>:$sizes, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins AD_Tensor:$input, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$strides, Variadic<Index>:$sizes,
+                       OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = [{ $input $offsets `strides` $strides (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result) }];
+  let assemblyFormat = [{
+    $input $offsets `strides` $strides (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result)
+  }];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -140,7 +145,8 @@ def AD_SliceOp : AD_ShapeOp<"slice"> {
 def AD_DynamicSliceOp : AD_ShapeOp<"dynamic_slice", [AttrSizedOperandSegments]> {
   let summary = "part of a tensor at computed offsets";
   let description = [{
-    Semantics: as ad.slice with stride 1 and one index operand per axis as offset. Reading outside the input is a run-time error.
+    Semantics: as ad.slice with stride 1 and one index operand per axis as offset. Reading outside the input is a
+    run-time error.
 
     Constraints: (C1) the result has the element type of the input; (C2) the result has the rank of the input;
     (C3) there is one offset for each axis; (C4) static sizes of the result are at most those of the input; (C5)
@@ -153,7 +159,8 @@ def AD_DynamicSliceOp : AD_ShapeOp<"dynamic_slice", [AttrSizedOperandSegments]> 
     %y = ad.dynamic_slice %x[%i, %j] : tensor<4x10xf32> -> tensor<1x10xf32>
     ```
   }];
-  let arguments = (ins AD_Tensor:$input, Variadic<Index>:$offsets, Variadic<Index>:$sizes, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins AD_Tensor:$input, Variadic<Index>:$offsets, Variadic<Index>:$sizes,
+                       OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = [{ $input `[` $offsets `]` (`(` $sizes^ `)`)? attr-dict `:` type($input) `->` type($result) }];
   let hasVerifier = 1;
@@ -162,7 +169,8 @@ def AD_DynamicSliceOp : AD_ShapeOp<"dynamic_slice", [AttrSizedOperandSegments]> 
 def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAdaptor]> {
   let summary = "tensor with one part replaced";
   let description = [{
-    Semantics: the input, with the elements from the offsets on replaced by the update. Writing outside is a run-time error.
+    Semantics: the input, with the elements from the offsets on replaced by the update. Writing outside is a run-time
+    error.
 
     Constraints: (C1) the update has the element type of the input; (C2) the update has the rank of the input;
     (C3) there is one offset for each axis; (C4) static sizes of the update are at most those of the input.
@@ -174,7 +182,8 @@ def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAda
     %y = ad.dynamic_update_slice %x, %u[%i, %j] : tensor<4x10xf32>, tensor<1x10xf32>
     ```
   }];
-  let arguments = (ins AD_Tensor:$input, AD_Tensor:$update, Variadic<Index>:$offsets, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins AD_Tensor:$input, AD_Tensor:$update, Variadic<Index>:$offsets,
+                       OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = [{
     $input `,` $update `[` $offsets `]` attr-dict `:` type($input) `,` custom<LastType>(type($update))
@@ -184,10 +193,12 @@ def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAda
 def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
   let summary = "surrounding and interleaving with a value";
   let description = [{
-    Semantics: axis by axis, low copies of the value (a rank-0 tensor) before, high after and interior ones between neighbours. Nothing is negative.
+    Semantics: axis by axis, low copies of the value (a rank-0 tensor) before, high after and interior ones between
+    neighbours. Nothing is negative.
 
-    Constraints: (C1) the value has rank 0 and the element type of the input; (C2) there are as many low, high
-    and interior counts as axes; (C3) counts are not negative and below 2^31; (C4) a static size of the result is below 2^63.
+    Constraints: (C1) the value has rank 0 and the element type of the input; (C2) there are as many low, high and
+    interior counts as axes; (C3) counts are not negative and below 2^31; (C4) a static size of the result is below
+    2^63.
 
     Adjoint: the slice of the cotangent where the input lies; the sum of all other elements to the value.
 
@@ -196,7 +207,8 @@ def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
     %y = ad.pad %x, %v low [1, 0] high [0, 2] interior [0, 1] : tensor<4x3xf32>, tensor<f32>
     ```
   }];
-  let arguments = (ins AD_Tensor:$input, AD_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior, OptionalAttr<AD_PermissionsAttr>:$allow);
+  let arguments = (ins AD_Tensor:$input, AD_Tensor:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
+                       DenseI64ArrayAttr:$interior, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = [{
     $input `,` $value `low` $low `high` $high `interior` $interior attr-dict `:` type($input) `,`

@@ -13,15 +13,15 @@ include "mlir/Pass/PassBase.td"
 def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
   let summary = "Write mode, permissions, summation orders and broadcasts into the program";
   let description = [{
-    Why: later passes read what they may do from the operation in front of them, never from the module, a command line or
-    the neighbours; and a lowering cannot express a broadcast that is decided at run time.
+    Why: later passes read from an operation itself what they may do with it, never from the module, the command line or
+    other operations. A lowering cannot express a broadcast that is decided at run time.
 
-    The pass gives the module `ad.numerics` (`strict` unless it has one), every operation without `allow` the permissions in
-    force where it stands, every summing operation without `order` its canonical order, and makes the implicit
-    broadcasts of elementwise operations explicit, and those of a bias of ad.gemm whose sizes the types leave open. Where two
-    sizes are unknown, the common size is computed (`p == 1 ? q : p`) and
-    both operands get an `ad.broadcast`, which checks at run time. What is written already stays: the pass is idempotent,
-    and refinements of functions and operations win.
+    The pass gives the module the attribute `ad.numerics` (`strict` unless it has one). Every operation without `allow`
+    gets the permissions in force at its place, and every summing operation without `order` its canonical order.
+    Implicit broadcasts of elementwise operations become explicit, and so does that of an ad.gemm bias with dynamic
+    sizes. If two sizes are dynamic, the pass computes the common size (`p == 1 ? q : p`), and both operands get an
+    `ad.broadcast`, which checks at run time. Attributes that are present stay: the pass is idempotent, and refinements
+    of functions and operations take precedence.
 
     Before:
     ```mlir
@@ -41,8 +41,8 @@ def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
       return %s : tensor<4xf32>
     }
     ```
-    Refuses: a mode or permission that does not exist; permissions inside a reproducible module or function, on operations
-    and in refinements; calls from there to functions with another contract.
+    Refuses: a mode or permission that does not exist; permissions inside a reproducible module or function, on
+    operations and in refinements; calls from there to functions with another contract.
   }];
   let options = [
     Option<"numerics", "numerics", "std::string", "\"\"",
@@ -55,9 +55,9 @@ def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
 def VerifyNumericsPass : Pass<"ad-verify-numerics"> {
   let summary = "Check that permissions, orders and broadcasts are explicit";
   let description = [{
-    Why: the contract of ad-set-numerics. Everything after it may rely on an `allow` on every operation, an `order` on every
-    summing one, on elementwise operands that have the shape of the result, and on the absence of permissions where the
-    contract is reproducible.
+    Why: this is the contract of ad-set-numerics. Later passes rely on an `allow` on every operation, an `order` on
+    every summing operation, elementwise operands with the shape of the result, and no permissions where the contract is
+    reproducible.
 
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir
@@ -70,8 +70,8 @@ def VerifyNumericsPass : Pass<"ad-verify-numerics"> {
 def WriteNumericsReportPass : Pass<"ad-write-numerics-report"> {
   let summary = "Write every use of a permission so far to a JSON file";
   let description = [{
-    Why: a run in `fast` mode has to say where it left the written program. Put it behind the passes whose uses are wanted; the
-    runner's --numerics-report does so.
+    Why: a run in `fast` mode reports where it deviates from the written program. Run this pass after the passes whose
+    uses are wanted, as --numerics-report of the runner does.
 
     Changes nothing. For a program in which ad-simplify dropped this zero
     ```mlir
@@ -104,9 +104,9 @@ def WriteNumericsReportPass : Pass<"ad-write-numerics-report"> {
 def DifferentiatePass : Pass<"ad-differentiate", "::mlir::ModuleOp"> {
   let summary = "Replace ad.vjp and ad.value_and_grad by calls of generated derivative functions";
   let description = [{
-    Why: after it a program has no differentiation left, only plain operations, so that nothing later needs to know about
-    derivatives. Derivative functions are ordinary functions, made once per function and set of wanted arguments; applied to
-    code that contains derivatives, the innermost are replaced first, so that higher orders work.
+    Why: after this pass a program has plain operations only, so that no later pass knows about derivatives. Derivative
+    functions are ordinary functions; one is generated per function and list of arguments. Derivatives of code that
+    contains derivatives are replaced innermost first, so that higher orders work.
 
     Before:
     ```mlir
@@ -137,7 +137,7 @@ def DifferentiatePass : Pass<"ad-differentiate", "::mlir::ModuleOp"> {
 def VerifyDifferentiatedPass : Pass<"ad-verify-differentiated"> {
   let summary = "Check that no differentiation is left";
   let description = [{
-    Why: the contract of ad-differentiate. No layer below knows ad.vjp, ad.value_and_grad or ad.stop_gradient.
+    Why: this is the contract of ad-differentiate. No later pass knows ad.vjp, ad.value_and_grad or ad.stop_gradient.
 
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir
@@ -153,14 +153,17 @@ def VerifyDifferentiatedPass : Pass<"ad-verify-differentiated"> {
 def SimplifyPass : Pass<"ad-simplify"> {
   let summary = "Fold, cancel and share what the numerics contract allows";
   let description = [{
-    Why: derivative rules and decompositions write straightforward code and leave the cleaning to one place, which knows the
-    contract.
+    Why: derivative rules and decompositions emit straightforward code. One pass, which knows the contract, simplifies
+    it.
 
-    Always: bit-exact folders and canonicalizations of `ad`, transposes folded into the axes of ad.dot, casts
-    that cancel exactly, sizes traced to where they come from, common subexpressions, dead code. With the `algebra`
-    permission on every operation that a rewrite touches: n + 0, n - 0, n * 0, (a * c1) * c2, x - x and the like. With `widen`: a cast
-    to a narrower type and back. Upstream patterns come from an allow-list (arith on index and i1, scf, tensor.dim), since
-    others fold through the host's math library or reassociate. Nothing looks through ad.barrier.
+    In every mode: bit-exact folders and canonicalizations of `ad`, transposes folded into the axes of ad.dot, casts
+    that cancel exactly, sizes traced to their origin, common subexpressions, dead code.
+
+    With the permission `algebra` on every operation that a rewrite touches: n + 0, n - 0, n * 0, (a * c1) * c2, x - x
+    and similar identities. With `widen`: a cast to a narrower type and back.
+
+    Upstream patterns come from an allow-list (arith on index and i1, scf, tensor.dim), since others fold with the
+    host's math library or reassociate. No rewrite looks through ad.barrier.
 
     Before:
     ```mlir
@@ -171,8 +174,8 @@ def SimplifyPass : Pass<"ad-simplify"> {
     ```mlir
     %c = ad.dot %a, %b contract [1] x [1] : (tensor<2x4xf32>, tensor<8x4xf32>) -> tensor<2x8xf32>
     ```
-    Refuses: a rewrite whose permission one of its operations lacks; each use of a permission is a remark of the category
-    ad-numerics and a row of the numerics report.
+    Refuses: a rewrite whose permission one of its operations lacks; each use of a permission is a remark of the
+    category ad-numerics and a row of the numerics report.
   }];
   let options = [
     Option<"maxRewrites", "max-rewrites", "int64_t", "-1",
@@ -184,18 +187,19 @@ def SimplifyPass : Pass<"ad-simplify"> {
 def DecomposePass : Pass<"ad-decompose"> {
   let summary = "Write nn operations, and reductions and contractions over several axes, with simpler operations";
   let description = [{
-    Why: the written decomposition is the meaning of an nn operation: the reference executes it, and the lowering needs to
-    know elementwise operations, single-axis reductions and contractions only.
+    Why: the decomposition defines the meaning of an nn operation. The reference interpreter executes it, and the
+    lowering needs to support elementwise operations, single-axis reductions and contractions only.
 
-    16- and 8-bit inputs of nn operations are cast to f32 first and the result is cast back once. Sizes of parameters and
-    labels that only run time knows become conditions (`ad.require`). Reductions go over one axis at a time, from the last
-    to the first, in the accumulator's type, with one cast at the end. Of a tensor in memory, reduced axes that follow each
-    other are one axis where no order counts (max, min, integers), and so are short kept axes at the end. A mean is a sum
-    divided by the number of elements.
-    ad.clamp becomes max and min. ad.sum_to_shape becomes reductions; an axis of which only run time knows whether it is
-    summed is split in two for that. An ad.dot over axes that lie beside each other in both operands goes over one axis of their
-    product's size, in the same order. Broadcasts are written explicitly. New operations take `allow` from the one they
-    replace.
+    16- and 8-bit inputs of nn operations are cast to f32 first, and the result is cast back once. Dynamic sizes of
+    parameters and labels become conditions (`ad.require`). Broadcasts are explicit. New operations inherit `allow` from
+    the operation that they replace.
+
+    A reduction over several axes becomes one reduction per axis, from the last to the first, in the accumulator's type,
+    with one cast at the end. If the tensor is in memory, adjacent reduced axes are merged where the order does not
+    matter (max, min, integers), and so are short kept axes at the end. A mean becomes a sum divided by the number of
+    elements. ad.sum_to_shape becomes reductions; an axis that is summed or kept at run time is split in two for that.
+    ad.clamp becomes max and min. An ad.dot over axes that are adjacent in both operands becomes one over a single axis
+    of their product's size, in the same order.
 
     Before:
     ```mlir
@@ -226,14 +230,14 @@ def DecomposePass : Pass<"ad-decompose"> {
 def SplitContractionsPass : Pass<"ad-split-contractions"> {
   let summary = "Split the depth of contractions with small results, so that all processors have work";
   let description = [{
-    Why: a block of threads of a GPU goes through the whole depth of its tile of the result. A result of few tiles leaves most
-    processors idle; the gradient of a weight, which sums over all rows of a batch, is of that kind.
+    Why: a block of threads of a GPU goes through the whole depth of its tile of the result. A result of few tiles
+    leaves most processors idle; the gradient of a weight, which sums over all rows of a batch, is of that kind.
 
-    The depth is cut into equal parts, which become a batch axis in front, in the accumulator's type; their sum over that
-    axis is rounded to the result's type. There are as many parts as give `blocks` blocks a tile of 64 by 64 each, but none less
-    deep than 128 (512 where tensor cores multiply), and each is a multiple of 16 deep. Only sizes that are known are
-    split. Sums of integers wrap and are split in every mode; those of floats need `reorder` and `contract`, which `strict`
-    does not have: on GPUs it keeps the bits of `reproducible`.
+    The depth is cut into equal parts, which become a batch axis in front, in the accumulator's type; their sum over
+    that axis is rounded to the result's type. There are as many parts as give `blocks` blocks a tile of 64 by 64 each,
+    but none less deep than 128 (512 where tensor cores multiply), and each is a multiple of 16 deep. Only sizes that
+    are known are split. Sums of integers wrap and are split in every mode; those of floats need `reorder` and
+    `contract`, which `strict` does not have: on GPUs it keeps the bits of `reproducible`.
 
     Before:
     ```mlir
@@ -248,8 +252,8 @@ def SplitContractionsPass : Pass<"ad-split-contractions"> {
     %3 = ad.reduce_sum %2 axes [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
     %w = ad.cast %3 : tensor<64x64xf32> -> tensor<64x64xbf16>
     ```
-    Refuses: contractions without the permissions, each use of which is a row of the numerics report; a number of blocks that is
-    not positive.
+    Refuses: contractions without the permissions, each use of which is a row of the numerics report; a number of blocks
+    that is not positive.
   }];
   let options = [Option<"blocks", "blocks", "int64_t", "128",
                         "Blocks of threads that keep the processors of a GPU busy">];
@@ -259,22 +263,28 @@ def SplitContractionsPass : Pass<"ad-split-contractions"> {
 def FusePass : Pass<"ad-fuse"> {
   let summary = "Group operations into fusions, one for each kernel";
   let description = [{
-    Why: a fusion becomes one kernel; what is inside is never written to memory.
+    Why: a fusion becomes one kernel; values inside it are never written to memory.
 
-    A fusion has one iteration space. Its operations are computed at the points of the space, at its rows (all axes but the last,
-    which a row reduction of the fusion collapses), or inside a reduction at the points that this reads. Producers join the
-    fusion of a user that reads them so; values with users elsewhere become results. A contraction, or a reduction of other axes
-    than the last, takes elementwise users of its shape (bias, activation, residual, update of a parameter); reductions take
-    elementwise producers; softmax and norms become one fusion with their backward passes. Small fusions side by side over equal
-    spaces are joined. Constants with one value, ad.full, and broadcasts, slices, transpositions and reshapes that only move the point
-    of reading are copied into the fusions that use them. A broadcast of a size that only the run knows is one of these where the result's
-    size is the same for sure, which `ad.same_sizes` then says. No fusion waits for something that waits for it (convexity), and
-    nothing moves across a condition (`ad.require`) or reorders effects. All sums in a fusion have the same written order, so that
-    fused and unfused agree bit for bit. A fusion has the permissions that all its operations have.
+    A fusion has one iteration space. Each of its operations is computed at the points of the space, at its rows (all
+    axes but the last, which a row reduction of the fusion collapses), or inside a reduction, at the points that the
+    reduction reads. A producer joins the fusion of a user that reads it in one of these ways. Values with users outside
+    of the fusion become results.
 
-    The cost model: a member saves the bytes of its result and one launch; nothing is computed twice, except constants and data
-    movement. Fusions side by side are joined up to 16384 points, where a launch costs as much as the work, and when one waits for
-    the other for at most 8 kernels: as long as it waits, all that it reads takes memory.
+    A contraction, or a reduction of other axes than the last, fuses with elementwise users of its shape (bias,
+    activation, residual, update of a parameter). Reductions fuse with elementwise producers. Softmax and norms become
+    one fusion with their backward passes. Small independent fusions over equal spaces are joined. Splat constants,
+    ad.full, and broadcasts, slices, transpositions and reshapes that only change which element is read are copied into
+    the fusions that use them. A broadcast of a dynamic size is one of these if the size of its result is provably the
+    same, which `ad.same_sizes` records.
+
+    No fusion depends on itself through other operations (convexity). Nothing moves across a condition (`ad.require`),
+    and effects keep their order. All sums in a fusion have the same written order, so that fused and unfused programs
+    agree bit for bit. A fusion has the permissions that all its operations have.
+
+    The cost model: each member saves one launch and the bytes of its result. Nothing is computed twice, except
+    constants and data movement. Independent fusions are joined up to 16384 points, where a launch costs as much as the
+    work, and only if one of them is ready at most 8 kernels before the other: until it runs, its operands occupy
+    memory.
 
     Before:
     ```mlir
@@ -289,8 +299,8 @@ def FusePass : Pass<"ad-fuse"> {
       ad.yield %1 : tensor<8x32xf32>
     }
     ```
-    Refuses nothing but unknown policies; each fusion and each producer that stays outside is a remark of the category ad-fuse with
-    its reason. The program has to be one that --ad-verify-numerics accepts.
+    Refuses unknown policies. A remark of the category ad-fuse names each fusion, and each producer that stays outside
+    with the reason. The program must be one that --ad-verify-numerics accepts.
   }];
   let options = [Option<"policy", "policy", "std::string", "\"grow\"",
                         "grow: as described; single: one fusion for each operation; reference: the groups of "
@@ -301,12 +311,12 @@ def FusePass : Pass<"ad-fuse"> {
 def SelectKernelsPass : Pass<"ad-select-kernels"> {
   let summary = "Choose the class of kernel for every fusion";
   let description = [{
-    Why: the emitters differ in what they understand; the choice is made once, visibly, where the fusion's operations can
-    still be seen.
+    Why: emitters support different operations. The class is chosen once, visibly, while the operations of the fusion
+    are still known.
 
-    `elementwise`: elementwise operations, broadcasts and constants only. `row`: reductions over the last axis as well, such as softmax and the
-    norms. `contraction`: `ad.dot` or `ad.gemm` with what is fused to it. `transposition`: `ad.transpose` alone, when it moves the last
-    axis. `generic`: everything else. A fusion that has a class keeps it.
+    `elementwise`: elementwise operations, broadcasts and constants only. `row`: reductions over the last axis as well,
+    such as softmax and the norms. `contraction`: `ad.dot` or `ad.gemm` with what is fused to it. `transposition`:
+    `ad.transpose` alone, when it moves the last axis. `generic`: everything else. A fusion that has a class keeps it.
 
     Before:
     ```mlir
@@ -326,7 +336,7 @@ def SelectKernelsPass : Pass<"ad-select-kernels"> {
 def VerifyFusedPass : Pass<"ad-verify-fused"> {
   let summary = "Check that every computation is in a fusion with a kernel class";
   let description = [{
-    Why: the contract of ad-fuse and ad-select-kernels: one fusion, one kernel, and an emitter for each.
+    Why: this is the contract of ad-fuse and ad-select-kernels: each fusion is one kernel and has an emitter.
 
     Changes nothing. Refuses, with the operation and the pass to run:
     ```mlir
@@ -341,17 +351,18 @@ def VerifyFusedPass : Pass<"ad-verify-fused"> {
 def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
   let summary = "Print what every function computes, as trees";
   let description = [{
-    Why: the dependences of a program at a glance, without the names that it gives to values.
+    Why: the text shows the dependences of a program without the names of its values.
 
-    Each tensor argument, loop and effect, and what a block yields or returns, is a root with a running number; operands
-    stand below it, indented by two. A node that was printed before is named again and not repeated. Nodes are numbered:
-    arguments first, then operations and carried tensors in the order of the program. An elementwise operation whose result
-    is carried to where its first operand was is an update in place, and the carried tensor bears the name of the one that
-    the loop starts with; other carried tensors are nodes of their own. Borders of fusions do not show.
+    Each tensor argument, loop and effect, and each value that a block yields or returns, is a root with a running
+    number. Its operands follow below, indented by two. A node that was printed before is named again, without its
+    operands. Nodes are numbered in the order of the program: arguments first, then operations and loop-carried tensors.
+    If the result of an elementwise operation is carried to the place of its first operand, it is an update in place,
+    and the carried tensor has the name of its initial value; other carried tensors are nodes of their own. Borders of
+    fusions are not printed.
 
     `form=reference` prints the words of another system whose graphs are recorded (`MULT`, `Dot Prod`, `SUM`, `View`,
-    `Permute`, `Index`, `Feeder`, `Intermediate` for a node that was printed before), so that ours can be compared with
-    them, up to a one-to-one renaming of the numbers. Numbers in parentheses count elements there.
+    `Permute`, `Index`, `Feeder`, `Intermediate` for a node that was printed before), so that a test can compare both,
+    up to a one-to-one renaming of the numbers. Numbers in parentheses count elements in this form.
 
     Before:
     ```mlir
@@ -391,14 +402,14 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
 def PrintProcedurePass : Pass<"ad-print-procedure", "::mlir::ModuleOp"> {
   let summary = "Print the kernels of every function in their order, with what each reads";
   let description = [{
-    Why: which operations became one kernel, and at which element each operand is read: the two questions behind every
-    question about fusion. The layout is recorded, like that of --ad-print-graph.
+    Why: the text answers the two questions about fusion: which operations became one kernel, and at which element each
+    operand is read. The layout is that of recorded texts of another system, like that of --ad-print-graph.
 
-    A fusion is a header with its operations below it, indented by four; one that computes a single operation is only that line. Data
-    movement and constants disappear into the expressions: `Global` runs over the elements of an elementwise result, `X` and `Y`
-    over the rows and columns of an operand of a contraction or a reduction. What is updated in place has the number of the
-    tensor that it changes; the numbers are those that --ad-print-graph gives the same program. Movement whose result has to be in memory is
-    `Contigious`; `Yield` moves a value to a carried tensor, or out of a branch.
+    A fusion is a header with its operations below it, indented by four; a fusion of a single operation is one line.
+    Data movement and constants are parts of the expressions: `Global` enumerates the elements of an elementwise result,
+    `X` and `Y` the rows and columns of an operand of a contraction or a reduction. A tensor that is updated in place
+    keeps its number; the numbers are those that --ad-print-graph prints for the same program. `Contigious` is a
+    movement whose result must be in memory; `Yield` moves a value to a carried tensor, or out of a branch.
 
     Before:
     ```mlir
@@ -427,13 +438,13 @@ def PrintProcedurePass : Pass<"ad-print-procedure", "::mlir::ModuleOp"> {
 def VerifyLinalgPass : Pass<"ad-verify-linalg"> {
   let summary = "Check that no operation of ad that computes tensors is left";
   let description = [{
-    Why: the contract of convert-ad-to-linalg, and of kernels that another compiler wrote. Everything below sees linalg,
-    arith, tensor and scf only, besides fusions, kernels, the scalar operations of ad and reshapes of the host program,
-    which move nothing. The emitters check bodies with the same verifier (docs/numerics.md).
+    Why: this is the contract of convert-ad-to-linalg, and of kernels that another compiler wrote. Later passes see only
+    linalg, arith, tensor and scf, fusions and kernels, the scalar operations of ad, and reshapes of the host program,
+    which move no data. The emitters check bodies with the same verifier (docs/numerics.md).
 
     Changes nothing. Refuses operations of ad that compute tensors; accesses outside of operands; results that are not
-    written once; scalar code that processors round in different ways; outs that are read, but were never written;
-    reductions whose partial results the order joins although they cannot be joined. Each with what to do:
+    written exactly once; scalar code that CPUs and GPUs round in different ways; outs that are read before they are
+    written; reductions with a tree order whose partial results cannot be combined. Each error says what to do:
     ```mlir
     %y = ad.exp %x : tensor<4xf32>
     // error: 'ad.exp' op is not lowered to linalg; run --ad-to-cpu-frontend --ad-to-cpu-fusion
@@ -445,11 +456,11 @@ def VerifyLinalgPass : Pass<"ad-verify-linalg"> {
 def VerifyEntryPass : Pass<"ad-verify-entry", "::mlir::ModuleOp"> {
   let summary = "Check that the entry exists and does something that can be seen";
   let description = [{
-    Why: a program whose entry returns nothing and hands nothing to the host would compile to an empty one; the user has
-    forgotten something and should hear of it at once.
+    Why: a program whose entry returns nothing and sends nothing to the host would compile to an empty program. The user
+    should learn about this mistake at once.
 
-    Changes nothing. Refuses a module without the entry, an entry without a body, one with an argument or a result that is no
-    ranked tensor, and one without results from which no ad.receive is reachable:
+    Changes nothing. Refuses a module without the entry, an entry without a body, an entry with an argument or a result
+    that is no ranked tensor, and an entry without results from which no ad.receive is reachable:
     ```mlir
     func.func @main(%x: tensor<4xf32>) {
       return

@@ -14,9 +14,9 @@ def Check_Dialect : Dialect {
   let cppNamespace = "::mlir::ad::check";
   let summary = "expectations about values, for tests that run on every target";
   let description = [{
-    Each operation compares when it is executed. A failed expectation names the location, the first differing index, both
-    values and the largest difference; the runner then ends with exit code 3. Put inputs behind `ad.barrier`, so that no
-    fold computes the test.
+    Each operation compares when it is executed. A failed expectation names the location, the first differing index,
+    both values and the largest difference; the runner then ends with exit code 3. Put inputs behind `ad.barrier`, so
+    that no fold computes the test.
   }];
 }
 
@@ -27,8 +27,8 @@ class Check_Op<string mnemonic, list<Trait> traits = []>
 def Check_ExpectEqOp : Check_Op<"expect_eq", [SameTypeOperands]> {
   let summary = "expects two tensors to be equal bit for bit";
   let description = [{
-    Semantics: succeeds if both have the same shape and each pair of elements has the same bits or is NaN on both sides, whose
-    sign and payload do not matter. -0 and +0 differ.
+    Semantics: succeeds if both have the same shape and each pair of elements has the same bits or is NaN on both sides,
+    whose sign and payload do not matter. -0 and +0 differ.
 
     Adjoint: none: it has no result.
 
@@ -45,8 +45,8 @@ def Check_ExpectAlmostEqOp : Check_Op<"expect_almost_eq", [SameTypeOperands]> {
   let summary = "expects two tensors to be equal within a tolerance";
   let description = [{
     Semantics: succeeds if both have the same shape and for each pair of elements |actual - expected| <= tolerance, with
-    `relative` <= tolerance * |expected|, computed in f64. Equal bits always pass, and so does NaN on both sides; an infinite
-    expected element passes in no other way.
+    `relative` <= tolerance * |expected|, computed in f64. Equal bits always pass, and so does NaN on both sides; an
+    infinite expected element passes in no other way.
 
     Constraints: (C1) the tolerance is finite and not negative.
 
