@@ -47,15 +47,22 @@ static StringRef nameHere(StringRef name) {
       .Cases({"grad", "gradient", "value_and_gradient", "backward", "jacobian"}, "value_and_grad")
       .Cases({"pullback", "reverse_diff"}, "vjp")
       .Cases({"detach", "stop_grad"}, "stop_gradient")
-      .Cases({"layernorm"}, "layer_norm")
-      .Cases({"rmsnorm"}, "rms_norm")
-      .Cases({"logsumexp", "logsoftmax"}, "log_softmax")
+      .Cases({"logsumexp"}, "log_softmax")
       .Cases({"modulo", "fmod", "mod", "remainder"}, "rem")
       .Cases({"round", "rint"}, "round_even")
       .Cases({"flip"}, "reverse")
-      .Cases({"isfinite"}, "is_finite")
       .Cases({"equal", "less", "greater", "cmp", "cmpf", "eq", "lt", "gt"}, "compare")
       .Default("");
+}
+
+// The operation whose name differs in underscores only, as `layernorm` does.
+static StringRef nameWithUnderscores(StringRef name, ArrayRef<RegisteredOperationName> operations) {
+  auto letters = [](StringRef text) { return llvm::join(llvm::split(text, '_'), ""); };
+  for (RegisteredOperationName operation : operations)
+    if (StringRef candidate = operation.getStringRef().drop_front(kPrefix.size());
+        letters(candidate) == letters(name))
+      return candidate;
+  return "";
 }
 
 // The operation whose spelling is nearest, if no more than a third of the letters differ.
@@ -84,6 +91,8 @@ static void suggestOperation(Diagnostic &diagnostic, StringRef name, bool hasPre
     return operation.getStringRef().drop_front(kPrefix.size()) == name;
   });
   StringRef meant = isExact ? name : nameHere(name);
+  if (meant.empty())
+    meant = nameWithUnderscores(name, operations);
   if (meant.empty() && hasPrefix)
     meant = nearestName(name, operations);
   if (!meant.empty())
