@@ -4,7 +4,8 @@
 #
 #   scripts/lint.sh [--fix] [--tidy] [FILE…]
 #
-# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, refused words, the scripts (shellcheck).
+# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, refused words, classes of many methods,
+# circles of includes, the scripts (shellcheck).
 #   --fix    lays out the C++ files instead of complaining about them
 #   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
 #   FILE…    only these files
@@ -85,6 +86,16 @@ check_words() {
   done <<<"$found"
 }
 
+# Classes of many methods and circles of includes: scripts/structure.py says which.
+check_structure() {
+  local line found code=0
+  found=$(python3 scripts/structure.py --check) || code=$?
+  ((code == 0)) || [[ $found ]] || die "scripts/structure.py failed with exit code $code"
+  while read -r line; do
+    if [[ $line ]]; then complain "$line"; fi
+  done <<<"$found"
+}
+
 check_scripts() {
   local file
   command -v shellcheck >/dev/null || die "shellcheck is not installed; run scripts/setup.sh"
@@ -112,6 +123,7 @@ check_tidy() {
 check_layout
 check_text
 check_words
+check_structure
 check_scripts
 if [[ $tidy ]]; then check_tidy; fi
 if ((complaints)); then

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Prints the sizes of files, functions and classes of C++, and circles of includes.
+
+    structure.py [--root FOLDER] [--check] [--top N]
+
+Counted are lib, include and tools. A method is a member function that is no constructor, destructor or operator. With --check the
+only output is complaints: a class of more than 30 methods, a class in the list of exceptions that no longer needs to be there, a
+circle of includes. The exit code is then 1 if there is one.
+"""
+
+import argparse
+import pathlib
+import re
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FOLDERS = ("lib", "include", "tools")
+MAX_METHODS = 30
+# Classes that are still larger. The list only shrinks.
+LARGER_CLASSES = {"ArithBuilder", "Checks", "ContractionEmitter", "CudaDevice", "GenericEmitter", "KernelEmitter", "MemoryPlanner",
+                  "ReplayingDevice", "RowEmitter", "adrt_context"}
+
+COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
+CLASS = re.compile(r"\b(?:class|struct|union)\s+(?:\[\[\w+\]\]\s*)?([\w:]+)[^()=]*$")
+ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")
+CONTROL = re.compile(r"\b(?:if|for|while|switch|catch|do|else|return)\b")
+
+
+def without_comments(text):
+    """The text with comments, strings and directives blanked, line by line as before."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match[0])
+    return PREPROCESSOR.sub(blank, COMMENTS.sub(blank, text))
+
+
+def is_function(header):
+    """Whether what comes before a brace is the head of a function: parameters, and no initializer or lambda."""
+    head = re.sub(r"<[^<>()]*>", "", header)
+    if "(" not in head or CONTROL.match(head.strip()) or re.match(r"[^(]*(?<!operator)=(?!=)", head.split("(", 1)[0]):
+        return False
+    return re.search(r"\)\s*(?:const|override|final|noexcept|mutable|&|\s)*(?:->[^;{]*)?(?::[^:].*)?$", head, re.S) is not None
+
+
+def method_name(header):
+    """The name of the member function that a declaration declares; None for constructors, operators and anything else."""
+    head = ACCESS.sub("", header).strip()
+    while (plain := re.sub(r"<[^<>]*>", "", head)) != head:
+        head = plain
+    if re.match(r"(?:using|friend|typedef|static_assert|template\s*$)", head) or "operator" in head:
+        return None
+    found = re.match(r"([^()=]*?)(~?\w+)\s*\(", head)
+    return found[2] if found and found[1].strip() and not found[2].startswith("~") else None
+
+
+class Reader:
+    """Walks over one file and notes its functions and the methods of its classes."""
+
+    def __init__(self, path, text):
+        self.path, self.text = path, without_comments(text)
+        self.functions, self.methods, self.stack = [], {}, []
+
+    def close(self, line):
+        kind, name, start = self.stack.pop()
+        if kind == "function":
+            self.functions.append((line - start + 1, f"{self.path}:{start}"))
+
+    def kind_of(self, header):
+        if any(kind in ("function", "other") for kind, _, _ in self.stack):
+            return "other", ""
+        if re.search(r"\bnamespace\b|\bextern\s*$", header):
+            return "namespace", ""
+        if found := CLASS.search(header):
+            return ("other", "") if re.search(r"\benum\b", header) else ("class", found[1])
+        return ("function", "") if is_function(header) else ("other", "")
+
+    def note_method(self, header):
+        if self.stack and self.stack[-1][0] == "class" and (name := method_name(header)):
+            owner = "::".join(name for kind, name, _ in self.stack if kind == "class")
+            if name != self.stack[-1][1]:
+                self.methods.setdefault(owner, []).append(name)
+
+    def read(self):
+        line, depth, begin, position = 1, 0, 0, 0
+        for position, char in enumerate(self.text):
+            line += char == "\n"
+            depth += (char in "([") - (char in ")]")
+            if char not in "{};" or (depth > 0 and char == ";"):
+                continue
+            header = self.text[begin:position]
+            if char == "{":
+                kind, name = self.kind_of(header) if depth == 0 else ("other", "")
+                if kind == "function":
+                    self.note_method(header)
+                head = ACCESS.sub("", header).lstrip()
+                self.stack.append((kind, name, line - head.count("\n")))
+            elif char == ";":
+                self.note_method(header)
+            elif self.stack:
+                self.close(line)
+            if depth == 0:
+                begin = position + 1
+        return self
+
+
+def sources(root):
+    return sorted(file for folder in FOLDERS for file in (root / folder).rglob("*") if file.suffix in (".h", ".cpp", ".td"))
+
+
+def summary(name, sizes):
+    """Count, median, 99th percentile and the longest, of (lines, place)."""
+    lines = sorted(size for size, _ in sizes)
+    p99 = lines[min(len(lines) - 1, len(lines) * 99 // 100)]
+    longest = max(sizes)
+    return f"{name}: {len(lines)}, median {statistics.median(lines):g}, p99 {p99}, longest {longest[0]} {longest[1]}"
+
+
+def include_graph(root, files):
+    """The files of the project that each file includes."""
+    graph = {}
+    for file in files:
+        found = re.findall(r'^\s*#?include\s+"([^"]+)"', file.read_text(), re.M)
+        near = [root / "include" / name if name.startswith("adjoint/") else (file.parent / name).resolve() for name in found]
+        graph[file] = [other for other in near if other.is_file()]
+    return graph
+
+
+def folder_graph(root, graph):
+    """The same between folders, where lib/X and include/adjoint/X are one."""
+    def folder(file):
+        return re.sub(r"^(include/adjoint|lib)/", "", str(file.parent.relative_to(root)))
+    folders = {}
+    for file, others in graph.items():
+        folders.setdefault(folder(file), set()).update(folder(other) for other in others if folder(other) != folder(file))
+    return folders
+
+
+def circles(graph):
+    """The groups of nodes that reach each other (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in graph.get(node, ()):
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == index[node]:
+            group = stack[stack.index(node):]
+            del stack[stack.index(node):]
+            if len(group) > 1 or node in graph.get(node, ()):
+                found.append(sorted(map(str, group)))
+
+    for node in graph:
+        if node not in index:
+            visit(node)
+    return found
+
+
+def measure(root):
+    """(sizes of files, sizes of functions, methods by class, circles of files, circles of folders)"""
+    files = sources(root)
+    readers = [Reader(file.relative_to(root), file.read_text()).read() for file in files if file.suffix != ".td"]
+    methods = {}
+    for reader in readers:
+        for owner, names in reader.methods.items():
+            methods.setdefault(f"{owner} ({reader.path})", []).extend(names)
+    graph = include_graph(root, files)
+    sizes = [(file.read_text().count("\n"), str(file.relative_to(root))) for file in files]
+    functions = [function for reader in readers for function in reader.functions]
+    return sizes, functions, methods, circles(graph), circles(folder_graph(root, graph))
+
+
+def complaints(methods, file_circles):
+    large = {owner.split(" ")[0]: owner for owner, names in methods.items() if len(names) > MAX_METHODS}
+    for name in sorted(set(large) - LARGER_CLASSES):
+        yield f"{large[name]}: {len(methods[large[name]])} methods, expected at most {MAX_METHODS}"
+    for name in sorted(LARGER_CLASSES - set(large)):
+        yield f"scripts/structure.py: class {name} has at most {MAX_METHODS} methods; remove it from LARGER_CLASSES"
+    for group in file_circles:
+        yield f"includes form a circle: {' '.join(group)}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT)
+    parser.add_argument("--check", action="store_true", help="print complaints only")
+    parser.add_argument("--top", type=int, default=10, help="how many of the largest classes are listed")
+    options = parser.parse_args()
+    sizes, functions, methods, file_circles, folder_circles = measure(options.root.resolve())
+    if options.check:
+        found = list(complaints(methods, file_circles))
+        print("\n".join(found), end="\n" if found else "")
+        return 1 if found else 0
+    print(summary("files", sizes))
+    print(summary("functions", functions))
+    ordered = sorted(((len(names), owner) for owner, names in methods.items()), reverse=True)
+    print(summary("methods per class", ordered))
+    for count, owner in ordered[:options.top]:
+        print(f"  {count} {owner}")
+    print(f"circles of includes: {len(file_circles)} between files, {len(folder_circles)} between folders")
+    for group in file_circles + folder_circles:
+        print(f"  {' '.join(group)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""scripts/structure.py counts functions and methods as a reader does, finds circles of includes, and with --check names classes that
+are too large.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "test/Support"), str(ROOT / "scripts")]
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+import structure  # noqa: E402
+
+SOURCE = """// A class in a comment: class Hidden { void no(); };
+#define BRACE {
+namespace adjoint {
+template <typename T> class Grid : public Base<T> {
+public:
+  explicit Grid(int size) : size(size), text("{") {}
+  ~Grid();
+  Grid &operator=(const Grid &) = delete;
+  int count() const { return size; }
+  static std::vector<std::pair<int, int>>
+  pairs(int first, int second = 0);
+  virtual bool has(int index) const noexcept = 0;
+  void each(std::function<void(int)> visit) {
+    for (int i = 0; i < size; ++i) {
+      auto call = [&](int at) { visit(at); };
+      call(i);
+    }
+  }
+
+private:
+  using Pair = std::pair<int, int>;
+  int size = 0, table[2] = {1, 2};
+  struct Inner {
+    int twice() { return 2; }
+  };
+};
+enum class Kind { small, large };
+static const int sizes[] = {1, 2, 3};
+template <typename T>
+int Grid<T>::pairs(int first,
+                   int second) {
+  if (first) {
+    return 1;
+  }
+  return 2;
+}
+} // namespace adjoint
+"""
+
+
+def tree(folder, files):
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+def check_reader(_folder):
+    reader = structure.Reader("Grid.cpp", SOURCE).read()
+    expected = {"Grid": ["count", "pairs", "has", "each"], "Grid::Inner": ["twice"]}
+    if reader.methods != expected:
+        yield f"methods: expected {expected}, but got {reader.methods}"
+    lengths = sorted(size for size, _ in reader.functions)
+    if lengths != [1, 1, 1, 6, 8]:
+        yield f"functions: expected the lengths of the constructor, count, twice, each and pairs, but got {reader.functions}"
+
+
+def check_circles(folder):
+    tree(folder, {"include/adjoint/A.h": '#include "adjoint/B.h"\n', "include/adjoint/B.h": '#include "adjoint/A.h"\n',
+                  "lib/C.cpp": '#include "adjoint/A.h"\nint main() { return 0; }\n'})
+    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"], capture_output=True, text=True)
+    if found.returncode != 1 or "includes form a circle" not in found.stdout or "C.cpp" in found.stdout:
+        return f"a circle of two headers: {found.returncode} {found.stdout!r}"
+
+
+def check_limit(folder):
+    methods = "".join(f"  void m{number}();\n" for number in range(structure.MAX_METHODS + 1))
+    tree(folder, {"lib/Large.cpp": f"class Large {{\n{methods}}};\nint main() {{ return 0; }}\n"})
+    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"], capture_output=True, text=True)
+    if found.returncode != 1 or "Large (lib/Large.cpp): 31 methods, expected at most 30" not in found.stdout:
+        return f"a class of 31 methods: {found.returncode} {found.stdout!r}"
+
+
+def check_summary(_folder):
+    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py"], capture_output=True, text=True, check=True).stdout
+    for name in ("files: ", "functions: ", "methods per class: ", "circles of includes: 0 between files"):
+        if f"\n{name}" not in f"\n{found}":
+            yield f"the tree: no line '{name}' in {found!r}"
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_checks("structure", [("reader", check_reader), ("circles", check_circles), ("limit", check_limit),
+                                             ("summary", check_summary)]))
