@@ -170,6 +170,6 @@ function(adjoint_install_package)
   install(EXPORT AdjointTargets NAMESPACE Adjoint:: DESTINATION ${destination})
   foreach(root IN ITEMS "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
     install(DIRECTORY "${root}/include/adjoint" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-      FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc")
+      FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc" PATTERN "*.def")
   endforeach()
 endfunction()

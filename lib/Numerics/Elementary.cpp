@@ -1,23 +1,47 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Names and scalar values of the elementary functions.
+// Names, costs and scalar values of the elementary functions.
 #include "adjoint/Numerics/Elementary.h"
 #include "adjoint/Numerics/Math/Approximate.h"
 #include "adjoint/Numerics/Math/Dispatch.h"
 
 namespace mlir::ad::numerics {
 
-static constexpr std::string_view names[elementaryCount] = {
-    "exp",   "exp2",  "expm1", "log",     "log2", "log1p",     "sin",  "cos",      "tan", "tanh", "sqrt",
-    "rsqrt", "recip", "erf",   "sigmoid", "gelu", "gelu_tanh", "silu", "softplus", "pow", "atan2"};
+namespace {
+struct Entry {
+  std::string_view name;
+  int operands, cost;
+};
+} // namespace
 
-std::string_view elementaryName(Elementary function) { return names[static_cast<int>(function)]; }
+static constexpr Entry entries[elementaryCount] = {
+#define ELEMENTARY_FUNCTION(ENUMERATOR, NAME, CALL, OPERANDS, COST) {NAME, OPERANDS, COST},
+#include "adjoint/Numerics/ElementaryFunctions.def"
+};
+
+static const Entry &entryOf(Elementary function) { return entries[static_cast<int>(function)]; }
+
+std::string_view elementaryName(Elementary function) { return entryOf(function).name; }
 
 std::optional<Elementary> elementaryFromName(std::string_view name) {
   for (int i = 0; i < elementaryCount; ++i)
-    if (names[i] == name)
+    if (entries[i].name == name)
       return static_cast<Elementary>(i);
   return std::nullopt;
+}
+
+int elementaryCost(Elementary function) { return entryOf(function).cost; }
+
+bool isBinary(Elementary function) { return entryOf(function).operands == 2; }
+
+bool hasApproximation(Elementary function) {
+  switch (function) {
+#define ELEMENTARY_APPROXIMATION(ENUMERATOR, CALL) case Elementary::ENUMERATOR:
+#include "adjoint/Numerics/ElementaryFunctions.def"
+    return true;
+  default:
+    return false;
+  }
 }
 
 float evaluate(Elementary function, float first, float second) {

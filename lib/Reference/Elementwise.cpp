@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Elementwise operations: operands broadcast together, values of 16- and 8-bit floats compute in f32, each
-// operation rounds once.
+// operation rounds once. Elementary functions are in ElementwiseInterface.cpp.
 
 #include "Arithmetic.h"
 #include "Interpreter.h"
@@ -11,7 +11,6 @@
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::reference;
-using numerics::Elementary;
 
 //===- Operands and results --------------------------------------------===//
 
@@ -33,8 +32,8 @@ static int32_t broadcastShape(Operation *op, Frame &frame, Shape &shape) {
   return frame.checkMemory(op, ElementType::F64, shape);
 }
 
-/// The operands with one shape, as they are stored.
-static int32_t broadcastOperands(Operation *op, Frame &frame, SmallVectorImpl<Tensor> &operands) {
+int32_t mlir::ad::reference::broadcastOperands(Operation *op, Frame &frame,
+                                               SmallVectorImpl<Tensor> &operands) {
   Shape shape;
   if (int32_t status = broadcastShape(op, frame, shape))
     return status;
@@ -97,21 +96,6 @@ template <class OpT, class F> static void addFloat(Semantics &semantics, F f) {
   });
 }
 
-template <class OpT> static void addFunction(Semantics &semantics, Elementary function) {
-  semantics.addGeneric<OpT>([function](Operation *op, Frame &frame) {
-    return setRounded(op, frame, apply(function, widen(frame[op->getOperand(0)])));
-  });
-}
-
-template <class OpT> static void addFunctionOfTwo(Semantics &semantics, Elementary function) {
-  semantics.addGeneric<OpT>([function](Operation *op, Frame &frame) {
-    SmallVector<Tensor> x;
-    if (int32_t status = computeOperands(op, frame, x))
-      return status;
-    return setRounded(op, frame, apply(function, x[0], x[1]));
-  });
-}
-
 /// Bitwise operations of two.
 template <class OpT, class F> static void addLogical(Semantics &semantics, F f) {
   semantics.addGeneric<OpT>([f](Operation *op, Frame &frame) {
@@ -124,11 +108,6 @@ template <class OpT, class F> static void addLogical(Semantics &semantics, F f) 
 }
 
 //===- Operations with attributes or several types ---------------------===//
-
-static int32_t runGelu(GeluOp op, Frame &frame) {
-  Elementary function = op.getForm() == GeluForm::tanh ? Elementary::GeluTanh : Elementary::Gelu;
-  return setRounded(op, frame, apply(function, widen(frame[op.getInput()])));
-}
 
 static int32_t runCast(CastOp op, Frame &frame) { return setRounded(op, frame, frame[op.getInput()]); }
 
@@ -213,31 +192,8 @@ static void registerUnary(Semantics &semantics) {
   addFloat<IsFiniteOp>(semantics, [](auto a) { return static_cast<bool>(std::isfinite(a)); });
 }
 
-static void registerFunctions(Semantics &semantics) {
-  addFunction<ExpOp>(semantics, Elementary::Exp);
-  addFunction<Exp2Op>(semantics, Elementary::Exp2);
-  addFunction<Expm1Op>(semantics, Elementary::Expm1);
-  addFunction<LogOp>(semantics, Elementary::Log);
-  addFunction<Log2Op>(semantics, Elementary::Log2);
-  addFunction<Log1pOp>(semantics, Elementary::Log1p);
-  addFunction<SinOp>(semantics, Elementary::Sin);
-  addFunction<CosOp>(semantics, Elementary::Cos);
-  addFunction<TanOp>(semantics, Elementary::Tan);
-  addFunction<TanhOp>(semantics, Elementary::Tanh);
-  addFunction<SqrtOp>(semantics, Elementary::Sqrt);
-  addFunction<RsqrtOp>(semantics, Elementary::Rsqrt);
-  addFunction<RecipOp>(semantics, Elementary::Recip);
-  addFunction<ErfOp>(semantics, Elementary::Erf);
-  addFunction<SigmoidOp>(semantics, Elementary::Sigmoid);
-  addFunction<SiluOp>(semantics, Elementary::Silu);
-  addFunction<SoftplusOp>(semantics, Elementary::Softplus);
-  addFunctionOfTwo<PowOp>(semantics, Elementary::Pow);
-  addFunctionOfTwo<Atan2Op>(semantics, Elementary::Atan2);
-}
-
 void mlir::ad::reference::registerElementwise(Semantics &semantics) {
   registerUnary(semantics);
-  registerFunctions(semantics);
   addBinary<AddOp>(semantics, [](auto a, auto b) { return add(a, b); });
   addBinary<SubOp>(semantics, [](auto a, auto b) { return subtract(a, b); });
   addBinary<MulOp>(semantics, [](auto a, auto b) { return multiply(a, b); });
@@ -250,7 +206,6 @@ void mlir::ad::reference::registerElementwise(Semantics &semantics) {
   addLogical<AndOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a & b); });
   addLogical<OrOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a | b); });
   addLogical<XorOp>(semantics, [](auto a, auto b) { return static_cast<decltype(a)>(a ^ b); });
-  semantics.add(runGelu);
   semantics.add(runCast);
   semantics.add(runNot);
   semantics.add(runCompare);

@@ -98,13 +98,14 @@ int32_t Frame::checkResults(Operation *op) {
 
 int32_t Frame::runOperation(Operation *op) {
   const Semantics::Function *semantics = run.semantics.find(op);
-  if (!semantics)
+  auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
+  if (!semantics && !elementwise)
     return refuse(
         op, "is not an operation that the reference interpreter runs; compiled targets may: cpu or gpu-sim");
   if (int32_t status = adrt_poll(run.context))
     return status;
   try {
-    if (int32_t status = (*semantics)(op, *this))
+    if (int32_t status = semantics ? (*semantics)(op, *this) : runElementwise(elementwise, *this))
       return status;
   } catch (const std::bad_alloc &) {
     return run.context->fail(ADRT_TARGET_ERROR, Site(op).get(),

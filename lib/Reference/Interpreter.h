@@ -10,6 +10,7 @@
 #define ADJOINT_LIB_REFERENCE_INTERPRETER_H
 
 #include "adjoint/Dialect/AD/IR/Written.h"
+#include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Reference/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -54,6 +55,11 @@ void registerNN(Semantics &semantics);
 void registerHost(Semantics &semantics);
 void registerControl(Semantics &semantics);
 void registerScalars(Semantics &semantics);
+
+/// An elementwise operation by its interface.
+int32_t runElementwise(ElementwiseOpInterface op, Frame &frame);
+/// The operands of an elementwise operation with one shape, as they are stored.
+int32_t broadcastOperands(Operation *op, Frame &frame, SmallVectorImpl<Tensor> &operands);
 
 /// One execution of a module.
 class Interpreter {

@@ -5,9 +5,11 @@
 #include "Arithmetic.h"
 #include "Interpreter.h"
 #include "Movement.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Numerics/Casts.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -131,6 +133,14 @@ template <class OpT, class F> static void addFloat(Semantics &semantics, F f) {
   });
 }
 
+static int32_t runElementary(ElementaryOp op, Frame &frame) {
+  if (!isScalar(op))
+    return frame.refuse(op, "runs in the reference interpreter on scalars only");
+  Tensor x = frame[op.getInputs().front()], y = frame[op.getInputs().back()];
+  return frame.set(op.getResult(), numerics::isBinary(op.getFunction()) ? apply(op.getFunction(), x, y)
+                                                                        : apply(op.getFunction(), x));
+}
+
 static void registerFloats(Semantics &semantics) {
   addFloat<arith::AddFOp>(semantics, [](auto a, auto b) { return a + b; });
   addFloat<arith::SubFOp>(semantics, [](auto a, auto b) { return a - b; });
@@ -140,6 +150,13 @@ static void registerFloats(Semantics &semantics) {
   addFloat<arith::NegFOp>(semantics, [](auto a, auto) { return -a; });
   addFloat<arith::MinimumFOp>(semantics, [](auto a, auto b) { return minimum(a, b); });
   addFloat<arith::MaximumFOp>(semantics, [](auto a, auto b) { return maximum(a, b); });
+  addFloat<math::AbsFOp>(semantics, [](auto a, auto) { return std::fabs(a); });
+  addFloat<math::FloorOp>(semantics, [](auto a, auto) { return std::floor(a); });
+  addFloat<math::CeilOp>(semantics, [](auto a, auto) { return std::ceil(a); });
+  // The entry has set rounding to nearest even.
+  addFloat<math::RoundEvenOp>(semantics, [](auto a, auto) { return std::nearbyint(a); });
+  addFloat<math::SqrtOp>(semantics, [](auto a, auto) { return std::sqrt(a); });
+  semantics.add(runElementary);
 }
 
 //===- Comparison, choice, conversion ----------------------------------===//
@@ -215,6 +232,7 @@ static void registerConversions(Semantics &semantics) {
   semantics.add(runExtend<arith::ExtSIOp, true>);
   semantics.add(runExtend<arith::ExtUIOp, false>);
   semantics.add(runExtend<arith::TruncIOp, false>);
+  semantics.add(runConvert<ConvertOp>);
   semantics.add(runConvert<arith::ExtFOp>);
   semantics.add(runConvert<arith::TruncFOp>);
   semantics.add(runConvert<arith::SIToFPOp>);

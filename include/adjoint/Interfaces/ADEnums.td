@@ -36,15 +36,6 @@ def AD_ComparePredicate : AD_Enum<"ComparePredicate", "an ordered comparison (ne
 def AD_GeluForm : AD_Enum<"GeluForm", "which formula of gelu", [
   I32EnumCase<"none", 0>, I32EnumCase<"tanh", 1>]>;
 
-// Elementary functions of one or two scalars (lib/Numerics/Math).
-def AD_ElementaryFunction : AD_Enum<"ElementaryFunction", "an elementary function", [
-  I32EnumCase<"exp", 0>, I32EnumCase<"exp2", 1>, I32EnumCase<"expm1", 2>, I32EnumCase<"log", 3>,
-  I32EnumCase<"log2", 4>, I32EnumCase<"log1p", 5>, I32EnumCase<"sin", 6>, I32EnumCase<"cos", 7>,
-  I32EnumCase<"tan", 8>, I32EnumCase<"tanh", 9>, I32EnumCase<"sqrt", 10>, I32EnumCase<"rsqrt", 11>,
-  I32EnumCase<"recip", 12>, I32EnumCase<"erf", 13>, I32EnumCase<"sigmoid", 14>, I32EnumCase<"gelu", 15>,
-  I32EnumCase<"gelu_tanh", 16>, I32EnumCase<"silu", 17>, I32EnumCase<"softplus", 18>,
-  I32EnumCase<"pow", 19>, I32EnumCase<"atan2", 20>]>;
-
 def AD_FusionKind : AD_Enum<"FusionKind", "what a fusion was grown from", [
   I32EnumCase<"elementwise", 0>, I32EnumCase<"dot", 1>, I32EnumCase<"reduce", 2>,
   I32EnumCase<"movement", 3>]>;

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The elementary functions by name, and their values. The same texts (Math/*.h) make the code that compiled
-// programs run (EmitElementary.h), so both give the same bits. docs/numerics-functions.md lists formulas and
-// error bounds.
+// The elementary functions by name, and their values. ElementaryFunctions.def lists them. The same texts
+// (Math/*.h) make the code that compiled programs run (EmitElementary.h), so both give the same bits.
+// docs/numerics-functions.md lists formulas and error bounds.
 #ifndef ADJOINT_NUMERICS_ELEMENTARY_H
 #define ADJOINT_NUMERICS_ELEMENTARY_H
 
@@ -11,55 +11,28 @@
 
 namespace mlir::ad::numerics {
 
-/// Numbered like the dialect's ElementaryFunction.
 enum class Elementary {
-  Exp,
-  Exp2,
-  Expm1,
-  Log,
-  Log2,
-  Log1p,
-  Sin,
-  Cos,
-  Tan,
-  Tanh,
-  Sqrt,
-  Rsqrt,
-  Recip,
-  Erf,
-  Sigmoid,
-  Gelu,
-  GeluTanh,
-  Silu,
-  Softplus,
-  Pow,
-  Atan2
+#define ELEMENTARY_FUNCTION(ENUMERATOR, NAME, CALL, OPERANDS, COST) ENUMERATOR,
+#include "adjoint/Numerics/ElementaryFunctions.def"
 };
-inline constexpr int elementaryCount = 21;
+
+inline constexpr int elementaryCount = 0
+#define ELEMENTARY_FUNCTION(ENUMERATOR, NAME, CALL, OPERANDS, COST) +1
+#include "adjoint/Numerics/ElementaryFunctions.def"
+    ;
 
 /// The name in snake case, e.g. "gelu_tanh".
 std::string_view elementaryName(Elementary function);
 std::optional<Elementary> elementaryFromName(std::string_view name);
 
+/// Roughly the instructions of the function's code, in tens.
+int elementaryCost(Elementary function);
+
 /// pow(x, y) and atan2(y, x) take two arguments, in this order; all others one.
-inline bool isBinary(Elementary function) {
-  return function == Elementary::Pow || function == Elementary::Atan2;
-}
+bool isBinary(Elementary function);
 
 /// Whether there is a shorter form for the permission `approx`.
-inline bool hasApproximation(Elementary function) {
-  switch (function) {
-  case Elementary::Tanh:
-  case Elementary::Erf:
-  case Elementary::Sigmoid:
-  case Elementary::Gelu:
-  case Elementary::GeluTanh:
-  case Elementary::Silu:
-    return true;
-  default:
-    return false;
-  }
-}
+bool hasApproximation(Elementary function);
 
 float evaluate(Elementary function, float first, float second = 0);
 double evaluate(Elementary function, double first, double second = 0);

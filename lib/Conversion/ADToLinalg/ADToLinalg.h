@@ -7,11 +7,9 @@
 #define ADJOINT_LIB_CONVERSION_ADTOLINALG_ADTOLINALG_H
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
-#include "adjoint/Dialect/AD/IR/ADOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "adjoint/Dialect/AD/IR/ScalarCode.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -20,13 +18,6 @@ void populateElementwiseToLinalgPatterns(RewritePatternSet &patterns);
 void populateShapeToLinalgPatterns(RewritePatternSet &patterns);
 void populateContractionToLinalgPatterns(RewritePatternSet &patterns);
 void populateReductionToLinalgPatterns(RewritePatternSet &patterns);
-
-/// The scalar code of an elementwise operation on scalars of the operands' element types. Null for operations
-/// without one.
-Value emitScalarCode(OpBuilder &builder, Operation *op, ValueRange scalars);
-
-/// `ad.convert` of a scalar; the scalar itself when it has the type already.
-Value convertScalar(OpBuilder &builder, Location loc, Value scalar, Type type);
 
 /// An empty tensor with the type and sizes of `result`, an OpResult of an operation that can reify its shape.
 Value emptyLike(OpBuilder &builder, Location loc, OpResult result);
@@ -39,8 +30,6 @@ Value elementwiseGeneric(OpBuilder &builder, Location loc, ValueRange inputs, Va
 
 /// linalg.fill of `init` with a scalar.
 Value fillTensor(OpBuilder &builder, Location loc, Value init, Value scalar);
-/// A scalar constant of `type` from a double or an integer.
-Value numberConstant(OpBuilder &builder, Location loc, Type type, double value);
 } // namespace mlir::ad
 
 #endif // ADJOINT_LIB_CONVERSION_ADTOLINALG_ADTOLINALG_H

@@ -3,19 +3,17 @@
 // Elementwise and creation operations to linalg.
 
 #include "ADToLinalg.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-// Every operation with scalar code, all operands of the result's shape.
-struct LowerElementwise : RewritePattern {
-  LowerElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+// All operands have the result's shape.
+struct LowerElementwise : OpInterfaceRewritePattern<ElementwiseOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
-  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<FusableOpInterface>(op) || op->getNumResults() != 1 || op->getNumOperands() == 0 ||
-        !isElementwise(op))
-      return failure();
+  LogicalResult matchAndRewrite(ElementwiseOpInterface op, PatternRewriter &rewriter) const override {
     OpResult result = op->getResult(0);
     ArrayRef<int64_t> shape = cast<RankedTensorType>(result.getType()).getShape();
     for (Value operand : op->getOperands())
@@ -23,19 +21,26 @@ struct LowerElementwise : RewritePattern {
         return rewriter.notifyMatchFailure(
             op, "expected operands of the result's shape; run ad-set-numerics first");
     Value init = emptyLike(rewriter, op->getLoc(), result);
-    Value lowered = elementwiseGeneric(
-        rewriter, op->getLoc(), op->getOperands(), init,
-        [&](OpBuilder &builder, ValueRange scalars) { return emitScalarCode(builder, op, scalars); });
+    Value lowered = elementwiseGeneric(rewriter, op->getLoc(), op->getOperands(), init,
+                                       [&](OpBuilder &builder, ValueRange scalars) {
+                                         return op.emitScalar(builder, op->getLoc(), scalars);
+                                       });
+    approximateFunctions(op, lowered.getDefiningOp());
     rewriter.replaceOp(op, lowered);
     return success();
   }
 
-  // The families whose operations map elements to elements.
-  static bool isElementwise(Operation *op) {
-    return isa<AbsOp, NegOp, SignOp, ExpOp, Exp2Op, Expm1Op, LogOp, Log2Op, Log1pOp, SinOp, CosOp, TanOp,
-               TanhOp, SqrtOp, RsqrtOp, RecipOp, ErfOp, FloorOp, CeilOp, RoundEvenOp, SigmoidOp, ReluOp,
-               SiluOp, SoftplusOp, NotOp, GeluOp, IsFiniteOp, CastOp, AddOp, SubOp, MulOp, DivOp, RemOp,
-               MaxOp, MinOp, PowOp, Atan2Op, AndOp, OrOp, XorOp, CompareOp, SelectOp, FmaOp>(op);
+  // Elementary functions take their shorter form where the operation has the permission `approx`.
+  static void approximateFunctions(Operation *op, Operation *lowered) {
+    auto contract = dyn_cast<NumericsOpInterface>(op);
+    if (!contract || !bitEnumContainsAll(contract.getPermissions(), Permissions::approx))
+      return;
+    lowered->walk([&](ElementaryOp function) {
+      if (!function.getType().isF32() || !numerics::hasApproximation(function.getFunction()))
+        return;
+      function.setApproximate(true);
+      recordNumericsUse(op->getLoc(), "approximate-function", Permissions::approx);
+    });
   }
 };
 

@@ -7,10 +7,6 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-Value ad::convertScalar(OpBuilder &builder, Location loc, Value scalar, Type type) {
-  return scalar.getType() == type ? scalar : Value(ConvertOp::create(builder, loc, type, scalar));
-}
-
 Value ad::emptyLike(OpBuilder &builder, Location loc, OpResult result) {
   return emptyLike(builder, loc, result, getElementTypeOrSelf(result));
 }
@@ -43,10 +39,4 @@ Value ad::elementwiseGeneric(OpBuilder &builder, Location loc, ValueRange inputs
 
 Value ad::fillTensor(OpBuilder &builder, Location loc, Value init, Value scalar) {
   return linalg::FillOp::create(builder, loc, scalar, init).getResult(0);
-}
-
-Value ad::numberConstant(OpBuilder &builder, Location loc, Type type, double value) {
-  if (isa<FloatType>(type))
-    return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
-  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, static_cast<int64_t>(value)));
 }

@@ -23,11 +23,6 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// Both enumerations have the same numbering (Elementary.h).
-static numerics::Elementary numericsFunction(ElementaryFunction function) {
-  return static_cast<numerics::Elementary>(function);
-}
-
 namespace {
 class ExpandScalarOpsPass : public ad::impl::ExpandScalarOpsPassBase<ExpandScalarOpsPass> {
 public:
@@ -58,10 +53,9 @@ private:
       return numerics::emitCast(builder, loc, op->getOperand(0), getElementTypeOrSelf(op->getResult(0)),
                                 halfInstructions);
     if (elementary.getApproximate())
-      return numerics::emitApproximation(builder, loc, numericsFunction(elementary.getFunction()),
+      return numerics::emitApproximation(builder, loc, elementary.getFunction(),
                                          elementary.getInputs().front());
-    return numerics::emitElementary(builder, loc, numericsFunction(elementary.getFunction()),
-                                    elementary.getInputs());
+    return numerics::emitElementary(builder, loc, elementary.getFunction(), elementary.getInputs());
   }
 };
 } // namespace

@@ -62,18 +62,10 @@ template <class B> V<B, float> approximateSilu(B &b, V<B, float> x) {
 
 template <class B> V<B, float> applyApproximation(B &b, Elementary function, V<B, float> x) {
   switch (function) {
-  case Elementary::Tanh:
-    return approximateTanh<B>(b, x);
-  case Elementary::Erf:
-    return approximateErf<B>(b, x);
-  case Elementary::Sigmoid:
-    return approximateSigmoid<B>(b, x);
-  case Elementary::Gelu:
-    return approximateGelu<B>(b, x);
-  case Elementary::GeluTanh:
-    return approximateGeluTanh<B>(b, x);
-  case Elementary::Silu:
-    return approximateSilu<B>(b, x);
+#define ELEMENTARY_APPROXIMATION(ENUMERATOR, CALL)                                                           \
+  case Elementary::ENUMERATOR:                                                                               \
+    return CALL;
+#include "adjoint/Numerics/ElementaryFunctions.def"
   default:
     return x; // hasApproximation says no
   }

@@ -18,6 +18,25 @@ using namespace mlir::ad;
 #define GET_ATTRDEF_CLASSES
 #include "adjoint/Dialect/AD/IR/ADAttributes.cpp.inc"
 
+AsmPrinter &numerics::operator<<(AsmPrinter &printer, Elementary function) {
+  return printer << StringRef(elementaryName(function));
+}
+
+// The words of the parsers that TableGen makes for enumerations.
+FailureOr<numerics::Elementary> FieldParser<numerics::Elementary>::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string word;
+  if (failed(parser.parseOptionalKeywordOrString(&word)))
+    return parser.emitError(loc, "expected keyword for an elementary function");
+  if (std::optional<numerics::Elementary> function = numerics::elementaryFromName(word))
+    return *function;
+  InFlightDiagnostic error = parser.emitError(loc, "expected one of [");
+  llvm::interleaveComma(llvm::seq(numerics::elementaryCount), error, [&](int number) {
+    error << StringRef(numerics::elementaryName(static_cast<numerics::Elementary>(number)));
+  });
+  return error << "] for an elementary function, got: " << word;
+}
+
 void ADDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elementwise operations: generated definitions. What they do is in BroadcastTypes.cpp and
-// ADElementwiseFolders.cpp.
+// Elementwise operations: generated definitions. Their types are in BroadcastTypes.cpp, their scalar
+// functions in ScalarFunctions.h, their folds in ADElementwiseFolders.cpp.
 
 #include "Elementwise.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "ScalarFunctions.h"
 
 using namespace mlir;
 using namespace mlir::ad;

@@ -124,13 +124,13 @@ LogicalResult LaunchOp::verify() {
 //===- Scalars -===//
 
 LogicalResult ElementaryOp::verify() {
-  bool binary = getFunction() == ElementaryFunction::pow || getFunction() == ElementaryFunction::atan2;
+  bool binary = numerics::isBinary(getFunction());
   size_t expected = binary ? 2 : 1;
   if (getInputs().size() != expected) // elementary_c1
     return emitOpError("expected ") << expected << (binary ? " operands of " : " operand of ")
-                                    << stringifyElementaryFunction(getFunction()) << ", but got "
+                                    << StringRef(numerics::elementaryName(getFunction())) << ", but got "
                                     << getInputs().size();
-  bool hasShortForm = numerics::hasApproximation(static_cast<numerics::Elementary>(getFunction()));
+  bool hasShortForm = numerics::hasApproximation(getFunction());
   if (getApproximate() && (!hasShortForm || !getElementTypeOrSelf(getType()).isF32())) // elementary_c2
     return emitOpError("expected tanh, erf, sigmoid, silu, gelu or gelu_tanh of f32 to be approximate");
   return success();

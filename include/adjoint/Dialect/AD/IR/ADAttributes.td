@@ -58,4 +58,18 @@ def AD_OrderAttr : AD_Attr<"Order", "order"> {
   }];
 }
 
+def AD_ElementaryFunctionAttr : AD_Attr<"ElementaryFunction", "elementary_function"> {
+  let summary = "an elementary function";
+  let description = [{
+    A function of one or two scalars by its name. include/adjoint/Numerics/ElementaryFunctions.def lists all.
+
+    Example: `#ad<elementary_function exp>`.
+  }];
+  let parameters = (ins AttrParameter<"::mlir::ad::numerics::Elementary", "the function">:$value);
+  let assemblyFormat = "$value";
+  let returnType = "::mlir::ad::numerics::Elementary";
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall = "::mlir::ad::ElementaryFunctionAttr::get($_builder.getContext(), $0)";
+}
+
 #endif // ADJOINT_DIALECT_AD_IR_ADATTRIBUTES

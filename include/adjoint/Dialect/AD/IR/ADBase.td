@@ -9,6 +9,7 @@ include "adjoint/Dialect/AD/IR/ADAttributes.td"
 include "adjoint/Dialect/AD/IR/ADDialect.td"
 include "adjoint/Dialect/AD/IR/ADTypes.td"
 include "adjoint/Dialect/AD/IR/NumericsOpInterface.td"
+include "adjoint/Interfaces/ElementwiseOpInterface.td"
 include "adjoint/Interfaces/FusableOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -16,6 +17,11 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Refuses attributes that the operation does not have, unless a dialect's prefix says whose they are: a misspelt
 // option would otherwise have no effect, in silence.
 def AD_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
+  let cppNamespace = "::mlir::ad";
+}
+
+// The first result has the shape of the first operand, which analyses of sizes follow.
+def AD_ShapeOfFirstOperand : NativeOpTrait<"ShapeOfFirstOperand"> {
   let cppNamespace = "::mlir::ad";
 }
 

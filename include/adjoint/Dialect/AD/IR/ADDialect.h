@@ -7,11 +7,22 @@
 #define ADJOINT_DIALECT_AD_IR_ADDIALECT_H
 
 #include "adjoint/Interfaces/Enums.h"
+#include "adjoint/Numerics/Elementary.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
 
 #include "adjoint/Dialect/AD/IR/ADDialect.h.inc"
+
+namespace mlir {
+/// An elementary function as a parameter of an attribute: its name as a keyword.
+template <> struct FieldParser<ad::numerics::Elementary> {
+  static FailureOr<ad::numerics::Elementary> parse(AsmParser &parser);
+};
+namespace ad::numerics {
+AsmPrinter &operator<<(AsmPrinter &printer, Elementary function);
+} // namespace ad::numerics
+} // namespace mlir
 
 #define GET_ATTRDEF_CLASSES
 #include "adjoint/Dialect/AD/IR/ADAttributes.h.inc"

@@ -8,8 +8,11 @@
 include "adjoint/Dialect/AD/IR/ADBase.td"
 
 
-// Every elementwise operation: sizes and folding come from lib/Dialect/AD/IR/Elementwise.h.
-class AD_ElementwiseOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
+// Every elementwise operation: sizes and folding come from lib/Dialect/AD/IR/Elementwise.h. The scalar function is the
+// one that `ScalarFunction<OP>` of lib/Dialect/AD/IR/ScalarFunctions.h holds for the class OP of the operation.
+class AD_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : AD_ComputeOp<mnemonic, !listconcat([
+        DeclareOpInterfaceMethods<ElementwiseOpInterface, ["getScalarCost", "getScalarEvaluator"]>], traits)> {
   let hasFolder = 1;
   code sharedDefinitions = [{
     ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
@@ -20,6 +23,13 @@ class AD_ElementwiseOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<
     ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
       return ::mlir::ad::foldElementwise(getOperation(), adaptor.getOperands());
     }
+    ::mlir::Value $cppClass::emitScalar(::mlir::OpBuilder &builder, ::mlir::Location loc, ::mlir::ValueRange scalars) {
+      return ::mlir::ad::ScalarFunction<$cppClass>::emitScalar(*this, builder, loc, scalars);
+    }
+    ::mlir::ad::ScalarEvaluator $cppClass::getScalarEvaluator() {
+      return ::mlir::ad::ScalarFunction<$cppClass>::evaluator(*this);
+    }
+    int64_t $cppClass::getScalarCost() { return ::mlir::ad::ScalarFunction<$cppClass>::cost(*this); }
   }];
   let extraClassDefinition = sharedDefinitions;
 }
@@ -30,6 +40,14 @@ class AD_UnaryOp<string mnemonic, Type type, list<Trait> traits = []>
   let arguments = (ins type:$input, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs type:$result);
   let assemblyFormat = "$input attr-dict `:` custom<LastType>(type($result))";
+}
+
+// An elementary function; `function` is its name in include/adjoint/Numerics/ElementaryFunctions.def.
+class AD_UnaryFunctionOp<string mnemonic, string function> : AD_UnaryOp<mnemonic, AD_FloatTensor> {
+  let extraClassDeclaration = [{
+    ::mlir::ad::numerics::Elementary getElementaryFunction() { return ::mlir::ad::numerics::Elementary::}] #
+    function # [{; }
+  }];
 }
 
 // Operands that broadcast like NumPy; the element types of the data operands, those from `firstData` on, agree.
@@ -54,6 +72,14 @@ class AD_BinaryOp<string mnemonic, Type type, list<Trait> traits = []>
   // One type when all agree, else the operands' types.
   let assemblyFormat = [{
     $lhs `,` $rhs attr-dict `:` custom<BroadcastTypes>(type($lhs), type($rhs), type($result))
+  }];
+}
+
+// An elementary function of two numbers.
+class AD_BinaryFunctionOp<string mnemonic, string function> : AD_BinaryOp<mnemonic, AD_FloatTensor> {
+  let extraClassDeclaration = [{
+    ::mlir::ad::numerics::Elementary getElementaryFunction() { return ::mlir::ad::numerics::Elementary::}] #
+    function # [{; }
   }];
 }
 
@@ -101,7 +127,7 @@ def AD_SignOp : AD_UnaryOp<"sign", AD_NumberTensor> {
   }];
 }
 
-def AD_ExpOp : AD_UnaryOp<"exp", AD_FloatTensor> {
+def AD_ExpOp : AD_UnaryFunctionOp<"exp", "Exp"> {
   let summary = "natural exponential";
   let description = [{
     Semantics: e^x.
@@ -115,7 +141,7 @@ def AD_ExpOp : AD_UnaryOp<"exp", AD_FloatTensor> {
   }];
 }
 
-def AD_Exp2Op : AD_UnaryOp<"exp2", AD_FloatTensor> {
+def AD_Exp2Op : AD_UnaryFunctionOp<"exp2", "Exp2"> {
   let summary = "exponential of base two";
   let description = [{
     Semantics: 2^x.
@@ -129,7 +155,7 @@ def AD_Exp2Op : AD_UnaryOp<"exp2", AD_FloatTensor> {
   }];
 }
 
-def AD_Expm1Op : AD_UnaryOp<"expm1", AD_FloatTensor> {
+def AD_Expm1Op : AD_UnaryFunctionOp<"expm1", "Expm1"> {
   let summary = "exponential minus one, exact near zero";
   let description = [{
     Semantics: e^x - 1.
@@ -143,7 +169,7 @@ def AD_Expm1Op : AD_UnaryOp<"expm1", AD_FloatTensor> {
   }];
 }
 
-def AD_LogOp : AD_UnaryOp<"log", AD_FloatTensor> {
+def AD_LogOp : AD_UnaryFunctionOp<"log", "Log"> {
   let summary = "natural logarithm";
   let description = [{
     Semantics: ln x; NaN below zero, -inf at zero.
@@ -157,7 +183,7 @@ def AD_LogOp : AD_UnaryOp<"log", AD_FloatTensor> {
   }];
 }
 
-def AD_Log2Op : AD_UnaryOp<"log2", AD_FloatTensor> {
+def AD_Log2Op : AD_UnaryFunctionOp<"log2", "Log2"> {
   let summary = "logarithm of base two";
   let description = [{
     Semantics: log2 x; NaN below zero, -inf at zero.
@@ -171,7 +197,7 @@ def AD_Log2Op : AD_UnaryOp<"log2", AD_FloatTensor> {
   }];
 }
 
-def AD_Log1pOp : AD_UnaryOp<"log1p", AD_FloatTensor> {
+def AD_Log1pOp : AD_UnaryFunctionOp<"log1p", "Log1p"> {
   let summary = "logarithm of one plus the input, exact near zero";
   let description = [{
     Semantics: ln(1 + x).
@@ -185,7 +211,7 @@ def AD_Log1pOp : AD_UnaryOp<"log1p", AD_FloatTensor> {
   }];
 }
 
-def AD_SinOp : AD_UnaryOp<"sin", AD_FloatTensor> {
+def AD_SinOp : AD_UnaryFunctionOp<"sin", "Sin"> {
   let summary = "sine";
   let description = [{
     Semantics: sin x, in radians, for every finite input.
@@ -199,7 +225,7 @@ def AD_SinOp : AD_UnaryOp<"sin", AD_FloatTensor> {
   }];
 }
 
-def AD_CosOp : AD_UnaryOp<"cos", AD_FloatTensor> {
+def AD_CosOp : AD_UnaryFunctionOp<"cos", "Cos"> {
   let summary = "cosine";
   let description = [{
     Semantics: cos x, in radians, for every finite input.
@@ -213,7 +239,7 @@ def AD_CosOp : AD_UnaryOp<"cos", AD_FloatTensor> {
   }];
 }
 
-def AD_TanOp : AD_UnaryOp<"tan", AD_FloatTensor> {
+def AD_TanOp : AD_UnaryFunctionOp<"tan", "Tan"> {
   let summary = "tangent";
   let description = [{
     Semantics: tan x, in radians, for every finite input.
@@ -227,7 +253,7 @@ def AD_TanOp : AD_UnaryOp<"tan", AD_FloatTensor> {
   }];
 }
 
-def AD_TanhOp : AD_UnaryOp<"tanh", AD_FloatTensor> {
+def AD_TanhOp : AD_UnaryFunctionOp<"tanh", "Tanh"> {
   let summary = "hyperbolic tangent";
   let description = [{
     Semantics: tanh x.
@@ -241,7 +267,7 @@ def AD_TanhOp : AD_UnaryOp<"tanh", AD_FloatTensor> {
   }];
 }
 
-def AD_SqrtOp : AD_UnaryOp<"sqrt", AD_FloatTensor> {
+def AD_SqrtOp : AD_UnaryFunctionOp<"sqrt", "Sqrt"> {
   let summary = "square root";
   let description = [{
     Semantics: the correctly rounded root; NaN below zero, -0 stays.
@@ -255,7 +281,7 @@ def AD_SqrtOp : AD_UnaryOp<"sqrt", AD_FloatTensor> {
   }];
 }
 
-def AD_RsqrtOp : AD_UnaryOp<"rsqrt", AD_FloatTensor> {
+def AD_RsqrtOp : AD_UnaryFunctionOp<"rsqrt", "Rsqrt"> {
   let summary = "reciprocal square root";
   let description = [{
     Semantics: 1 / sqrt(x).
@@ -269,7 +295,7 @@ def AD_RsqrtOp : AD_UnaryOp<"rsqrt", AD_FloatTensor> {
   }];
 }
 
-def AD_RecipOp : AD_UnaryOp<"recip", AD_FloatTensor> {
+def AD_RecipOp : AD_UnaryFunctionOp<"recip", "Recip"> {
   let summary = "reciprocal";
   let description = [{
     Semantics: 1 / x, correctly rounded.
@@ -283,7 +309,7 @@ def AD_RecipOp : AD_UnaryOp<"recip", AD_FloatTensor> {
   }];
 }
 
-def AD_ErfOp : AD_UnaryOp<"erf", AD_FloatTensor> {
+def AD_ErfOp : AD_UnaryFunctionOp<"erf", "Erf"> {
   let summary = "error function";
   let description = [{
     Semantics: 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x.
@@ -339,7 +365,7 @@ def AD_RoundEvenOp : AD_UnaryOp<"round_even", AD_FloatTensor> {
   }];
 }
 
-def AD_SigmoidOp : AD_UnaryOp<"sigmoid", AD_FloatTensor> {
+def AD_SigmoidOp : AD_UnaryFunctionOp<"sigmoid", "Sigmoid"> {
   let summary = "logistic function";
   let description = [{
     Semantics: 1 / (1 + e^(-x)).
@@ -367,7 +393,7 @@ def AD_ReluOp : AD_UnaryOp<"relu", AD_FloatTensor> {
   }];
 }
 
-def AD_SiluOp : AD_UnaryOp<"silu", AD_FloatTensor> {
+def AD_SiluOp : AD_UnaryFunctionOp<"silu", "Silu"> {
   let summary = "sigmoid linear unit";
   let description = [{
     Semantics: x * sigmoid(x).
@@ -381,7 +407,7 @@ def AD_SiluOp : AD_UnaryOp<"silu", AD_FloatTensor> {
   }];
 }
 
-def AD_SoftplusOp : AD_UnaryOp<"softplus", AD_FloatTensor> {
+def AD_SoftplusOp : AD_UnaryFunctionOp<"softplus", "Softplus"> {
   let summary = "soft rectifier";
   let description = [{
     Semantics: ln(1 + e^x), without overflow.
@@ -430,6 +456,12 @@ def AD_GeluOp : AD_UnaryOp<"gelu", AD_FloatTensor> {
                                          "::mlir::ad::GeluForm::none">:$form,
                        OptionalAttr<AD_PermissionsAttr>:$allow);
   let assemblyFormat = "$input (`form` custom<Form>($form)^)? attr-dict `:` custom<LastType>(type($result))";
+  let extraClassDeclaration = [{
+    ::mlir::ad::numerics::Elementary getElementaryFunction() {
+      using Function = ::mlir::ad::numerics::Elementary;
+      return getForm() == ::mlir::ad::GeluForm::tanh ? Function::GeluTanh : Function::Gelu;
+    }
+  }];
 }
 
 def AD_IsFiniteOp : AD_ElementwiseOp<"is_finite", [SameOperandsAndResultShape]> {
@@ -596,7 +628,7 @@ def AD_MinOp : AD_BinaryOp<"min", AD_NumberTensor, [Commutative]> {
   }];
 }
 
-def AD_PowOp : AD_BinaryOp<"pow", AD_FloatTensor> {
+def AD_PowOp : AD_BinaryFunctionOp<"pow", "Pow"> {
   let summary = "power";
   let description = [{
     Semantics: x to the power y, with the special cases of C Annex F.
@@ -613,7 +645,7 @@ def AD_PowOp : AD_BinaryOp<"pow", AD_FloatTensor> {
   }];
 }
 
-def AD_Atan2Op : AD_BinaryOp<"atan2", AD_FloatTensor> {
+def AD_Atan2Op : AD_BinaryFunctionOp<"atan2", "Atan2"> {
   let summary = "angle of a point";
   let description = [{
     Semantics: the angle of the point (y, x), with the special cases of C Annex F; the first operand is y.

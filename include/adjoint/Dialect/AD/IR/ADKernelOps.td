@@ -146,8 +146,7 @@ def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
     %t = ad.elementary approximate tanh %x : f32
     ```
   }];
-  let arguments = (ins EnumAttr<AD_Dialect, AD_ElementaryFunction, "elementary_function">:$function,
-                       UnitAttr:$approximate,
+  let arguments = (ins AD_ElementaryFunctionAttr:$function, UnitAttr:$approximate,
                        Variadic<AnyTypeOf<[F32, F64, VectorOfAnyRankOf<[F32, F64]>]>>:$inputs);
   let results = (outs AnyTypeOf<[F32, F64, VectorOfAnyRankOf<[F32, F64]>]>:$result);
   let assemblyFormat = "(`approximate` $approximate^)? $function $inputs attr-dict `:` type($result)";

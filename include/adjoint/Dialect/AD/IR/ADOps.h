@@ -8,6 +8,7 @@
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
 #include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"
 #include "adjoint/Interfaces/DifferentiableOpInterface.h"
+#include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
@@ -30,6 +31,10 @@ class KnownAttributes : public OpTrait::TraitBase<ConcreteType, KnownAttributes>
 public:
   static LogicalResult verifyTrait(Operation *op) { return verifyKnownAttributes(op); }
 };
+
+/// The trait of operations whose first result has the shape of their first operand.
+template <typename ConcreteType>
+class ShapeOfFirstOperand : public OpTrait::TraitBase<ConcreteType, ShapeOfFirstOperand> {};
 } // namespace mlir::ad
 
 #define GET_OP_CLASSES
