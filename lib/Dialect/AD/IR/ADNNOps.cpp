@@ -7,16 +7,6 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-#define GET_OP_CLASSES
-#include "adjoint/Dialect/AD/IR/ADNNOps.cpp.inc"
-
-void ADDialect::registerNNOps() {
-  addOperations<
-#define GET_OP_LIST
-#include "adjoint/Dialect/AD/IR/ADNNOps.cpp.inc"
-      >();
-}
-
 // The result has the leading sizes of `source`: all of them, or all but the last.
 static LogicalResult reifyLeadingSizes(Operation *op, Value source, OpBuilder &builder,
                                        ReifiedRankedShapedTypeDims &shapes) {
@@ -27,57 +17,41 @@ static LogicalResult reifyLeadingSizes(Operation *op, Value source, OpBuilder &b
   return success();
 }
 
-template <typename Op> static LogicalResult verifySoftmax(Op op) {
-  int64_t axis = op.getAxis();
-  return verifyAxis(axis, op.getType().getRank(),
-                    [&] { return op.emitOpError(); }); // softmax_c1, log_softmax_c1
+static LogicalResult verifySoftmax(Operation *op, int64_t axis) {
+  int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
+  return verifyAxis(axis, rank, [&] { return op->emitOpError(); }); // softmax_c1, log_softmax_c1
 }
 
-template <typename Op> static OrderAttr canonicalOrderOfSoftmax(Op op) {
-  bool innermost = static_cast<int64_t>(op.getAxis()) == op.getType().getRank() - 1;
-  return innermost ? OrderAttr::canonicalLanes(op.getContext()) : OrderAttr::canonicalBlocks(op.getContext());
-}
-
-LogicalResult SoftmaxOp::verify() { return verifySoftmax(*this); }
-LogicalResult LogSoftmaxOp::verify() { return verifySoftmax(*this); }
-OrderAttr SoftmaxOp::getCanonicalOrder() { return canonicalOrderOfSoftmax(*this); }
-OrderAttr LogSoftmaxOp::getCanonicalOrder() { return canonicalOrderOfSoftmax(*this); }
-
-LogicalResult SoftmaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyLeadingSizes(*this, getInput(), builder, shapes);
-}
-
-LogicalResult LogSoftmaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyLeadingSizes(*this, getInput(), builder, shapes);
+// The canonical order of sums along an axis: in lanes along the innermost one, else in blocks.
+static OrderAttr orderAlongAxis(RankedTensorType type, int64_t axis) {
+  bool innermost = axis == type.getRank() - 1;
+  return innermost ? OrderAttr::canonicalLanes(type.getContext())
+                   : OrderAttr::canonicalBlocks(type.getContext());
 }
 
 // The constraints of the normalizations; `parameter` is the type of scale and bias.
-template <typename Op> static LogicalResult verifyNormalization(Op op, RankedTensorType parameter) {
-  RankedTensorType input = op.getInput().getType();
-  if (input.getRank() == 0) // layer_norm_c1, rms_norm_c1
-    return op.emitOpError("expected an input of rank 1 or more, but its rank is 0");
+static LogicalResult verifyNormalization(Operation *op, RankedTensorType parameter, const APFloat &epsilon) {
+  auto input = cast<RankedTensorType>(op->getOperand(0).getType());
+  if (input.getRank() == 0) // norm_c1
+    return op->emitOpError("expected an input of rank 1 or more, but its rank is 0");
   if (parameter.getRank() != 1 || parameter.getElementType() != input.getElementType() ||
-      !maySizesAgree(parameter.getDimSize(0), input.getShape().back())) // layer_norm_c2, rms_norm_c2
-    return op.emitOpError("expected parameters of type ")
+      !maySizesAgree(parameter.getDimSize(0), input.getShape().back())) // norm_c2
+    return op->emitOpError("expected parameters of type ")
            << RankedTensorType::get(input.getShape().take_back(1), input.getElementType()) << ", but got "
            << parameter;
-  const APFloat epsilon = op.getEpsilon();
-  if (!epsilon.isFinite() || (epsilon.isNegative() && !epsilon.isZero())) // layer_norm_c3, rms_norm_c3
-    return op.emitOpError("expected a finite epsilon of at least 0, but got ") << epsilon.convertToDouble();
+  if (!epsilon.isFinite() || (epsilon.isNegative() && !epsilon.isZero())) // norm_c3
+    return op->emitOpError("expected a finite epsilon of at least 0, but got ") << epsilon.convertToDouble();
   return success();
 }
 
-LogicalResult LayerNormOp::verify() { return verifyNormalization(*this, getScale().getType()); }
-LogicalResult RmsNormOp::verify() { return verifyNormalization(*this, getScale().getType()); }
-OrderAttr LayerNormOp::getCanonicalOrder() { return OrderAttr::canonicalLanes(getContext()); }
-OrderAttr RmsNormOp::getCanonicalOrder() { return OrderAttr::canonicalLanes(getContext()); }
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADNNOps.cpp.inc"
 
-LogicalResult LayerNormOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyLeadingSizes(*this, getInput(), builder, shapes);
-}
-
-LogicalResult RmsNormOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyLeadingSizes(*this, getInput(), builder, shapes);
+void ADDialect::registerNNOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "adjoint/Dialect/AD/IR/ADNNOps.cpp.inc"
+      >();
 }
 
 // Whether two shapes can be one at run time.

@@ -107,10 +107,9 @@ static Sources sourcesOf(const SizeOrigin &size) {
       .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>(
           [&](auto reduction) { return inReduction(reduction, dimension); })
       .Case<DotOp, GemmOp>([&](Operation *contraction) { return inContraction(contraction, dimension); })
-      .Case<ReverseOp, CumsumOp, SoftmaxOp, LogSoftmaxOp, LayerNormOp, RmsNormOp, StopGradientOp,
-            DynamicUpdateSliceOp>(
-          [&](Operation *same) { return Sources{ofDimension(same->getOperand(0), dimension)}; })
       .Default([&](Operation *other) {
+        if (other->hasTrait<ShapeOfFirstOperand>())
+          return Sources{ofDimension(other->getOperand(0), dimension)};
         auto fusable = dyn_cast<FusableOpInterface>(other);
         bool elementwise = fusable && fusable.getFusionKind() == FusionKind::elementwise;
         return elementwise ? inElementwise(other, dimension) : Sources();

@@ -31,7 +31,7 @@ def AD_BarrierOp : AD_Op<"barrier", [DeclareOpInterfaceMethods<InferTypeOpInterf
   let hasVerifier = 1;
 }
 
-def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType,
+def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType, AD_ShapeOfFirstOperand,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "identity with a zero derivative";
   let description = [{

@@ -18,7 +18,22 @@ class AD_NNOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic,
   let hasVerifier = 1;
 }
 
-class AD_SoftmaxLikeOp<string mnemonic> : AD_NNOp<mnemonic, [SameOperandsAndResultType]> {
+// Such an operation whose result has the type of its first operand: its sizes are those of that operand.
+class AD_RowOp<string mnemonic, list<Trait> traits = []> : AD_NNOp<mnemonic, !listconcat([AD_ShapeOfFirstOperand], traits)> {
+  code sizesDefinition = [{
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
+                                                       ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return reifyLeadingSizes(*this, getInput(), builder, shapes);
+    }
+  }];
+  let extraClassDefinition = sizesDefinition;
+}
+
+class AD_SoftmaxLikeOp<string mnemonic> : AD_RowOp<mnemonic, [SameOperandsAndResultType]> {
+  let extraClassDefinition = sizesDefinition # [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifySoftmax(*this, getAxis()); }
+    ::mlir::ad::OrderAttr $cppClass::getCanonicalOrder() { return orderAlongAxis(getType(), getAxis()); }
+  }];
   let arguments = (ins AD_FloatTensor:$input, I64Attr:$axis, OptionalAttr<AD_OrderAttr>:$order,
                        OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
@@ -59,7 +74,20 @@ def AD_LogSoftmaxOp : AD_SoftmaxLikeOp<"log_softmax"> {
   }];
 }
 
-def AD_LayerNormOp : AD_NNOp<"layer_norm", [AllTypesMatch<["input", "result"]>, AllTypesMatch<["scale", "bias"]>]> {
+// A normalization of the last axis by its mean square. `scale`, and `bias` if there is one, have one type.
+class AD_NormOp<string mnemonic, list<Trait> traits = []>
+    : AD_RowOp<mnemonic, !listconcat([AllTypesMatch<["input", "result"]>], traits)> {
+  let extraClassDefinition = sizesDefinition # [{
+    ::llvm::LogicalResult $cppClass::verify() {
+      return verifyNormalization(*this, getScale().getType(), getEpsilon());
+    }
+    ::mlir::ad::OrderAttr $cppClass::getCanonicalOrder() {
+      return ::mlir::ad::OrderAttr::canonicalLanes(getContext());
+    }
+  }];
+}
+
+def AD_LayerNormOp : AD_NormOp<"layer_norm", [AllTypesMatch<["scale", "bias"]>]> {
   let summary = "normalization of the last axis to mean 0 and variance 1, scaled and shifted";
   let description = [{
     Semantics: with u the mean and d = x - u along the last axis, v the mean of d * d:
@@ -84,7 +112,7 @@ def AD_LayerNormOp : AD_NNOp<"layer_norm", [AllTypesMatch<["input", "result"]>, 
   }];
 }
 
-def AD_RmsNormOp : AD_NNOp<"rms_norm", [AllTypesMatch<["input", "result"]>]> {
+def AD_RmsNormOp : AD_NormOp<"rms_norm"> {
   let summary = "normalization of the last axis to mean square 1, scaled";
   let description = [{
     Semantics: with q the mean of x * x along the last axis: x * rsqrt(q + epsilon) * scale. 16- and 8-bit types are

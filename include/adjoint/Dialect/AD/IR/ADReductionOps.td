@@ -192,7 +192,7 @@ def AD_ArgminOp : AD_ArgReduceOp<"argmin"> {
   }];
 }
 
-def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType]> {
+def AD_CumsumOp : AD_ComputeOp<"cumsum", [SameOperandsAndResultType, AD_ShapeOfFirstOperand]> {
   let summary = "running sum along an axis";
   let description = [{
     Semantics: element i is the sum of the elements 0 to i, one chain in ascending index, accumulated in f32 (f64 for

@@ -166,7 +166,7 @@ def AD_DynamicSliceOp : AD_ShapeOp<"dynamic_slice", [AttrSizedOperandSegments]> 
   let hasVerifier = 1;
 }
 
-def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAdaptor]> {
+def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAdaptor, AD_ShapeOfFirstOperand]> {
   let summary = "tensor with one part replaced";
   let description = [{
     Semantics: the input, with the elements from the offsets on replaced by the update. Writing outside is a run-time
@@ -239,7 +239,7 @@ def AD_ConcatOp : AD_ShapeOp<"concat", [InferTypeOpAdaptor]> {
   let hasFolder = 1;
 }
 
-def AD_ReverseOp : AD_ShapeOp<"reverse", [SameOperandsAndResultType]> {
+def AD_ReverseOp : AD_ShapeOp<"reverse", [SameOperandsAndResultType, AD_ShapeOfFirstOperand]> {
   let summary = "reversed axes";
   let description = [{
     Semantics: element i of a listed axis is element size - 1 - i of the input.

@@ -10,7 +10,7 @@ class RewritePatternSet;
 } // namespace mlir
 
 namespace mlir::ad {
-/// softmax, log_softmax, layer_norm, rms_norm, cross_entropy and clamp by their written decompositions.
+/// Operations with a written decomposition, by it.
 void populateDecomposeNNPatterns(RewritePatternSet &patterns);
 
 /// Reductions over several axes, means, and sums to a shape by reductions over one axis.
