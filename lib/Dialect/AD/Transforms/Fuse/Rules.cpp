@@ -22,11 +22,10 @@ bool fuse::isElementwise(Operation *op) {
 
 int64_t fuse::weightOf(const Cluster &cluster) {
   int64_t weight = 0;
-  for (Operation *member : cluster.members)
-    weight += isa<ExpOp, Exp2Op, Expm1Op, LogOp, Log2Op, Log1pOp, SinOp, CosOp, TanOp, TanhOp, ErfOp, PowOp,
-                  Atan2Op, SigmoidOp, GeluOp, SiluOp, SoftplusOp>(member)
-                  ? 8
-                  : 1;
+  for (Operation *member : cluster.members) {
+    auto elementwise = dyn_cast<ElementwiseOpInterface>(member);
+    weight += elementwise ? elementwise.getScalarCost() : 1;
+  }
   return weight;
 }
 
