@@ -11,11 +11,9 @@ import pathlib
 import re
 import sys
 
-UNARY_FLOAT = """abs neg sign exp exp2 expm1 log log2 log1p sin cos tan tanh sqrt rsqrt recip erf floor ceil round_even
-sigmoid relu silu softplus gelu""".split()
-BINARY_FLOAT = "add sub mul div rem max min pow atan2".split()
-UNARY_INTEGER = ["abs", "neg", "sign", "not"]
-BINARY_INTEGER = "add sub mul div rem max min and or xor".split()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "Support"))
+import records  # noqa: E402
+
 PREDICATES = "eq ne lt le gt ge".split()
 TYPES = "f64 f32 f16 bf16 f8E4M3FN f8E5M2 i1 i8 i32 i64".split()
 
@@ -77,12 +75,9 @@ class Program:
 def main(element):
     program = Program(element)
     type_ = program.type
-    unary, binary = (UNARY_FLOAT, BINARY_FLOAT) if element in FLOATS else (UNARY_INTEGER, BINARY_INTEGER)
-    if element == "i1":
-        unary, binary = ["not"], ["and", "or", "xor"]
-    for op in unary:
+    for op in records.unary(element):
         program.check(f"ad.{op} {{x}} : {type_}", type_)
-    for op in binary:
+    for op in records.binary(element):
         program.check(f"ad.{op} {{x}}, {{y}} : {type_}", type_)
     for predicate in PREDICATES:
         program.check(f"ad.compare {predicate} {{x}}, {{y}} : {type_}", program.booleans)
