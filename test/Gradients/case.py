@@ -45,6 +45,8 @@ class Case:
     second_order: bool = True
     tolerance: float = 1e-7
     seed: int = 0
+    # The result by NumPy, of the arguments; it is compared with that of the program.
+    value: object = None
     lines: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -60,12 +62,13 @@ def integers(type, values, element="i64", shape=()):
     return Argument(type, shape, wrt=False, values=values, element=element)
 
 
-def unary(op, low=-1.0, high=1.0, text=None, name=None, second_order=True):
-    """Static and dynamic cases of an operation with one operand."""
+def unary(op, low=-1.0, high=1.0, text=None, name=None, second_order=True, value=None):
+    """Static and dynamic cases of an operation with one operand; `value` is its function by NumPy."""
     text = text or f"%y = ad.{op} %a0 : {{0}}"
     name = name or op
     return [
-        Case(f"ad.{op}", f"{name}_static", [Argument("2x3", low=low, high=high)], text, Argument("2x3"), second_order),
+        Case(f"ad.{op}", f"{name}_static", [Argument("2x3", low=low, high=high)], text, Argument("2x3"), second_order,
+             value=value),
         Case(f"ad.{op}", f"{name}_dynamic", [Argument("?x3", (2, 3), low, high)], text, Argument("?x3", (2, 3)),
              second_order),
     ]

@@ -69,12 +69,22 @@ class Module:
             self.functions.append(text)
         values = [self.add_input(argument, f"c{index}_a{i}", (i + 1) / (len(function.arguments) + 1))
                   for i, argument in enumerate(function.arguments)]
+        if case.value and order == 1:
+            self.add_value(case, index, function, values)
         random_like = [self.direction(argument) for argument in function.gradient_types()]
         directions = [self.add_input(argument, f"c{index}_v{i}") for i, argument in enumerate(random_like)]
         random_like = [self.direction(argument) for argument in function.results]
         cotangents = [self.add_input(argument, f"c{index}_w{i}") for i, argument in enumerate(random_like)]
         self.writer.emit(f"// {case.op}: {case.name}")
         self.last = check(self.writer, function, values, directions, cotangents, case.tolerance * TOLERANCE_OF_ORDER[order])
+
+    def add_value(self, case, index, function, values):
+        """Compares the result with that of NumPy."""
+        name, kind = f"c{index}_y", case.result.mlir()
+        self.inputs[name] = case.value(*(self.inputs[value[1:]] for value in values))
+        self.parameters.append(f"%{name}: {kind} {{ad.name = \"{name}\"}}")
+        [actual] = function.call(self.writer, values)
+        self.writer.emit(f"check.expect_almost_eq({actual}, %{name}) {{relative, tolerance = 1.0e-14 : f64}} : {kind}")
 
     def add_narrow(self, case, index, element):
         self.random.seed(f"{case.name} {case.seed}")
