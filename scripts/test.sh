@@ -3,6 +3,7 @@
 # Sets up, builds, lints and runs every test.
 #
 #   scripts/test.sh [FILTER]
+#   scripts/test.sh recipe      also follows the first recipe of CONTRIBUTING.md, in build/recipe (minutes)
 #
 # With a FILTER, a regular expression, only tests whose name matches it run. Closes with one line
 # `N passed, N failed, N skipped`; exit code 1 when something failed. $ADJOINT_PRESET picks another preset, e.g. asan. A test that
@@ -129,6 +130,13 @@ fuzz_campaigns() {
   done
 }
 
+# The first recipe of CONTRIBUTING.md, followed in a copy of the tree. A changed .td compiles nearly everything again, so it runs
+# only where it is asked for by this name.
+recipe() {
+  [[ $filter == recipe ]] || return 0
+  PROGRAM_SECONDS=3600 counted recipe test/Recipe/follow.sh
+}
+
 # The Python package, built as its users build it, and tested by pytest.
 python_package() {
   local log=$BUILD/test-logs/python-package.log code=0 closing kind counts=()
@@ -164,6 +172,7 @@ unit_tests
 python_tests
 python_package
 fuzz_campaigns
+recipe
 ((passed + failed + skipped)) || die "no test matches '$filter'"
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0))

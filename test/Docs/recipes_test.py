@@ -1,0 +1,108 @@
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""The file lists of the recipes in CONTRIBUTING.md are true: each file exists; no other file of `include` and `lib` names the sample
+operation of a recipe; the patch that `scripts/test.sh recipe` applies changes the files of the first recipe, and fits the tree.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/Support"))
+sys.dont_write_bytecode = True
+import checks  # noqa: E402
+
+PATCH = "test/Recipe/Inputs/softsign.patch"
+# Recipe by recipe: expressions for the names that a sample operation has.
+SAMPLES = {
+    "An elementary function": ["softplus"],
+    "A row operation": ["rms_?norm"],
+}
+# The most files by hand that a recipe may take.
+LIMITS = {"An elementwise operation": 5, "A row operation": 7}
+
+
+def recipes(text):
+    """By heading: the files in the tables, and all files that the text names."""
+    section = text.split("\n## Recipes\n", 1)[1].split("\n## ", 1)[0]
+    parts = re.split(r"^### (.*)\n", section, flags=re.M)[1:]
+    for heading, body in zip(parts[::2], parts[1::2]):
+        table = re.findall(r"^\| `([^`]+)` \|", body, re.M)
+        yield heading, table, re.findall(r"`((?:include|lib|docs|test|scripts)/[^`\s]+)`", body)
+
+
+def tracked(*arguments):
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.split()
+
+
+def missing_files(text, exists):
+    for heading, table, named in recipes(text):
+        if not table:
+            yield f"{heading}: no table of files"
+        yield from (f"{heading}: {path} does not exist" for path in sorted({*table, *named}) if not exists(path))
+        if len(table) > LIMITS.get(heading, len(table)):
+            yield f"{heading}: {len(table)} files, expected at most {LIMITS[heading]}"
+
+
+def unlisted_files(text, files_with):
+    listed = {heading: table for heading, table, _ in recipes(text)}
+    for heading, names in SAMPLES.items():
+        for name in names:
+            found = files_with(name)
+            if not found:
+                yield f"{heading}: no file names {name}"
+            # The text of a function is in one of several headers of the folder that the recipe names.
+            folders = {path.rsplit("/", 1)[0] for path in listed[heading] if path.startswith("include/adjoint/Numerics/Math/")}
+            yield from (f"{heading}: {path} names {name}, but is not listed" for path in found
+                        if path not in listed[heading] and path.rsplit("/", 1)[0] not in folders)
+
+
+def contributing():
+    return (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def check_files(_folder):
+    files = tracked("ls-files", "--cached", "--others", "--exclude-standard")
+    return missing_files(contributing(), lambda path: (ROOT / path).is_dir() or path in files and (ROOT / path).is_file())
+
+
+def check_samples(_folder):
+    return unlisted_files(contributing(), lambda name: tracked("grep", "--untracked", "-liE", name, "--", "include", "lib"))
+
+
+def check_patch(_folder):
+    _, table, _ = next(recipes(contributing()))
+    changed = re.findall(r"^\+\+\+ b/(.*)$", (ROOT / PATCH).read_text(), re.M)
+    if sorted(changed) != sorted(table):
+        yield f"{PATCH} changes {sorted(changed)}, but the first recipe lists {sorted(table)}"
+    done = subprocess.run(["git", "apply", "--check", PATCH], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        yield f"{PATCH} does not fit the tree: {done.stderr.strip()}"
+
+
+SMALL = "\n## Recipes\n\n### A row operation\n\n| file | what |\n|---|---|\n| `lib/A.cpp` | x |\n\nSee `test/B.py`.\n\n## Next\n"
+
+
+def check_faults(_folder):
+    """The checks find what they look for."""
+    if list(missing_files(SMALL, lambda path: True)):
+        yield "files that exist are missing"
+    if list(missing_files(SMALL, lambda path: path == "lib/A.cpp")) != ["A row operation: test/B.py does not exist"]:
+        yield "a missing file is not found"
+    rows = "".join(f"| `lib/{number}.cpp` | x |\n" for number in range(7))
+    if list(missing_files(SMALL.replace("\n\nSee", "\n" + rows + "\nSee"), lambda path: True)) != [
+            "A row operation: 8 files, expected at most 7"]:
+        yield "a recipe that is too long is not found"
+    text = SMALL.replace("## Next", "### An elementary function\n\n| `lib/C.cpp` | x |\n\n## Next")
+    if list(unlisted_files(text, lambda name: ["lib/A.cpp"] if "norm" in name else ["lib/C.cpp"])):
+        yield "files that are listed are not"
+    found = list(unlisted_files(text, lambda name: ["lib/A.cpp", "lib/D.cpp"] if "norm" in name else ["lib/C.cpp"]))
+    if found != ["A row operation: lib/D.cpp names rms_?norm, but is not listed"]:
+        yield f"a file that is not listed is not found: {found}"
+
+
+if __name__ == "__main__":
+    sys.exit(checks.run_checks("recipes", [("files", check_files), ("sample operations", check_samples), ("the patch", check_patch),
+                                           ("faults", check_faults)]))
