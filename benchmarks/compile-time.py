@@ -2,9 +2,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Seconds from the start of ad-runner's main to the first kernel on one core: cold, and from the cache.
 
-Two programs: the training of examples/digits/transformer.mlir with a single step, so that little but compiling is left, and layers
-of a perceptron with 300 operations. Behind them what passes cost per operation of such layers, without code, at growing length. No
-peer compiles these programs; the lines are held against our own aims.
+Two programs: the training of examples/digits/transformer.mlir with a single step, so that little but compiling is left,
+and layers of a perceptron with 300 operations. Behind them what passes cost per operation of such layers, without code,
+at growing length. No peer compiles these programs; the lines are held against our own aims.
 """
 
 import argparse
@@ -69,7 +69,8 @@ def perceptron(folder):
 def run(arguments, cache, folder):
     """The report of one run."""
     report = folder / "report.json"
-    command = [BIN / "ad-runner", *arguments, "--cache", str(cache), "--report", str(report), "--out-dir", str(folder / "out")]
+    command = [BIN / "ad-runner", *arguments, "--cache", str(cache), "--report", str(report), "--out-dir",
+               str(folder / "out")]
     if subprocess.run(command).returncode:
         sys.exit(f"{NAME}: ad-runner failed")
     return json.loads(report.read_text())
@@ -89,7 +90,8 @@ def measure_start(name, make):
                 if number == ROUNDS and kind == "cold":
                     stages = report["stages"]
     print(name + ": " + ", ".join(f"{stage['name']} {stage['seconds']:.3f}" for stage in stages))
-    return {"case": name, "seconds": {kind: statistics.median(values) for kind, values in seconds.items()}, "stages": stages}
+    return {"case": name, "seconds": {kind: statistics.median(values) for kind, values in seconds.items()},
+            "stages": stages}
 
 
 def measure_length(operations):

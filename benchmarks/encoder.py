@@ -3,8 +3,9 @@
 
 Two tokens of width 64 go through layers of 4 heads and an inner width of 128. One layer is
   y = norm(x + concat_h(softmax(x Wq_h (x Wk_h)^T / sqrt(64)) x Wv_h) Wo),   z = norm(y + relu(y We + be) Wc + bc)
-with norm(x) = (x - mean) / sqrt(variance + 1e-5) * scale + bias: 21 tensors, 33,216 numbers. The loss is the mean square of
-the difference to a target. The backward pass is written by hand, so that it shares nothing with what it checks.
+with norm(x) = (x - mean) / sqrt(variance + 1e-5) * scale + bias: 21 tensors, 33,216 numbers. The loss is the mean
+square of the difference to a target. The backward pass is written by hand, so that it shares nothing with what it
+checks.
 """
 
 import math
@@ -33,7 +34,8 @@ def shapes(layers):
 
 
 def make_inputs(layers, seed=0):
-    """Parameters, input and target in f32. Scales and biases differ from one and zero, so that an error in them shows."""
+    """Parameters, input and target in f32. Scales and biases differ from one and zero, so that an error in them
+    shows."""
     rng = np.random.default_rng(seed)
     parameters = {}
     for name, shape in shapes(layers).items():

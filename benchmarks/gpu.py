@@ -2,11 +2,12 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Kernels and training steps on an NVIDIA GPU: ours beside cuBLAS (PyTorch), torch.compile and JAX.
 
-A machine with a GPU often has no compiler of ours, so making and measuring can be apart: --make FOLDER compiles everything ahead of
-time and puts what is needed beside it; gpu.py --from FOLDER measures there. Without either both happen here. A kernel is applied to
-its own result again and again in one program, whose time by CUDA events (adrt-run --bench) is divided by the steps; sums, whose result is
-smaller, run alone. Contractions of bf16 are `fast`, so that tensor cores may sum; those of f32 are measured in `strict`, and with `narrow`
-as tf32; all else is `strict`. Training runs once more with kernels launched one by one (`ours-one-by-one`): what replaying is worth.
+A machine with a GPU often has no compiler of ours, so making and measuring can be apart: --make FOLDER compiles
+everything ahead of time and puts what is needed beside it; gpu.py --from FOLDER measures there. Without either both
+happen here. A kernel is applied to its own result again and again in one program, whose time by CUDA events (adrt-run
+--bench) is divided by the steps; sums, whose result is smaller, run alone. Contractions of bf16 are `fast`, so that
+tensor cores may sum; those of f32 are measured in `strict`, and with `narrow` as tf32; all else is `strict`. Training
+runs once more with kernels launched one by one (`ours-one-by-one`): what replaying is worth.
 """
 
 import argparse
@@ -26,7 +27,8 @@ from gpu_ours import jsonlines, processes
 NAME = "gpu"
 ROUNDS = 3
 NO_DEVICE = 4
-# That a row of each part may take with all of its peers. Those of a training step compile for long; four such rows fit into a stage.
+# That a row of each part may take with all of its peers. Those of a training step compile for long; four such rows fit
+# into a stage.
 ROW_SECONDS = {"tiles": 60, "kernels": 60, "training": 110}
 PARTS = list(ROW_SECONDS)
 
@@ -38,12 +40,15 @@ def peers_of(folder, plan):
 
 def kernel_cases(folder, plan, peers):
     for number, kernel in enumerate(kernels(plan)):
-        contenders = {"ours": gpu_ours.Program(folder, f"kernel{number}", kernel.arguments(), kernel.steps, kernel.repeat)}
-        torch_forms = ["cublas" if kernel.flops else "torch-eager", *([] if kernel.flops else ["torch-compile", "copy"]),
+        contenders = {"ours": gpu_ours.Program(folder, f"kernel{number}", kernel.arguments(), kernel.steps,
+                                               kernel.repeat)}
+        torch_forms = ["cublas" if kernel.flops else "torch-eager",
+                       *([] if kernel.flops else ["torch-compile", "copy"]),
                        *(["torch-autotune"] if kernel.autotuned else [])]
         contenders.update({form: peers["torch"].contender(kernel=number, form=form) for form in torch_forms})
         contenders["jax"] = peers["jax"].contender(kernel=number, form="jax")
-        yield str(kernel), {"kind": "kernel", "flops": kernel.flops, "bytes": kernel.bytes, "steps": kernel.steps}, contenders
+        yield str(kernel), {"kind": "kernel", "flops": kernel.flops, "bytes": kernel.bytes,
+                            "steps": kernel.steps}, contenders
 
 
 def tile_cases(folder, plan, peers):
@@ -54,7 +59,8 @@ def tile_cases(folder, plan, peers):
         contenders = {"ours": gpu_ours.Program(folder, f"tile-{tile}", kernel.arguments(), kernel.steps, kernel.repeat)}
         if number == 0:
             contenders["cublas"] = peers["torch"].contender(tile=tile, form="cublas")
-        yield f"{kernel} by {tile}", {"kind": "tile", "flops": kernel.flops, "tile": tile, "steps": kernel.steps}, contenders
+        yield f"{kernel} by {tile}", {"kind": "tile", "flops": kernel.flops, "tile": tile,
+                                      "steps": kernel.steps}, contenders
 
 
 def training_cases(folder, plan, peers, inputs):
@@ -92,7 +98,8 @@ def row_of(case, known, answers, failed):
     def of_first(key):
         return {name: found[0][key] for name, found in answers.items() if key in found[0]}
 
-    return {"case": case, **known, "seconds": {name: statistics.median(each["seconds"] for each in found) for name, found in answers.items()},
+    return {"case": case, **known, "seconds": {name: statistics.median(each["seconds"] for each in found) for name,
+                                               found in answers.items()},
             "rounds": max(map(len, answers.values()), default=0), "failed": failed,
             **{key: of_first(key) for key in ("clock", "launches", "version", "device")}}
 
@@ -110,7 +117,8 @@ def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1):
                 if deadline.over():
                     sink(kind="note", text=f"not measured, the time is over: {case}")
                     continue
-                row = row_of(case, known, *take_turns(contenders, rounds, processes.Deadline(deadline.at_most(row_seconds))))
+                row = row_of(case, known, *take_turns(contenders, rounds,
+                                                      processes.Deadline(deadline.at_most(row_seconds))))
                 if processes.ended.is_set():
                     break
                 sink(**row)
@@ -124,7 +132,8 @@ def measure(folder, part, sink, deadline, only="", rounds=ROUNDS, patience=1):
 
 def show(row):
     rate, unit = (row["flops"] / 1e12, "TFLOP/s") if row.get("flops") else (row.get("bytes", 0) / 1e9, "GB/s")
-    cells = " ".join(f"{name} {1e6 * seconds:.1f} us" + (f" ({rate / seconds:.0f} {unit})" if rate else "") for name, seconds in row["seconds"].items())
+    cells = " ".join(f"{name} {1e6 * seconds:.1f} us" + (f" ({rate / seconds:.0f} {unit})" if rate else "") for name,
+                     seconds in row["seconds"].items())
     print(f"{row['case']:28} {cells}", flush=True)
     for name, reason in row["failed"].items():
         if name.startswith("ours"):
@@ -137,7 +146,8 @@ def command_of(folder, name):
     for number, kernel in enumerate(kernels(plan)):
         if str(kernel) == name:
             one_by_one = ["--no-replay"] if plan["target"] != "cpu" else []
-            return gpu_ours.command(folder, f"kernel{number}", [*kernel.arguments(), *one_by_one, "--bench", "--warmup", 2, "--repeat", 1])
+            return gpu_ours.command(folder, f"kernel{number}",
+                                    [*kernel.arguments(), *one_by_one, "--bench", "--warmup", 2, "--repeat", 1])
     return None
 
 
@@ -173,14 +183,18 @@ def measure_all(folder, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", help="write the measurements there")
-    parser.add_argument("--rows", type=pathlib.Path, metavar="FILE.jsonl", help="append a line for each as soon as it is known")
+    parser.add_argument("--rows", type=pathlib.Path, metavar="FILE.jsonl",
+                        help="append a line for each as soon as it is known")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds that count (default: {ROUNDS})")
     parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be given several times")
-    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S", help="begin no case after so many seconds")
-    parser.add_argument("--make", type=pathlib.Path, metavar="FOLDER", help="compile, and put everything into a new folder")
+    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S",
+                        help="begin no case after so many seconds")
+    parser.add_argument("--make", type=pathlib.Path, metavar="FOLDER",
+                        help="compile, and put everything into a new folder")
     parser.add_argument("--from", dest="made", type=pathlib.Path, metavar="FOLDER", help="measure what --make has made")
-    parser.add_argument("--target", choices=["cuda", "gpu-sim"], default="cuda", help="gpu-sim: small cases, to test this program")
+    parser.add_argument("--target", choices=["cuda", "gpu-sim"], default="cuda",
+                        help="gpu-sim: small cases, to test this program")
     parser.add_argument("--small", action="store_true", help="small cases for any target")
     parser.add_argument("--chip", default="sm_90a", help="what code may use (default: sm_90a)")
     options = parser.parse_args()

@@ -14,7 +14,8 @@ from gpu_kernels import kernels, tiles
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-BESIDE = ["encoder.py", "gpu.py", "gpu_kernels.py", "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py", "jax_digits.py", "jax_encoder.py",
+BESIDE = ["encoder.py", "gpu.py", "gpu_kernels.py", "gpu_ours.py", "gpu_peers.py", "gpu_training.py", "gpu_worker.py",
+          "jax_digits.py", "jax_encoder.py",
           "jax_llama.py", "llama.py", "measure.py", "torch_digits.py", "torch_encoder.py", "torch_llama.py"]
 SHARED = ["processes.py", "jsonlines.py"]  # with the cases, in whose folder this one lies when it is packed
 DIGITS = ROOT / "examples" / "digits"
@@ -41,7 +42,8 @@ def make_digits(runner, folder, target, chip, steps):
     written = f"%steps = arith.constant {len(streams['images'])} : index"
     if written not in text:
         sys.exit("gpu: examples/digits/mlp.mlir says its steps in another way")
-    emit(runner, folder, "digits", text.replace(written, f"%steps = arith.constant {steps} : index"), target, chip, "strict")
+    emit(runner, folder, "digits", text.replace(written, f"%steps = arith.constant {steps} : index"), target, chip,
+         "strict")
     np.savez_compressed(folder / "digits.npz", **parameters, **streams)
 
 

@@ -30,7 +30,8 @@ def measure(folder, program, arguments, repeat, deadline):
     with tempfile.TemporaryDirectory() as name:
         line = pathlib.Path(name) / "line.jsonl"
         try:
-            done = processes.run([*command(folder, program, arguments), f"--bench={line}", "--repeat", repeat], deadline.remaining())
+            done = processes.run([*command(folder, program, arguments), f"--bench={line}", "--repeat", repeat],
+                                 deadline.remaining())
         except OSError as error:
             raise Failed(str(error)) from error
         if not done.ok():
@@ -46,4 +47,5 @@ class Program:
 
     def __call__(self, deadline):
         line = measure(self.folder, self.program, self.arguments, self.repeat, deadline)
-        return {"seconds": line["seconds"]["median"] / self.steps, "clock": line["clock"], "launches": line["launches"], "device": line["device"]}
+        return {"seconds": line["seconds"]["median"] / self.steps, "clock": line["clock"], "launches": line["launches"],
+                "device": line["device"]}

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""gpu_peers.py torch|jax FOLDER DEVICE: answers questions of gpu_worker.py, one line of JSON each, with seconds per step. Inputs are made on
-the device. PyTorch is timed by CUDA events around a graph of several steps, JAX by the host around a loop: one call where a result
-has the shape of its operand, else one call for each step."""
+"""gpu_peers.py torch|jax FOLDER DEVICE: answers questions of gpu_worker.py, one line of JSON each, with seconds per
+step. Inputs are made on the device. PyTorch is timed by CUDA events around a graph of several steps, JAX by the host
+around a loop: one call where a result has the shape of its operand, else one call for each step."""
 
 import json
 import os
@@ -72,10 +72,12 @@ class Torch:
 
         x = array(kernel.shape)
         rest = norm_like(array, *kernel.operands)
-        eager = {"dot": lambda v: v @ rest[0], "dot_nt": lambda v: v @ rest[0].T, "gradient": lambda v: rest[1].T @ (rest[0].T @ v),
+        eager = {"dot": lambda v: v @ rest[0], "dot_nt": lambda v: v @ rest[0].T,
+                 "gradient": lambda v: rest[1].T @ (rest[0].T @ v),
                  "softmax": lambda v: torch.softmax(v, -1), "gelu": torch.nn.functional.gelu,
                  "layer_norm": lambda v: torch.nn.functional.layer_norm(v, v.shape[-1:], *rest),
-                 "transpose": lambda v: v.T.contiguous(), "sum": torch.sum, "column_sum": lambda v: v.sum(0)}[kernel.name]
+                 "transpose": lambda v: v.T.contiguous(), "sum": torch.sum,
+                 "column_sum": lambda v: v.sum(0)}[kernel.name]
         if name == "copy":
             copy = torch.empty_like(x)
             return x, lambda v: copy.copy_(v)
@@ -119,8 +121,10 @@ class Jax:
             return centred * jax.lax.rsqrt((centred * centred).mean(-1, keepdims=True) + 1e-5) * scale + bias
 
         return {"dot": lambda v, b: v @ b, "dot_nt": lambda v, b: jnp.matmul(v, b.T, precision="tensorfloat32"),
-                "gradient": lambda v, b, c: c.T @ (b.T @ v), "softmax": lambda v: jax.nn.softmax(v, -1), "layer_norm": norm,
-                "gelu": lambda v: jax.nn.gelu(v, approximate=False), "transpose": lambda v: v.T, "sum": lambda v: v.sum(),
+                "gradient": lambda v, b, c: c.T @ (b.T @ v), "softmax": lambda v: jax.nn.softmax(v, -1),
+                "layer_norm": norm,
+                "gelu": lambda v: jax.nn.gelu(v, approximate=False), "transpose": lambda v: v.T,
+                "sum": lambda v: v.sum(),
                 "column_sum": lambda v: v.sum(0)}[kernel.name]
 
     def measure(self, kernel, _name):

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Training steps on a GPU: ours, and the forms that users of PyTorch and JAX write. Inputs of the encoder and of the digits are files,
-those of the block are random numbers of their own on each side."""
+"""Training steps on a GPU: ours, and the forms that users of PyTorch and JAX write. Inputs of the encoder and of the
+digits are files, those of the block are random numbers of their own on each side."""
 
 import importlib
 import statistics
@@ -14,11 +14,14 @@ ONE_BY_ONE = "--no-replay"
 RATE = 0.01
 ROUNDS = 5
 # Of each program: the module and its forms, as methods of its Trainer.
-ENCODER = {"torch": ("torch_encoder", {"torch-eager": "time_eager", "torch-compile": "time_compiled", "torch-compile-graphs": "time_graphs"}),
+ENCODER = {"torch": ("torch_encoder", {"torch-eager": "time_eager", "torch-compile": "time_compiled",
+                                       "torch-compile-graphs": "time_graphs"}),
            "jax": ("jax_encoder", {"jax-jit": "time_jit", "jax-fori-loop": "time_loop"})}
-PERCEPTRON = {"torch": ("torch_digits", {"torch-eager": "time_eager", "torch-compile": "time_compiled", "torch-compile-graphs": "time_graphs"}),
+PERCEPTRON = {"torch": ("torch_digits", {"torch-eager": "time_eager", "torch-compile": "time_compiled",
+                                         "torch-compile-graphs": "time_graphs"}),
               "jax": ("jax_digits", {"jax-jit": "time_jit", "jax-scan": "time_loop"})}
-BLOCK = {"torch": ("torch_llama", {"torch-eager": False, "torch-compile": True}), "jax": ("jax_llama", {"jax-jit": True})}
+BLOCK = {"torch": ("torch_llama", {"torch-eager": False, "torch-compile": True}),
+         "jax": ("jax_llama", {"jax-jit": True})}
 
 
 def forms(case):
@@ -55,7 +58,8 @@ def arguments(folder, inputs, case, plan):
         scales = {name: f"normal:{seed}:{shape[-1] ** -0.5}" if len(shape) > 1 else f"uniform:{seed}"
                   for seed, (name, shape) in enumerate(llama.shapes().items())}
         cos, sin = llama.rotary(plan["block"][1])
-        return [*(f"--arg={name}={source}" for name, source in {**scales, "x": "normal:100", "target": "normal:101"}.items()),
+        return [*(f"--arg={name}={source}" for name, source in {**scales, "x": "normal:100",
+                                                                "target": "normal:101"}.items()),
                 *save(inputs, {"cos": cos, "sin": sin})]
     import encoder
 
@@ -94,7 +98,8 @@ def measure_peer(folder, plan, question):
         trainer = peer.Trainer(*encoder.make_inputs(layers), layers, RATE, steps, **on_device)
     run = getattr(trainer, methods[question["form"]])
     run()
-    return {"seconds": statistics.median(run()[0] for _ in range(3)) / steps, "clock": "host", "launches": "as the peer chooses"}
+    return {"seconds": statistics.median(run()[0] for _ in range(3)) / steps, "clock": "host",
+            "launches": "as the peer chooses"}
 
 
 def measure_block(peer, name, compiled, sizes, device):

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""A peer in a process of its own, which is asked for one measurement after the other. Importing PyTorch or JAX costs seconds, so that the
-process stays; one that is late or dies is replaced before the next question."""
+"""A peer in a process of its own, which is asked for one measurement after the other. Importing PyTorch or JAX costs
+seconds, so that the process stays; one that is late or dies is replaced before the next question."""
 
 import contextlib
 import json
@@ -22,7 +22,8 @@ class Worker:
         self.environment = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
     def start(self):
-        self.process = processes.start([sys.executable, HERE / "gpu_peers.py", self.peer, self.folder, self.device], stdin=subprocess.PIPE,
+        self.process = processes.start([sys.executable, HERE / "gpu_peers.py", self.peer, self.folder, self.device],
+                                       stdin=subprocess.PIPE,
                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment)
         if not self.process:
             raise Failed("the time is over")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Debian packages: libsleef-dev
-"""Elementary functions in f32 on one core: ours in `strict` beside libm in a loop and SLEEF's AVX-512 functions of 1 ULP.
+"""Elementary functions in f32 on one core: ours in `strict` beside libm in a loop and SLEEF's AVX-512 functions of 1
+ULP.
 
-Nanoseconds per element on 64 Ki elements, which stay in the second cache. All read the same numbers. Where SLEEF lacks a function,
-libm's column is the formula that one would write, and nothing is compared.
+Nanoseconds per element on 64 Ki elements, which stay in the second cache. All read the same numbers. Where SLEEF lacks
+a function, libm's column is the formula that one would write, and nothing is compared.
 """
 
 import pathlib

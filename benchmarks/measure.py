@@ -1,9 +1,11 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What benchmarks beside compiled peers share: options, one core, the peers' program, our kernels' time, rounds, closing lines.
+"""What benchmarks beside compiled peers share: options, one core, the peers' program, our kernels' time, rounds,
+closing lines.
 
-A contender is a function that returns seconds per call, the median of several. All of a case take turns, round after round; the
-first round warms up and does not count. Ours is the time of the kernels alone, as ad-runner reports it, so that no start of a
-process and no dispatch stands in it. We and the peers' programs write to the same memory in every call.
+A contender is a function that returns seconds per call, the median of several. All of a case take turns, round after
+round; the first round warms up and does not count. Ours is the time of the kernels alone, as ad-runner reports it, so
+that no start of a process and no dispatch stands in it. We and the peers' programs write to the same memory in every
+call.
 """
 
 import argparse
@@ -60,7 +62,8 @@ class Library:
 
 
 class Peers:
-    """The peers' program, built from a source beside this file; its macros WITH_<LIBRARY> say which libraries there are."""
+    """The peers' program, built from a source beside this file; its macros WITH_<LIBRARY> say which libraries there
+    are."""
 
     def __init__(self, folder, source, flags, libraries=(), environment=()):
         if not shutil.which(COMPILER):
@@ -96,7 +99,8 @@ class Ours:
             self.command += ["--arg", f"{name}={source}"]
 
     def time(self, calls, of=""):
-        """Seconds that the kernels whose names begin with `of` take in a run: the median run, times their share of all runs."""
+        """Seconds that the kernels whose names begin with `of` take in a run: the median run, times their share of all
+        runs."""
         command = [*self.command, "--warmup", "1", "--repeat", str(calls)]
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
         if done.returncode:

@@ -2,8 +2,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Kernels over rows in f32 on one core: ours beside memcpy of as many bytes and C++ compiled by clang.
 
-clang compiles rows_peers.cpp twice: with -O3 -march=native -ffast-math, and without the last. Its exponential is a polynomial in
-the source, since libm's is a call for each element. Ours is `strict`; elementwise kernels are measured in `fast` too.
+clang compiles rows_peers.cpp twice: with -O3 -march=native -ffast-math, and without the last. Its exponential is a
+polynomial in the source, since libm's is a call for each element. Ours is `strict`; elementwise kernels are measured in
+`fast` too.
 """
 
 import tempfile

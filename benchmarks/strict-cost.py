@@ -3,8 +3,8 @@
 """What `strict` costs: the same program in `strict` and in `fast`, f32 on one core, no peer.
 
 Functions of 64 Ki elements, which stay in the second cache; `fast` may take shorter forms with larger bounds
-(docs/numerics-functions.md). Nanoseconds per element, and how many times as long `strict` takes. The table in README.md comes
-from here.
+(docs/numerics-functions.md). Nanoseconds per element, and how many times as long `strict` takes. The table in README.md
+comes from here.
 """
 
 import pathlib

@@ -64,7 +64,8 @@ class Ours:
         return [load(out / f"{name}.npy") for name in elements]
 
     def time(self, calls):
-        """Seconds of a run, from a program that times no kernels: to read the clock takes longer than the shortest of them."""
+        """Seconds of a run, from a program that times no kernels: to read the clock takes longer than the shortest of
+        them."""
         if not self.compiled[1].exists():
             execute([*self.compile, "--emit", self.compiled[1]])
         report = self.folder / "report.json"
@@ -245,7 +246,8 @@ def main():
     print(f"milliseconds, one core, ours {options.numerics}, seed {options.seed}, "
           f"median of {options.rounds} interleaved rounds")
     print(f"{'case':76} {'ours':>10} {'best peer':>10} {'ratio':>6}")
-    return close(measure_all(cases, options, lambda case, folder: measure_case(case, peers, options, folder), show)) != 0
+    return close(measure_all(cases, options, lambda case, folder: measure_case(case, peers, options, folder),
+                             show)) != 0
 
 
 if __name__ == "__main__":

@@ -73,7 +73,8 @@ class LlamaCase:
 
 
 def trainers(model, peers, methods, arguments):
-    """By name of a peer that is there: a function that trains with MODULE.Trainer(*arguments), made on the first call."""
+    """By name of a peer that is there: a function that trains with MODULE.Trainer(*arguments), made on the first
+    call."""
     @functools.cache
     def trainer(peer):
         return importlib.import_module(f"{peer}_{model}").Trainer(*arguments)
@@ -93,7 +94,8 @@ class EncoderCase:
         parameters = {name: value.astype(np.float64) for name, value in parameters.items()}
         for _ in range(self.steps):
             loss, gradients = encoder.loss_and_gradients(parameters, x, target, self.layers)
-            parameters = {name: value - transformer_program.RATE * gradients[name] for name, value in parameters.items()}
+            parameters = {name: value - transformer_program.RATE * gradients[name] for name,
+                          value in parameters.items()}
         return loss
 
     def prepare(self, peers):

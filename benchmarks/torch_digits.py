@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The perceptron of examples/digits in PyTorch: its training step as it stands, through torch.compile, and with CUDA graphs beside.
-Importing it needs PyTorch."""
+"""The perceptron of examples/digits in PyTorch: its training step as it stands, through torch.compile, and with CUDA
+graphs beside. Importing it needs PyTorch."""
 
 import time
 
@@ -15,7 +15,8 @@ def loss(p, images, labels):
 
 
 class Trainer:
-    """Compiles on construction; each `time_…` trains over all batches from the same parameters and returns seconds and last loss."""
+    """Compiles on construction; each `time_…` trains over all batches from the same parameters and returns seconds and
+    last loss."""
 
     def __init__(self, parameters, images, labels, device="cpu"):
         self.parameters, self.device = parameters, device
@@ -30,7 +31,8 @@ class Trainer:
         return tensor.pin_memory() if self.device == "cuda" else tensor
 
     def train(self, form, batches):
-        p = {name: torch.from_numpy(value.copy()).to(self.device).requires_grad_() for name, value in self.parameters.items()}
+        p = {name: torch.from_numpy(value.copy()).to(self.device).requires_grad_() for name,
+             value in self.parameters.items()}
         weights = list(p.values())
         velocities = [torch.zeros_like(weight) for weight in weights]
         losses = []

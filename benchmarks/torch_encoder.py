@@ -25,7 +25,8 @@ def layer(x, p):
 
 
 class Trainer:
-    """Compiles on construction; each `time_…` runs STEPS steps from the same parameters and returns seconds and last loss."""
+    """Compiles on construction; each `time_…` runs STEPS steps from the same parameters and returns seconds and last
+    loss."""
 
     def __init__(self, parameters, x, target, layers, rate, steps, device="cpu"):
         self.parameters, self.rate, self.steps, self.device = parameters, rate, steps, device
@@ -43,7 +44,8 @@ class Trainer:
         self.graphs = None
 
     def train(self, loss, steps):
-        p = {name: torch.from_numpy(value.copy()).to(self.device).requires_grad_() for name, value in self.parameters.items()}
+        p = {name: torch.from_numpy(value.copy()).to(self.device).requires_grad_() for name,
+             value in self.parameters.items()}
         weights = list(p.values())
         self.wait()
         start = time.perf_counter()

@@ -3,8 +3,9 @@
 # Debian packages: g++ python3-dev
 """One training step of the transformer encoder of encoder.py: ours beside JAX and PyTorch, in f32 on one core.
 
-Ours and JAX's fori_loop run all steps in one call; `jax-jit`, `torch-compile` and `torch-eager` call a step from Python, as most
-programs do. Before anything is timed, our loss and gradients are held against f64; behind it, the losses after the last step agree.
+Ours and JAX's fori_loop run all steps in one call; `jax-jit`, `torch-compile` and `torch-eager` call a step from
+Python, as most programs do. Before anything is timed, our loss and gradients are held against f64; behind it, the
+losses after the last step agree.
 """
 
 import argparse
@@ -49,7 +50,8 @@ class Ours:
             self.arguments += ["--arg", f"{name}={folder / name}.npy"]
 
     def run(self, *options):
-        command = [self.runner, str(self.file), *self.arguments, "--numerics", self.numerics, "--threads", "1", *options]
+        command = [self.runner, str(self.file), *self.arguments, "--numerics", self.numerics, "--threads", "1",
+                   *options]
         if subprocess.run(command).returncode:
             sys.exit(f"{NAME}: ad-runner failed on {self.file}")
 

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Prints the `ad` program of the encoder in encoder.py: `@gradients`, its loss and gradients, and `@main`, which trains it.
+"""Prints the `ad` program of the encoder in encoder.py: `@gradients` (loss and gradients) and `@main` (training).
 
 `@main` makes STEPS steps of gradient descent on one input, in one scf.for; it returns the parameters and the last loss.
 """

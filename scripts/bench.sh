@@ -70,7 +70,8 @@ wanted=benchmarks/requirements.txt
 if ! cmp -s "$wanted" "$peers/requirements.txt"; then
   say "installing the peers into $peers: $(grep -v '^#' "$wanted" | xargs)"
   quietly build/setup-bench-venv.log python3 -m venv "$peers"
-  if "$peers/bin/python" -m pip install --disable-pip-version-check -q -r "$wanted" >build/setup-bench-pip.log 2>&1; then
+  if "$peers/bin/python" -m pip install --disable-pip-version-check -q -r "$wanted" \
+    >build/setup-bench-pip.log 2>&1; then
     cp "$wanted" "$peers/requirements.txt"
   else
     say "the peers could not be installed (build/setup-bench-pip.log); they are named as missing below"

@@ -9,8 +9,8 @@ BUILD=$ROOT/build/$PRESET
 PYTHON=$ROOT/.venv/bin/python
 LLVM=/usr/lib/llvm-22
 
-# For sanitized builds. LLVM's bump allocators, compiled into our code, poison what is not allocated yet; the packaged LLVM
-# allocates from the same memory without taking that back.
+# For sanitized builds. LLVM's bump allocators, compiled into our code, poison what is not allocated yet; the packaged
+# LLVM allocates from the same memory without taking that back.
 export ASAN_OPTIONS=${ASAN_OPTIONS-allow_user_poisoning=0} UBSAN_OPTIONS=${UBSAN_OPTIONS-print_stacktrace=1}
 
 # Tests of forks start threads in the child of a process that has some.

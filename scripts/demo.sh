@@ -4,10 +4,11 @@
 #
 #   scripts/demo.sh [--seeds N] [--target NAME]
 #
-# Installs what is missing, builds ad-opt, ad-runner and adrt-run, and trains examples/digits/mlp.mlir and transformer.mlir on one core.
-# The loss is shown as it falls; parameters, losses and a picture of the loss curve land in build/demo. Closes with a
-# line per model. With --seeds N each model trains N times (other split, parameters and order of the digits). --target says
-# where (default: cpu); on gpu-sim the perceptron takes two minutes, the transformer hours.
+# Installs what is missing, builds ad-opt, ad-runner and adrt-run, and trains examples/digits/mlp.mlir and
+# transformer.mlir on one core. The loss is shown as it falls; parameters, losses and a picture of the loss curve land
+# in build/demo. Closes with a line per model. With --seeds N each model trains N times (other split, parameters and
+# order of the digits). --target says where (default: cpu); on gpu-sim the perceptron takes two minutes, the transformer
+# hours.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

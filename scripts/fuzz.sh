@@ -4,14 +4,16 @@
 #
 #   scripts/fuzz.sh NAME [--count N] [--seed S]
 #
-# NAME is one of the programs in test/Fuzz (without its ending). --count says how many cases to make (default 2000), --seed where
-# the random numbers start (default 1): the same seed gives the same cases. Failing programs are reduced and written to files
-# that are named (the first 20; --keep N). Closes with `NAME: N run, N failed`; exit code 1 when something failed.
+# NAME is one of the programs in test/Fuzz (without its ending). --count says how many cases to make (default 2000),
+# --seed where the random numbers start (default 1): the same seed gives the same cases. Failing programs are reduced
+# and written to files that are named (the first 20; --keep N). Closes with `NAME: N run, N failed`; exit code 1 when
+# something failed.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
 campaigns() {
-  find test/Fuzz -maxdepth 1 \( -name '*.py' -o -name '*.sh' \) -perm -u+x 2>/dev/null | sed 's,.*/,,; s,\.[a-z]*$,,' | sort
+  find test/Fuzz -maxdepth 1 \( -name '*.py' -o -name '*.sh' \) -perm -u+x 2>/dev/null |
+    sed 's,.*/,,; s,\.[a-z]*$,,' | sort
 }
 
 case ${1-} in

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Writes docs/reference/ from the TableGen files and the programs into docs/how-do-i.md, or with --check says what differs.
+"""Writes docs/reference/ from the TableGen files, and programs into docs/how-do-i.md; --check says what differs.
 
 --check also fails when an operation or pass lacks a summary, a description or an example.
 """

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-# Compares a GPU with the reference interpreter and measures it next to the peers. docs/gpu-first-run.md says how to use it.
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions. Compares a GPU with the reference interpreter and
+# measures it next to the peers. docs/gpu-first-run.md says how to use it.
 #
 #   scripts/gpu.sh [pack] [FOLDER] [--chip NAME]
 #   scripts/gpu.sh report DIR
 #
-# Compiles all cases and benchmarks ahead of time into a new FOLDER (default: build/gpu), which needs neither LLVM nor this
-# project: on any x86-64 machine (with AVX2: x86-64-v3) with glibc 2.36 (Debian 12) or newer, the driver of an NVIDIA GPU, Python
-# and NumPy (for the peers PyTorch and JAX) `run.py` in it does the rest, in four stages. Without `pack`, it is run at once; with it,
-# FOLDER.tar.xz holds all of it for another machine, in at most 15 MB. --chip says what code may use (default: sm_90a; other chips than
-# the H100's and H200's: sm_80). `report` turns the results in DIR into a page in docs/measurements.
+# Compiles all cases and benchmarks ahead of time into a new FOLDER (default: build/gpu), which needs neither LLVM nor
+# this project: on any x86-64 machine (with AVX2: x86-64-v3) with glibc 2.36 (Debian 12) or newer, the driver of an
+# NVIDIA GPU, Python and NumPy (for the peers PyTorch and JAX) `run.py` in it does the rest, in four stages. Without
+# `pack`, it is run at once; with it, FOLDER.tar.xz holds all of it for another machine, in at most 15 MB. --chip says
+# what code may use (default: sm_90a; other chips than the H100's and H200's: sm_80). `report` turns the results in DIR
+# into a page in docs/measurements.
 set -euo pipefail
 start=$PWD
 source "$(dirname "$0")/common.sh"

@@ -58,7 +58,8 @@ check_layout() {
   fi
   while read -r file; do
     complain "$file: not laid out as clang-format-22 does; run scripts/lint.sh --fix"
-  done < <(clang-format-22 --dry-run "${sources[@]}" 2>&1 | sed -n 's/^\(.*\):[0-9]*:[0-9]*: warning: code should be.*/\1/p' | sort -u)
+  done < <(clang-format-22 --dry-run "${sources[@]}" 2>&1 |
+    sed -n 's/^\(.*\):[0-9]*:[0-9]*: warning: code should be.*/\1/p' | sort -u)
 }
 
 check_text() {

@@ -4,7 +4,8 @@
 
     refused_words.py [--glossary FILE] [FILE...]
 
-Prints `FILE:LINE: refused word 'WORD', use X` for each, and exits with 1 when there is one. Without FILE, all tracked files.
+Prints `FILE:LINE: refused word 'WORD', use X` for each, and exits with 1 when there is one. Without FILE, all tracked
+files.
 """
 
 import argparse
@@ -20,7 +21,8 @@ ROW = re.compile(r"^\| `(.+?)` \| ([\w /.]+) \| (.+) \|$", re.M)
 def read_rows(text):
     """(expression, folders, what to use instead) of each row of the section; a | in an expression is written \\|."""
     section = text.split("\n## Refused words\n", 1)[1]
-    rows = [(re.compile(expression.replace("\\|", "|")), folders.split(), instead) for expression, folders, instead in ROW.findall(section)]
+    rows = [(re.compile(expression.replace("\\|", "|")), folders.split(), instead) for expression, folders,
+            instead in ROW.findall(section)]
     if not rows:
         raise SystemExit("the glossary refuses nothing; expected rows of `expression`, folders and what to use instead")
     return rows
@@ -41,7 +43,8 @@ def main():
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
     rows = read_rows(options.glossary.read_text())
-    files = options.files or subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    files = options.files or subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True,
+                                            check=True).stdout.split()
     complaints = []
     for path in files:
         file = ROOT / path

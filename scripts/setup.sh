@@ -4,8 +4,9 @@
 #
 #   scripts/setup.sh
 #
-# Installs the Debian packages that are missing (as root or with sudo), makes the Python environment .venv and configures
-# the preset $ADJOINT_PRESET (release). What is already there is left alone, so that a second run takes a second.
+# Installs the Debian packages that are missing (as root or with sudo), makes the Python environment .venv and
+# configures the preset $ADJOINT_PRESET (release). What is already there is left alone, so that a second run takes a
+# second.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

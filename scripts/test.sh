@@ -5,10 +5,11 @@
 #   scripts/test.sh [FILTER]
 #   scripts/test.sh recipe      also follows the first recipe of CONTRIBUTING.md, in build/recipe (minutes)
 #
-# With a FILTER, a regular expression, only tests whose name matches it run. Closes with one line
-# `N passed, N failed, N skipped`; exit code 1 when something failed. $ADJOINT_PRESET picks another preset, e.g. asan. A test that
-# does not end is killed and fails: after 10 minutes under lit, after 20 as a program of its own, after six times that with asan.
-# Generated campaigns start from a seed that the commit gives, so that every commit tries other cases; $ADJOINT_SEED sets it.
+# With a FILTER, a regular expression, only tests whose name matches it run. Closes with one line `N passed, N failed, N
+# skipped`; exit code 1 when something failed. $ADJOINT_PRESET picks another preset, e.g. asan. A test that does not end
+# is killed and fails: after 10 minutes under lit, after 20 as a program of its own, after six times that with asan.
+# Generated campaigns start from a seed that the commit gives, so that every commit tries other cases; $ADJOINT_SEED
+# sets it.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 
@@ -48,8 +49,8 @@ one() {
   if limited "$@"; then verdict "$name" 1 0 0; else verdict "$name" 0 1 0; fi
 }
 
-# counted NAME COMMAND…: a program that closes with `N run, N failed`, perhaps behind its name. It is one test, whatever it
-# counts: some count assertions, some campaigns cases.
+# counted NAME COMMAND…: a program that closes with `N run, N failed`, perhaps behind its name. It is one test, whatever
+# it counts: some count assertions, some campaigns cases.
 counted() {
   local name=$1 log=$BUILD/test-logs/$1.log code=0 closing
   shift
@@ -67,7 +68,8 @@ counted() {
   say "$name: failed with exit code $code; all of its output is in ${log#"$ROOT"/}"
 }
 
-# unit_suite NAME PROGRAM: a program of GoogleTest, each case of which is one test. A program that ends early, or has no case, fails.
+# unit_suite NAME PROGRAM: a program of GoogleTest, each case of which is one test. A program that ends early, or has no
+# case, fails.
 unit_suite() {
   local name=$1 log=$BUILD/test-logs/$1.log results=$BUILD/test-logs/$1.json code=0 counts
   wanted "$name" || return 0
@@ -98,8 +100,8 @@ lit_suite() {
   verdict "$name" $counts
 }
 
-# Test programs of C++ are the executables of the build with these endings, except those that a lit test runs. Those that link
-# GoogleTest end in -unit.
+# Test programs of C++ are the executables of the build with these endings, except those that a lit test runs. Those
+# that link GoogleTest end in -unit.
 unit_tests() {
   local program name
   while read -r program; do
@@ -148,7 +150,8 @@ python_package() {
   fi
   if ! scripts/build_python.sh; then verdict python-package 0 1 0; return 0; fi
   mkdir -p "${log%/*}"
-  PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 limited "$PYTHON" -m pytest -q -rs python_bindings >"$log" 2>&1 || code=$?
+  PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 limited "$PYTHON" -m pytest -q -rs python_bindings \
+    >"$log" 2>&1 || code=$?
   closing=$(tail -n 1 "$log")
   for kind in passed failed skipped; do
     [[ $closing =~ ([0-9]+)\ $kind ]] && counts+=("${BASH_REMATCH[1]}") || counts+=(0)

@@ -4,8 +4,9 @@
 #
 #   scripts/tsan.sh [--count N] [--seed S]
 #
-# Builds the runtime, its tests and adrt-run with the preset `tsan` (no LLVM, about two minutes), runs the tests, and then random
-# programs that ad-runner of build/release compiles: scripts/fuzz.sh races --count 200. Closes with `N passed, N failed`.
+# Builds the runtime, its tests and adrt-run with the preset `tsan` (no LLVM, about two minutes), runs the tests, and
+# then random programs that ad-runner of build/release compiles: scripts/fuzz.sh races --count 200. Closes with `N
+# passed, N failed`.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 

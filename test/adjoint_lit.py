@@ -10,8 +10,8 @@ import time_limit
 
 
 class OwnCacheTest(lit.formats.ShTest):
-    """A shell test with an empty cache of compiled programs, since a stale object would fake a green test, and with a time limit,
-    since a deadlock should fail. lit's own limit needs a package that the Python of LLVM's tools lacks."""
+    """A shell test with an empty cache of compiled programs, since a stale object would fake a green test, and with a
+    time limit, since a deadlock should fail. lit's own limit needs a package that the Python of LLVM's tools lacks."""
 
     def __init__(self, seconds):
         super().__init__(execute_external=False)

@@ -2,9 +2,9 @@
 """How lit finds and runs the tests.
 
 `-Dverify_roundtrip=1` runs every ad-opt with --verify-roundtrip as well; such runs have the feature verify-roundtrip.
-`-Dtime_limit=SECONDS` says how long a test may take (600).
-`-Dexec_root=FOLDER` is where tests write, for runs side by side. Builds with planted faults (scripts/fuzz.sh mutations) switch
-on $ADJOINT_MUTATION, or write which faults a test reaches into a file of its own below `-Dreached=FOLDER`.
+`-Dtime_limit=SECONDS` says how long a test may take (600). `-Dexec_root=FOLDER` is where tests write, for runs side by
+side. Builds with planted faults (scripts/fuzz.sh mutations) switch on $ADJOINT_MUTATION, or write which faults a test
+reaches into a file of its own below `-Dreached=FOLDER`.
 """
 
 import os
@@ -43,7 +43,8 @@ if config.enable_assertions:
     config.available_features.add("assertions")
 # The assembler of the CUDA toolkit, where ad-serialize-kernels looks for it.
 cuda_folders = [os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda", "/opt/cuda"]
-ptxas = shutil.which("ptxas", path=os.pathsep.join([os.environ.get("PATH", ""), *[f"{f}/bin" for f in cuda_folders if f]]))
+ptxas = shutil.which("ptxas", path=os.pathsep.join([os.environ.get("PATH", ""),
+                                                    *[f"{f}/bin" for f in cuda_folders if f]]))
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))

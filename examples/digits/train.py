@@ -71,7 +71,8 @@ def show_stages(report):
     for stage in report["stages"]:
         print(f"    {stage['name']:<12} {stage['seconds']:8.3f} s")
     passes = " ".join(step["name"] for step in report["passes"])
-    print(textwrap.fill("passes: " + passes, 110, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False))
+    print(textwrap.fill("passes: " + passes, 110, initial_indent="  ", subsequent_indent="    ",
+                        break_on_hyphens=False))
     kernels = report["kernels"]
     calls = sum(kernel["calls"] for kernel in kernels)
     print(f"  {len(kernels)} kernels, called {calls} times, {report['arena_bytes']} bytes of working memory")

@@ -65,7 +65,8 @@ def test_a_wrong_entry_names_the_option_of_python():
 
 @pytest.mark.parametrize(
     "options",
-    [{"entry": "other"}, {"target": "gpu"}, {"numerics": "x"}, {"numerics": "fast,x"}, {"cpu": "z80"}, {"threads": 10**6}],
+    [{"entry": "other"}, {"target": "gpu"}, {"numerics": "x"}, {"numerics": "fast,x"}, {"cpu": "z80"},
+     {"threads": 10**6}],
 )
 def test_no_message_names_an_option_of_the_command_line(options):
     with pytest.raises(adjoint.OptionError) as caught:

@@ -140,7 +140,8 @@ def test_outputs_that_overlap(target):
         ((y, None), "argument 'y'"),
         ((None, y), "argument 'y'"),
     ]:
-        with pytest.raises(adjoint.ArgumentMemoryError, match=f"memory of its own, got an array that overlaps {neighbour}"):
+        with pytest.raises(adjoint.ArgumentMemoryError,
+                           match=f"memory of its own, got an array that overlaps {neighbour}"):
             program(x, y, out=out)
     np.testing.assert_array_equal(x, X)
 

@@ -205,7 +205,8 @@ print("end")
     assert (done.returncode, done.stdout, done.stderr) == (0, "end\n", "")
 
 
-@pytest.mark.parametrize(("variable", "threads", "more"), [("3", None, 2), ("3", 2, 1), ("", None, PROCESSORS - 1), ("x", 1, 0)])
+@pytest.mark.parametrize(("variable", "threads", "more"),
+                         [("3", None, 2), ("3", 2, 1), ("", None, PROCESSORS - 1), ("x", 1, 0)])
 def test_the_environment_says_how_many_threads(run_script, variable, threads, more):
     done = run_script(
         THREADS
@@ -223,5 +224,6 @@ print(native_threads() - before)
 
 def test_a_wrong_number_in_the_environment_is_named(monkeypatch):
     monkeypatch.setenv("ADJOINT_NUM_THREADS", "several")
-    with pytest.raises(adjoint.OptionError, match="expected ADJOINT_NUM_THREADS with a number from 0 to 1024, found 'several'"):
+    with pytest.raises(adjoint.OptionError,
+                       match="expected ADJOINT_NUM_THREADS with a number from 0 to 1024, found 'several'"):
         adjoint.compile(programs.ADD)

@@ -1,14 +1,16 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Bytes of memory that a thread has on their way while it waits.
 
-A thread goes on behind a load until something needs what is loaded; then all loads that were issued before are on their way together,
-and arrive about together. So the bytes that an iteration loads, divided by the number of its waits, are on their way on average."""
+A thread goes on behind a load until something needs what is loaded; then all loads that were issued before are on their
+way together, and arrive about together. So the bytes that an iteration loads, divided by the number of its waits, are
+on their way on average."""
 
 import registers
 
 
 def loaded_per_wait(instructions, bytes_of):
-    """For code that runs again and again; `bytes_of` says how many bytes an instruction loads from memory into registers."""
+    """For code that runs again and again; `bytes_of` says how many bytes an instruction loads from memory into
+    registers."""
     on_the_way, bytes_in_all, waits = set(), 0, 0
     for counts in (False, True):  # loads of one iteration may be waited for in the next
         for instruction in instructions:
@@ -23,8 +25,8 @@ def loaded_per_wait(instructions, bytes_of):
 
 
 def async_per_wait(instructions, bytes_of):
-    """The same of copies to shared memory, which are committed in groups; a wait leaves the last groups on their way, as many as it says.
-    None: nothing waits in this code."""
+    """The same of copies to shared memory, which are committed in groups; a wait leaves the last groups on their way,
+    as many as it says. None: nothing waits in this code."""
     group, waiting, seen = 0, [], []
     for _ in range(8):  # until the groups of a pipeline are all on their way
         for instruction in instructions:

@@ -8,8 +8,8 @@ MAP = re.compile(r"operand = (\d+), box = ([\dx]+)(?:, swizzle = (\d+))?(?:, tf3
 
 
 def read(text):
-    """The parameters of the first one by name, None where there is none: `level`, numbers, `tile` as a list, and `tensor_maps`, each
-    (operand, box such as 128x64, swizzle, rounds to tf32)."""
+    """The parameters of the first one by name, None where there is none: `level`, numbers, `tile` as a list, and
+    `tensor_maps`, each (operand, box such as 128x64, swizzle, rounds to tf32)."""
     found = CONFIG.search(text)
     if not found:
         return None
@@ -17,5 +17,6 @@ def read(text):
     if tile := re.search(r"\btile = ([\dx]+)", found[2]):
         launch["tile"] = [int(extent) for extent in tile[1].split("x")]
     if found[3]:
-        launch["tensor_maps"] = [(int(operand), box, int(swizzle or 0), bool(rounds)) for operand, box, swizzle, rounds in MAP.findall(found[3])]
+        launch["tensor_maps"] = [(int(operand), box, int(swizzle or 0), bool(rounds)) for operand, box, swizzle,
+                                 rounds in MAP.findall(found[3])]
     return launch

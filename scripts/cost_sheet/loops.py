@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Basic blocks and loops of a kernel, without what it only calls (slow paths of divisions). A loop is a strongly connected component;
-inner loops are those that are left when no edge leads to its entries any more."""
+"""Basic blocks and loops of a kernel, without what it only calls (slow paths of divisions). A loop is a strongly
+connected component; inner loops are those that are left when no edge leads to its entries any more."""
 
 import dataclasses
 import functools
@@ -36,7 +36,8 @@ class Graph:
     def __init__(self, kernel):
         self.kernel = kernel
         starts = {0, *kernel.labels.values()}
-        starts |= {number + 1 for number, each in enumerate(kernel.instructions) if each.base in (*JUMPS, *ENDS, "BSYNC", "CALL")}
+        starts |= {number + 1 for number, each in enumerate(kernel.instructions) if each.base
+                   in (*JUMPS, *ENDS, "BSYNC", "CALL")}
         self.starts = sorted(start for start in starts if start < len(kernel.instructions))
         self.ends = dict(zip(self.starts, [*self.starts[1:], len(kernel.instructions)]))
         self.successors = {start: self.after(start) for start in self.starts}
@@ -95,7 +96,8 @@ def loops_of(edges, blocks, starts):
             continue
         entries = {after for block in edges if block not in component for after in edges[block] if after in component}
         entries |= component & starts
-        inside = {block: [after for after in edges[block] if after in component and after not in entries] for block in component}
+        inside = {block: [after for after in edges[block] if after in component and after not in entries]
+                  for block in component}
         found.append(Loop(frozenset(component), loops_of(inside, component, entries)))
     return sorted(found, key=lambda loop: min(loop.blocks))
 

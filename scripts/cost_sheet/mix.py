@@ -17,12 +17,15 @@ def units(instructions):
 
 
 def index_integers(instructions, from_data):
-    """Integer instructions that compute addresses and count iterations: those whose addresses are not among the ones that work on loaded data."""
-    return sum(opcodes.unit_of(instruction) in ("integer", "uniform") and instruction.address not in from_data for instruction in instructions)
+    """Integer instructions that compute addresses and count iterations: those whose addresses are not among the ones
+    that work on loaded data."""
+    return sum(opcodes.unit_of(instruction) in ("integer", "uniform") and instruction.address not in from_data
+               for instruction in instructions)
 
 
 def products(instructions):
-    """Multiply-adds of 16-bit floats that tensor cores do for one warp, in time: products of tf32 take twice as long, of bytes half."""
+    """Multiply-adds of 16-bit floats that tensor cores do for one warp, in time: products of tf32 take twice as long,
+    of bytes half."""
     total = 0
     for instruction in instructions:
         if opcodes.unit_of(instruction) == "tensor":

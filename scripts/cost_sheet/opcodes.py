@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Which unit of a multiprocessor executes an instruction, and how many bytes of memory it moves.
 
-By the instruction set reference of NVIDIA's "CUDA Binary Utilities". An opcode that stands nowhere here is an error: the table is to be
-completed, not the cost to be left out."""
+By the instruction set reference of NVIDIA's "CUDA Binary Utilities". An opcode that stands nowhere here is an error:
+the table is to be completed, not the cost to be left out."""
 
 import re
 
@@ -45,13 +45,15 @@ def unit_of(instruction):
 
 def access_bytes(instruction):
     """What one thread reads or writes at once; of a tensor map's copy the launch knows more."""
-    if instruction.base in ("UTMALDG", "UTMASTG", "UTMAPF", "UBLKCP", "UBLKPF", "CCTL", "CCTLL", "PREFETCH", "SHFL", "REDUX"):
+    if instruction.base in ("UTMALDG", "UTMASTG", "UTMAPF", "UBLKCP", "UBLKPF", "CCTL", "CCTLL", "PREFETCH", "SHFL",
+                            "REDUX"):
         return 0
     if instruction.base in ("LDSM", "STSM"):
         return 4 * int(instruction.modifiers[-1])
     for name in instruction.modifiers:
         if found := re.fullmatch(r"(?:[US]?)(8|16|32|64|128)", name):
-            if instruction.base in ("LDS", "STS", "LDG", "STG", "LD", "ST", "LDL", "STL", "LDGSTS", "ATOMG", "ATOM", "ATOMS", "RED"):
+            if instruction.base in ("LDS", "STS", "LDG", "STG", "LD", "ST", "LDL", "STL", "LDGSTS", "ATOMG", "ATOM",
+                                    "ATOMS", "RED"):
                 return int(found[1]) // 8
     return 4
 

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Compares what registers.py says of instructions with the life ranges that nvdisasm infers (-plr -lrm narrow): an implementation of others."""
+"""Compares what registers.py says of instructions with the life ranges that nvdisasm infers (-plr -lrm narrow): an
+implementation of others."""
 
 import re
 
@@ -19,7 +20,8 @@ def columns_of(part):
     names, counts = NAMES.search(part), COUNTS.search(part)
     if not names or not counts:
         raise sass.MalformedListing("expected columns of life ranges, but got none")
-    return [(FILES.get(name.strip()), cells.index("#") + 2) for name, cells in zip(names[1].split("|"), counts[1].split("|"))]
+    return [(FILES.get(name.strip()), cells.index("#") + 2) for name,
+            cells in zip(names[1].split("|"), counts[1].split("|"))]
 
 
 def marked(columns, cells, marks):
@@ -38,7 +40,8 @@ def disagreements(listing):
             if instruction.base in NOT_COMPARED:
                 continue
             count += 1
-            ours = [{name for name in names if name[0] in "RP"} for names in (registers.reads(instruction), registers.writes(instruction))]
+            ours = [{name for name in names if name[0] in "RP"}
+                    for names in (registers.reads(instruction), registers.writes(instruction))]
             theirs = [marked(columns, match[2], "vx"), marked(columns, match[2], "^x")]
             if ours[0] != theirs[0] or ours[1] != theirs[1]:
                 found.append(f"{instruction.opcode} {', '.join(instruction.operands)}: reads {sorted(ours[0])} and writes {sorted(ours[1])}, "

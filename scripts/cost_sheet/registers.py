@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Which registers an instruction reads and writes. A register is a name: R4, P0, UR5, UP1. The test of the assembly gate holds this
-against the life ranges that nvdisasm infers."""
+"""Which registers an instruction reads and writes. A register is a name: R4, P0, UR5, UP1. The test of the assembly
+gate holds this against the life ranges that nvdisasm infers."""
 
 import re
 
@@ -94,7 +94,8 @@ def result_count(instruction):
     if is_predicate(operands[0]):
         return 2 if len(operands) > 1 and REGISTER.match(operands[1]) else 1
     count = 1 if REGISTER.match(operands[0]) else 0
-    while count and count < len(operands) and base in WITH_CARRIES and is_predicate(operands[count]) and not operands[count].startswith("!"):
+    while (count and count < len(operands) and base in WITH_CARRIES and is_predicate(operands[count])
+           and not operands[count].startswith("!")):
         count += 1
     return count
 
@@ -103,7 +104,8 @@ def inside(operand):
     """Registers of an address, a descriptor or a place in a bank of constants."""
     found = set()
     for register in INSIDE.finditer(operand):
-        pair = register["wide"] or "BRANCH_TARGETS" in operand or (operand.startswith(("desc[", "gdesc[")) and register["file"] == "UR")
+        pair = register["wide"] or "BRANCH_TARGETS" in operand or (operand.startswith(("desc[", "gdesc["))
+                                                                   and register["file"] == "UR")
         found |= named(register["file"], register["number"], 2 if pair else 1)
     return found
 

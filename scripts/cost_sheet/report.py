@@ -11,7 +11,8 @@ def number(value):
 
 
 def mix_of(counts):
-    return ", ".join(f"{unit} {number(count)}" for unit, count in sorted(counts.items(), key=lambda each: -each[1]) if unit not in SKIPPED)
+    return ", ".join(f"{unit} {number(count)}" for unit, count in sorted(counts.items(), key=lambda each: -each[1])
+                     if unit not in SKIPPED)
 
 
 def limiter(sheet):

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Reads the listing that `nvdisasm -c` writes: the instructions and labels of each kernel.
 
-What it does not know is an error, so that no cost is missed: a listing without kernels, a line that is neither an instruction nor a label
-nor a directive, a branch to a label that is nowhere."""
+What it does not know is an error, so that no cost is missed: a listing without kernels, a line that is neither an
+instruction nor a label nor a directive, a branch to a label that is nowhere."""
 
 import dataclasses
 import re
@@ -66,7 +66,8 @@ def parse_instruction(line):
     found = LINE.match(line)
     if not found:
         raise MalformedListing(f"expected an instruction, a label or a directive, but got '{line.strip()}'")
-    return Instruction(int(found["address"], 16), found["guard"] or "", found["opcode"], split_operands(found["operands"]))
+    return Instruction(int(found["address"], 16), found["guard"] or "", found["opcode"],
+                       split_operands(found["operands"]))
 
 
 def parse_kernel(name, lines):
@@ -81,7 +82,8 @@ def parse_kernel(name, lines):
     if not kernel.instructions:
         raise MalformedListing(f"{name}: no instructions")
     for instruction in kernel.instructions:
-        if unknown := [target for target in instruction.targets if kernel.labels.get(target, len(kernel.instructions)) == len(kernel.instructions)]:
+        if unknown := [target for target in instruction.targets if kernel.labels.get(target, len(kernel.instructions))
+                       == len(kernel.instructions)]:
             raise MalformedListing(f"{name}: {instruction.opcode} to {unknown[0]}, where no instruction is")
     return kernel
 

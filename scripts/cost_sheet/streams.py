@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Where values come from: which tensor a memory instruction reads or writes, and which instructions work on loaded data. Pointers among the
-kernel's arguments, which lie in a bank of constants, and loaded values are followed through the blocks until nothing changes."""
+"""Where values come from: which tensor a memory instruction reads or writes, and which instructions work on loaded
+data. Pointers among the kernel's arguments, which lie in a bank of constants, and loaded values are followed through
+the blocks until nothing changes."""
 
 import re
 
@@ -13,8 +14,8 @@ DATA = frozenset([-1])  # in the place of a tensor's number: loaded from one
 
 
 def trace(graph, pointers):
-    """{address of a memory instruction: numbers of the tensors} and the addresses of instructions that read what depends on loaded data, where
-    `pointers` has {place in the bank: number of the tensor}."""
+    """{address of a memory instruction: numbers of the tensors} and the addresses of instructions that read what
+    depends on loaded data, where `pointers` has {place in the bank: number of the tensor}."""
     places = {start + half: frozenset([tensor]) for start, tensor in pointers.items() for half in (0, 4)}
     before, waiting, accessed, from_data = {0: {}}, [0], {}, set()
     while waiting:

@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The benchmarks beside compiled peers start, measure a small case and close with a line for each comparison.
 
-Each says what it is on --help. Cases whose peers are not installed are skipped with the reason. Closes with `N run, N failed`.
+Each says what it is on --help. Cases whose peers are not installed are skipped with the reason. Closes with `N run, N
+failed`.
 """
 
 import functools

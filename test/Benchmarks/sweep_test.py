@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""`sweep`: its random programs are legal and follow from the seed, it times right results, and a wrong one fails the case.
+"""`sweep`: its random programs are legal and follow from the seed, it times right results, and a wrong one fails the
+case.
 
 Needs NumPy alone: peers that are not installed take no part. Closes with `N run, N failed`.
 """

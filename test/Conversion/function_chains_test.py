@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Elementwise kernels with several elementary functions compute several vectors together. Random chains over sizes around
-multiples of a vector, of every float type and in every vector width, have the bits of the reference interpreter. The arguments
-hold the bounds of the functions' branches. Closes with `function chains: N run, N failed`."""
+"""Elementwise kernels with several elementary functions compute several vectors together. Random chains over sizes
+around multiples of a vector, of every float type and in every vector width, have the bits of the reference interpreter.
+The arguments hold the bounds of the functions' branches. Closes with `function chains: N run, N failed`."""
 
 import os
 import pathlib
@@ -22,8 +22,10 @@ PROGRAMS, CHAINS = 8, 5
 FUNCTIONS = ["exp", "sin", "cos", "tanh", "sigmoid", "silu", "gelu", "erf", "softplus", "expm1"]
 KINDS = ["f32", "f32", "bf16", "f16", "f64"]
 # Bounds of branches: where sin and cos reduce another way, where exp leaves the normal numbers or vanishes.
-SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 8191.9, 8192.0, -8192.1, 1e6, 86.9, 87.0, -87.1, -103.9, -105.0, -105.1, -1e30, 1e-40]
-TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"], "gpu-sim": ["--target", "gpu-sim"]}
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 8191.9, 8192.0, -8192.1, 1e6, 86.9, 87.0, -87.1, -103.9, -105.0, -105.1,
+           -1e30, 1e-40]
+TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"],
+           "gpu-sim": ["--target", "gpu-sim"]}
 
 
 class Program:
@@ -33,7 +35,8 @@ class Program:
 
     def size(self):
         """Near a multiple of four vectors of 16, or of fewer lanes."""
-        return max(1, self.draw.choice([1, 2, 4, 8, 64, 64, 128, 1024]) * self.draw.choice([1, 2, 3, 16, 17]) + self.draw.randint(-9, 9))
+        return max(1, self.draw.choice([1, 2, 4, 8, 64, 64, 128, 1024]) * self.draw.choice([1, 2, 3, 16, 17])
+                   + self.draw.randint(-9, 9))
 
     def chain(self, number):
         kind, size = self.draw.choice(KINDS), self.size()
@@ -71,7 +74,8 @@ class Program:
 
 
 def main():
-    return checks.run_checks("function chains", [(f"seed {seed}", Program(seed).failures) for seed in range(SEED, SEED + PROGRAMS)])
+    return checks.run_checks("function chains", [(f"seed {seed}", Program(seed).failures)
+                                                 for seed in range(SEED, SEED + PROGRAMS)])
 
 
 if __name__ == "__main__":

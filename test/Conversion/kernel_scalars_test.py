@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Scalar code in kernels that another compiler wrote: divisions, shifts and conversions of drawn and extreme numbers, against integers
-of Python, on the processor and on the emulated GPU. Lengths leave whole vectors and masked lanes, which may not trap.
+"""Scalar code in kernels that another compiler wrote: divisions, shifts and conversions of drawn and extreme numbers,
+against integers of Python, on the processor and on the emulated GPU. Lengths leave whole vectors and masked lanes,
+which may not trap.
 """
 
 import argparse
@@ -51,7 +52,9 @@ def kernel(inputs, result, body):
     named = ", ".join(f'%x{i}: tensor<?x{t}> {{ad.name = "x{i}"}}' for i, t in enumerate(inputs))
     values, types = ", ".join(f"%x{i}" for i in range(len(inputs))), ", ".join(f"tensor<?x{t}>" for t in inputs)
     block = ", ".join(f"%a{i}: {t}" for i, t in enumerate(inputs))
-    maps, size = ", ".join(["#m"] * (len(inputs) + 1)), f"%c0 = arith.constant 0 : index\n  %n = tensor.dim %x0, %c0 : tensor<?x{inputs[0]}>"
+    maps, size = ", ".join(["#m"]
+                           * (len(inputs)
+                              + 1)), f"%c0 = arith.constant 0 : index\n  %n = tensor.dim %x0, %c0 : tensor<?x{inputs[0]}>"
     return f"""#m = affine_map<(d0) -> (d0)>
 ad.kernel private @k({taken}) -> tensor<?x{result}> attributes {{kernel_class = #ad<kernel_class elementwise>}} {{
   {size}
@@ -86,7 +89,8 @@ def integers(rng, operation):
     element = rng.choice(list(BITS))
     width, length = BITS[element], rng.randint(1, 70)
     extreme = [0, 1, -1, 2, -7, width - 1, width, -(2 ** (width - 1)), 2 ** (width - 1) - 1]
-    draw = lambda: [rng.choice(extreme) if rng.random() < 0.6 else wrapped(rng.getrandbits(width), width) for _ in range(length)]
+    draw = lambda: [rng.choice(extreme) if rng.random() < 0.6 else wrapped(rng.getrandbits(width), width)
+                    for _ in range(length)]
     lhs, rhs = draw(), draw()
     if "div" in operation or "rem" in operation:
         rhs = [b or 1 for b in rhs]
@@ -102,10 +106,13 @@ def saturations(rng):
     """Floats to integers: towards zero, NaN to 0, the rest to the nearest integer there is."""
     source, element = rng.choice(["f32", "f64"]), rng.choice(list(BITS))
     width, length = BITS[element], rng.randint(1, 70)
-    extreme = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e30, -1e30, 127.9, -128.9, 2.0 ** (width - 1), -(2.0 ** (width - 1))]
-    given = np.array([rng.choice(extreme) if rng.random() < 0.6 else rng.gauss(0, 1000) for _ in range(length)], NUMPY[source])
+    extreme = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e30, -1e30, 127.9, -128.9, 2.0 ** (width - 1),
+               -(2.0 ** (width - 1))]
+    given = np.array([rng.choice(extreme) if rng.random() < 0.6 else rng.gauss(0, 1000) for _ in range(length)],
+                     NUMPY[source])
     least, most = -(2 ** (width - 1)), 2 ** (width - 1) - 1
-    expected = [0 if np.isnan(x) else least if x < least else most if x > most else max(least, min(most, int(x))) for x in given]
+    expected = [0 if np.isnan(x) else least if x < least else most if x > most else max(least, min(most, int(x)))
+                for x in given]
     text = kernel([source], element, f"%s = arith.fptosi %a0 : {source} to {element}")
     return lambda folder: problems(folder, text, [given], element, np.array(expected, NUMPY[element]))
 

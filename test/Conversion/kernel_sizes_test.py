@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels that another compiler wrote, whose sizes only the run knows and do not fit: a located error, and no byte outside of a buffer.
+"""Kernels that another compiler wrote, whose sizes only the run knows and do not fit: a located error, and no byte
+outside of a buffer.
 
-Each kernel runs with sizes that fit, against NumPy, and with each size that may be wrong made larger and smaller, on the processor
-and on the emulated GPU. Sizes are drawn, so that vectors, tiles and what is left over meet each other.
+Each kernel runs with sizes that fit, against NumPy, and with each size that may be wrong made larger and smaller, on
+the processor and on the emulated GPU. Sizes are drawn, so that vectors, tiles and what is left over meet each other.
 """
 
 import functools
@@ -83,7 +84,8 @@ def row_results():
     taken = [("a", 2), ("b", 1)]
     body = generic("v", [ROWS, ROWS], [P, P], [("a", 2)], ("a", 2), "%s = arith.negf %x0 : f32")
     body += generic("w", [ID, ID], [P], [("b", 1)], ("b", 1), "%s = arith.mulf %x0, %x0 : f32")
-    text = module(kernel(taken, [MATRIX, VECTOR], body, ["v", "w"]), taken, [MATRIX, VECTOR], [("a", 0), ("a", 1), ("b", 0)])
+    text = module(kernel(taken, [MATRIX, VECTOR], body, ["v", "w"]), taken, [MATRIX, VECTOR],
+                  [("a", 0), ("a", 1), ("b", 0)])
     return text, lambda a, b: [-a, b * b], {"a": "nm", "b": "n"}, {("b", 0): "share the loops of their kernel"}
 
 
@@ -101,7 +103,8 @@ def product():
     maps = ["(m, n, k) -> (m, k)", "(m, n, k) -> (k, n)", "(m, n, k) -> (m, n)"]
     body = generic("v", maps, [P, P, R], [("a", 2), ("b", 2)], ("c", 2), PRODUCT)
     text = module(kernel(taken, [MATRIX], body, ["v"]), taken, [MATRIX], [("c", 0), ("c", 1)])
-    wrong = {("b", 0): "operand 1 must have size", ("c", 0): "operand 2 must have size", ("c", 1): "operand 2 must have size"}
+    wrong = {("b", 0): "operand 1 must have size", ("c", 0): "operand 2 must have size",
+             ("c", 1): "operand 2 must have size"}
     return text, lambda a, b, c: [c + a @ b], {"a": "nk", "b": "km", "c": "nm"}, wrong
 
 
@@ -116,7 +119,8 @@ def launch_sizes():
 def window():
     """A convolution: its input is as long as both loops together, less one. A longer input is allowed."""
     taken = [("a", 1), ("b", 1), ("c", 1)]
-    body = generic("v", ["(i, k) -> (i + k)", "(i, k) -> (k)", "(i, k) -> (i)"], [P, R], [("a", 1), ("b", 1)], ("c", 1), PRODUCT)
+    body = generic("v", ["(i, k) -> (i + k)", "(i, k) -> (k)", "(i, k) -> (i)"], [P, R], [("a", 1), ("b", 1)], ("c", 1),
+                   PRODUCT)
     text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("c", 0)])
     numpy = lambda a, b, c: [c + np.correlate(a[:len(b) + len(c) - 1], b, "valid")]
     return text, numpy, {"a": "w", "b": "k", "c": "n"}, {("b", 0): ("of its map is outside of size", (1, 33))}
@@ -126,12 +130,17 @@ def mirrored(sign):
     """A convolution whose maps subtract: indices may be too small as well as too large."""
     taken = [("a", 1), ("b", 1), ("c", 1)]
     expression = "i - k + 39" if sign > 0 else "k - i + 39"
-    body = generic("v", [f"(i, k) -> ({expression})", "(i, k) -> (k)", "(i, k) -> (i)"], [P, R], [("a", 1), ("b", 1)], ("c", 1), PRODUCT)
+    body = generic("v", [f"(i, k) -> ({expression})", "(i, k) -> (k)", "(i, k) -> (i)"], [P, R], [("a", 1), ("b", 1)],
+                   ("c", 1), PRODUCT)
     text = module(kernel(taken, [VECTOR], body, ["v"]), taken, [VECTOR], [("c", 0)])
     flipped = lambda a, b, c: a[39 + sign * (np.arange(len(c))[:, None] - np.arange(len(b)))] @ b
     low = ("index -{} of its map is outside of size", (1, 33))
-    letters, wrong = ({"a": "u", "b": "q", "c": "n"}, {("b", 0): low}) if sign > 0 else ({"a": "v", "b": "k", "c": "q"}, {("c", 0): low})
-    return text, lambda a, b, c: [c + flipped(a, b, c)], letters, {**wrong, ("a", 0): ("of its map is outside of size", (-1, -5))}
+    letters, wrong = {"a": "u", "b": "q", "c": "n"}, {("b", 0): low}
+    if sign <= 0:
+        letters, wrong = {"a": "v", "b": "k", "c": "q"}, {("c", 0): low}
+    return text, lambda a, b, c: [c + flipped(a, b, c)], letters, {**wrong,
+                                                                   ("a",
+                                                                    0): ("of its map is outside of size", (-1, -5))}
 
 
 def tables():
@@ -188,20 +197,23 @@ sliced = made(f"  %x = tensor.extract_slice %a[0] [%n] [1] : {VECTOR} to {VECTOR
 
 KERNELS = {"two results": two_results, "row results": row_results, "operands": operands, "product": product,
            "launch sizes": launch_sizes, "window": window, "mirrored left operand": functools.partial(mirrored, 1),
-           "mirrored result": functools.partial(mirrored, -1), "tables": tables, "written size": written_size, "cast": cast, "copied": copied,
+           "mirrored result": functools.partial(mirrored, -1), "tables": tables, "written size": written_size,
+           "cast": cast, "copied": copied,
            "sliced": sliced, "inserted": inserted}
 
 
 def run(text, shapes, rng, target, results):
     arrays = {name: rng.integers(-4, 5, shape).astype(np.float32) for name, shape in shapes.items()}
     with tempfile.TemporaryDirectory() as folder:
-        options = runner.write_arguments(folder, [(types.SimpleNamespace(name=name, element="f32"), array) for name, array in arrays.items()])
+        options = runner.write_arguments(folder, [(types.SimpleNamespace(name=name, element="f32"), array) for name,
+                                                  array in arrays.items()])
         return arrays, runner.run(text, options, [(f"r{i}", "f32") for i in range(results)], target)
 
 
 def fits(text, numpy, shapes, rng, target):
     try:
-        arrays, found = run(text, shapes, rng, target, len(numpy(**{name: np.zeros(s, np.float32) for name, s in shapes.items()})))
+        arrays, found = run(text, shapes, rng, target, len(numpy(**{name: np.zeros(s, np.float32) for name,
+                                                                    s in shapes.items()})))
     except runner.Failure as failure:
         return f"{target[0]} {shapes}: {failure}"
     for i, expected in enumerate(numpy(**arrays)):
@@ -214,7 +226,8 @@ def refused(text, shapes, rng, target, message):
     try:
         run(text, shapes, rng, target, 1)
     except runner.Failure as failure:
-        if failure.code == 1 and message in failure.text and "program.mlir:" in failure.text and "out of bounds" not in failure.text:
+        text = failure.text
+        if failure.code == 1 and message in text and "program.mlir:" in text and "out of bounds" not in text:
             return None
         return f"{target[0]} {shapes}: expected '{message}', found {failure}"
     return f"{target[0]} {shapes}: expected '{message}', but the program ran"
@@ -235,13 +248,15 @@ def check(make, number):
                 for change in changes:
                     other = list(shapes[name])
                     other[axis] = max(other[axis] + change, 0)
-                    yield from filter(None, [refused(text, {**shapes, name: tuple(other)}, rng, target, message.format(change))])
+                    yield from filter(None, [refused(text, {**shapes, name: tuple(other)}, rng, target,
+                                                     message.format(change))])
 
     return problems
 
 
 def main():
-    return checks.run_checks("kernel_sizes", [(name, check(make, number)) for number, (name, make) in enumerate(KERNELS.items())])
+    return checks.run_checks("kernel_sizes", [(name, check(make, number)) for number,
+                                              (name, make) in enumerate(KERNELS.items())])
 
 
 if __name__ == "__main__":

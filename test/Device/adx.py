@@ -7,7 +7,8 @@ import struct
 
 # Risks, by what in the code shows them.
 FEATURES = {
-    "wgmma": r"\bwgmma\.mma_async", "cluster": r"\.(?:req|explicit)\w*cluster|barrier\.cluster", "tensor map": r"cp\.async\.bulk\.tensor",
+    "wgmma": r"\bwgmma\.mma_async", "cluster": r"\.(?:req|explicit)\w*cluster|barrier\.cluster",
+    "tensor map": r"cp\.async\.bulk\.tensor",
     "cp.async": r"\bcp\.async\.c[ag]", "mma.sync": r"\bmma\.sync", "tf32": r"\.tf32\b",
 }
 

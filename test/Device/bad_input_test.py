@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What run.py and report.py say of wrong options, incomplete bundles and damaged results. Closes with `bad input: N run, N failed`."""
+"""What run.py and report.py say of wrong options, incomplete bundles and damaged results. Closes with `bad input: N
+run, N failed`."""
 
 import functools
 import json
@@ -30,7 +31,8 @@ def refused_option(words, message, folder):
 
 def nothing_chosen(folder):
     made = bundles.make(folder / "bundle", "smoke-elementwise")
-    yield from expect(bundles.run(made, "--stage", 1, "--only", "no-such-case"), 2, "no case is named like 'no-such-case'")
+    yield from expect(bundles.run(made, "--stage", 1, "--only", "no-such-case"), 2,
+                      "no case is named like 'no-such-case'")
 
 
 def incomplete_bundle(folder):
@@ -55,7 +57,8 @@ def driver_that_hangs(folder):
     manifest = json.loads((made / "manifest.json").read_text())
     (made / "manifest.json").write_text(json.dumps({**manifest, "target": "cuda"}))
     (made / "adrt-run").rename(made / "adrt-run-itself")
-    (made / "adrt-run").write_text('#!/bin/bash\n[[ $1 == --env ]] && exec sleep 60\nexec "${0%/*}/adrt-run-itself" "$@"\n')
+    (made
+     / "adrt-run").write_text('#!/bin/bash\n[[ $1 == --env ]] && exec sleep 60\nexec "${0%/*}/adrt-run-itself" "$@"\n')
     (made / "adrt-run").chmod(0o755)
     start = time.monotonic()
     yield from expect(bundles.run(made, "--stage", 1, "--seconds", 3), 4, "ran longer than 3 seconds")
@@ -84,7 +87,8 @@ def write_rows(folder, *rows):
 
 
 def rows_without_keys(folder):
-    lacking = [{"kind": "case"}, {"kind": "kernel", "case": "a"}, {"kind": "environment", "adrt": "x"}, {"kind": "note"}, {"kind": ["case"]}]
+    lacking = [{"kind": "case"}, {"kind": "kernel", "case": "a"}, {"kind": "environment", "adrt": "x"},
+               {"kind": "note"}, {"kind": ["case"]}]
     code, said = report(write_rows(folder / "rows", BEGIN, *lacking))
     yield from expect((code, said), 0, f"| killed | 1 | {len(lacking)} |")
 
@@ -103,8 +107,10 @@ def pages(folder):
 
 
 def main():
-    options = [(["--seconds", "0"], "positive"), (["--seconds", "nan"], "positive"), (["--seconds", "-5"], "positive"), (["--jobs", "0"], "positive"),
-               (["--jobs", "two"], "invalid int"), (["--case-seconds", "-1"], "positive"), (["--stage", "5"], "invalid choice")]
+    options = [(["--seconds", "0"], "positive"), (["--seconds", "nan"], "positive"), (["--seconds", "-5"], "positive"),
+               (["--jobs", "0"], "positive"),
+               (["--jobs", "two"], "invalid int"), (["--case-seconds", "-1"], "positive"),
+               (["--stage", "5"], "invalid choice")]
     return checks.run_checks("bad input", [
         *((" ".join(words), functools.partial(refused_option, words, message)) for words, message in options),
         ("nothing is chosen", nothing_chosen),

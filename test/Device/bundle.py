@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Makes a folder that holds a GPU against the reference interpreter, on a machine with a driver, Python and NumPy alone.
+"""Makes a folder that compares a GPU with the reference interpreter, on a machine with a driver, Python and NumPy.
 
   bundle.py FOLDER [--target cuda] [--chip sm_90a] [--only TEXT]
 
-The folder gets adrt-run, what runs the cases (run.py), and for each case programs that were compiled ahead of time, their inputs, and what
-the reference interpreter gives for them: the SHA-256 of each result's bits, with NaNs made canonical. A program in `reproducible` mode has to
-give these; those of contractions in other modes are compared on the device with the results of the first, within a bound. Cases are ten
-that each have one risk (smoke.py), the programs of test/Integration, some steps of the digits programs, contractions of every class and
-layout, and random programs.
+The folder gets adrt-run, what runs the cases (run.py), and for each case programs that were compiled ahead of time,
+their inputs, and what the reference interpreter gives for them: the SHA-256 of each result's bits, with NaNs made
+canonical. A program in `reproducible` mode has to give these; those of contractions in other modes are compared on the
+device with the results of the first, within a bound. Cases are ten that each have one risk (smoke.py), the programs of
+test/Integration, some steps of the digits programs, contractions of every class and layout, and random programs.
 """
 
 import argparse
@@ -35,9 +35,11 @@ import smoke  # noqa: E402
 import targets_test as programs  # noqa: E402
 
 STRIP = "/usr/lib/llvm-22/bin/llvm-strip"
-BESIDE = ["canonical.py", "cases.py", "check.py", "expectations.json", "expectations.py", "judge.py", "processes.py", "report.py", "jsonlines.py", "run.py", "stages.py",
+BESIDE = ["canonical.py", "cases.py", "check.py", "expectations.json", "expectations.py", "judge.py", "processes.py",
+          "report.py", "jsonlines.py", "run.py", "stages.py",
           "tools.py"]
-CPU = "x86-64-v3"  # whose instructions the host code for machines with a GPU may use; those machines are others than this one
+# Whose instructions the host code for machines with a GPU may use; those machines are others than this one.
+CPU = "x86-64-v3"
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 PRINTED = re.compile(r"^(.+): tensor<(?:\d+x)*(\w+)> =", re.MULTILINE)
 
@@ -51,15 +53,17 @@ class Variant:
 
 
 class Case:
-    """A program and its options. Its own results are the reference's, to the bit; in a mode other than `reproducible` because they are
-    exact. A smoke case tells what its code needs."""
+    """A program and its options. Its own results are the reference's, to the bit; in a mode other than `reproducible`
+    because they are exact. A smoke case tells what its code needs."""
 
     def __init__(self, name, family, file, options, variants=(), mode="reproducible", flags=(), needs=None):
-        self.name, self.family, self.file, self.mode, self.flags, self.needs = name, family, pathlib.Path(file), mode, list(flags), needs
+        self.name, self.family, self.file = name, family, pathlib.Path(file)
+        self.mode, self.flags, self.needs = mode, list(flags), needs
         self.options, self.variants = [*options], [*variants]
 
     def entry(self):
-        return [word for index, word in enumerate(self.options) if "--entry" in (word.split("=")[0], self.options[index - 1])]
+        return [word for index, word in enumerate(self.options) if "--entry"
+                in (word.split("=")[0], self.options[index - 1])]
 
     def localize(self, folder):
         """The options with each file that they name copied into the folder."""
@@ -73,7 +77,8 @@ class Case:
     def compile(self, folder, name, target, chip, mode, flags):
         """What the manifest says of a program."""
         machine = ["--chip", chip, "--cpu", CPU] if target == "cuda" else []
-        run(folder, "ad-runner", self.file, *self.entry(), "--target", target, *machine, "--numerics", mode, *flags, "--emit", f"{name}.adx")
+        run(folder, "ad-runner", self.file, *self.entry(), "--target", target, *machine, "--numerics", mode, *flags,
+            "--emit", f"{name}.adx")
         found = adx.features(folder / f"{name}.adx")
         return {"program": f"{name}.adx", "class": " ".join([self.family, *found]), "features": found}
 
@@ -82,7 +87,8 @@ class Case:
         folder.mkdir(parents=True)
         self.localize(folder)
         with tempfile.TemporaryDirectory() as out:
-            printed = run(folder, "ad-runner", self.file, *self.options, "--target", "reference", "--numerics", "reproducible", "--out-dir", out,
+            printed = run(folder, "ad-runner", self.file, *self.options, "--target", "reference", "--numerics",
+                          "reproducible", "--out-dir", out,
                           "--print")
             elements = dict(PRINTED.findall(printed))
             results = canonical.digests(pathlib.Path(out), elements)
@@ -93,7 +99,8 @@ class Case:
         if missing and target == "cuda" and chip == "sm_90a":
             sys.exit(f"bundle: the code of smoke case '{self.name}' has no {', '.join(sorted(missing))}; change test/Device/smoke.py")
         own, *variants = programs
-        return {"name": self.name, "smoke": self.needs is not None, "options": self.options, "elements": elements, "results": results, **own,
+        return {"name": self.name, "smoke": self.needs is not None, "options": self.options, "elements": elements,
+                "results": results, **own,
                 "variants": variants}
 
 
@@ -119,8 +126,8 @@ def contraction_arguments(element):
 
 
 def bound_of_depth(depth, element):
-    """Around a sum of that many products of normal numbers: one rounding to 16 bits, or two of each product as tf32, and any order of
-    summation."""
+    """Around a sum of that many products of normal numbers: one rounding to 16 bits, or two of each product as tf32,
+    and any order of summation."""
     relative, of_product = {"bf16": (2.0**-7, 0), "f16": (2.0**-10, 0), "f32": (0, 2.0**-10 + 2.0**-22)}[element]
     return {"relative": relative, "absolute": (of_product + 2 * depth * 2.0**-24) * 4 * depth}
 
@@ -157,9 +164,11 @@ def all_cases(folder):
         yield Case(f"{path.stem}-{counts[path.stem]}", "programs", path, options)
     for name, file, options in graphs.modules(folder):
         yield Case(name, "random", file, options)
-    narrow = {(rows, columns, depth, layout, "f32", *(rest or [0])) for rows, columns, depth, layout, *rest in contractions.NARROW}
+    narrow = {(rows, columns, depth, layout, "f32", *(rest or [0])) for rows, columns, depth, layout,
+              *rest in contractions.NARROW}
     for shape in [*contractions.CASES, *sorted(narrow - {*contractions.CASES}, key=str)]:
-        fast = [within_bound(shape, "fast")] if shape[4] in ("f16", "bf16") else [within_bound(shape, "fast,narrow")] if shape in narrow else []
+        mode = "fast" if shape[4] in ("f16", "bf16") else "fast,narrow" if shape in narrow else ""
+        fast = [within_bound(shape, mode)] if mode else []
         yield contraction(folder, shape, variants=fast)
 
 
@@ -185,7 +194,8 @@ def main():
     strip(BIN / "adrt-run", bundle / "adrt-run")
     for name in BESIDE:
         shutil.copy(HERE / name, bundle)
-    (bundle / "manifest.json").write_text(json.dumps({"target": options.target, "chip": options.chip, "cases": written}, indent=1))
+    (bundle / "manifest.json").write_text(json.dumps({"target": options.target, "chip": options.chip, "cases": written},
+                                                     indent=1))
     print(f"bundle: {len(written)} cases for {options.target} in {options.folder}")
 
 

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What the tests of this folder share: small bundles, runs of what is in them, and an adrt-run that hangs or crashes where it is told to."""
+"""What the tests of this folder share: small bundles, runs of what is in them, and an adrt-run that hangs or crashes
+where it is told to."""
 
 import functools
 import os
@@ -24,7 +25,8 @@ kept = tempfile.TemporaryDirectory()
 def made(only, target):
     """Several tests want the same bundle."""
     folder = pathlib.Path(kept.name) / f"{only}-{target}"
-    subprocess.run([sys.executable, HERE / "bundle.py", folder, "--target", target, "--only", only], check=True, capture_output=True, text=True)
+    subprocess.run([sys.executable, HERE / "bundle.py", folder, "--target", target, "--only", only], check=True,
+                   capture_output=True, text=True)
     return folder
 
 
@@ -34,7 +36,8 @@ def make(folder, only, target="gpu-sim"):
 
 
 def add_benchmarks(bundle, target="gpu-sim"):
-    subprocess.run([sys.executable, ROOT / "benchmarks" / "gpu.py", "--make", bundle / "benchmark", "--target", target, "--small"], check=True,
+    subprocess.run([sys.executable, ROOT / "benchmarks" / "gpu.py", "--make", bundle / "benchmark", "--target", target,
+                    "--small"], check=True,
                    capture_output=True, text=True)
 
 
@@ -45,7 +48,8 @@ def environment(**more):
 
 
 def start(bundle, *options, **more):
-    return subprocess.Popen([sys.executable, bundle / "run.py", *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    return subprocess.Popen([sys.executable, bundle / "run.py", *map(str, options)], stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True,
                             cwd=bundle.parent, **{"env": environment(), **more})
 
 
@@ -57,10 +61,12 @@ def run(bundle, *options, **more):
 
 
 def disturb(bundle, **cases):
-    """Puts a program in the place of adrt-run that does what the shell is told for a case or a benchmark, and else what adrt-run does."""
+    """Puts a program in the place of adrt-run that does what the shell is told for a case or a benchmark, and else what
+    adrt-run does."""
     (bundle / "adrt-run").rename(bundle / "adrt-run-itself")
     choices = "".join(f'  *"/{name} "*|*/{name}.adx) {what} ;;\n' for name, what in cases.items())
-    (bundle / "adrt-run").write_text(f'#!/bin/bash\ncase "$PWD $1" in\n{choices}esac\nexec "${{0%/*}}/adrt-run-itself" "$@"\n')
+    (bundle
+     / "adrt-run").write_text(f'#!/bin/bash\ncase "$PWD $1" in\n{choices}esac\nexec "${{0%/*}}/adrt-run-itself" "$@"\n')
     (bundle / "adrt-run").chmod(0o755)
 
 

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Runs the cases of a bundle, several at a time. The programs of a case run one after the other: first the one whose bits are known, then
-those that are compared with it. Where one hangs, the others of its class are not begun."""
+"""Runs the cases of a bundle, several at a time. The programs of a case run one after the other: first the one whose
+bits are known, then those that are compared with it. Where one hangs, the others of its class are not begun."""
 
 import concurrent.futures
 import itertools
@@ -20,14 +20,17 @@ WRONG = ("failed", "crashed", "hung")
 
 
 class Cases:
-    """`rows` gets a row for each program as soon as it has ended, `kept` names an archive for the results of those that are wrong."""
+    """`rows` gets a row for each program as soon as it has ended, `kept` names an archive for the results of those that
+    are wrong."""
 
     def __init__(self, bundle, target, rows, deadline, jobs=JOBS, seconds=SECONDS, kept=None):
-        self.bundle, self.target, self.rows, self.deadline, self.jobs, self.seconds = bundle, target, rows, deadline, jobs, seconds
+        self.bundle, self.target, self.rows = bundle, target, rows
+        self.deadline, self.jobs, self.seconds = deadline, jobs, seconds
         self.kept, self.lock, self.hung = kept, threading.Lock(), set()
 
     def run(self, cases, kind="case", more=()):
-        """The rows, by case. Cases of different classes are begun one after the other, so that a class that hangs holds few workers."""
+        """The rows, by case. Cases of different classes are begun one after the other, so that a class that hangs holds
+        few workers."""
         cases = list(in_turns(cases))
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             try:
@@ -44,7 +47,8 @@ class Cases:
             verified = rows[0] is not None and rows[0]["status"] == "passed"
             for number, variant in enumerate(case["variants"]):
                 def wrong(out, bound=variant["bound"]):
-                    return judge.outside(bound, expected, out) if verified else "its reproducible run gives no results to compare with"
+                    return judge.outside(bound, expected,
+                                         out) if verified else "its reproducible run gives no results to compare with"
                 rows.append(self.run_program(case, variant, pathlib.Path(name) / str(number), kind, more, wrong))
         return [row for row in rows if row]
 
@@ -52,7 +56,8 @@ class Cases:
         """The row, which has been written; None when the whole run was ended meanwhile."""
         if processes.ended.is_set():
             return None
-        row = {"kind": kind, "name": program["name"], "class": program["class"], **({"how": " ".join(more)} if more else {})}
+        row = {"kind": kind, "name": program["name"], "class": program["class"],
+               **({"how": " ".join(more)} if more else {})}
         if program["class"] in self.hung and kind == "case":
             row.update(status="skipped", detail="another case of its class hung")
         elif self.deadline.over():
@@ -88,7 +93,8 @@ class Cases:
         return {"status": "failed", "detail": detail} if detail else {"status": "passed"}
 
     def keep(self, out, name):
-        """Adds results that are wrong to the archive, which is readable as far as it goes. Without room they are left out."""
+        """Adds results that are wrong to the archive, which is readable as far as it goes. Without room they are left
+        out."""
         if not self.kept:
             return
         with self.lock:

@@ -15,7 +15,8 @@ def reference_of(row, peer, found):
     if peer in row["seconds"]:
         return row
     base = row["case"].split(" by ")[0]
-    time = next((other["seconds"][peer] for other in found if other["case"].split(" by ")[0] == base and peer in other["seconds"]), None)
+    time = next((other["seconds"][peer] for other in found if other["case"].split(" by ")[0] == base and peer
+                 in other["seconds"]), None)
     return {**row, "seconds": {**row["seconds"], peer: time}} if time else row
 
 
@@ -26,8 +27,10 @@ def judge_speeds(expected, found):
         share = row and ratio(reference_of(row, each["peer"], found), each["peer"])
         verdict = "not measured"
         if share:
-            verdict = "confirmed" if each["low"] <= share <= each["high"] else "refuted: slower" if share < each["low"] else "refuted: faster"
-        yield (f"{each['case']} beside {each['peer']}", f"{each['low']:g} to {each['high']:g}", f"{share:.2f}" if share else "", verdict, each["why"])
+            verdict = "refuted: slower" if share < each["low"] else "refuted: faster"
+            verdict = "confirmed" if each["low"] <= share <= each["high"] else verdict
+        yield (f"{each['case']} beside {each['peer']}", f"{each['low']:g} to {each['high']:g}",
+               f"{share:.2f}" if share else "", verdict, each["why"])
 
 
 def judge_cases(expected, found):
@@ -35,5 +38,7 @@ def judge_cases(expected, found):
         status = [row["status"] for row in found if re.search(each["pattern"], row["name"])]
         ran = [one for one in status if one != "skipped"]
         wrong = len(ran) - ran.count("passed")
-        verdict = "not measured" if not ran else "refuted" if wrong else "confirmed" if len(ran) == len(status) else "confirmed as far as it ran"
-        yield each["what"], "all pass", f"{ran.count('passed')} of {len(status)} passed" if status else "", verdict, each["why"]
+        confirmed = "confirmed" if len(ran) == len(status) else "confirmed as far as it ran"
+        verdict = "not measured" if not ran else "refuted" if wrong else confirmed
+        passed = f"{ran.count('passed')} of {len(status)} passed" if status else ""
+        yield each["what"], "all pass", passed, verdict, each["why"]

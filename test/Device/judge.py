@@ -12,7 +12,8 @@ def command(bundle, target, case, program, more=()):
 
 
 def run(bundle, target, case, program, out, seconds, more=()):
-    return processes.run([*command(bundle, target, case, program, more), "--out-dir", out], seconds, bundle / "cases" / case["name"])
+    return processes.run([*command(bundle, target, case, program, more), "--out-dir", out], seconds,
+                         bundle / "cases" / case["name"])
 
 
 def wrong_names(expected, out):
@@ -33,7 +34,8 @@ def outside(bound, expected, out):
     """What leaves the bound around the results of a contraction. `sum` is `dot` and an operand, rounded once more."""
     if wrong := wrong_names(["dot", "sum"], out):
         return wrong
-    exact, given = ({name: canonical.widened(np.load(folder / f"{name}.npy"), bound["element"]) for name in ("dot", "sum")}
+    exact, given = ({name: canonical.widened(np.load(folder / f"{name}.npy"), bound["element"])
+                     for name in ("dot", "sum")}
                     for folder in (expected, out))
     for name, values in exact.items():
         if given[name].shape != values.shape:

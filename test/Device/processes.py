@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Commands with a time limit. A command that is late is killed with all that it has started, and nobody waits for long for one that
-cannot die. One whose starter is killed dies, too: a kernel that hangs would keep the GPU from those that follow."""
+"""Commands with a time limit. A command that is late is killed with all that it has started, and nobody waits for long
+for one that cannot die. One whose starter is killed dies, too: a kernel that hangs would keep the GPU from those that
+follow."""
 
 import contextlib
 import ctypes
@@ -23,7 +24,8 @@ ended = threading.Event()  # no further command is begun
 
 
 class Ended:
-    """How a command ended: its exit code, a negative signal, or HUNG; what it said at last, and the seconds that it took."""
+    """How a command ended: its exit code, a negative signal, or HUNG; what it said at last, and the seconds that it
+    took."""
 
     def __init__(self, code, said, seconds):
         self.code, self.said, self.seconds = code, said, seconds
@@ -67,7 +69,8 @@ def start(command, **more):
     with lock:
         if ended.is_set():
             return None
-        process = subprocess.Popen([str(word) for word in command], start_new_session=True, preexec_fn=die_with_parent, **more)
+        process = subprocess.Popen([str(word) for word in command], start_new_session=True, preexec_fn=die_with_parent,
+                                   **more)
         running.add(process)
     return process
 
@@ -96,11 +99,12 @@ def end_of(file, limit=SHOWN):
 
 
 def run(command, seconds, folder=None, environment=None, shown=SHOWN):
-    """Runs a command, for `seconds` at most. What it says goes to a file: a pipe would stay open as long as anything that it started.
-    OSError when it cannot be started."""
+    """Runs a command, for `seconds` at most. What it says goes to a file: a pipe would stay open as long as anything
+    that it started. OSError when it cannot be started."""
     begin = time.monotonic()
     with tempfile.TemporaryFile() as said:
-        process = start(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT) if seconds > 0 else None
+        process = start(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=said,
+                        stderr=subprocess.STDOUT) if seconds > 0 else None
         if not process:
             return Ended(HUNG, "", 0)
         try:

@@ -4,14 +4,16 @@
 
   run.py [--stage N] [--out DIR] [--seconds S] [--jobs N] [--case-seconds S]
 
-Stage 1 says what works: ten cases that each have one risk, then all cases against the reference interpreter, those that fail once more
-without replay and under memcheck, and a large product in three forms. Stage 2 measures kernels beside the peers, stage 3 training steps;
-stage 4 looks into the three worst kernels with ncu, and at ten small cases with compute-sanitizer. Without --stage all four run one after
-the other. Each writes DIR/stageN.jsonl (default DIR: results beside this file), a row as soon as it is known, so that a stage that is killed
-loses only what runs; results that are wrong go to DIR/wrong.tar. `report.py DIR` makes a page of them.
+Stage 1 says what works: ten cases that each have one risk, then all cases against the reference interpreter, those that
+fail once more without replay and under memcheck, and a large product in three forms. Stage 2 measures kernels beside
+the peers, stage 3 training steps; stage 4 looks into the three worst kernels with ncu, and at ten small cases with
+compute-sanitizer. Without --stage all four run one after the other. Each writes DIR/stageN.jsonl (default DIR: results
+beside this file), a row as soon as it is known, so that a stage that is killed loses only what runs; results that are
+wrong go to DIR/wrong.tar. `report.py DIR` makes a page of them.
 
-The exit code is 1 when a case failed or did not run, 2 for wrong options, an incomplete bundle, or results that could not be written, 4 when
-there is no GPU or adrt-run does not start, 130 when interrupted. What compute-sanitizer finds is reported, and is no failure.
+The exit code is 1 when a case failed or did not run, 2 for wrong options, an incomplete bundle, or results that could
+not be written, 4 when there is no GPU or adrt-run does not start, 130 when interrupted. What compute-sanitizer finds is
+reported, and is no failure.
 """
 
 import argparse
@@ -104,9 +106,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stage", type=int, choices=sorted(SECONDS), help="only this one (default: all)")
     parser.add_argument("--out", type=pathlib.Path, default=HERE / "results", metavar="DIR")
-    parser.add_argument("--seconds", type=positive(float), metavar="S", help=f"that a stage may take (default: {', '.join(map(str, SECONDS.values()))})")
-    parser.add_argument("--jobs", type=positive(int), default=cases.JOBS, metavar="N", help=f"cases at a time (default: {cases.JOBS})")
-    parser.add_argument("--case-seconds", type=positive(float), default=cases.SECONDS, metavar="S", help=f"that a case may take (default: {cases.SECONDS}); a measurement, and a run under a tool, may take 4 to 8 times as long")
+    parser.add_argument("--seconds", type=positive(float), metavar="S",
+                        help=f"that a stage may take (default: {', '.join(map(str, SECONDS.values()))})")
+    parser.add_argument("--jobs", type=positive(int), default=cases.JOBS, metavar="N",
+                        help=f"cases at a time (default: {cases.JOBS})")
+    parser.add_argument("--case-seconds", type=positive(float), default=cases.SECONDS, metavar="S",
+                        help=f"that a case may take (default: {cases.SECONDS}); a measurement, and a run under a tool, may take 4 to 8 times as long")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases and benchmarks whose name contains TEXT")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, interrupt)

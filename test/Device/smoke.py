@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Ten programs that fail where one thing does that no GPU has been seen to do yet: each names what its code must contain."""
+"""Ten programs that fail where one thing does that no GPU has been seen to do yet: each names what its code must
+contain."""
 
 import numpy as np
 
@@ -27,13 +28,15 @@ def loop(type_of_value, turn):
 
 def elementwise():
     t = "tensor<1000xf32>"
-    return function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})', f"  %y = ad.gelu %x : {t}\n  return %y : {t}\n"), ["--arg=x=normal:1"]
+    return function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})',
+                    f"  %y = ad.gelu %x : {t}\n  return %y : {t}\n"), ["--arg=x=normal:1"]
 
 
 def long_rows():
     """A row waits in shared memory between the passes of a softmax."""
     t = "tensor<3x20000xf32>"
-    return (function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})', f"  %y = ad.softmax %x axis 1 : {t}\n  return %y : {t}\n"),
+    return (function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})',
+                     f"  %y = ad.softmax %x axis 1 : {t}\n  return %y : {t}\n"),
             ["--arg=x=normal:1"])
 
 
@@ -44,7 +47,8 @@ def graph():
 
 
 def graph_of_clusters(folder):
-    """Each turn permutes the columns of a matrix of -1, 0 and 1 by a product, and changes its sign: exact in every mode."""
+    """Each turn permutes the columns of a matrix of -1, 0 and 1 by a product, and changes its sign: exact in every
+    mode."""
     t = f"tensor<{SIZE}x{SIZE}xbf16>"
     rng = np.random.default_rng(0)
     values, signs = rng.integers(-1, 2, (SIZE, SIZE)), rng.choice([-1, 1], SIZE)
@@ -54,7 +58,8 @@ def graph_of_clusters(folder):
         bits = array.astype(np.float32).view(np.uint32) >> 16
         np.save(folder / f"clusters-{name}.npy", bits.astype(np.uint16).view("V2"))
     turn = f"    %p = ad.dot %v, %b : ({t}, {t}) -> {t}\n    %r = ad.relu %p : {t}\n    %y = ad.sub %p, %r : {t}"
-    return (function(f'%x: {t} {{ad.name = "x"}}, %b: {t} {{ad.name = "b"}}', f'({t} {{ad.name = "y"}})', loop(t, turn)),
+    return (function(f'%x: {t} {{ad.name = "x"}}, %b: {t} {{ad.name = "b"}}', f'({t} {{ad.name = "y"}})',
+                     loop(t, turn)),
             [f"--arg={name}={folder / f'clusters-{name}.npy'}" for name in "xb"])
 
 
@@ -66,11 +71,13 @@ def feed_and_receive():
     %s = ad.reduce_sum %a axes [0] : {t} -> {s}
     ad.receive "s"(%s) : {s}
     %y = ad.tanh %a : {t}"""
-    return function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})', loop(t, turn)), ["--arg=x=zeros", "--feed=f=normal:2"]
+    return function(f'%x: {t} {{ad.name = "x"}}', f'({t} {{ad.name = "y"}})',
+                    loop(t, turn)), ["--arg=x=zeros", "--feed=f=normal:2"]
 
 
 def programs(folder):
-    """(name, text, options, mode, options of the compiler, what its code must contain) of those that are compared with the reference."""
+    """(name, text, options, mode, options of the compiler, what its code must contain) of those that are compared with
+    the reference."""
     cluster = ["--tile", "2x128x128"]
     for name, (text, options), mode, flags, needs in [
             ("elementwise", elementwise(), "reproducible", [], []),
@@ -81,7 +88,8 @@ def programs(folder):
         yield name, text, options, mode, flags, needs
 
 
-# Contractions, whose other modes are compared within a bound: name, shape as in gpu_contractions_test.py, mode, options of the compiler, needs.
+# Contractions, whose other modes are compared within a bound: name, shape as in gpu_contractions_test.py, mode, options
+# of the compiler, needs.
 CONTRACTIONS = [
     ("cp-async", (128, 128, 128, "nt", "f32", 0), "strict", [], ["cp.async"]),
     ("mma-sync", (65, 130, 200, "nn", "bf16", 0), "fast", [], ["mma.sync"]),

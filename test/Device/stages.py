@@ -12,9 +12,12 @@ import tools
 SANITIZER_SLOWDOWN, NCU_SLOWDOWN = 4, 6  # how many times longer than a case a program may take under these tools
 FINDING = 99  # exit code of compute-sanitizer for what it finds; other codes are the program's
 MOST_AGAIN = 24  # failing cases that are looked into
-WORST = ["gelu f32 16384x4096", "dot bf16 1024x1024", "softmax f32 16384x4096"]  # as expected, where nothing is measured
-NCU = ["--clock-control", "none", "--launch-skip", "2", "--launch-count", "2", "--section", "SpeedOfLight", "--section", "Occupancy",
-       "--section", "LaunchStats", "--section", "MemoryWorkloadAnalysis", "--section", "SchedulerStats", "--section", "WarpStateStats"]
+WORST = ["gelu f32 16384x4096", "dot bf16 1024x1024",
+         "softmax f32 16384x4096"]  # as expected, where nothing is measured
+NCU = ["--clock-control", "none", "--launch-skip", "2", "--launch-count", "2", "--section", "SpeedOfLight", "--section",
+       "Occupancy",
+       "--section", "LaunchStats", "--section", "MemoryWorkloadAnalysis", "--section", "SchedulerStats", "--section",
+       "WarpStateStats"]
 
 
 class Stage:
@@ -24,7 +27,8 @@ class Stage:
         self.bundle, self.rows, self.deadline, self.options = bundle, out, deadline, options
         self.target = manifest["target"]
         self.cases = [case for case in manifest["cases"] if options.only in case["name"]]
-        self.runner = cases.Cases(bundle, self.target, out, deadline, options.jobs, options.case_seconds, options.out / "wrong.tar")
+        self.runner = cases.Cases(bundle, self.target, out, deadline, options.jobs, options.case_seconds,
+                                  options.out / "wrong.tar")
         self.benchmarks, self.noted = bundle / "benchmark", set()
 
     def note_once(self, text):
@@ -50,7 +54,8 @@ class Stage:
 def what_works(stage):
     """Stage 1."""
     stage.rows.add(kind="environment", **tools.environment(stage.bundle, stage.deadline))
-    smoke = [stage.runner.run([case]) for case in stage.smoke()]  # one after the other: a hang is named before the others begin
+    smoke = [stage.runner.run([case])
+             for case in stage.smoke()]  # one after the other: a hang is named before the others begin
     found = [each for results in smoke for each in results]
     found += stage.runner.run([case for case in stage.cases if not case["smoke"]])
     every = [row["status"] for _, each in found for row in each]
@@ -72,7 +77,8 @@ def look_into(stage, wrong):
 
 
 def sanitize(stage, case, tool):
-    """A row for each program of the case. Findings are for a reader: the sanitizer has been seen to report what is right."""
+    """A row for each program of the case. Findings are for a reader: the sanitizer has been seen to report what is
+    right."""
     sanitizer = tools.find("compute-sanitizer")
     if not sanitizer:
         return stage.note_once("compute-sanitizer is not installed")
@@ -81,12 +87,15 @@ def sanitize(stage, case, tool):
         if stage.deadline.over():
             stage.rows.add(**row, status="not run", detail="the time is over")
             continue
-        command = [sanitizer, "--tool", tool, "--error-exitcode", FINDING, *judge.command(stage.bundle, stage.target, case, program)]
-        done = processes.run(command, stage.deadline.at_most(SANITIZER_SLOWDOWN * stage.options.case_seconds), stage.bundle / "cases" / case["name"])
+        command = [sanitizer, "--tool", tool, "--error-exitcode", FINDING,
+                   *judge.command(stage.bundle, stage.target, case, program)]
+        done = processes.run(command, stage.deadline.at_most(SANITIZER_SLOWDOWN * stage.options.case_seconds),
+                             stage.bundle / "cases" / case["name"])
         if processes.ended.is_set():
             return None
         status = "clean" if done.ok() else "finding" if done.code == FINDING else done.status()
-        stage.rows.add(**row, status=status, detail=None if done.ok() else done.complaint(), seconds=round(done.seconds, 1))
+        stage.rows.add(**row, status=status, detail=None if done.ok() else done.complaint(),
+                       seconds=round(done.seconds, 1))
     return None
 
 
@@ -124,7 +133,9 @@ def closer_look(stage):
             if not profiler or not command or stage.deadline.over():
                 stage.note_once("ncu is not installed" if not profiler else f"not profiled: {name}")
                 continue
-            done = processes.run([profiler, *NCU, *command], stage.deadline.at_most(NCU_SLOWDOWN * stage.options.case_seconds), shown=jsonlines.MOST_TEXT * 4)
+            done = processes.run([profiler, *NCU, *command],
+                                 stage.deadline.at_most(NCU_SLOWDOWN * stage.options.case_seconds),
+                                 shown=jsonlines.MOST_TEXT * 4)
             for number, text in enumerate(split(done.said)):
                 stage.rows.add(kind="ncu", case=name, status=done.status(), part=number, text=text)
     for tool in ("memcheck", "synccheck"):

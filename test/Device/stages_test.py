@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The four stages of a first run on a GPU, rehearsed: on the emulated GPU, where every case passes, and on a driver that computes nothing,
-where all fail; with a case that hangs, one that crashes, a stage that is killed, and a disk that is full. Closes with
-`stages: N run, N failed`."""
+"""The four stages of a first run on a GPU, rehearsed: on the emulated GPU, where every case passes, and on a driver
+that computes nothing, where all fail; with a case that hangs, one that crashes, a stage that is killed, and a disk that
+is full. Closes with `stages: N run, N failed`."""
 
 import collections
 import functools
@@ -57,29 +57,35 @@ def on_emulated(folder):
     code, said = bundles.run(made, "--out", folder / "out", "--case-seconds", 60)
     if code:
         yield f"exit code {code}: {said}"
-    for number, kinds in {1: {"environment": 1, "case": 15, "tile": 2}, 2: {"kernel": 13}, 3: {"training": 2}, 4: {"note": 2}}.items():
+    for number, kinds in {1: {"environment": 1, "case": 15, "tile": 2}, 2: {"kernel": 13}, 3: {"training": 2},
+                          4: {"note": 2}}.items():
         counts = collections.Counter(row["kind"] for row in found(folder / "out", number))
         if any(counts[kind] != count for kind, count in {**kinds, "begin": 1, "end": 1}.items()):
             yield f"stage {number} has the rows {dict(counts)}"
     wrong = [row for number in (1, 2, 3) for row in found(folder / "out", number)
-             if row.get("status") not in (None, "passed", "done") or any(name.startswith("ours") for name in row.get("failed", {}))]
+             if row.get("status") not in (None, "passed", "done")
+             or any(name.startswith("ours") for name in row.get("failed", {}))]
     if wrong:
         yield f"expected no failures, got {wrong}"
     for row in of("kernel", found(folder / "out", 2)):
         if row["clock"]["ours"] != "monotonic" or not row["seconds"]["ours"] > 0:
             yield f"expected the host's clock, got {row}"
     yield from too_much(folder / "out")
-    yield from missing_words(page_of(folder / "out"), ["15 programs: 15 passed.", "3 of 3 passed | confirmed", "| gelu f32 64x64 |", "# the emulated GPU, "])
+    yield from missing_words(page_of(folder / "out"), ["15 programs: 15 passed.", "3 of 3 passed | confirmed",
+                                                       "| gelu f32 64x64 |", "# the emulated GPU, "])
 
 
 def on_stand_in(folder):
-    """The commands reach the driver, and nothing is right: all is repeated and reported. Findings of the sanitizer fail no stage."""
+    """The commands reach the driver, and nothing is right: all is repeated and reported. Findings of the sanitizer fail
+    no stage."""
     made = bundles.make(folder / "bundle", "smoke", "cuda")
     bundles.add_benchmarks(made, "cuda")
     bundles.tool(folder / "tools", "compute-sanitizer", 'echo "an invalid read"; exit 99')
     bundles.tool(folder / "tools", "ncu", 'echo "Duration 1 us, $(basename "${@: -7:1}")"')
-    environment = bundles.environment(ADJOINT_LIBCUDA=bundles.STAND_IN, AD_FAKE_CUDA_CHIP=90, PATH=f"{folder / 'tools'}:{os.environ['PATH']}")
-    codes = [bundles.run(made, "--stage", number, "--out", folder / "out", env=environment)[0] for number in (1, 2, 3, 4)]
+    environment = bundles.environment(ADJOINT_LIBCUDA=bundles.STAND_IN, AD_FAKE_CUDA_CHIP=90,
+                                      PATH=f"{folder / 'tools'}:{os.environ['PATH']}")
+    codes = [bundles.run(made, "--stage", number, "--out", folder / "out", env=environment)[0]
+             for number in (1, 2, 3, 4)]
     if codes != [1, 0, 0, 0]:
         yield f"exit codes {codes}"
     stages = {number: found(folder / "out", number) for number in (1, 2, 3, 4)}
@@ -92,20 +98,26 @@ def on_stand_in(folder):
         if not any(name.startswith("smoke-elementwise/") for name in archive.getnames()):
             yield f"the archive holds {archive.getnames()}"
     for row in [*of("kernel", stages[2]), *of("tile", stages[1])]:
-        if row["clock"].get("ours") != "cuda events" or abs(row["seconds"]["ours"] * row["steps"] - 1.5e-3) > 1e-9 or "Fake GPU" not in row["device"]["ours"]:
+        if row["clock"].get("ours") != "cuda events" or abs(row["seconds"]["ours"] * row["steps"]
+                                                            - 1.5e-3) > 1e-9 or "Fake GPU" not in row["device"]["ours"]:
             yield f"expected 1.5 ms by events, got {row}"
-    launches = {row["launches"]["ours"] for row in of("training", stages[3])}, {row["launches"]["ours-one-by-one"] for row in of("training", stages[3])}
-    if launches != ({"replayed"}, {"one by one"}) or not any("Llama block" in row["case"] for row in of("training", stages[3])):
+    launches = {row["launches"]["ours"] for row in of("training",
+                                                      stages[3])}, {row["launches"]["ours-one-by-one"]
+                                                                    for row in of("training", stages[3])}
+    if launches != ({"replayed"}, {"one by one"}) or not any("Llama block" in row["case"]
+                                                             for row in of("training", stages[3])):
         yield f"training is launched {launches}, {[row['case'] for row in of('training', stages[3])]}"
     sanitized = collections.Counter((row["tool"], row["status"]) for row in of("sanitizer", stages[4]))
     if sanitized != {("memcheck", "finding"): 15, ("synccheck", "finding"): 15} or len(of("note", stages[4])) != 3:
         yield f"stage 4 has {sanitized} and {of('note', stages[4])}"
     yield from too_much(folder / "out")
-    yield from missing_words(page_of(folder / "out"), ["# Fake GPU, ", "15 programs: 15 failed.", "an invalid read", "0 of 3 passed | refuted", "cuda events"])
+    yield from missing_words(page_of(folder / "out"), ["# Fake GPU, ", "15 programs: 15 failed.", "an invalid read",
+                                                       "0 of 3 passed | refuted", "cuda events"])
 
 
 def hangs_and_crashes(folder):
-    """After a hang the others of the class are skipped, those of other classes run; a crash has a name. Both are tried once more."""
+    """After a hang the others of the class are skipped, those of other classes run; a crash has a name. Both are tried
+    once more."""
     made = bundles.make(folder / "bundle", CASES)
     names = {case["class"]: [] for case in json.loads((made / "manifest.json").read_text())["cases"]}
     for case in json.loads((made / "manifest.json").read_text())["cases"]:
@@ -125,23 +137,27 @@ def hangs_and_crashes(folder):
     again = {row["name"]: row["status"] for row in of("again", found(folder / "out", 1))}
     if (again.get(hanging[0]), again.get(crashing[0])) != ("hung", "crashed") or "SIGSEGV" not in said:
         yield f"tried again: {again}; {said}"
-    yield from missing_words(page_of(folder / "out"), [f"| {hanging[0]} |", "ran longer than 2 seconds", "SIGSEGV", "another case of its class hung"])
+    yield from missing_words(page_of(folder / "out"), [f"| {hanging[0]} |", "ran longer than 2 seconds", "SIGSEGV",
+                                                       "another case of its class hung"])
 
 
 def failures(found_rows):
     """What is said of ours in each row of a measurement, or None."""
-    return {row["case"]: " ".join(text for name, text in row["failed"].items() if name.startswith("ours")) or None for row in found_rows}
+    return {row["case"]: " ".join(text for name, text in row["failed"].items() if name.startswith("ours")) or None
+            for row in found_rows}
 
 
 def hangs_and_crashes_later(folder):
-    """In stages 2 to 4, too, a program or a tool that hangs or crashes costs its own row, which says so, and no other."""
+    """In stages 2 to 4, too, a program or a tool that hangs or crashes costs its own row, which says so, and no
+    other."""
     made = bundles.make(folder / "bundle", "smoke-elementwise")
     bundles.add_benchmarks(made)
     names = [str(kernel) for kernel in gpu_kernels.kernels(gpu_kernels.SMALL)]
     hang, crash = "exec sleep 60", "kill -SEGV $$"
     bundles.disturb(made, kernel0=hang, kernel1=crash, digits=hang, encoder1=crash)
     bundles.tool(folder / "tools", "compute-sanitizer", f'case "$*" in *memcheck*) {hang} ;; esac; {crash}')
-    bundles.tool(folder / "tools", "ncu", f'case "$*" in */kernel0.adx*) {hang} ;; */kernel1.adx*) {crash} ;; esac; echo "Duration 1 us"')
+    bundles.tool(folder / "tools", "ncu",
+                 f'case "$*" in */kernel0.adx*) {hang} ;; */kernel1.adx*) {crash} ;; esac; echo "Duration 1 us"')
     environment = bundles.environment(PATH=f"{folder / 'tools'}:{os.environ['PATH']}")
     options = ("--out", folder / "out", "--case-seconds", 2)
     codes = [bundles.run(made, "--stage", number, *options, env=environment)[0] for number in (2, 3)]
@@ -152,7 +168,8 @@ def hangs_and_crashes_later(folder):
     if len(steps) != 2:
         yield f"training steps {steps}"
     for name, said in [*measured.items(), *steps.items()]:
-        expected = "ran longer than" if name == names[0] or "digits" in name else "SIGSEGV" if name == names[1] or "encoder" in name else ""
+        crashes = name == names[1] or "encoder" in name
+        expected = "ran longer than" if name == names[0] or "digits" in name else "SIGSEGV" if crashes else ""
         if expected not in (said or ""):
             yield f"{name}: expected '{expected}', got '{said}'"
     out = jsonlines.Rows(folder / "out" / "stage2.jsonl")  # where a peer is at hand, these three are the worst
@@ -160,11 +177,14 @@ def hangs_and_crashes_later(folder):
         out.add(kind="kernel", case=name, seconds={"ours": 4 - number, "jax": 1}, failed={})
     code, said = bundles.run(made, "--stage", 4, *options, env=environment)
     last = found(folder / "out", 4)
-    looked_at = {("ncu", row["case"], row["status"]) for row in of("ncu", last)} | {(row["tool"], row["status"]) for row in of("sanitizer", last)}
-    expected = {("memcheck", "hung"), ("synccheck", "crashed"), *(("ncu", *pair) for pair in zip(names, ("hung", "crashed", "passed")))}
+    looked_at = {("ncu", row["case"], row["status"]) for row in of("ncu", last)}
+    looked_at |= {(row["tool"], row["status"]) for row in of("sanitizer", last)}
+    expected = {("memcheck", "hung"), ("synccheck", "crashed"),
+                *(("ncu", *pair) for pair in zip(names, ("hung", "crashed", "passed")))}
     if code or looked_at != expected:
         yield f"exit code {code}, expected {expected}, got {looked_at}: {said}"
-    yield from missing_words(page_of(folder / "out"), ["ran longer than", "SIGSEGV", "memcheck | hung", "Duration 1 us"])
+    yield from missing_words(page_of(folder / "out"), ["ran longer than", "SIGSEGV", "memcheck | hung",
+                                                       "Duration 1 us"])
 
 
 def wait_for_rows(folder, process, count):
@@ -189,7 +209,8 @@ def ended_early(how, folder):
     made = bundles.make(folder / "bundle", CASES)
     last = [case["name"] for case in json.loads((made / "manifest.json").read_text())["cases"]]
     bundles.disturb(made, **{last[-1]: f"echo $$ >>{folder}/pids; exec sleep 60"})
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # the background of a script ignores it, and what that starts
+    signal.signal(signal.SIGINT,
+                  signal.default_int_handler)  # the background of a script ignores it, and what that starts
     process = bundles.start(made, "--stage", 1, "--out", folder / "out", "--jobs", 2, "--case-seconds", 50,
                             *(["--seconds", 12] if how == "its deadline" else []))
     others = sum(1 for name in last if name != last[-1])
@@ -201,7 +222,8 @@ def ended_early(how, folder):
     code, status, words = expected.get(how, (130, "interrupted", "interrupted"))
     kept, damaged = jsonlines.read(folder / "out" / "stage1.jsonl")
     passed = [row["name"] for row in of("case", kept) if row["status"] == "passed"]
-    if process.returncode != code or damaged or len(passed) < others or [row["status"] for row in of("end", kept)] != [status] * bool(status):
+    ends = [row["status"] for row in of("end", kept)]
+    if process.returncode != code or damaged or len(passed) < others or ends != [status] * bool(status):
         yield f"exit code {process.returncode}, {len(passed)} of {others} passed, end {of('end', kept)}: {said}"
     cut = [row["status"] for row in of("case", kept) if row["name"] == last[-1]]
     if how == "its deadline" and cut[:1] != ["skipped"]:
@@ -217,7 +239,8 @@ def ended_early(how, folder):
 def full_disk(folder):
     """Rows that cannot be written are printed, and the exit code says so; those that were written are whole."""
     made = bundles.make(folder / "bundle", "smoke-elementwise")
-    code, said = bundles.run(made, "--stage", 1, "--out", folder / "out", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)))
+    code, said = bundles.run(made, "--stage", 1, "--out", folder / "out",
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600)))
     kept, damaged = jsonlines.read(folder / "out" / "stage1.jsonl")
     if code != 2 or "cannot write" not in said or '"kind": "environment"' not in said or damaged or not kept:
         yield f"exit code {code}, {len(kept)} rows, {damaged} damaged: {said}"
@@ -237,7 +260,8 @@ def damaged_results(folder):
     with file.open("a") as end:
         end.write('{"kind": "case", "name": "smoke-cut-o')
     page = page_of(folder)
-    yield from missing_words(page, ["| stage1 | today | 300 | ? | killed | 2 | 1 |", "1 programs: 1 failed.", "a \\| b c"])
+    yield from missing_words(page, ["| stage1 | today | 300 | ? | killed | 2 | 1 |", "1 programs: 1 failed.",
+                                    "a \\| b c"])
     if "smoke-of-yesterday" in page:
         yield "the page is about an earlier run"
     file.write_text('{"kind"')
@@ -258,7 +282,8 @@ def main():
             ("on a driver that computes nothing", on_stand_in),
             ("a case that hangs and one that crashes", hangs_and_crashes),
             ("measurements and tools that hang or crash", hangs_and_crashes_later),
-            *((f"a stage ended by {how}", functools.partial(ended_early, how)) for how in ("SIGKILL", "SIGINT", "SIGTERM", "its deadline")),
+            *((f"a stage ended by {how}", functools.partial(ended_early, how))
+              for how in ("SIGKILL", "SIGINT", "SIGTERM", "its deadline")),
             ("a full disk", full_disk),
             ("damaged results", checks_of_files)])
 

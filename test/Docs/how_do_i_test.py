@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Each program of docs/how-do-i.md gives the numbers of NumPy in f64, with the same bits on the interpreter and on the CPU, and
-each command of the page runs. (That the page shows the programs is checked by scripts/generate_docs.py.)
+"""Each program of docs/how-do-i.md gives the numbers of NumPy in f64, with the same bits on the interpreter and on the
+CPU, and each command of the page runs. (That the page shows the programs is checked by scripts/generate_docs.py.)
 """
 
 import os
@@ -220,7 +220,8 @@ def check_all_compared(_folder):
 def main():
     cases = [(name, compare(name, reference, sources)) for name, reference, sources in CASES]
     for seed in (*range(8), 30, 78):  # the last two give other bits in strict where a processor has these dot products
-        cases += [(f"{name}, seed {seed}", compare(name, reference, sources, seed)) for name, reference, sources in CASES
+        cases += [(f"{name}, seed {seed}", compare(name, reference, sources, seed)) for name, reference,
+                  sources in CASES
                   if name in REPRODUCIBLE]
     return checks.run_checks("how-do-i", [*cases, ("commands", check_commands), ("compared", check_all_compared)])
 

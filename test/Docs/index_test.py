@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""docs/README.md lists every document, links of all documents lead to files that exist, and the benchmarks that README.md names exist."""
+"""docs/README.md lists every document, links of all documents lead to files that exist, and the benchmarks that
+README.md names exist."""
 
 import pathlib
 import re
@@ -41,4 +42,5 @@ def check_benchmarks(_folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("index", [("index", check_index), ("links", check_links), ("benchmarks", check_benchmarks)]))
+    sys.exit(checks.run_checks("index", [("index", check_index), ("links", check_links),
+                                         ("benchmarks", check_benchmarks)]))

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Includes point downwards: every file of `include/adjoint` and `lib` includes only headers of its own layer and of those that the
-table of layers in docs/architecture.md allows it. A layer lists only layers above it in the table, so there are no cycles, and only
-what it uses.
+"""Includes point downwards: every file of `include/adjoint` and `lib` includes only headers of its own layer and of
+those that the table of layers in docs/architecture.md allows it. A layer lists only layers above it in the table, so
+there are no cycles, and only what it uses.
 """
 
 import pathlib
@@ -24,7 +24,8 @@ def read_table(text):
 
 
 def layer_of(path, table):
-    """The layer with the longest name that the path begins with; files at the top have rows of their own, without an ending."""
+    """The layer with the longest name that the path begins with; files at the top have rows of their own, without an
+    ending."""
     inside = re.sub(r"^(include/adjoint|lib)/", "", path)
     fits = [name for name in table if inside == name or inside.startswith((f"{name}/", f"{name}."))]
     return max(fits, key=len, default=None)
@@ -33,7 +34,8 @@ def layer_of(path, table):
 def included(root, path):
     """The files of the project that the file at `path` includes."""
     for name in INCLUDE.findall((root / path).read_text()):
-        header = f"include/{name}" if name.startswith("adjoint/") else str((root / path).parent.joinpath(name).resolve())
+        near = (root / path).parent.joinpath(name).resolve()
+        header = f"include/{name}" if name.startswith("adjoint/") else str(near)
         if name.startswith("adjoint/"):
             yield header
         elif pathlib.Path(header).is_file():
@@ -75,7 +77,8 @@ def problems_of(root, text):
 
 def small_tree(folder, include):
     """A tree of two layers, in which a file of the lower one includes what is asked for."""
-    for path, text in {"include/adjoint/Low/Low.h": include, "include/adjoint/High/High.h": '#include "adjoint/Low/Low.h"\n',
+    for path, text in {"include/adjoint/Low/Low.h": include,
+                       "include/adjoint/High/High.h": '#include "adjoint/Low/Low.h"\n',
                        "lib/High/High.cpp": '#include "adjoint/High/High.h"\n'}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
@@ -101,7 +104,8 @@ def check_upward_include(folder):
 def check_wrong_tables(folder):
     small_tree(folder, "")
     for change, expected in (("`Low` | |", "`Low` | `High` |"), "layer Low lists High, which is not above it"), \
-                            (("| `Low` | | below |\n", "| `Low` | | below |\n| `Other` | `Low` | other |\n"), "but includes nothing of it"), \
+                            (("| `Low` | | below |\n", "| `Low` | | below |\n| `Other` | `Low` | other |\n"),
+                             "but includes nothing of it"), \
                             (("| `Low` | | below |\n", ""), "no row for it"):
         found = " ".join(problems_of(folder, TABLE.replace(*change)))
         if expected not in found:

@@ -56,7 +56,8 @@ def check_programs(_folder):
     differentiated = run(BIN / "ad-opt", MLP, "--ad-set-numerics", "--ad-differentiate").stdout
     fused = run(BIN / "ad-opt", MLP, "--ad-to-cpu-frontend", "--ad-to-cpu-fusion").stdout
     model, loss, reverse, fusion = excerpts("mlir")
-    for excerpt, text in [(model, MLP.read_text()), (loss, MLP.read_text()), (reverse, differentiated), (fusion, fused)]:
+    for excerpt, text in [(model, MLP.read_text()), (loss, MLP.read_text()), (reverse, differentiated),
+                          (fusion, fused)]:
         yield from (f"no tool prints: {piece}" for piece in missing(excerpt, text))
 
 
@@ -94,8 +95,10 @@ def check_demo(_folder):
 
 
 def check_python(folder):
-    """The commands in front of the Python example are those that run it. The first one builds, and is a test of its own (python-package)."""
-    commands, example = re.search(r"^## From Python\n.*?^```\n(.*?)^```\n.*?^```python\n(.*?)^```\n", README, re.M | re.S).groups()
+    """The commands in front of the Python example are those that run it. The first one builds, and is a test of its own
+    (python-package)."""
+    commands, example = re.search(r"^## From Python\n.*?^```\n(.*?)^```\n.*?^```python\n(.*?)^```\n", README,
+                                  re.M | re.S).groups()
     build, start = commands.splitlines()
     if build != "scripts/build_python.sh":
         yield f"expected scripts/build_python.sh first, got {build}"
@@ -121,8 +124,10 @@ def check_tree(_folder):
         if not any((ROOT / place).exists() for place in places):
             yield f"no folder {path}"
     tools = re.search(r"^\| `tools` \| (.*) \|$", table, re.M).group(1)
-    yield from (f"no tool {path.name}" for path in (ROOT / "tools").iterdir() if path.is_dir() and f"`{path.name}`" not in tools)
-    yield from (f"no command {path}" for path in re.findall(r"^(scripts/\S+)", README, re.M) if not (ROOT / path).exists())
+    yield from (f"no tool {path.name}" for path in (ROOT / "tools").iterdir() if path.is_dir()
+                and f"`{path.name}`" not in tools)
+    yield from (f"no command {path}" for path in re.findall(r"^(scripts/\S+)", README, re.M)
+                if not (ROOT / path).exists())
 
 
 def main():

@@ -24,7 +24,8 @@ def check_found(folder):
     done = run(folder, "| `fe(tch\\|deral) grid` | test | load |\n", "test/Docs/refused_words_test.py")
     word = "federal grid"  # the word that the row above refuses, here and there
     lines = [number for number, line in enumerate(pathlib.Path(__file__).read_text().splitlines(), 1) if word in line]
-    expected = "".join(f"test/Docs/refused_words_test.py:{number}: refused word '{word}', use load\n" for number in lines)
+    expected = "".join(f"test/Docs/refused_words_test.py:{number}: refused word '{word}', use load\n"
+                       for number in lines)
     if done.returncode != 1 or done.stdout != expected:
         return f"expected exit code 1 and {expected!r}, but got {done.returncode} and {done.stdout!r}"
 
@@ -42,5 +43,6 @@ def check_empty(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("refused_words", [("a refused word", check_found), ("a row for other folders", check_other_folder),
+    sys.exit(checks.run_checks("refused_words", [("a refused word", check_found),
+                                                 ("a row for other folders", check_other_folder),
                                                  ("no rows", check_empty)]))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The target adjoint-installed builds all that `cmake --install` takes from the build, and no test: scripts/build_python.sh needs nothing
-that was built before. Closes with `installed: N run, N failed`."""
+"""The target adjoint-installed builds all that `cmake --install` takes from the build, and no test:
+scripts/build_python.sh needs nothing that was built before. Closes with `installed: N run, N failed`."""
 
 import os
 import pathlib
@@ -17,14 +17,16 @@ BUILD = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")).resolve
 
 def commands():
     """Those that ninja runs for the target in an empty build; they name what they make."""
-    done = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "adjoint-installed"], check=True, capture_output=True, text=True)
+    done = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "adjoint-installed"], check=True,
+                          capture_output=True, text=True)
     return done.stdout
 
 
 def installed_files_are_built(folder):
     subprocess.run(["cmake", "--install", BUILD, "--prefix", folder], check=True, capture_output=True, text=True)
     made = set(commands().split())
-    taken = {f"{place}/{file.name}" for place, pattern in (("lib", "*.a"), ("bin", "*")) for file in (folder / place).glob(pattern)}
+    taken = {f"{place}/{file.name}" for place, pattern in (("lib", "*.a"), ("bin", "*"))
+             for file in (folder / place).glob(pattern)}
     if len(taken) < 10 or "bin/ad-runner" not in taken:
         yield f"expected libraries and tools, found {sorted(taken)}"
     if missing := taken - made:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Programs on the emulated GPU take the kernels of their classes, give the bits of the reference interpreter, and touch memory as
-these kernels promise: whole sectors, each element once, no bank twice. The shapes are those of benchmarks/rows.py with fewer rows."""
+"""Programs on the emulated GPU take the kernels of their classes, give the bits of the reference interpreter, and touch
+memory as these kernels promise: whole sectors, each element once, no bank twice. The shapes are those of
+benchmarks/rows.py with fewer rows."""
 
 import json
 import pathlib
@@ -36,11 +37,12 @@ TRANSPOSE = "%y = ad.transpose %x [1, 0] : {t}"
 
 
 class Case:
-    """A program whose one kernel is of a class. `reads` and `writes` say how many elements it loads and stores, each once; `most` how
-    many sectors or wavefronts it takes for each of the fewest that its requests need."""
+    """A program whose one kernel is of a class. `reads` and `writes` say how many elements it loads and stores, each
+    once; `most` how many sectors or wavefronts it takes for each of the fewest that its requests need."""
 
     def __init__(self, name, kernel, text, element=4, reads=None, writes=None, most=1.0):
-        self.name, self.kernel, self.text, self.element, self.reads, self.writes = name, kernel, text, element, reads, writes
+        self.name, self.kernel, self.text = name, kernel, text
+        self.element, self.reads, self.writes = element, reads, writes
         self.most = most
 
 
@@ -54,15 +56,19 @@ CASES = [
     # The two rows of a warp share what is read of the scale.
     Case("layer_norm f32", "row", rows_of("f32", NORM), 4, CELLS + CELLS // 2, CELLS),
     Case("sum f32", "row", rows_of("f32", SUM, result="tensor<6xf32>"), 4, CELLS, None),
-    # Rows that are brought to shared memory and exponentials that are computed there, and what is read in one pass alone.
+    # Rows that are brought to shared memory and exponentials that are computed there, and what is read in one pass
+    # alone.
     Case("long rows", "row", rows_of("f32", SOFTMAX, 2, 12288), 4, 2 * 12288, 2 * 12288),
     Case("long rows bf16", "row", rows_of("bf16", SOFTMAX, 2, 9008), 2, 2 * 9008, 2 * 9008),
-    Case("sums of long rows", "row", rows_of("f32", SUM.replace("tensor<6x", "tensor<2x"), 2, 12288, "tensor<2xf32>"), 4, 2 * 12288, None),
+    Case("sums of long rows", "row", rows_of("f32", SUM.replace("tensor<6x", "tensor<2x"), 2, 12288, "tensor<2xf32>"),
+         4, 2 * 12288, None),
     Case("gelu f32", "elementwise", rows_of("f32", GELU), 4, CELLS, CELLS),
     Case("bias bf16", "elementwise", rows_of("bf16", BIAS), 2, 2 * CELLS, CELLS),
     Case("bias i8", "elementwise", rows_of("i8", BIAS), 1, 2 * CELLS, CELLS),
-    Case("transpose f32", "transposition", rows_of("f32", TRANSPOSE, 64, result="tensor<1024x64xf32>"), 4, 65536, 65536),
-    Case("transpose f16", "transposition", rows_of("f16", TRANSPOSE, 64, result="tensor<1024x64xf16>"), 2, 65536, 65536),
+    Case("transpose f32", "transposition", rows_of("f32", TRANSPOSE, 64, result="tensor<1024x64xf32>"), 4, 65536,
+         65536),
+    Case("transpose f16", "transposition", rows_of("f16", TRANSPOSE, 64, result="tensor<1024x64xf16>"), 2, 65536,
+         65536),
     Case("transpose i8", "transposition", rows_of("i8", TRANSPOSE, 128, 256, "tensor<256x128xi8>"), 1, 32768, 32768),
     Case("transpose f64", "transposition", rows_of("f64", TRANSPOSE, 64, 96, "tensor<96x64xf64>"), 8, 6144, 6144),
     # Lines that begin anywhere: a piece of a line, which a warp touches at once, lies in a sector more than it fills.
@@ -70,7 +76,8 @@ CASES = [
     Case("transpose even f32", "transposition", rows_of("f32", TRANSPOSE, 126, 1022, "tensor<1022x126xf32>"), most=1.3),
     Case("transpose odd f64", "transposition", rows_of("f64", TRANSPOSE, 65, 501, "tensor<501x65xf64>"), 8, most=1.3),
     Case("transpose odd f16", "transposition", rows_of("f16", TRANSPOSE, 129, 1001, "tensor<1001x129xf16>"), 2, most=2),
-    Case("transpose half odd f16", "transposition", rows_of("f16", TRANSPOSE, 1001, 128, "tensor<128x1001xf16>"), 2, most=2),
+    Case("transpose half odd f16", "transposition", rows_of("f16", TRANSPOSE, 1001, 128, "tensor<128x1001xf16>"), 2,
+         most=2),
     Case("transpose odd i8", "transposition", rows_of("i8", TRANSPOSE, 129, 1001, "tensor<1001x129xi8>"), 1, most=2),
     Case("transpose even i8", "transposition", rows_of("i8", TRANSPOSE, 258, 1002, "tensor<1002x258xi8>"), 1, most=2),
 ]
@@ -78,18 +85,22 @@ CASES = [
 # Contractions: the operands' type, the result's, the mode, the chip, and what has to be there beside loads and stores.
 PRODUCTS = [
     ("bf16", "bf16", "fast", "sm_80", "nvvm.ldmatrix"), ("f16", "f32", "fast", "sm_80", "nvvm.ldmatrix"),
-    ("f32", "f32", "fast,narrow", "sm_80", None), ("bf16", "bf16", "fast", "sm_90a", None), ("bf16", "f32", "fast", "sm_90a", None),
+    ("f32", "f32", "fast,narrow", "sm_80", None), ("bf16", "bf16", "fast", "sm_90a", None),
+    ("bf16", "f32", "fast", "sm_90a", None),
     ("f32", "f32", "fast,narrow", "sm_90a", None),
-    ("f32", "f32", "reproducible", "sm_80", None), ("f64", "f64", "reproducible", "sm_80", None), ("bf16", "bf16", "reproducible", "sm_80", None),
+    ("f32", "f32", "reproducible", "sm_80", None), ("f64", "f64", "reproducible", "sm_80", None),
+    ("bf16", "bf16", "reproducible", "sm_80", None),
 ]
 LAYOUTS = ["nn", "nt", "tn"]  # t: transposed
 # Of bytes only what lies along the depth is brought by chunks.
-BYTES = [("i8", "i32", "reproducible", "sm_80", "nvvm.ldmatrix", "nt"), ("i8", "i32", "reproducible", "sm_90a", None, "nt")]
+BYTES = [("i8", "i32", "reproducible", "sm_80", "nvvm.ldmatrix", "nt"),
+         ("i8", "i32", "reproducible", "sm_90a", None, "nt")]
 SIDE, DEPTH = 128, 64
 
 
 def product_of(element, result, layout):
-    shapes = [(SIDE, DEPTH) if layout[0] == "n" else (DEPTH, SIDE), (DEPTH, SIDE) if layout[1] == "n" else (SIDE, DEPTH)]
+    shapes = [(SIDE, DEPTH) if layout[0] == "n" else (DEPTH, SIDE), (DEPTH, SIDE) if layout[1] == "n"
+              else (SIDE, DEPTH)]
     a, b = (f"tensor<{rows}x{columns}x{element}>" for rows, columns in shapes)
     y = f"tensor<{SIDE}x{SIDE}x{result}>"
     return f"""func.func @main(%a: {a} {{ad.name = "x"}}, %b: {b} {{ad.name = "v"}}) -> ({y} {{ad.name = "y"}}) {{
@@ -107,7 +118,8 @@ def run(text, folder, *options):
     """The bytes of the result, and what the kernels asked of memory."""
     (folder / "program.mlir").write_text(text)
     report = folder / "report.json"
-    done = subprocess.run([runner.binary("ad-runner"), str(folder / "program.mlir"), "--cache=off", *VALUES["xi8>" in text],
+    done = subprocess.run([runner.binary("ad-runner"), str(folder / "program.mlir"), "--cache=off",
+                           *VALUES["xi8>" in text],
                            f"--out-dir={folder}", f"--report={report}", *options], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"exit code {done.returncode}: {done.stderr[:1000]}")

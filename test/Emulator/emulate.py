@@ -21,14 +21,16 @@ def to_bf16(values):
 
 
 def emulate(file, options, schedule=("eager",)):
-    return subprocess.run([TOOL, str(file), *map(str, options), "--schedule", *schedule], capture_output=True, text=True)
+    return subprocess.run([TOOL, str(file), *map(str, options), "--schedule", *schedule], capture_output=True,
+                          text=True)
 
 
 class Kernel:
     """A kernel of Inputs, its launch, its arrays and what it should compute."""
 
     def __init__(self, name, launch, arrays, arguments, expected):
-        self.file, self.launch, self.arrays, self.arguments, self.expected = INPUTS / name, launch, arrays, arguments, expected
+        self.file, self.launch, self.arrays = INPUTS / name, launch, arrays
+        self.arguments, self.expected = arguments, expected
 
     def options(self, folder):
         """Writes the arrays; arguments name them as {name}."""
@@ -53,16 +55,20 @@ def kernels():
     wide = (wide.view(np.uint32) & 0xFFFF0000).view(np.float32)
     power = np.exp2((wide - wide.max(1, keepdims=True)).astype(np.float64) * np.float64(np.float32(1.44269504)))
     product = ["bf16:{a}", "bf16:{b}", "out:f32:64x32", "i32:32", "i32:256"]
-    tiles = ["map:box=64x64,swizzle=128:bf16:{a}", "map:box=16x64,swizzle=128:bf16:{b}", "map:box=64x16:out:f32:64x32", "i32:256"]
+    tiles = ["map:box=64x64,swizzle=128:bf16:{a}", "map:box=16x64,swizzle=128:bf16:{b}", "map:box=64x16:out:f32:64x32",
+             "i32:256"]
     matrices = {"a": to_bf16(a), "b": to_bf16(b)}
     return {
         "elementwise": Kernel("elementwise.mlir", ["--kernel", "affine", "--grid", 2, "--block", 256], {"x": line},
                               ["{x}", "out:f32:500", "i32:500"], line * np.float32(2) + np.float32(1)),
-        "reduction": Kernel("block-reduction.mlir", ["--grid", 2, "--block", 256], {"x": rows}, ["{x}", "out:f32:4"], rows.sum(1)),
-        "softmax": Kernel("softmax.mlir", ["--grid", 3, "--block", 128], {"x": to_bf16(wide)}, ["bf16:{x}", "out:f32:3x1024"],
+        "reduction": Kernel("block-reduction.mlir", ["--grid", 2, "--block", 256], {"x": rows}, ["{x}", "out:f32:4"],
+                            rows.sum(1)),
+        "softmax": Kernel("softmax.mlir", ["--grid", 3, "--block", 128], {"x": to_bf16(wide)},
+                          ["bf16:{x}", "out:f32:3x1024"],
                           power / power.sum(1, keepdims=True)),
         "mma": Kernel("gemm-mma.mlir", ["--grid", "2,2", "--block", 64], matrices, product, a @ b.T),
-        "wgmma": Kernel("gemm-wgmma.mlir", ["--grid", "2,1", "--block", 256, "--shared", 24608], matrices, tiles, a @ b.T),
+        "wgmma": Kernel("gemm-wgmma.mlir", ["--grid", "2,1", "--block", 256, "--shared", 24608], matrices, tiles,
+                        a @ b.T),
     }
 
 
@@ -104,7 +110,8 @@ class Bench:
         file, source, result = (self.folder / f"{name}.{end}" for end in ("mlir", "in.npy", "out.npy"))
         file.write_text(PREFIX + body + SUFFIX)
         np.save(source, values)
-        done = emulate(file, [*launch, "--block", threads, "--arg", source, "--arg", f"out:{out}:{expected.size}", "--out", result])
+        done = emulate(file, [*launch, "--block", threads, "--arg", source, "--arg", f"out:{out}:{expected.size}",
+                              "--out", result])
         if finding:
             if done.returncode != 1 or f"error: {finding}" not in done.stderr:
                 self.problems.append(f"{name}: expected the finding {finding!r}, got {done.returncode}: {done.stderr.strip()}")

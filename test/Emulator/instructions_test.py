@@ -32,7 +32,8 @@ def warp_operations(bench):
     body = constants(3) + read + "    %g = llvm.and %lane, %c3 : i32\n    %r = nvvm.match.sync any %all, %g : i32 -> i32\n" + store("%r", "i32", "%lane")
     bench.check("match", body, values, "i32", np.array([0x11111111 << (lane % 4) for lane in range(32)], np.uint32))
     reductions = {"add": values.sum(), "and": np.bitwise_and.reduce(values), "or": np.bitwise_or.reduce(values),
-                  "xor": np.bitwise_xor.reduce(values), "min": values.min(), "max": values.max(), "umin": values.min(), "umax": values.max()}
+                  "xor": np.bitwise_xor.reduce(values), "min": values.min(), "max": values.max(), "umin": values.min(),
+                  "umax": values.max()}
     for kind, expected in reductions.items():
         body = read + f"    %r = nvvm.redux.sync {kind} %v, %all : i32 -> i32\n" + store("%r", "i32", "%lane")
         bench.check(f"redux-{kind}", body, values, "i32", np.full(32, expected, np.int32))
@@ -40,17 +41,19 @@ def warp_operations(bench):
         '    %in = llvm.icmp "uge" %lane, %c4 : i32\n    llvm.cond_br %in, ^in, ^out\n  ^in:\n    %e = nvvm.elect.sync %some -> i1\n'
         "    %r = llvm.zext %e : i1 to i32\n") + store("%r", "i32", "%lane") + "    llvm.br ^out\n  ^out:\n"
     bench.check("elect", body, values, "i32", (LANES == 4).astype(np.int32))
-    body = constants(0, 1, 3) + read + ('    %a = llvm.and %v, %c1 : i32\n'
-                                        "    %r = nvvm.barrier #nvvm.reduction<popc> %a -> i32\n") + store("%r", "i32", "%lane")
+    body = constants(0, 1, 3) + read + "    %a = llvm.and %v, %c1 : i32\n"
+    body += "    %r = nvvm.barrier #nvvm.reduction<popc> %a -> i32\n" + store("%r", "i32", "%lane")
     bench.check("barrier-popc", body, values, "i32", np.full(32, 16, np.int32))
 
 
 def registers(bench):
-    masks = {"eq": lambda l: 1 << l, "lt": lambda l: (1 << l) - 1, "le": lambda l: (2 << l) - 1, "ge": lambda l: 2**32 - (1 << l),
+    masks = {"eq": lambda l: 1 << l, "lt": lambda l: (1 << l) - 1, "le": lambda l: (2 << l) - 1,
+             "ge": lambda l: 2**32 - (1 << l),
              "gt": lambda l: 2**32 - (2 << l)}
     for which, mask in masks.items():
         body = f"    %r = nvvm.read.ptx.sreg.lanemask.{which} : i32\n" + store("%r", "i32", "%lane")
-        bench.check(f"lanemask-{which}", body, LANES.astype(np.int32), "i32", np.array([mask(lane) for lane in range(32)], np.uint32))
+        bench.check(f"lanemask-{which}", body, LANES.astype(np.int32), "i32",
+                    np.array([mask(lane) for lane in range(32)], np.uint32))
     # Coordinates of 2x2 blocks of 4x2x3 threads, as digits of one number.
     body, total = "", "%z"
     for axis, name in enumerate(("tid.x", "tid.y", "tid.z", "ctaid.x", "ctaid.y")):
@@ -58,12 +61,15 @@ def registers(bench):
         total = f"%t{axis}"
     place = ("    %b = llvm.mul %d4, %c2 : i32\n    %c = llvm.add %b, %d3 : i32\n    %e = llvm.mul %c, %c3 : i32\n    %f = llvm.add %e, %d2 : i32\n"
              "    %g = llvm.mul %f, %c2 : i32\n    %h = llvm.add %g, %d1 : i32\n    %i = llvm.mul %h, %c4 : i32\n    %j = llvm.add %i, %d0 : i32\n")
-    body = constants(1, 2, 3, 4, 10, 100, 1000, 10000) + "    %z = llvm.mlir.constant(0 : i32) : i32\n" + body + place + store(total, "i32", "%j")
-    expected = np.array([x + 10 * y + 100 * z + 1000 * bx + 10000 * by for by in range(2) for bx in range(2) for z in range(3)
+    body = constants(1, 2, 3, 4, 10, 100, 1000,
+                     10000) + "    %z = llvm.mlir.constant(0 : i32) : i32\n" + body + place + store(total, "i32", "%j")
+    expected = np.array([x + 10 * y + 100 * z + 1000 * bx + 10000 * by for by in range(2) for bx in range(2)
+                         for z in range(3)
                          for y in range(2) for x in range(4)], np.int32)
     bench.check("coordinates", body, LANES.astype(np.int32), "i32", expected, threads="4,2,3", launch=["--grid", "2,2"])
     # An address of shared memory survives as a 32-bit number.
-    body = (constants(4) + load("v", "i32", "%lane") + "    %o = llvm.mul %lane, %c4 : i32\n    %start = llvm.ptrtoint %memory : !llvm.ptr<3> to i32\n"
+    body = (constants(4) + load("v", "i32", "%lane")
+            + "    %o = llvm.mul %lane, %c4 : i32\n    %start = llvm.ptrtoint %memory : !llvm.ptr<3> to i32\n"
             "    %at = llvm.add %start, %o : i32\n    %p = llvm.inttoptr %at : i32 to !llvm.ptr<3>\n    llvm.store %v, %p : i32, !llvm.ptr<3>\n"
             ) + load("w", "i32", "%lane", "%memory", 3) + store("%w", "i32", "%lane")
     bench.check("address-as-number", body, LANES.astype(np.int32) * 3, "i32", LANES.astype(np.int32) * 3)
@@ -85,10 +91,13 @@ def matrix_moves(bench):
         held = matrix if layout == "row" else matrix.transpose(0, 2, 1)
         expected = held[:, row, column].astype(np.uint32) | held[:, row, column + 1].astype(np.uint32) << 16
         bench.check(f"ldmatrix-{layout}", body, matrix.view(np.int32).ravel(), "i32", expected.T.copy())
-        body = copy + constants(4) + "".join(load(f"w{i}", "i32", f"%i{i}").replace(f"    %p_w{i}", f"    %k{i} = llvm.mlir.constant({32 * i} : i32) : i32\n    %i{i} = llvm.add %lane, %k{i} : i32\n    %p_w{i}", 1) for i in range(4)) + (
+        body = copy + constants(4) + "".join(load(f"w{i}", "i32",
+                                                  f"%i{i}").replace(f"    %p_w{i}",
+                                                                    f"    %k{i} = llvm.mlir.constant({32 * i} : i32) : i32\n    %i{i} = llvm.add %lane, %k{i} : i32\n    %p_w{i}", 1) for i in range(4)) + (
             f"    nvvm.stmatrix %s, %w0, %w1, %w2, %w3 {{layout = #nvvm.mma_layout<{layout}>, {shape}}} : !llvm.ptr<3>, i32, i32, i32, i32\n"
             "    nvvm.barrier0\n    %r = llvm.load %s : !llvm.ptr<3> -> vector<8xi16>\n") + store("%r", "vector<8xi16>", "%lane")
-        words = (held[:, row, column].astype(np.uint32) | held[:, row, column + 1].astype(np.uint32) << 16).view(np.int32)
+        words = (held[:, row, column].astype(np.uint32) | held[:, row, column
+                                                               + 1].astype(np.uint32) << 16).view(np.int32)
         bench.check(f"stmatrix-{layout}", body, words, "i32", matrix.view(np.uint32))
 
 
@@ -107,7 +116,8 @@ def mma_case(bench, kind, m, k, packed, ptx, sums, operand):
             value |= packed(e.astype(np.float64)).astype(np.uint64) << np.uint64(j * bits)
         return value.astype(np.uint32)
 
-    fragment = [words([a[group + (i & 1) * 8, member * each + j + (i >> 1) * 4 * each] for j in range(each)]) for i in range(words_a)]
+    fragment = [words([a[group + (i & 1) * 8, member * each + j + (i >> 1) * 4 * each] for j in range(each)])
+                for i in range(words_a)]
     fragment += [words([b[member * each + j + i * 4 * each, group] for j in range(each)]) for i in range(words_b)]
     count = m // 4
     body = constants(*(32 * i for i in range(words_a + words_b)))
@@ -148,7 +158,8 @@ def matrix_products(bench):
     random = np.random.default_rng(5)
     a, b = random.standard_normal((8, 4)), random.standard_normal((4, 8))
     fragment = np.concatenate([a.ravel(), b.T.ravel()])
-    body = constants(32, 64) + load("a", "f64", "%lane") + "    %ib = llvm.add %lane, %c32 : i32\n" + load("b", "f64", "%ib") + (
+    body = constants(32, 64) + load("a", "f64",
+                                    "%lane") + "    %ib = llvm.add %lane, %c32 : i32\n" + load("b", "f64", "%ib") + (
         "    %start = llvm.mlir.constant(0.0 : f64) : f64\n    %d = nvvm.mma.sync A[%a] B[%b] C[%start, %start] {layoutA = #nvvm.mma_layout<row>, "
         "layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 8, n = 8, k = 4>} : (f64, f64, f64) -> !llvm.struct<(f64, f64)>\n"
         "    %r0 = llvm.extractvalue %d[0] : !llvm.struct<(f64, f64)>\n    %r1 = llvm.extractvalue %d[1] : !llvm.struct<(f64, f64)>\n"
@@ -158,8 +169,10 @@ def matrix_products(bench):
 
 
 def float_bits(bench):
-    special = [0x7f800000, 0xff800000, 0x7f7fffff, 1, 0x80000001, 0x00018000, 0x00008000, 0x00008001, 0x3f808000, 0x3f818000, 0x3f808001, 0]
-    bits = np.concatenate([np.array(special, np.uint32), np.random.default_rng(3).integers(0, 0x7f800000, 500, np.uint32)])
+    special = [0x7f800000, 0xff800000, 0x7f7fffff, 1, 0x80000001, 0x00018000, 0x00008000, 0x00008001, 0x3f808000,
+               0x3f818000, 0x3f808001, 0]
+    bits = np.concatenate([np.array(special, np.uint32),
+                           np.random.default_rng(3).integers(0, 0x7f800000, 500, np.uint32)])
     values = bits.view(np.float32)
     rounded = ((bits.astype(np.uint64) + 0x7fff + (bits >> 16 & 1)) >> 16).astype(np.uint16)
     narrow = load("v", "f32", "%lane") + "    %r = llvm.fptrunc %v : f32 to bf16\n" + store("%r", "bf16", "%lane")
@@ -175,17 +188,21 @@ def float_bits(bench):
     bench.check("f64-to-f16", wide, middles, "f16", middles.astype(np.float16).view(np.uint16))
     # A product and a sum stay two roundings whatever the flags allow; a fused one is one.
     x = np.full(32, 1 + 2.0**-12, np.float32)
-    loose = load("v", "f32", "%lane") + ("    %m = llvm.fmul %v, %v {fastmathFlags = #llvm.fastmath<fast>} : f32\n    %o = llvm.mlir.constant(-1.0 : f32) : f32\n"
+    loose = load("v", "f32",
+                 "%lane") + ("    %m = llvm.fmul %v, %v {fastmathFlags = #llvm.fastmath<fast>} : f32\n    %o = llvm.mlir.constant(-1.0 : f32) : f32\n"
                                          "    %r = llvm.fadd %m, %o {fastmathFlags = #llvm.fastmath<fast>} : f32\n") + store("%r", "f32", "%lane")
     bench.check("no-contraction", loose, x, "f32", x * x - np.float32(1))
-    fused = load("v", "f32", "%lane") + ("    %o = llvm.mlir.constant(-1.0 : f32) : f32\n    %r = llvm.intr.fmuladd(%v, %v, %o) : (f32, f32, f32) -> f32\n"
+    fused = load("v", "f32",
+                 "%lane") + ("    %o = llvm.mlir.constant(-1.0 : f32) : f32\n    %r = llvm.intr.fmuladd(%v, %v, %o) : (f32, f32, f32) -> f32\n"
                                          ) + store("%r", "f32", "%lane")
     bench.check("fmuladd-fuses", fused, x, "f32", (x.astype(np.float64)**2 - 1).astype(np.float32))
-    sums = load("v", "f32", "%lane") + ("    %a = llvm.fptrunc %v : f32 to bf16\n    %s = llvm.fadd %a, %a : bf16\n    %t = llvm.fmul %s, %a : bf16\n"
+    sums = load("v", "f32",
+                "%lane") + ("    %a = llvm.fptrunc %v : f32 to bf16\n    %s = llvm.fadd %a, %a : bf16\n    %t = llvm.fmul %s, %a : bf16\n"
                                         ) + store("%t", "bf16", "%lane")
     near = np.random.default_rng(4).integers(0x3f00, 0x4100, 32).astype(np.uint32) << 16
     wide = (near.view(np.float32) * 2 * near.view(np.float32)).view(np.uint32)
-    bench.check("bf16-arithmetic", sums, near.view(np.float32), "bf16", ((wide + 0x7fff + (wide >> 16 & 1)) >> 16).astype(np.uint16))
+    bench.check("bf16-arithmetic", sums, near.view(np.float32), "bf16",
+                ((wide + 0x7fff + (wide >> 16 & 1)) >> 16).astype(np.uint16))
 
 
 def atomics(bench):
@@ -196,4 +213,5 @@ def atomics(bench):
 
 
 if __name__ == "__main__":
-    sys.exit(run_families("instructions", registers, warp_operations, matrix_moves, matrix_products, float_bits, atomics))
+    sys.exit(run_families("instructions", registers, warp_operations, matrix_moves, matrix_products, float_bits,
+                          atomics))

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Whole kernels on the emulated GPU: right numbers and no finding of any check in the eager, the lazy and three shuffled
-schedules, the same on several host threads, and traffic as the layouts of the kernels promise it."""
+"""Whole kernels on the emulated GPU: right numbers and no finding of any check in the eager, the lazy and three
+shuffled schedules, the same on several host threads, and traffic as the layouts of the kernels promise it."""
 
 import pathlib
 import re

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""wgmma against NumPy, for each type and for each arrangement of the operands in shared memory. The arrangements are written here as the
-instruction set documents them, independently of the emulator."""
+"""wgmma against NumPy, for each type and for each arrangement of the operands in shared memory. The arrangements are
+written here as the instruction set documents them, independently of the emulator."""
 
 import sys
 
@@ -47,9 +47,11 @@ def case(bench, name, element, width, transposed=False, sums="f32", pack=None):
     image = np.zeros(32768, np.uint8)
     if transposed:  # a block of 64 columns at a time
         b = np.concatenate([b] * 4)
-    descriptors = [place(image, start, pack(matrix.astype(np.float64)), width, transposed) for start, matrix in ((0, a), (16384, b))]
+    descriptors = [place(image, start, pack(matrix.astype(np.float64)), width, transposed) for start,
+                   matrix in ((0, a), (16384, b))]
     # Descriptors are signed 64-bit constants here.
-    constants = "".join(f"    %d{i} = llvm.mlir.constant({d - (1 << 64) if d >> 63 else d} : i64) : i64\n" for i, d in enumerate(descriptors))
+    constants = "".join(f"    %d{i} = llvm.mlir.constant({d - (1 << 64) if d >> 63 else d} : i64) : i64\n" for i,
+                        d in enumerate(descriptors))
     body = constants + "    %c16 = llvm.mlir.constant(16 : i32) : i32\n"
     for i in range(16):
         body += (f"    %k{i} = llvm.mlir.constant({2048 * i} : i32) : i32\n    %l{i} = llvm.mul %lane, %c16 : i32\n    %o{i} = llvm.add %l{i}, %k{i} : i32\n"
@@ -71,7 +73,8 @@ def case(bench, name, element, width, transposed=False, sums="f32", pack=None):
     row, column = thread // 32 * 16 + thread % 32 // 4, thread % 4 * 2
     product = a @ b[:N].T
     expected = np.array([product[row + (i >> 1 & 1) * 8, column + i // 4 * 8 + (i & 1)] for i in range(count)])
-    bench.check(name, body, image.view(np.int32), sums, expected.astype(np.float32 if sums == "f32" else np.int32), threads=THREADS)
+    bench.check(name, body, image.view(np.int32), sums, expected.astype(np.float32 if sums == "f32" else np.int32),
+                threads=THREADS)
 
 
 def types_and_layouts(bench):
@@ -84,7 +87,8 @@ def types_and_layouts(bench):
         case(bench, f"bf16-mn-{width}", "bf16", width, transposed=True, pack=bf16)
     case(bench, "tf32-128", "tf32", 128, pack=lambda v: v.astype(np.float32))
     # The 13 bits that tf32 does not have are not read.
-    noise = lambda v: v.astype(np.float32).view(np.uint32) | np.random.default_rng(1).integers(0, 1 << 13, v.shape, np.uint32)  # noqa: E731
+    low = lambda v: np.random.default_rng(1).integers(0, 1 << 13, v.shape, np.uint32)  # noqa: E731
+    noise = lambda v: v.astype(np.float32).view(np.uint32) | low(v)  # noqa: E731
     case(bench, "tf32-noise-128", "tf32", 128, pack=noise)
     case(bench, "s8-128", "s8", 128, sums="i32", pack=lambda v: v.astype(np.int8))
     case(bench, "s8-64", "s8", 64, sums="i32", pack=lambda v: v.astype(np.int8))

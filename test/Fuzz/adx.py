@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Changes files of ad-runner --emit, gives most of them a checksum that fits, and has adrt-run load them: each is loaded or refused
-with a message, and nothing else happens. No code of a changed file runs: an argument that no program has ends adrt-run before.
+"""Changes files of ad-runner --emit and has adrt-run load them: each is loaded, or refused with a message.
+
+Most get a checksum that fits. Nothing else happens. No code of a changed file runs: an argument that no program has
+ends adrt-run before.
 
     adx.py [--count N] [--seed S]
 
@@ -43,7 +45,8 @@ def places(content):
     """Where a change tells more than in the code: head and table, the description, the head of the code, its end."""
     rows = [struct.unpack_from("<QQ", content, HEAD + DIGEST + index * ROW + 16) for index in range(4)]
     code, length = rows[1]
-    return [(8, HEAD), (HEAD + DIGEST, rows[0][0]), (rows[0][0], sum(rows[0])), (code, code + 512), (code, code + length),
+    return [(8, HEAD), (HEAD + DIGEST, rows[0][0]), (rows[0][0], sum(rows[0])), (code, code + 512),
+            (code, code + length),
             (code + max(0, length - 2048), code + length), (rows[3][0] - 64, len(content))]
 
 

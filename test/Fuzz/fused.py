@@ -2,14 +2,14 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random programs whose operations share kernels: fusion must not change a bit.
 
-Each case is a program of parts that fuse. In `strict` mode it gives the same bits with fusions grown and with a kernel for each
-operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and several, with large tiles
-and small ones, on this processor, on one with AVX2 and on one without fused multiply-add. What is received counts like
-results, in its order.
+Each case is a program of parts that fuse. In `strict` mode it gives the same bits with fusions grown and with a kernel
+for each operation; in `reproducible` mode the CPU gives those of the reference interpreter, with one thread and
+several, with large tiles and small ones, on this processor, on one with AVX2 and on one without fused multiply-add.
+What is received counts like results, in its order.
 
-A failing case is reduced and written to a folder that is named. How many programs have a fusion of each kind is printed;
-where a kind is rarer than 5 % of 200 programs or more, the campaign is not worth its name and fails too. Closes with
-`fused: N run, N failed`."""
+A failing case is reduced and written to a folder that is named. How many programs have a fusion of each kind is
+printed; where a kind is rarer than 5 % of 200 programs or more, the campaign is not worth its name and fails too.
+Closes with `fused: N run, N failed`."""
 
 import collections
 import pathlib
@@ -27,12 +27,14 @@ import runner
 from programs import compare
 
 # Runs by name; each is compared with another one. Those on THREADS are made for each number of threads above one.
-RUNS = {"on the reference": ["--target=reference", "--numerics=reproducible"], "unfused": ["--numerics=strict", "--fuse=single"]}
+RUNS = {"on the reference": ["--target=reference", "--numerics=reproducible"],
+        "unfused": ["--numerics=strict", "--fuse=single"]}
 COMPARED = {
     "fused": ("unfused", ["--numerics=strict"]),
     "on the cpu": ("on the reference", ["--numerics=reproducible"]),
     "on THREADS threads": ("on the reference", ["--numerics=reproducible", "--threads=THREADS"]),
-    "in small tiles on THREADS threads": ("on the reference", ["--numerics=reproducible", "--tiles=small", "--threads=THREADS"]),
+    "in small tiles on THREADS threads": ("on the reference",
+                                          ["--numerics=reproducible", "--tiles=small", "--threads=THREADS"]),
     "on AVX2": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64-v3"]),
     # Each multiply-add is a call there, so tiles are small.
     "without fma": ("on the reference", ["--numerics=reproducible", "--cpu=x86-64", "--tiles=small"]),
@@ -81,8 +83,8 @@ def run(programs, name, folder=None):
 
 
 def check(programs, names, whole=True):
-    """Complaints about programs, in order: (name of the run, text) or None. Unless all of them count, the first run that
-    gives complaints is the last."""
+    """Complaints about programs, in order: (name of the run, text) or None. Unless all of them count, the first run
+    that gives complaints is the last."""
     complaints, known = [None] * len(programs), {}
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -202,7 +204,8 @@ def main():
                 path, text = report(given, number, programs, program, *complaint)
                 print(f"case {number}: {text.splitlines()[0][:300]}\n  {path}", flush=True)
     counts.show()
-    print("programs with a fusion of a kind: " + ", ".join(f"{k} {100 * kinds[k] / max(given.count, 1):.0f} %" for k in KINDS))
+    print("programs with a fusion of a kind: " + ", ".join(f"{k} {100 * kinds[k] / max(given.count, 1):.0f} %"
+                                                           for k in KINDS))
     rare = [kind for kind in KINDS if given.count >= 200 and kinds[kind] < LEAST * given.count]
     if rare:
         print(f"too few programs have a fusion of kind {', '.join(rare)}")

@@ -2,13 +2,13 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random programs on the emulated GPU: the same bits as on the reference interpreter, in `reproducible` mode.
 
-A third of the cases are random functions of several operations with control flow, a third programs of parts that fuse, a third
-have a part for each class of kernels. The emulator also looks for races, divergence, accesses out of bounds and misaligned ones,
-each of which fails the case.
+A third of the cases are random functions of several operations with control flow, a third programs of parts that fuse,
+a third have a part for each class of kernels. The emulator also looks for races, divergence, accesses out of bounds and
+misaligned ones, each of which fails the case.
 
-A failing case is reduced and written to a folder that is named. How many programs and kernels are of each class is printed;
-where a class is rarer than 10 % of 100 programs or more, the campaign is not worth its name and fails too. Closes with
-`gpu-sim: N run, N failed`."""
+A failing case is reduced and written to a folder that is named. How many programs and kernels are of each class is
+printed; where a class is rarer than 10 % of 100 programs or more, the campaign is not worth its name and fails too.
+Closes with `gpu-sim: N run, N failed`."""
 
 import collections
 import pathlib
@@ -33,7 +33,8 @@ OPTIONS = [["--target=reference", "--numerics=reproducible"], ["--target=gpu-sim
 
 CLASSES = ["contraction", "row", "elementwise", "transposition", "generic"]
 LEAST = 0.1  # the share of programs that every class needs
-TO_KERNELS = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels", "--ad-emit-gpu",
+TO_KERNELS = ["--ad-to-cpu-frontend=numerics=reproducible", "--ad-to-cpu-fusion", "--ad-to-gpu-kernels",
+              "--ad-emit-gpu",
               "--remarks-filter=ad-gpu"]
 REMARK = re.compile(r":(\d+):\d+: remark: \[\w+\] (\w+)-class ")
 
@@ -48,7 +49,8 @@ def transposition(g):
     x = fresh(g, 2, 3)
     order = [*range(1, x.rank), 0] if g.chance(0.5) else [*range(x.rank - 2), x.rank - 1, x.rank - 2]
     static, sizes = [x.static[a] for a in order], [x.sizes[a] for a in order]
-    return g.add("transpose", x.element, static, sizes, [x], f"ad.transpose {x} {order} : {x.type}", attributes={"order": order})
+    return g.add("transpose", x.element, static, sizes, [x], f"ad.transpose {x} {order} : {x.type}",
+                 attributes={"order": order})
 
 
 PARTS = [
@@ -79,7 +81,8 @@ def count_classes(programs):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "programs.mlir"
         path.write_text(text)
-        done = subprocess.run([runner.binary("ad-opt"), str(path), *TO_KERNELS, "-o", "/dev/null"], capture_output=True, text=True,
+        done = subprocess.run([runner.binary("ad-opt"), str(path), *TO_KERNELS, "-o", "/dev/null"], capture_output=True,
+                              text=True,
                               errors="replace")
     found = collections.defaultdict(list)
     for line, name in REMARK.findall(done.stderr):
@@ -130,7 +133,8 @@ def main():
             if failed <= given.keep:
                 report(given, number, program, complaint)
     counts.show()
-    print("classes: " + ", ".join(f"{name} {kernels_of[name]} kernels in {100 * programs_of[name] / max(given.count, 1):.0f} % of "
+    print("classes: "
+          + ", ".join(f"{name} {kernels_of[name]} kernels in {100 * programs_of[name] / max(given.count, 1):.0f} % of "
                                   "the programs" for name in CLASSES))
     rare = [name for name in CLASSES if given.count >= 100 and programs_of[name] < LEAST * given.count]
     if rare:

@@ -2,9 +2,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random scalar-valued f64 functions: gradients by ad.value_and_grad on the CPU against differences.
 
-Each function is smooth near its arguments. For each argument the derivative along a random direction, from the gradient,
-must agree with central differences of the function (Richardson's extrapolation), which the reference interpreter
-computes. Gradients have the same bits on any number of threads. A failing case is reduced and written to a folder that is named. Closes with `gradients: N run, N failed`."""
+Each function is smooth near its arguments. For each argument the derivative along a random direction, from the
+gradient, must agree with central differences of the function (Richardson's extrapolation), which the reference
+interpreter computes. Gradients have the same bits on any number of threads. A failing case is reduced and written to a
+folder that is named. Closes with `gradients: N run, N failed`."""
 
 import pathlib
 import sys
@@ -69,7 +70,8 @@ def gradients(cases, target, threads=1, cache=None):
             arguments = [option for i, case in enumerate(cases)
                          for option in runner.write_arguments(folder, case.program.arguments, f"p{i}_")]
             names = [(f"p{i}_r{k}", "f64") for i, case in enumerate(cases) for k in range(len(case.active) + 1)]
-            arrays = runner.run(gradient_module(cases), arguments, names, [f"--target={target}", f"--threads={threads}"],
+            arrays = runner.run(gradient_module(cases), arguments, names,
+                                [f"--target={target}", f"--threads={threads}"],
                                 folder=cache)
     except runner.Failure as failure:
         if len(cases) == 1:
@@ -181,7 +183,8 @@ def report(given, number, case, complaint, threads):
     arguments = [(value, array) for value, array in small.program.arguments]
     text = gradient_module([small]).replace('ad.name = "p0_', 'ad.name = "')
     path = campaign.write_case(f"{given.out}/gradients-{given.seed}-{number}", text, arguments,
-                               f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --print --threads {threads[-1]}", complaint)
+                               f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --print --threads {threads[-1]}",
+                               complaint)
     print(f"case {number}: {complaint[:400]}\n  {path}", flush=True)
 
 

@@ -2,9 +2,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random kernels of linalg.generic, as other compilers write them: the CPU and the emulated GPU against NumPy.
 
-Results must have the bits that docs/numerics.md says, on one thread and on two. Every tenth case is a reduction that its order
-forbids, which every pass that looks at it has to refuse. Legal kernels may be refused with a located reason: these are counted, and
-the campaign fails where they are more than one in ten.
+Results must have the bits that docs/numerics.md says, on one thread and on two. Every tenth case is a reduction that
+its order forbids, which every pass that looks at it has to refuse. Legal kernels may be refused with a located reason:
+these are counted, and the campaign fails where they are more than one in ten.
 
 A failing case is written to a folder that is named. Closes with `linalg: N run, N failed`."""
 
@@ -60,8 +60,10 @@ def run(kernels, options):
     try:
         with tempfile.TemporaryDirectory() as folder:
             arguments = [option for i, kernel in enumerate(kernels)
-                         for option in runner.write_arguments(folder, [(v, v.array) for v in kernel.arguments], f"k{i}_")]
-            names = [(f"k{i}_r{n}", v.element) for i, kernel in enumerate(kernels) for n, v in enumerate(kernel.results)]
+                         for option in runner.write_arguments(folder, [(v, v.array) for v in kernel.arguments],
+                                                              f"k{i}_")]
+            names = [(f"k{i}_r{n}", v.element) for i, kernel in enumerate(kernels) for n,
+                     v in enumerate(kernel.results)]
             arrays = runner.run(module(kernels), arguments, names, options)
     except runner.Failure as failure:
         if len(kernels) == 1:
@@ -95,7 +97,8 @@ def complaint_about(kernel, name, results):
 def refusal_complaint(kernel, number):
     """A kernel that is to be refused, through one of the passes that must."""
     options = [["--ad-verify-linalg"], ["--ad-emit-cpu"], ["--ad-emit-gpu"]][number // ILLEGAL % 3]
-    done = subprocess.run([runner.binary("ad-opt"), *options, "-o", "/dev/null"], input=kernel.function("k"), capture_output=True,
+    done = subprocess.run([runner.binary("ad-opt"), *options, "-o", "/dev/null"], input=kernel.function("k"),
+                          capture_output=True,
                           text=True)
     if done.returncode == 1 and kernel.refused in done.stderr:
         return None
@@ -124,7 +127,8 @@ def check(numbers, seed):
 def report(given, number, kernel, complaint):
     arguments = [(value, value.array) for value in kernel.arguments]
     text = module([kernel]).replace('ad.name = "k0_', 'ad.name = "')
-    path = campaign.write_case(f"{given.out}/linalg-{given.seed}-{number}", text, arguments, "ad-runner program.mlir --print", complaint)
+    path = campaign.write_case(f"{given.out}/linalg-{given.seed}-{number}", text, arguments,
+                               "ad-runner program.mlir --print", complaint)
     print(f"case {number}: {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
 
 

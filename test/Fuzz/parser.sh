@@ -4,10 +4,10 @@
 #
 #   parser.sh [--count N] [--seed S] [--minutes M]
 #
-# Builds our libraries with coverage and sanitizers into build/fuzzer (long, once). --minutes says how long the fuzzers run
-# (default 30, a tenth of it for files), --count after how many inputs each stops before that. The corpora stay in
-# build/fuzz/parser. Each input that makes one of the fuzzers crash, hang or leak runs once more alone: with a frame of ours
-# it is named, without one it is upstream's and only listed. Closes with `parser: N run, N failed`.
+# Builds our libraries with coverage and sanitizers into build/fuzzer (long, once). --minutes says how long the fuzzers
+# run (default 30, a tenth of it for files), --count after how many inputs each stops before that. The corpora stay in
+# build/fuzz/parser. Each input that makes one of the fuzzers crash, hang or leak runs once more alone: with a frame of
+# ours it is named, without one it is upstream's and only listed. Closes with `parser: N run, N failed`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 ROOT=$PWD
@@ -41,14 +41,15 @@ link() {
   clang++-22 -std=c++17 -O1 -gline-tables-only -fno-rtti -fno-exceptions \
     -fsanitize="fuzzer${sanitize:+,${sanitize//;/,}}" -fno-sanitize-recover=all \
     -I include -I "$build/include" -isystem /usr/lib/llvm-22/include "${@:2}" -o "$out/$1" -fuse-ld=lld-22 \
-    -Wl,--start-group "$build"/lib/*.a -Wl,--end-group -L/usr/lib/llvm-22/lib -Wl,-rpath,/usr/lib/llvm-22/lib -lMLIR -lLLVM
+    -Wl,--start-group "$build"/lib/*.a -Wl,--end-group \
+    -L/usr/lib/llvm-22/lib -Wl,-rpath,/usr/lib/llvm-22/lib -lMLIR -lLLVM
 }
 
 run=0 failed=0
 ours='mlir::ad|adrt|/lib/(Codegen|Conversion|Dialect|Interfaces|Numerics|Pipelines|Runner|Support|Transforms)/'
 
-# is_ours LOG: whether a frame of ours is on the stack of the first report, and nearer to the fault than upstream's parser of
-# attributes and types, which the parsers of our operations call with nothing but the user's text.
+# is_ours LOG: whether a frame of ours is on the stack of the first report, and nearer to the fault than upstream's
+# parser of attributes and types, which the parsers of our operations call with nothing but the user's text.
 is_ours() {
   local nearest
   grep -q "without a diagnostic" "$1" && return 0
@@ -69,8 +70,8 @@ judge() {
   fi
 }
 
-# campaign NAME SECONDS OPTIONS…: runs the fuzzer over a corpus that starts with the folder seeds-NAME. In a process of its
-# own (fork), so that one bad input does not end the campaign.
+# campaign NAME SECONDS OPTIONS…: runs the fuzzer over a corpus that starts with the folder seeds-NAME. In a process of
+# its own (fork), so that one bad input does not end the campaign.
 campaign() {
   local log=$out/$1.log artifact line
   mkdir -p "$out/corpus-$1" "$out/found-$1"
@@ -92,7 +93,8 @@ campaign() {
 make_seeds() {
   rm -rf "$out"/seeds-*
   mkdir -p "$out/seeds-npy"
-  git ls-files 'test/*.mlir' | xargs "${PYTHON:-$ROOT/.venv/bin/python}" test/Fuzz/seeds.py "$out/seeds-programs" "$out/words"
+  git ls-files 'test/*.mlir' |
+    xargs "${PYTHON:-$ROOT/.venv/bin/python}" test/Fuzz/seeds.py "$out/seeds-programs" "$out/words"
   git ls-files 'test/*.npy' | xargs -r -I '{}' cp '{}' "$out/seeds-npy/"
 }
 

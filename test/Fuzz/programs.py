@@ -3,9 +3,10 @@
 """Random well-typed `ad` functions: the CPU against the reference interpreter.
 
 Each case is two programs. The first is a random function of several operations, which must give the same bits on both
-targets in `reproducible` mode (NaN equals NaN), on any number of threads. The second is one operation in `strict` mode on the CPU, which must be as
-near to NumPy's f64 as the specification says: the same bits for movement, integers and correctly rounded operations, else
-|error| <= gamma_k * sum |a_i b_i| plus the bounds of the elementary functions; more threads give the same bits.
+targets in `reproducible` mode (NaN equals NaN), on any number of threads. The second is one operation in `strict` mode
+on the CPU, which must be as near to NumPy's f64 as the specification says: the same bits for movement, integers and
+correctly rounded operations, else |error| <= gamma_k * sum |a_i b_i| plus the bounds of the elementary functions; more
+threads give the same bits.
 
 A failing case is reduced and written to a folder that is named. Closes with `programs: N run, N failed`."""
 
@@ -35,7 +36,8 @@ MODE = {"random": "reproducible", "single": "strict"}
 
 
 def grow(generator):
-    """Adds one operation: each is as likely as any other, and so is each of its element types. Some are control flow."""
+    """Adds one operation: each is as likely as any other, and so is each of its element types. Some are control
+    flow."""
     if generator.depth < control.DEEPEST and generator.chance(CONTROL_IN_CHAINS if generator.types else CONTROL):
         control.grow_control(generator, grow)
         return
@@ -44,8 +46,8 @@ def grow(generator):
 
 
 def random_program(seed, number):
-    """Half of the programs are long chains: of one element type, so that operations find values, and with known sizes, for
-    which memory is planned."""
+    """Half of the programs are long chains: of one element type, so that operations find values, and with known sizes,
+    for which memory is planned."""
     generator = Generator(np.random.default_rng([seed, number, 0]))
     if generator.chance(0.5):
         generator.types, generator.reuse, generator.alike = [generator.pick(ALL), "i1"], 0.9, 0.75
@@ -56,7 +58,8 @@ def random_program(seed, number):
 
 
 def single_program(seed, number):
-    """One operation; all operations take turns. Infinities and NaN stay away from sums, whose bounds they would spoil."""
+    """One operation; all operations take turns. Infinities and NaN stay away from sums, whose bounds they would
+    spoil."""
     rng = np.random.default_rng([seed, number, 1])
     name = NAMES[number % len(NAMES)]
     special = 0.0 if name in oracle_sums.TABLE else float(rng.choice([0.0, 0.3]))
@@ -67,7 +70,8 @@ def single_program(seed, number):
 
 
 def run(programs, target, kind, threads=1, folder=None):
-    return batch.run_each(programs, [f"--target={target}", f"--numerics={MODE[kind]}", f"--threads={threads}"], folder=folder)
+    return batch.run_each(programs, [f"--target={target}", f"--numerics={MODE[kind]}", f"--threads={threads}"],
+                          folder=folder)
 
 
 # The complaint about a case, or None.
@@ -127,10 +131,12 @@ def intermediate_values(program):
 
 def report(given, number, kind, program, complaint, threads):
     if kind == "random":
-        program = campaign.reduce(program, lambda p: check([p], kind, threads)[0] is not None, intermediate_values(program))
+        program = campaign.reduce(program, lambda p: check([p], kind, threads)[0] is not None,
+                                  intermediate_values(program))
         complaint = check([program], kind, threads)[0] or complaint
     path = campaign.write_case(f"{given.out}/programs-{given.seed}-{number}-{kind}", program.function("main", ""),
-                               program.arguments, f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --numerics {MODE[kind]} "
+                               program.arguments,
+                               f"ADJOINT_PARALLEL_ALWAYS=1 ad-runner program.mlir --numerics {MODE[kind]} "
                                f"--print --target cpu --threads {threads[-1]}", complaint)
     print(f"case {number} ({kind}): {complaint.splitlines()[0][:300]}\n  {path}", flush=True)
 

@@ -2,9 +2,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random programs on several threads of an adrt-run that the thread sanitizer watches.
 
-ad-runner of the build compiles each program, adrt-run of $ADJOINT_TSAN_BIN (build/tsan/bin) runs it on 2, 3 and 7 threads. A race
-of the runtime ends it, and its results must be those of the reference interpreter. Kernels themselves are not watched: they are
-compiled without the sanitizer. scripts/tsan.sh builds what is needed. Closes with `races: N run, N failed`."""
+ad-runner of the build compiles each program, adrt-run of $ADJOINT_TSAN_BIN (build/tsan/bin) runs it on 2, 3 and 7
+threads. A race of the runtime ends it, and its results must be those of the reference interpreter. Kernels themselves
+are not watched: they are compiled without the sanitizer. scripts/tsan.sh builds what is needed. Closes with `races: N
+run, N failed`."""
 
 import os
 import pathlib

@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Seeds of the parser's fuzzer: seeds.py FOLDER DICTIONARY FILE.mlir… writes each top-level operation of the files as a program
-of its own, with the functions that it names, some programs of the generator, and the dictionary of their words."""
+"""Seeds of the parser's fuzzer: seeds.py FOLDER DICTIONARY FILE.mlir… writes each top-level operation of the files as a
+program of its own, with the functions that it names, some programs of the generator, and the dictionary of their
+words."""
 
 import collections
 import pathlib

@@ -49,7 +49,8 @@ def check_counts(folder):
     case = {"status": "RUN", "result": "COMPLETED"}
     skipped, disabled = {**case, "result": "SKIPPED"}, {"status": "NOTRUN", "result": "SUPPRESSED"}
     failed = {**case, "failures": [{"failure": "a.cpp:1", "type": ""}]}
-    file.write_text(json.dumps({"testsuites": [{"testsuite": [case, failed, skipped]}, {"testsuite": [case, disabled]}]}))
+    file.write_text(json.dumps({"testsuites": [{"testsuite": [case, failed, skipped]},
+                                               {"testsuite": [case, disabled]}]}))
     if counts(file) != "2 1 2":
         yield f"expected 2 1 2, got {counts(file)}"
     file.write_text('{"testsuites": []}')
@@ -64,4 +65,5 @@ def check_counts(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("unit programs", [("cases", check_cases), ("no case", check_no_case), ("counts", check_counts)]))
+    sys.exit(checks.run_checks("unit programs", [("cases", check_cases), ("no case", check_no_case),
+                                                 ("counts", check_counts)]))

@@ -16,7 +16,8 @@ from movement_cases import CASES as MOVEMENT
 from reduction_cases import CASES as REDUCTION
 from slices_cases import CASES as SLICES
 
-FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "loops": LOOPS, "movement": MOVEMENT, "reduction": REDUCTION,
+FAMILIES = {"control": CONTROL, "elementwise": ELEMENTWISE, "loops": LOOPS, "movement": MOVEMENT,
+            "reduction": REDUCTION,
             "slices": SLICES}
 
 # Differences cannot see where a gradient stops; the test is beside this file's folder.

@@ -1,12 +1,14 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Gradient cases of loops, made from lists: every range of indices with every body. Ten and more trips, negative bounds, steps,
-no trip; carries that begin with one value, change places or are sums; the index itself; loops in loops."""
+"""Gradient cases of loops, made from lists: every range of indices with every body. Ten and more trips, negative
+bounds, steps, no trip; carries that begin with one value, change places or are sums; the index itself; loops in
+loops."""
 
 from case import Argument, Case
 
 # Lower bound, upper bound, step.
 RANGES = {
-    "ten": (0, 10, 1), "seventeen": (3, 20, 1), "negative": (-2, 3, 1), "below_zero": (-9, -2, 2), "through_zero": (-7, 8, 3),
+    "ten": (0, 10, 1), "seventeen": (3, 20, 1), "negative": (-2, 3, 1), "below_zero": (-9, -2, 2),
+    "through_zero": (-7, 8, 3),
     "uneven": (1, 12, 4), "long_steps": (-11, 25, 3), "none": (2, 2, 1), "none_behind": (3, -4, 2), "one": (-1, 0, 5),
 }
 
@@ -81,7 +83,8 @@ STARTS = {"one_start": "%a0, %w = %a0", "two_starts": "%a0, %w = %a2"}
 
 
 def case(range_name, body_name, starts_name):
-    bounds = "".join(f"%{name} = arith.constant {number} : index\n" for name, number in zip(("lo", "hi", "step"), RANGES[range_name]))
+    bounds = "".join(f"%{name} = arith.constant {number} : index\n" for name,
+                     number in zip(("lo", "hi", "step"), RANGES[range_name]))
     text = bounds + "%share = ad.constant dense<0.05> : tensor<f64>\n" + \
         "%y0, %y1 = scf.for %i = %lo to %hi step %step iter_args(%v = " + STARTS[starts_name] + ") -> ({0}, {0}) {{\n" + \
         BODIES[body_name] + "scf.yield %p, %q : {0}, {0}\n}}\n%s = ad.sin %y1 : {0}\n%y = ad.mul %y0, %s : {0}"
@@ -90,7 +93,9 @@ def case(range_name, body_name, starts_name):
         arguments.append(Argument("3", low=0.4, high=1.1))
     # Second derivatives of nested loops have too many operations for a test of seconds.
     short = body_name != "nested" and range_name not in ("seventeen", "long_steps")
-    return Case("ad.mul", f"for_{range_name}_{body_name}_{starts_name}", arguments, text, Argument("3"), second_order=short)
+    return Case("ad.mul", f"for_{range_name}_{body_name}_{starts_name}", arguments, text, Argument("3"),
+                second_order=short)
 
 
-CASES = [case(range_name, body_name, starts_name) for range_name in RANGES for body_name in BODIES for starts_name in STARTS]
+CASES = [case(range_name, body_name, starts_name) for range_name in RANGES for body_name in BODIES
+         for starts_name in STARTS]

@@ -25,7 +25,8 @@ CASES = [
         """%zero = arith.constant 0 : index
            %n = tensor.dim %a1, %zero : {1}
            %y = ad.sum_to_shape %a0(%n) : {0} -> {r}""", Argument("?x3", (1, 3))),
-    one("ad.transpose", "transpose_cycle", Argument("2x3x4"), "%y = ad.transpose %a0 [1, 2, 0] : {0}", Argument("3x4x2")),
+    one("ad.transpose", "transpose_cycle", Argument("2x3x4"), "%y = ad.transpose %a0 [1, 2, 0] : {0}",
+        Argument("3x4x2")),
     one("ad.transpose", "transpose_dynamic", Argument("?x3", (2, 3)), "%y = ad.transpose %a0 [1, 0] : {0}",
         Argument("3x?", (3, 2))),
     one("ad.slice", "slice", Argument("5x7"), "%y = ad.slice %a0 [1, 1] strides [1, 2] : {0} -> {r}", Argument("3x3")),

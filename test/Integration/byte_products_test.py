@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random products of i8: sizes from 0 to more than a tile, depths that are no multiple of four, every layout, batches, open
-sizes, several products in one kernel, results of i32 and i8 and what follows them, operands of -128 or 127 throughout. Sums
-wrap at 32 bits in any order, so that every instruction set, tile table and number of threads gives the bits of NumPy's
-wrapping sum, and of the reference interpreter."""
+"""Random products of i8: sizes from 0 to more than a tile, depths that are no multiple of four, every layout, batches,
+open sizes, several products in one kernel, results of i32 and i8 and what follows them, operands of -128 or 127
+throughout. Sums wrap at 32 bits in any order, so that every instruction set, tile table and number of threads gives the
+bits of NumPy's wrapping sum, and of the reference interpreter."""
 
 import os
 import pathlib
@@ -96,7 +96,8 @@ class Case:
                 turned = tensor([*self.batch, self.n, self.m], self.element, [order.index(axis) for axis in out])
                 lines.append(f"  %r{i} = ad.transpose %d{i} {order} : {c}")
             names.append(f"r{i}" if self.follows else f"d{i}")
-        arguments = [f'%a: {left} {{ad.name = "a"}}'] + [f'%b{i}: {right} {{ad.name = "b{i}"}}' for i in range(self.count)]
+        arguments = [f'%a: {left} {{ad.name = "a"}}'] + [f'%b{i}: {right} {{ad.name = "b{i}"}}'
+                                                         for i in range(self.count)]
         types = ", ".join(f'{turned} {{ad.name = "r{i}"}}' for i in range(self.count))
         body, results = "\n".join(lines), ", ".join(f"%{name}" for name in names)
         return (f"func.func @main({', '.join(arguments)}) -> ({types}) {{\n{body}\n"
@@ -109,7 +110,8 @@ class Case:
 def run(folder, case, options):
     """The results of one run."""
     out = folder / "out"
-    command = [RUNNER, str(folder / "program.mlir"), "--cache=off", f"--out-dir={out}", *options, f"--arg=a={folder}/a.npy"]
+    command = [RUNNER, str(folder / "program.mlir"), "--cache=off", f"--out-dir={out}", *options,
+               f"--arg=a={folder}/a.npy"]
     command += [f"--arg=b{i}={folder}/b{i}.npy" for i in range(case.count)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

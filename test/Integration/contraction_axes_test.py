@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random contractions: any order of batch, free and contracted axes, unit axes, axes whose size only the run knows, matrix times vector, one to three products
-with one left operand whose results are combined and all stored. In reproducible mode each instruction set, tile table and
-number of threads gives the bits of the reference interpreter."""
+"""Random contractions: any order of batch, free and contracted axes, unit axes, axes whose size only the run knows,
+matrix times vector, one to three products with one left operand whose results are combined and all stored. In
+reproducible mode each instruction set, tile table and number of threads gives the bits of the reference interpreter."""
 
 import os
 import pathlib
@@ -34,7 +34,8 @@ class Operand:
 
     def places(self, role):
         """Where the axes of a role lie, by their number."""
-        return [place for _, place in sorted((axis[1], place) for place, axis in enumerate(self.axes) if axis[0] == role)]
+        return [place for _, place in sorted((axis[1], place) for place, axis in enumerate(self.axes) if axis[0]
+                                             == role)]
 
     def free_shape(self):
         return [size for role, _, size in self.axes if role == "free"]
@@ -101,7 +102,8 @@ def run(folder, name, element, arguments, options):
     """The bytes of the results of one run, by their names."""
     source = "uniform:{}:20" if element.startswith("i") else "normal:{}"
     out = folder / name
-    command = [RUNNER, str(folder / "program.mlir"), "--cache=off", "--numerics=reproducible", f"--out-dir={out}", *options]
+    command = [RUNNER, str(folder / "program.mlir"), "--cache=off", "--numerics=reproducible", f"--out-dir={out}",
+               *options]
     command += [f"--arg={argument}={source.format(seed)}" for seed, argument in enumerate(arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

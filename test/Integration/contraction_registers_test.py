@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The sums of a contraction's tile stay in registers: no inner loop of its code that multiplies and adds accesses the stack, on
-processors with 16 registers (AVX2) and with 32 (AVX-512). A loop that transposes blocks of an operand in registers keeps a part of
-them on the stack, but accesses it less often than it multiplies and adds. Named and random shapes, layouts and types; the code is
-what LLVM's disassembler shows. Closes with `contraction registers: N run, N failed`."""
+"""The sums of a contraction's tile stay in registers: no inner loop of its code that multiplies and adds accesses the
+stack, on processors with 16 registers (AVX2) and with 32 (AVX-512). A loop that transposes blocks of an operand in
+registers keeps a part of them on the stack, but accesses it less often than it multiplies and adds. Named and random
+shapes, layouts and types; the code is what LLVM's disassembler shows. Closes with `contraction registers: N run, N
+failed`."""
 
 import functools
 import pathlib
@@ -54,7 +55,8 @@ def host_code(path):
 def instructions(code, folder):
     """(address, text) of each instruction."""
     (folder / "host.so").write_bytes(code)
-    listing = subprocess.run([OBJDUMP, "-d", "--no-show-raw-insn", folder / "host.so"], capture_output=True, text=True, check=True)
+    listing = subprocess.run([OBJDUMP, "-d", "--no-show-raw-insn", folder / "host.so"], capture_output=True, text=True,
+                             check=True)
     found = re.findall(r"^\s*([0-9a-f]+):\s+(\S.*)$", listing.stdout, re.M)
     return [(int(address, 16), text) for address, text in found]
 
@@ -77,7 +79,8 @@ def is_multiply_add(text):
 
 def check(processor, case, folder):
     (folder / "program.mlir").write_text(program(*case))
-    subprocess.run([runner.binary("ad-runner"), folder / "program.mlir", "--numerics=strict", "--cache=off", "--cpu", processor,
+    subprocess.run([runner.binary("ad-runner"), folder / "program.mlir", "--numerics=strict", "--cache=off", "--cpu",
+                    processor,
                     "--emit", folder / "program.adx"], capture_output=True, text=True, check=True)
     loops = inner_loops(instructions(host_code(folder / "program.adx"), folder))
     loops = [loop for loop in loops if sum(bool(is_multiply_add(text)) for text in loop) >= FEWEST]
@@ -93,7 +96,8 @@ def check(processor, case, folder):
 
 def cases():
     named = [(rows, 256, 512, layout, "f32") for rows in ROWS for layout in LAYOUTS]
-    named += [(rows, 4096, 512, "NN", element) for rows in (1, 2, 8) for element in ELEMENTS[:2]]  # rows of b are streamed
+    named += [(rows, 4096, 512, "NN", element) for rows in (1, 2, 8)
+              for element in ELEMENTS[:2]]  # rows of b are streamed
     named += [(rows, 256, 512, "NN", element) for rows in (1, 3, 8, 100) for element in ELEMENTS[1:]]
     draw = random.Random(SEED)
     drawn = [tuple(map(draw.choice, (ROWS, COLUMNS, DEPTHS, LAYOUTS, ELEMENTS))) for _ in range(RANDOM)]

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions in every layout with the code that a size chooses: tiles, rests of tiles, packed and transposed operands,
-several blocks of the reduced axis, batches. In reproducible mode the CPU gives the bits of the reference interpreter; in strict
-mode floats lie within the bound of any order of summation in f64; those of bf16 come from the processor's dot products,
-where it has them."""
+"""Contractions in every layout with the code that a size chooses: tiles, rests of tiles, packed and transposed
+operands, several blocks of the reduced axis, batches. In reproducible mode the CPU gives the bits of the reference
+interpreter; in strict mode floats lie within the bound of any order of summation in f64; those of bf16 come from the
+processor's dot products, where it has them."""
 
 import functools
 import os
@@ -23,13 +23,18 @@ CASES = [
     (33, 47, 53, "tt", "f32", 0), (40, 300, 1030, "nn", "f32", 0), (40, 321, 1030, "nt", "f32", 0),
     (33, 49, 70, "nt", "f64", 0), (33, 49, 70, "nt", "bf16", 0), (19, 33, 66, "nt", "f16", 3),
     (40, 700, 1100, "nn", "bf16", 0), (17, 40, 64, "nt", "f8E5M2", 2), (9, 1, 17, "nt", "f32", 0),
-    (9, 17, 1, "nt", "f32", 0), (35, 33, 600, "nt", "i32", 0), (35, 33, 60, "nt", "i8", 0), (34, 31, 65, "nn", "f32", 4),
+    (9, 17, 1, "nt", "f32", 0), (35, 33, 600, "nt", "i32", 0), (35, 33, 60, "nt", "i8", 0),
+    (34, 31, 65, "nn", "f32", 4),
     (1, 64, 64, "nt", "f32", 0), (2, 96, 80, "nt", "f32", 0), (3, 50, 33, "nn", "f32", 2), (7, 16, 513, "nt", "f64", 0),
-    # Rows in tiles of two sizes, and what a thread has of them; an operand that the first tile packs, whole and with a rest.
-    (61, 130, 70, "nn", "f32", 0), (58, 33, 70, "nt", "f64", 2), (63, 96, 64, "tn", "bf16", 0), (101, 600, 450, "nn", "f32", 0),
+    # Rows in tiles of two sizes, and what a thread has of them; an operand that the first tile packs, whole and with a
+    # rest.
+    (61, 130, 70, "nn", "f32", 0), (58, 33, 70, "nt", "f64", 2), (63, 96, 64, "tn", "bf16", 0),
+    (101, 600, 450, "nn", "f32", 0),
     # Pairs of bf16: a single column, rests of tiles, pairs that lie apart, blocks of the reduced axis, batches.
-    (9, 1, 66, "nn", "bf16", 0), (37, 50, 66, "tn", "bf16", 0), (37, 49, 66, "tt", "bf16", 0), (4, 33, 1030, "nt", "bf16", 0),
-    (11, 70, 2, "nn", "bf16", 3), (19, 40, 34, "tn", "bf16", 2), (1, 50, 66, "nn", "bf16", 0), (3, 50, 66, "nt", "bf16", 0),
+    (9, 1, 66, "nn", "bf16", 0), (37, 50, 66, "tn", "bf16", 0), (37, 49, 66, "tt", "bf16", 0),
+    (4, 33, 1030, "nt", "bf16", 0),
+    (11, 70, 2, "nn", "bf16", 3), (19, 40, 34, "tn", "bf16", 2), (1, 50, 66, "nn", "bf16", 0),
+    (3, 50, 66, "nt", "bf16", 0),
     (2, 33, 64, "tt", "bf16", 2),
     (32, 520, 520, "nn", "f32", 0), (37, 700, 401, "nn", "f64", 0),
     # Several tiles for each thread.
@@ -131,7 +136,8 @@ def wrong_when_exchanged(folder):
     bits = set()
     for kept in (False, True):
         program = text.replace("KEPT_TYPE", ', tensor<3x32xf32> {ad.name = "dot"}' if kept else "")
-        program = program.replace("KEPT_RESULT", ", tensor<3x32xf32>" if kept else "").replace("KEPT", ", %d" if kept else "")
+        program = program.replace("KEPT_RESULT", ", tensor<3x32xf32>" if kept
+                                  else "").replace("KEPT", ", %d" if kept else "")
         (folder / "program.mlir").write_text(program)
         bits.add((run(folder, "bf16", "cpu", "strict") / "turned.npy").read_bytes())
     return "strict depends on another use of a product" if len(bits) > 1 else None

@@ -21,8 +21,8 @@ sys.dont_write_bytecode = True
 import plot_loss  # noqa: E402
 import prepare  # noqa: E402
 
-# Rounding in f32 makes 1e-6 of the first 60 losses; behind them the transformer's grow apart: half a unit in the last place of
-# the initial parameters makes 5e-4 of its hundredth loss.
+# Rounding in f32 makes 1e-6 of the first 60 losses; behind them the transformer's grow apart: half a unit in the last
+# place of the initial parameters makes 5e-4 of its hundredth loss.
 STEPS = 60
 TOLERANCE = 1e-5  # relative
 LEAST_ACCURACY = 0.95
@@ -59,7 +59,8 @@ def check_picture():
               for line in root.findall(".//{*}polyline")][:2]
     inside = all(0 <= x <= plot_loss.WIDTH and 0 <= y <= plot_loss.HEIGHT for curve in curves for x, y in curve)
     texts = {text.text for text in root.findall(".//{*}text")}
-    wanted = {"a < b & c", "training step", "loss (cross entropy)", "each step", "mean of the last 25", "0.001", "10", "500"}
+    wanted = {"a < b & c", "training step", "loss (cross entropy)", "each step", "mean of the last 25", "0.001", "10",
+              "500"}
     lacking = sorted(wanted - texts)
     holds = [len(curve) for curve in curves] == [528, 528] and inside and not lacking
     return check("picture", holds, f"curves of {[len(curve) for curve in curves]} points, lacking texts: {lacking}")

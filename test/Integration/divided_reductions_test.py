@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Reductions with few results, whose depth the CPU divides: random contractions and sums, deep ones above all, give the bits of the
-reference interpreter with 1, 2 and 7 threads, each launch divided, with tiles of both tables and on processors with AVX2 and with
-AVX-512. Takes --seed and --count; closes with `divided reductions: N run, N failed`."""
+"""Reductions with few results, whose depth the CPU divides: random contractions and sums, deep ones above all, give the
+bits of the reference interpreter with 1, 2 and 7 threads, each launch divided, with tiles of both tables and on
+processors with AVX2 and with AVX-512. Takes --seed and --count; closes with `divided reductions: N run, N failed`."""
 
 import math
 import os
@@ -35,7 +35,8 @@ def contraction(draw):
     sizes = {"b": draw.choice((1, 1, 2, 3)), "m": draw.choice((0, 1, 2, 7, 8, 9, 33, 64)),
              "n": draw.choice((0, 1, 5, 16, 33, 64, 100)), "j": draw.choice((1, 1, 3))}
     if draw.random() < 0.3:  # few long rows, of a large operand
-        sizes.update(b=1, m=draw.choice((1, 1, 2, 3, 8)), n=draw.choice((draw.randint(100, 1000), 1500, 2048, 4100)), j=1)
+        sizes.update(b=1, m=draw.choice((1, 1, 2, 3, 8)), n=draw.choice((draw.randint(100, 1000), 1500, 2048, 4100)),
+                     j=1)
     results = sizes["b"] * sizes["m"] * sizes["n"]
     deepest = min(70_000, MOST // max(1, results * sizes["j"]))
     sizes["k"] = draw.choice((513, 1024, 1500, 4096, deepest, draw.randint(1, deepest)))
@@ -56,7 +57,8 @@ def reduction(draw):
     shape = [draw.choice((0, 1, 2, 5, 33, 300)) for _ in range(draw.randint(1, 2))]
     shape.insert(draw.randint(0, len(shape)), draw.choice((513, 4096, 4097, 20_000)))
     if draw.random() < 0.3:
-        shape = [draw.choice((100, 513, draw.randint(300, 3000))), 1, draw.choice((draw.randint(300, 1500), 2000, 4500))]
+        shape = [draw.choice((100, 513, draw.randint(300, 3000))), 1,
+                 draw.choice((draw.randint(300, 1500), 2000, 4500))]
     shape = [size if math.prod(shape) < MOST or size < 300 else 17 for size in shape]
     axes = sorted(draw.sample(range(len(shape)), draw.randint(1, len(shape))))
     result = type_of([size for axis, size in enumerate(shape) if axis not in axes], element)
@@ -72,7 +74,8 @@ def check(seed, folder):
     for name, shape in zip("ab", shapes):
         values = generator.integers(-50, 50, shape) if element == "i32" else generator.uniform(-1, 1, shape)
         arguments.append((name, element, elements.encode(element, values)))
-    given = ", ".join(f"%{name}: {type_of(shape, element)} {{ad.name = \"{name}\"}}" for name, shape in zip("ab", shapes))
+    given = ", ".join(f"%{name}: {type_of(shape, element)} {{ad.name = \"{name}\"}}" for name,
+                      shape in zip("ab", shapes))
     body = "\n".join(f"  {line}" for line in lines)
     text = f"func.func @main({given}) -> ({result} {{ad.name = \"y\"}}) {{\n{body}\n  return %y : {result}\n}}\n"
     targets = {label: ["--numerics=reproducible", *options] for label, options in TARGETS.items()}

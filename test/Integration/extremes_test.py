@@ -1,9 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The largest and smallest element of rows with NaN, infinities and zeros of both signs, against a definition in Python: NaN
-wins, and -0 is less than +0.
+"""The largest and smallest element of rows with NaN, infinities and zeros of both signs, against a definition in
+Python: NaN wins, and -0 is less than +0.
 
-Rows of every kind stand in one tensor, in lengths that fill the lanes of the CPU's kernels, that leave some over, and that take
-several chunks.
+Rows of every kind stand in one tensor, in lengths that fill the lanes of the CPU's kernels, that leave some over, and
+that take several chunks.
 """
 
 import math
@@ -62,7 +62,8 @@ def problem(folder, length, name, random):
     x = rows(length, ELEMENTS[name], random)
     np.save(folder / "x.npy", x)
     (folder / "program.mlir").write_text(program(length, name))
-    done = subprocess.run([RUNNER, str(folder / "program.mlir"), "--cache=off", f"--arg=x={folder}/x.npy", "--out-dir", str(folder)],
+    done = subprocess.run([RUNNER, str(folder / "program.mlir"), "--cache=off", f"--arg=x={folder}/x.npy", "--out-dir",
+                           str(folder)],
                           capture_output=True, text=True)
     if done.returncode:
         return f"exit code {done.returncode}: {done.stderr.strip()}"

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels of every class with fewer blocks than work, on the emulated GPU: a block that goes on to the next part of the work, with shared
-memory that it has used, gives in every schedule the bits of the reference interpreter, with no finding of the checks. Warpgroups have
-tests of their own (gpu_warpgroups_test.py).
+"""Kernels of every class with fewer blocks than work, on the emulated GPU: a block that goes on to the next part of the
+work, with shared memory that it has used, gives in every schedule the bits of the reference interpreter, with no
+finding of the checks. Warpgroups have tests of their own (gpu_warpgroups_test.py).
 
 Operands of contractions are small integers, whose sums are exact in any order."""
 
@@ -33,7 +33,8 @@ DOT = "%y = ad.dot %x, %w : ({0}, {1}) -> {y}"
 BATCHED = "%y = ad.dot %x, %w batch [0] x [0] contract [2] x [2] : ({0}, {1}) -> {y}"
 # Class, text, types of the operands %x and %w and of the result %y, chip, mode.
 CASES = [
-    *(("contraction", EPILOGUE, ["136x72x" + e, "72x200x" + e, "136x200xf32"], "sm_80", "fast") for e in ("bf16", "f16")),
+    *(("contraction", EPILOGUE, ["136x72x" + e, "72x200x" + e, "136x200xf32"], "sm_80", "fast")
+      for e in ("bf16", "f16")),
     ("contraction", DOT, ["264x40xf16", "40x136xf16", "264x136xf16"], "sm_80", "fast"),
     ("contraction", BATCHED, ["3x72x64xbf16", "3x80x64xbf16", "3x72x80xbf16"], "sm_80", "fast"),
     ("contraction", BATCHED, ["2x136x96xi8", "2x72x96xi8", "2x136x72xi32"], "sm_80", "reproducible"),
@@ -41,17 +42,21 @@ CASES = [
     ("contraction", EPILOGUE, ["136x70xf32", "70x200xf32", "136x200xf32"], "sm_80", "reproducible"),
     ("contraction", DOT, ["70x33xf64", "33x130xf64", "70x130xf64"], "sm_80", "reproducible"),
     ("contraction", BATCHED, ["3x72x40xbf16", "3x80x40xbf16", "3x72x80xbf16"], "sm_80", "reproducible"),
-    ("row", AGAIN, ["3x8192xf16", "3x8192xf32"], "sm_80", "reproducible"), ("row", AGAIN, ["3x5002xbf16", "3x5002xf32"], "sm_80", "reproducible"),
+    ("row", AGAIN, ["3x8192xf16", "3x8192xf32"], "sm_80", "reproducible"),
+    ("row", AGAIN, ["3x5002xbf16", "3x5002xf32"], "sm_80", "reproducible"),
     ("row", "%y = ad.softmax %x axis 1 : {0}", ["70x130xf32"] * 2, "sm_80", "reproducible"),
     ("row", "%y = ad.softmax %x axis 1 : {0}", ["5x4096xf32"] * 2, "sm_80", "reproducible"),
-    ("row", "%y = ad.rms_norm %x, %w epsilon 1.0e-5 : {0}, {1}", ["37x1030xf32", "1030xf32", "37x1030xf32"], "sm_80", "reproducible"),
+    ("row", "%y = ad.rms_norm %x, %w epsilon 1.0e-5 : {0}, {1}", ["37x1030xf32", "1030xf32", "37x1030xf32"], "sm_80",
+     "reproducible"),
     ("row", "%y = ad.reduce_sum %x axes [1] : {0} -> {y}", ["300x77xf32", "300xf32"], "sm_80", "reproducible"),
     ("row", "%y = ad.reduce_max %x axes [1] : {0} -> {y}", ["40x3000xf32", "40xf32"], "sm_80", "reproducible"),
-    ("elementwise", "%0 = ad.add %x, %w : {0}, {1}\n  %y = ad.gelu %0 : {0}", ["37x300xf32", "300xf32", "37x300xf32"], "sm_80", "reproducible"),
+    ("elementwise", "%0 = ad.add %x, %w : {0}, {1}\n  %y = ad.gelu %0 : {0}", ["37x300xf32", "300xf32", "37x300xf32"],
+     "sm_80", "reproducible"),
     ("elementwise", "%y = ad.mul %x, %x : {0}", ["40001xf16"] * 2, "sm_80", "reproducible"),
     ("elementwise", "%y = ad.cast %x : {0} -> {y}", ["33x1000xi8", "33x1000xf64"], "sm_80", "reproducible"),
     ("transposition", "%y = ad.transpose %x [1, 0] : {0}", ["130x270xf32", "270x130xf32"], "sm_80", "reproducible"),
-    ("transposition", "%y = ad.transpose %x [0, 2, 1] : {0}", ["3x129x200xf16", "3x200x129xf16"], "sm_80", "reproducible"),
+    ("transposition", "%y = ad.transpose %x [0, 2, 1] : {0}", ["3x129x200xf16", "3x200x129xf16"], "sm_80",
+     "reproducible"),
     ("transposition", "%y = ad.transpose %x [1, 0] : {0}", ["257x300xi8", "300x257xi8"], "sm_80", "reproducible"),
     ("generic", "%y = ad.reduce_sum %x axes [0] : {0} -> {y}", ["700x1000xf32", "1000xf32"], "sm_80", "reproducible"),
     ("generic", "%y = ad.cumsum %x axis 0 : {0}", ["40x1000xf32"] * 2, "sm_80", "reproducible"),
@@ -85,7 +90,8 @@ class Launch:
         for operand, kind in zip("xw", operands):
             elements.save(folder / f"{operand}.npy", kind.split("x")[-1], array(random, kind, text))
         files = [f"--arg={operand}={folder / operand}.npy" for operand in "xw"[:len(operands)]]
-        subprocess.run([runner.binary("ad-runner"), file, "--numerics=reproducible", "--target=reference", f"--out-dir={folder}", *files],
+        subprocess.run([runner.binary("ad-runner"), file, "--numerics=reproducible", "--target=reference",
+                        f"--out-dir={folder}", *files],
                        check=True, capture_output=True, text=True)
         self.expected, self.kernel = np.load(folder / "y.npy"), Kernel(file, chip, numerics)
         self.arguments = [f"{kind.split('x')[-1]}:{folder / operand}.npy" for operand, kind in zip("xw", operands)]
@@ -109,7 +115,8 @@ def wrong(case, folder):
 
 
 def needs_barriers(case):
-    """In the contractions left out, sums happen to lie where no operand does; threads of the rows left out read what they wrote."""
+    """In the contractions left out, sums happen to lie where no operand does; threads of the rows left out read what
+    they wrote."""
     return case[0] == "transposition" or case[0] == "contraction" and not (case[1] == EPILOGUE and case[4] == "fast")
 
 
@@ -128,7 +135,8 @@ def unneeded_barriers(case, folder):
 
 def main():
     found = [(case[0:3:2], functools.partial(wrong, case)) for case in CASES]
-    found += [(("barriers of", *case[0:3:2]), functools.partial(unneeded_barriers, case)) for case in CASES if needs_barriers(case)]
+    found += [(("barriers of", *case[0:3:2]), functools.partial(unneeded_barriers, case)) for case in CASES
+              if needs_barriers(case)]
     return checks.run_checks("gpu-few-blocks", found)
 
 

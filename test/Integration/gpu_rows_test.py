@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Rows in shared memory, on the emulated GPU: rows that are too long for the registers of a group are brought once, by copies of every
-width, exponentials are computed there once, and both give in every schedule the bits of the reference interpreter, with no finding of the checks. Blocks that take several rows
-use the memory again. What does not fit is read again."""
+"""Rows in shared memory, on the emulated GPU: rows that are too long for the registers of a group are brought once, by
+copies of every width, exponentials are computed there once, and both give in every schedule the bits of the reference
+interpreter, with no finding of the checks. Blocks that take several rows use the memory again. What does not fit is
+read again."""
 
 import functools
 import os
@@ -25,9 +26,9 @@ VARIANCE = """%0 = ad.reduce_mean %x axes [{axis}] : {t} -> {r}
   %2 = ad.sub %x, %1 : {t}, {u}
   %3 = ad.mul %2, %2 : {t}
   %y = ad.reduce_sum %3 axes [{axis}] : {t} -> {r}"""
-# Text, operands, element type, shape, chip, and what a block has of a row: bytes of an element of each operand that is brought, then of
-# each exponential that is computed there. A row has one chunk or several, whole lanes or not, and consists of pieces of 16, 8 or 4
-# bytes; or of fewer, and of more than a block has room for.
+# Text, operands, element type, shape, chip, and what a block has of a row: bytes of an element of each operand that is
+# brought, then of each exponential that is computed there. A row has one chunk or several, whole lanes or not, and
+# consists of pieces of 16, 8 or 4 bytes; or of fewer, and of more than a block has room for.
 CASES = [
     (SOFTMAX, "x", "f32", (3, 4096), "sm_90a", [4, 4]), (SOFTMAX, "x", "f32", (5, 2049), "sm_80", [4, 4]),
     (SOFTMAX, "x", "f32", (3, 9002), "sm_90a", [4, 4]), (SOFTMAX, "x", "f32", (1, 5000), "sm_80", [4, 4]),
@@ -62,7 +63,8 @@ def wrong(case, folder):
     random, kind = np.random.default_rng(shape[-1]), {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8"}[element]
     for name in operands:
         values = random.standard_normal(shape).astype(kind)
-        np.save(folder / f"{name}.npy", (values.view(np.uint32) >> 16).astype(np.uint16).view("V2") if element == "bf16" else values)
+        np.save(folder / f"{name}.npy", (values.view(np.uint32) >> 16).astype(np.uint16).view("V2") if element == "bf16"
+                else values)
     files = [f"{name}={folder / name}.npy" for name in operands]
     subprocess.run([BIN / "ad-runner", file, "--numerics=reproducible", "--target=reference", f"--out-dir={folder}",
                     *(f"--arg={pair}" for pair in files)], check=True, capture_output=True)
@@ -71,7 +73,8 @@ def wrong(case, folder):
     expected_bytes = sum(-(-shape[-1] * size // 16) * 16 for size in lines)
     if kernel.shared != expected_bytes:
         return f"the launch has {kernel.shared} bytes of shared memory, expected {expected_bytes}"
-    arguments = [*(f"{element}:{folder / name}.npy" for name in operands), f"out:{element}:{'x'.join(map(str, expected.shape))}"]
+    arguments = [*(f"{element}:{folder / name}.npy" for name in operands),
+                 f"out:{element}:{'x'.join(map(str, expected.shape))}"]
     for blocks in 1, 2:
         for schedule in SCHEDULES[:1] if blocks == 1 else SCHEDULES:
             done = kernel.run(folder, arguments, blocks, schedule)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Scalar code of the host program: each operation of arith, on pairs of drawn and extreme numbers of each type, with and without
-fast-math and overflow flags. The processor and the emulated GPU give the reference's bits. What has no result (a division by
-zero, an element outside of a tensor) is the reference's located error.
+"""Scalar code of the host program: each operation of arith, on pairs of drawn and extreme numbers of each type, with
+and without fast-math and overflow flags. The processor and the emulated GPU give the reference's bits. What has no
+result (a division by zero, an element outside of a tensor) is the reference's located error.
 """
 
 import argparse
@@ -24,7 +24,8 @@ TARGETS = ["reference", "cpu", "gpu-sim"]
 FLOATS, INTEGERS = elements.FLOATS, ["i1", "i8", "i32", "i64", "index"]
 FLOAT_OPS = ["addf", "subf", "mulf", "divf", "remf", "minimumf", "maximumf"]
 DIVISIONS = ["divsi", "remsi", "floordivsi", "ceildivsi", "divui", "remui", "ceildivui"]
-INTEGER_OPS = ["addi", "subi", "muli", "andi", "ori", "xori", "shli", "shrui", "shrsi", "minsi", "maxsi", "minui", "maxui", *DIVISIONS]
+INTEGER_OPS = ["addi", "subi", "muli", "andi", "ori", "xori", "shli", "shrui", "shrsi", "minsi", "maxsi", "minui",
+               "maxui", *DIVISIONS]
 NUMBERS = 8  # of each operand; all pairs are computed
 BITS = {"i1": 1, "i8": 8, "i32": 32, "i64": 64}
 
@@ -33,7 +34,8 @@ def extremes(element):
     if elements.is_float(element):
         least = 2.0 ** (elements.MIN_EXPONENT[element] - elements.MANTISSA[element])
         largest = elements.LARGEST[element]
-        return [0.0, -0.0, np.nan, np.inf, -np.inf, least, -3 * least, largest, -largest, 1.0, -1.5, 127.5, -2.5, 1e-40, 3e9]
+        return [0.0, -0.0, np.nan, np.inf, -np.inf, least, -3 * least, largest, -largest, 1.0, -1.5, 127.5, -2.5, 1e-40,
+                3e9]
     width = BITS[element]
     if width == 1:
         return [0, 1]
@@ -57,7 +59,8 @@ def binary(rng, name, operation, element):
     """Lines that compute %name from %a and %b, and its type. Divisors are not zero."""
     if operation not in DIVISIONS:
         return [f"%{name} = arith.{operation} %a, %b{flags(rng, operation)} : {element}"], element
-    return [f"%{name}z = arith.cmpi eq, %b, %zero : {element}", f"%{name}d = arith.select %{name}z, %one, %b : {element}",
+    return [f"%{name}z = arith.cmpi eq, %b, %zero : {element}",
+            f"%{name}d = arith.select %{name}z, %one, %b : {element}",
             f"%{name} = arith.{operation} %a, %{name}d : {element}"], element
 
 
@@ -82,19 +85,22 @@ def computations(rng, element):
         found += [(*binary(rng, op, op, element), op) for op in FLOAT_OPS]
         found.append(([f"%neg = arith.negf %a : {element}"], element, "neg"))
         flag = rng.choice(["", " fastmath<contract>"])
-        found.append(([f"%p = arith.mulf %a, %b{flag} : {element}", f"%ma = arith.addf %p, %b{flag} : {element}"], element, "ma"))
+        found.append(([f"%p = arith.mulf %a, %b{flag} : {element}", f"%ma = arith.addf %p, %b{flag} : {element}"],
+                      element, "ma"))
         predicate = rng.choice(["oeq", "ogt", "ole", "one", "ult", "une", "uno", "ord"])
         found.append(([f"%cmp = arith.cmpf {predicate}, %a, %b : {element}"], "i1", "cmp"))
     else:
         found += [(*binary(rng, op, op, element), op) for op in INTEGER_OPS]
-        found.append(([f"%cmp = arith.cmpi {rng.choice(['eq', 'slt', 'uge', 'ule'])}, %a, %b : {element}"], "i1", "cmp"))
+        found.append(([f"%cmp = arith.cmpi {rng.choice(['eq', 'slt', 'uge', 'ule'])}, %a, %b : {element}"], "i1",
+                      "cmp"))
     for op, to in conversions(rng, element):
         found.append(([f"%{op}{to} = arith.{op} %a : {element} to {to}"], to, f"{op}{to}"))
     return found
 
 
 def program(rng, element):
-    """All pairs of two arguments in a loop; each computation fills a carried tensor. Returns the text and the results."""
+    """All pairs of two arguments in a loop; each computation fills a carried tensor. Returns the text and the
+    results."""
     stored = "i64" if element == "index" else element
     picked = rng.sample(found := computations(rng, element), min(len(found), 10))
     pairs, lines, results = NUMBERS * NUMBERS, [], []
@@ -111,10 +117,12 @@ def program(rng, element):
     read = [f"%{v}{'s' if cast else ''} = tensor.extract %x{v}[%{v}i] : tensor<{NUMBERS}x{stored}>" for v in "ab"]
     numbers = [] if elements.is_float(element) else [f"%{n} = arith.constant {v} : {element}" for n, v in
                                                      (("zero", "0"), ("one", "1" if element != "i1" else "true"))]
-    numbers = [line.replace("constant 0 : i1", "constant false").replace("constant true : i1", "constant true") for line in numbers]
+    numbers = [line.replace("constant 0 : i1", "constant false").replace("constant true : i1", "constant true")
+               for line in numbers]
     body = ["%ai = arith.divsi %i, %n : index", "%bi = arith.remsi %i, %n : index", *read, *cast, *lines,
             f"scf.yield {', '.join(f'%n_{name}' for name, _ in results)} : {types}"]
-    zero = {to: "dense<0.0>" if elements.is_float(to) else "dense<false>" if to == "i1" else "dense<0>" for _, to in results}
+    zero = {to: "dense<0.0>" if elements.is_float(to) else "dense<false>" if to == "i1" else "dense<0>" for _,
+            to in results}
     head = [f"%s_{name} = ad.constant {zero[to]} : tensor<{pairs}x{to}>" for name, to in results]
     carried = ", ".join(f"%c_{name} = %s_{name}" for name, _ in results)
     arguments = ", ".join(f'%x{v}: tensor<{NUMBERS}x{stored}> {{ad.name = "{v}"}}' for v in "ab")
@@ -148,7 +156,8 @@ def same_numbers(rng, element):
 
 def run(folder, text, target, arguments):
     (folder / "p.mlir").write_text(text)
-    return subprocess.run([runner.binary("ad-runner"), "p.mlir", "--cache=off", f"--target={target}", *arguments], cwd=folder,
+    return subprocess.run([runner.binary("ad-runner"), "p.mlir", "--cache=off", f"--target={target}", *arguments],
+                          cwd=folder,
                           capture_output=True, text=True)
 
 
@@ -206,7 +215,8 @@ def main():
     options = parser.parse_args()
     rng = random.Random(options.seed)
     each = lambda: random.Random(rng.random())
-    cases = [(f"{element}, program {i}", same_numbers(each(), element)) for element in FLOATS + INTEGERS for i in range(options.rounds)]
+    cases = [(f"{element}, program {i}", same_numbers(each(), element)) for element in FLOATS + INTEGERS
+             for i in range(options.rounds)]
     cases += [(f"{op} by zero", division_by_zero(each(), op)) for op in DIVISIONS]
     cases += [(f"element {i}", element_outside(each())) for i in range(5 * options.rounds)]
     return checks.run_checks("host-scalars", cases)

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Concatenations, paddings and updates of slices along any axis: axes with one element, with few and with none, sizes that only the run
-knows, every width of element. The CPU, on one thread and on three, and the emulated GPU give what the reference interpreter gives, bit
-for bit. Closes with `inserts: N run, N failed`."""
+"""Concatenations, paddings and updates of slices along any axis: axes with one element, with few and with none, sizes
+that only the run knows, every width of element. The CPU, on one thread and on three, and the emulated GPU give what the
+reference interpreter gives, bit for bit. Closes with `inserts: N run, N failed`."""
 
 import functools
 import os
@@ -55,7 +55,8 @@ class Case:
         for _ in range(self.draw.randint(1, 4)):
             size = self.draw.choice(SIZES[:8])
             own = self.draw.choice([size, size, "?"])
-            parts.append((self.argument([*shape[:axis], size, *shape[axis + 1:]], [*known[:axis], own, *known[axis + 1:]]), own))
+            parts.append((self.argument([*shape[:axis], size, *shape[axis + 1:]],
+                                        [*known[:axis], own, *known[axis + 1:]]), own))
         sizes = [own for _, own in parts]
         known[axis] = "?" if "?" in sizes else sum(sizes)
         self.result_of(f"ad.concat axis {axis} {', '.join(name for name, _ in parts)} : {', '.join(self.types)}", known)
@@ -65,7 +66,8 @@ class Case:
         low, high, interior = ([self.draw.choice([0, 0, 1, 3]) for _ in shape] for _ in range(3))
         value = self.argument([], [])
         source = self.argument(shape, known)
-        grown = [size if size == "?" else a + size + max(size - 1, 0) * i + b for a, size, b, i in zip(low, known, high, interior)]
+        grown = [size if size == "?" else a + size + max(size - 1, 0) * i + b for a, size, b,
+                 i in zip(low, known, high, interior)]
         self.result_of(f"ad.pad {source}, {value} low {low} high {high} interior {interior} : {self.types[1]}, {self.types[0]}", grown)
 
     def update(self, shape):
@@ -102,7 +104,8 @@ def wrong(kind, element, folder):
 
 def main():
     return checks.run_checks("inserts", [(f"{kind} {element}", functools.partial(wrong, kind, element))
-                                         for kind in ("concat", "pad", "update") for element in ("f32", "f64", "bf16", "i8", "i1")])
+                                         for kind in ("concat", "pad", "update")
+                                         for element in ("f32", "f64", "bf16", "i8", "i1")])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Values that loops and branches read from outside: for every nest of up to three of them, the processor gives the bits of the
-reference interpreter, and so does the emulated GPU for nests of two; test/Support/plan.py, which knows nothing of lifetimes, finds no
-value overwritten before its last reader.
+"""Values that loops and branches read from outside: for every nest of up to three of them, the processor gives the bits
+of the reference interpreter, and so does the emulated GPU for nests of two; test/Support/plan.py, which knows nothing
+of lifetimes, finds no value overwritten before its last reader.
 
-A nest is a word: f a loop, t what runs in the first branch of an scf.if, e what runs in its second one. Before each part of the nest a
-value is made, which only the innermost block reads; a loop also makes the next value of its carry before the blocks inside read the old
-one. Behind each part stand temporaries that take the place of whatever the memory plan believes to be dead."""
+A nest is a word: f a loop, t what runs in the first branch of an scf.if, e what runs in its second one. Before each
+part of the nest a value is made, which only the innermost block reads; a loop also makes the next value of its carry
+before the blocks inside read the old one. Behind each part stand temporaries that take the place of whatever the memory
+plan believes to be dead."""
 
 import functools
 import itertools
@@ -83,7 +84,8 @@ class Nest:
 
 def module(words):
     """A main function with a result for each word."""
-    calls = "".join(f"  %y{i} = func.call @{word}(%x, %d) : ({T}, tensor<2xi1>) -> {T}\n" for i, word in enumerate(words))
+    calls = "".join(f"  %y{i} = func.call @{word}(%x, %d) : ({T}, tensor<2xi1>) -> {T}\n" for i,
+                    word in enumerate(words))
     results = ", ".join(f'{T} {{ad.name = "{word}"}}' for word in words)
     names, types = ", ".join(f"%y{i}" for i in range(len(words))), ", ".join([T] * len(words))
     main = f'func.func @main(%x: {T} {{ad.name = "x"}}, %d: tensor<2xi1> {{ad.name = "d"}}) -> ({results}) {{\n{calls}' \
@@ -95,17 +97,20 @@ def run(words, target, folder):
     import numpy as np
     np.save(folder / "d.npy", np.array([True, False]))
     arguments = ["--arg=x=normal:1", f"--arg=d={folder}/d.npy"]
-    return runner.run(module(words), arguments, [(word, "f32") for word in words], [f"--target={target}", "--numerics=reproducible"])
+    return runner.run(module(words), arguments, [(word, "f32") for word in words],
+                      [f"--target={target}", "--numerics=reproducible"])
 
 
 def differing(words, target, folder):
     expected, got = run(words, "reference", folder), run(words, target, folder)
-    return [f"{word}: other bits than on the reference" for word in words if expected[word].tobytes() != got[word].tobytes()]
+    return [f"{word}: other bits than on the reference" for word in words
+            if expected[word].tobytes() != got[word].tobytes()]
 
 
 def problem_of_plan(word, _folder):
     text = module([word])
-    planned = subprocess.run([runner.binary("ad-opt"), *STAGES], input=text, capture_output=True, text=True, check=True).stdout
+    planned = subprocess.run([runner.binary("ad-opt"), *STAGES], input=text, capture_output=True, text=True,
+                             check=True).stdout
     try:
         plan.check(planned)
     except plan.Race as race:
@@ -115,7 +120,8 @@ def problem_of_plan(word, _folder):
 
 def main():
     found = [("on the processor", functools.partial(differing, WORDS, "cpu")),
-             ("on the emulated GPU", functools.partial(differing, [word for word in WORDS if len(word) == 2], "gpu-sim"))]
+             ("on the emulated GPU", functools.partial(differing, [word for word in WORDS if len(word) == 2],
+                                                       "gpu-sim"))]
     found += [(f"plan of {word}", functools.partial(problem_of_plan, word)) for word in WORDS]
     return checks.run_checks("nested-reads", found)
 

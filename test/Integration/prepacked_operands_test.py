@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Products with a matrix that a loop leaves as it is, which is packed before the loop: in reproducible mode the bits of the
-reference interpreter, in strict mode those of the program without packing, whose turns are written the same."""
+"""Products with a matrix that a loop leaves as it is, which is packed before the loop: in reproducible mode the bits of
+the reference interpreter, in strict mode those of the program without packing, whose turns are written the same."""
 
 import functools
 import os
@@ -27,7 +27,8 @@ CASES = [
 def program(rows, columns, depth, transposed, element):
     def tensor(*shape):
         return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
-    x, w, y = tensor(TURNS, rows, depth), tensor(*((columns, depth) if transposed else (depth, columns))), tensor(rows, columns)
+    x, w, y = tensor(TURNS, rows, depth), tensor(*((columns, depth) if transposed
+                                                   else (depth, columns))), tensor(rows, columns)
     one, a = tensor(1, rows, depth), tensor(rows, depth)
     return f"""func.func @main(%x: {x} {{ad.name = "x"}}, %w: {w} {{ad.name = "w"}}, %start: {y} {{ad.name = "start"}})
     -> ({y} {{ad.name = "y"}}) {{

@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels over rows: softmax, norms and their derivatives, with rows shorter and longer than vectors, lanes and the chunks of a
-sum, and values kept from one pass over a row to the next. The CPU gives the bits of the reference interpreter."""
+"""Kernels over rows: softmax, norms and their derivatives, with rows shorter and longer than vectors, lanes and the
+chunks of a sum, and values kept from one pass over a row to the next. The CPU gives the bits of the reference
+interpreter."""
 
 import functools
 import os

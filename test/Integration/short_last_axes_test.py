@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Elementwise kernels whose last axis is shorter than a vector, with operands that are broadcast along any axes or lie in another
-order: random shapes, element types and expressions. The CPU gives the bits of the reference interpreter. Closes with
-`short last axes: N run, N failed`."""
+"""Elementwise kernels whose last axis is shorter than a vector, with operands that are broadcast along any axes or lie
+in another order: random shapes, element types and expressions. The CPU gives the bits of the reference interpreter.
+Closes with `short last axes: N run, N failed`."""
 
 import functools
 import os
@@ -21,7 +21,8 @@ import runner  # noqa: E402
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 TYPES = ["f32", "f32", "f64", "bf16", "f16", "i32", "i8"]
 CASES = 12  # of a program
-TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"], "small tiles": ["--tiles", "small"]}
+TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"],
+           "small tiles": ["--tiles", "small"]}
 
 
 class Case:
@@ -38,9 +39,11 @@ class Case:
         self.result = self.step(value, self.operand(self.shape))  # has the full shape
 
     def operand(self, shape=None):
-        """An argument without some axes: of size 1, or, in front, not there at all. Some lie in memory in another order."""
+        """An argument without some axes: of size 1, or, in front, not there at all. Some lie in memory in another
+        order."""
         if shape is None:
-            shape = [1 if self.draw.random() < 0.4 else size for size in self.shape][self.draw.randint(0, len(self.shape)):]
+            shape = [1 if self.draw.random() < 0.4 else size
+                     for size in self.shape][self.draw.randint(0, len(self.shape)):]
         name, order = f"{self.name}_{len(self.arguments)}", list(range(len(shape)))
         if self.draw.random() < 0.25:
             self.draw.shuffle(order)
@@ -86,7 +89,8 @@ def wrong(element, first, folder):
     cases = [Case(first + number, element) for number in range(CASES)]
     arguments = [(name, element, array) for case in cases for name, array in case.arguments]
     results = {case.name: case for case in cases}
-    for target, name, expected, found in runner.beside_reference(folder, program(cases), arguments, [(name, element) for name in results], TARGETS):
+    for target, name, expected, found in runner.beside_reference(folder, program(cases), arguments,
+                                                                 [(name, element) for name in results], TARGETS):
         if not elements.same_bits(element, expected, found).all():
             yield f"{target}: {name} of {results[name].shape} differs from the reference:\n{''.join(results[name].lines)}"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels over rows with few elements, which have values of their own (maxima, sums, means): softmax, norms, their gradients, and
-results with one element per row beside results with all: random shapes, also of dynamic numbers of rows, and element types. The CPU
-gives the bits of the reference interpreter. Closes with `short norms: N run, N failed`."""
+"""Kernels over rows with few elements, which have values of their own (maxima, sums, means): softmax, norms, their
+gradients, and results with one element per row beside results with all: random shapes, also of dynamic numbers of rows,
+and element types. The CPU gives the bits of the reference interpreter. Closes with `short norms: N run, N failed`."""
 
 import functools
 import os
@@ -21,7 +21,8 @@ import runner  # noqa: E402
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 TYPES = ["f32", "f32", "f64", "bf16", "f16"]
 CASES = 10  # of a program
-TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"], "small tiles": ["--tiles", "small"]}
+TARGETS = {"cpu": [], "two threads": ["--threads", "2"], "256-bit vectors": ["--cpu", "x86-64-v3"],
+           "small tiles": ["--tiles", "small"]}
 
 
 class Case:
@@ -73,7 +74,8 @@ class Case:
 
     def deviation(self, x):
         y = self.with_row("sub", x, self.per_row("mean", x))
-        return self.with_row("div", y, self.per_row(self.draw.choice(["max", "min"]), self.add(f"ad.abs {y} : {self.type}")))
+        return self.with_row("div", y, self.per_row(self.draw.choice(["max", "min"]),
+                                                    self.add(f"ad.abs {y} : {self.type}")))
 
     def share(self, x):
         y = self.add(f"ad.exp {x} : {self.type}")
@@ -115,7 +117,8 @@ def program(cases):
     calls = [case.call() for case in cases]
     named = [(f"{case.name}_out{number}", value, type)
              for case, (_, results) in zip(cases, calls) for number, (value, type) in enumerate(results)]
-    arguments = ", ".join(f'%{name}: {type} {{ad.name = "{name}"}}' for case in cases for name, type, _ in case.arguments)
+    arguments = ", ".join(f'%{name}: {type} {{ad.name = "{name}"}}' for case in cases for name, type,
+                          _ in case.arguments)
     results = ", ".join(f'{type} {{ad.name = "{name}"}}' for name, _, type in named)
     returned = f"{', '.join(value for _, value, _ in named)} : {', '.join(type for _, _, type in named)}"
     text = "".join(case.function() for case in cases)
@@ -128,7 +131,8 @@ def wrong(element, first, folder):
     arguments = [(name, element, array) for case in cases for name, _, array in case.arguments]
     text, names = program(cases)
     functions = {case.name: case.function() for case in cases}
-    for target, name, expected, found in runner.beside_reference(folder, text, arguments, [(name, element) for name in names], TARGETS):
+    for target, name, expected, found in runner.beside_reference(folder, text, arguments,
+                                                                 [(name, element) for name in names], TARGETS):
         if not elements.same_bits(element, expected, found).all():
             yield f"{target}: {name} differs from the reference:\n{functions[name.split('_')[0]]}"
 

@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Sums over the lanes of short rows, of which a vector takes as many together as it has lanes: random lengths, numbers and layouts of
-rows, element types and producers. The CPU gives the bits of the reference interpreter. Closes with `short rows: N run, N failed`."""
+"""Sums over the lanes of short rows, of which a vector takes as many together as it has lanes: random lengths, numbers
+and layouts of rows, element types and producers. The CPU gives the bits of the reference interpreter. Closes with
+`short rows: N run, N failed`."""
 
 import functools
 import os
@@ -21,7 +22,8 @@ import runner  # noqa: E402
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 LENGTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 255, 256, 257]
 ROWS = [1, 2, 3, 8, 15, 16, 17, 18, 31, 32, 33, 50, 64, 100]
-KINDS = ["plain", "product", "absolute", "exponential", "scaled", "sliced", "columns", "two axes", "mean of sums", "deviation"]
+KINDS = ["plain", "product", "absolute", "exponential", "scaled", "sliced", "columns", "two axes", "mean of sums",
+         "deviation"]
 
 
 def tensor(element, *shape):
@@ -46,7 +48,8 @@ class Case:
 
     def argument(self, rng, *shape, type=None):
         name = f"{self.name}_{len(self.arguments)}"
-        self.arguments.append((name, elements.random(rng, self.element, shape, special=0.01 * self.draw.choice([0, 1])), type or tensor(self.element, *shape)))
+        self.arguments.append((name, elements.random(rng, self.element, shape, special=0.01 * self.draw.choice([0, 1])),
+                               type or tensor(self.element, *shape)))
         return f"%{name}", self.arguments[-1][2]
 
     def add(self, text):
@@ -103,7 +106,8 @@ class Case:
 
 
 def program(cases):
-    arguments = ", ".join(f'%{name}: {type} {{ad.name = "{name}"}}' for case in cases for name, _, type in case.arguments)
+    arguments = ", ".join(f'%{name}: {type} {{ad.name = "{name}"}}' for case in cases for name, _,
+                          type in case.arguments)
     results = ", ".join(f'{case.result[1]} {{ad.name = "{case.name}"}}' for case in cases)
     values, types = (", ".join(part) for part in zip(*(case.result for case in cases)))
     body = "".join(line for case in cases for line in case.lines)
@@ -112,7 +116,8 @@ def program(cases):
 
 def run(folder, cases, target, *options):
     out = folder / "".join((target, *options))
-    command = [runner.binary("ad-runner"), folder / "program.mlir", "--target", target, "--cache", "off", "--out-dir", out, *options]
+    command = [runner.binary("ad-runner"), folder / "program.mlir", "--target", target, "--cache", "off", "--out-dir",
+               out, *options]
     for case in cases:
         for name, _, _ in case.arguments:
             command += ["--arg", f"{name}={folder / name}.npy"]

@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Sizes that do not fit are refused, wherever they stand: each axis of each operand of every operation that asks something of sizes is
-made wrong in turn, once among axes that only the run knows, and once among known ones. The processor and the reference
-interpreter say the same, about the operation as written, with both sizes; on the emulated GPU one axis of each operation says it too.
+"""Sizes that do not fit are refused, wherever they stand: each axis of each operand of every operation that asks
+something of sizes is made wrong in turn, once among axes that only the run knows, and once among known ones. The
+processor and the reference interpreter say the same, about the operation as written, with both sizes; on the emulated
+GPU one axis of each operation says it too.
 
 Sizes that fit give the same bits on both."""
 
@@ -27,7 +28,8 @@ def run(folder, form, target, variant, sizes, numbers, out=None):
     name = "_".join(map(str, variant))
     options = [f"--dim=x{i}.{axis}={size}" for i, shape in enumerate(sizes) for axis, size in enumerate(shape)
                if form.is_open(i, axis, variant)]
-    arguments = [f"--arg=x{i}={'zeros' if form.elements[i].startswith('i') else f'normal:{i}'}" for i in range(len(sizes))]
+    arguments = [f"--arg=x{i}={'zeros' if form.elements[i].startswith('i') else f'normal:{i}'}"
+                 for i in range(len(sizes))]
     for i, number in enumerate(numbers):
         path = folder / f"number{number}.npy"
         if not path.exists():

@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions whose depth is split on the emulated GPU: in fast mode the bits of chains over equal parts and of one chain over their
-sums, in the modes that keep the written order the bits of the reference interpreter; integers, which are split in every mode, always."""
+"""Contractions whose depth is split on the emulated GPU: in fast mode the bits of chains over equal parts and of one
+chain over their sums, in the modes that keep the written order the bits of the reference interpreter; integers, which
+are split in every mode, always."""
 
 import functools
 import json
@@ -22,14 +23,17 @@ PROGRAMS = {
     "rows": ("ad.dot %a, %b", "mk,kn->mn", {"m": 40, "n": 70, "k": 1280}, 10),
     "weight gradient": ("ad.dot %a, %b contract [0] x [0]", "km,kn->mn", {"m": 64, "n": 48, "k": 4096}, 32),
     "two axes": ("ad.dot %a, %b contract [0, 1] x [0, 1]", "jkm,jkn->mn", {"m": 33, "n": 20, "j": 6, "k": 120}, 5),
-    "batch behind": ("ad.dot %a, %b batch [1] x [2] contract [0] x [0]", "kbm,knb->bmn", {"b": 3, "m": 20, "n": 36, "k": 768}, 6),
-    "batch before": ("ad.dot %a, %b batch [0] x [0] contract [2] x [1]", "bmk,bkn->bmn", {"b": 2, "m": 20, "n": 36, "k": 640}, 5),
+    "batch behind": ("ad.dot %a, %b batch [1] x [2] contract [0] x [0]", "kbm,knb->bmn",
+                     {"b": 3, "m": 20, "n": 36, "k": 768}, 6),
+    "batch before": ("ad.dot %a, %b batch [0] x [0] contract [2] x [1]", "bmk,bkn->bmn",
+                     {"b": 2, "m": 20, "n": 36, "k": 640}, 5),
     "gemm": ("ad.gemm %a, %b {transA, transB}", "km,nk->mn", {"m": 65, "n": 30, "k": 640}, 5),
 }
 
 
 def coarse(random, shape):
-    """f32 numbers of 11 bits, whose products are exact in f32: a fused multiply-add is then a multiplication and an addition."""
+    """f32 numbers of 11 bits, whose products are exact in f32: a fused multiply-add is then a multiplication and an
+    addition."""
     return (random.integers(-1000, 1000, shape) * 2.0 ** random.integers(-12, 3, shape)).astype(np.float32)
 
 
@@ -64,8 +68,10 @@ def tensor(letters, sizes, element):
 
 def run(folder, target, mode):
     out = folder / f"{target}-{mode}"
-    subprocess.run([BIN / "ad-runner", folder / "program.mlir", f"--target={target}", f"--numerics={mode}", "--cache=off",
-                    f"--arg=a={folder}/a.npy", f"--arg=b={folder}/b.npy", f"--out-dir={out}", f"--numerics-report={out}.json"],
+    subprocess.run([BIN / "ad-runner", folder / "program.mlir", f"--target={target}", f"--numerics={mode}",
+                    "--cache=off",
+                    f"--arg=a={folder}/a.npy", f"--arg=b={folder}/b.npy", f"--out-dir={out}",
+                    f"--numerics-report={out}.json"],
                    check=True, capture_output=True, text=True)
     reported = {use["pattern"] for use in json.loads(pathlib.Path(f"{out}.json").read_text())}
     return np.load(out / "res0.npy"), "split-contraction" in reported
@@ -74,7 +80,8 @@ def run(folder, target, mode):
 def write(folder, written, letters, sizes, element, result, a, b):
     operands, out = letters.split("->")
     types = [tensor(axes, sizes, element) for axes in operands.split(",")]
-    (folder / "program.mlir").write_text(f"""func.func @main(%a: {types[0]} {{ad.name = "a"}}, %b: {types[1]} {{ad.name = "b"}}) -> {tensor(out, sizes, result)} {{
+    (folder
+     / "program.mlir").write_text(f"""func.func @main(%a: {types[0]} {{ad.name = "a"}}, %b: {types[1]} {{ad.name = "b"}}) -> {tensor(out, sizes, result)} {{
   %y = {written} : ({", ".join(types)}) -> {tensor(out, sizes, result)}
   return %y : {tensor(out, sizes, result)}
 }}
@@ -106,7 +113,8 @@ def wrong_gemm(folder):
     a, b = coarse(random, (640, 24)), coarse(random, (640, 40))
     np.save(folder / "a.npy", a)
     np.save(folder / "b.npy", b)
-    (folder / "program.mlir").write_text("""func.func @main(%a: tensor<640x24xf32> {ad.name = "a"}, %b: tensor<640x40xf32> {ad.name = "b"}) -> tensor<24x40xf32> {
+    (folder
+     / "program.mlir").write_text("""func.func @main(%a: tensor<640x24xf32> {ad.name = "a"}, %b: tensor<640x40xf32> {ad.name = "b"}) -> tensor<24x40xf32> {
   %bias = ad.iota axis 0 : tensor<40xf32>
   %y = ad.gemm %a, %b, %bias {transA, alpha = 0.3, beta = 0.7} : (tensor<640x24xf32>, tensor<640x40xf32>, tensor<40xf32>) -> tensor<24x40xf32>
   return %y : tensor<24x40xf32>
@@ -122,7 +130,8 @@ def wrong_gemm(folder):
 
 
 def kernels(folder, mode):
-    text = subprocess.run([BIN / "ad-opt", folder / "program.mlir", f"--ad-to-cpu-frontend=numerics={mode}", "--ad-to-gpu-fusion"],
+    text = subprocess.run([BIN / "ad-opt", folder / "program.mlir", f"--ad-to-cpu-frontend=numerics={mode}",
+                           "--ad-to-gpu-fusion"],
                           check=True, capture_output=True, text=True).stdout
     return text.count("ad.fusion dot"), text.count("ad.reduce_sum")
 
@@ -140,7 +149,8 @@ def wrong_bytes(folder):
 
 
 def wrong_shorts(folder):
-    """Parts stay in f32 until their sum is rounded once: the result is the rounded sum of exact parts, where those are exact."""
+    """Parts stay in f32 until their sum is rounded once: the result is the rounded sum of exact parts, where those are
+    exact."""
     sizes = {"m": 64, "n": 64, "k": 4096}
     random = np.random.default_rng(9)
     a, b = (random.integers(-8, 9, (sizes["k"], sizes[axis])).astype(np.float16) for axis in "mn")

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Movements whose elements lie in reverse order or at distances: reversals of random axes, slices with strides, transpositions with
-axes of any size. Every width of element, lengths around those of vectors, sizes that only the run knows. The CPU gives what NumPy
-gives, bit for bit. Closes with `strided moves: N run, N failed`."""
+"""Movements whose elements lie in reverse order or at distances: reversals of random axes, slices with strides,
+transpositions with axes of any size. Every width of element, lengths around those of vectors, sizes that only the run
+knows. The CPU gives what NumPy gives, bit for bit. Closes with `strided moves: N run, N failed`."""
 
 import functools
 import os
@@ -55,7 +55,8 @@ class Case:
                      ((size - 1 - offset) // stride + 1 for size, offset, stride in zip(shape, offsets, strides))]
             self.result = elements.tensor(element, sizes)
             self.text = f"ad.slice %{name} {offsets} strides {strides} : {self.type} -> {self.result}"
-            self.expected = self.array[tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, strides))]
+            self.expected = self.array[tuple(slice(o, o + (n - 1) * s + 1, s) for o, n,
+                                             s in zip(offsets, sizes, strides))]
         self.negated = draw.random() < 0.3
         if self.negated:
             self.expected = elements.encode(element, -elements.decode(element, self.expected))

@@ -1,9 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Sums over every number of blocks from 1 to 40, with sizes around each boundary: the processor and the emulated GPU give the bits of the
-reference interpreter, for every kind of reduction and contraction and both kinds of order.
+"""Sums over every number of blocks from 1 to 40, with sizes around each boundary: the processor and the emulated GPU
+give the bits of the reference interpreter, for every kind of reduction and contraction and both kinds of order.
 
-One program of unknown sizes takes all sizes, one after the other, by cutting pieces off its arguments: what is compiled for known sizes
-takes part of the sizes once more."""
+One program of unknown sizes takes all sizes, one after the other, by cutting pieces off its arguments: what is compiled
+for known sizes takes part of the sizes once more."""
 
 import functools
 import pathlib
@@ -17,7 +17,8 @@ import checks  # noqa: E402
 import runner  # noqa: E402
 
 BLOCKS = range(1, 41)
-# An argument that is cut along an axis, and what is computed of the piece: {p} is its type, {r} that of the result, {o} the order.
+# An argument that is cut along an axis, and what is computed of the piece: {p} is its type, {r} that of the result, {o}
+# the order.
 FORMS = {
     "all": ((None,), (), "ad.reduce_sum %p axes [0]{o} : {p} -> {r}"),
     "rows": ((3, None), (3,), "ad.reduce_sum %p axes [1]{o} : {p} -> {r}"),
@@ -40,7 +41,8 @@ def tensor(shape, element):
 
 
 def sizes_of(block, step):
-    return sorted({max(block * blocks + rest, 0) for blocks in BLOCKS[::step] for rest in (-1, 0, 1, block // 2)} | {0, 1})
+    return sorted({max(block * blocks + rest, 0) for blocks in BLOCKS[::step] for rest in (-1, 0, 1, block // 2)}
+                  | {0, 1})
 
 
 class Form:
@@ -99,7 +101,8 @@ class Form:
 
 def problem(form, text, targets, folder):
     random = np.random.default_rng(sum(form.whole))
-    np.save(folder / "x.npy", random.uniform(0.9, 1.2, form.whole).astype({"f32": np.float32, "f64": np.float64}[form.element]))
+    np.save(folder / "x.npy",
+            random.uniform(0.9, 1.2, form.whole).astype({"f32": np.float32, "f64": np.float64}[form.element]))
     np.save(folder / "n.npy", np.array(form.sizes))
     results = [runner.run(text, [f"--arg={name}={folder}/{name}.npy" for name in "xn"], [("y", form.element)],
                           [f"--target={target}", "--numerics=reproducible"])["y"] for target in ("reference", *targets)]
@@ -118,10 +121,12 @@ def main():
             form = Form(name, order, element, sizes_of(block, step))
             found.append((f"{name}, {order}", functools.partial(problem, form, form.unknown(), ["cpu"])))
             few = Form(name, order, element, sizes_of(block, 6 * step))
-            found.append((f"{name}, {order}, on the emulated GPU", functools.partial(problem, few, few.unknown(), ["gpu-sim"])))
+            found.append((f"{name}, {order}, on the emulated GPU",
+                          functools.partial(problem, few, few.unknown(), ["gpu-sim"])))
             if order == "block = 8":
                 known = Form(name, order, element, [block * n + 1 for n in BLOCKS[:20]])
-                found.append((f"{name}, {order}, known sizes", functools.partial(problem, known, known.known(), ["cpu"])))
+                found.append((f"{name}, {order}, known sizes",
+                              functools.partial(problem, known, known.known(), ["cpu"])))
     return checks.run_checks("summation-blocks", found)
 
 

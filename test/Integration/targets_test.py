@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The same file on every target: the programs of test/Integration give the same bytes on the reference interpreter, the processor
-and the emulated GPU, in `reproducible` mode and with the options that their own tests run them with, from the compiler and from files
-that were compiled ahead of time; so do some steps of the digits programs, gradients and updates of parameters included. `strict`
-gives these bytes too, and `fast` stays within the bound of docs/numerics.md. Closes with `targets: N run, N failed`."""
+"""The same file on every target: the programs of test/Integration give the same bytes on the reference interpreter, the
+processor and the emulated GPU, in `reproducible` mode and with the options that their own tests run them with, from the
+compiler and from files that were compiled ahead of time; so do some steps of the digits programs, gradients and updates
+of parameters included. `strict` gives these bytes too, and `fast` stays within the bound of docs/numerics.md. Closes
+with `targets: N run, N failed`."""
 
 import io
 import os
@@ -45,7 +46,8 @@ def programs():
             options = []
             while words:
                 word = words.pop(0)
-                value = [words.pop(0)] if word.startswith("--") and "=" not in word and words and words[0][0] != "-" else []
+                has_value = word.startswith("--") and "=" not in word and words and words[0][0] != "-"
+                value = [words.pop(0)] if has_value else []
                 if KEPT.match(word):
                     options += [word, *value]
             if "--target reference" in line and not any("%" in option for option in options):
@@ -101,7 +103,8 @@ def is_within(bound, expected, given):
     left, right = (np.load(io.BytesIO(content)) for content in (expected, given))
     if left.dtype.kind != "f" or left.shape != right.shape or left.dtype != right.dtype:
         return False
-    return np.allclose(right, left, rtol=0, atol=bound * np.max(np.abs(left), initial=0, where=np.isfinite(left)), equal_nan=True)
+    return np.allclose(right, left, rtol=0, atol=bound * np.max(np.abs(left), initial=0, where=np.isfinite(left)),
+                       equal_nan=True)
 
 
 def complaint_of_modes(path, options, target, expected, folder):
@@ -113,7 +116,8 @@ def complaint_of_modes(path, options, target, expected, folder):
     wrong = differences(expected, given["strict"])
     if wrong:
         return f"{target}, strict: differs from the reference in {wrong}"
-    wrong = [name for name in {*expected, *given["fast"]} if not is_within(FAST_BOUND, expected.get(name), given["fast"].get(name))]
+    wrong = [name for name in {*expected, *given["fast"]}
+             if not is_within(FAST_BOUND, expected.get(name), given["fast"].get(name))]
     return f"{target}, fast: leaves the bound around the reference in {sorted(wrong)}" if wrong else None
 
 

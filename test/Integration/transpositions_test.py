@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Transpositions of large and small tensors, with and without whole blocks, on the processor and on the emulated GPU, against NumPy,
-exactly."""
+"""Transpositions of large and small tensors, with and without whole blocks, on the processor and on the emulated GPU,
+against NumPy, exactly."""
 
 import itertools
 import os

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Comparisons with zero that several selections share, of values that were extended to a wider type: LLVM's optimizer takes some of
-them for a maximum or a minimum, which may change the sign of a zero (lib/Conversion/FenceExtensions.h). The CPU and the emulated GPU give
-what NumPy gives, bit for bit. Closes with `zero signs: N run, N failed`."""
+"""Comparisons with zero that several selections share, of values that were extended to a wider type: LLVM's optimizer
+takes some of them for a maximum or a minimum, which may change the sign of a zero (lib/Conversion/FenceExtensions.h).
+The CPU and the emulated GPU give what NumPy gives, bit for bit. Closes with `zero signs: N run, N failed`."""
 
 import functools
 import os
@@ -18,8 +18,10 @@ import elements  # noqa: E402
 import runner  # noqa: E402
 
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
-EXTENSIONS = [("f16", "f16"), ("f16", "f32"), ("f16", "f64"), ("bf16", "bf16"), ("bf16", "f32"), ("f32", "f64"), ("f8E5M2", "f16")]
-PREDICATES = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal}
+EXTENSIONS = [("f16", "f16"), ("f16", "f32"), ("f16", "f64"), ("bf16", "bf16"), ("bf16", "f32"), ("f32", "f64"),
+              ("f8E5M2", "f16")]
+PREDICATES = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
+              "ne": np.not_equal}
 LENGTH = 37  # whole vectors and a rest
 COUNT = 12  # programs for each extension
 TARGETS = ["cpu", "gpu-sim"]
@@ -61,7 +63,8 @@ class Program:
         self.add("relu", np.where(x < 0, 0.0, x), self.wide)
 
     def text(self):
-        results = ", ".join(f'tensor<{LENGTH}x{element}> {{ad.name = "{name}"}}' for name, (element, _) in self.expected.items())
+        results = ", ".join(f'tensor<{LENGTH}x{element}> {{ad.name = "{name}"}}' for name,
+                            (element, _) in self.expected.items())
         types = ", ".join(f"tensor<{LENGTH}x{element}>" for element, _ in self.expected.values())
         values = ", ".join(f"%{name}" for name in self.expected)
         body = "".join(f"  {line}\n" for line in self.lines)
@@ -85,7 +88,8 @@ def wrong(source, wide, folder):
 
 
 def main():
-    return checks.run_checks("zero signs", [(f"{source} in {wide}", functools.partial(wrong, source, wide)) for source, wide in EXTENSIONS])
+    return checks.run_checks("zero signs", [(f"{source} in {wide}", functools.partial(wrong, source, wide)) for source,
+                                            wide in EXTENSIONS])
 
 
 if __name__ == "__main__":

@@ -212,7 +212,8 @@ def main():
         sys.exit("clang++-22 is not installed; run scripts/setup.sh")
     return checks.run_checks("mutations", [
         ("kinds", check_kinds), ("stable names", check_stable), ("reached", check_reached),
-        ("elsewhere", check_elsewhere), ("sample", check_sample), ("verdicts", check_verdicts), ("command", check_command)])
+        ("elsewhere", check_elsewhere), ("sample", check_sample), ("verdicts", check_verdicts),
+        ("command", check_command)])
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Plants single faults in the libraries, one at a time, and runs the tests that reach each until one fails.
 
-Faults are drawn by --seed so that all folders and kinds are met. One that no test finds is a survivor: it is listed with
-its line, and it counts as failed. Closes with `mutations: N run, N failed`."""
+Faults are drawn by --seed so that all folders and kinds are met. One that no test finds is a survivor: it is listed
+with its line, and it counts as failed. Closes with `mutations: N run, N failed`."""
 
 import argparse
 import concurrent.futures

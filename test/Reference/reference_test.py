@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Holds the reference interpreter against NumPy in f64, op by op: every operation on every element type, on random
-attributes and shapes (static, dynamic, empty, 1, longer than lanes and blocks). Movement, integers and correctly rounded
-operations must agree bit for bit; functions and sums within their bounds. Closes with `N run, N failed`."""
+attributes and shapes (static, dynamic, empty, 1, longer than lanes and blocks). Movement, integers and correctly
+rounded operations must agree bit for bit; functions and sums within their bounds. Closes with `N run, N failed`."""
 
 import argparse
 import pathlib

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What feeds and arguments hold is what NumPy wrote: files of every element type, in both orders of axes, of any length, used once or over
-and over, and generated values, which go on from one iteration to the next. Closes with `feeds: N run, N failed`."""
+"""What feeds and arguments hold is what NumPy wrote: files of every element type, in both orders of axes, of any
+length, used once or over and over, and generated values, which go on from one iteration to the next. Closes with
+`feeds: N run, N failed`."""
 
 import functools
 import pathlib
@@ -21,11 +22,15 @@ STREAMS = 12  # in one program
 
 
 def program(types, iterations):
-    """Each feed `fN` is sent back as `rN` in each iteration; argument `aN`, which has all values of one stream, is a result."""
-    arguments = ", ".join(f'%a{i}: {elements.tensor(e, (iterations, *s))} {{ad.name = "a{i}"}}' for i, (e, s) in enumerate(types))
-    results = ", ".join(f'{elements.tensor(e, (iterations, *s))} {{ad.name = "b{i}"}}' for i, (e, s) in enumerate(types))
+    """Each feed `fN` is sent back as `rN` in each iteration; argument `aN`, which has all values of one stream, is a
+    result."""
+    arguments = ", ".join(f'%a{i}: {elements.tensor(e, (iterations, *s))} {{ad.name = "a{i}"}}' for i,
+                          (e, s) in enumerate(types))
+    results = ", ".join(f'{elements.tensor(e, (iterations, *s))} {{ad.name = "b{i}"}}' for i,
+                        (e, s) in enumerate(types))
     body = "".join(f'    %v{i} = ad.feed "f{i}" : {elements.tensor(e, s)}\n    ad.receive "r{i}"(%v{i}) : {elements.tensor(e, s)}\n' for i, (e, s) in enumerate(types))
-    moved = "".join(f"  %b{i} = ad.barrier %a{i} : {elements.tensor(e, (iterations, *s))}\n" for i, (e, s) in enumerate(types))
+    moved = "".join(f"  %b{i} = ad.barrier %a{i} : {elements.tensor(e, (iterations, *s))}\n" for i,
+                    (e, s) in enumerate(types))
     returned = ", ".join(f"%b{i}" for i in range(len(types)))
     returned_types = ", ".join(elements.tensor(e, (iterations, *s)) for e, s in types)
     return f"""func.func @main({arguments}) -> ({results}) {{
@@ -43,7 +48,8 @@ def run(folder, text, options):
     """The exit code, what was said, and the arrays by name as they were written."""
     (folder / "program.mlir").write_text(text)
     out = folder / "out"
-    done = subprocess.run([runner.binary("ad-runner"), folder / "program.mlir", "--cache", "off", "--out-dir", out, *options],
+    done = subprocess.run([runner.binary("ad-runner"), folder / "program.mlir", "--cache", "off", "--out-dir", out,
+                           *options],
                           capture_output=True, text=True)
     return done.returncode, done.stderr, {file.stem: np.load(file) for file in out.glob("*.npy")}
 
@@ -122,7 +128,8 @@ def generated(seed, target, folder):
     for i in range(STREAMS):
         source = draw.choice(["zeros", "arange", f"normal:{seed}:0.5", f"uniform:{seed}:2", f"uniform:{seed + i}:1"])
         floats = [element for element in elements.FLOATS if element not in ("f8E4M3FN", "f8E5M2")]
-        types.append((draw.choice(floats if source.startswith("normal") else [*floats, "i8", "i32", "i64"]), shape_of(draw)))
+        types.append((draw.choice(floats if source.startswith("normal") else [*floats, "i8", "i32", "i64"]),
+                      shape_of(draw)))
         options += ["--feed", f"f{i}={source}", "--arg", f"a{i}={source}"]
     code, said, found = run(folder, program(types, iterations), [*options, "--target", target])
     if code:
@@ -133,7 +140,8 @@ def generated(seed, target, folder):
             yield f"r{i}: {element} {shape}: {options[4 * i:4 * i + 4]}"
         count = np.arange(found[f"r{i}"].size)
         if options[4 * i + 1].endswith("=arange") and (element != "i8" or count.size < 128):
-            if not same(element, elements.encode(element, count).reshape(iterations, *shape), elements.load(folder / "out" / f"r{i}.npy", element)):
+            if not same(element, elements.encode(element, count).reshape(iterations, *shape),
+                        elements.load(folder / "out" / f"r{i}.npy", element)):
                 yield f"r{i}: {element} {shape} does not count"
 
 
@@ -141,7 +149,8 @@ def main():
     cases = [(f"files {seed}, {target}", functools.partial(files, seed, target)) for target, seeds in
              {"cpu": range(24), "reference": range(24, 30), "gpu-sim": range(30, 36)}.items() for seed in seeds]
     cases += [(f"files that end, {seed}", functools.partial(ended, seed)) for seed in range(8)]
-    cases += [(f"generated, {target}, {seed}", functools.partial(generated, seed, target)) for target in ("cpu", "reference", "gpu-sim")
+    cases += [(f"generated, {target}, {seed}", functools.partial(generated, seed, target))
+              for target in ("cpu", "reference", "gpu-sim")
               for seed in range(2)]
     return checks.run_checks("feeds", cases)
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""No kernel reads or writes outside of its operands: programs run on operands that end right before a page that nobody may touch, or begin
-right behind one, with the results that they have elsewhere. Contractions of every kind, rows, movements and random programs, in sizes that
-no vector, tile or panel divides. Closes with `guard pages: N run, N failed`."""
+"""No kernel reads or writes outside of its operands: programs run on operands that end right before a page that nobody
+may touch, or begin right behind one, with the results that they have elsewhere. Contractions of every kind, rows,
+movements and random programs, in sizes that no vector, tile or panel divides. Closes with `guard pages: N run, N
+failed`."""
 
 import functools
 import itertools
@@ -44,7 +45,8 @@ class Module:
 
     def argument(self, element, *shape, type=None):
         name = f"a{len(self.arguments)}"
-        self.arguments.append((name, element, elements.random(self.numbers, element, shape), type or tensor(element, *shape)))
+        self.arguments.append((name, element, elements.random(self.numbers, element, shape),
+                               type or tensor(element, *shape)))
         return f"%{name}", self.arguments[-1][3]
 
     def add(self, text, type):
@@ -60,7 +62,8 @@ class Module:
             elements.save(folder / f"{name}.npy", element, array)
         arguments = ", ".join(f'%{name}: {type} {{ad.name = "{name}"}}' for name, _, _, type in self.arguments)
         values, types = (", ".join(part) for part in zip(*self.results))
-        (folder / "program.mlir").write_text(f"func.func @main({arguments}) -> ({types}) {{\n{''.join(self.lines)}  return {values} : {types}\n}}\n")
+        (folder
+         / "program.mlir").write_text(f"func.func @main({arguments}) -> ({types}) {{\n{''.join(self.lines)}  return {values} : {types}\n}}\n")
 
 
 def add_contraction(module, element, rows, columns, depth, left, right, batches, unknown=False):
@@ -70,7 +73,9 @@ def add_contraction(module, element, rows, columns, depth, left, right, batches,
     a, at = module.argument(element, *lead, *((depth, rows) if left else (rows, depth)),
                             type=tensor(element, *lead, *((depth, known) if left else (known, depth))))
     b, bt = module.argument(element, *lead, *((depth, columns) if right else (columns, depth)))
-    axes = f"batch [0] x [0] contract [{2 - left}] x [{2 - right}]" if batches else f"contract [{1 - left}] x [{1 - right}]"
+    axes = f"contract [{1 - left}] x [{1 - right}]"
+    if batches:
+        axes = f"batch [0] x [0] contract [{2 - left}] x [{2 - right}]"
     out = tensor(element, *lead, known, columns)
     value = module.add(f"ad.dot {a}, {b} {axes} : ({at}, {bt}) -> {out}", out)
     if elements.is_float(element) and module.draw.random() < 0.5:
@@ -87,7 +92,8 @@ def contractions(seed, element, large):
         if large:  # beyond the caches
             sizes = draw.choice([1, 5, 12, 33]), draw.choice([257, 511, 515, 700]), draw.choice([258, 301, 514, 1023])
             add_contraction(module, element, *sizes, left, right, 0)
-            # Fewer rows than a tile has, which only the run knows: a panel is packed before the first tile and not on the way.
+            # Fewer rows than a tile has, which only the run knows: a panel is packed before the first tile and not on
+            # the way.
             columns = draw.choice([257, 515, 1031])
             depth = PACKED // (columns * elements.STORAGE[element]().itemsize) + draw.choice([1, 2, 3])
             add_contraction(module, element, draw.choice([1, 3, 5]), columns, depth, left, right, 0, unknown=True)
@@ -95,7 +101,8 @@ def contractions(seed, element, large):
             add_contraction(module, element, draw.choice([9, 11, 13]), columns, depth, left, right, 0)
             continue
         # What is packed: panels of columns, vectors of depths, and pairs of them, for several rows.
-        add_contraction(module, element, draw.choice([4, 5, 12, 33]), draw.choice([17, 33, 47, 65]), draw.choice([6, 8, 30, 46, 66]), left, right, 0)
+        add_contraction(module, element, draw.choice([4, 5, 12, 33]), draw.choice([17, 33, 47, 65]),
+                        draw.choice([6, 8, 30, 46, 66]), left, right, 0)
         sizes = [WORK + 1]
         while np.prod(sizes) > WORK:
             sizes = [draw.choice(SIZES) for _ in range(3)]
@@ -106,7 +113,8 @@ def contractions(seed, element, large):
 def rows_and_movements(seed, element):
     module = Module(seed)
     draw = module.draw
-    for kind in ("softmax", "sum", "sum of columns", "cumsum", "transpose", "slice", "strided", "concat", "elementwise", "broadcast", "reverse"):
+    for kind in ("softmax", "sum", "sum of columns", "cumsum", "transpose", "slice", "strided", "concat", "elementwise",
+                 "broadcast", "reverse"):
         rows, columns = draw.choice(SIZES), draw.choice(SIZES)
         if kind == "strided":  # whole vectors, the last of which ends with the last element of the argument
             stride, count = draw.choice([2, 3, 5, 8]), draw.choice([16, 32, 48])
@@ -117,7 +125,8 @@ def rows_and_movements(seed, element):
             module.end(module.add(f"ad.softmax {x} axis 1 : {type}", type))
         elif kind.startswith("sum"):
             axis, size = (1, rows) if kind == "sum" else (0, columns)
-            module.end(module.add(f"ad.reduce_sum {x} axes [{axis}] : {type} -> {tensor(element, size)}", tensor(element, size)))
+            module.end(module.add(f"ad.reduce_sum {x} axes [{axis}] : {type} -> {tensor(element, size)}",
+                                  tensor(element, size)))
         elif kind == "cumsum":
             module.end(module.add(f"ad.cumsum {x} axis {draw.randrange(2)} : {type}", type))
         elif kind == "transpose":
@@ -174,7 +183,8 @@ def main():
             make = functools.partial(contractions, number + 100 * large + 1000 * SEED, element, large)
             # Products of pairs take what `fast` permits; the others pack in every mode.
             modes = ["strict", "fast"] if element in ("bf16", "f16") else ["strict"]
-            cases.append((f"contractions of {element}{', large' if large else ''}", functools.partial(written, make, modes, 1 + large)))
+            cases.append((f"contractions of {element}{', large' if large else ''}",
+                          functools.partial(written, make, modes, 1 + large)))
     for number, element in enumerate(["f64", "f32", "f16", "bf16"]):
         make = functools.partial(rows_and_movements, 7 * SEED + number, element)
         cases.append((f"rows and movements of {element}", functools.partial(written, make, ["strict", "fast"], 1)))

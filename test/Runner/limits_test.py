@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Numbers at the edges of what options take, and files that do not end: each is an error of the command line that says what would do, or
-works; nothing is cut in silence, nothing crashes or reads on. Closes with `limits: N run, N failed`."""
+"""Numbers at the edges of what options take, and files that do not end: each is an error of the command line that says
+what would do, or works; nothing is cut in silence, nothing crashes or reads on. Closes with `limits: N run, N
+failed`."""
 
 import os
 import pathlib
@@ -43,17 +44,21 @@ def expect(name, answer, code, text=""):
 
 
 def sizes(program, tool):
-    cases = {"-1": SIZES, HUGE: SIZES, "9223372036854775808": SIZES, "1e3": SIZES, "0x10": SIZES, "nan": SIZES, "": SIZES,
-             "9223372036854775807": "is too large", "4611686018427387904": "is too large", "1099511627776": "not enough memory"}
+    cases = {"-1": SIZES, HUGE: SIZES, "9223372036854775808": SIZES, "1e3": SIZES, "0x10": SIZES, "nan": SIZES,
+             "": SIZES,
+             "9223372036854775807": "is too large", "4611686018427387904": "is too large",
+             "1099511627776": "not enough memory"}
     for size, text in cases.items():
         code = 4 if text == "not enough memory" else 2
-        yield expect(f"size {size}", run(tool, program, "--arg", "x=zeros", "--dim", f"x.0={size}", "--dim", "x.1=2"), code, text)
+        yield expect(f"size {size}", run(tool, program, "--arg", "x=zeros", "--dim", f"x.0={size}", "--dim", "x.1=2"),
+                     code, text)
     for rows, columns in ("4294967296", "4294967296"), ("3037000500", "3037000500"), ("0", "9223372036854775807"):
         answer = run(tool, program, "--arg", "x=zeros", "--dim", f"x.0={rows}", "--dim", f"x.1={columns}")
         yield expect(f"sizes {rows} x {columns}", answer, 2, "is too large for this machine")
     for axis, text in (HUGE, SIZES), ("-1", SIZES), ("4294967296", "has rank 2"):
         yield expect(f"axis {axis}", run(tool, program, "--arg", "x=zeros", *SMALL, "--dim", f"x.{axis}=2"), 2, text)
-    yield expect("axis twice", run(tool, program, "--arg", "x=zeros", *SMALL, "--dim", "x.0=2"), 2, "--dim x.0 is given twice")
+    yield expect("axis twice", run(tool, program, "--arg", "x=zeros", *SMALL, "--dim", "x.0=2"), 2,
+                 "--dim x.0 is given twice")
     yield expect("no elements", run(tool, program, "--arg", "x=zeros", "--dim", "x.0=0", "--dim", "x.1=3"), *DONE)
 
 
@@ -61,9 +66,11 @@ def counts(program, tool):
     for option, least, most in ("--threads", 0, 1024), ("--repeat", 1, 10000000), ("--warmup", 0, 10000000):
         expected = f"expected {option} with a number from {least} to {most}, found"
         for count in str(least - 1), str(most + 1), "4294967296", "4294967297", HUGE, "1e2", "0x10", "nan":
-            yield expect(f"{option} {count}", run(tool, program, "--arg", "x=zeros", *SMALL, option, count), 2, expected)
+            yield expect(f"{option} {count}", run(tool, program, "--arg", "x=zeros", *SMALL, option, count), 2,
+                         expected)
         beside = ["--repeat", "1"] if option == "--warmup" else []
-        yield expect(f"{option} {least}", run(tool, program, "--arg", "x=zeros", *SMALL, option, str(least), *beside), *DONE)
+        yield expect(f"{option} {least}", run(tool, program, "--arg", "x=zeros", *SMALL, option, str(least), *beside),
+                     *DONE)
 
 
 def seconds(program, tool, *target):
@@ -71,22 +78,28 @@ def seconds(program, tool, *target):
         answer = run(tool, program, *target, "--arg", "x=zeros", *SMALL, "--timeout-kernel", time)
         yield expect(f"{time} seconds", answer, 2, SECONDS)
     for time in "1e9", "60":
-        yield expect(f"{time} seconds", run(tool, program, *target, "--arg", "x=zeros", *SMALL, "--timeout-kernel", time), *DONE)
+        yield expect(f"{time} seconds", run(tool, program, *target, "--arg", "x=zeros", *SMALL, "--timeout-kernel",
+                                            time), *DONE)
 
 
 def seeds(program, tool, *target):
     shuffled = [*target, "--arg", "x=zeros", *SMALL, "--schedule", "shuffled", "--seed"]
     for seed in "-1", "4294967296", HUGE, "1e3", "nan":
-        yield expect(f"--seed {seed}", run(tool, program, *shuffled, seed), 2, "expected --seed with a number from 0 to 4294967295, found")
+        yield expect(f"--seed {seed}", run(tool, program, *shuffled, seed), 2,
+                     "expected --seed with a number from 0 to 4294967295, found")
     for seed in "0", "4294967295":
         yield expect(f"--seed {seed}", run(tool, program, *shuffled, seed), *DONE)
 
 
 def random_floats(program, tool):
-    cases = {"normal:" + HUGE: SEED, "normal:-1": SEED, "normal:18446744073709551616": SEED, "normal:1e3": SEED, "normal:": SEED,
-             "normal:1:inf": SCALE, "normal:1:nan": SCALE, "uniform:1:1e400": SCALE, "normal:1:1e-400": SCALE, "normal:1:": SCALE,
-             "normal:1:2:3": "expected normal:SEED[:SCALE], found", "normal:1:1e39": "a SCALE of 1e+39 is too large for random values of type f32",
-             "uniform:1:1e308": "is too large for", "uniform:1:1e-60": "a SCALE of 1e-60 is too small for random values of type f32"}
+    cases = {"normal:" + HUGE: SEED, "normal:-1": SEED, "normal:18446744073709551616": SEED, "normal:1e3": SEED,
+             "normal:": SEED,
+             "normal:1:inf": SCALE, "normal:1:nan": SCALE, "uniform:1:1e400": SCALE, "normal:1:1e-400": SCALE,
+             "normal:1:": SCALE,
+             "normal:1:2:3": "expected normal:SEED[:SCALE], found",
+             "normal:1:1e39": "a SCALE of 1e+39 is too large for random values of type f32",
+             "uniform:1:1e308": "is too large for",
+             "uniform:1:1e-60": "a SCALE of 1e-60 is too small for random values of type f32"}
     for source, text in cases.items():
         yield expect(source, run(tool, program, "--arg", f"x={source}", *SMALL), 2, text)
     for source in "normal:18446744073709551615", "normal:1:0", "normal:1:-5", "uniform:1:1e38", "uniform:0:1e-30":
@@ -103,7 +116,8 @@ def random_integers(program, tool):
 
 def devices(tool):
     for device in "/dev/zero", "/dev/urandom", "/dev/null":
-        yield expect(f"{tool} {device}", run(tool, device), 2, f"cannot read '{device}': it is a device, expected a file or a pipe")
+        yield expect(f"{tool} {device}", run(tool, device), 2,
+                     f"cannot read '{device}': it is a device, expected a file or a pipe")
     yield expect(f"{tool} in a folder", run(tool, "/"), 2, "cannot read '/'")
 
 
@@ -119,8 +133,10 @@ def pipes(source, compiled, folder):
         with subprocess.Popen(["cp", program, fifo]):
             yield expect(f"{tool} from a named pipe", run(tool, fifo, *values), *DONE)
     head = compiled.read_bytes()[:24]
-    endless = [("adrt-run", "cat /dev/zero", "does not begin as an .adx file does"), ("ad-runner", "yes", "is longer than 268435456 bytes"),
-               ("adrt-run", f"printf '{''.join(f'{chr(92)}{byte:03o}' for byte in head)}'; cat /dev/zero", "the file is damaged")]
+    endless = [("adrt-run", "cat /dev/zero", "does not begin as an .adx file does"),
+               ("ad-runner", "yes", "is longer than 268435456 bytes"),
+               ("adrt-run", f"printf '{''.join(f'{chr(92)}{byte:03o}' for byte in head)}'; cat /dev/zero",
+                "the file is damaged")]
     for tool, command, text in endless:
         with subprocess.Popen(["sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as pipe:
             answer = run(tool, "/dev/stdin", stdin=pipe.stdout)
@@ -136,7 +152,8 @@ def weights(source, compiled, folder):
                  "--emit runs nothing: give --dim to adrt-run, or argument 'x' a source")
     yield expect("size of a weight", run("ad-runner", source, "--emit", path, "--arg", "x=arange", *SMALL), *DONE)
     yield expect("the same size", run("adrt-run", path, *SMALL), *DONE)
-    yield expect("another size", run("adrt-run", path, "--dim", "x.0=2"), 2, "--dim x.0=2: the program has size 1 there")
+    yield expect("another size", run("adrt-run", path, "--dim", "x.0=2"), 2,
+                 "--dim x.0=2: the program has size 1 there")
     yield expect("over a weight", run("adrt-run", path, "--dim", "x.0=2", "--dim", "x.1=2", "--arg", "x=zeros"), *DONE)
 
 
@@ -147,13 +164,14 @@ def cases(folder):
         source.write_text(MATRIX.replace("TYPE", kind))
         for target in "cpu", "gpu-sim":
             programs[kind, target] = folder / f"{kind}.{target}.adx"
-            subprocess.run([BIN / "ad-runner", source, "--target", target, "--emit", programs[kind, target]], check=True)
+            subprocess.run([BIN / "ad-runner", source, "--target", target, "--emit", programs[kind, target]],
+                           check=True)
         programs[kind] = source
     for tool, floats, integers, emulated in (
             ("ad-runner", programs["f32"], programs["i32"], (programs["f32"], "ad-runner", "--target", "gpu-sim")),
             ("adrt-run", programs["f32", "cpu"], programs["i32", "cpu"], (programs["f32", "gpu-sim"], "adrt-run"))):
-        for group in sizes(floats, tool), counts(floats, tool), seconds(*emulated), seeds(*emulated), random_floats(floats, tool), \
-                random_integers(integers, tool), devices(tool):
+        for group in (sizes(floats, tool), counts(floats, tool), seconds(*emulated), seeds(*emulated),
+                      random_floats(floats, tool), random_integers(integers, tool), devices(tool)):
             for name, wrong in group:
                 yield f"{tool}: {name}", wrong
     yield from pipes(programs["f32"], programs["f32", "cpu"], folder)

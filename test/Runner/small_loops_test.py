@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random loops over few elements have the bits of the reference interpreter: carries of no axis, of one vector and of several, of every
-kind of number, two and three that change places; loops in loops, branches, scf.while, bounds that only the run knows, more iterations than
-run between two polls, values that leave the loop on the way. Also what a report counts. Closes with `small loops: N run, N failed`."""
+"""Random loops over few elements have the bits of the reference interpreter: carries of no axis, of one vector and of
+several, of every kind of number, two and three that change places; loops in loops, branches, scf.while, bounds that
+only the run knows, more iterations than run between two polls, values that leave the loop on the way. Also what a
+report counts. Closes with `small loops: N run, N failed`."""
 
 import json
 import os
@@ -22,9 +23,11 @@ import runner  # noqa: E402
 SEED = int(os.environ.get("ADJOINT_SEED", "1"))
 PROGRAMS, LOOPS = 16, 5
 KINDS = ["f32", "f32", "f64", "bf16", "f16", "i32", "i64", "i8"]
-SHAPES = [(), (), (1,), (2,), (3,), (5,), (8,), (10,), (15,), (16,), (17,), (2, 3), (31,), (48,), (64,), (65,), (100,), "?"]
+SHAPES = [(), (), (1,), (2,), (3,), (5,), (8,), (10,), (15,), (16,), (17,), (2, 3), (31,), (48,), (64,), (65,), (100,),
+          "?"]
 RANGES = [(0, 7, 1), (-3, 9, 2), (5, 5, 1), (4, -4, 3), (0, 1, 1), (-20, 25, 4), (0, 12000, 1), (-9000, 17001, 2)]
-TARGETS = {"one thread": ["--threads", "1"], "two threads": ["--threads", "2"], "timed": ["--report", "/dev/null"], "as written": ["-O0"]}
+TARGETS = {"one thread": ["--threads", "1"], "two threads": ["--threads", "2"], "timed": ["--report", "/dev/null"],
+           "as written": ["-O0"]}
 
 
 def tensor(kind, shape):
@@ -54,7 +57,8 @@ class Program:
     def argument(self, shape, kind=None, values=None):
         name, kind = f"a{len(self.arguments)}", kind or self.kind
         size = (7,) if shape == "?" else shape
-        array = elements.random(self.numbers, kind, size) if values is None else np.array(values, elements.STORAGE[kind])
+        array = elements.random(self.numbers, kind,
+                                size) if values is None else np.array(values, elements.STORAGE[kind])
         self.arguments.append((name, kind, shape, array))
         return f"%{name}"
 
@@ -80,7 +84,9 @@ class Program:
             value = self.emit(f"ad.tanh {value[0]} : {tensor(self.kind, value[1])}"), value[1]
         if self.draw.random() < 0.3:
             wide = self.emit(f"ad.full {self.emit(f'arith.index_cast {index} : index to i64')} : i64 -> tensor<i64>")
-            number = wide if self.kind == "i64" else self.emit(f"ad.cast {wide} : tensor<i64> -> {tensor(self.kind, ())}")
+            number = wide
+            if self.kind != "i64":
+                number = self.emit(f"ad.cast {wide} : tensor<i64> -> {tensor(self.kind, ())}")
             value = self.binary("add", value, self.limited((number, ())))
         return self.limited(value)
 
@@ -139,7 +145,8 @@ class Program:
         limit, one, zero = (self.emit(f"arith.constant {number} : index") for number in (limit, 1, 0))
         types = ", ".join([tensor(self.kind, shape) for _, shape in starts] + ["index"])
         before = [self.name() for _ in (*starts, None)]
-        assigned = ", ".join(f"{name} = {start}" for name, start in zip(before, [*(start for start, _ in starts), zero]))
+        assigned = ", ".join(f"{name} = {start}" for name, start in zip(before,
+                                                                        [*(start for start, _ in starts), zero]))
         results = self.name()
         self.lines.append(f"{results}:{len(before)} = scf.while ({assigned}) : ({types}) -> ({types}) {{")
         again = self.emit(f"arith.cmpi slt, {before[-1]}, {limit} : index")
@@ -166,7 +173,8 @@ class Program:
             self.lines.append(f"//return {name} {tensor(self.kind, end_shape)}")
 
     def text(self):
-        arguments = ", ".join(f'%{name}: {tensor(kind, shape)} {{ad.name = "{name}"}}' for name, kind, shape, _ in self.arguments)
+        arguments = ", ".join(f'%{name}: {tensor(kind, shape)} {{ad.name = "{name}"}}' for name, kind, shape,
+                              _ in self.arguments)
         returned = [line.split()[1:] for line in self.lines if line.startswith("//return")]
         names = [name for name, _ in self.results if name.startswith("s")]
         types = ", ".join(f'{type} {{ad.name = "{name}"}}' for name, (_, type) in zip(names, returned, strict=True))
@@ -175,7 +183,8 @@ class Program:
 
     def check(self, folder):
         arguments = [(name, kind, array) for name, kind, _, array in self.arguments]
-        for target, name, expected, found in runner.beside_reference(folder, self.text(), arguments, self.results, TARGETS):
+        for target, name, expected, found in runner.beside_reference(folder, self.text(), arguments, self.results,
+                                                                     TARGETS):
             if expected.tobytes() != found.tobytes():
                 yield f"{target}: {name} is {found.ravel()[:4]}, expected {expected.ravel()[:4]}\n{self.text()}"
 
@@ -195,7 +204,8 @@ def counted(folder):
 }}
 """)
     report = folder / "report.json"
-    subprocess.run([runner.binary("ad-runner"), folder / "p.mlir", "--arg", "a=uniform:1", "--cache", "off", "--report", report],
+    subprocess.run([runner.binary("ad-runner"), folder / "p.mlir", "--arg", "a=uniform:1", "--cache", "off", "--report",
+                    report],
                    check=True, capture_output=True, text=True)
     calls = [kernel["calls"] for kernel in json.loads(report.read_text())["kernels"]]
     return None if calls == [trips] else f"the report counts {calls} launches, expected {[trips]}"

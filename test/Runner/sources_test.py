@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random arguments and feeds against another implementation: Philox in integers of Python, the distributions by NumPy. They are the same
-bits on 1, 2, 3 and 7 threads. Closes with `sources: N run, N failed`."""
+"""Random arguments and feeds against another implementation: Philox in integers of Python, the distributions by NumPy.
+They are the same bits on 1, 2, 3 and 7 threads. Closes with `sources: N run, N failed`."""
 
 import functools
 import os
@@ -76,8 +76,10 @@ def program(kind, fed):
 def given(folder, kind, source, threads, fed=False):
     (folder / "program.mlir").write_text(program(kind, fed))
     out = folder / f"{threads}"
-    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--feed" if fed else "--arg", f"{'f' if fed else 'x'}={source}", "--threads",
-                    str(threads), "--out-dir", out, "--cache", folder / "cache"], check=True, capture_output=True, text=True)
+    subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--feed" if fed else "--arg",
+                    f"{'f' if fed else 'x'}={source}", "--threads",
+                    str(threads), "--out-dir", out, "--cache", folder / "cache"], check=True, capture_output=True,
+                   text=True)
     return out / "y.npy"
 
 
@@ -94,7 +96,9 @@ def compare(kind, source, fed, folder):
     wanted = expected(source, kind, FED * TURNS if fed else COUNT)
     if kind == "bf16":  # one rounding, to nearest even: to f32 is exact or rounds to a place that bf16 does not tie at
         bits = wanted.astype(np.float32).view(np.uint32).astype(np.uint64)
-        wanted = (((bits + 0x7FFF + (bits >> np.uint64(16) & np.uint64(1))) >> np.uint64(16) << np.uint64(16)).astype(np.uint32)).view(np.float32)
+        wanted = (((bits + 0x7FFF
+                    + (bits >> np.uint64(16)
+                       & np.uint64(1))) >> np.uint64(16) << np.uint64(16)).astype(np.uint32)).view(np.float32)
     elif kind == "f64" and source.startswith("normal"):  # functions of NumPy are not ours to the last bit
         if not np.allclose(got, wanted, rtol=1e-14, atol=1e-15):
             yield f"differs by {np.max(np.abs(got - wanted))}"
@@ -107,10 +111,13 @@ def compare(kind, source, fed, folder):
 
 def main():
     cases = [(kind, source, False) for kind, source in [
-        ("f32", "normal:1"), ("f32", "normal:18446744073709551615:0.25"), ("f64", "normal:2"), ("bf16", "normal:3"), ("f32", "uniform:1"),
-        ("f64", "uniform:2:3"), ("f16", "uniform:3"), ("i32", "uniform:4:1000000"), ("i8", "uniform:5:20"), ("i64", "uniform:6:1099511627776")]]
+        ("f32", "normal:1"), ("f32", "normal:18446744073709551615:0.25"), ("f64", "normal:2"), ("bf16", "normal:3"),
+        ("f32", "uniform:1"),
+        ("f64", "uniform:2:3"), ("f16", "uniform:3"), ("i32", "uniform:4:1000000"), ("i8", "uniform:5:20"),
+        ("i64", "uniform:6:1099511627776")]]
     cases += [("f32", "normal:1", True), ("i32", "uniform:1:100", True)]
-    return checks.run_checks("sources", [(f"{'feed of ' if fed else ''}{source} as {kind}", functools.partial(compare, kind, source, fed))
+    return checks.run_checks("sources", [(f"{'feed of ' if fed else ''}{source} as {kind}",
+                                          functools.partial(compare, kind, source, fed))
                                          for kind, source, fed in cases])
 
 

@@ -29,8 +29,9 @@ def received(i, program):
 
 
 def run(programs, options, change=None, folder=None):
-    """The results of each program, then what it received, None where that was never: a list of lists of arrays. `change` may
-    rewrite the module first. Raises runner.Failure when any of them fails. See runner.run for the folder."""
+    """The results of each program, then what it received, None where that was never: a list of lists of arrays.
+    `change` may rewrite the module first. Raises runner.Failure when any of them fails. See runner.run for the
+    folder."""
     with tempfile.TemporaryDirectory() as inputs:
         arguments = []
         for i, program in enumerate(programs):

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What campaigns of generated programs share: options, batches in parallel, reduction, files of failing cases, counts."""
+"""What campaigns of generated programs share: options, batches in parallel, reduction, files of failing cases,
+counts."""
 
 import argparse
 import collections
@@ -36,7 +37,8 @@ def add_threads(parser):
     def counts(text):
         return [int(count) for count in text.split(",")]
 
-    parser.add_argument("--threads", type=counts, metavar="N,N…", help="numbers of threads that each case runs on, which give the "
+    parser.add_argument("--threads", type=counts, metavar="N,N…",
+                        help="numbers of threads that each case runs on, which give the "
                         f"same bits, e.g. {','.join(map(str, THREADS))} (default: 1 and another one of these, by turns)")
     os.environ["ADJOINT_PARALLEL_ALWAYS"] = "1"
 
@@ -61,8 +63,8 @@ def in_batches(check, given):
 
 
 def reduce(program, fails, known=None):
-    """The program with as few operations and outputs as still fail. `known` gives values of operations by name, by which
-    arguments can stand in for what made them."""
+    """The program with as few operations and outputs as still fail. `known` gives values of operations by name, by
+    which arguments can stand in for what made them."""
     for output in program.outputs:
         smaller = Program(program.arguments, program.ops, [output]).used()
         if len(program.outputs) > 1 and fails(smaller):

@@ -9,14 +9,15 @@ import pathlib
 import subprocess
 import tempfile
 
-# Programs of tests are small: what is asked for on several threads runs there. An empty value leaves it to the cost model.
+# Programs of tests are small: what is asked for on several threads runs there. An empty value leaves it to the cost
+# model.
 os.environ.setdefault("ADJOINT_PARALLEL_ALWAYS", "1")
 
 
 def run_checks(name, checks):
-    """Runs each check: a label and a function that takes an empty folder and gives its problems as texts, one text, or nothing. A
-    command that fails, or a file that is missing, is a problem too. Names each problem, closes with `NAME: N run, N failed` and
-    returns the exit code."""
+    """Runs each check: a label and a function that takes an empty folder and gives its problems as texts, one text, or
+    nothing. A command that fails, or a file that is missing, is a problem too. Names each problem, closes with `NAME: N
+    run, N failed` and returns the exit code."""
     failed = 0
     for label, check in checks:
         with tempfile.TemporaryDirectory() as folder:
@@ -33,18 +34,20 @@ def run_checks(name, checks):
 
 
 def run_seeds(name, check, count):
-    """Runs as many random cases as --count says (`count`), from --seed on: check(seed, folder) gives what is wrong with one."""
+    """Runs as many random cases as --count says (`count`), from --seed on: check(seed, folder) gives what is wrong with
+    one."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=count)
     options = parser.parse_args()
     first = options.seed * 100_000
-    return run_checks(name, [(f"case {seed}", functools.partial(check, seed)) for seed in range(first, first + options.count)])
+    return run_checks(name, [(f"case {seed}", functools.partial(check, seed))
+                             for seed in range(first, first + options.count)])
 
 
 def run_cases(name, cases):
-    """Runs a generator of (case, what is wrong with it or nothing) that takes an empty folder; it may clean up behind itself. Names
-    what is wrong, closes with `NAME: N run, N failed` and returns the exit code."""
+    """Runs a generator of (case, what is wrong with it or nothing) that takes an empty folder; it may clean up behind
+    itself. Names what is wrong, closes with `NAME: N run, N failed` and returns the exit code."""
     count = failed = 0
     with tempfile.TemporaryDirectory() as folder, contextlib.closing(cases(pathlib.Path(folder))) as found:
         for case, wrong in found:

@@ -16,7 +16,8 @@ TYPES = {"f32": .36, "f64": .16, "f16": .14, "bf16": .14, "f8E4M3FN": .1, "f8E5M
 LARGEST = 9000       # elements of a tensor
 PRODUCTS = 150_000   # of a contraction
 # Elementary functions take most of the time to compile, and programs.py has them all.
-UNARY = ["neg", "abs", "relu", "sqrt", "recip", "sign", "floor", "neg", "abs", "relu", "sqrt", "recip", "exp", "tanh", "sigmoid"]
+UNARY = ["neg", "abs", "relu", "sqrt", "recip", "sign", "floor", "neg", "abs", "relu", "sqrt", "recip", "exp", "tanh",
+         "sigmoid"]
 BINARY = ["add", "sub", "mul", "div", "max", "min"]
 NORMS = ["softmax", "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
 REDUCTIONS = ["reduce_sum", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod"]
@@ -98,7 +99,8 @@ class ClusterGenerator(Generator):
     def combine(self, name, *operands):
         static, sizes = broadcast_result(operands)
         types = ", ".join(v.type for v in operands)
-        return self.add(name, operands[-1].element, static, sizes, operands, f"ad.{name} {', '.join(map(str, operands))} : {types}")
+        return self.add(name, operands[-1].element, static, sizes, operands,
+                        f"ad.{name} {', '.join(map(str, operands))} : {types}")
 
     def reduce(self, x, axes, keep, name=None):
         name = name or self.pick(REDUCTIONS)
@@ -135,7 +137,8 @@ def step(g, x):
     if kind == 10:
         other = g.partner(x)
         static, sizes = broadcast_result([x, other])
-        mask = g.add("compare", "i1", static, sizes, [x, other], f"ad.compare {g.pick(['lt', 'ge', 'ne'])} {x}, {other} : "
+        mask = g.add("compare", "i1", static, sizes, [x, other],
+                     f"ad.compare {g.pick(['lt', 'ge', 'ne'])} {x}, {other} : "
                      f"{x.type}, {other.type}")
         return g.combine("select", mask, x, other)
     wide = g.unary("cast", x, "f64" if x.element == "f32" else "f32")
@@ -212,7 +215,8 @@ def other_points(g, x):
     else:
         order = [int(axis) for axis in g.rng.permutation(y.rank)]
     static, sizes = [y.static[a] for a in order], [y.sizes[a] for a in order]
-    t = g.add("transpose", y.element, static, sizes, [y], f"ad.transpose {y} {order} : {y.type}", attributes={"order": order})
+    t = g.add("transpose", y.element, static, sizes, [y], f"ad.transpose {y} {order} : {y.type}",
+              attributes={"order": order})
     if t.type == y.type and t.sizes == y.sizes:
         t = g.combine(g.pick(["add", "mul", "sub"]), *([y, t] if g.chance(0.5) else [t, y]))
     return chain(g, t, 1, 2)
@@ -242,7 +246,8 @@ def parts(g, x):
                       f"ad.slice {y} {offsets} strides {[1] * x.rank} : {y.type} -> {tensor_type(y.element, shape(y.static))}",
                       attributes={"offsets": offsets, "strides": [1] * x.rank})
         pieces.append(chain(g, piece, 0, 2))
-    if g.chance(0.4) or any(p.rank != x.rank or p.sizes[:axis] + p.sizes[axis + 1:] != x.sizes[:axis] + x.sizes[axis + 1:]
+    if g.chance(0.4) or any(p.rank != x.rank or p.sizes[:axis] + p.sizes[axis + 1:] != x.sizes[:axis]
+                            + x.sizes[axis + 1:]
                             for p in pieces):
         return pieces[0]
     static = tuple(sum(p.static[a] for p in pieces) if a == axis else n for a, n in enumerate(y.static))
@@ -292,7 +297,8 @@ def feed(g, like=None):
     name, array = g.feeds[static, sizes]
     prelude, operands = [], []
     index = g.dynamic_sizes(static, sizes, prelude, operands)
-    return g.add("feed", g.element, static, sizes, operands, f'ad.feed "{name}"{index} : {tensor_type(g.element, static)}', prelude,
+    return g.add("feed", g.element, static, sizes, operands,
+                 f'ad.feed "{name}"{index} : {tensor_type(g.element, static)}', prelude,
                  {"feed": (name, array)})
 
 
@@ -300,7 +306,8 @@ def receive(g, x):
     """What is received shows nowhere else, so it goes on as its magnitude. Receivers share names like feeds."""
     key = x.type, x.sizes
     name = g.receivers.setdefault(key, "$" + g.name("out"))
-    return g.add("receive", x.element, x.static, x.sizes, [x], f"ad.abs {x} : {x.type}", [f'ad.receive "{name}"({x}) : {x.type}'],
+    return g.add("receive", x.element, x.static, x.sizes, [x], f"ad.abs {x} : {x.type}",
+                 [f'ad.receive "{name}"({x}) : {x.type}'],
                  {"receive": Value(name, x.element, (None, *x.static), (0, *x.sizes))})
 
 
@@ -335,7 +342,8 @@ def total(g):
     """A scalar that depends on everything that nothing else reads."""
     read = {value.name for op in g.ops for value in op.operands}
     leaves = [v for op in g.ops for v in op.results if v.element == g.element and v.name not in read] or g.values[:1]
-    scalars = [g.reduce(v, list(range(v.rank)), False, g.pick(["reduce_sum", "reduce_mean"])) if v.rank else v for v in leaves]
+    scalars = [g.reduce(v, list(range(v.rank)), False, g.pick(["reduce_sum", "reduce_mean"])) if v.rank else v
+               for v in leaves]
     result = scalars[0]
     for scalar in scalars[1:]:
         result = g.combine("add", result, scalar)
@@ -359,7 +367,8 @@ def gradient(g):
             stand_in[value.name] = control.copy_type(g, value, "a")
             g.adopt(stand_in[value.name], array)
         operands.append(stand_in[value.name])
-    results = [control.copy_type(g, value, "v") for value in [callee.outputs[0], *(v for v in operands if elements.is_float(v.element))]]
+    results = [control.copy_type(g, value, "v") for value in [callee.outputs[0],
+                                                              *(v for v in operands if elements.is_float(v.element))]]
     return control.add(g, Gradient(results, operands, callee, "$" + g.name("f")))
 
 

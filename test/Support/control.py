@@ -11,9 +11,10 @@ from operations import CATALOGUE
 DEEPEST = 2
 LONG_LOOP = 12  # trips; short loops have at most 4
 COMPARISONS = {"slt": operator.lt, "eq": operator.eq, "ne": operator.ne}
-# Operations whose result has the shape and the element type of their operands, where the type allows them: those that become
-# one kernel with their neighbours, and others.
-ELEMENTWISE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign", "relu", "tanh", "sigmoid", "sin", "select", "not",
+# Operations whose result has the shape and the element type of their operands, where the type allows them: those that
+# become one kernel with their neighbours, and others.
+ELEMENTWISE = ["neg", "abs", "add", "sub", "mul", "max", "min", "clamp", "sign", "relu", "tanh", "sigmoid", "sin",
+               "select", "not",
                "and", "xor"]
 MOVING = ["reverse", "cumsum", "softmax", "dynamic_update_slice"]
 
@@ -75,7 +76,8 @@ class If(Control):
     def lines(self):
         names, types = self.head()
         then, other = (block.lines(self.results) for block in self.blocks)
-        return [*self.prelude, f"{names} = scf.if {self.attributes['condition']} -> ({types}) {{", *then, "} else {", *other, "}"]
+        return [*self.prelude, f"{names} = scf.if {self.attributes['condition']} -> ({types}) {{", *then, "} else {",
+                *other, "}"]
 
 
 class For(Control):
@@ -142,8 +144,8 @@ def combine(g, x, y):
 
 
 def make_block(g, arguments, starts, grow, kept=(), held=None, index=None):
-    """A block that yields one value per start: the start itself where it is in `kept`. The first is also computed from `held`,
-    perhaps in blocks inside of this one. Loops give the name of their index, which some blocks read."""
+    """A block that yields one value per start: the start itself where it is in `kept`. The first is also computed from
+    `held`, perhaps in blocks inside of this one. Loops give the name of their index, which some blocks read."""
     ops, values, made = g.ops, g.values, len(g.arguments)
     g.ops, g.values, g.depth = [], values + arguments, g.depth + 1
     counter = loop_index(g, index, starts[0].element) if index and g.chance(0.6) else None
@@ -179,7 +181,8 @@ def loop_index(g, index, element):
 
 
 def combine_inside(g, x, held, depth):
-    """combine(x, held), that many blocks further inside: values from outside are read in loops of loops and in branches."""
+    """combine(x, held), that many blocks further inside: values from outside are read in loops of loops and in
+    branches."""
     if not depth:
         return combine(g, x, held)
     if g.chance(0.5):
@@ -209,8 +212,8 @@ def add(g, op):
 
 
 def condition(g):
-    """(name of an i1, lines that make it, operands, its value from the arrays by name): a constant, a comparison of sizes, or
-    an element of a tensor."""
+    """(name of an i1, lines that make it, operands, its value from the arrays by name): a constant, a comparison of
+    sizes, or an element of a tensor."""
     name, kind = "%" + g.name("c"), g.rank(0, 9)
     if kind == 0:
         text = g.pick(["true", "false"])
@@ -258,7 +261,8 @@ def bounds(g):
 
 
 def make_for(g, grow, inits=None, held=None):
-    """The first value that is carried also comes from `held`, which the generator finds unless the values to begin with are given."""
+    """The first value that is carried also comes from `held`, which the generator finds unless the values to begin with
+    are given."""
     names, prelude, operands, indices = bounds(g)
     if not inits:
         inits = starts(g, 2)
@@ -269,7 +273,8 @@ def make_for(g, grow, inits=None, held=None):
             inits.append(another(g, inits[0]))
     carried = [copy_type(g, value, "b") for value in inits]
     begin, kept = list(carried), []
-    if (carried[-1].type, carried[-1].sizes) == (carried[0].type, carried[0].sizes) and g.chance(0.5):  # the last takes what the first was, perhaps they swap
+    # The last takes what the first was, perhaps they swap.
+    if (carried[-1].type, carried[-1].sizes) == (carried[0].type, carried[0].sizes) and g.chance(0.5):
         begin[-1], kept = carried[0], [len(carried) - 1]
         if g.chance(0.4):
             begin[0], kept = carried[-1], [0, len(carried) - 1]
@@ -283,7 +288,8 @@ def make_for(g, grow, inits=None, held=None):
 
 
 def make_call(g, grow):
-    """The function begins with some of the values that there are; what else it needs becomes arguments of the program."""
+    """The function begins with some of the values that there are; what else it needs becomes arguments of the
+    program."""
     given, inner = starts(g, 3), type(g)(g.rng)
     inner.count, inner.depth = g.count, g.depth + 1  # names differ across functions
     inner.dynamic, inner.reuse, inner.alike, inner.types = g.dynamic, g.reuse, g.alike, g.types

@@ -143,5 +143,6 @@ def random(rng, element, shape, special=0.0):
         return np.where(rng.random(shape) < special, extreme, small).astype(STORAGE[element])
     values = rng.normal(size=shape) * 2.0 ** rng.integers(-3, 3, shape)
     largest, tiny = LARGEST[element], 2.0 ** (MIN_EXPONENT[element] - MANTISSA[element] + 1)
-    extreme = rng.choice(np.array([0.0, -0.0, np.inf, -np.inf, np.nan, largest, -largest, tiny, -tiny, 1.0, -1.0]), shape)
+    extreme = rng.choice(np.array([0.0, -0.0, np.inf, -np.inf, np.nan, largest, -largest, tiny, -tiny, 1.0, -1.0]),
+                         shape)
     return encode(element, np.where(rng.random(shape) < special, extreme, values))

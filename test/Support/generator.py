@@ -70,7 +70,8 @@ class Program:
         return Program([a for a in self.arguments if a[0].name in needed], ops[::-1], self.outputs)
 
     def function(self, name, prefix="", visibility=""):
-        """Text of the function, and of those that it calls; names of arguments and results in files start with the prefix."""
+        """Text of the function, and of those that it calls; names of arguments and results in files start with the
+        prefix."""
         return self.plain(name, prefix, visibility).replace("$", f"{name}_")
 
     def plain(self, name, prefix, visibility):
@@ -231,7 +232,8 @@ class Generator(Draws):
         carrier = next((a for a, _ in self.arguments if a.rank and a.sizes[0] == number and a.static[0] is None), None)
         if carrier is None:
             carrier = self.argument("i8", (number,), (None,), np.zeros(number, np.int8))
-        prelude += [f"%{name}z = arith.constant 0 : index", f"%{name} = tensor.dim {carrier}, %{name}z : {carrier.type}"]
+        prelude += [f"%{name}z = arith.constant 0 : index",
+                    f"%{name} = tensor.dim {carrier}, %{name}z : {carrier.type}"]
         operands.append(carrier)
         return "%" + name
 

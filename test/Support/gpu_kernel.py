@@ -25,13 +25,16 @@ class Kernel:
         self.text = re.search(r"^  gpu\.module .*?^  }$", code, re.S | re.M)[0]
 
     def optimize(self, file, *options):
-        done = subprocess.run([runner.binary("ad-opt"), file, *self.stages, *options], capture_output=True, text=True, check=True)
+        done = subprocess.run([runner.binary("ad-opt"), file, *self.stages, *options], capture_output=True, text=True,
+                              check=True)
         return done.stdout, done.stderr
 
     def run(self, folder, arguments, blocks, schedule):
         """The result lies in found.npy."""
         module = folder / "kernel.mlir"
         module.write_text(self.text)
-        command = [runner.binary("ad-gpu-emulate"), module, "--grid", blocks, "--block", self.threads, "--shared", self.shared,
-                   *(word for argument in arguments for word in ("--arg", argument)), "--out", folder / "found.npy", "--schedule", *schedule]
+        command = [runner.binary("ad-gpu-emulate"), module, "--grid", blocks, "--block", self.threads, "--shared",
+                   self.shared,
+                   *(word for argument in arguments for word in ("--arg", argument)), "--out", folder / "found.npy",
+                   "--schedule", *schedule]
         return subprocess.run(list(map(str, command)), capture_output=True, text=True)

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions of warpgroups as kernels of their own: max(0, a b + bias) rounded to the type of the operands, of bytes -(a b + bias) in i32,
-as the emulator takes it from ad-opt, and what it should give."""
+"""Contractions of warpgroups as kernels of their own: max(0, a b + bias) rounded to the type of the operands, of bytes
+-(a b + bias) in i32, as the emulator takes it from ad-opt, and what it should give."""
 
 import os
 import pathlib
@@ -39,8 +39,8 @@ def to_tf32(values):
 
 
 class Product:
-    """One contraction: operands in the layout (t: transposed) with random values, and its kernel with tiles of that name. Where a
-    question mark follows the layout, only the run knows how many rows there are."""
+    """One contraction: operands in the layout (t: transposed) with random values, and its kernel with tiles of that
+    name. Where a question mark follows the layout, only the run knows how many rows there are."""
 
     def __init__(self, folder, rows, columns, depth, layout, element, batch, tile):
         self.folder, self.element, outer = folder, element, [batch] if batch else []
@@ -53,7 +53,8 @@ class Product:
         self.compile(tile)
 
     def write_program(self):
-        written = [["?" if self.unknown and shape is not self.b_shape and axis == len(shape) - 2 else size for axis, size in enumerate(shape)]
+        written = [["?" if self.unknown and shape is not self.b_shape and axis == len(shape) - 2 else size for axis,
+                    size in enumerate(shape)]
                    for shape in (self.a_shape, self.b_shape, self.shape)]
         a, b = (tensor(shape, self.element) for shape in written[:2])
         y, sums, bias = tensor(written[2], self.out), tensor(written[2], self.sum), tensor(self.shape[-1:], self.sum)
@@ -95,7 +96,8 @@ class Product:
             bias = random.standard_normal(self.shape[-1]).astype(np.float32)
         for name, array in (("a", a_bits), ("b", b_bits), ("r", bias)):
             np.save(self.folder / f"{name}.npy", array)
-        a, b = (v if kept else np.swapaxes(v, -1, -2) for v, kept in ((a, self.layout[0] == "n"), (b, self.layout[1] == "n")))
+        a, b = (v if kept else np.swapaxes(v, -1, -2) for v,
+                kept in ((a, self.layout[0] == "n"), (b, self.layout[1] == "n")))
         sums = np.zeros(self.shape, bias.dtype)
         for k in range(a.shape[-1]):  # in ascending order; products of 16-bit floats and tf32 are exact in f32
             sums += a[..., :, k, None] * b[..., None, k, :]
@@ -125,8 +127,10 @@ class Product:
         result = f"out:{self.out}:{'x'.join(map(str, self.shape))}"
         arguments = [path("a"), *size, path("b"), str(self.folder / "r.npy"), *size, result, *size]
         arguments += [f"map:{tiles}:{path(name)}" for tiles, name in self.maps]
-        command = [BIN / "ad-gpu-emulate", module, "--grid", blocks or self.blocks, "--block", self.threads, "--shared", self.shared,
-                   *(word for argument in arguments for word in ("--arg", argument)), "--out", self.folder / out, *more, "--schedule", *schedule]
+        command = [BIN / "ad-gpu-emulate", module, "--grid", blocks or self.blocks, "--block", self.threads, "--shared",
+                   self.shared,
+                   *(word for argument in arguments for word in ("--arg", argument)), "--out", self.folder / out, *more,
+                   "--schedule", *schedule]
         return subprocess.run(list(map(str, command)), capture_output=True, text=True)
 
     def result(self, out="y.npy"):

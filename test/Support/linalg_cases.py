@@ -37,7 +37,9 @@ def choose_order(kernel, depth):
 def order_text(order):
     if order is None:
         return ""
-    return f"#ad.order<block = {order[1]}>" if order[0] == "block" else f"#ad.order<lanes = {order[1]}, chunk = {order[2]}>"
+    if order[0] == "block":
+        return f"#ad.order<block = {order[1]}>"
+    return f"#ad.order<lanes = {order[1]}, chunk = {order[2]}>"
 
 
 def inputs_over(kernel, sizes, iterators, element, count, window=False):
@@ -55,7 +57,8 @@ def inputs_over(kernel, sizes, iterators, element, count, window=False):
     missing = [loop for loop in reduced if not any(loop in subset for subset in subsets)]
     if subsets:
         subsets[-1] = sorted(set(subsets[-1]) | set(missing))
-    made = [operand(kernel, narrower(kernel, element), sizes, subset, pair if i == 0 else None) for i, subset in enumerate(subsets)]
+    made = [operand(kernel, narrower(kernel, element), sizes, subset, pair if i == 0 else None) for i,
+            subset in enumerate(subsets)]
     plain = {loop for value, exprs in made for expr in exprs if list(expr.loops.values()) == [1] and not expr.constant
              for loop in expr.loops}
     if any(loop not in plain for loop in reduced):  # linalg finds the size of a loop where it stands alone
@@ -78,7 +81,8 @@ def output_map(kernel, sizes, iterators):
 
 def start_value(kernel, element, shape, sources, combiner, out):
     """The outs: the neutral fill of this compiler, another fill, an argument, or what the kernel computes."""
-    kind, number = kernel.pick(["neutral", "neutral", "fill", "argument", "argument", "computed"]), elements.STORAGE[element]
+    kind, number = kernel.pick(["neutral", "neutral", "fill", "argument", "argument",
+                                "computed"]), elements.STORAGE[element]
     if kind == "neutral" and combiner in (*JOINED[True], *JOINED[False]):
         own = number(0.0) if combiner in ("addf", "fma") and kernel.chance(0.7) else neutral(combiner, number)
         return kernel.fill(element, shape, sources, number(own))
@@ -189,13 +193,15 @@ def sum_of(name, element, init, start, order, depth, step, join):
 def epilogue(kernel, value):
     """An operation on every element of the result, which may read what it writes over."""
     shape, element = value.sizes, value.element
-    order = [int(axis) for axis in kernel.rng.permutation(len(shape))] if kernel.chance(0.4) else list(range(len(shape)))
+    order = [int(axis)
+             for axis in kernel.rng.permutation(len(shape))] if kernel.chance(0.4) else list(range(len(shape)))
     source = [Index({order.index(axis): 1}) for axis in range(len(shape))]
     target = [Index({axis: 1}) for axis in range(len(shape))]
     sizes = tuple(shape[axis] for axis in order)
     inputs = [(value, source)]
     if kernel.chance(0.5):
-        inputs.append(operand(kernel, narrower(kernel, element), sizes, [i for i in range(len(sizes)) if kernel.chance(0.7)]))
+        inputs.append(operand(kernel, narrower(kernel, element), sizes,
+                              [i for i in range(len(sizes)) if kernel.chance(0.7)]))
     init = kernel.empty(element, sizes, [value.sources[axis] for axis in order])
     reads = kernel.chance(0.3)
     if reads:
@@ -221,7 +227,8 @@ def parallel(kernel):
     for number in range(count):
         own, reads = list(arguments), kernel.chance(0.25)
         given = reads or kernel.chance(0.3)
-        init = static_beside_loops(kernel.argument(element, tuple(shape)), out) if given else kernel.empty(element, shape, sources)
+        init = static_beside_loops(kernel.argument(element, tuple(shape)),
+                                   out) if given else kernel.empty(element, shape, sources)
         if reads:
             own.append(body.read(init, out, f"%o{number}"))
         same = [argument for argument in own if argument[1] == element]

@@ -1,8 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random kernels of linalg.generic as other compilers write them, and what they give in NumPy, bit for bit.
 
-Loops come in any order, maps are permuted, reversed, repeated or windows, outs are arguments, fills or computed. The sum of a
-reduction follows docs/numerics.md: partial results start at the neutral element, and outs that are another value join last."""
+Loops come in any order, maps are permuted, reversed, repeated or windows, outs are arguments, fills or computed. The
+sum of a reduction follows docs/numerics.md: partial results start at the neutral element, and outs that are another
+value join last."""
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from generator import tensor_type
 from linalg_sums import COMBINERS, in_order
 
 SIZES = [1, 1, 2, 3, 4, 5, 8, 15, 16, 17, 33]
-DEPTHS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 511, 512, 513, 600, 1024, 1025, 2050, 4095,
+DEPTHS = [1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 511, 512, 513, 600, 1024, 1025,
+          2050, 4095,
           4096, 4097, 8200]
 MOST = 40000  # points of an iteration space
 CLASSES = ["generic", "generic", "row", "contraction", "elementwise", "transposition"]
@@ -109,7 +111,8 @@ class Kernel(Draws):
         results = [Value(self.name("v"), init.element, init.sizes, array, init.static, init.sources)
                    for (init, _), array in zip(inits, arrays)]
         group = lambda word, values: f" {word}({', '.join(map(str, values))} : {', '.join(v.type for v in values)})" if values else ""
-        blocks = [f"%x{i}: {v.element}" for i, (v, _) in enumerate(inputs)] + [f"%o{i}: {v.element}" for i, (v, _) in enumerate(inits)]
+        blocks = [f"%x{i}: {v.element}" for i, (v, _)
+                  in enumerate(inputs)] + [f"%o{i}: {v.element}" for i, (v, _) in enumerate(inits)]
         types = ", ".join(v.type for v in results)
         base, shown = results[0].name, f"({types})" if len(results) > 1 else types
         if len(results) > 1:
@@ -155,14 +158,16 @@ class Body:
         if own == element:
             return name, array
         if elements.is_float(own):
-            return self.emit(f"arith.extf {name} : {own} to {element}", elements.decode(own, array).astype(elements.STORAGE[element]))
+            return self.emit(f"arith.extf {name} : {own} to {element}",
+                             elements.decode(own, array).astype(elements.STORAGE[element]))
         if own == "i1":
             return self.emit(f"arith.extui {name} : i1 to {element}", array.astype(elements.STORAGE[element]))
         return self.emit(f"arith.extsi {name} : {own} to {element}", array.astype(elements.STORAGE[element]))
 
     def number(self, element):
         kind = elements.STORAGE[element]
-        number = kind(self.kernel.pick([0.5, -1.25, 3.0])) if elements.is_float(element) else kind(self.kernel.pick([1, -3, 7]))
+        number = kind(self.kernel.pick([0.5, -1.25,
+                                        3.0])) if elements.is_float(element) else kind(self.kernel.pick([1, -3, 7]))
         return self.kernel.constant(element, number), number
 
     def loop_index(self, element):
@@ -188,7 +193,8 @@ class Body:
             y = self.kernel.pick(others) if others and kind != "constant" else self.number(element)
         if kind == "select":
             condition = ("cmpf olt", np.less) if elements.is_float(element) else ("cmpi slt", np.less)
-            name, holds = self.emit(f"arith.{condition[0].replace(' ', ' ' )}, {x[0]}, {y[0]} : {element}", condition[1](x[1], y[1]))
+            name, holds = self.emit(f"arith.{condition[0].replace(' ', ' ' )}, {x[0]}, {y[0]} : {element}",
+                                    condition[1](x[1], y[1]))
             return self.emit(f"arith.select {name}, {x[0]}, {y[0]} : {element}", np.where(holds, x[1], y[1]))
         names = ["addf", "subf", "mulf", "maximumf", "minimumf"] if elements.is_float(element) else \
             ["addi", "subi", "muli", "maxsi", "minsi", "andi", "ori", "xori"]
@@ -213,7 +219,8 @@ def narrower(kernel, element):
 
 
 def static_beside_loops(value, exprs):
-    """The value, whose type says the sizes of axes that a map does not index by one loop: linalg's verifier wants them."""
+    """The value, whose type says the sizes of axes that a map does not index by one loop: linalg's verifier wants
+    them."""
     for axis, expr in enumerate(exprs):
         if list(expr.loops.values()) != [1] or expr.constant:
             value.static[axis], value.sources[axis] = value.sizes[axis], None

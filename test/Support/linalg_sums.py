@@ -74,8 +74,8 @@ def _paired(parts, join):
 
 
 def in_order(order, depth, start, step, join):
-    """The sum over 0 … depth - 1. order: None, ("block", length) or ("lanes", lanes, chunk). step(accumulators, first, count)
-    adds elements first … first + count - 1, each to an accumulator along the last axis."""
+    """The sum over 0 … depth - 1. order: None, ("block", length) or ("lanes", lanes, chunk). step(accumulators, first,
+    count) adds elements first … first + count - 1, each to an accumulator along the last axis."""
     def chain(lower, upper):
         total = start[..., None]
         for k in range(lower, upper):

@@ -2,8 +2,8 @@
 """What an operation must give, computed by NumPy in f64, and how far a result may be from it.
 
 expected(op, arrays) returns (array, None) where the bits follow from the specification (data movement, integers,
-correctly rounded operations), else (values in f64, largest error); element by element. Elementwise functions are allowed
-the bounds of docs/numerics-functions.md, sums gamma_k * sum of |a_i b_i|."""
+correctly rounded operations), else (values in f64, largest error); element by element. Elementwise functions are
+allowed the bounds of docs/numerics-functions.md, sums gamma_k * sum of |a_i b_i|."""
 
 import math
 
@@ -40,7 +40,8 @@ def _gelu(x):
 FUNCTIONS = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log1p": np.log1p, "sin": np.sin,
     "cos": np.cos, "tan": np.tan, "tanh": np.tanh, "rsqrt": lambda x: 1 / np.sqrt(x), "erf": _vector(math.erf),
-    "sigmoid": _sigmoid, "silu": lambda x: _times(x, _sigmoid(x)), "softplus": lambda x: np.logaddexp(0, x), "pow": np.power,
+    "sigmoid": _sigmoid, "silu": lambda x: _times(x, _sigmoid(x)), "softplus": lambda x: np.logaddexp(0, x),
+    "pow": np.power,
     "atan2": np.arctan2,
 }
 # Correctly rounded in the type in which they compute.
@@ -136,7 +137,8 @@ def _elementwise(op, arrays):
     if name in ROUNDED:
         return round_through(element, ROUNDED[name](*values)), None
     if name == "fma":
-        x, y, z = (value.astype(np.longdouble) for value in values)  # an f64 product may overflow where the sum does not
+        x, y, z = (value.astype(np.longdouble)
+                   for value in values)  # an f64 product may overflow where the sum does not
         want = (x * y + z).astype(np.float64)
         inner = np.abs(values[0] * values[1]) * EPSILON["f64"]
         return want, inner + _function_error(element, want)
@@ -201,7 +203,8 @@ def _movement(op, arrays):
     if op.mnemonic == "dynamic_update_slice":
         result[tuple(slice(o, o + n) for o, n in zip(a["offsets"], arrays[1].shape))] = arrays[1]
     else:
-        result[tuple(slice(low, n - high, i + 1) for low, high, i, n in zip(a["low"], a["high"], a["interior"], sizes))] = x
+        result[tuple(slice(low, n - high, i + 1) for low, high, i, n
+                     in zip(a["low"], a["high"], a["interior"], sizes))] = x
     return result
 
 

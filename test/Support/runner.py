@@ -49,8 +49,8 @@ def write_arguments(folder, arguments, prefix=""):
 
 
 def beside_reference(folder, text, arguments, results, targets):
-    """Runs @main on arguments [(name, element, array)] with the options of each of the targets {label: options}. Yields (label, name,
-    expected, found) for each result, where the reference interpreter gives what is expected."""
+    """Runs @main on arguments [(name, element, array)] with the options of each of the targets {label: options}. Yields
+    (label, name, expected, found) for each result, where the reference interpreter gives what is expected."""
     given = []
     for name, element, array in arguments:
         elements.save(folder / f"{name}.npy", element, array)
@@ -62,8 +62,8 @@ def beside_reference(folder, text, arguments, results, targets):
 
 
 def run(text, arguments, results, options=(), timeout=300, folder=None):
-    """Runs @main of the module on arguments [option]; returns {name: array} of results [(name, element)]. Runs in one folder
-    find it in the cache there."""
+    """Runs @main of the module on arguments [option]; returns {name: array} of results [(name, element)]. Runs in one
+    folder find it in the cache there."""
     with tempfile.TemporaryDirectory(dir=folder) as out:
         program = pathlib.Path(folder or out) / "program.mlir"
         program.write_text(text)

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Random scalar-valued f64 functions that are smooth near their arguments: every operation is tried, and taken back when
-its operands come close to a kink, a pole or the end of its domain."""
+"""Random scalar-valued f64 functions that are smooth near their arguments: every operation is tried, and taken back
+when its operands come close to a kink, a pole or the end of its domain."""
 
 import numpy as np
 
@@ -37,7 +37,8 @@ UNARY = {
     "log2": lambda x: x >= 0.2, "log1p": lambda x: x >= -0.7, "sqrt": lambda x: x >= 0.2, "rsqrt": lambda x: x >= 0.2,
     "tan": lambda x: np.abs(np.cos(x)) >= 0.3, "recip": lambda x: np.abs(x) >= 0.3, "abs": lambda x: np.abs(x) >= NEAR,
     "relu": lambda x: np.abs(x) >= NEAR, "sign": lambda x: np.abs(x) >= NEAR,
-    "floor": lambda x: np.abs(_fraction(x) - 0.5) <= 0.5 - NEAR, "ceil": lambda x: np.abs(_fraction(x) - 0.5) <= 0.5 - NEAR,
+    "floor": lambda x: np.abs(_fraction(x) - 0.5) <= 0.5 - NEAR, "ceil": lambda x: np.abs(_fraction(x) - 0.5) <= 0.5
+    - NEAR,
     "round_even": lambda x: np.abs(_fraction(x) - 0.5) >= NEAR,
     **{name: lambda x: np.abs(x) <= LARGE
        for name in ("neg", "sin", "cos", "tanh", "erf", "sigmoid", "gelu", "silu", "softplus")},
@@ -76,13 +77,16 @@ def is_smooth(op, arrays):
 # All operations with a derivative, and comparisons, which make the conditions of selects.
 OPERATIONS = sorted(UNARY) + [
     "add", "sub", "mul", "div", "rem", "max", "min", "pow", "atan2", "clamp", "fma", "compare", "select", "reshape",
-    "broadcast", "sum_to_shape", "transpose", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concat", "reverse",
+    "broadcast", "sum_to_shape", "transpose", "slice", "dynamic_slice", "dynamic_update_slice", "pad", "concat",
+    "reverse",
     "reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "cumsum", "dot", "gemm", "softmax",
     "log_softmax", "layer_norm", "rms_norm", "cross_entropy"]
 
 # Those whose derivatives ask for sizes.
-SIZED = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "softmax", "log_softmax", "layer_norm", "rms_norm",
-         "cross_entropy", "dot", "gemm", "reshape", "broadcast", "sum_to_shape", "concat", "slice", "dynamic_slice", "pad", "cumsum"]
+SIZED = ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "reduce_mean", "softmax", "log_softmax", "layer_norm",
+         "rms_norm",
+         "cross_entropy", "dot", "gemm", "reshape", "broadcast", "sum_to_shape", "concat", "slice", "dynamic_slice",
+         "pad", "cumsum"]
 
 
 def evaluate(op, arrays):

@@ -4,9 +4,9 @@
 
   time_limit.py SECONDS COMMAND…
 
-The exit code is that of the command. After SECONDS the processes that it has started are named and killed; then the exit code is 124,
-and the last line of the output says that the time is over. Where the caller ignores Ctrl-C, as the background of a script does, the
-command does not: tests send that signal."""
+The exit code is that of the command. After SECONDS the processes that it has started are named and killed; then the
+exit code is 124, and the last line of the output says that the time is over. Where the caller ignores Ctrl-C, as the
+background of a script does, the command does not: tests send that signal."""
 
 import os
 import pathlib
@@ -49,8 +49,8 @@ def command_of(process):
 
 
 class TimeLimit:
-    """Around work that waits for processes: when `seconds` are over, all that this process has started are killed, also those that the
-    work starts then, until it ends. `killed` names them."""
+    """Around work that waits for processes: when `seconds` are over, all that this process has started are killed, also
+    those that the work starts then, until it ends. `killed` names them."""
 
     def __init__(self, seconds):
         self.seconds, self.killed = seconds, []
@@ -81,7 +81,8 @@ class TimeLimit:
 
     def complaint(self):
         """What to say when the time was over, else nothing."""
-        return "".join(f"still running: {command}\n" for command in self.killed) + f"no end after {self.seconds:g} seconds" if self.killed else ""
+        return "".join(f"still running: {command}\n"
+                       for command in self.killed) + f"no end after {self.seconds:g} seconds" if self.killed else ""
 
 
 def main():

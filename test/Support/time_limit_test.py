@@ -24,7 +24,8 @@ config.name, config.suffixes, config.test_format = "limited", [".test"], OwnCach
 
 
 def limited(seconds, *command, **keywords):
-    done = subprocess.run([sys.executable, HERE / "time_limit.py", seconds, *command], capture_output=True, text=True, **keywords)
+    done = subprocess.run([sys.executable, HERE / "time_limit.py", seconds, *command], capture_output=True, text=True,
+                          **keywords)
     return done.returncode, done.stdout
 
 
@@ -38,7 +39,8 @@ def does_not_end(folder):
     """Neither does what it has started, also behind its back."""
     started = folder / "started"
     start = time.monotonic()
-    code, said = limited("2", "bash", "-c", f"(sleep 1000 & sleep 1001) & setsid sleep 1002 & jobs -p >{started}; sleep 1003; sleep 1004")
+    code, said = limited("2", "bash", "-c",
+                         f"(sleep 1000 & sleep 1001) & setsid sleep 1002 & jobs -p >{started}; sleep 1003; sleep 1004")
     if code != time_limit.OUT_OF_TIME or not said.splitlines()[-1].startswith("no end after 2 seconds: bash -c"):
         yield f"exit code {code}: {said}"
     if time.monotonic() - start > 500:
@@ -64,8 +66,10 @@ def under_lit(folder):
     (folder / "lit.cfg.py").write_text(SUITE)
     (folder / "late.test").write_text("RUN: echo begun\nRUN: bash -c 'sleep 1000; true' || true\nRUN: sleep 1001\n")
     (folder / "early.test").write_text("RUN: echo begun\n")
-    done = subprocess.run(["/usr/lib/llvm-22/bin/lit", "-v", folder], capture_output=True, text=True, env={**os.environ, "HOME": str(folder)})
-    for text in ("PASS: limited :: early.test", "TIMEOUT: limited :: late.test", "still running: sleep 1000", "no end after 5 seconds"):
+    done = subprocess.run(["/usr/lib/llvm-22/bin/lit", "-v", folder], capture_output=True, text=True,
+                          env={**os.environ, "HOME": str(folder)})
+    for text in ("PASS: limited :: early.test", "TIMEOUT: limited :: late.test", "still running: sleep 1000",
+                 "no end after 5 seconds"):
         if text not in done.stdout:
             yield f"expected '{text}' in {done.stdout}{done.stderr}"
     if done.returncode != 1:
@@ -73,4 +77,5 @@ def under_lit(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("time limit", [(check.__name__, check) for check in (ends_in_time, does_not_end, takes_signals, under_lit)]))
+    sys.exit(checks.run_checks("time limit", [(check.__name__, check)
+                                              for check in (ends_in_time, does_not_end, takes_signals, under_lit)]))

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Help texts and parsers agree about options that take one of a few names.
 
-Each option gets a name that it does not have. The error lists the names that it takes; the help text of the option has each of
-them, and each of them is taken.
+Each option gets a name that it does not have. The error lists the names that it takes; the help text of the option has
+each of them, and each of them is taken.
 """
 
 import os

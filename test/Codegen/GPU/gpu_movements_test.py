@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Movements on the emulated GPU: concatenations, paddings, slices that are written over, and transpositions that keep the last axis give the bits
-of the reference interpreter, whether slices begin and end where runs of 16 bytes do or not."""
+"""Movements on the emulated GPU: concatenations, paddings, slices that are written over, and transpositions that keep
+the last axis give the bits of the reference interpreter, whether slices begin and end where runs of 16 bytes do or
+not."""
 
 import functools
 import os
@@ -40,7 +41,8 @@ def pad(rng, element):
     run = 16 // BYTES[element]
     low, high = ([rng.randrange(3), rng.randrange(3), rng.choice((0, run, 2 * run, 1, run + 3))] for _ in range(2))
     interior = [rng.choice((0, 0, 1)), 0, rng.choice((0, 0, 0, 1))]
-    whole = tuple(size + before + after + max(0, size - 1) * between for size, before, after, between in zip(shape, low, high, interior))
+    whole = tuple(size + before + after + max(0, size - 1) * between for size, before, after,
+                  between in zip(shape, low, high, interior))
     filler, kind = elements.tensor(element, ()), elements.tensor(element, shape)
     body = f"  %z = ad.constant dense<{'3' if element.startswith('i') else '1.5'}> : {filler}\n"
     return [shape], whole, body + f"  %y = ad.pad %x0, %z low {low} high {high} interior {interior} : {kind}, {filler}\n"
@@ -49,18 +51,22 @@ def pad(rng, element):
 def permute(rng, element):
     shape = [rng.randrange(1, 6) for _ in range(3)] + [length(rng, element)]
     order = [*rng.sample(range(3), 3), 3]
-    return [tuple(shape)], tuple(shape[axis] for axis in order), f"  %y = ad.transpose %x0 {order} : {elements.tensor(element, shape)}\n"
+    return [tuple(shape)], tuple(shape[axis]
+                                 for axis in order), f"  %y = ad.transpose %x0 {order} : {elements.tensor(element, shape)}\n"
 
 
 def check(seed, folder):
     rng = random.Random(seed)
     element = rng.choice(list(BYTES))
     shapes, whole, body = rng.choice((concat, pad, permute))(rng, element)
-    parameters = ", ".join(f'%x{number}: {elements.tensor(element, shape)} {{ad.name = "x{number}"}}' for number, shape in enumerate(shapes))
+    parameters = ", ".join(f'%x{number}: {elements.tensor(element, shape)} {{ad.name = "x{number}"}}' for number,
+                           shape in enumerate(shapes))
     text = f"func.func @main({parameters}) -> ({elements.tensor(element, whole)} {{ad.name = \"y\"}}) {{\n{body}  return %y : {elements.tensor(element, whole)}\n}}\n"
     values = np.random.default_rng(seed)
-    arguments = [(f"x{number}", element, elements.random(values, element, shape)) for number, shape in enumerate(shapes)]
-    for _, name, expected, found in runner.beside_reference(folder, text, arguments, [("y", element)], {"gpu-sim": ["--target", "gpu-sim"]}):
+    arguments = [(f"x{number}", element, elements.random(values, element, shape)) for number,
+                 shape in enumerate(shapes)]
+    for _, name, expected, found in runner.beside_reference(folder, text, arguments, [("y", element)],
+                                                            {"gpu-sim": ["--target", "gpu-sim"]}):
         if not elements.same_bits(element, expected, found).all():
             yield f"{name} differs from the reference in\n{text}"
 
@@ -68,4 +74,5 @@ def check(seed, folder):
 if __name__ == "__main__":
     print(f"seed {SEED}")
     seeds = range(SEED * 1000, SEED * 1000 + COUNT)
-    sys.exit(checks.run_checks("gpu_movements_test", [(f"case {seed}", functools.partial(check, seed)) for seed in seeds]))
+    sys.exit(checks.run_checks("gpu_movements_test", [(f"case {seed}", functools.partial(check, seed))
+                                                      for seed in seeds]))

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""within.py FOLDER OTHER BOUND NAME…: exit code 1 when an array NAME.npy of the folders differs by more than BOUND times what is
-larger, 1 or its elements."""
+"""within.py FOLDER OTHER BOUND NAME…: exit code 1 when an array NAME.npy of the folders differs by more than BOUND
+times what is larger, 1 or its elements."""
 
 import pathlib
 import sys

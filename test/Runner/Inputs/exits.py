@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""exits.py [--file-limit BYTES] CODE COMMAND…: runs the command and fails unless it exits with CODE. What it prints goes
-through. With --file-limit, a write beyond so many bytes of a file fails, as on a full disk."""
+"""exits.py [--file-limit BYTES] CODE COMMAND…: runs the command and fails unless it exits with CODE. What it prints
+goes through. With --file-limit, a write beyond so many bytes of a file fails, as on a full disk."""
 
 import resource
 import subprocess

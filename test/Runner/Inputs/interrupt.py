@@ -15,7 +15,8 @@ file = os.path.join(folder, "count.npy")
 # A file of an earlier run would make us send the signal before the program can take it.
 shutil.rmtree(folder, ignore_errors=True)
 runner = subprocess.Popen(
-    ["ad-runner", program, "--arg", "start=zeros", "--out-dir", folder], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ["ad-runner", program, "--arg", "start=zeros", "--out-dir", folder], stdout=subprocess.DEVNULL,
+    stderr=subprocess.PIPE
 )
 try:
     deadline = time.time() + 60

@@ -19,7 +19,8 @@ def wait_until_ignored(process, number):
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 # Python resets SIGXFSZ in its children, so that it is ignored only once the runner has said so.
-runner = subprocess.Popen(["ad-runner", "-", "--arg", "arg0=arange", "--print"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+runner = subprocess.Popen(["ad-runner", "-", "--arg", "arg0=arange", "--print"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True)
 try:
     wait_until_ignored(runner, signal.SIGXFSZ)

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""interrupt_kernel.py PROGRAM FOLDER: sends Ctrl-C while one kernel runs that takes seconds. The runner says that it waits for it, and
-stops after it."""
+"""interrupt_kernel.py PROGRAM FOLDER: sends Ctrl-C while one kernel runs that takes seconds. The runner says that it
+waits for it, and stops after it."""
 
 import os
 import shutil

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""interrupt_runs.py PROGRAM FOLDER: sends Ctrl-C between the runs of --repeat, of a program that has no loop which could look for it."""
+"""interrupt_runs.py PROGRAM FOLDER: sends Ctrl-C between the runs of --repeat, of a program that has no loop which
+could look for it."""
 
 import json
 import pathlib
@@ -15,7 +16,8 @@ folder.mkdir(exist_ok=True)
 compiled, report = folder / "program.adx", folder / "report.json"
 subprocess.run(["ad-runner", program, "--cache", "off", "--emit", compiled], check=True)
 runs = 10_000_000
-runner = subprocess.Popen(["adrt-run", compiled, "--arg", "x=normal:1", "--repeat", str(runs), "--report", report], stderr=subprocess.PIPE)
+runner = subprocess.Popen(["adrt-run", compiled, "--arg", "x=normal:1", "--repeat", str(runs), "--report", report],
+                          stderr=subprocess.PIPE)
 try:
     time.sleep(1)
     runner.send_signal(signal.SIGINT)

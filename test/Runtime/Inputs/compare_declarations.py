@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""compare_declarations.py CudaDriver.h CUDA_FOLDER: whether our declarations of the CUDA driver are those of its own header: how many
-parameters each function has, which of them are pointers, and how large all of them and what they point to are; the numbers of
-enumerations and where the fields of structures lie, named in the comments behind ours. Closes with
-`declarations: N functions, N numbers and N fields compared`."""
+"""compare_declarations.py CudaDriver.h CUDA_FOLDER: whether our declarations of the CUDA driver are those of its own
+header: how many parameters each function has, which of them are pointers, and how large all of them and what they point
+to are; the numbers of enumerations and where the fields of structures lie, named in the comments behind ours. Closes
+with `declarations: N functions, N numbers and N fields compared`."""
 
 import pathlib
 import re
@@ -47,12 +47,15 @@ template <class R, class... A, class S, class... B> struct Compare<R (*)(A...), 
 
 
 def layouts(text):
-    """Lines that compare structures, and those that compare fields. Of one that is but the begin of theirs the size may differ."""
+    """Lines that compare structures, and those that compare fields. Of one that is but the begin of theirs the size may
+    differ."""
     structures, fields = [], []
-    for ours, part, theirs, body in re.findall(r"^struct (\w+) \{ // (begin of )?(CUDA_\w+)$(.*?)^\};", text, re.MULTILINE | re.DOTALL):
+    for ours, part, theirs, body in re.findall(r"^struct (\w+) \{ // (begin of )?(CUDA_\w+)$(.*?)^\};", text,
+                                               re.MULTILINE | re.DOTALL):
         if not part:
             structures.append(f"STRUCTURE({ours}, {theirs})\n")
-        fields += [f"FIELD({ours}, {field}, {theirs}, {their})\n" for field, their in re.findall(r"(\w+)(?:\[3\])?(?: = [^;]+)?;\s+// (\w+)$", body, re.MULTILINE)]
+        fields += [f"FIELD({ours}, {field}, {theirs}, {their})\n" for field,
+                   their in re.findall(r"(\w+)(?:\[3\])?(?: = [^;]+)?;\s+// (\w+)$", body, re.MULTILINE)]
     return structures, fields
 
 
@@ -63,7 +66,8 @@ def main():
     numbers = re.findall(r"^\s+(\w+) = \d+,\s*// (CU_\w+)$", text, re.MULTILINE)
     unnamed = [line.strip() for line in re.findall(r"^\s+cuda\w+ = \d+.*$", text, re.MULTILINE) if "// CU_" not in line]
     source = COMPARE.replace("HEADER", str(header))
-    source += "".join(f"FUNCTION({name})\n" for name in functions) + "".join(f"NUMBER({ours}, {theirs})\n" for ours, theirs in numbers)
+    source += "".join(f"FUNCTION({name})\n"
+                      for name in functions) + "".join(f"NUMBER({ours}, {theirs})\n" for ours, theirs in numbers)
     structures, fields = layouts(text)
     source += "".join(structures + fields)
     command = ["clang++", "-std=c++17", "-fsyntax-only", "-x", "c++", f"-I{folder}/include", "-"]

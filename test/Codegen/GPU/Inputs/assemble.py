@@ -1,9 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """assemble.py PTXAS: the kernels of programs as ptxas takes them, for every chip that ad-serialize-kernels knows.
 
-Each kernel must assemble without a warning and, but for f64, without spilled registers; contractions on tensor cores must have the
-instructions of their chip, and of no other one, and no fence of all memory in a loop. Prints the worst registers and stack of each
-program."""
+Each kernel must assemble without a warning and, but for f64, without spilled registers; contractions on tensor cores
+must have the instructions of their chip, and of no other one, and no fence of all memory in a loop. Prints the worst
+registers and stack of each program."""
 
 import pathlib
 import re
@@ -47,15 +47,16 @@ def of_floats(element):
 """
 
 
-# What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their code holds. Blocks
-# of the first ones on warpgroups are clusters.
+# What multiplies, and brings operands: rows, columns and depth of the products, all of one tile each, and what their
+# code holds. Blocks of the first ones on warpgroups are clusters.
 PRODUCTS = [(2048, 4096, 208), (2048, 1152, 208), (1160, 264, 80), (384, 16384, 208), (384, 5504, 208)]
 CLUSTERS = 2
 OF_UNKNOWN_SIZES = [("?", "?", "?")]
 # Products that threads multiply and add, by large tiles: of whole tiles and pieces, and with rests.
 OF_SUMS_IN_ORDER = [(2048, 4096, 208), (2050, 4100, 211)]
 OF_WARPGROUPS = ["wgmma.mma_async", "cp.async.bulk.tensor", "mbarrier.try_wait", "prefetch.param.tensormap"]
-OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster", "mbarrier.arrive.shared::cluster.b64 _",
+OF_CLUSTERS = [".reqnctapercluster 2, 1, 1", ".multicast::cluster", "mapa.shared::cluster",
+               "mbarrier.arrive.shared::cluster.b64 _",
                "barrier.cluster.arrive", "barrier.cluster.wait"]
 OF_WARPS = ["mma.sync", "cp.async.cg", "ldmatrix"]
 
@@ -92,8 +93,10 @@ def of_integers(element):
 
 
 def of_classes(element):
-    """Rows that fit into registers, short, long and of unknown length, backwards too; transpositions; runs of elements."""
-    r, w, s, l, d, v = (f"tensor<{shape}{element}>" for shape in ("8x1024x", "1024x", "8x10x", "4x8192x", "?x?x", "1024x8x"))
+    """Rows that fit into registers, short, long and of unknown length, backwards too; transpositions; runs of
+    elements."""
+    r, w, s, l, d, v = (f"tensor<{shape}{element}>" for shape in ("8x1024x", "1024x", "8x10x", "4x8192x", "?x?x",
+                                                                  "1024x8x"))
     h, k = (f"tensor<{shape}{element}>" for shape in ("4x10244x", "10244x"))
     return f"""func.func private @norm(%x: {r}, %w: {w}) -> {r} {{
   %y = ad.layer_norm %x, %w, %w epsilon 1.0e-3 : {r}, {w}
@@ -133,9 +136,10 @@ def ptx_of(path, chip):
     return re.sub(r"\\([0-9A-F]{2}|.)", unescape, found[1]) if found else None
 
 
-# How many kernels of a program warpgroups have: rows of unknown length have no tensor maps, and what is no float of 16 bits has to lie along
-# the depth, as one of four orders has it.
-BY_WARPGROUPS = {"products-bf16": 1, "products-f16": 1, "products-f32": 1 / 4, "products-i8": 1 / 4, "products-unknown": 0}
+# How many kernels of a program warpgroups have: rows of unknown length have no tensor maps, and what is no float of 16
+# bits has to lie along the depth, as one of four orders has it.
+BY_WARPGROUPS = {"products-bf16": 1, "products-f16": 1, "products-f32": 1 / 4, "products-i8": 1 / 4,
+                 "products-unknown": 0}
 
 
 def instructions_missed(stem, chip, kernels, by_warpgroups):

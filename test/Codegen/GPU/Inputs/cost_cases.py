@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Programs of one kernel, or a few, for each class of kernels that ad-emit-gpu has: named ones, large enough to fill a GPU, and random neighbours
-of them."""
+"""Programs of one kernel, or a few, for each class of kernels that ad-emit-gpu has: named ones, large enough to fill a
+GPU, and random neighbours of them."""
 
 import dataclasses
 
@@ -105,7 +105,8 @@ def pad(shape, low, high, element):
     to = tensor([size + before + after for size, before, after in zip(shape, low, high)], element)
     zero = f"  %z = ad.constant dense<{'0' if element.startswith('i') else '0.0'}> : {filler}\n"
     interior = [0] * len(shape)
-    return function([kind], [to], f"{zero}  %y = ad.pad %a, %z low {list(low)} high {list(high)} interior {interior} : {kind}, {filler}")
+    return function([kind], [to],
+                    f"{zero}  %y = ad.pad %a, %z low {list(low)} high {list(high)} interior {interior} : {kind}, {filler}")
 
 
 def reduce(operation, shape, axes, element):
@@ -200,7 +201,8 @@ FLOATS = ("f32", "bf16", "f16")
 CHEAP = ("relu", "neg", "abs", "sqrt", "exp", "tanh", "sigmoid", "silu", "gelu")
 
 
-KINDS = ("unary", "binary", "bias", "cast", "softmax", "log_softmax", "softmax-backward", "norm", "norm-backward", "transpose", "concat", "sum",
+KINDS = ("unary", "binary", "bias", "cast", "softmax", "log_softmax", "softmax-backward", "norm", "norm-backward",
+         "transpose", "concat", "sum",
          "sum-columns", "sum-all", "arg", "scan", "product")
 ROWS = (256, 512, 768, 1024, 1280)
 
@@ -235,19 +237,23 @@ def neighbour(rng, number):
     elif kind == "concat":
         text = concat([wide, (wide[0], 512)], 1, element)
     elif kind == "sum":
-        text = reduce(rng.choice(("reduce_sum", "reduce_max", "reduce_mean")), rows_and_length(rng, (256, 512, 1024)), (1,), element)
+        text = reduce(rng.choice(("reduce_sum", "reduce_max", "reduce_mean")), rows_and_length(rng, (256, 512, 1024)),
+                      (1,), element)
     elif kind == "sum-columns":  # in two kernels
-        text = reduce(rng.choice(("reduce_sum", "reduce_max", "reduce_mean")), rows_and_length(rng, (64, 96, 256, 512, 1024)), (0,), element)
+        text = reduce(rng.choice(("reduce_sum", "reduce_max", "reduce_mean")),
+                      rows_and_length(rng, (64, 96, 256, 512, 1024)), (0,), element)
     elif kind == "sum-all":
         text = reduce("reduce_sum", (LEAST + 4096 * rng.randrange(64),), (0,), element)
     elif kind == "arg":
         axis = rng.randrange(2)
-        text = arg(rng.choice(("argmax", "argmin")), rows_and_length(rng, (64, 96, 256) if axis == 0 else (2048, 4096)), axis, element)
+        text = arg(rng.choice(("argmax", "argmin")), rows_and_length(rng, (64, 96, 256) if axis == 0 else (2048, 4096)),
+                   axis, element)
     elif kind == "scan":
         text = cumsum(rows_and_length(rng, (1024, 2048, 4096)), rng.randrange(2), element)
     else:
         rows, columns, depth = (256 * rng.randrange(8, 20) for _ in range(3))
-        text, numerics = product(rows, columns, depth, rng.choice(("bf16", "f16")), rng.choice(("nn", "nt", "tn", "tt"))), "fast"
+        text, numerics = product(rows, columns, depth, rng.choice(("bf16", "f16")),
+                                 rng.choice(("nn", "nt", "tn", "tt"))), "fast"
     return Case(f"neighbour-{number}-{kind}", text, numerics, kind=f"{kind}-{element}")
 
 

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Kernels written in PTX that double 4096 x 4096 numbers: a good one, and some that have a fault each, which the gate has to find in what ptxas
-makes of them. {name: (PTX, bounds that it misses)}."""
+"""Kernels written in PTX that double 4096 x 4096 numbers: a good one, and some that have a fault each, which the gate
+has to find in what ptxas makes of them. {name: (PTX, bounds that it misses)}."""
 
 HEAD = """.version 8.0
 .target {chip}
@@ -21,7 +21,8 @@ WIDE = PLACES.replace("{bytes}", "16") + """ld.global.v4.f32 {%f1, %f2, %f3, %f4
 add.f32 %f1, %f1, %f1; add.f32 %f2, %f2, %f2; add.f32 %f3, %f3, %f3; add.f32 %f4, %f4, %f4;
 st.global.v4.f32 [%rd5], {%f1, %f2, %f3, %f4};
 """
-NARROW = PLACES.replace("{bytes}", "4") + "ld.global.f32 %f1, [%rd4]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd5], %f1;\n"
+NARROW = PLACES.replace("{bytes}",
+                        "4") + "ld.global.f32 %f1, [%rd4]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd5], %f1;\n"
 # By a number that only the run knows.
 DIVIDED = "mov.u32 %r5, %clock; div.u32 %r6, %r2, %r5; rem.u32 %r7, %r6, %r3; mad.lo.u32 %r2, %r7, %r5, %r6;\n"
 
@@ -29,7 +30,8 @@ DIVIDED = "mov.u32 %r5, %clock; div.u32 %r6, %r2, %r5; rem.u32 %r7, %r6, %r3; ma
 def crowded(count):
     """As many numbers are needed at once, and all are loaded before the first is used."""
     loads = "".join(f"ld.global.f32 %f{i}, [%rd4+{i * 4096}];\n" for i in range(count))
-    sums = "".join(f"mul.f32 %f{count}, %f{count}, %f{i}; st.global.f32 [%rd5+{i * 4096}], %f{count};\n" for i in reversed(range(count)))
+    sums = "".join(f"mul.f32 %f{count}, %f{count}, %f{i}; st.global.f32 [%rd5+{i * 4096}], %f{count};\n"
+                   for i in reversed(range(count)))
     return PLACES.replace("{bytes}", "4") + loads + "bar.sync 0;\n" + f"mov.f32 %f{count}, %f0;\n" + sums
 
 
@@ -41,6 +43,7 @@ FAULTS = {
     "good": (text(WIDE), set()),
     "loads of 4 bytes": (text(NARROW), {"bytes in flight"}),
     "division in the loop": (text(DIVIDED + WIDE), {"index integers"}),
-    "spilled registers": (text(crowded(100), HEAD.replace(".maxntid 256", ".maxntid 256\n.maxnreg 40")), {"spilled bytes", "local accesses"}),
+    "spilled registers": (text(crowded(100), HEAD.replace(".maxntid 256", ".maxntid 256\n.maxnreg 40")),
+                          {"spilled bytes", "local accesses"}),
     "fence in the loop": (text(WIDE + "fence.acq_rel.gpu;\n"), {"fences in loops"}),
 }

@@ -1,10 +1,11 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """cost_gate.py [--tighten]: holds the cost sheets of all classes of kernels against the model of scripts/cost_sheet.
 
-What misses a bound today stands in cost-exceptions.json, with its figure and the reason: a kernel may be better than that, not worse, and what
-meets its bound has to leave the table. --tighten takes out of the table what is better now; it lets nothing in. $ADJOINT_SEED chooses random
-neighbours of the named programs; an exception of theirs holds for a class of kernels and a type of elements, and stays: another seed may need it.
-What is said of registers is compared with what nvdisasm infers."""
+What misses a bound today stands in cost-exceptions.json, with its figure and the reason: a kernel may be better than
+that, not worse, and what meets its bound has to leave the table. --tighten takes out of the table what is better now;
+it lets nothing in. $ADJOINT_SEED chooses random neighbours of the named programs; an exception of theirs holds for a
+class of kernels and a type of elements, and stays: another seed may need it. What is said of registers is compared with
+what nvdisasm infers."""
 
 import argparse
 import concurrent.futures
@@ -55,7 +56,8 @@ def faults():
             used, listing = kernels.assemble(ptx.replace("{chip}", chip), chip)
             launch = {"level": "thread", "axes": 2, "elements": 1 if "4 bytes" in name else 4}
             code, = sass.parse(listing)
-            kernel = kernels.Compiled(name, "elementwise", [tensor], [tensor], {0: 0, 8: 1}, 0, launch, *used["kernel"], code)
+            kernel = kernels.Compiled(name, "elementwise", [tensor], [tensor], {0: 0, 8: 1}, 0, launch, *used["kernel"],
+                                      code)
             missed = {miss.bound for miss in model.misses(kernel, sheet.make(kernel, chip))}
             if not expected <= missed or (not expected and missed):
                 yield f"{name} on {chip}: expected misses of {sorted(expected)}, found {sorted(missed)}"
@@ -98,7 +100,8 @@ class Exceptions:
         return [key for key in self.known if key not in self.met and ANY not in key]
 
     def tighten(self):
-        rows = [dict(row, figure=self.better.get(self.key(row), row["figure"])) for row in self.rows if self.key(row) in self.met or ANY in self.key(row)]
+        rows = [dict(row, figure=self.better.get(self.key(row), row["figure"])) for row in self.rows if self.key(row)
+                in self.met or ANY in self.key(row)]
         text = "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
         whole = TABLE.with_suffix(".new")
         whole.write_text(text)
@@ -127,7 +130,8 @@ def main():
             for key, line, misses in rows:
                 count += 1
                 print(f"{' '.join(key)}: {line}")
-                judge = functools.partial(exceptions.complaint_of_class, case.kind) if case.kind else functools.partial(exceptions.complaint, key)
+                judge = functools.partial(exceptions.complaint_of_class,
+                                          case.kind) if case.kind else functools.partial(exceptions.complaint, key)
                 complaints = [text for miss in misses if (text := judge(miss))]
                 wrong += [f"{key[1]}: {text}" for text in complaints]
             failed += bool(wrong)

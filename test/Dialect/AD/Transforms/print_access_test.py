@@ -1,8 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The expressions that --ad-print-procedure writes name the elements that the program reads.
 
-Random chains of reshapes, broadcasts, transpositions, slices and concatenations lead to one elementwise operation. For every
-element of its result the printed expression is evaluated, and must give the element of the input that NumPy finds there.
+Random chains of reshapes, broadcasts, transpositions, slices and concatenations lead to one elementwise operation. For
+every element of its result the printed expression is evaluated, and must give the element of the input that NumPy finds
+there.
 """
 
 import os
@@ -74,7 +75,8 @@ def evaluate(text, position):
 def main():
     cases = [make_case(seed) for seed in range(CASES)]
     command = [OPT, "--ad-print-procedure", "-o", os.devnull]
-    done = subprocess.run(command, input="".join(text for text, _ in cases), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input="".join(text for text, _ in cases), capture_output=True, text=True,
+                          check=False)
     operands = re.findall(r"= EXP \(\d+\) --> \((.*)\)\n", done.stdout)
     failed = abs(CASES - len(operands))
     if failed:

@@ -2,8 +2,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Makes the losses that the digits programs are held against: the same models in PyTorch, in f64, seed 0.
 
-Not run by any test, since it needs PyTorch (the files beside it come from 2.13.0). In f32 PyTorch itself stays within 1e-6 of the
-first 60 losses; two hundred steps later the transformer's two runs have nothing in common any more.
+Not run by any test, since it needs PyTorch (the files beside it come from 2.13.0). In f32 PyTorch itself stays within
+1e-6 of the first 60 losses; two hundred steps later the transformer's two runs have nothing in common any more.
 """
 
 import pathlib
@@ -35,7 +35,8 @@ def encode(p, x, layer):
     y = x + (weights @ v).transpose(1, 2).reshape(x.shape) @ p["attention"][layer, 3]
     y = layer_norm(y, (WIDTH,), norms[0], norms[1], eps=1e-5)
     inner = torch.relu(y @ p["expand"][layer] + p["expand_bias"][layer])
-    return layer_norm(y + inner @ p["contract"][layer] + p["contract_bias"][layer], (WIDTH,), norms[2], norms[3], eps=1e-5)
+    return layer_norm(y + inner @ p["contract"][layer] + p["contract_bias"][layer], (WIDTH,), norms[2], norms[3],
+                      eps=1e-5)
 
 
 def transformer(p, pixels):
