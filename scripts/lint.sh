@@ -4,8 +4,8 @@
 #
 #   scripts/lint.sh [--fix] [--tidy] [FILE…]
 #
-# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, refused words, classes of many methods,
-# circles of includes, the scripts (shellcheck).
+# Without an option: layout (clang-format-22), banners, sizes, stray whitespace, refused words, long lines, classes of
+# many methods, circles of includes, the scripts (shellcheck).
 #   --fix    lays out the C++ files instead of complaining about them
 #   --tidy   runs clang-tidy-22 too, over the C++ files of the configured build (minutes)
 #   FILE…    only these files
@@ -87,6 +87,16 @@ check_words() {
   done <<<"$found"
 }
 
+# Lines of prose and code have 120 columns: scripts/long_lines.py says which have more.
+check_columns() {
+  local line found code=0
+  found=$(python3 scripts/long_lines.py "${files[@]}") || code=$?
+  ((code == 0)) || [[ $found ]] || die "scripts/long_lines.py failed with exit code $code"
+  while read -r line; do
+    if [[ $line ]]; then complain "$line"; fi
+  done <<<"$found"
+}
+
 # Classes of many methods and circles of includes: scripts/structure.py says which.
 check_structure() {
   local line found code=0
@@ -124,6 +134,7 @@ check_tidy() {
 check_layout
 check_text
 check_words
+check_columns
 check_structure
 check_scripts
 if [[ $tidy ]]; then check_tidy; fi

@@ -4,9 +4,9 @@
 
     structure.py [--root FOLDER] [--check] [--top N]
 
-Counted are lib, include and tools. A method is a member function that is no constructor, destructor or operator. With --check the
-only output is complaints: a class of more than 30 methods, a class in the list of exceptions that no longer needs to be there, a
-circle of includes. The exit code is then 1 if there is one.
+Counted are lib, include and tools. A method is a member function that is no constructor, destructor or operator. With
+--check the only output is complaints: a class of more than 30 methods, a class in the list of exceptions that no longer
+needs to be there, a circle of includes. The exit code is then 1 if there is one.
 """
 
 import argparse
@@ -19,12 +19,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDERS = ("lib", "include", "tools")
 MAX_METHODS = 30
 # Classes that are still larger. The list only shrinks.
-LARGER_CLASSES = {"ArithBuilder", "Checks", "ContractionEmitter", "CudaDevice", "GenericEmitter", "KernelEmitter", "MemoryPlanner",
+LARGER_CLASSES = {"ArithBuilder", "Checks", "ContractionEmitter", "CudaDevice", "GenericEmitter", "KernelEmitter",
+                  "MemoryPlanner",
                   "ReplayingDevice", "RowEmitter", "adrt_context"}
 
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)
-CLASS = re.compile(r"\b(?:class|struct|union)\s+(?:\[\[\w+\]\]\s*)?([\w:]+)[^()=]*$")
+CLASS = re.compile(r"\b(?:class|struct|union)\s+(?:\[\[\w+\]\]\s*)?([\w:]+(?:<[^<>]*>)?)[^()=]*$")
 ACCESS = re.compile(r"\b(?:public|private|protected)\s*:(?!:)")
 CONTROL = re.compile(r"\b(?:if|for|while|switch|catch|do|else|return)\b")
 
@@ -41,11 +42,13 @@ def is_function(header):
     head = re.sub(r"<[^<>()]*>", "", header)
     if "(" not in head or CONTROL.match(head.strip()) or re.match(r"[^(]*(?<!operator)=(?!=)", head.split("(", 1)[0]):
         return False
-    return re.search(r"\)\s*(?:const|override|final|noexcept|mutable|&|\s)*(?:->[^;{]*)?(?::[^:].*)?$", head, re.S) is not None
+    return re.search(r"\)\s*(?:const|override|final|noexcept|mutable|&|\s)*(?:->[^;{]*)?(?::[^:].*)?$", head,
+                     re.S) is not None
 
 
 def method_name(header):
-    """The name of the member function that a declaration declares; None for constructors, operators and anything else."""
+    """The name of the member function that a declaration declares; None for constructors, operators and anything
+    else."""
     head = ACCESS.sub("", header).strip()
     while (plain := re.sub(r"<[^<>]*>", "", head)) != head:
         head = plain
@@ -79,7 +82,7 @@ class Reader:
     def note_method(self, header):
         if self.stack and self.stack[-1][0] == "class" and (name := method_name(header)):
             owner = "::".join(name for kind, name, _ in self.stack if kind == "class")
-            if name != self.stack[-1][1]:
+            if name != self.stack[-1][1].split("<")[0]:
                 self.methods.setdefault(owner, []).append(name)
 
     def read(self):
@@ -106,7 +109,8 @@ class Reader:
 
 
 def sources(root):
-    return sorted(file for folder in FOLDERS for file in (root / folder).rglob("*") if file.suffix in (".h", ".cpp", ".td"))
+    return sorted(file for folder in FOLDERS for file in (root / folder).rglob("*") if file.suffix
+                  in (".h", ".cpp", ".td"))
 
 
 def summary(name, sizes):
@@ -122,7 +126,8 @@ def include_graph(root, files):
     graph = {}
     for file in files:
         found = re.findall(r'^\s*#?include\s+"([^"]+)"', file.read_text(), re.M)
-        near = [root / "include" / name if name.startswith("adjoint/") else (file.parent / name).resolve() for name in found]
+        near = [root / "include" / name if name.startswith("adjoint/") else (file.parent / name).resolve()
+                for name in found]
         graph[file] = [other for other in near if other.is_file()]
     return graph
 
@@ -133,7 +138,8 @@ def folder_graph(root, graph):
         return re.sub(r"^(include/adjoint|lib)/", "", str(file.parent.relative_to(root)))
     folders = {}
     for file, others in graph.items():
-        folders.setdefault(folder(file), set()).update(folder(other) for other in others if folder(other) != folder(file))
+        folders.setdefault(folder(file), set()).update(folder(other) for other in others
+                                                       if folder(other) != folder(file))
     return folders
 
 

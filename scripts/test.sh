@@ -132,8 +132,8 @@ fuzz_campaigns() {
   done
 }
 
-# The first recipe of CONTRIBUTING.md, followed in a copy of the tree. A changed .td compiles nearly everything again, so it runs
-# only where it is asked for by this name.
+# The first recipe of CONTRIBUTING.md, followed in a copy of the tree. A changed .td compiles nearly everything again,
+# so it runs only where it is asked for by this name.
 recipe() {
   [[ $filter == recipe ]] || return 0
   PROGRAM_SECONDS=3600 counted recipe test/Recipe/follow.sh

@@ -28,8 +28,8 @@ def mills(t):
     return erfc(x / sqrt(2)) * exp(x * x / 2) / 2 * (2 + mpf("2.5") * x)
 
 
-# 2 Phi(-t) = e^(-t (BETA + ALPHA t)) (1 + y), where |y| stays below 0.07 up to GELU_END. ALPHA and BETA have few bits, so
-# that the rounding error of t ALPHA + BETA is a float.
+# 2 Phi(-t) = e^(-t (BETA + ALPHA t)) (1 + y), where |y| stays below 0.07 up to GELU_END. ALPHA and BETA have few bits,
+# so that the rounding error of t ALPHA + BETA is a float.
 ALPHA, BETA, GELU_END, GELU_CENTRE = mpf("0.44140625"), mpf("0.6640625"), mpf(5), mpf("3.25")
 ERF_BREAK, ERF_CENTRE, ERF_END = mpf("0.96875"), mpf("0.4375"), mpf(4)
 
@@ -66,14 +66,17 @@ TABLES = [
      lambda z: alternating(z, lambda k: factorial(2 * k + 4), 40), mpf(0), (Z_TRIG, Z_TRIG), Z_TRIG**2, (3, 7)),
     ("atanTail", "(atan a - a) / a^3 in z = a^2, |a| <= tan(pi/8)",
      lambda z: -alternating(z, lambda k: mpf(2 * k + 3), 160), mpf(0), (Z_ATAN, Z_ATAN), Z_ATAN, (7, 13)),
-    ("mills", "Phi(-x) e^(x^2/2) (2 + 2.5x) in t = (x-4)/(x+4), Phi the normal distribution, 0 <= x <= 14.5 (f32), 39 (f64)",
+    ("mills",
+     "Phi(-x) e^(x^2/2) (2 + 2.5x) in t = (x-4)/(x+4), Phi the normal distribution, 0 <= x <= 14.5 (f32), 39 (f64)",
      mills, mpf(-1), (mapped(14.5), mapped(39)), 1, (12, 26)),
     ("erfTail", "(erf(x)/x - 2/sqrt(pi)) / x^2 in z = x^2, |x| <= 1",
-     lambda z: -2 / sqrt(pi) * alternating(z, lambda k: factorial(k + 1) * (2 * k + 3), 80), mpf(0), (1, 1), 1, (0, 13)),
+     lambda z: -2 / sqrt(pi) * alternating(z, lambda k: factorial(k + 1) * (2 * k + 3), 80), mpf(0), (1, 1), 1,
+     (0, 13)),
     ("geluTail", "(2 Phi(-t) e^(t (0.6640625 + 0.44140625t)) - 1) / t in u = t - 3.25, 0 < t <= 5",
      lambda u: flattened_tail(u + GELU_CENTRE), -GELU_CENTRE, (GELU_END - GELU_CENTRE, 0), GELU_END, (14, 0)),
     ("erfCentre", "erf(x)/x - 1 in u = x^2 - 0.4375, |x| <= 0.96875",
-     lambda u: erf(sqrt(u + ERF_CENTRE)) / sqrt(u + ERF_CENTRE) - 1, -ERF_CENTRE, (ERF_BREAK**2 - ERF_CENTRE, 0), 1, (7, 0)),
+     lambda u: erf(sqrt(u + ERF_CENTRE)) / sqrt(u + ERF_CENTRE) - 1, -ERF_CENTRE, (ERF_BREAK**2 - ERF_CENTRE, 0), 1,
+     (7, 0)),
     ("erfcLog2", "log2(8 erfc(u + 0.96875)) in u, 0 <= u <= 3.03125; its error counts as that of erf",
      lambda u: log(8 * erfc(u + ERF_BREAK), 2), mpf(0), (ERF_END - ERF_BREAK, 0), erfc(ERF_BREAK) * log(2), (9, 0)),
 ]
@@ -85,8 +88,8 @@ NODES, ROUNDS = 120, 40
 
 
 def fit_quotient(function, end, above, below):
-    """f(x) = x P(x^2) / Q(x^2), Q(0) = 1, for 0 < x <= end, with the largest relative error about as small as can be: linear least
-    squares whose weights follow the errors (Lawson) and the last denominator (Loeb)."""
+    """f(x) = x P(x^2) / Q(x^2), Q(0) = 1, for 0 < x <= end, with the largest relative error about as small as can be:
+    linear least squares whose weights follow the errors (Lawson) and the last denominator (Loeb)."""
     points = [(1 - cos(pi * (2 * i + 1) / (2 * NODES))) / 2 for i in range(NODES)]  # z / end^2
     values = [function(end * sqrt(u)) / (end * sqrt(u)) for u in points]
     weights, lower, best = [mpf(1)] * NODES, [mpf(1)] * NODES, None
@@ -102,9 +105,11 @@ def fit_quotient(function, end, above, below):
         found, _ = qr_solve(rows, right)
         p, q = list(found[:above]), [mpf(1), *found[above:]]
         lower = [sum(c * u**k for k, c in enumerate(q)) for u in points]
-        errors = [abs(sum(c * u**k for k, c in enumerate(p)) / low / value - 1) for u, low, value in zip(points, lower, values)]
+        errors = [abs(sum(c * u**k for k, c in enumerate(p)) / low / value - 1) for u, low,
+                  value in zip(points, lower, values)]
         if best is None or max(errors) < best[0]:
-            best = max(errors), [c / end ** (2 * k) for k, c in enumerate(p)], [c / end ** (2 * k) for k, c in enumerate(q)]
+            best = max(errors), [c / end ** (2 * k) for k,
+                                 c in enumerate(p)], [c / end ** (2 * k) for k, c in enumerate(q)]
         mean = sum(w * e for w, e in zip(weights, errors)) / NODES
         weights = [w * e / mean for w, e in zip(weights, errors)]
     return best

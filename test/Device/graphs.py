@@ -18,7 +18,8 @@ LARGEST = 1 << 18  # bytes of a program's inputs: random numbers do not become s
 
 
 def is_small(program):
-    return sum(array.nbytes for array in [*(array for _, array in program.arguments), *program.feeds().values()]) <= LARGEST
+    return sum(array.nbytes for array in [*(array for _, array in program.arguments),
+                                          *program.feeds().values()]) <= LARGEST
 
 
 def modules(folder):

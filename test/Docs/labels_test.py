@@ -1,10 +1,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """One search for a label of a constraint, such as `dot_c2`, leads from docs/spec to the check and to the tests.
 
-For C2 under the heading `ad.dot` there is `(C2)` in the description of the operation (docs/reference, which is generated from the
-`.td`), a comment with `dot_c2` at the check in lib/Dialect or the row of a trait in the table of docs/spec.md, and a test function
-whose name begins with `dot_c2`. A name of the table of families stands for all operations of its row. A label that the specification
-does not have is an error too.
+For C2 under the heading `ad.dot` there is `(C2)` in the description of the operation (docs/reference, which is
+generated from the `.td`), a comment with `dot_c2` at the check in lib/Dialect or the row of a trait in the table of
+docs/spec.md, and a test function whose name begins with `dot_c2`. A name of the table of families stands for all
+operations of its row. A label that the specification does not have is an error too.
 """
 
 import pathlib
@@ -39,7 +39,8 @@ def labels_in(texts, families):
 
 
 def comments(root):
-    for file in sorted((root / "lib/Dialect").rglob("*.cpp")) + sorted((root / "include/adjoint/Dialect").rglob("*.td")):
+    for file in sorted((root / "lib/Dialect").rglob("*.cpp")) + sorted((root
+                                                                        / "include/adjoint/Dialect").rglob("*.td")):
         yield from re.findall(r"//.*", file.read_text())
 
 
@@ -96,7 +97,8 @@ OPERATIONS = "## ad.exp\n- **C1.** One type.\n\n## ad.log\n- **C1.** One type.\n
 REFERENCE = ("### `ad.exp` (ad::ExpOp)\n(C1) one type. Traits: SameType\n### `ad.log` (ad::LogOp)\n(C1) one type.\n"
              "### `ad.dot` (ad::DotOp)\n(C1) sizes agree; (C2) more.\n")
 SMALL = {"docs/spec.md": SPEC, "docs/spec/ops.md": OPERATIONS, "docs/reference/ad-dialect.md": REFERENCE,
-         "lib/Dialect/Dot.cpp": "// dot_c3: sizes.\n", "include/adjoint/Dialect/Ops.td": "", "test/dot.mlir": "func.func @dot_c1_sizes()"}
+         "lib/Dialect/Dot.cpp": "// dot_c3: sizes.\n", "include/adjoint/Dialect/Ops.td": "",
+         "test/dot.mlir": "func.func @dot_c1_sizes()"}
 
 
 def check_small(folder):
@@ -106,11 +108,13 @@ def check_small(folder):
         (folder / path).write_text(text)
     found = {problem.split(",")[0] for problem in problems_of(folder)}
     expected = {"dot_c1: expected the label in a comment at the check in lib/Dialect",
-                "dot_c2: the description in the .td has the label", "dot_c3: a comment at the check in lib/Dialect has the label",
+                "dot_c2: the description in the .td has the label",
+                "dot_c3: a comment at the check in lib/Dialect has the label",
                 "log_c1: docs/spec.md says that SameType checks it"}
     if found != expected:
         return f"expected {sorted(expected)}, but got {sorted(found)}"
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("labels", [("the tree", lambda folder: problems_of(ROOT)), ("a small tree", check_small)]))
+    sys.exit(checks.run_checks("labels", [("the tree", lambda folder: problems_of(ROOT)),
+                                          ("a small tree", check_small)]))

@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The file lists of the recipes in CONTRIBUTING.md are true: each file exists; no other file of `include` and `lib` names the sample
-operation of a recipe; the patch that `scripts/test.sh recipe` applies changes the files of the first recipe, and fits the tree.
+"""The file lists of the recipes in CONTRIBUTING.md are true: each file exists; no other file of `include` and `lib`
+names the sample operation of a recipe; the patch that `scripts/test.sh recipe` applies changes the files of the first
+recipe, and fits the tree.
 """
 
 import pathlib
@@ -54,7 +55,8 @@ def unlisted_files(text, files_with):
             if not found:
                 yield f"{heading}: no file names {name}"
             # The text of a function is in one of several headers of the folder that the recipe names.
-            folders = {path.rsplit("/", 1)[0] for path in listed[heading] if path.startswith("include/adjoint/Numerics/Math/")}
+            folders = {path.rsplit("/", 1)[0] for path in listed[heading]
+                       if path.startswith("include/adjoint/Numerics/Math/")}
             yield from (f"{heading}: {path} names {name}, but is not listed" for path in found
                         if path not in listed[heading] and path.rsplit("/", 1)[0] not in folders)
 
@@ -65,11 +67,13 @@ def contributing():
 
 def check_files(_folder):
     files = tracked("ls-files", "--cached", "--others", "--exclude-standard")
-    return missing_files(contributing(), lambda path: (ROOT / path).is_dir() or path in files and (ROOT / path).is_file())
+    return missing_files(contributing(), lambda path: (ROOT / path).is_dir() or path in files
+                         and (ROOT / path).is_file())
 
 
 def check_samples(_folder):
-    return unlisted_files(contributing(), lambda name: tracked("grep", "--untracked", "-liE", name, "--", "include", "lib"))
+    return unlisted_files(contributing(), lambda name: tracked("grep", "--untracked", "-liE", name, "--", "include",
+                                                               "lib"))
 
 
 def check_patch(_folder):
@@ -104,5 +108,6 @@ def check_faults(_folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("recipes", [("files", check_files), ("sample operations", check_samples), ("the patch", check_patch),
+    sys.exit(checks.run_checks("recipes", [("files", check_files), ("sample operations", check_samples),
+                                           ("the patch", check_patch),
                                            ("faults", check_faults)]))

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""scripts/structure.py counts functions and methods as a reader does, finds circles of includes, and with --check names classes that
-are too large.
+"""scripts/structure.py counts functions and methods as a reader does, finds circles of includes, and with --check names
+classes that are too large.
 """
 
 import pathlib
@@ -39,6 +39,12 @@ private:
     int twice() { return 2; }
   };
 };
+template <> struct Trait<int> {
+  int one();
+};
+template <> struct Trait<float> {
+  int other();
+};
 enum class Kind { small, large };
 static const int sizes[] = {1, 2, 3};
 template <typename T>
@@ -61,7 +67,8 @@ def tree(folder, files):
 
 def check_reader(_folder):
     reader = structure.Reader("Grid.cpp", SOURCE).read()
-    expected = {"Grid": ["count", "pairs", "has", "each"], "Grid::Inner": ["twice"]}
+    expected = {"Grid": ["count", "pairs", "has", "each"], "Grid::Inner": ["twice"], "Trait<int>": ["one"],
+                "Trait<float>": ["other"]}
     if reader.methods != expected:
         yield f"methods: expected {expected}, but got {reader.methods}"
     lengths = sorted(size for size, _ in reader.functions)
@@ -72,7 +79,8 @@ def check_reader(_folder):
 def check_circles(folder):
     tree(folder, {"include/adjoint/A.h": '#include "adjoint/B.h"\n', "include/adjoint/B.h": '#include "adjoint/A.h"\n',
                   "lib/C.cpp": '#include "adjoint/A.h"\nint main() { return 0; }\n'})
-    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"], capture_output=True, text=True)
+    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"],
+                           capture_output=True, text=True)
     if found.returncode != 1 or "includes form a circle" not in found.stdout or "C.cpp" in found.stdout:
         return f"a circle of two headers: {found.returncode} {found.stdout!r}"
 
@@ -80,18 +88,21 @@ def check_circles(folder):
 def check_limit(folder):
     methods = "".join(f"  void m{number}();\n" for number in range(structure.MAX_METHODS + 1))
     tree(folder, {"lib/Large.cpp": f"class Large {{\n{methods}}};\nint main() {{ return 0; }}\n"})
-    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"], capture_output=True, text=True)
+    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py", "--root", folder, "--check"],
+                           capture_output=True, text=True)
     if found.returncode != 1 or "Large (lib/Large.cpp): 31 methods, expected at most 30" not in found.stdout:
         return f"a class of 31 methods: {found.returncode} {found.stdout!r}"
 
 
 def check_summary(_folder):
-    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py"], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run([sys.executable, ROOT / "scripts/structure.py"], capture_output=True, text=True,
+                           check=True).stdout
     for name in ("files: ", "functions: ", "methods per class: ", "circles of includes: 0 between files"):
         if f"\n{name}" not in f"\n{found}":
             yield f"the tree: no line '{name}' in {found!r}"
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("structure", [("reader", check_reader), ("circles", check_circles), ("limit", check_limit),
+    sys.exit(checks.run_checks("structure", [("reader", check_reader), ("circles", check_circles),
+                                             ("limit", check_limit),
                                              ("summary", check_summary)]))

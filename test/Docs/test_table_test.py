@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The tables of test/README.md name files that exist, each of the 60 acceptance checks has one row, and no test file is named by a
-number.
+"""The tables of test/README.md name files that exist, each of the 60 acceptance checks has one row, and no test file is
+named by a number.
 """
 
 import pathlib
@@ -46,4 +46,5 @@ def check_names(_folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("test_table", [("files", check_files), ("numbers", check_numbers), ("names", check_names)]))
+    sys.exit(checks.run_checks("test_table", [("files", check_files), ("numbers", check_numbers),
+                                              ("names", check_names)]))

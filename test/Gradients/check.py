@@ -24,7 +24,8 @@ CASES_PER_PROGRAM = 24
 TOLERANCE_OF_ORDER = {1: 1.0, 2: 20.0}
 
 
-# Absolute, in roundings to the type: gradients are of order one. Values that a rule reads are rounded, and so is its result.
+# Absolute, in roundings to the type: gradients are of order one. Values that a rule reads are rounded, and so is its
+# result.
 ROUNDINGS = 6
 TOLERANCE_OF_ELEMENT = {"f32": ROUNDINGS * 2.0**-24, "f16": ROUNDINGS * 2.0**-11, "bf16": ROUNDINGS * 2.0**-8}
 
@@ -76,7 +77,8 @@ class Module:
         random_like = [self.direction(argument) for argument in function.results]
         cotangents = [self.add_input(argument, f"c{index}_w{i}") for i, argument in enumerate(random_like)]
         self.writer.emit(f"// {case.op}: {case.name}")
-        self.last = check(self.writer, function, values, directions, cotangents, case.tolerance * TOLERANCE_OF_ORDER[order])
+        self.last = check(self.writer, function, values, directions, cotangents,
+                          case.tolerance * TOLERANCE_OF_ORDER[order])
 
     def add_value(self, case, index, function, values):
         """Compares the result with that of NumPy."""
@@ -131,7 +133,8 @@ def main():
     parser.add_argument("--keep", help="write programs and inputs here")
     options = parser.parse_args()
     chosen = [case for case in cases.FAMILIES[options.family]
-              if any(word in case.name for word in options.only.split(",")) and (options.order == 1 or case.second_order)]
+              if any(word in case.name for word in options.only.split(","))
+              and (options.order == 1 or case.second_order)]
     unknown = [word for word in options.only.split(",") if not any(word in case.name for case in chosen)]
     if unknown:
         sys.exit(f"no case of the family {options.family} is named {', '.join(unknown)}")

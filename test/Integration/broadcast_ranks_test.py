@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Operands of 0 to 3 axes: sizes that only run time knows broadcast like NumPy, with gradients, on both targets;
-sizes that do not fit are an error with both of them and the place. dynamic-broadcast.mlir is the same for one axis each."""
+"""Operands of 0 to 3 axes: sizes that only run time knows broadcast like NumPy, with gradients, on both targets; sizes
+that do not fit are an error with both of them and the place. dynamic-broadcast.mlir is the same for one axis each."""
 
 import itertools
 import os
@@ -58,7 +58,8 @@ def sum_to(shape, value):
 
 
 def expected(sizes):
-    a, b = (np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape) + add for shape, add in zip(sizes, (2, 5)))
+    a, b = (np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape) + add for shape,
+            add in zip(sizes, (2, 5)))
     product = a * b
     ones = np.ones_like(product)
     return {"product": product, "dx": sum_to(a.shape, ones * b), "dy": sum_to(b.shape, ones * a)}

@@ -2,8 +2,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The loss and all gradients of the transformer encoder of 1, 2, 4 and 6 layers are those of f64.
 
-The encoder and its hand-written backward pass are those of benchmarks/encoder.py. One check per number of layers on each
-target, and one that all targets give the same bytes in `reproducible` mode; then `N run, N failed`.
+The encoder and its hand-written backward pass are those of benchmarks/encoder.py. One check per number of layers on
+each target, and one that all targets give the same bytes in `reproducible` mode; then `N run, N failed`.
 """
 
 import os

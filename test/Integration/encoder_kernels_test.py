@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""A training step of the transformer encoder takes no more kernels than the reference system's 91 with one layer and 606
-with six, and no more than we set ourselves; without fusion it takes more, and both ways the gradients are those of f64.
+"""A training step of the transformer encoder takes no more kernels than the reference system's 91 with one layer and
+606 with six, and no more than we set ourselves; without fusion it takes more, and both ways the gradients are those of
+f64.
 
 Kernels are counted in the loop of `@main`.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""A training step of the transformer encoder needs no more memory for intermediates than the reference system's race-free
-layout, with the race checker on, and is within 5 % of the largest live set.
+"""A training step of the transformer encoder needs no more memory for intermediates than the reference system's
+race-free layout, with the race checker on, and is within 5 % of the largest live set.
 
 `Using: U out of T` and `Saved S. Using P%` of `@main`, in bytes; the limits are elements of f32.
 """
@@ -30,7 +30,8 @@ def problems(layers, limit, folder):
     source.write_text(transformer_program.program(layers, steps=1000))
     # The pass checks its plan; so does a second one, from the attributes alone.
     subprocess.run([BIN / "ad-opt", source, "--ad-to-cpu-frontend", "--ad-to-cpu-fusion", "--convert-ad-to-linalg",
-                    "--ad-prepack-operands", "--ad-outline-kernels", f"--ad-plan-memory=report={report}", "--ad-verify-memory-plan",
+                    "--ad-prepack-operands", "--ad-outline-kernels", f"--ad-plan-memory=report={report}",
+                    "--ad-verify-memory-plan",
                     "-o", os.devnull], check=True)
     found = REPORT.search(report.read_text())
     if not found:

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""scripts/test.sh runs every test there is, but the campaigns that are named here; each pass has a lit test that looks at
-its output or its diagnostics; each operation that programs are written with, on each element type, either runs on both targets, to
-the same bits, or is refused by a located diagnostic; a target that this build lacks is named.
+"""scripts/test.sh runs every test there is, but the campaigns that are named here; each pass has a lit test that looks
+at its output or its diagnostics; each operation that programs are written with, on each element type, either runs on
+both targets, to the same bits, or is refused by a located diagnostic; a target that this build lacks is named.
 """
 
 import os
@@ -21,7 +21,8 @@ BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 TYPES = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i1", "i8", "i32", "i64", "i16", "f128", "complex<f32>"]
 UNARY = [*records.unary(), "barrier", "stop_gradient"]
 BINARY = records.binary()
-# By operation: what stands behind the mnemonic, and the type of the result; T is tensor<4x3xELEMENT>, E the element, V a number.
+# By operation: what stands behind the mnemonic, and the type of the result; T is tensor<4x3xELEMENT>, E the element, V
+# a number.
 SPECIAL = {
     "constant": ("dense<V> : T", "T"),
     "full": ("%e : E -> T", "T"),
@@ -75,7 +76,8 @@ def operations():
 
 
 def fill(text, element):
-    value = "true" if element == "i1" else "2" if element.startswith("i") else "2.0" if "f" in element[:2] else "(2.0, 0.0)"
+    number = "2.0" if "f" in element[:2] else "(2.0, 0.0)"
+    value = "true" if element == "i1" else "2" if element.startswith("i") else number
     parts = {r"(?<=[x<\s])E\b": element, r"\bV\b": value, r"\bT\b": f"tensor<4x3x{element}>"}
     for part, meaning in parts.items():
         text = re.sub(part, meaning, text)
@@ -95,7 +97,8 @@ def function(names, element):
             body, result = (fill(text, element) for text in DIFFERENTIATED[name])
             lines += [fill(f"func.func private @{name}_of(%x: T) -> {result} {{", element), f"  {body}",
                       f"  return %y : {result}", "}"]
-    lines += [f"func.func @main(%x: tensor<4x3x{element}> {{ad.name = \"x\"}}, %y: tensor<4x3x{element}> {{ad.name = \"y\"}}, "
+    lines += [f"func.func @main(%x: tensor<4x3x{element}> {{ad.name = \"x\"}}, "
+              f"%y: tensor<4x3x{element}> {{ad.name = \"y\"}}, "
               f"%v: tensor<3x{element}> {{ad.name = \"v\"}}, %c: tensor<4x3xi1> {{ad.name = \"c\"}}, "
               f"%s: tensor<{element}> {{ad.name = \"s\"}}) {{",
               "  %i = arith.constant 0 : index", f"  %e = tensor.extract %s[] : tensor<{element}>"]
@@ -106,7 +109,8 @@ def function(names, element):
 
 
 def verify(folder):
-    """Which operations exist on which types, and what is wrong: chunks that neither pass nor get an error of their own."""
+    """Which operations exist on which types, and what is wrong: chunks that neither pass nor get an error of their
+    own."""
     lines, spans = [], {}
     for element in TYPES:
         for name in operations():
@@ -116,7 +120,8 @@ def verify(folder):
             lines.append("// -----")
     file = folder / "all.mlir"
     file.write_text("\n".join(lines) + "\n")
-    done = subprocess.run([BIN / "ad-opt", file, "--split-input-file", "-o", os.devnull], capture_output=True, text=True)
+    done = subprocess.run([BIN / "ad-opt", file, "--split-input-file", "-o", os.devnull], capture_output=True,
+                          text=True)
     if done.returncode not in (0, 1):
         return {}, [f"ad-opt ended with {done.returncode}"]
     refused = {int(line) for line in re.findall(r"all\.mlir:(\d+):\d+: error: .", done.stderr)}
@@ -185,7 +190,8 @@ def problems_of_passes(_folder):
     checked = " ".join(line for line in commands if "FileCheck" in line or "--verify-diagnostics" in line)
     if len(ours) < 20:
         yield f"ad-opt lists {len(ours)} passes"
-    yield from (f"no lit test looks at what --{name} does" for name in ours if not re.search(rf"--{name}(?![\w-])", checked))
+    yield from (f"no lit test looks at what --{name} does" for name in ours
+                if not re.search(rf"--{name}(?![\w-])", checked))
 
 
 def problems_of_the_command(_folder):
@@ -213,15 +219,18 @@ def left_campaign(file):
 
 
 def left_python(file, commands):
-    """Programs of Python that are neither tests by their name nor called by one beside them or of lit; data sets have their own."""
+    """Programs of Python that are neither tests by their name nor called by one beside them or of lit; data sets have
+    their own."""
     if file.suffix != ".py" or file.name.endswith("_test.py") or {"Fuzz", "data"}.intersection(file.parts):
         return False
     beside = "".join(test.read_text() for test in file.parent.glob("*_test.py"))
-    return re.search(r"^def main\(|^def test_|__main__", file.read_text(), re.M) and not named(file.name, commands + beside)
+    return re.search(r"^def main\(|^def test_|__main__", file.read_text(),
+                     re.M) and not named(file.name, commands + beside)
 
 
 def left_programs(file, commands):
-    """Executables of a CMakeLists.txt that neither their ending nor a test of lit has run, and sources in none of them."""
+    """Executables of a CMakeLists.txt that neither their ending nor a test of lit has run, and sources in none of
+    them."""
     text = re.sub("#.*", "", file.read_text())
     for name in re.findall(r"(?:add_executable|numerics_test)\(([\w-]+)", text):
         if not re.search("-(unit|scan|check|test)$", name) and not named(name, commands):

@@ -2,8 +2,8 @@
 """A linear-sigmoid-linear network of width 255 trains for 1000 steps and ends at the parameters of an f64
 computation, to 1e-4 of each parameter's largest value. On the emulated GPU it does so for 20 steps.
 
-The loss is the mean of the outputs for a batch of two that is fed anew in every step; the rate is 0.01. (The sum of the outputs
-has no lower bound, and its training magnifies any rounding.)
+The loss is the mean of the outputs for a batch of two that is fed anew in every step; the rate is 0.01. (The sum of the
+outputs has no lower bound, and its training magnifies any rounding.)
 """
 
 import os
@@ -81,7 +81,8 @@ def train(folder, target):
         np.save(folder / f"{name}.npy", value)
     np.save(folder / "x.npy", batches)
     (folder / "program.mlir").write_text(PROGRAM.replace("constant 1000 : index", f"constant {steps} : index"))
-    command = [RUNNER, str(folder / "program.mlir"), "--target", target, "--cache", "off", "--out-dir", str(folder / "out")]
+    command = [RUNNER, str(folder / "program.mlir"), "--target", target, "--cache", "off", "--out-dir",
+               str(folder / "out")]
     command += [f"--feed=x={folder}/x.npy"]
     command += [f"--arg={name}={folder}/{name}.npy" for name in names]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

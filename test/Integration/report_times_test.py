@@ -28,7 +28,8 @@ PASSES = {
 
 def report_of(target, folder):
     file = folder / "report.json"
-    command = [RUNNER, ROOT / "examples/first.mlir", "--arg=x=normal:1", "--cache=off", "--warmup=1", f"--repeat={REPEAT}"]
+    command = [RUNNER, ROOT / "examples/first.mlir", "--arg=x=normal:1", "--cache=off", "--warmup=1",
+               f"--repeat={REPEAT}"]
     subprocess.run([*command, f"--target={target}", f"--report={file}"], check=True)
     return json.loads(file.read_text())
 

@@ -1,8 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""A pass or pipeline on a program that has not come as far as it expects says so, where the program stands, and its advice works.
+"""A pass or pipeline on a program that has not come as far as it expects says so, where the program stands, and its
+advice works.
 
-Each runs alone on a program as a user writes it. Either it does something, or it fails with a located error that names what to run
-before: with that before it, it succeeds.
+Each runs alone on a program as a user writes it. Either it does something, or it fails with a located error that names
+what to run before: with that before it, it succeeds.
 """
 
 import os
@@ -43,7 +44,8 @@ func.func @main(%w: tensor<8x4xf32>, %x: tensor<3x8xf32>) -> (tensor<f32>, tenso
 # The passes that expect something of their input, by target.
 PASSES = {
     "cpu": [
-        "--ad-to-cpu-fusion", "--ad-to-cpu-kernels", "--ad-to-cpu-code", "--ad-select-kernels", "--convert-ad-to-linalg",
+        "--ad-to-cpu-fusion", "--ad-to-cpu-kernels", "--ad-to-cpu-code", "--ad-select-kernels",
+        "--convert-ad-to-linalg",
         "--ad-prepack-operands", "--ad-outline-kernels", "--ad-plan-memory", "--ad-emit-cpu", "--convert-host-to-llvm",
         "--ad-verify-numerics", "--ad-verify-fused", "--ad-verify-linalg", "--ad-verify-memory-plan",
         "--ad-lower-to-llvm",
@@ -54,7 +56,8 @@ PASSES = {
         "--ad-lower-to-emulator",
     ],
 }
-# Passes that lower only a part of what has to come before the next one: behind them stands what follows in the pipeline.
+# Passes that lower only a part of what has to come before the next one: behind them stands what follows in the
+# pipeline.
 BEFORE = {"--convert-host-to-llvm": ["--ad-emit-cpu"], "--convert-host-to-llvm=device": ["--ad-emit-gpu"]}
 
 

@@ -62,9 +62,12 @@ export PATH=$BUILD/bin:$PATH
 check "the generated reference has the operation" scripts/generate_docs.py
 check "its documentation is complete" scripts/generate_docs.py --check
 check "its derivative rule has a gradient case" "$PYTHON" -B test/Gradients/cases.py --check "$BUILD/bin/ad-list-rules"
-for element in f32 bf16; do check "constants of $element fold to the bits of compiled code" fold_constants "$element"; done
+for element in f32 bf16; do
+  check "constants of $element fold to the bits of compiled code" fold_constants "$element"
+done
 for target in reference cpu gpu-sim; do
-  check "values and gradient on $target" ad-runner --target "$target" --cache off --arg x=build/x.npy "$INPUTS/softsign.mlir"
+  check "values and gradient on $target" \
+    ad-runner --target "$target" --cache off --arg x=build/x.npy "$INPUTS/softsign.mlir"
   check "differences against the gradient on $target" "$PYTHON" -B test/Gradients/check.py elementwise --only softsign --target "$target"
 done
 check "differences of second order" "$PYTHON" -B test/Gradients/check.py elementwise --only softsign --order 2

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What the records of elementwise operations and of norms say, so that tests try each operation without a list of their own."""
+"""What the records of elementwise operations and of norms say, so that tests try each operation without a list of their
+own."""
 
 import functools
 import pathlib
@@ -23,7 +24,8 @@ def _operations(file, base):
     records = TableGen(pathlib.Path("/usr/lib/llvm-22")).records(file, base)
     text = (ROOT / "include" / file).read_text()
     ordered = sorted(records, key=lambda name: text.index(f"def {name} "))
-    return {records[name]["opName"]: [value["def"] for value, _ in records[name]["arguments"]["args"]] for name in ordered}
+    return {records[name]["opName"]: [value["def"] for value, _ in records[name]["arguments"]["args"]]
+            for name in ordered}
 
 
 def _elementwise(base, element):

@@ -38,4 +38,5 @@ def read_traits(root=ROOT):
     for cells in read_labels(root):
         if len(cells) == 3:
             for name in cells[0]:
-                yield from ((op, int(label[1:]), cells[2][0]) for op in families.get(name, [name]) for label in cells[1])
+                yield from ((op, int(label[1:]), cells[2][0]) for op in families.get(name, [name])
+                            for label in cells[1])

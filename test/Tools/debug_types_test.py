@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Each pass that decides something prints what and why under its own name: some file defines the pass's flag as `DEBUG_TYPE` and uses
-it. Every `DEBUG_TYPE` is the flag of a pass. What is printed is tested by ad-opt-debug-only.mlir, in builds with assertions.
+"""Each pass that decides something prints what and why under its own name: some file defines the pass's flag as
+`DEBUG_TYPE` and uses it. Every `DEBUG_TYPE` is the flag of a pass. What is printed is tested by ad-opt-debug-only.mlir,
+in builds with assertions.
 """
 
 import pathlib
@@ -54,4 +55,5 @@ def check_reading(folder):
 
 
 if __name__ == "__main__":
-    sys.exit(checks.run_checks("debug_types", [("passes", check_passes), ("names", check_names), ("reading", check_reading)]))
+    sys.exit(checks.run_checks("debug_types", [("passes", check_passes), ("names", check_names),
+                                               ("reading", check_reading)]))

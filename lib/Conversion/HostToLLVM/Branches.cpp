@@ -22,7 +22,8 @@ static SmallVector<Type> yieldedTypes(scf::IfOp branch, Type pointerType) {
   return types;
 }
 
-// Copies the yielded tensors of a side into the buffers of the results; returns the values that the lowered side yields.
+// Copies the yielded tensors of a side into the buffers of the results; returns the values that the lowered
+// side yields.
 SmallVector<Value> Branches::yieldSide(scf::IfOp branch, ValueRange yielded) {
   SmallVector<Value> lowered;
   for (auto [i, value, result] : llvm::enumerate(yielded, branch.getResults())) {

@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The parts of the cost sheet on listings that are written here by hand: reading, registers, loops, the mix, bytes in flight, occupancy, grids,
-bounds. Faults that are planted have to be found, and what is no listing has to be refused. It needs neither ptxas nor nvdisasm."""
+"""The parts of the cost sheet on listings that are written here by hand: reading, registers, loops, the mix, bytes in
+flight, occupancy, grids, bounds. Faults that are planted have to be found, and what is no listing has to be refused. It
+needs neither ptxas nor nvdisasm."""
 
 import pathlib
 import sys
@@ -25,7 +26,8 @@ import streams  # noqa: E402
 
 def listing(*lines, name="kernel"):
     """As nvdisasm writes it: labels end with a colon, all else are instructions."""
-    text, address = [f"\t.section\t.text.{name},\"ax\",@progbits", f"        .global         {name}", f"{name}:", f".text.{name}:"], 0
+    text, address = [f"\t.section\t.text.{name},\"ax\",@progbits", f"        .global         {name}", f"{name}:",
+                     f".text.{name}:"], 0
     for line in lines:
         if line.endswith(":"):
             text.append(line)
@@ -57,14 +59,17 @@ def refused(error, function, *arguments):
 
 # A copy of four f32 for each thread and iteration: reads the tensor at 0x210, writes that at 0x218.
 COPY = ["LDC.64 R2, c[0x0][0x210]", "LDC.64 R8, c[0x0][0x218]", "S2R R13, SR_TID.X", "ULDC UR6, c[0x0][0x0]", ".L_x_0:",
-        "IMAD.WIDE.U32 R14, R13, 0x10, R2", "LDG.E.128 R4, desc[UR4][R14.64]", "IMAD.WIDE.U32 R10, R13, 0x10, R8", "VIADD R13, R13, UR6",
-        "ISETP.GE.U32.AND P0, PT, R13, 0x400000, PT", "FADD R4, R4, R4", "STG.E.128 desc[UR4][R10.64], R4", "@!P0 BRA `(.L_x_0)", "EXIT"]
+        "IMAD.WIDE.U32 R14, R13, 0x10, R2", "LDG.E.128 R4, desc[UR4][R14.64]", "IMAD.WIDE.U32 R10, R13, 0x10, R8",
+        "VIADD R13, R13, UR6",
+        "ISETP.GE.U32.AND P0, PT, R13, 0x400000, PT", "FADD R4, R4, R4", "STG.E.128 desc[UR4][R10.64], R4",
+        "@!P0 BRA `(.L_x_0)", "EXIT"]
 TENSOR = kernels.Tensor((4096, 4096), 4)
 
 
 def compiled(lines, spills=0, register_count=32, kind="elementwise", launch=None):
     launch = launch or {"level": "thread", "axes": 2, "elements": 4}
-    return kernels.Compiled("kernel", kind, [TENSOR], [TENSOR], {0: 0, 8: 1}, 0, launch, register_count, spills, 0, code(*lines))
+    return kernels.Compiled("kernel", kind, [TENSOR], [TENSOR], {0: 0, 8: 1}, 0, launch, register_count, spills, 0,
+                            code(*lines))
 
 
 def bounds_missed(lines, **options):
@@ -74,7 +79,8 @@ def bounds_missed(lines, **options):
 
 def check_reading(_):
     found = instruction("@!P0 LDG.E.128 R4, desc[UR4][R14.64+0x10]")
-    yield from expect((found.guard, found.opcode, found.operands), ("!P0", "LDG.E.128", ("R4", "desc[UR4][R14.64+0x10]")), "a guarded load")
+    yield from expect((found.guard, found.opcode, found.operands),
+                      ("!P0", "LDG.E.128", ("R4", "desc[UR4][R14.64+0x10]")), "a guarded load")
     yield from expect(instruction("LDC.64 R2, c[0x0][0x210]").operands, ("R2", "c[0x0][0x210]"), "a constant")
     yield from expect(instruction("NOP").operands, (), "no operands")
     two = sass.parse(listing("EXIT", name="a") + listing("NOP", "EXIT", name="b"))
@@ -82,8 +88,10 @@ def check_reading(_):
 
 
 def check_malformed(_):
-    for text in ("", "nothing of the kind", ".section .data", listing(), listing("EXIT").replace(" ;", ""), listing("EXIT") + "garbage\n",
-                 listing("BRA `(.L_x_9)", "EXIT"), listing(".L_x_0:", "EXIT", ".L_x_0:", "EXIT"), listing("LDG.E R0, [R2", "EXIT"),
+    for text in ("", "nothing of the kind", ".section .data", listing(), listing("EXIT").replace(" ;", ""),
+                 listing("EXIT") + "garbage\n",
+                 listing("BRA `(.L_x_9)", "EXIT"), listing(".L_x_0:", "EXIT", ".L_x_0:", "EXIT"),
+                 listing("LDG.E R0, [R2", "EXIT"),
                  listing("BRA `(.L_x_0)", ".L_x_0:")):
         yield from refused(sass.MalformedListing, sass.parse, text)
     yield from refused(ValueError, loops.Graph, code("BRX R2 -0x10", "EXIT"))
@@ -141,7 +149,8 @@ def check_ranges(_):
 def check_loops(_):
     nested = code("NOP", ".L_x_0:", "NOP", ".L_x_1:", "NOP", "@P0 BRA `(.L_x_1)", "@P1 BRA `(.L_x_0)", "EXIT")
     outer, = loops.Graph(nested).loops
-    yield from expect((len(outer.inner), sorted(outer.inner[0].blocks), 1 in outer.own()), (1, [2], True), "a loop in a loop")
+    yield from expect((len(outer.inner), sorted(outer.inner[0].blocks), 1 in outer.own()), (1, [2], True),
+                      "a loop in a loop")
     yield from expect(loops.Graph(code("@P0 BRA `(.L_x_0)", "NOP", ".L_x_0:", "EXIT")).loops, [], "a branch forwards")
     endless = code("NOP", "EXIT", ".L_x_0:", "BRA `(.L_x_0)")
     yield from expect(loops.Graph(endless).loops, [], "the loop behind the end of each kernel")
@@ -157,16 +166,20 @@ def check_mix(_):
     copy = code(*COPY)
     accessed, from_data = streams.trace(loops.Graph(copy), {0x210: 0, 0x218: 1})
     body = copy.instructions[4:11]
-    yield from expect([accessed[body[1].address], accessed[body[6].address]], [{0}, {1}], "tensors of a load and a store")
+    yield from expect([accessed[body[1].address], accessed[body[6].address]], [{0}, {1}],
+                      "tensors of a load and a store")
     yield from expect(mix.index_integers(body, from_data), 4, "integers for places")
     yield from expect(dict(mix.accesses(body)), {"loads": 16, "stores": 16}, "bytes")
     # One side of a branch replaces what was loaded, and behind it both sides count as data.
     packed = code("LDG.E R4, [R2.64]", "ISETP.GE.AND P0, PT, R4, RZ, PT", "@P0 BRA `(.L_x_0)", "MOV R4, 0x1", ".L_x_0:",
-                  "SHF.L.U32 R5, R4, 0x10, RZ", "@P0 LOP3.LUT R6, R7, 0xffff, RZ, 0xc0, !PT", "IADD3 R2, R2, 0x4, RZ", "EXIT")
+                  "SHF.L.U32 R5, R4, 0x10, RZ", "@P0 LOP3.LUT R6, R7, 0xffff, RZ, 0xc0, !PT", "IADD3 R2, R2, 0x4, RZ",
+                  "EXIT")
     _, from_data = streams.trace(loops.Graph(packed), {})
-    yield from expect(mix.index_integers(packed.instructions, from_data), 1, "integers that work on loaded data are for no places")
+    yield from expect(mix.index_integers(packed.instructions, from_data), 1,
+                      "integers that work on loaded data are for no places")
     for text, expected in (("HMMA.16816.F32 R0, R4, R8, R0", 2048), ("HMMA.1688.F32.TF32 R0, R4, R8, R0", 2048),
-                           ("IMMA.16832.S8.S8 R0, R4, R8, R0", 2048), ("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR4], R24", 65536)):
+                           ("IMMA.16832.S8.S8 R0, R4, R8, R0", 2048),
+                           ("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR4], R24", 65536)):
         yield from expect(mix.products([instruction(text)]), expected, text)
 
 
@@ -176,19 +189,23 @@ def check_flight(_):
     first, second = "LDG.E.128 R4, [R2.64]", "LDG.E.128 R8, [R2.64+0x10]"
     yield from expect(waits(first, second, "FADD R0, R4, R8"), 32, "two loads and one wait")
     yield from expect(waits(first, "FADD R0, R4, R4", second, "FADD R0, R8, R8"), 16, "a wait behind each load")
-    yield from expect(waits(first, second, "FADD R0, R4, R4", "FADD R0, R8, R8"), 32, "what was loaded together arrives together")
+    yield from expect(waits(first, second, "FADD R0, R4, R4", "FADD R0, R8, R8"), 32,
+                      "what was loaded together arrives together")
     yield from expect(waits("FADD R0, R4, R8", first, second), 32, "loads for the next iteration")
     copied = lambda each: 16 if each.base == "LDGSTS" else 0  # noqa: E731
     copy = "LDGSTS.E.BYPASS.128 [R5], [R2.64]"
-    stages = lambda left: flight.async_per_wait(code(copy, "LDGDEPBAR", f"DEPBAR.LE SB0, {left}").instructions, copied)  # noqa: E731
+    stages = lambda left: flight.async_per_wait(code(copy, "LDGDEPBAR", f"DEPBAR.LE SB0, {left}").instructions,
+                                                copied)  # noqa: E731
     yield from expect((stages("0x0"), stages("0x2")), (16, 48), "copies of a pipeline")
     yield from expect(flight.async_per_wait(code(copy).instructions, copied), None, "copies that nothing waits for")
 
 
 def check_occupancy(_):
     """By the CUDA occupancy calculator: registers, threads and shared memory of a block, and the blocks that fit."""
-    for chip, given, expected in (("sm_90a", (32, 0, 256), 8), ("sm_90a", (255, 0, 256), 1), ("sm_90a", (128, 0, 256), 2), ("sm_90a", (40, 0, 256), 6),
-                                  ("sm_90a", (168, 213056, 384), 1), ("sm_80", (32, 80 << 10, 128), 2), ("sm_80", (32, 100 << 10, 128), 1),
+    for chip, given, expected in (("sm_90a", (32, 0, 256), 8), ("sm_90a", (255, 0, 256), 1),
+                                  ("sm_90a", (128, 0, 256), 2), ("sm_90a", (40, 0, 256), 6),
+                                  ("sm_90a", (168, 213056, 384), 1), ("sm_80", (32, 80 << 10, 128), 2),
+                                  ("sm_80", (32, 100 << 10, 128), 1),
                                   ("sm_90a", (16, 0, 32), 32), ("sm_80", (16, 0, 1024), 2)):
         yield from expect(chips.resident_blocks(chips.CHIPS[chip], *given), expected, f"{chip} {given}")
     yield from refused(ValueError, chips.resident_blocks, chips.H100, 300, 0, 256)
@@ -197,26 +214,33 @@ def check_occupancy(_):
 
 def check_grids(_):
     """A launch as lib/Conversion/HostToLLVM/DeviceGrid.cpp counts it, by hand."""
-    for launch, expected in (({"level": "thread", "axes": 2, "elements": 4}, (16384, 256)), ({"level": "warp", "axes": 1}, (512, 256)),
-                             ({"level": "block", "axes": 1, "threads_per_block": 512}, (4096, 512)), ({"level": "thread", "axes": 0}, (1, 32)),
-                             ({"level": "block", "axes": 0, "grid_size": 512, "persistent_blocks": 1, "cluster_size": 2}, (132, 256)),
+    for launch, expected in (({"level": "thread", "axes": 2, "elements": 4}, (16384, 256)),
+                             ({"level": "warp", "axes": 1}, (512, 256)),
+                             ({"level": "block", "axes": 1, "threads_per_block": 512}, (4096, 512)),
+                             ({"level": "thread", "axes": 0}, (1, 32)),
+                             ({"level": "block", "axes": 0, "grid_size": 512, "persistent_blocks": 1,
+                               "cluster_size": 2}, (132, 256)),
                              ({"level": "block", "axes": 2, "tile": [128, 256]}, (512, 256))):
         yield from expect(compiled(COPY, launch=launch).grid(132), expected, f"grid of {launch}")
 
 
 def check_sheet(_):
     found = sheet.make(compiled(COPY), "sm_90a")
-    yield from expect((found.warps, found.in_flight, found.main.elements), (64, 2 * 2048 * 16, 4), "a copy of 16 bytes by 2048 threads, stores in proportion")
+    yield from expect((found.warps, found.in_flight, found.main.elements), (64, 2 * 2048 * 16, 4),
+                      "a copy of 16 bytes by 2048 threads, stores in proportion")
     yield from expect(found.per_element["index integers"], 1, "integers for places per element")
     yield from expect(max(found.clocks, key=found.clocks.get), "memory", "what limits a copy")
     yield from expect(bounds_missed(COPY), [], "bounds that a copy misses")
     text = report.text(compiled(COPY), found)
-    yield from expect([part in text for part in ("16384 blocks of 256 threads", "32 registers", "65536 bytes", "MISSED")], [True] * 3 + [False], text)
+    yield from expect([part in text for part in ("16384 blocks of 256 threads", "32 registers", "65536 bytes",
+                                                 "MISSED")], [True] * 3 + [False], text)
 
 
 # Dividing by a number that only the run knows, as ptxas writes it, 32 bits wide.
-DIVISION = ["I2F.U32.RP R20, UR6", "MUFU.RCP R20, R20", "VIADD R21, R20, 0xffffffe", "F2I.FTZ.U32.TRUNC.NTZ R22, R21", "IMAD R23, R22, UR7, RZ",
-            "IMAD.HI.U32 R24, R22, R23, R22", "IMAD.HI.U32 R24, R24, R13, RZ", "IMAD.MOV R25, RZ, RZ, -R24", "IMAD R26, R25, UR6, R13",
+DIVISION = ["I2F.U32.RP R20, UR6", "MUFU.RCP R20, R20", "VIADD R21, R20, 0xffffffe", "F2I.FTZ.U32.TRUNC.NTZ R22, R21",
+            "IMAD R23, R22, UR7, RZ",
+            "IMAD.HI.U32 R24, R22, R23, R22", "IMAD.HI.U32 R24, R24, R13, RZ", "IMAD.MOV R25, RZ, RZ, -R24",
+            "IMAD R26, R25, UR6, R13",
             "ISETP.GE.U32.AND P1, PT, R26, UR6, PT", "@P1 IADD3 R26, R26, -UR6, RZ", "@P1 VIADD R24, R24, 0x1",
             "ISETP.GE.U32.AND P2, PT, R26, UR6, PT", "@P2 VIADD R24, R24, 0x1", "LOP3.LUT R24, R24, 0x1, RZ, 0xc0, !PT",
             "IMAD R13, R24, UR6, R26"]
@@ -225,18 +249,22 @@ DIVISION = ["I2F.U32.RP R20, UR6", "MUFU.RCP R20, R20", "VIADD R21, R20, 0xfffff
 def check_faults(_):
     """Each planted fault misses its bounds, and no other ones."""
     narrow = [line.replace(".128", "").replace("0x10,", "0x4,") for line in COPY]
-    yield from expect(bounds_missed(narrow, launch={"level": "thread", "axes": 2}), ["bytes in flight", "index integers"], "loads of 4 bytes")
+    yield from expect(bounds_missed(narrow, launch={"level": "thread", "axes": 2}),
+                      ["bytes in flight", "index integers"], "loads of 4 bytes")
     yield from expect(bounds_missed([*COPY[:5], *DIVISION, *COPY[5:]]), ["index integers"], "a division in the loop")
     yield from expect(bounds_missed(COPY, spills=64), ["spilled bytes"], "spilled registers")
     local = [*COPY[:10], "STL [R1+0x8], R13", "LDL R13, [R1+0x8]", *COPY[10:]]
     yield from expect(bounds_missed(local), ["local accesses"], "a register that is kept in memory")
-    yield from expect(bounds_missed([*COPY[:10], "MEMBAR.ALL.GPU", *COPY[10:]]), ["fences in loops"], "a fence in the loop")
+    yield from expect(bounds_missed([*COPY[:10], "MEMBAR.ALL.GPU", *COPY[10:]]), ["fences in loops"],
+                      "a fence in the loop")
     yield from expect(bounds_missed([*COPY[:4], "MEMBAR.ALL.GPU", *COPY[4:]]), [], "a fence before the loop")
-    yield from expect(bounds_missed(COPY, register_count=168), ["bytes in flight"], "registers that leave room for one block")
+    yield from expect(bounds_missed(COPY, register_count=168), ["bytes in flight"],
+                      "registers that leave room for one block")
     product = ["HMMA.16816.F32 R0, R4, R8, R0", "IADD3 R30, R30, 0x1, RZ", "@P0 BRA `(.L_x_0)", "EXIT"]
     yield from expect(bounds_missed([".L_x_0:", *product], kind="contraction"), [], "products of tensor cores")
     slow = [".L_x_0:", *["LDS.128 R4, [R30]"] * 4, *product]
-    yield from expect(bounds_missed(slow, kind="contraction"), ["share of products"], "products that wait for shared memory")
+    yield from expect(bounds_missed(slow, kind="contraction"), ["share of products"],
+                      "products that wait for shared memory")
 
 
 def check_divided_launches(_):
@@ -247,8 +275,10 @@ def check_divided_launches(_):
 
     nodes = {"level": "thread", "axes": 0}
     yield from expect(grid("k$partial", (65536, 1024), (1024,), nodes), (512, 256), "nodes of columns")
-    yield from expect(grid("k$merge", (65536, 1024), (1024,), {"level": "warp", "axes": 1}), (342, 96), "joined columns")
-    yield from expect(grid("k$partial", (1 << 26,), (), {**nodes, "threads_per_element": 16}), (512, 256), "nodes of a row")
+    yield from expect(grid("k$merge", (65536, 1024), (1024,), {"level": "warp", "axes": 1}), (342, 96),
+                      "joined columns")
+    yield from expect(grid("k$partial", (1 << 26,), (), {**nodes, "threads_per_element": 16}), (512, 256),
+                      "nodes of a row")
     yield from expect(grid("k$partial", (16, 4_000_000), (16,), nodes), (489, 256), "nodes of an argmax")
 
 
@@ -265,7 +295,8 @@ def check_signatures(_):
     yield from refused(kernels.ToolFailure, kernels.parse_tensor, "memref<4xf32>")
 
 
-CHECKS = {name.removeprefix("check_"): function for name, function in list(globals().items()) if name.startswith("check_")}
+CHECKS = {name.removeprefix("check_"): function for name, function in list(globals().items())
+          if name.startswith("check_")}
 
 if __name__ == "__main__":
     sys.exit(checks.run_checks("cost_sheet_test", list(CHECKS.items())))

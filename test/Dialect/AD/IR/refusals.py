@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""For each constraint of each elementwise operation a program that violates it: docs/spec/elementwise.md has the same constraints for
-many operations, so the programs are generated. A function is named by the label of its constraint.
+"""For each constraint of each elementwise operation a program that violates it: docs/spec/elementwise.md has the same
+constraints for many operations, so the programs are generated. A function is named by the label of its constraint.
 """
 
 import pathlib

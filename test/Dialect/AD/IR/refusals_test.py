@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The verifier refuses each violated constraint of each elementwise operation, at its place and in its words (refusals.py)."""
+"""The verifier refuses each violated constraint of each elementwise operation, at its place and in its words
+(refusals.py)."""
 
 import os
 import pathlib
@@ -32,11 +33,13 @@ def cases(folder):
         lines.append((name, text.count("\n") + 2, message))
         text += f"{program}// -----\n"
     file.write_text(text)
-    done = subprocess.run([BIN / "ad-opt", file, "--split-input-file", "-o", os.devnull], capture_output=True, text=True)
+    done = subprocess.run([BIN / "ad-opt", file, "--split-input-file", "-o", os.devnull], capture_output=True,
+                          text=True)
     errors = located_errors(done.stderr)
     for name, line, message in lines:
         found = errors.pop(line, [])
-        yield name, None if any(error.startswith(message) for error in found) else f"expected {message!r}, but got {found}"
+        yield name, None if any(error.startswith(message)
+                                for error in found) else f"expected {message!r}, but got {found}"
     yield "nothing else", f"errors in other lines: {errors}" if errors or done.returncode != 1 else None
 
 

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+"""Names each line of prose or code that is longer than 120 columns.
+
+    long_lines.py [FILE...]
+
+Prints `FILE:LINE: N columns, expected at most 120` for each, and exits with 1 when there is one. Without FILE, all tracked files that
+end in .md, .td, .h, .cpp, .py or .sh. Tables, code blocks and links of Markdown may be longer, and so may a line with
+a literal or an address of 60 columns or more, programs in texts of Python, and generated files.
+"""
+
+import argparse
+import io
+import pathlib
+import re
+import subprocess
+import sys
+import tokenize
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+COLUMNS = 120
+KINDS = (".md", ".td", ".h", ".cpp", ".py", ".sh")
+# Files whose lines are still to be broken. The list only shrinks.
+LATER = set("""
+benchmarks/emulator.py benchmarks/gemm.py benchmarks/gpu_kernels.py benchmarks/threads.py docs/architecture.md
+docs/decisions/0013-the-depth-of-contractions-is-split-before-fusion.md docs/numerics.md docs/spec/kernels.md
+include/adjoint/Conversion/Passes.td include/adjoint/Dialect/AD/IR/ADNNOps.td
+include/adjoint/Interfaces/ElementwiseOpInterface.td python_bindings/adjoint/_arrays.py
+python_bindings/adjoint/_program.py scripts/cost_sheet/chips.py scripts/cost_sheet/kernels.py
+scripts/cost_sheet/model.py scripts/cost_sheet/sheet.py test/Conversion/loop_work_test.py
+test/Device/canonical.py test/Device/check.py test/Device/device_test.py test/Device/report.py test/Device/tools.py
+test/Embedding/embedding_test.py test/Fuzz/passes.py test/Integration/buffer_overlap_test.py
+test/Integration/gpu_clusters_test.py test/Integration/gpu_divided_reductions_test.py test/Runner/adx_test.py
+test/Runner/cache_test.py test/Runner/options_together_test.py test/Runtime/driver_test.py test/Support/plan.py
+test/Tools/messages_test.py test/Transforms/plan_memory_test.py
+""".split())
+GENERATED = re.compile(r"docs/reference/|include/adjoint/Numerics/Math/Coefficients\.h$")
+# What a line of the kind may be: a row of a table, a link, the types of an operation.
+EXEMPT = {".md": re.compile(r"\s*(\||<|\[[^]]+\]: )|.*\]\([^)]{60,}\)"),
+          ".td": re.compile(r"\s*\| |\s*%\w+.* = .*:|\s*// (RUN|CHECK)")}
+LITERAL = re.compile(r"""(["'])(?:(?!\1).){60,}\1|https?://\S{40,}""")
+
+
+def rows_of_texts(text):
+    """The lines of a Python file that are inside of a text over several lines, but for the texts that document something."""
+    rows, before = set(), ""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        kind = tokenize.tok_name[token.type]
+        if kind == "FSTRING_MIDDLE" or (kind == "STRING" and before not in ("", "NEWLINE", "INDENT")):
+            rows.update(range(token.start[0], token.end[0] + 1) if token.start[0] != token.end[0] else ())
+        if kind not in ("NL", "COMMENT", "DEDENT"):
+            before = kind
+    return rows
+
+
+def is_exempt(suffix, line):
+    return LITERAL.search(line) or (suffix in EXEMPT and EXEMPT[suffix].match(line))
+
+
+def long_lines(path, text):
+    """(number, columns) of the lines that are too long."""
+    suffix, in_code = pathlib.Path(path).suffix, False
+    texts = rows_of_texts(text) if suffix == ".py" and any(len(line) > COLUMNS for line in text.splitlines()) else ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if suffix in (".md", ".td") and line.strip().startswith("```"):
+            in_code = not in_code
+        elif len(line) > COLUMNS and not in_code and number not in texts and not is_exempt(suffix, line):
+            yield number, len(line)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    options = parser.parse_args()
+    files = options.files or subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    complaints = []
+    for path in files:
+        if path.endswith(KINDS) and not GENERATED.match(path) and (ROOT / path).is_file():
+            found = [f"{path}:{number}: {columns} columns, expected at most {COLUMNS}"
+                     for number, columns in long_lines(path, (ROOT / path).read_text())]
+            if path not in LATER:
+                complaints += found
+            elif not found:
+                complaints.append(f"scripts/long_lines.py: {path} has no long line; remove it from LATER")
+    print("\n".join(complaints), end="\n" if complaints else "")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
