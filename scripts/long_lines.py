@@ -4,9 +4,9 @@
 
     long_lines.py [FILE...]
 
-Prints `FILE:LINE: N columns, expected at most 120` for each, and exits with 1 when there is one. Without FILE, all tracked files that
-end in .md, .td, .h, .cpp, .py or .sh. Tables, code blocks and links of Markdown may be longer, and so may a line with
-a literal or an address of 60 columns or more, programs in texts of Python, and generated files.
+Prints `FILE:LINE: N columns, expected at most 120` for each, and exits with 1 when there is one. Without FILE, all
+tracked files that end in .md, .td, .h, .cpp, .py or .sh. Tables, code blocks and links of Markdown may be longer, and
+so may a line with a literal or an address of 60 columns or more, programs in texts of Python, and generated files.
 """
 
 import argparse
@@ -42,7 +42,8 @@ LITERAL = re.compile(r"""(["'])(?:(?!\1).){60,}\1|https?://\S{40,}""")
 
 
 def rows_of_texts(text):
-    """The lines of a Python file that are inside of a text over several lines, but for the texts that document something."""
+    """The lines of a Python file that are inside of a text over several lines, but for the texts that document
+    something."""
     rows, before = set(), ""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         kind = tokenize.tok_name[token.type]
@@ -72,7 +73,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
-    files = options.files or subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    files = options.files or subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True,
+                                            check=True).stdout.split()
     complaints = []
     for path in files:
         if path.endswith(KINDS) and not GENERATED.match(path) and (ROOT / path).is_file():

@@ -20,8 +20,7 @@ FOLDERS = ("lib", "include", "tools")
 MAX_METHODS = 30
 # Classes that are still larger. The list only shrinks.
 LARGER_CLASSES = {"ArithBuilder", "Checks", "ContractionEmitter", "CudaDevice", "GenericEmitter", "KernelEmitter",
-                  "MemoryPlanner",
-                  "ReplayingDevice", "RowEmitter", "adrt_context"}
+                  "MemoryPlanner", "ReplayingDevice", "RowEmitter", "adrt_context"}
 
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)

@@ -15,7 +15,8 @@ TEXT = "x" * 130
 
 
 def check_found(_folder):
-    for path, text in [("a.md", WORDS), ("a.py", f"# {WORDS}"), ("a.py", f'"""{WORDS}\n"""\n'), ("a.cpp", f"// {WORDS}"),
+    for path, text in [("a.md", WORDS), ("a.py", f"# {WORDS}"), ("a.py", f'"""{WORDS}\n"""\n'),
+                       ("a.cpp", f"// {WORDS}"),
                        ("a.sh", f"# {WORDS}"), ("a.td", f"    {WORDS}"), ("a.py", f"call({', '.join(['a'] * 50)})")]:
         if list(long_lines.long_lines(path, text)) != [(1, len(text.splitlines()[0]))]:
             yield f"{path}: expected the first line of {text[:40]!r}… to be named"
