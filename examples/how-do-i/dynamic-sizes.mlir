@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sizes that only run time knows: each row of a batch of any size minus the mean of all rows, as one long vector.
+// Dynamic sizes: each row of a batch of any size minus the mean of all rows, as one long vector.
 
 func.func @main(%x: tensor<?x3xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = "y"}) {
   %mean = ad.reduce_mean %x axes [0] : tensor<?x3xf32> -> tensor<3xf32>

@@ -13,7 +13,7 @@
 // RUN: ad-runner --target cpu %s --arg x=arange --arg y=arange --dim x.0=1 --dim y.0=1 --print | FileCheck %s --check-prefix=ONE
 // RUN: ad-runner --target cpu %s --arg x=arange --arg y=arange --dim x.0=0 --dim y.0=1 --print | FileCheck %s --check-prefix=EMPTY
 
-// Sizes that only run time knows broadcast like NumPy, with gradients; sizes 2 and 3 are a located error.
+// Dynamic sizes broadcast like NumPy, with gradients; sizes 2 and 3 are a located error.
 // Arguments count from 0: the factors are x + 2 and y + 5.
 // CHECK: dynamic-broadcast.mlir:[[#@LINE+21]]:{{[0-9]+}}: error: 'ad.mul' op broadcast: dimension 0 has sizes 2 and 3, neither is 1
 // LEFT: product: tensor<3xf32> = [10. 12. 14.]

@@ -19,7 +19,7 @@
 // FRONTEND-NOT: ad.softmax
 // FRONTEND: return
 
-// Sizes that only run time knows are conditions; reshapes move nothing and need no kernel.
+// Dynamic sizes become conditions; reshapes move nothing and need no kernel.
 // FUSION: ad.require 4 %{{.+}} "ad.reshape"
 // FUSION: ad.fusion {{.+}}kernel = #ad<kernel_class
 
