@@ -19,8 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDERS = ("lib", "include", "tools")
 MAX_METHODS = 30
 # Classes that are still larger. The list only shrinks.
-LARGER_CLASSES = {"ArithBuilder", "Checks", "ContractionEmitter", "CudaDevice", "GenericEmitter", "KernelEmitter",
-                  "MemoryPlanner", "ReplayingDevice", "RowEmitter", "adrt_context"}
+LARGER_CLASSES = {"ArithBuilder", "Checks", "ContractionEmitter", "CudaDevice", "KernelEmitter",
+                  "MemoryPlanner", "ReplayingDevice", "adrt_context"}
 
 COMMENTS = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.M)

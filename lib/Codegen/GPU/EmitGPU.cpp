@@ -1,11 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass `ad-emit-gpu`: a function of the GPU for each kernel, and a declaration that tells the host
-// program how to launch it.
+// The pass `ad-emit-gpu`: a `gpu.func` for each kernel, and a declaration that tells the host program how to
+// launch it. This file selects the emitter of the kernel's class.
 
 #include "Contraction/WarpgroupEmitter.h"
 #include "Elementwise/ElementwiseEmitter.h"
-#include "Generic/NodeSizes.h"
+#include "Generic/PartialSizes.h"
 #include "Row/RowEmitter.h"
 #include "Transpose/TransposeEmitter.h"
 #include "adjoint/Codegen/Kernel/KernelAttributes.h"
@@ -77,21 +77,21 @@ private:
 
   FailureOr<func::FuncOp> emitWhole(KernelOp kernel, GPUModuleOp gpuModule) {
     GPUFuncOp function = defineIn(gpuModule, kernel);
-    std::unique_ptr<device::GenericEmitter> emitter = emitterFor(kernel, function);
+    std::unique_ptr<device::GPUKernelEmitter> emitter = emitterFor(kernel, function);
     if (!emitter || failed(emitter->emit()))
       return failure();
     finish(kernel, function, *emitter);
     return declare(kernel, function, emitter->getLaunchShape());
   }
 
-  // The functions of a kernel whose reductions the grid shares. Null when there is nothing to share, or only
-  // elements of operands tell the sizes.
+  // The functions of a kernel with divided reductions. Null when no reduction is divided, or if the sizes
+  // depend on elements of operands.
   FailureOr<func::FuncOp> emitDivided(KernelOp kernel, GPUModuleOp gpuModule) {
     std::optional<device::Division> division = divisionOf(kernel);
     if (!division)
       return func::FuncOp();
     GPUFuncOp partial = defineIn(gpuModule, kernel, kPartialSuffix);
-    std::unique_ptr<device::GenericEmitter> nodes = nodeEmitter(kernel, partial, *division);
+    std::unique_ptr<device::GPUKernelEmitter> nodes = nodeEmitter(kernel, partial, *division);
     if (failed(nodes->emitDivided(*division, KernelEmitter::Work::partial)))
       return failure();
     finish(kernel, partial, *nodes);
@@ -104,7 +104,7 @@ private:
     }
     declare(kernel, partial, nodes->getLaunchShape());
     GPUFuncOp merge = defineIn(gpuModule, kernel, kMergeSuffix);
-    device::GenericEmitter join(kernel, merge);
+    device::GPUKernelEmitter join(kernel, merge);
     if (failed(join.emitDivided(*division, KernelEmitter::Work::merge)))
       return failure();
     finish(kernel, merge, join);
@@ -121,7 +121,7 @@ private:
   }
 
   static FailureOr<bool> emitNodeSizes(KernelOp kernel, const device::Division &division,
-                                       int64_t threadsOfNode) {
+                                       int64_t threadsPerNode) {
     OpBuilder builder(kernel);
     Type index = builder.getIndexType();
     SmallVector<Type> types = argumentTypes(kernel);
@@ -131,17 +131,17 @@ private:
                              builder.getFunctionType(types, {index, index, index}));
     sizes.setPrivate();
     sizes.addEntryBlock();
-    FailureOr<bool> known = device::NodeSizes(kernel, sizes, division).emitSizes(threadsOfNode);
+    FailureOr<bool> known = device::PartialSizes(kernel, sizes, division).emitSizes(threadsPerNode);
     if (failed(known) || !*known)
       sizes.erase();
     return known;
   }
 
-  static std::unique_ptr<device::GenericEmitter> nodeEmitter(KernelOp kernel, GPUFuncOp function,
-                                                             const device::Division &division) {
+  static std::unique_ptr<device::GPUKernelEmitter> nodeEmitter(KernelOp kernel, GPUFuncOp function,
+                                                               const device::Division &division) {
     if (division.rows)
-      return std::make_unique<device::RowEmitter>(kernel, function, *division.rows, /*sharedBytes=*/0);
-    return std::make_unique<device::GenericEmitter>(kernel, function);
+      return std::make_unique<device::RowEmitter>(kernel, function, *division.rows, /*maxSharedBytes=*/0);
+    return std::make_unique<device::GPUKernelEmitter>(kernel, function);
   }
 
   // Contractions that share tiles have blocks of threads enough, or their depth is split before.
@@ -155,14 +155,14 @@ private:
     return device::matchDivision(kernel, rows);
   }
 
-  // What the code asks of the chip and of its launch.
-  static void finish(KernelOp kernel, GPUFuncOp function, const device::GenericEmitter &emitter) {
+  // Attributes for ptxas and for the launch.
+  static void finish(KernelOp kernel, GPUFuncOp function, const device::GPUKernelEmitter &emitter) {
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
-    // Left alone, ptxas may save registers for more blocks and spill others for it, or take all that there
-    // are.
-    if (int64_t most = emitter.maxRegisters())
-      function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), atEnd.getI32IntegerAttr(most));
+    // Without a target occupancy ptxas may limit registers for more blocks per multiprocessor and spill, or
+    // use all registers.
+    if (int64_t maxRegisters = emitter.maxRegisters())
+      function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(), atEnd.getI32IntegerAttr(maxRegisters));
     else
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                         atEnd.getI32IntegerAttr(emitter.minBlocksPerSM()));
@@ -192,7 +192,7 @@ private:
   }
 
   // The emitter of the kernel's class, or the one that covers every kernel; null after a diagnostic.
-  std::unique_ptr<device::GenericEmitter> emitterFor(KernelOp kernel, GPUFuncOp function) {
+  std::unique_ptr<device::GPUKernelEmitter> emitterFor(KernelOp kernel, GPUFuncOp function) {
     StringRef wanted = stringifyKernelClass(kernel.getKernelClass());
     std::string reason = ("the GPU has no emitter for class " + wanted).str();
     if (kernel.getKernelClass() == KernelClass::generic)
@@ -215,19 +215,19 @@ private:
         return std::make_unique<device::TransposeEmitter>(kernel, function, *moved);
       }
     reportGeneric(kernel, function, reason);
-    if (movesRuns(kernel))
+    if (canVectorize(kernel))
       return std::make_unique<device::ElementwiseEmitter>(kernel, function);
-    return std::make_unique<device::GenericEmitter>(kernel, function);
+    return std::make_unique<device::GPUKernelEmitter>(kernel, function);
   }
 
-  // Movements of all kinds: where nothing is summed, threads may take runs of elements.
-  static bool movesRuns(KernelOp kernel) {
+  // Kernels without reductions, such as copies and insertions, can compute contiguous elements in a thread.
+  static bool canVectorize(KernelOp kernel) {
     return llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) &&
-           llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsRuns);
+           llvm::all_of(kernel.getBody().getOps<tensor::InsertSliceOp>(), insertsVectors);
   }
 
-  // Whether the slice begins and ends where the longest runs do.
-  static bool insertsRuns(tensor::InsertSliceOp insert) {
+  // Whether the slice begins and ends at multiples of the longest vector.
+  static bool insertsVectors(tensor::InsertSliceOp insert) {
     RankedTensorType source = insert.getSourceType();
     int64_t axis = device::contiguousAxis(insert.getDestType().getShape());
     if (axis < 0 || source.getRank() != insert.getDestType().getRank())
@@ -238,8 +238,8 @@ private:
            source.getDimSize(axis) % length == 0 && getConstantIntValue(insert.getMixedStrides()[axis]) == 1;
   }
 
-  std::unique_ptr<device::GenericEmitter> contractionEmitter(KernelOp kernel, GPUFuncOp function,
-                                                             device::Contraction contraction) {
+  std::unique_ptr<device::GPUKernelEmitter> contractionEmitter(KernelOp kernel, GPUFuncOp function,
+                                                               device::Contraction contraction) {
     // Instructions of warpgroups are those of this chip alone, not of later ones.
     if (contraction.units == device::Units::TensorCores && chip == "sm_90a") {
       std::string reason = device::whyNoWarpgroups(contraction);
@@ -268,7 +268,7 @@ private:
         << tile << "' of " << device::nameOf(contraction.units) << ", expected " << llvm::join(names, " or ");
   }
 
-  // Names the class on the kernel too, for figures that are counted when it runs.
+  // `ad.class` of the function names the class for profiles of a run.
   static remark::detail::InFlightRemark reportClass(KernelOp kernel, GPUFuncOp function) {
     StringRef name = stringifyKernelClass(kernel.getKernelClass());
     LDBG() << "@" << kernel.getSymName() << " has class " << name;

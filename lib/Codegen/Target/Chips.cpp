@@ -6,13 +6,13 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// The oldest version of PTX that has the chip and what our kernels use, so that old drivers take it.
-// Later chips run it too, and some have less shared memory; only code with instructions of one chip stays
-// there.
-static constexpr int64_t kLeastShared = 99 * 1024;
-static constexpr Chip chips[] = {{"sm_80", "ptx74", kLeastShared}, {"sm_86", "ptx74", kLeastShared},
-                                 {"sm_89", "ptx78", kLeastShared}, {"sm_90", "ptx80", kLeastShared},
-                                 {"sm_90a", "ptx80", 227 * 1024},  {"sm_100", "ptx86", kLeastShared}};
+// The oldest version of PTX with the chip and the instructions of our kernels, so that old drivers accept it.
+// PTX also runs on later chips, some of which have less shared memory: kMinSharedBytes is what all of them
+// have. Only sm_90a code stays on its chip.
+static constexpr int64_t kMinSharedBytes = 99 * 1024;
+static constexpr Chip chips[] = {{"sm_80", "ptx74", kMinSharedBytes}, {"sm_86", "ptx74", kMinSharedBytes},
+                                 {"sm_89", "ptx78", kMinSharedBytes}, {"sm_90", "ptx80", kMinSharedBytes},
+                                 {"sm_90a", "ptx80", 227 * 1024},     {"sm_100", "ptx86", kMinSharedBytes}};
 
 std::optional<Chip> ad::findChip(StringRef name) {
   const auto *found = llvm::find_if(chips, [&](const Chip &chip) { return chip.name == name; });

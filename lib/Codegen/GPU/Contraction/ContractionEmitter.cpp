@@ -13,7 +13,7 @@ using namespace mlir::ad::device;
 
 ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
                                        const Contraction &contraction, const ContractionTile &tile)
-    : RunEmitter(kernel, function), contraction(contraction), tile(tile) {}
+    : GPUKernelEmitter(kernel, function), contraction(contraction), tile(tile) {}
 
 // The sums of a large tile take more than half of the registers.
 int64_t ContractionEmitter::minBlocksPerSM() const { return tile.rows > 64 ? 1 : 2; }
@@ -64,7 +64,7 @@ LogicalResult ContractionEmitter::emitRoots() {
   staged[1] = stagedOf(contraction.columns, contraction.columnLoop, tile.columns);
   shared = sharedMemory(builder, function, sharedBytes(), "shared");
   shareTiles();
-  return emitLoop(block, countTiles(), blocks, [&](Value number) {
+  return emitLoop(mapping.block, countTiles(), mapping.gridBlocks, [&](Value number) {
     Place place = placeOf(number);
     return tensorCores ? emitTensorCores(place) : emitMultiplyAdds(place);
   });
@@ -81,7 +81,7 @@ void ContractionEmitter::bindSizes() {
 // places for as many sums of blocks as that has doublings.
 int64_t ContractionEmitter::longestReduction() const {
   bool inMemory = buffers.count(contraction.rows->get()) || buffers.count(contraction.columns->get());
-  return inMemory ? int64_t(1) << 40 : RunEmitter::longestReduction();
+  return inMemory ? int64_t(1) << 40 : GPUKernelEmitter::longestReduction();
 }
 
 // The host counts the tiles of a result whose size only the run knows.
@@ -171,7 +171,7 @@ FailureOr<Value> ContractionEmitter::nearestElement(const Staged &part, const Pl
   Value one = indexConstant(1);
   index = binary<arith::MinUIOp>(index, binary<arith::SubIOp>(part.size, one));
   depth = binary<arith::MinUIOp>(depth, binary<arith::SubIOp>(depthCount, one));
-  Spread ofThread(*this);
+  PerThread perThread(mapping);
   AffineMap map = op.getMatchingIndexingMap(part.operand);
   return evaluator.evaluateOne(part.operand->get(),
                                evaluator.apply(map, loopsAt(place, index, index, depth)));
@@ -182,9 +182,9 @@ FailureOr<Value> ContractionEmitter::nearestElement(const Staged &part, const Pl
 LogicalResult ContractionEmitter::shareAmongThreads(int64_t count, function_ref<LogicalResult(Value)> code) {
   constexpr int64_t mostShares = 16;
   if (count % kBlockThreads != 0 || count > mostShares * kBlockThreads)
-    return emitLoop(inBlock, indexConstant(count), indexConstant(kBlockThreads), code);
+    return emitLoop(mapping.threadInBlock, indexConstant(count), indexConstant(kBlockThreads), code);
   for (int64_t first = 0; first < count; first += kBlockThreads)
-    if (failed(code(binary<arith::AddIOp>(inBlock, indexConstant(first)))))
+    if (failed(code(binary<arith::AddIOp>(mapping.threadInBlock, indexConstant(first)))))
       return failure();
   return success();
 }
@@ -268,5 +268,5 @@ LogicalResult ContractionEmitter::emitWhen(Value condition, function_ref<Logical
 // All threads of the block share some rows of the tile.
 ContractionEmitter::Sums ContractionEmitter::sumsOfBlock(int64_t firstRow, int64_t rows) {
   Value zero = indexConstant(0);
-  return {indexConstant(firstRow), zero, rows, tile.columns, zero, inBlock, kBlockThreads};
+  return {indexConstant(firstRow), zero, rows, tile.columns, zero, mapping.threadInBlock, kBlockThreads};
 }

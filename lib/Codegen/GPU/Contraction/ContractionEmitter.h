@@ -8,7 +8,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONEMITTER_H
 
-#include "../Elementwise/RunEmitter.h"
+#include "../Generic/GPUKernelEmitter.h"
 #include "../SharedMemory.h"
 #include "ContractionTiles.h"
 
@@ -19,7 +19,7 @@ constexpr int64_t kChunkBytes = 16;
 /// Neighbouring rows or columns of a thread that multiplies and adds.
 constexpr int64_t kLineGroup = 4;
 
-class ContractionEmitter : public RunEmitter {
+class ContractionEmitter : public GPUKernelEmitter {
 public:
   ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Contraction &contraction,
                      const ContractionTile &tile);

@@ -86,7 +86,7 @@ LogicalResult ContractionEmitter::bringLines(const Staged &part, const Place &pl
     bringChunks(part, place, depth, stage);
     return success();
   };
-  return emitWhere(part.aligned, chunks, elements);
+  return emitIfAllowed(part.aligned, chunks, elements);
 }
 
 LogicalResult ContractionEmitter::bringPiece(const Place &place, Value depth, Value stage) {

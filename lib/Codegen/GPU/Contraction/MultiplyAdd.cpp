@@ -24,16 +24,17 @@ Value ContractionEmitter::threadLine(Value place, int64_t places, int64_t number
 }
 
 Value ContractionEmitter::threadRow(int64_t number) {
-  Value warpsAbove = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads * kWarpsAcross));
-  Value inWarp = binary<arith::DivUIOp>(lane, indexConstant(kWarpAcross));
+  Value warpsAbove =
+      binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads * kWarpsAcross));
+  Value inWarp = binary<arith::DivUIOp>(mapping.lane, indexConstant(kWarpAcross));
   Value place = binary<arith::AddIOp>(binary<arith::MulIOp>(warpsAbove, indexConstant(kWarpDown)), inWarp);
   return threadLine(place, kThreadsDown, number);
 }
 
 Value ContractionEmitter::threadColumn(int64_t number) {
-  Value warpInBlock = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads));
+  Value warpInBlock = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads));
   Value warpsBefore = binary<arith::RemUIOp>(warpInBlock, indexConstant(kWarpsAcross));
-  Value inWarp = binary<arith::RemUIOp>(lane, indexConstant(kWarpAcross));
+  Value inWarp = binary<arith::RemUIOp>(mapping.lane, indexConstant(kWarpAcross));
   Value place = binary<arith::AddIOp>(binary<arith::MulIOp>(warpsBefore, indexConstant(kWarpAcross)), inWarp);
   return threadLine(place, kThreadsAcross, number);
 }
@@ -145,7 +146,7 @@ FailureOr<SmallVector<Value>> ContractionEmitter::sumPieces(const Place &place,
     Value depth = binary<arith::AddIOp>(lower, binary<arith::MulIOp>(piece, indexConstant(tile.depth)));
     return bringPiece(place, depth, binary<arith::RemUIOp>(piece, indexConstant(tile.stages)));
   };
-  synchronizeBlock();
+  mapping.synchronizeBlock();
   for (int64_t piece = 0; piece + 1 < tile.stages; ++piece) {
     Value number = indexConstant(piece);
     if (failed(emitWhen(isBelow(number, pieces), [&] { return bring(number); })))
@@ -158,7 +159,7 @@ FailureOr<SmallVector<Value>> ContractionEmitter::sumPieces(const Place &place,
   Scope scope(*this);
   Value piece = loop.getInductionVar(), next = binary<arith::AddIOp>(piece, indexConstant(tile.stages - 1));
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, tile.stages - 2);
-  synchronizeBlock();
+  mapping.synchronizeBlock();
   if (failed(emitIf(isBelow(next, pieces), [&] { return bring(next); })))
     return failure();
   NVVM::CpAsyncCommitGroupOp::create(builder, loc);
@@ -219,12 +220,12 @@ LogicalResult ContractionEmitter::storeSums(const Place &place, ValueRange sums,
                                 together * kThreadsDown);
     inShared.groupRows = std::min(together, kLineGroup);
     inShared.groupDistance = kLineGroup;
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     for (int64_t i = 0; i < together; ++i)
       for (int64_t j = 0; j < across; j += inChunk)
         storeNeighbours(inShared, rowInShared(i), threadColumn(j),
                         sums.slice((first + i) * across + j, inChunk));
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     if (failed(emitResults(place, inShared)))
       return failure();
   }

@@ -105,9 +105,9 @@ LogicalResult ContractionEmitter::emitRuns(const Place &place, const Sums &sums,
     Value row = binary<arith::AddIOp>(binary<arith::AddIOp>(place.row, sums.row), rowInTile(sums, inRow));
     Value inside = binary<arith::AndIOp>(isBelow(row, rowCount), isBelow(column, columnCount));
     return emitIf(inside, [&] {
-      Spread ofThread(*this);
+      PerThread perThread(mapping);
       SmallVector<Position> positions;
-      for (Value index : runFrom(column, length))
+      for (Value index : vectorized.consecutiveIndices(column, length))
         positions.push_back(positionAt(place, row, index));
       for (auto [position, sum] : llvm::zip_equal(positions, loadSums(sums, inRow, inColumn, length)))
         evaluator.remember(op.getResult(0), position, sum);

@@ -52,24 +52,25 @@ LogicalResult ContractionEmitter::fillElements(const Staged &part, const Place &
   bool turned = part.alongDepth != part.memoryAlongDepth; // neighbours in memory are in different lines
   int64_t fast = turned ? part.lineCount() : part.lineLength(), inChunk = kChunkBytes / part.elementBytes();
   Value all = indexConstant(part.lines * part.count);
-  return emitLoop(inBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
-    auto [line, within] = divide(number, indexConstant(fast));
-    if (turned)
-      std::swap(line, within);
-    Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : within);
-    Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? within : line);
-    FailureOr<Value> value = nearestElement(part, place, index, deep);
-    if (failed(value))
-      return failure();
-    Value bits = memoryAccess.toMemory(*value);
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
-    bits = arith::SelectOp::create(builder, loc, isBelow(deep, depthCount), bits, zero);
-    auto [chunk, rest] = divide(within, indexConstant(inChunk));
-    Value byte = swizzled(part, stage, line, chunk);
-    byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(rest, indexConstant(part.elementBytes())));
-    LLVM::StoreOp::create(builder, loc, bits, sharedPointer(byte));
-    return success();
-  });
+  return emitLoop(
+      mapping.threadInBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
+        auto [line, within] = divide(number, indexConstant(fast));
+        if (turned)
+          std::swap(line, within);
+        Value index = binary<arith::AddIOp>(rows ? place.row : place.column, part.alongDepth ? line : within);
+        Value deep = binary<arith::AddIOp>(depth, part.alongDepth ? within : line);
+        FailureOr<Value> value = nearestElement(part, place, index, deep);
+        if (failed(value))
+          return failure();
+        Value bits = memoryAccess.toMemory(*value);
+        Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
+        bits = arith::SelectOp::create(builder, loc, isBelow(deep, depthCount), bits, zero);
+        auto [chunk, rest] = divide(within, indexConstant(inChunk));
+        Value byte = swizzled(part, stage, line, chunk);
+        byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(rest, indexConstant(part.elementBytes())));
+        LLVM::StoreOp::create(builder, loc, bits, sharedPointer(byte));
+        return success();
+      });
 }
 
 LogicalResult ContractionEmitter::copyPiece(const Place &place, Value piece) {
@@ -81,7 +82,7 @@ LogicalResult ContractionEmitter::copyPiece(const Place &place, Value piece) {
       copyChunks(part, place, depth, stage);
       return success();
     };
-    if (failed(part.whole ? emitWhere(part.aligned, copy, fill) : fill()))
+    if (failed(part.whole ? emitIfAllowed(part.aligned, copy, fill) : fill()))
       return failure();
   }
   return success();
@@ -112,7 +113,7 @@ SmallVector<Value> ContractionEmitter::loadMatrices(const Staged &part, Value st
                                                     int64_t depth) {
   bool rows = part.lineLoop == contraction.rowLoop;
   Value eight = indexConstant(kMatrixLines), deep = indexConstant(depth);
-  auto [matrix, inMatrix] = divide(lane, eight);
+  auto [matrix, inMatrix] = divide(mapping.lane, eight);
   auto [high, low] = divide(matrix, indexConstant(2));
   auto [alongLines, alongDepth] = rows ? std::pair(low, high) : std::pair(high, low);
   auto extended = [&](Value base, Value eights) {
@@ -144,7 +145,7 @@ SmallVector<Value> ContractionEmitter::loadMatrices(const Staged &part, Value st
 SmallVector<Value> ContractionEmitter::loadWords(const Staged &part, Value stage, Value first,
                                                  int64_t depth) {
   bool rows = part.lineLoop == contraction.rowLoop;
-  auto [inLines, inDepth] = divide(lane, indexConstant(4));
+  auto [inLines, inDepth] = divide(mapping.lane, indexConstant(4));
   SmallVector<Value> registers;
   for (int64_t i = 0; i < 4; ++i) {
     auto [lines, deep] = rows ? std::pair(i % 2, i / 2) : std::pair(i / 2, i % 2);
@@ -184,7 +185,7 @@ SmallVector<Value> ContractionEmitter::multiply(ValueRange rows, ValueRange colu
 
 // The part of the tile that the thread's warp has: rows, columns, and where they start.
 ContractionEmitter::WarpTile ContractionEmitter::warpTile() {
-  Value number = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads)),
+  Value number = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads)),
         across = indexConstant(tile.warpsAcross);
   WarpTile part{tile.rows / tile.warpsDown, tile.columns / tile.warpsAcross, {}, {}, {}};
   part.down = binary<arith::DivUIOp>(number, across);
@@ -238,7 +239,7 @@ LogicalResult ContractionEmitter::emitTensorCores(const Place &place) {
     Scope scope(*this);
     Value piece = loop.getInductionVar();
     NVVM::CpAsyncWaitGroupOp::create(builder, loc, tile.stages - 2);
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     Value next = binary<arith::AddIOp>(piece, indexConstant(tile.stages - 1));
     if (failed(emitIf(isBelow(next, pieces), [&] { return copyPiece(place, next); })))
       return failure();
@@ -258,13 +259,13 @@ LogicalResult ContractionEmitter::storeFragments(const Place &place, ValueRange 
     Sums inShared = sumsOfBlock(first, rowsTogether);
     inShared.groupRows = rows;
     inShared.groupDistance = part.rows;
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     storePairs(inShared, part, sums.take_front(count));
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     if (failed(emitResults(place, inShared)))
       return failure();
   }
-  synchronizeBlock();
+  mapping.synchronizeBlock();
   return success();
 }
 
@@ -272,8 +273,8 @@ LogicalResult ContractionEmitter::storeFragments(const Place &place, ValueRange 
 void ContractionEmitter::storePairs(const Sums &inShared, const WarpTile &part, ValueRange sums) {
   Value four = indexConstant(4), two = indexConstant(2);
   Value firstRow = binary<arith::MulIOp>(part.down, indexConstant(inShared.groupRows));
-  Value laneRow = binary<arith::AddIOp>(firstRow, binary<arith::DivUIOp>(lane, four));
-  Value laneColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
+  Value laneRow = binary<arith::AddIOp>(firstRow, binary<arith::DivUIOp>(mapping.lane, four));
+  Value laneColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(mapping.lane, four), two);
   laneColumn = binary<arith::AddIOp>(part.column, laneColumn);
   for (int64_t row = 0; row < inShared.groupRows; row += kFragmentRows)
     for (int64_t column = 0; column < part.columns; column += kFragmentColumns)

@@ -35,7 +35,7 @@ LogicalResult WarpgroupEmitter::emitRoots() {
   emitPrologue();
   auto copy = [&] {
     limitRegisters(/*copies=*/true);
-    return emitIf(isEqual(inBlock, 0), [&] { return emitCopies(); });
+    return emitIf(isEqual(mapping.threadInBlock, 0), [&] { return emitCopies(); });
   };
   auto multiply = [&] {
     limitRegisters(/*copies=*/false);
@@ -100,13 +100,13 @@ TensorMapAttr WarpgroupEmitter::mapOf(const Source &source) {
 // they branch together.
 void WarpgroupEmitter::emitPrologue() {
   shared = sharedMemory(builder, function, /*bytes=*/0, "shared", kTileAlignment);
-  Value number = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpgroupThreads));
+  Value number = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpgroupThreads));
   number = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), number);
   number =
       ::mlir::gpu::ShuffleOp::create(builder, loc, number, 0, kWarpThreads, ::mlir::gpu::ShuffleMode::IDX)
           .getShuffleResult();
   warpgroup = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
-  (void)emitIf(isEqual(inBlock, 0), [&] {
+  (void)emitIf(isEqual(mapping.threadInBlock, 0), [&] {
     for (const Source &source : sources) // the first copies would wait for them
       NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
                                NVVM::CacheEvictionPriorityAttr(), source.map, /*predicate=*/Value(),
@@ -114,18 +114,19 @@ void WarpgroupEmitter::emitPrologue() {
     ring().initialize();
     return success();
   });
-  inCluster = binary<arith::RemUIOp>(block, indexConstant(tile.cluster));
+  inCluster = binary<arith::RemUIOp>(mapping.block, indexConstant(tile.cluster));
   if (tile.cluster > 1)
     synchronizeCluster();
   else
-    synchronizeBlock();
+    mapping.synchronizeBlock();
 }
 
 // All warpgroups of a cluster go through the same parts of the result, and count the pieces of the ring
 // alike.
 LogicalResult WarpgroupEmitter::forTiles(TileCode code) {
   Value size = indexConstant(tile.cluster);
-  Value cluster = binary<arith::DivUIOp>(block, size), clusters = binary<arith::DivUIOp>(blocks, size);
+  Value cluster = binary<arith::DivUIOp>(mapping.block, size),
+        clusters = binary<arith::DivUIOp>(mapping.gridBlocks, size);
   auto loop = scf::ForOp::create(builder, loc, cluster, countTiles(), clusters, indexConstant(0));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

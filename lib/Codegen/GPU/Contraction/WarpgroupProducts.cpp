@@ -20,7 +20,7 @@ LogicalResult WarpgroupEmitter::emitProducts() {
 
 // A piece is multiplied while the one before it still is; then that one is given back.
 Value WarpgroupEmitter::multiplyPieces(Value before) {
-  Value inWarpgroup = binary<arith::RemUIOp>(inBlock, indexConstant(kWarpgroupThreads));
+  Value inWarpgroup = binary<arith::RemUIOp>(mapping.threadInBlock, indexConstant(kWarpgroupThreads));
   Value releases = isBelow(inWarpgroup, indexConstant(tile.cluster));
   Value one = indexConstant(1), count = pieceCount();
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), count, one,
@@ -70,7 +70,7 @@ Value WarpgroupEmitter::multiplyPiece(Value piece, Value sums) {
 }
 
 LogicalResult WarpgroupEmitter::emitResultsOf(const Place &place, Value sums) {
-  Value warpInBlock = binary<arith::DivUIOp>(inBlock, indexConstant(kWarpThreads));
+  Value warpInBlock = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads));
   Value number = binary<arith::SubIOp>(warpInBlock, indexConstant(kWarpgroupThreads / kWarpThreads));
   Value row = binary<arith::MulIOp>(number, indexConstant(kSumRows));
   Value offset = binary<arith::AddIOp>(binary<arith::MulIOp>(number, indexConstant(kSumBytes)),
@@ -78,10 +78,10 @@ LogicalResult WarpgroupEmitter::emitResultsOf(const Place &place, Value sums) {
   return emitLoop(indexConstant(0), indexConstant(tile.columns / kSumColumns), indexConstant(1),
                   [&](Value chunk) {
                     Value column = binary<arith::MulIOp>(chunk, indexConstant(kSumColumns));
-                    Sums inShared{row, column, kSumRows, kSumColumns, offset, lane, kWarpThreads};
-                    synchronizeWarp();
+                    Sums inShared{row, column, kSumRows, kSumColumns, offset, mapping.lane, kWarpThreads};
+                    mapping.synchronizeWarp();
                     storeColumns(inShared, chunk, sums);
-                    synchronizeWarp();
+                    mapping.synchronizeWarp();
                     return emitResults(place, inShared);
                   });
 }
@@ -105,8 +105,8 @@ void WarpgroupEmitter::storeColumns(const Sums &inShared, Value chunk, Value sum
 // eight rows below.
 void WarpgroupEmitter::storeColumns(const Sums &inShared, int64_t chunk, Value sums) {
   Value four = indexConstant(4), two = indexConstant(2);
-  Value inRow = binary<arith::DivUIOp>(lane, four);
-  Value inColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
+  Value inRow = binary<arith::DivUIOp>(mapping.lane, four);
+  Value inColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(mapping.lane, four), two);
   int64_t groups = kSumColumns / kSumGroup;
   for (int64_t group = 0; group < groups; ++group)
     for (int64_t half = 0; half < 2; ++half) {

@@ -7,32 +7,32 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Where only the run knows whether rows begin where runs may, there is code for both cases.
+// If dynamic sizes decide whether the rows are aligned for vectors, both cases have code.
 LogicalResult ElementwiseEmitter::emitNest(const Nest &nest, Store store) {
   int64_t axis = contiguousAxis(nest.shape);
-  int64_t length = axis < 0 ? 1 : runLength(nest, axis);
+  int64_t length = axis < 0 ? 1 : vectorized.vectorLength(nest, axis);
   if (length == 1)
-    return GenericEmitter::emitNest(nest, store);
+    return GPUKernelEmitter::emitNest(nest, store);
   launchShape.elements = length;
-  return emitWhere(
-      allowsRuns(length), [&] { return emitRuns(nest, axis, length, store); },
-      [&] { return GenericEmitter::emitNest(nest, store); });
+  return emitIfAllowed(
+      vectorized.allowsVectors(length), [&] { return emitVectors(nest, axis, length, store); },
+      [&] { return GPUKernelEmitter::emitNest(nest, store); });
 }
 
-LogicalResult ElementwiseEmitter::emitRuns(const Nest &nest, int64_t axis, int64_t length, Store store) {
+LogicalResult ElementwiseEmitter::emitVectors(const Nest &nest, int64_t axis, int64_t length, Store store) {
   if (flat)
-    return emitFlatRuns(nest, length, store);
-  Spread ofThread(*this);
+    return emitFlatVectors(nest, length, store);
+  PerThread perThread(mapping);
   Scope scope(*this);
-  if (failed(hoistEverywhere(nest.roots, nest)))
+  if (failed(hoistInvariants(nest.roots, nest)))
     return failure();
   Value each = indexConstant(length);
   SmallVector<Value> counts(nest.sizes);
   counts[axis] = binary<arith::DivUIOp>(counts[axis], each);
-  return emitLoop(thread, elementCount(counts), threads, [&](Value number) {
-    Position first = positionOfElement(number, counts);
+  return emitLoop(mapping.thread, mapping.elementCount(counts), mapping.gridThreads, [&](Value number) {
+    Position first = mapping.positionOfElement(number, counts);
     SmallVector<Position> positions;
-    for (Value index : runFrom(binary<arith::MulIOp>(first[axis].base, each), length)) {
+    for (Value index : vectorized.consecutiveIndices(binary<arith::MulIOp>(first[axis].base, each), length)) {
       positions.push_back(first);
       positions.back()[axis].base = index;
     }
@@ -40,15 +40,15 @@ LogicalResult ElementwiseEmitter::emitRuns(const Nest &nest, int64_t axis, int64
   });
 }
 
-// All elements are one long row; those that make no whole run are taken one by one.
-LogicalResult ElementwiseEmitter::emitFlatRuns(const Nest &nest, int64_t length, Store store) {
-  Spread ofThread(*this);
+// All elements are one row; scalar code computes those after the last whole vector.
+LogicalResult ElementwiseEmitter::emitFlatVectors(const Nest &nest, int64_t length, Store store) {
+  PerThread perThread(mapping);
   Scope scope(*this);
-  Value each = indexConstant(length), total = elementCount(nest.sizes);
+  Value each = indexConstant(length), total = mapping.elementCount(nest.sizes);
   Value count = binary<arith::DivUIOp>(total, each), whole = binary<arith::MulIOp>(count, each);
-  LogicalResult emitted = emitLoop(thread, count, threads, [&](Value number) {
+  LogicalResult emitted = emitLoop(mapping.thread, count, mapping.gridThreads, [&](Value number) {
     SmallVector<Position> positions;
-    for (Value index : runFrom(binary<arith::MulIOp>(number, each), length))
+    for (Value index : vectorized.consecutiveIndices(binary<arith::MulIOp>(number, each), length))
       positions.push_back({{index, 0, nullptr}});
     return store(positions);
   });
@@ -57,6 +57,6 @@ LogicalResult ElementwiseEmitter::emitFlatRuns(const Nest &nest, int64_t length,
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(total));
   if (known && *known % length == 0)
     return success();
-  return emitLoop(binary<arith::AddIOp>(whole, thread), total, threads,
+  return emitLoop(binary<arith::AddIOp>(whole, mapping.thread), total, mapping.gridThreads,
                   [&](Value number) { return store(Position{{number, 0, nullptr}}); });
 }

@@ -1,22 +1,23 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elementwise kernels on a GPU: a thread takes a run of neighbouring elements.
+// Elementwise kernels on a GPU: each thread computes contiguous elements with 16-byte loads and stores.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ELEMENTWISE_ELEMENTWISEEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_ELEMENTWISE_ELEMENTWISEEMITTER_H
 
-#include "RunEmitter.h"
+#include "../Generic/GPUKernelEmitter.h"
 
 namespace mlir::ad::device {
 
-class ElementwiseEmitter : public RunEmitter {
+class ElementwiseEmitter : public GPUKernelEmitter {
 public:
-  using RunEmitter::RunEmitter;
+  using GPUKernelEmitter::GPUKernelEmitter;
+
+  LogicalResult emitNest(const Nest &nest, Store store) override;
 
 private:
-  LogicalResult emitNest(const Nest &nest, Store store) override;
-  LogicalResult emitRuns(const Nest &nest, int64_t axis, int64_t length, Store store);
-  LogicalResult emitFlatRuns(const Nest &nest, int64_t length, Store store);
+  LogicalResult emitVectors(const Nest &nest, int64_t axis, int64_t length, Store store);
+  LogicalResult emitFlatVectors(const Nest &nest, int64_t length, Store store);
 };
 
 } // namespace mlir::ad::device

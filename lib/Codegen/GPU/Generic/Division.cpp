@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "../../Kernel/KernelEmitter.h"
-#include "NodeSizes.h"
+#include "PartialSizes.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 
 using namespace mlir;
@@ -10,11 +10,11 @@ using namespace mlir::ad::codegen;
 using namespace mlir::ad::device;
 
 // Elements of a leaf where the order is free.
-static constexpr int64_t kSelectedTogether = 512;
-// A kernel is divided when each thread saves so many elements: reading them takes longer than one more
+static constexpr int64_t kSelectionLeaf = 512;
+// A kernel is divided only if each thread saves so many elements: reading them takes longer than a second
 // launch.
-static constexpr int64_t kLeastSaved = 256;
-// With more results than that, each has a thread.
+static constexpr int64_t kMinSavedElements = 256;
+// With more results than that, one thread joins the nodes of a result.
 static constexpr int64_t kManyResults = 8192;
 
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
@@ -24,12 +24,12 @@ static SmallVector<int64_t> longAxes(Value value) {
 }
 
 int64_t device::leafLength(KernelOp kernel, linalg::GenericOp reduction) {
-  return reduction.getNumResults() == 1 ? kernel.getOrderAttr().getLength() : kSelectedTogether;
+  return reduction.getNumResults() == 1 ? kernel.getOrderAttr().getLength() : kSelectionLeaf;
 }
 
-int64_t device::shortLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division) {
+int64_t device::maxUndividedLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division) {
   int64_t leaf = leafLength(kernel, reduction);
-  return std::max(leaf * division.blocksAtOnce, leaf + kLeastSaved);
+  return std::max(leaf * division.parallelBlocks, leaf + kMinSavedElements);
 }
 
 //===- Selections ---------------------------------------------------------===//
@@ -46,8 +46,8 @@ static bool isEquality(arith::CmpIPredicate predicate) {
 
 static bool isNumber(Type type) { return type.isIntOrFloat(); }
 
-// A later element replaces an earlier one only when its key, which the first accumulator keeps, is better
-// than that one's. Keys are integers, which have no NaN.
+// A later element replaces an earlier one only if its key is better than the key in the first accumulator.
+// Keys are integers, which have no NaN.
 std::optional<Selection> device::matchSelection(linalg::GenericOp reduction) {
   if (matchReduction(reduction).form != ReductionForm::selection)
     return std::nullopt;
@@ -100,7 +100,7 @@ SmallVector<Value> device::joinSelections(OpBuilder &builder, Location loc, lina
 
 //===- Kernels ------------------------------------------------------------===//
 
-// Whether parts of what it reduces can be joined, and are not sums of sums.
+// Whether parts of the reduction can be joined, and its operands are no reductions themselves.
 static bool isDivisible(KernelOp kernel, linalg::GenericOp reduction) {
   ReductionStructure structure = matchReduction(reduction);
   bool joins = structure.form == ReductionForm::joined && kernel.getOrderAttr() &&
@@ -110,7 +110,7 @@ static bool isDivisible(KernelOp kernel, linalg::GenericOp reduction) {
          });
 }
 
-// The reductions of a kernel all of whose results have one element for each of theirs.
+// The reductions of a kernel, if each of its results has one element per element of theirs.
 static SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel) {
   auto reductions = llvm::filter_to_vector(kernel.getBody().getOps<linalg::GenericOp>(), reduces);
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
@@ -127,19 +127,19 @@ static bool usesLanes(KernelOp kernel, linalg::GenericOp reduction) {
   return reduction.getNumResults() == 1 && kernel.getOrderAttr().isLanes();
 }
 
-// A block of threads sums a chunk with each of its groups; a thread, or the threads of a warp or of a group,
-// go through all of the other reductions.
+// In a thread block each group of threads sums a chunk. Other reductions are the work of one thread, or of
+// the threads of a warp or a group.
 static void describeUndivided(KernelOp kernel, Division &division) {
   bool lanes = llvm::any_of(division.reductions, [&](auto each) { return usesLanes(kernel, each); });
-  division.threadsOfResult = lanes ? kWarpThreads : 1;
-  if (!division.rows || !takesBlocks(kernel, *division.rows))
+  division.threadsPerResult = lanes ? kWarpThreads : 1;
+  if (!division.rows || !usesBlockPerRow(kernel, *division.rows))
     return;
-  division.threadsOfResult = kBlockThreads;
-  division.blocksAtOnce = kBlockThreads / (kWarpThreads / 2); // groups of half a warp
+  division.threadsPerResult = kBlockThreads;
+  division.parallelBlocks = kBlockThreads / (kWarpThreads / 2); // groups of half a warp
 }
 
 static bool isFewResults(const Division &division, int64_t results) {
-  return results < kUsualProcessors * kFewThreads / division.threadsOfResult;
+  return results < kDefaultSMCount * kMinThreadsPerSM / division.threadsPerResult;
 }
 
 std::optional<Division> device::matchDivision(KernelOp kernel, std::optional<Rows> rows) {
@@ -149,18 +149,18 @@ std::optional<Division> device::matchDivision(KernelOp kernel, std::optional<Row
     return std::nullopt;
   division.rows = rows;
   describeUndivided(kernel, division);
-  bool knowsLengths = true, isLong = false;
+  bool staticLengths = true, isLong = false;
   for (linalg::GenericOp reduction : division.reductions) {
     int64_t total = reducedElements(reduction);
-    knowsLengths &= !ShapedType::isDynamic(total);
-    isLong |= ShapedType::isDynamic(total) || total > shortLength(kernel, reduction, division);
+    staticLengths &= !ShapedType::isDynamic(total);
+    isLong |= ShapedType::isDynamic(total) || total > maxUndividedLength(kernel, reduction, division);
   }
   ArrayRef<int64_t> shape = shapeOf(division.reductions.front().getResult(0));
-  bool knowsResults = !ShapedType::isDynamicShape(shape);
-  int64_t results = knowsResults ? ShapedType::getNumElements(shape) : ShapedType::kDynamic;
-  division.joinsByThreads = knowsResults && results >= kManyResults;
-  if (!isLong || (knowsResults && !isFewResults(division, results)))
+  bool staticResults = !ShapedType::isDynamicShape(shape);
+  int64_t results = staticResults ? ShapedType::getNumElements(shape) : ShapedType::kDynamic;
+  division.joinsByThreads = staticResults && results >= kManyResults;
+  if (!isLong || (staticResults && !isFewResults(division, results)))
     return std::nullopt;
-  division.always = knowsLengths && knowsResults;
+  division.always = staticLengths && staticResults;
   return division;
 }

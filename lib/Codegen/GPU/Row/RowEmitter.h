@@ -1,108 +1,51 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Rows on a GPU: reductions, norms and their derivatives. A group of threads takes a row, several groups a
-// warp; long rows are taken by whole blocks, whose groups have a chunk of the sum each. A thread has runs of
-// neighbouring lanes of the order, so that it reads 16 bytes at once and sums each lane as it is written.
-// Rows that fit into the registers of a group are read once, and so are those that fit into shared memory,
-// of which a block takes one.
+// Kernels of rows on a GPU: reductions, norms, softmax and their derivatives. RowDistribution says how
+// threads share a row. Rows that fit into the registers of a group are read once (RowRegisters), and so are
+// rows that fit into shared memory, one per thread block (RowCache).
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
 
-#include "../Elementwise/RunEmitter.h"
-#include "RowMatch.h"
+#include "ChunkSums.h"
+#include "LaneChains.h"
+#include "RowCache.h"
+#include "RowDistribution.h"
+#include "RowRegisters.h"
 
 namespace mlir::ad::device {
 
-/// Of a sum, whose results a block has in shared memory at once; a power of two.
-constexpr int64_t kChunksTogether = 256;
-
-class RowEmitter : public RunEmitter {
+class RowEmitter : public GPUKernelEmitter {
 public:
-  RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows, int64_t sharedBytes)
-      : RunEmitter(kernel, function), rows(rows), mostShared(sharedBytes) {}
+  RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows, int64_t maxSharedBytes);
 
   int64_t minBlocksPerSM() const override;
+  void synchronizeRowThreads() override;
+  Value isRowLeader() override { return distribution.isLeader(); }
+  LogicalResult emitAlongRow(Value length, StoreAt storeAt) override;
+  LogicalResult emitPartialNodes() override;
+  LogicalResult emitNodesOverLanes(Value count, function_ref<LogicalResult(Value)> emitNode) override {
+    return distribution.emitLoopOverGroups(count, emitNode);
+  }
 
 private:
-  /// How threads share a row.
-  struct Share {
-    int64_t run;     // neighbouring lanes of a thread
-    int64_t threads; // of a group
-    int64_t runs;    // of a thread, until the group has been at every lane
-    bool keeps;      // all of the row in registers
-    bool brings;     // what several passes need of it to shared memory
-    int64_t stripe() const { return run * threads * runs; }
-  };
-
-  // --- RowEmitter.cpp: who takes which row
   LogicalResult emitRoots() override;
-  LogicalResult emitShared(ValueRange roots, const Share &chosen);
-  void shareRows(const Share &chosen);
-  LogicalResult emitRowsOfGroups(Value count, function_ref<LogicalResult(Value)> emitRow);
-  LogicalResult emitNodes() override;
-  LogicalResult emitNodesInLanes(Value count, function_ref<LogicalResult(Value)> emitNode) override;
-  Share shareFor(int64_t run);
-  Share chooseShare(ValueRange roots);
-  bool fitsRegisters(const Share &share);
-  Value summedLengthsAllow(Value allowed, int64_t run);
-  void synchronizeTakers() override;
-  Value isFirstTaker() override;
-  LogicalResult emitAlong(Value length, StoreAt storeAt) override;
-  LogicalResult storeKept(StoreAt storeAt);
-
-  // --- RowShared.cpp: rows in shared memory
-  bool chooseLines();
-  bool hasCountedRows(Value tensor);
-  static SmallVector<Value> firstOnWay(linalg::GenericOp sum, function_ref<bool(Value)> isWanted);
-  int64_t runOfLines() const;
-  void layOutLines();
-  void bringRow();
-  void bringLine(const Buffer &source, const Buffer &line);
-  LogicalResult fillLines(linalg::GenericOp sum);
+  LogicalResult emitRowLoop(ValueRange roots, const RowTiling &tiling);
+  void bind(const RowTiling &tiling);
   FailureOr<Value> compute(Value tensor, const Position &position) override;
-
-  // --- RowChains.cpp: sums
   FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                const Position &position) override;
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes) override;
-  void prepareKeptRuns();
-  FailureOr<SmallVector<Value>> addRun(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                       ArrayRef<Value> indices, ValueRange sums);
-  FailureOr<SmallVector<Value>> chainsOfKept(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                             Value identity);
-  FailureOr<SmallVector<Value>> chainsOfLoop(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
-                                             Value lower, Value upper);
-  void markAbsent(linalg::GenericOp generic, MutableArrayRef<Value> sums, Value lower, Value upper);
-  Value joinLanes(Operation *join, SmallVector<Value> sums);
-  FailureOr<Value> sumChunks(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
-                             Value upper);
-  void joinChunks(Operation *join, Value count, Type type);
-  Value chunkPointer(Value number, Type type);
-
-  /// A run of a kept row; the last ones of a group may lie behind its end.
-  struct KeptRun {
-    SmallVector<Value> indices; // of the row's last elements then
-    Value present;              // null when it always is
-  };
 
   const Rows rows;
-  Share share{};
-  bool byBlock = false;
-  SmallVector<KeptRun> kept;
-  Value inGroup, groupOfWarp;
-  Value active; // the group has a row; null when it always has
-  Value shared; // sums of chunks
 
-  /// What shared memory has of a tensor, when the code that fills it has run.
-  struct Line {
-    Buffer buffer;
-    bool filled = false;
-  };
-  const int64_t mostShared; // bytes of a block
-  llvm::MapVector<Value, Line> lines;
-  Position row; // that is there
+  friend class RowComponent;
+  RowDistribution distribution{*this};
+  RowRegisters registers{*this, distribution};
+  LaneChains chains{*this, distribution, registers};
+  ChunkSums chunkSums{*this, distribution, chains};
+  RowCache cache;
 };
 
 } // namespace mlir::ad::device

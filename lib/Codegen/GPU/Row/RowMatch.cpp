@@ -115,13 +115,13 @@ std::optional<Rows> device::matchRows(KernelOp kernel, std::string &reason) {
   return reason.empty() ? std::optional<Rows>(rows) : std::nullopt;
 }
 
-// With fewer rows of unknown length than this, each is taken by a block.
-static constexpr int64_t kFewRows = 128;
+// At most so many rows of dynamic length have a thread block each.
+static constexpr int64_t kMaxBlockRows = 128;
 
-bool device::takesBlocks(KernelOp kernel, const Rows &rows) {
+bool device::usesBlockPerRow(KernelOp kernel, const Rows &rows) {
   if (!ShapedType::isDynamic(rows.length))
     return rows.length > kernel.getOrderAttr().getLength();
   ArrayRef<int64_t> space = shapeOf(kernel.getBody().front().getTerminator()->getOperand(rows.space));
   ArrayRef<int64_t> counted = space.drop_back(rows.ofElements ? 0 : 1);
-  return !ShapedType::isDynamicShape(counted) && ShapedType::getNumElements(counted) <= kFewRows;
+  return !ShapedType::isDynamicShape(counted) && ShapedType::getNumElements(counted) <= kMaxBlockRows;
 }

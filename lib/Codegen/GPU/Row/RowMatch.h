@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels over rows: every sum goes over lanes along the last axis of one element or of one row of results.
+// Which kernels have class row: every sum goes over the lanes of the order, along the last axis of its
+// operands, for one element or one row of the results.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWMATCH_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWMATCH_H
@@ -10,17 +11,17 @@
 namespace mlir::ad::device {
 
 struct Rows {
-  unsigned space;     // number of the result whose leading axes count rows
-  bool ofElements;    // each element of the results has a row of its own, which is summed
-  bool sumsAlong;     // beside values of rows there are elements, and these are summed too
+  unsigned space;     // number of the result whose leading axes enumerate the rows
+  bool ofElements;    // each element of the results is the sum of a row of its own
+  bool sumsAlong;     // besides values of rows there are elements of rows, and these are sums, too
   int64_t length = 0; // of what is summed
 };
 
-/// Or nothing, and the reason.
+/// Nothing, and the reason, for other kernels.
 std::optional<Rows> matchRows(KernelOp kernel, std::string &reason);
 
-/// Whether a block of threads takes a row: one that has several chunks, or where there are few.
-bool takesBlocks(KernelOp kernel, const Rows &rows);
+/// Whether a thread block computes each row, since a row has several chunks or there are few rows.
+bool usesBlockPerRow(KernelOp kernel, const Rows &rows);
 
 } // namespace mlir::ad::device
 

@@ -1,132 +1,59 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "RowRegisters.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "llvm/ADT/MapVector.h"
+#include "RowDistribution.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-namespace {
-/// Goes through the passes in the order in which they are emitted. A value that a pass has computed is there
-/// for all later ones.
-class Passes {
-public:
-  explicit Passes(int64_t length) : length(length) {}
-
-  void addPass(ValueRange starts) {
-    for (Value start : starts)
-      sumBefore(start);
-    llvm::SmallDenseSet<Value> seen;
-    for (Value start : starts) {
-      visit(start);
-      countReads(start, seen);
+void RowRegisters::bind() {
+  vectors.clear();
+  const RowTiling &tiling = distribution.tiling;
+  if (!tiling.inRegisters)
+    return;
+  Value start = binary<arith::MulIOp>(distribution.inGroup, indexConstant(tiling.vector));
+  for (int64_t offset = 0; offset < rows.length; offset += tiling.vector * tiling.threads) {
+    Value first = binary<arith::AddIOp>(start, indexConstant(offset));
+    Vector vector;
+    if (offset + tiling.vector * tiling.threads > rows.length) {
+      vector.present =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, first, indexConstant(rows.length));
+      first = binary<arith::MinUIOp>(first, indexConstant(rows.length - tiling.vector));
     }
-    ++count;
+    vector.indices = vectorized.consecutiveIndices(first, tiling.vector);
+    vectors.push_back(vector);
   }
-  int64_t mostWords() const;
-  SmallVector<Value> argumentsReadAgain() const;
+}
 
-private:
-  struct Life {
-    int64_t from, to; // passes
+LogicalResult RowRegisters::loadOperands(linalg::GenericOp reduction) {
+  auto load = [&](Value operand) -> LogicalResult {
+    ThreadMapping::PerThread perThread(mapping);
+    SmallVector<Position> positions;
+    for (const Vector &vector : vectors)
+      for (Value index : vector.indices) {
+        positions.push_back(distribution.row);
+        positions.back().push_back({index, 0, nullptr});
+      }
+    return evaluator.evaluate(operand, positions);
   };
-  static SmallVector<Value> inputsOf(Value value);
-  void sumBefore(Value value);
-  void visit(Value value);
-  void countReads(Value value, llvm::SmallDenseSet<Value> &seen);
-  bool isLong(Value value) const;
-
-  int64_t length, count = 0;
-  llvm::MapVector<Value, Life> lives;
-  llvm::MapVector<Value, int64_t> reads; // passes that read an argument
-  llvm::SmallDenseSet<Value> searched;
-};
-} // namespace
-
-SmallVector<Value> Passes::inputsOf(Value value) {
-  Operation *op = value.getDefiningOp();
-  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-  ValueRange operands = generic ? ValueRange(generic.getInputs())
-                        : op    ? ValueRange(op->getOperands())
-                                : ValueRange();
-  return llvm::filter_to_vector(operands, [](Value input) { return isa<RankedTensorType>(input.getType()); });
+  auto isArgument = [](Value value) { return isa<BlockArgument>(value); };
+  for (Value operand : RowDistribution::sourcesOf(reduction, isArgument))
+    if (!rows.sumsAlong && distribution.hasGridRows(operand) && failed(load(operand)))
+      return failure();
+  return success();
 }
 
-bool Passes::isLong(Value value) const {
-  auto shape = cast<RankedTensorType>(value.getType()).getShape();
-  return !shape.empty() && shape.back() == length;
-}
-
-void Passes::sumBefore(Value value) {
-  if (!searched.insert(value).second)
-    return;
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (generic && generic.getNumReductionLoops() > 0)
-    return addPass(inputsOf(value));
-  for (Value input : inputsOf(value))
-    sumBefore(input);
-}
-
-// Values of rows, and what only repeats them, are one number.
-void Passes::visit(Value value) {
-  if (auto known = lives.find(value); known != lives.end()) {
-    known->second.to = count;
-    return;
+LogicalResult RowRegisters::emitStores(GPUKernelEmitter::StoreAt storeAt) {
+  for (const Vector &vector : vectors) {
+    OpBuilder::InsertionGuard guard(builder);
+    if (vector.present) {
+      auto branch = scf::IfOp::create(builder, loc, vector.present);
+      builder.setInsertionPointToStart(branch.thenBlock());
+    }
+    Scope scope(*this);
+    if (failed(storeAt(vector.indices)))
+      return failure();
   }
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (generic && generic.getNumReductionLoops() > 0)
-    return;
-  SmallVector<Value> inputs = inputsOf(value);
-  for (Value input : inputs)
-    visit(input);
-  bool isArgument = isa<BlockArgument>(value);
-  if (isLong(value) && (isArgument || llvm::any_of(inputs, [&](Value input) { return isLong(input); })))
-    lives[value] = {count, count};
-}
-
-// Where nothing waits in registers, a pass goes back to the arguments.
-void Passes::countReads(Value value, llvm::SmallDenseSet<Value> &seen) {
-  auto generic = value.getDefiningOp<linalg::GenericOp>();
-  if (!seen.insert(value).second || (generic && generic.getNumReductionLoops() > 0))
-    return;
-  if (isa<BlockArgument>(value) && isLong(value))
-    ++reads[value];
-  for (Value input : inputsOf(value))
-    countReads(input, seen);
-}
-
-SmallVector<Value> Passes::argumentsReadAgain() const {
-  SmallVector<Value> again;
-  for (auto [argument, passes] : reads)
-    if (passes > 1)
-      again.push_back(argument);
-  return again;
-}
-
-int64_t Passes::mostWords() const {
-  int64_t most = 0;
-  for (int64_t pass = 0; pass < count; ++pass) {
-    int64_t words = 0;
-    for (auto &[value, life] : lives)
-      if (life.from <= pass && pass < life.to)
-        words += std::max<int64_t>(1, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 32);
-    most = std::max(most, words);
-  }
-  return most;
-}
-
-static Passes passesOf(KernelOp kernel, int64_t length) {
-  Passes passes(length);
-  passes.addPass(kernel.getBody().front().getTerminator()->getOperands());
-  return passes;
-}
-
-int64_t device::keptWordsPerElement(KernelOp kernel, int64_t length) {
-  return passesOf(kernel, length).mostWords();
-}
-
-SmallVector<Value> device::argumentsReadAgain(KernelOp kernel, int64_t length) {
-  return passesOf(kernel, length).argumentsReadAgain();
+  return success();
 }

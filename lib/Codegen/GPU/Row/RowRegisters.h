@@ -1,20 +1,38 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How much of a row has to be kept from one pass over it to the next.
+// Rows that fit into the registers of a group: every index is one value in all passes, so that the evaluator
+// finds each element that an earlier pass has loaded or computed.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWREGISTERS_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWREGISTERS_H
 
-#include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "RowComponent.h"
 
 namespace mlir::ad::device {
 
-/// The most words of 32 bits that are waiting, per element of a row of that length, between two of the
-/// kernel's passes: every sum is one, and the results are the last.
-int64_t keptWordsPerElement(KernelOp kernel, int64_t length);
+class RowDistribution;
 
-/// The arguments with rows of that length that more than one pass reads.
-SmallVector<Value> argumentsReadAgain(KernelOp kernel, int64_t length);
+class RowRegisters : public RowComponent {
+public:
+  RowRegisters(RowEmitter &emitter, RowDistribution &distribution)
+      : RowComponent(emitter), distribution(distribution) {}
+
+  /// A vector of this thread. The last vectors of a group may be beyond the end of the row.
+  struct Vector {
+    SmallVector<Value> indices; // clamped to the last elements of the row in that case
+    Value present;              // null when the vector always is in the row
+  };
+
+  void bind();
+  /// Loads the operands of a reduction before the first use, so that the latencies of their loads overlap.
+  LogicalResult loadOperands(linalg::GenericOp reduction);
+  LogicalResult emitStores(GPUKernelEmitter::StoreAt storeAt);
+
+  SmallVector<Vector> vectors;
+
+private:
+  RowDistribution &distribution;
+};
 
 } // namespace mlir::ad::device
 

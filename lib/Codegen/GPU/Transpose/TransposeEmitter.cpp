@@ -7,9 +7,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Of a line of a tile in shared memory: what one access of all banks serves.
-static constexpr int64_t kLineBytes = 128;
-// What a bank holds.
+// A row of the tile: one word of each bank of shared memory.
+static constexpr int64_t kRowBytes = 128;
+// A word of a bank.
 static constexpr int64_t kWordBytes = 4;
 
 std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::string &reason) {
@@ -23,39 +23,40 @@ std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::st
     reason = "it is more than a transposition";
     return std::nullopt;
   }
-  int64_t across = contiguousAxis(cast<RankedTensorType>(roots.front().getType()).getShape());
+  int64_t writeAxis = contiguousAxis(cast<RankedTensorType>(roots.front().getType()).getShape());
   int64_t own = contiguousAxis(cast<RankedTensorType>(op.getDpsInputs()[0].getType()).getShape());
-  if (across < 0 || map.getDimPosition(own) == across) {
+  if (writeAxis < 0 || map.getDimPosition(own) == writeAxis) {
     reason = "what is contiguous stays contiguous";
     return std::nullopt;
   }
-  return Transposition{op, map.getDimPosition(own), across};
+  return Transposition{op, map.getDimPosition(own), writeAxis};
 }
 
 TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function,
-                                   const Transposition &moved)
-    : RunEmitter(kernel, function), moved(moved) {
+                                   const Transposition &transposition)
+    : GPUKernelEmitter(kernel, function), transposition(transposition) {
   bytes = memoryBytes(getElementTypeOrSelf(kernel.getResultTypes().front()));
   length = kAccessBytes / bytes;
   wordBytes = std::max(bytes, kWordBytes);
-  side = kLineBytes / bytes;
+  side = kRowBytes / bytes;
 }
 
-// Neighbours that every line along the axis has whole numbers of.
-int64_t TransposeEmitter::longestPiece(int64_t axis) {
-  int64_t size = results.front().shape[axis], piece = length;
-  while (!ShapedType::isDynamic(size) && size % piece != 0)
-    piece /= 2;
-  return piece;
+// The longest vector that divides the rows along the axis.
+int64_t TransposeEmitter::vectorLength(int64_t axis) {
+  int64_t size = results.front().shape[axis], vector = length;
+  while (!ShapedType::isDynamic(size) && size % vector != 0)
+    vector /= 2;
+  return vector;
 }
 
 LogicalResult TransposeEmitter::emitRoots() {
-  shared = sharedMemory(builder, function, side * kLineBytes, "tile");
+  shared = sharedMemory(builder, function, side * kRowBytes, "tile");
   launchShape = {MappingLevel::block, 0, static_cast<int64_t>(results.front().shape.size())};
   launchShape.elements = side * side;
-  Spread ofThread(*this);
-  return emitWhere(
-      allowsRuns(length), [&] { return emitTiles(longestPiece(moved.down), longestPiece(moved.across)); },
+  PerThread perThread(mapping);
+  return emitIfAllowed(
+      vectorized.allowsVectors(length),
+      [&] { return emitTiles(vectorLength(transposition.readAxis), vectorLength(transposition.writeAxis)); },
       [&] { return emitTiles(1, 1); });
 }
 
@@ -64,23 +65,24 @@ Value TransposeEmitter::tilesAlong(int64_t axis) {
 }
 
 LogicalResult TransposeEmitter::emitTiles(int64_t readLength, int64_t writeLength) {
-  Value count = binary<arith::MulIOp>(tilesAlong(moved.down), tilesAlong(moved.across));
+  Value count =
+      binary<arith::MulIOp>(tilesAlong(transposition.readAxis), tilesAlong(transposition.writeAxis));
   for (auto [axis, size] : llvm::enumerate(results.front().sizes))
-    if (int64_t(axis) != moved.down && int64_t(axis) != moved.across)
+    if (int64_t(axis) != transposition.readAxis && int64_t(axis) != transposition.writeAxis)
       count = binary<arith::MulIOp>(count, size);
-  return emitLoop(block, count, blocks, [&](Value number) {
+  return emitLoop(mapping.block, count, mapping.gridBlocks, [&](Value number) {
     Tile tile = tileAt(number);
     tile.readLength = readLength;
     tile.writeLength = writeLength;
-    synchronizeBlock(); // the tile before has been read
+    mapping.synchronizeBlock(); // all threads have read the tile before
     if (failed(readTile(tile)))
       return failure();
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     return writeTile(tile);
   });
 }
 
-// Tiles that follow each other along the operand come first: they share its lines in the cache.
+// Consecutive tiles are adjacent along the operand's contiguous axis, where they share cache lines.
 TransposeEmitter::Tile TransposeEmitter::tileAt(Value number) {
   ArrayRef<Value> sizes = results.front().sizes;
   auto next = [&](Value count) -> Value {
@@ -89,25 +91,26 @@ TransposeEmitter::Tile TransposeEmitter::tileAt(Value number) {
     return index;
   };
   Tile tile{Position(sizes.size()), 1, 1};
-  for (int64_t axis : {moved.down, moved.across})
-    tile.corner[axis].base = binary<arith::MulIOp>(next(tilesAlong(axis)), indexConstant(side));
+  for (int64_t axis : {transposition.readAxis, transposition.writeAxis})
+    tile.origin[axis].base = binary<arith::MulIOp>(next(tilesAlong(axis)), indexConstant(side));
   for (int64_t axis = int64_t(sizes.size()) - 1; axis >= 0; --axis)
-    if (axis != moved.down && axis != moved.across)
-      tile.corner[axis].base = next(sizes[axis]);
+    if (axis != transposition.readAxis && axis != transposition.writeAxis)
+      tile.origin[axis].base = next(sizes[axis]);
   return tile;
 }
 
-Position TransposeEmitter::inside(const Tile &tile, Value down, Value across) {
-  Position position(tile.corner);
-  position[moved.down].base = binary<arith::AddIOp>(position[moved.down].base, down);
-  position[moved.across].base = binary<arith::AddIOp>(position[moved.across].base, across);
+Position TransposeEmitter::positionAt(const Tile &tile, Value read, Value write) {
+  Position position(tile.origin);
+  position[transposition.readAxis].base = binary<arith::AddIOp>(position[transposition.readAxis].base, read);
+  position[transposition.writeAxis].base =
+      binary<arith::AddIOp>(position[transposition.writeAxis].base, write);
   return position;
 }
 
-// Null when every tile lies in the tensor.
+// Null when every tile is inside the tensor.
 Value TransposeEmitter::isInside(const Position &position) {
   Value all;
-  for (int64_t axis : {moved.down, moved.across}) {
+  for (int64_t axis : {transposition.readAxis, transposition.writeAxis}) {
     int64_t size = results.front().shape[axis];
     if (!ShapedType::isDynamic(size) && size % side == 0)
       continue;
@@ -118,15 +121,15 @@ Value TransposeEmitter::isInside(const Position &position) {
   return all;
 }
 
-// Neighbours of a line of the operand, as integers; nothing reads what stands for those outside.
-SmallVector<Value> TransposeEmitter::loadPiece(const Tile &tile, Value line, Value first) {
-  linalg::GenericOp op = moved.op;
+// Contiguous elements of the operand, as integers; zero outside of it, which no thread stores.
+SmallVector<Value> TransposeEmitter::loadVectorOf(const Tile &tile, Value row, Value first) {
+  linalg::GenericOp op = transposition.op;
   const Buffer &source = buffers.find(op.getDpsInputs()[0])->second;
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
   Type memory = memoryType(source.element);
-  Position position = inside(tile, first, line);
+  Position position = positionAt(tile, first, row);
   auto load = [&] {
-    return llvm::map_to_vector(loadRun(source, evaluator.apply(map, position), tile.readLength),
+    return llvm::map_to_vector(vectorized.loadVector(source, evaluator.apply(map, position), tile.readLength),
                                [&](Value value) { return memoryAccess.toMemory(value); });
   };
   Value within = isInside(position);
@@ -143,82 +146,84 @@ SmallVector<Value> TransposeEmitter::loadPiece(const Tile &tile, Value line, Val
   return SmallVector<Value>(branch.getResults());
 }
 
-// Where a warp has pieces of several lines of the operand, it writes so many neighbouring words of a line of
-// the tile.
-int64_t TransposeEmitter::wordsTogether(const Tile &tile) {
-  int64_t pieces = side / tile.readLength;
-  return std::max<int64_t>(1, kLineBytes / wordBytes / pieces);
+// A warp that loads vectors of several rows of the operand writes so many contiguous words of a row of the
+// tile.
+int64_t TransposeEmitter::wordsPerWarpRow(const Tile &tile) {
+  int64_t vectors = side / tile.readLength;
+  return std::max<int64_t>(1, kRowBytes / wordBytes / vectors);
 }
 
-// The words of a line move by the number of the piece that the line's number lies in, as many together as a
-// warp has beside each other: those that it writes at once are in different banks.
-Value TransposeEmitter::placeOf(const Tile &tile, Value line, Value byte) {
-  Value piece = binary<arith::DivUIOp>(line, indexConstant(tile.readLength));
-  Value shift = binary<arith::RemUIOp>(binary<arith::MulIOp>(piece, indexConstant(wordsTogether(tile))),
-                                       indexConstant(kLineBytes / wordBytes));
+// XOR swizzle: the words of row r are stored at word ^ (r / readLength * wordsPerWarpRow), so that the words
+// which a warp writes at once are in different banks.
+Value TransposeEmitter::stagedAddress(const Tile &tile, Value row, Value byte) {
+  Value vector = binary<arith::DivUIOp>(row, indexConstant(tile.readLength));
+  Value shift = binary<arith::RemUIOp>(binary<arith::MulIOp>(vector, indexConstant(wordsPerWarpRow(tile))),
+                                       indexConstant(kRowBytes / wordBytes));
   Value each = indexConstant(wordBytes);
   Value word = binary<arith::XOrIOp>(binary<arith::DivUIOp>(byte, each), shift);
-  Value place = binary<arith::AddIOp>(binary<arith::MulIOp>(word, each), binary<arith::RemUIOp>(byte, each));
-  Value start = binary<arith::MulIOp>(line, indexConstant(kLineBytes));
-  return bytesBehind(builder, loc, shared, binary<arith::AddIOp>(start, place));
+  Value offset = binary<arith::AddIOp>(binary<arith::MulIOp>(word, each), binary<arith::RemUIOp>(byte, each));
+  Value start = binary<arith::MulIOp>(row, indexConstant(kRowBytes));
+  return bytesBehind(builder, loc, shared, binary<arith::AddIOp>(start, offset));
 }
 
-// Lines of the tile run along the result: each element of the operand's piece goes to a line of its own, with
-// those of the lines beside it in one word.
-void TransposeEmitter::packWords(const Tile &tile, Value line, Value first,
-                                 ArrayRef<SmallVector<Value>> lines) {
-  Value byte = binary<arith::MulIOp>(line, indexConstant(bytes));
+// Rows of the tile are contiguous along the result: each element of a vector of the operand is stored in a
+// row of its own, in one word with the elements of the adjacent vectors.
+void TransposeEmitter::storeStaged(const Tile &tile, Value row, Value first,
+                                   ArrayRef<SmallVector<Value>> vectors) {
+  Value byte = binary<arith::MulIOp>(row, indexConstant(bytes));
   for (int64_t i = 0; i < tile.readLength; ++i) {
-    Value word = lines.front()[i];
-    if (lines.size() > 1) {
+    Value word = vectors.front()[i];
+    if (vectors.size() > 1) {
       Type type = builder.getI32Type();
       word = arith::ExtUIOp::create(builder, loc, type, word);
-      for (size_t part = 1; part < lines.size(); ++part) {
-        Value next = arith::ExtUIOp::create(builder, loc, type, lines[part][i]);
+      for (size_t part = 1; part < vectors.size(); ++part) {
+        Value next = arith::ExtUIOp::create(builder, loc, type, vectors[part][i]);
         Value bits = arith::ConstantIntOp::create(builder, loc, type, 8 * bytes * part);
         word = arith::OrIOp::create(builder, loc, word, arith::ShLIOp::create(builder, loc, next, bits));
       }
     }
-    Value place = placeOf(tile, binary<arith::AddIOp>(first, indexConstant(i)), byte);
-    LLVM::StoreOp::create(builder, loc, word, place, wordBytes);
+    Value address = stagedAddress(tile, binary<arith::AddIOp>(first, indexConstant(i)), byte);
+    LLVM::StoreOp::create(builder, loc, word, address, wordBytes);
   }
 }
 
-// Neighbouring threads have neighbouring pieces: a warp touches whole sectors, however short the pieces are.
-LogicalResult TransposeEmitter::forPieces(int64_t length, int64_t lines, PieceCode code) {
-  Value pieces = indexConstant(side / length);
-  return emitLoop(inBlock, indexConstant(side / lines * (side / length)), blockThreads, [&](Value number) {
-    Value line = binary<arith::MulIOp>(binary<arith::DivUIOp>(number, pieces), indexConstant(lines));
-    code(line, binary<arith::MulIOp>(binary<arith::RemUIOp>(number, pieces), indexConstant(length)));
-    return success();
-  });
+// Contiguous threads have contiguous vectors, so that accesses are coalesced also where vectors are short.
+LogicalResult TransposeEmitter::forVectors(int64_t length, int64_t rows, VectorCode code) {
+  Value vectors = indexConstant(side / length);
+  return emitLoop(
+      mapping.threadInBlock, indexConstant(side / rows * (side / length)), mapping.blockThreads,
+      [&](Value number) {
+        Value row = binary<arith::MulIOp>(binary<arith::DivUIOp>(number, vectors), indexConstant(rows));
+        code(row, binary<arith::MulIOp>(binary<arith::RemUIOp>(number, vectors), indexConstant(length)));
+        return success();
+      });
 }
 
 LogicalResult TransposeEmitter::readTile(const Tile &tile) {
-  int64_t together = wordBytes / bytes;
-  return forPieces(tile.readLength, together, [&](Value line, Value first) {
-    SmallVector<SmallVector<Value>> lines;
-    for (int64_t part = 0; part < together; ++part)
-      lines.push_back(loadPiece(tile, binary<arith::AddIOp>(line, indexConstant(part)), first));
-    packWords(tile, line, first, lines);
+  int64_t rowsPerWord = wordBytes / bytes;
+  return forVectors(tile.readLength, rowsPerWord, [&](Value row, Value first) {
+    SmallVector<SmallVector<Value>> vectors;
+    for (int64_t part = 0; part < rowsPerWord; ++part)
+      vectors.push_back(loadVectorOf(tile, binary<arith::AddIOp>(row, indexConstant(part)), first));
+    storeStaged(tile, row, first, vectors);
   });
 }
 
-// As much at once as lies together in the tile.
-SmallVector<Value> TransposeEmitter::loadPacked(const Tile &tile, Value line, Value first) {
+// Each access loads the elements that the swizzle leaves contiguous.
+SmallVector<Value> TransposeEmitter::loadStaged(const Tile &tile, Value row, Value first) {
   Type element = results.front().element;
-  int64_t grain = std::min(tile.writeLength, wordsTogether(tile) * wordBytes / bytes);
+  int64_t grain = std::min(tile.writeLength, wordsPerWarpRow(tile) * wordBytes / bytes);
   auto type = VectorType::get(grain, memoryType(element));
   SmallVector<Value> values;
   for (int64_t offset = 0; offset < tile.writeLength; offset += grain) {
     Value start = binary<arith::AddIOp>(first, indexConstant(offset));
-    Value place = placeOf(tile, line, binary<arith::MulIOp>(start, indexConstant(bytes)));
+    Value address = stagedAddress(tile, row, binary<arith::MulIOp>(start, indexConstant(bytes)));
     if (grain == 1) {
-      Value loaded = LLVM::LoadOp::create(builder, loc, type.getElementType(), place, bytes);
+      Value loaded = LLVM::LoadOp::create(builder, loc, type.getElementType(), address, bytes);
       values.push_back(memoryAccess.fromMemory(loaded, element));
       continue;
     }
-    Value vector = LLVM::LoadOp::create(builder, loc, type, place, grain * bytes);
+    Value vector = LLVM::LoadOp::create(builder, loc, type, address, grain * bytes);
     for (int64_t i = 0; i < grain; ++i) {
       Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
       values.push_back(
@@ -229,11 +234,11 @@ SmallVector<Value> TransposeEmitter::loadPacked(const Tile &tile, Value line, Va
 }
 
 LogicalResult TransposeEmitter::writeTile(const Tile &tile) {
-  return forPieces(tile.writeLength, 1, [&](Value line, Value first) {
-    SmallVector<Value> values = loadPacked(tile, line, first);
-    Position position = inside(tile, line, first);
+  return forVectors(tile.writeLength, 1, [&](Value row, Value first) {
+    SmallVector<Value> values = loadStaged(tile, row, first);
+    Position position = positionAt(tile, row, first);
     auto store = [&] {
-      storeRun(results.front(), position, values);
+      vectorized.storeVector(results.front(), position, values);
       return success();
     };
     Value within = isInside(position);

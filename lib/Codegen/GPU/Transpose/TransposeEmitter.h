@@ -1,59 +1,60 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Transpositions on a GPU. Tiles go through shared memory, so that both the operand and the result are
-// touched along their own contiguous axes, in pieces of 16 bytes or of what every line has whole numbers of.
-// A tile has lines of 128 bytes, whose words are permuted from line to line: writing it meets no bank twice.
+// Transpositions on a GPU, staged in shared memory: a thread block loads a tile with coalesced accesses along
+// the operand's contiguous axis, and stores it with coalesced accesses along the result's. A row of the tile
+// has 128 bytes. Its words are XOR-swizzled by the number of the row, so that writes of a warp meet no bank
+// twice.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_TRANSPOSE_TRANSPOSEEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_TRANSPOSE_TRANSPOSEEMITTER_H
 
-#include "../Elementwise/RunEmitter.h"
+#include "../Generic/GPUKernelEmitter.h"
 
 namespace mlir::ad::device {
 
-/// Axes of the result: along `down` the operand is contiguous, along `across` the result.
+/// Axes of the result: the operand is contiguous along `readAxis`, the result along `writeAxis`.
 struct Transposition {
   linalg::GenericOp op;
-  int64_t down, across;
+  int64_t readAxis, writeAxis;
 };
 
-/// Or nothing, and the reason.
+/// Nothing, and the reason, for other kernels.
 std::optional<Transposition> matchTransposition(KernelOp kernel, std::string &reason);
 
-class TransposeEmitter : public RunEmitter {
+class TransposeEmitter : public GPUKernelEmitter {
 public:
-  TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Transposition &moved);
+  TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Transposition &transposition);
 
 private:
-  /// A tile of the result, and how many neighbours may be read and written at once.
+  /// A tile of the result, and how many contiguous elements one access reads and writes.
   struct Tile {
-    Position corner;
+    Position origin;
     int64_t readLength, writeLength;
   };
 
   LogicalResult emitRoots() override;
   LogicalResult emitTiles(int64_t readLength, int64_t writeLength);
-  int64_t longestPiece(int64_t axis);
+  int64_t vectorLength(int64_t axis);
   Value tilesAlong(int64_t axis);
   Tile tileAt(Value number);
   LogicalResult readTile(const Tile &tile);
   LogicalResult writeTile(const Tile &tile);
-  using PieceCode = function_ref<void(Value line, Value first)>;
-  LogicalResult forPieces(int64_t length, int64_t lines, PieceCode code);
-  SmallVector<Value> loadPiece(const Tile &tile, Value line, Value first);
-  SmallVector<Value> loadPacked(const Tile &tile, Value line, Value first);
-  void packWords(const Tile &tile, Value line, Value first, ArrayRef<SmallVector<Value>> lines);
-  Position inside(const Tile &tile, Value down, Value across);
+  using VectorCode = function_ref<void(Value row, Value first)>;
+  LogicalResult forVectors(int64_t length, int64_t rows, VectorCode code);
+  SmallVector<Value> loadVectorOf(const Tile &tile, Value row, Value first);
+  SmallVector<Value> loadStaged(const Tile &tile, Value row, Value first);
+  void storeStaged(const Tile &tile, Value row, Value first, ArrayRef<SmallVector<Value>> rows);
+  Position positionAt(const Tile &tile, Value read, Value write);
   Value isInside(const Position &position);
-  int64_t wordsTogether(const Tile &tile);
-  Value placeOf(const Tile &tile, Value line, Value byte);
+  int64_t wordsPerWarpRow(const Tile &tile);
+  Value stagedAddress(const Tile &tile, Value row, Value byte);
 
-  const Transposition moved;
+  const Transposition transposition;
   int64_t bytes = 0; // of an element
-  int64_t length;    // elements of the longest piece
-  int64_t wordBytes; // of an element, or of those of several lines that go to a bank together
-  int64_t side;      // of a tile
-  Value shared;
+  int64_t length;    // elements of the widest access
+  int64_t wordBytes; // of an element, or of several rows' narrow elements that share a bank
+  int64_t side;      // of a tile, in elements
+  Value shared;      // the tile
 };
 
 } // namespace mlir::ad::device

@@ -1,10 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-//
-// A chunk of a sum over lanes, as docs/numerics.md says: chains with a distance, joined by a halving tree.
-// The threads of a warp have a chain or two each, and join by shuffles; a thread on its own has one chain
-// after another, in the order in which a pairwise tree joins them like the halving one.
 
-#include "GenericEmitter.h"
+#include "WarpReductions.h"
+#include "ThreadMapping.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -12,16 +9,16 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-FailureOr<Value> GenericEmitter::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops,
+FailureOr<Value> WarpReductions::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops,
                                            Value identity, Value lower, Value upper, int64_t lanes) {
   if (failed(hoisting.hoistReduced(generic, loops)))
     return failure();
-  return spread ? chunkOfThread(generic, loops, identity, lower, upper, lanes)
-                : chunkOfWarp(generic, loops, identity, lower, upper, lanes);
+  return mapping.perThread ? chunkOfThread(generic, loops, identity, lower, upper, lanes)
+                           : chunkOfWarp(generic, loops, identity, lower, upper, lanes);
 }
 
 // The elements of one lane in ascending order.
-FailureOr<Value> GenericEmitter::laneChain(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+FailureOr<Value> WarpReductions::laneChain(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                            Value lower, Value upper, Value number, int64_t lanes) {
   auto loop = scf::ForOp::create(builder, loc, binary<arith::AddIOp>(lower, number), upper,
                                  indexConstant(lanes), identity);
@@ -29,7 +26,7 @@ FailureOr<Value> GenericEmitter::laneChain(linalg::GenericOp generic, ArrayRef<I
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Scope scope(*this);
-    Spread ofThread(*this);
+    ThreadMapping::PerThread perThread(mapping);
     SmallVector<Index> inner(loops);
     reductions.setReductionIndex(generic, inner, {loop.getInductionVar(), 0, nullptr});
     auto values = evaluator.applyBody(generic, inner, loop.getRegionIterArg(0));
@@ -37,13 +34,12 @@ FailureOr<Value> GenericEmitter::laneChain(linalg::GenericOp generic, ArrayRef<I
       return failure();
     scf::YieldOp::create(builder, loc, values->front());
   }
-  return keptByJoins(generic, loop.getResult(0), number, binary<arith::SubIOp>(upper, lower), lanes);
+  return padEmptyLane(generic, loop.getResult(0), number, binary<arith::SubIOp>(upper, lower), lanes);
 }
 
-// A lane without an element takes part in no join: it holds -0, which every sum keeps. Of no elements at all
-// the sum is what it starts from.
-Value GenericEmitter::keptByJoins(linalg::GenericOp generic, Value sum, Value number, Value size,
-                                  int64_t lanes) {
+// The sum of no elements at all is the identity.
+Value WarpReductions::padEmptyLane(linalg::GenericOp generic, Value sum, Value number, Value size,
+                                   int64_t lanes) {
   std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(size));
   auto type = dyn_cast<FloatType>(sum.getType());
   if (!type || !isa<math::FmaOp, arith::AddFOp>(combiningOp(generic)) || (known && *known >= lanes))
@@ -54,11 +50,12 @@ Value GenericEmitter::keptByJoins(linalg::GenericOp generic, Value sum, Value nu
   return arith::SelectOp::create(builder, loc, present, sum, zero);
 }
 
-FailureOr<Value> GenericEmitter::chunkOfWarp(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+FailureOr<Value> WarpReductions::chunkOfWarp(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                              Value lower, Value upper, int64_t lanes) {
   int64_t width = std::min(lanes, kWarpThreads);
-  // Threads that have no lane of their own repeat those of others.
-  Value first = width == kWarpThreads ? lane : binary<arith::RemUIOp>(lane, indexConstant(width));
+  // With fewer lanes than threads, several threads compute the same lane.
+  Value first =
+      width == kWarpThreads ? mapping.lane : binary<arith::RemUIOp>(mapping.lane, indexConstant(width));
   SmallVector<Value> sums;
   for (int64_t offset = 0; offset < lanes; offset += width) {
     FailureOr<Value> sum = laneChain(generic, loops, identity, lower, upper,
@@ -77,9 +74,9 @@ FailureOr<Value> GenericEmitter::chunkOfWarp(linalg::GenericOp generic, ArrayRef
   return sum;
 }
 
-// Lanes in the order of their reversed numbers: neighbours of a pairwise tree are then half of all lanes
-// apart, those of the next level a quarter.
-FailureOr<Value> GenericEmitter::chunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops,
+// A pairwise tree over lanes in bit-reversed order joins the pairs of the halving tree: lanes that are half
+// of all lanes apart first, then those a quarter apart.
+FailureOr<Value> WarpReductions::chunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                Value identity, Value lower, Value upper, int64_t lanes) {
   auto ofLane = [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
     FailureOr<Value> sum =
@@ -95,7 +92,7 @@ FailureOr<Value> GenericEmitter::chunkOfThread(linalg::GenericOp generic, ArrayR
   return sums->front();
 }
 
-Value GenericEmitter::reverseBits(Value number, int64_t count) {
+Value WarpReductions::reverseBits(Value number, int64_t count) {
   if (count == 1)
     return number;
   Type wide = builder.getI64Type();
@@ -106,8 +103,7 @@ Value GenericEmitter::reverseBits(Value number, int64_t count) {
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bits);
 }
 
-// The value of the thread whose number in the warp differs in one bit.
-Value GenericEmitter::shuffle(Value value, int64_t distance) {
+Value WarpReductions::shuffle(Value value, int64_t distance) {
   Type type = value.getType(), word = builder.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();
   Type integer = builder.getIntegerType(width);

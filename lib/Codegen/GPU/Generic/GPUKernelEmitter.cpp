@@ -1,0 +1,171 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Loops over the iteration space of a kernel, by threads or warps of the whole grid, and which component
+// generates the code of each value.
+
+#include "GPUKernelEmitter.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+GPUKernelEmitter::GPUKernelEmitter(KernelOp kernel, FunctionOpInterface function)
+    : KernelEmitter(kernel, function, /*vectorLanes=*/1) {}
+
+LogicalResult GPUKernelEmitter::emitDivided(const Division &division, Work part) {
+  partialTree.division = division;
+  setWork(part);
+  return emit();
+}
+
+void GPUKernelEmitter::bindRange(ValueRange arguments) {
+  if (work != Work::all)
+    partialTree.bind(arguments);
+  mapping.bind();
+}
+
+LogicalResult GPUKernelEmitter::emitRoots() {
+  if (work != Work::all)
+    return work == Work::partial ? emitPartialNodes() : partialTree.emitJoin();
+  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+  std::optional<unsigned> space = outputs.rowSpaceOf(roots);
+  launchShape = {MappingLevel::thread, space.value_or(0),
+                 static_cast<int64_t>(results[space.value_or(0)].shape.size())};
+  if (!space) {
+    for (auto [root, destination] : llvm::zip_equal(roots, results))
+      if (failed(emitRoot(root, destination)))
+        return failure();
+    return success();
+  }
+  Nest nest = outputs.nestOver(results[*space], roots);
+  bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
+  flat = oneShape && llvm::all_of(roots, [&](Value root) { return outputs.isFlat(root, isPointwise); });
+  bool sumsLanes = llvm::any_of(roots, [&](Value root) {
+    return dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
+  });
+  if (!oneShape || sumsLanes)
+    return rowLoops.emitRows(roots, *space);
+  return emitNest(
+      nest, [&](ArrayRef<Position> positions) { return outputs.storeRoots(roots, results, positions); });
+}
+
+// A slice is stored into a tensor that is in memory already. Otherwise one loop computes every element, in
+// the slice or around it: stores of several loops, by different threads, would be in no order.
+LogicalResult GPUKernelEmitter::emitRoot(Value root, const Buffer &destination) {
+  auto insert = root.getDefiningOp<tensor::InsertSliceOp>();
+  if (!insert || buffers.count(insert.getDest()))
+    return KernelEmitter::emitRoot(root, destination);
+  return emitNest(outputs.nestOver(destination, root), [&](ArrayRef<Position> positions) {
+    return outputs.storeRoots(root, destination, positions);
+  });
+}
+
+// A grid-stride loop with coalesced accesses: contiguous threads compute contiguous elements.
+LogicalResult GPUKernelEmitter::emitNest(const Nest &nest, Store store) {
+  PerThread perThread(mapping);
+  Scope scope(*this);
+  if (failed(hoistInvariants(nest.roots, nest)))
+    return failure();
+  return emitLoop(mapping.thread, mapping.elementCount(nest.sizes), mapping.gridThreads, [&](Value number) {
+    Position position = flat ? Position{{number, 0, nullptr}} : mapping.positionOfElement(number, nest.sizes);
+    return store(position);
+  });
+}
+
+// Values that are the same at all elements are computed before the loop.
+LogicalResult GPUKernelEmitter::hoistInvariants(ValueRange roots, const Nest &nest) {
+  if (flat || nest.sizes.empty())
+    return success();
+  Position anywhere(nest.sizes.size(), Index::varying());
+  Visited visited;
+  for (Value root : roots)
+    if (failed(hoisting.hoist(root, anywhere, visited)))
+      return failure();
+  return success();
+}
+
+LogicalResult GPUKernelEmitter::emitAlongRow(Value length, StoreAt storeAt) {
+  return emitLoop(mapping.lane, length, indexConstant(kWarpThreads),
+                  [&](Value index) { return storeAt(index); });
+}
+
+LogicalResult GPUKernelEmitter::emitNodesOverLanes(Value count, function_ref<LogicalResult(Value)> emitNode) {
+  launchShape.threadsPerElement = kWarpThreads;
+  return emitLoop(mapping.warp, count, mapping.gridWarps, emitNode);
+}
+
+//===- Values -------------------------------------------------------------===//
+
+FailureOr<Value> GPUKernelEmitter::compute(Value tensor, const Position &position) {
+  FailureOr<Value> value = vectorized.compute(tensor, position);
+  if (failed(value) || *value)
+    return value;
+  Operation *op = tensor.getDefiningOp();
+  if (auto insert = dyn_cast_or_null<tensor::InsertSliceOp>(op))
+    return insertAccess.compute(insert, position);
+  if (isa_and_nonnull<tensor::EmptyOp>(op)) { // uninitialized, so that any value is right
+    Type element = getElementTypeOrSelf(tensor.getType());
+    return Value(arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)));
+  }
+  return KernelEmitter::compute(tensor, position);
+}
+
+Value GPUKernelEmitter::isRowLeader() {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, mapping.lane, indexConstant(0));
+}
+
+// A value that all threads of a row have computed is stored by one of them, after all have read the element
+// that it overwrites.
+void GPUKernelEmitter::store(const Buffer &buffer, const Position &position, Value value) {
+  if (mapping.perThread)
+    return KernelEmitter::store(buffer, position, value);
+  synchronizeRowThreads();
+  (void)emitIf(isRowLeader(), [&] {
+    KernelEmitter::store(buffer, position, value);
+    return success();
+  });
+}
+
+void GPUKernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
+  if (!vectorized.storeAll(destination, positions, values))
+    KernelEmitter::storeAll(destination, positions, values);
+}
+
+FailureOr<SmallVector<Value>> GPUKernelEmitter::orderedTree(linalg::GenericOp reduction,
+                                                            ArrayRef<Value> identities,
+                                                            ArrayRef<Position> positions, BlockCode block,
+                                                            int64_t blocksTogether) {
+  if (!partialTree.isDivided(reduction))
+    return KernelEmitter::orderedTree(reduction, identities, positions, block, blocksTogether);
+  return partialTree.orderedTree(reduction, identities, positions.front(), block);
+}
+
+FailureOr<SmallVector<Value>> GPUKernelEmitter::wholeChain(linalg::GenericOp reduction,
+                                                           ArrayRef<SmallVector<Index>> loops,
+                                                           ArrayRef<Value> start,
+                                                           ArrayRef<Position> positions) {
+  if (!partialTree.isDivided(reduction))
+    return KernelEmitter::wholeChain(reduction, loops, start, positions);
+  return partialTree.wholeChain(reduction, loops.front(), start, positions.front());
+}
+
+//===- Control flow -------------------------------------------------------===//
+
+LogicalResult GPUKernelEmitter::emitIf(Value condition, function_ref<LogicalResult()> then,
+                                       function_ref<LogicalResult()> otherwise) {
+  auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(builder);
+  auto emitInto = [&](Block *block, function_ref<LogicalResult()> code) {
+    builder.setInsertionPointToStart(block);
+    Scope scope(*this);
+    return code();
+  };
+  if (failed(emitInto(branch.thenBlock(), then)))
+    return failure();
+  return otherwise ? emitInto(branch.elseBlock(), otherwise) : success();
+}
+
+LogicalResult GPUKernelEmitter::emitIfAllowed(Value allowed, function_ref<LogicalResult()> then,
+                                              function_ref<LogicalResult()> otherwise) {
+  return allowed ? emitIf(allowed, then, otherwise) : then();
+}

@@ -1,0 +1,43 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// The host function @k$partial_sizes of a divided reduction, which computes the sizes of its partial results.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALSIZES_H
+#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALSIZES_H
+
+#include "GPUKernelEmitter.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::ad::device {
+
+/// The most reduced elements for which one kernel is faster than two.
+int64_t maxUndividedLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division);
+
+class PartialSizes : public GPUKernelEmitter {
+public:
+  PartialSizes(KernelOp kernel, func::FuncOp host, const Division &division)
+      : GPUKernelEmitter(kernel, host), host(host) {
+    partialTree.division = division;
+  }
+
+  /// The function takes the number of multiprocessors after the operands. It returns the leaves of a node, or
+  /// 0 if the kernel is not to be divided; the bytes of all nodes; and the threads that compute them,
+  /// `threadsPerNode` each. False if it reads elements of an operand, which the host does not have.
+  FailureOr<bool> emitSizes(int64_t threadsPerNode);
+
+private:
+  void bindRange(ValueRange arguments) override { smCount = arguments.front(); }
+  Value chooseLeaves(int64_t threadsPerNode);
+  Value shouldDivide();
+  Value roundUpToPowerOfTwo(Value count);
+  Value maxLeaves();
+  Value resultCount();
+  bool readsNoOperand();
+
+  func::FuncOp host;
+  Value smCount;
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_PARTIALSIZES_H

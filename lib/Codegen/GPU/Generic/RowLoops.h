@@ -1,0 +1,27 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Kernels that sum rows, in the mapping level warp: a warp computes the sums of a row together, then its
+// threads compute the elements of that row. Where the sums differ from element to element, the warp computes
+// one element after another.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_ROWLOOPS_H
+#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_ROWLOOPS_H
+
+#include "GPUComponent.h"
+
+namespace mlir::ad::device {
+
+class RowLoops : public GPUComponent {
+public:
+  using GPUComponent::GPUComponent;
+
+  /// `space` is the number of the result that has the most axes.
+  LogicalResult emitRows(ValueRange roots, unsigned space);
+  /// One row; `parallel`: the threads that share the row compute different elements.
+  LogicalResult emitRow(ValueRange roots, const Nest &space, const Position &row, bool parallel);
+  LogicalResult emitSummedElements(ValueRange roots, const Nest &space);
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_ROWLOOPS_H

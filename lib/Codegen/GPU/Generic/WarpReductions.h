@@ -1,0 +1,40 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// A chunk of a reduction over the lanes of the order (docs/numerics.md): each lane sums its elements in
+// ascending order, a halving tree joins the lanes. The threads of a warp have one or more lanes each and join
+// them by shuffles; code of a single thread sums one lane after another, in the order in which a pairwise
+// tree joins them like the halving one.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_WARPREDUCTIONS_H
+#define ADJOINT_LIB_CODEGEN_GPU_GENERIC_WARPREDUCTIONS_H
+
+#include "GPUComponent.h"
+
+namespace mlir::ad::device {
+
+class WarpReductions : public GPUComponent {
+public:
+  using GPUComponent::GPUComponent;
+
+  /// The sum of one chunk, the elements [lower, upper), by the warp or by each of its threads.
+  FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
+                             Value upper, int64_t lanes);
+  /// The sum of the lane with that number. A lane without an element takes part in no join: it holds -0,
+  /// which every sum leaves unchanged.
+  Value padEmptyLane(linalg::GenericOp generic, Value sum, Value number, Value size, int64_t lanes);
+  /// The value of the thread whose number in the warp differs in the bit `distance`.
+  Value shuffle(Value value, int64_t distance);
+
+private:
+  FailureOr<Value> chunkOfWarp(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
+                               Value upper, int64_t lanes);
+  FailureOr<Value> chunkOfThread(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
+                                 Value lower, Value upper, int64_t lanes);
+  FailureOr<Value> laneChain(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value lower,
+                             Value upper, Value lane, int64_t lanes);
+  Value reverseBits(Value number, int64_t count);
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_GENERIC_WARPREDUCTIONS_H

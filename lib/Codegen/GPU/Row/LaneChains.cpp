@@ -1,0 +1,108 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "LaneChains.h"
+#include "RowDistribution.h"
+#include "RowRegisters.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+FailureOr<SmallVector<Value>> LaneChains::addVector(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                    ArrayRef<Value> indices, ValueRange sums) {
+  ThreadMapping::PerThread perThread(mapping);
+  SmallVector<Value> next;
+  for (auto [index, sum] : llvm::zip_equal(indices, sums)) {
+    SmallVector<Index> inner(loops);
+    reductions.setReductionIndex(generic, inner, {index, 0, nullptr});
+    auto values = evaluator.applyBody(generic, inner, sum);
+    if (failed(values))
+      return failure();
+    next.push_back(values->front());
+  }
+  return next;
+}
+
+// The chains of this thread's lanes, in their order. The code is unrolled, so that the next pass finds every
+// value.
+FailureOr<SmallVector<Value>> LaneChains::chainsInRegisters(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                            Value identity) {
+  if (failed(registers.loadOperands(generic)))
+    return failure();
+  const RowTiling &tiling = distribution.tiling;
+  SmallVector<Value> sums(tiling.vector * tiling.vectors, identity);
+  for (auto [number, vector] : llvm::enumerate(registers.vectors)) {
+    auto own = MutableArrayRef(sums).slice(number % tiling.vectors * tiling.vector, tiling.vector);
+    auto next = addVector(generic, loops, vector.indices, ValueRange(ArrayRef<Value>(own)));
+    if (failed(next))
+      return failure();
+    for (auto [sum, added] : llvm::zip_equal(own, *next))
+      sum = vector.present ? arith::SelectOp::create(builder, loc, vector.present, added, sum).getResult()
+                           : added;
+  }
+  return sums;
+}
+
+FailureOr<SmallVector<Value>> LaneChains::chainsInLoops(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                        Value identity, Value lower, Value upper) {
+  const RowTiling &tiling = distribution.tiling;
+  SmallVector<Value> sums;
+  Value start =
+      binary<arith::AddIOp>(lower, binary<arith::MulIOp>(distribution.inGroup, indexConstant(tiling.vector)));
+  for (int64_t number = 0; number < tiling.vectors; ++number) {
+    Value first = binary<arith::AddIOp>(start, indexConstant(number * tiling.vector * tiling.threads));
+    SmallVector<Value> identities(tiling.vector, identity);
+    auto loop = scf::ForOp::create(builder, loc, first, upper, indexConstant(tiling.lanes()), identities);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Scope scope(*this);
+    auto next =
+        addVector(generic, loops, vectorized.consecutiveIndices(loop.getInductionVar(), tiling.vector),
+                  loop.getRegionIterArgs());
+    if (failed(next))
+      return failure();
+    scf::YieldOp::create(builder, loc, *next);
+    llvm::append_range(sums, loop.getResults());
+  }
+  return sums;
+}
+
+void LaneChains::padEmptyLanes(linalg::GenericOp generic, MutableArrayRef<Value> sums, Value lower,
+                               Value upper) {
+  const RowTiling &tiling = distribution.tiling;
+  Value size = binary<arith::SubIOp>(upper, lower);
+  Value first = binary<arith::MulIOp>(distribution.inGroup, indexConstant(tiling.vector));
+  for (auto [number, sum] : llvm::enumerate(sums)) {
+    int64_t offset = number / tiling.vector * tiling.vector * tiling.threads + number % tiling.vector;
+    Value lane = binary<arith::AddIOp>(first, indexConstant(offset));
+    sum = warpReductions.padEmptyLane(generic, sum, lane, size, tiling.lanes());
+  }
+}
+
+Value LaneChains::joinLanes(Operation *join, SmallVector<Value> sums) {
+  auto halveTo = [&](size_t count) {
+    for (size_t half = sums.size() / 2; half >= count; half /= 2) {
+      for (size_t i = 0; i < half; ++i)
+        sums[i] = reductions.joinValues(join, sums[i], sums[i + half]);
+      sums.resize(half);
+    }
+  };
+  halveTo(distribution.tiling.vector);
+  for (int64_t distance = distribution.tiling.threads / 2; distance >= 1; distance /= 2)
+    for (Value &sum : sums)
+      sum = reductions.joinValues(join, sum, warpReductions.shuffle(sum, distance));
+  halveTo(1);
+  return sums.front();
+}
+
+FailureOr<Value> LaneChains::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
+                                       Value lower, Value upper) {
+  if (failed(hoisting.hoistReduced(generic, loops)))
+    return failure();
+  auto sums = distribution.tiling.inRegisters ? chainsInRegisters(generic, loops, identity)
+                                              : chainsInLoops(generic, loops, identity, lower, upper);
+  if (failed(sums))
+    return failure();
+  padEmptyLanes(generic, *sums, lower, upper);
+  return joinLanes(combiningOp(generic), *sums);
+}

@@ -1,0 +1,136 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "RowDistribution.h"
+#include "RowLiveness.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+// Registers of 32 bits that the elements of a row may take of a thread, which has 128.
+static constexpr int64_t kMaxRowWords = 64;
+// The most operations on elements in a kernel whose rows are in registers, since its code is unrolled.
+static constexpr int64_t kMaxUnrolledOps = 4096;
+
+RowTiling RowDistribution::tilingFor(int64_t vector) {
+  int64_t lanes = kernel.getOrderAttr().getLanes();
+  vector = std::min(vector, lanes);
+  if (!ShapedType::isDynamic(rows.length) && rows.length < lanes) {
+    int64_t vectors = std::max<int64_t>(1, llvm::divideCeil(rows.length, vector));
+    int64_t threads = std::min<int64_t>(kWarpThreads, llvm::bit_ceil<uint64_t>(vectors));
+    return {vector, threads, int64_t(llvm::bit_ceil<uint64_t>(llvm::divideCeil(vectors, threads))), false,
+            false};
+  }
+  int64_t threads = std::min(kWarpThreads, lanes / vector);
+  return {vector, threads, lanes / (vector * threads), false, false};
+}
+
+// Whether the live values of a row fit into the registers of its threads, and the unrolled code into a
+// kernel.
+bool RowDistribution::fitsRegisters(const RowTiling &candidate) {
+  if (ShapedType::isDynamic(rows.length) || rows.length > kernel.getOrderAttr().getLength())
+    return false;
+  int64_t operations = 0;
+  for (auto generic : kernel.getBody().getOps<linalg::GenericOp>())
+    operations += static_cast<int64_t>(llvm::range_size(*generic.getBlock())) - 1;
+  int64_t elements = candidate.vector * candidate.vectors *
+                     static_cast<int64_t>(llvm::divideCeil(rows.length, candidate.lanes()));
+  return elements * std::max<int64_t>(1, liveWordsPerElement(kernel, rows.length)) <= kMaxRowWords &&
+         elements * operations <= kMaxUnrolledOps;
+}
+
+RowTiling RowDistribution::chooseTiling(ValueRange roots) {
+  Nest nest;
+  nest.shape = {rows.length};
+  if (!rows.ofElements)
+    llvm::copy_if(roots, std::back_inserter(nest.roots), [&](Value root) {
+      return cast<RankedTensorType>(root.getType()).getShape() == ArrayRef(results[rows.space].shape);
+    });
+  int64_t longest = vectorized.vectorLength(nest, 0);
+  for (int64_t vector = longest; vector >= 1; vector /= 2) {
+    RowTiling candidate = tilingFor(vector);
+    candidate.inRegisters = fitsRegisters(candidate);
+    if (candidate.inRegisters)
+      return candidate;
+  }
+  return tilingFor(longest);
+}
+
+// Sums of dynamic length need whole vectors, too.
+Value RowDistribution::allowsVectors(const RowTiling &candidate) {
+  Value allowed = vectorized.allowsVectors(candidate.vector);
+  for (auto generic : kernel.getBody().getOps<linalg::GenericOp>()) {
+    SmallVector<unsigned> reduced;
+    generic.getReductionDims(reduced);
+    if (reduced.empty() || !ShapedType::isDynamic(rows.length))
+      continue;
+    Value remainder = binary<arith::RemUIOp>(reductions.loopSize(generic, reduced.front()),
+                                             indexConstant(candidate.vector));
+    Value whole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, remainder, indexConstant(0));
+    allowed = allowed ? binary<arith::AndIOp>(allowed, whole) : whole;
+  }
+  return allowed;
+}
+
+void RowDistribution::bind(const RowTiling &chosen) {
+  tiling = chosen;
+  Value threads = indexConstant(tiling.threads);
+  inGroup = binary<arith::RemUIOp>(mapping.lane, threads);
+  groupInWarp = binary<arith::DivUIOp>(mapping.lane, threads);
+}
+
+// All groups of a warp take part in every iteration, since shuffles need all threads. A group without a row
+// of its own computes the last row again, and stores nothing.
+LogicalResult RowDistribution::emitLoopOverGroups(Value count, function_ref<LogicalResult(Value)> emitRow) {
+  Value groups = indexConstant(kWarpThreads / tiling.threads);
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(count));
+  return emitLoop(binary<arith::MulIOp>(mapping.warp, groups), count,
+                  binary<arith::MulIOp>(mapping.gridWarps, groups), [&](Value first) {
+                    Value number = binary<arith::AddIOp>(first, groupInWarp);
+                    active = nullptr;
+                    if (tiling.threads == kWarpThreads ||
+                        (known && *known % (kWarpThreads / tiling.threads) == 0))
+                      return emitRow(number);
+                    active = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, count);
+                    Value last = binary<arith::SubIOp>(count, indexConstant(1));
+                    return emitRow(binary<arith::MinUIOp>(number, last));
+                  });
+}
+
+Value RowDistribution::isLeader() {
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        byBlock ? mapping.threadInBlock : inGroup, indexConstant(0));
+  return active ? binary<arith::AndIOp>(active, isFirst) : isFirst;
+}
+
+std::pair<Value, Value> RowDistribution::stridedRange() {
+  Value vector = indexConstant(tiling.vector);
+  Value first = binary<arith::MulIOp>(byBlock ? mapping.threadInBlock : inGroup, vector);
+  Value threads = byBlock ? mapping.blockThreads : indexConstant(tiling.threads);
+  return {first, binary<arith::MulIOp>(threads, vector)};
+}
+
+bool RowDistribution::hasGridRows(Value tensor) {
+  ArrayRef<int64_t> space = results[rows.space].shape;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
+  return !shape.empty() && shape.back() == rows.length &&
+         shape.drop_back() == space.drop_back(rows.ofElements ? 0 : 1);
+}
+
+SmallVector<Value> RowDistribution::sourcesOf(linalg::GenericOp reduction,
+                                              function_ref<bool(Value)> isWanted) {
+  llvm::SetVector<Value> seen;
+  SmallVector<Value> found, pending(reduction.getInputs());
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    if (!seen.insert(value))
+      continue;
+    auto generic = value.getDefiningOp<linalg::GenericOp>();
+    if (isWanted(value))
+      found.push_back(value);
+    else if (generic && generic.getNumReductionLoops() == 0)
+      llvm::append_range(pending, generic.getInputs());
+  }
+  return found;
+}

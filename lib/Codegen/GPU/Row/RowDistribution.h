@@ -1,0 +1,60 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// How the threads of a group, a warp or a block share a row. A group of threads computes a row, a warp has
+// several groups; a thread block computes a long row, and its groups sum a chunk of the order each. A thread
+// has contiguous lanes of the order, so that its loads are vectorized.
+
+#ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWDISTRIBUTION_H
+#define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWDISTRIBUTION_H
+
+#include "RowComponent.h"
+
+namespace mlir::ad::device {
+
+/// The layout of a row over the threads of a group.
+struct RowTiling {
+  int64_t vector;   // contiguous lanes of a thread
+  int64_t threads;  // of a group
+  int64_t vectors;  // of a thread, until the group has covered every lane
+  bool inRegisters; // each thread keeps its elements of the row from one pass to the next
+  bool inShared;    // the block stages in shared memory what several passes read
+  /// The lanes of a group.
+  int64_t lanes() const { return vector * threads * vectors; }
+};
+
+class RowDistribution : public RowComponent {
+public:
+  using RowComponent::RowComponent;
+
+  /// The tiling with vectors of at most that length.
+  RowTiling tilingFor(int64_t vector);
+  /// The one with the longest vectors, or shorter ones with which the row fits into registers.
+  RowTiling chooseTiling(ValueRange roots);
+  /// Whether the dynamic sizes of rows and of sums allow the vectors of the tiling; null when they always do.
+  Value allowsVectors(const RowTiling &candidate);
+  /// Code from here on has that tiling.
+  void bind(const RowTiling &chosen);
+  /// A grid-stride loop over rows, one for each group.
+  LogicalResult emitLoopOverGroups(Value count, function_ref<LogicalResult(Value)> emitRow);
+  /// The first index of this thread in the row, and the distance to its next vector.
+  std::pair<Value, Value> stridedRange();
+  /// Whether this thread stores what all threads of the row have computed.
+  Value isLeader();
+  /// A tensor whose rows are the rows that the grid enumerates.
+  bool hasGridRows(Value tensor);
+  /// The tensors from which a reduction is computed that satisfy the predicate, up to other reductions.
+  static SmallVector<Value> sourcesOf(linalg::GenericOp reduction, function_ref<bool(Value)> isWanted);
+
+  RowTiling tiling{};
+  bool byBlock = false;       // a thread block computes a row
+  Position row;               // the one at hand
+  Value inGroup, groupInWarp; // numbers of the thread in its group, and of the group in its warp
+  Value active;               // the group has a row; null when it always has
+
+private:
+  bool fitsRegisters(const RowTiling &candidate);
+};
+
+} // namespace mlir::ad::device
+
+#endif // ADJOINT_LIB_CODEGEN_GPU_ROW_ROWDISTRIBUTION_H
