@@ -51,10 +51,10 @@ def EmitCPUPass : Pass<"ad-emit-cpu", "::mlir::ModuleOp"> {
 def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
   let summary = "Emit the code of each kernel for a GPU";
   let description = [{
-    Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels` (with a number behind the name where a symbol has
-    it), and a declaration of the same name in its place, which says how the host program launches it. Arguments are a
-    pointer and the dynamic sizes of each tensor. Four classes of kernels have code of their own, beside the generic
-    one. A contraction whose results all read it element by element shares tiles of the result among blocks of
+    Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels` (with a number after the name if a symbol has that
+    name), and a declaration of the same name in its place, which says how the host program launches it. Arguments are a
+    pointer and the dynamic sizes of each tensor. Four kernel classes have code generators of their own, besides the
+    generic one. A contraction whose results all read it element by element shares tiles of the result among blocks of
     threads, with the operands in shared memory. With the permissions `mma` and `contract` f16 and bf16 go to tensor
     cores (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions
     names both. Sums of i8 are the same in any order, and go to tensor cores without a permission. On sm_90a those of
@@ -63,12 +63,13 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     the others multiply. Where the result has many tiles below each other, two blocks are a cluster and bring each
     other half of the columns that both need. Everything else is summed by multiply-adds in the written order.
 
-    In elementwise kernels a thread takes neighbours that make accesses of 16 bytes. In kernels of rows a group of
-    threads takes a row, and a block one that is longer than a chunk of its order; a thread has neighbouring lanes,
-    and what waits between two passes stays in registers where the row is short enough, or else a block brings it to
-    shared memory, if it fits. Transpositions go through tiles in shared memory, whose places are permuted. Where
-    sizes or addresses that only the run knows decide about accesses of 16 bytes, there is code for both cases. The
-    generic class covers every kernel: threads take elements, or warps take rows when the kernel sums over lanes.
+    The other classes have vectorized accesses: each thread computes contiguous elements with 16-byte loads and stores.
+    Elementwise kernels have one such vector per thread and iteration. In row kernels a group of threads computes a row,
+    and a thread block computes a row that is longer than a chunk of its order; each thread has contiguous lanes. The
+    values that are live between two passes over a row stay in registers, or the block stages them in shared memory, if
+    they fit. Transpositions go through tiles in shared memory, which are XOR-swizzled against bank conflicts. If
+    dynamic sizes decide whether rows are aligned for 16-byte accesses, both cases have code. The generic class covers
+    every kernel: each thread computes an element, or a warp computes a row when the kernel sums over lanes.
 
     A reduction is divided into two kernels when it is long and has fewer than 512 threads for each multiprocessor.
     `@k$partial` computes nodes of the order's tree: sums of 2ᵏ consecutive leaves. `@k$merge` is the kernel with the
@@ -79,9 +80,9 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     0 leaves, the host launches the undivided kernel `@k`. Not divided are reductions of reductions, results of other
     shapes than the reductions, single ascending chains, and sizes that depend on elements of operands.
 
-    But for tensor cores, any grid and every class compute the same bits, those of the written order. Remarks of the
-    category ad-gpu name the class of each kernel, and for the generic one the reason; `ad.class` of the function
-    names it too.
+    Except for tensor cores, any grid and every class compute the same bits, those of the written order. Remarks of the
+    category ad-gpu name the class of each kernel, and for the generic class the reason. `ad.class` of the function
+    names the class, too.
 
     The declaration of each kernel has `ad.launch_config`, an `#ad.launch_config`: the mapping level, the axes that the
     grid enumerates or its size, persistent blocks, clusters, threads and shared memory of a block, and tensor maps.
@@ -109,7 +110,7 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
 }
 
 def SerializeKernelsPass : Pass<"ad-serialize-kernels", "::mlir::ModuleOp"> {
-  let summary = "Generate code of a GPU from its kernels";
+  let summary = "Compile the kernels of a GPU module to PTX or machine code";
   let description = [{
     Each `gpu.module` in the LLVM and NVVM dialects becomes a `gpu.binary` of the same name with one object: PTX, what
     `ptxas` makes of it, or both in a fat binary. Multiplications and additions stay apart, divisions and square roots

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The GPUs that code is generated for.
+// The GPU chips that code is generated for, with the PTX version and the shared memory of each: one table.
 
 #ifndef ADJOINT_CODEGEN_TARGET_CHIPS_H
 #define ADJOINT_CODEGEN_TARGET_CHIPS_H
@@ -12,12 +12,12 @@
 
 namespace mlir::ad {
 
-/// A chip and the version of PTX that knows it.
+/// A chip and the oldest PTX version that supports it.
 struct Chip {
   StringLiteral name, ptx;
-  int64_t sharedBytes; ///< that a block may have on every GPU that runs the code
+  int64_t sharedBytes; ///< the most of a block on every GPU that can run the code
 };
-/// The chips that code is generated for, and their names in a sentence.
+/// The chip of that name, and all names in a sentence for diagnostics.
 std::optional<Chip> findChip(StringRef name);
 std::string chipNames();
 
