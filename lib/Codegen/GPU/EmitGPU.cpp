@@ -325,7 +325,7 @@ private:
     return declare(kernel, function.getName(), function.getFunctionType(), shape);
   }
 
-  // One that only has the functions beside it.
+  // The declaration of a kernel without an undivided function: the host launches the functions of its parts.
   static func::FuncOp declareDivided(KernelOp kernel, const device::LaunchShape &shape) {
     return declare(kernel, kernel.getSymName(),
                    FunctionType::get(kernel.getContext(), argumentTypes(kernel), {}), shape);

@@ -14,7 +14,7 @@ namespace mlir::ad {
 FailureOr<std::string> assemble(Operation *op, StringRef ptx, StringRef chip);
 
 /// A fat binary with the PTX, which is that of `ptxChip`, and the code of each of the chips, by `ptxas` and
-/// `fatbinary` ($ADJOINT_FATBINARY). The driver takes the code of its chip, else it compiles the PTX.
+/// `fatbinary` ($ADJOINT_FATBINARY). The driver loads the code of its chip, or else compiles the PTX.
 FailureOr<std::string> bundle(Operation *op, StringRef ptx, StringRef ptxChip, ArrayRef<std::string> chips);
 
 } // namespace mlir::ad
