@@ -68,6 +68,10 @@ Value ad::reshapeLike(OpBuilder &builder, Location loc, Value value, Value like)
   return ReshapeOp::create(builder, loc, type, value, dynamicSizes(builder, loc, like), nullptr);
 }
 
+Value ad::reshapeTo(OpBuilder &builder, Location loc, Value value, Type type, ValueRange sizes) {
+  return ReshapeOp::create(builder, loc, type, value, sizes, PermissionsAttr());
+}
+
 Value ad::castTo(OpBuilder &builder, Location loc, Value value, Type element) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getElementType() == element)

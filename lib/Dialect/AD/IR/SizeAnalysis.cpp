@@ -50,46 +50,19 @@ static Sources inElementwise(Operation *op, int64_t dimension) {
   return sources;
 }
 
-// The axis of the input that a reduction keeps as `dimension`; -1 when it is a reduced one.
-static int64_t keptAxis(ArrayRef<int64_t> axes, bool keepDims, int64_t rank, int64_t dimension) {
-  if (keepDims)
-    return llvm::is_contained(axes, dimension) ? -1 : dimension;
-  for (int64_t axis = 0; axis < rank; ++axis)
-    if (!llvm::is_contained(axes, axis) && dimension-- == 0)
-      return axis;
-  return -1;
-}
-
-template <typename ReduceOp> static Sources inReduction(ReduceOp op, int64_t dimension) {
-  int64_t rank = cast<RankedTensorType>(op.getInput().getType()).getRank();
-  int64_t axis = keptAxis(op.getAxes(), op.getKeepDims(), rank, dimension);
-  return axis < 0 ? Sources() : Sources{ofDimension(op.getInput(), axis)};
-}
-
-// The dimension-th axis of the operand that is neither a batch nor a contracting one; counts `dimension`
-// down.
-static int64_t freeAxis(Value operand, ArrayRef<int64_t> batch, ArrayRef<int64_t> contract,
-                        int64_t &dimension) {
-  int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
-  for (int64_t axis = 0; axis < rank; ++axis)
-    if (!llvm::is_contained(batch, axis) && !llvm::is_contained(contract, axis) && dimension-- == 0)
-      return axis;
-  return -1;
-}
-
-static Sources inContraction(Operation *op, int64_t dimension) {
-  if (auto gemm = dyn_cast<GemmOp>(op))
-    return {dimension == 0 ? ofDimension(gemm.getLhs(), gemm.getTransA() ? 1 : 0)
-                           : ofDimension(gemm.getRhs(), gemm.getTransB() ? 0 : 1)};
-  auto dot = cast<DotOp>(op);
-  if (dimension < static_cast<int64_t>(dot.getLhsBatch().size()))
-    return {ofDimension(dot.getLhs(), dot.getLhsBatch()[dimension])};
-  dimension -= dot.getLhsBatch().size();
-  int64_t axis = freeAxis(dot.getLhs(), dot.getLhsBatch(), dot.getLhsContract(), dimension);
-  if (axis >= 0)
-    return {ofDimension(dot.getLhs(), axis)};
-  axis = freeAxis(dot.getRhs(), dot.getRhsBatch(), dot.getRhsContract(), dimension);
-  return axis >= 0 ? Sources{ofDimension(dot.getRhs(), axis)} : Sources();
+// The size of the first operand that is accessed by the loop that gives the dimension of the result.
+static Sources byAccess(FusableOpInterface op, int64_t dimension) {
+  SmallVector<AffineMap> maps = op.getAccessMaps();
+  if (op->getNumResults() != 1 || !maps.back())
+    return {};
+  AffineExpr loop = maps.back().getResult(dimension);
+  auto tensors = llvm::make_filter_range(
+      op->getOperands(), [](Value operand) { return isa<RankedTensorType>(operand.getType()); });
+  for (auto [operand, map] : llvm::zip(tensors, ArrayRef(maps).drop_back()))
+    for (int64_t axis = 0; map && axis < map.getNumResults(); ++axis)
+      if (map.getResult(axis) == loop && isa<AffineDimExpr>(loop))
+        return {ofDimension(operand, axis)};
+  return {};
 }
 
 static Sources sourcesOf(const SizeOrigin &size) {
@@ -101,18 +74,13 @@ static Sources sourcesOf(const SizeOrigin &size) {
   return llvm::TypeSwitch<Operation *, Sources>(op)
       .Case<BroadcastOp, SumToShapeOp, ReshapeOp, SliceOp, DynamicSliceOp, FullOp, IotaOp, FeedOp>(
           [&](auto sized) { return Sources{ofIndex(sized.getSizes()[type.getDynamicDimIndex(dimension)])}; })
-      .Case<TransposeOp>([&](TransposeOp transpose) {
-        return Sources{ofDimension(transpose.getInput(), transpose.getPermutation()[dimension])};
-      })
-      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>(
-          [&](auto reduction) { return inReduction(reduction, dimension); })
-      .Case<DotOp, GemmOp>([&](Operation *contraction) { return inContraction(contraction, dimension); })
       .Default([&](Operation *other) {
         if (other->hasTrait<ShapeOfFirstOperand>())
           return Sources{ofDimension(other->getOperand(0), dimension)};
+        if (isElementwiseOp(other))
+          return inElementwise(other, dimension);
         auto fusable = dyn_cast<FusableOpInterface>(other);
-        bool elementwise = fusable && fusable.getFusionKind() == FusionKind::elementwise;
-        return elementwise ? inElementwise(other, dimension) : Sources();
+        return fusable ? byAccess(fusable, dimension) : Sources();
       });
 }
 

@@ -32,6 +32,9 @@ Value sumToShapeOf(OpBuilder &builder, Location loc, Value value, Value like);
 /// `value` reshaped to the shape of `like`.
 Value reshapeLike(OpBuilder &builder, Location loc, Value value, Value like);
 
+/// `value` reshaped to `type`, whose dynamic sizes are `sizes`.
+Value reshapeTo(OpBuilder &builder, Location loc, Value value, Type type, ValueRange sizes);
+
 /// `value` cast to `element`; the value itself when it has that type.
 Value castTo(OpBuilder &builder, Location loc, Value value, Type element);
 

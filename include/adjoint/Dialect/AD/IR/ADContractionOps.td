@@ -14,6 +14,8 @@ class AD_ContractionOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<
     ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::dot; }
     ::mlir::ad::OrderAttr getCanonicalOrder();
     ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+    ::llvm::SmallVector<::mlir::utils::IteratorType> getIteratorTypes();
+    ::llvm::SmallVector<::mlir::AffineMap> getAccessMaps();
   }];
   let hasVerifier = 1;
 }

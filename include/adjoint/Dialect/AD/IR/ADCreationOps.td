@@ -48,6 +48,10 @@ def AD_FullOp : AD_ComputeOp<"full"> {
     %z = ad.full %scalar(%n) : f32 -> tensor<?x4xf32>
     ```
   }];
+  let extraClassDeclaration = [{
+    ::mlir::ad::ViewKind getViewKind() { return ::mlir::ad::ViewKind::broadcast; }
+    bool isFreeView() { return true; }
+  }];
   let arguments = (ins AD_Element:$value, Variadic<Index>:$sizes, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_Tensor:$result);
   let assemblyFormat = "$value (`(` $sizes^ `)`)? attr-dict `:` type($value) `->` type($result)";

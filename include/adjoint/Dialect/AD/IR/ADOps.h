@@ -10,6 +10,7 @@
 #include "adjoint/Interfaces/DifferentiableOpInterface.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
 #include "adjoint/Interfaces/FusableOpInterface.h"
+#include "adjoint/Interfaces/ReductionOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -6,6 +6,7 @@
 #define ADJOINT_DIALECT_AD_IR_ADREDUCTIONOPS
 
 include "adjoint/Dialect/AD/IR/ADBase.td"
+include "adjoint/Interfaces/ReductionOpInterface.td"
 
 
 class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
@@ -15,11 +16,14 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
   let assemblyFormat = [{
     $input `axes` $axes (`keep_dims` $keepDims^)? attr-dict `:` type($input) `->` type($result)
   }];
-  let extraClassDeclaration = [{
+  code declarations = [{
     ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::reduce; }
     ::mlir::ad::OrderAttr getCanonicalOrder();
     ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
+    ::llvm::SmallVector<::mlir::utils::IteratorType> getIteratorTypes();
+    ::llvm::SmallVector<::mlir::AffineMap> getAccessMaps();
   }];
+  let extraClassDeclaration = declarations;
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -38,6 +42,12 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
       return reifyReduction(builder, getOperation(), getAxes(), shapes);
     }
     ::mlir::ad::OrderAttr $cppClass::getCanonicalOrder() { return canonicalOrderOfReduction(getInput(), getAxes()); }
+    ::llvm::SmallVector<::mlir::utils::IteratorType> $cppClass::getIteratorTypes() {
+      return iteratorsOfReduction(getInput().getType().getRank(), getAxes());
+    }
+    ::llvm::SmallVector<::mlir::AffineMap> $cppClass::getAccessMaps() {
+      return accessesOfReduction(getContext(), getInput().getType().getRank(), getAxes(), getKeepDims());
+    }
     ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) { return foldReduction(*this, adaptor.getInput()); }
     void $cppClass::getCanonicalizationPatterns(::mlir::RewritePatternSet &patterns, ::mlir::MLIRContext *context) {
       patterns.add<ReplaceEmptyReductionByCast<$cppClass>>(context);
@@ -45,7 +55,15 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
   }];
 }
 
-def AD_ReduceSumOp : AD_ReduceOp<"reduce_sum", AD_NumberTensor> {
+// A reduction that kernels compute; a mean is decomposed before.
+class AD_CombiningOp<string mnemonic, TypeConstraint type, string combiner>
+    : AD_ReduceOp<mnemonic, type, [ReductionOpInterface]> {
+  let extraClassDeclaration = declarations # [{
+    ::mlir::ad::Combiner getCombiner() { return ::mlir::ad::Combiner::}] # combiner # [{; }
+  }];
+}
+
+def AD_ReduceSumOp : AD_CombiningOp<"reduce_sum", AD_NumberTensor, "sum"> {
   let summary = "sum over axes";
   let description = [{
     Semantics: the sum over the listed axes, from the last to the first, accumulated in f32 (f64 for f64; integers wrap)
@@ -64,7 +82,7 @@ def AD_ReduceSumOp : AD_ReduceOp<"reduce_sum", AD_NumberTensor> {
   }];
 }
 
-def AD_ReduceProdOp : AD_ReduceOp<"reduce_prod", AD_NumberTensor> {
+def AD_ReduceProdOp : AD_CombiningOp<"reduce_prod", AD_NumberTensor, "product"> {
   let summary = "product over axes";
   let description = [{
     Semantics: the product over the listed axes, accumulated like a sum; empty: 1.
@@ -82,7 +100,7 @@ def AD_ReduceProdOp : AD_ReduceOp<"reduce_prod", AD_NumberTensor> {
   }];
 }
 
-def AD_ReduceMaxOp : AD_ReduceOp<"reduce_max", AD_NumberTensor> {
+def AD_ReduceMaxOp : AD_CombiningOp<"reduce_max", AD_NumberTensor, "maximum"> {
   let summary = "maximum over axes";
   let description = [{
     Semantics: the IEEE maximum over the listed axes: NaN propagates, -0 < +0; empty: the smallest value (-inf).
@@ -100,7 +118,7 @@ def AD_ReduceMaxOp : AD_ReduceOp<"reduce_max", AD_NumberTensor> {
   }];
 }
 
-def AD_ReduceMinOp : AD_ReduceOp<"reduce_min", AD_NumberTensor> {
+def AD_ReduceMinOp : AD_CombiningOp<"reduce_min", AD_NumberTensor, "minimum"> {
   let summary = "minimum over axes";
   let description = [{
     Semantics: the IEEE minimum over the listed axes: NaN propagates, -0 < +0; empty: the largest value (+inf).

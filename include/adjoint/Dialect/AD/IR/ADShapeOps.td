@@ -15,7 +15,25 @@ class AD_ShapeOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemon
   }];
 }
 
-def AD_ReshapeOp : AD_ShapeOp<"reshape"> {
+// Reads one element of its input for each element of its result. A kernel can read the input in place of the result.
+class AD_ViewOp<string mnemonic, string view, list<Trait> traits = []> : AD_ShapeOp<mnemonic, traits> {
+  code viewDeclarations = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::movement; }
+    ::mlir::ad::ViewKind getViewKind() { return ::mlir::ad::ViewKind::}] # view # [{; }
+    bool isFreeView();
+  }];
+  let extraClassDeclaration = viewDeclarations;
+}
+
+// A view whose element is an affine function of the indices, if sizes are known.
+class AD_AffineViewOp<string mnemonic, string view, list<Trait> traits = []> : AD_ViewOp<mnemonic, view, traits> {
+  let extraClassDeclaration = viewDeclarations # [{
+    ::llvm::SmallVector<::mlir::utils::IteratorType> getIteratorTypes();
+    ::llvm::SmallVector<::mlir::AffineMap> getAccessMaps();
+  }];
+}
+
+def AD_ReshapeOp : AD_AffineViewOp<"reshape", "reshape"> {
   let summary = "same elements, other shape";
   let description = [{
     Semantics: the elements in row-major order under the new shape; dynamic sizes of the result are index operands. A
@@ -38,7 +56,7 @@ def AD_ReshapeOp : AD_ShapeOp<"reshape"> {
   let hasFolder = 1;
 }
 
-def AD_BroadcastOp : AD_ShapeOp<"broadcast"> {
+def AD_BroadcastOp : AD_AffineViewOp<"broadcast", "broadcast"> {
   let summary = "repetition to a larger shape";
   let description = [{
     Semantics: aligned from the right, each dimension of the input either has the size of the result or is 1 and
@@ -94,7 +112,7 @@ def AD_SumToShapeOp : AD_ShapeOp<"sum_to_shape"> {
   }];
 }
 
-def AD_TransposeOp : AD_ShapeOp<"transpose", [InferTypeOpAdaptor]> {
+def AD_TransposeOp : AD_AffineViewOp<"transpose", "transpose", [InferTypeOpAdaptor]> {
   let summary = "permutation of the axes";
   let description = [{
     Semantics: axis i of the result is axis permutation[i] of the input.
@@ -114,7 +132,7 @@ def AD_TransposeOp : AD_ShapeOp<"transpose", [InferTypeOpAdaptor]> {
   let hasFolder = 1;
 }
 
-def AD_SliceOp : AD_ShapeOp<"slice"> {
+def AD_SliceOp : AD_ViewOp<"slice", "slice"> {
   let summary = "regular part of a tensor";
   let description = [{
     Semantics: element i of an axis is element offset + i * stride of the input; the sizes are the result's, dynamic
@@ -142,7 +160,7 @@ def AD_SliceOp : AD_ShapeOp<"slice"> {
   let hasFolder = 1;
 }
 
-def AD_DynamicSliceOp : AD_ShapeOp<"dynamic_slice", [AttrSizedOperandSegments]> {
+def AD_DynamicSliceOp : AD_ViewOp<"dynamic_slice", "dynamicSlice", [AttrSizedOperandSegments]> {
   let summary = "part of a tensor at computed offsets";
   let description = [{
     Semantics: as ad.slice with stride 1 and one index operand per axis as offset. Reading outside the input is a
@@ -181,6 +199,10 @@ def AD_DynamicUpdateSliceOp : AD_ShapeOp<"dynamic_update_slice", [InferTypeOpAda
     ```mlir
     %y = ad.dynamic_update_slice %x, %u[%i, %j] : tensor<4x10xf32>, tensor<1x10xf32>
     ```
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::movement; }
+    ::mlir::ad::PartialUpdate getPartialUpdate() { return {getInput(), getUpdate()}; }
   }];
   let arguments = (ins AD_Tensor:$input, AD_Tensor:$update, Variadic<Index>:$offsets,
                        OptionalAttr<AD_PermissionsAttr>:$allow);
