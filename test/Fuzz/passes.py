@@ -20,7 +20,7 @@ import campaign
 import programs
 import runner
 
-VARIANTS = [(mode, policy) for policy in ("grow", "reference", "single") for mode in ("reproducible", "strict")]
+VARIANTS = [(mode, policy) for policy in ("grow", "layers", "single") for mode in ("reproducible", "strict")]
 PASSES = ["--ad-simplify", "--ad-set-numerics", "--ad-decompose", "--ad-set-numerics", "--ad-simplify", "--ad-set-numerics",
           "--ad-verify-numerics"]
 

@@ -2,14 +2,14 @@
 //
 // DEFINE: %{arguments} = --cache off --arg a=normal:1 --arg b=normal:2 --arg c=normal:3
 // RUN: rm -rf %t.*
-// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=reference -o %t.reference.mlir
+// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=layers -o %t.layers.mlir
 // RUN: ad-runner %s --target cpu %{arguments} --out-dir %t.grow
 // RUN: ad-runner %s --target cpu %{arguments} --fuse single --out-dir %t.single
-// RUN: ad-runner %t.reference.mlir --target cpu %{arguments} --out-dir %t.reference
+// RUN: ad-runner %t.layers.mlir --target cpu %{arguments} --out-dir %t.layers
 // RUN: ad-runner %s --target reference %{arguments} --numerics reproducible --out-dir %t.interpreter
 // RUN: diff -r %t.grow %t.interpreter
 // RUN: diff -r %t.single %t.interpreter
-// RUN: diff -r %t.reference %t.interpreter
+// RUN: diff -r %t.layers %t.interpreter
 
 // y + transpose(y) is the same fused and not fused, where y is a contraction, an elementwise operation, or large.
 func.func @main(%a: tensor<37x37xf32> {ad.name = "a"}, %b: tensor<37x37xf32> {ad.name = "b"}, %c: tensor<200x200xf32> {ad.name = "c"})

@@ -5,7 +5,6 @@
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/DebugLog.h"
 
 #define DEBUG_TYPE "ad-select-kernels"
@@ -19,54 +18,39 @@ using namespace mlir;
 using namespace mlir::ad;
 
 // Only axes of size 1 come or go: every element keeps its indices along the others.
-static bool keepsIndices(ReshapeOp reshape) {
+static bool keepsIndices(Operation &reshape) {
   auto longAxes = [](Value value) {
     return llvm::filter_to_vector(cast<RankedTensorType>(value.getType()).getShape(),
                                   [](int64_t size) { return size != 1; });
   };
-  auto before = longAxes(reshape.getInput()), after = longAxes(reshape.getResult());
+  auto before = longAxes(reshape.getOperand(0)), after = longAxes(reshape.getResult(0));
   return before == after && llvm::count_if(after, ShapedType::isDynamic) <= 1;
 }
 
 static bool isPartOfElementwise(Operation &op) {
-  if (isa<BroadcastOp, ConstantOp, IotaOp>(op))
-    return true;
-  if (auto reshape = dyn_cast<ReshapeOp>(op))
-    return keepsIndices(reshape);
-  auto fusable = dyn_cast<FusableOpInterface>(op);
-  return fusable ? fusable.getFusionKind() == FusionKind::elementwise : op.hasTrait<OpTrait::ConstantLike>();
+  ViewKind view = viewKindOf(&op);
+  if (view == ViewKind::reshape)
+    return keepsIndices(op);
+  return view == ViewKind::broadcast || isElementwiseOp(&op) || op.hasTrait<OpTrait::ConstantLike>();
 }
 
-// A reduction over the last axis only.
-static bool reducesRows(Operation &op) {
-  return llvm::TypeSwitch<Operation &, bool>(op)
-      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>([](auto reduction) {
-        int64_t rank = cast<RankedTensorType>(reduction.getInput().getType()).getRank();
-        return reduction.getAxes() == ArrayRef<int64_t>{rank - 1};
-      })
-      .Default(false);
-}
-
-static bool isContraction(Operation &op) {
-  auto fusable = dyn_cast<FusableOpInterface>(op);
-  return fusable && fusable.getFusionKind() == FusionKind::dot;
-}
-
-// What is contiguous in the operand is not in the result.
+// Elements that are contiguous in the operand are not in the result.
 static bool movesLastAxis(Operation &op) {
-  auto transpose = dyn_cast<TransposeOp>(op);
-  ArrayRef<int64_t> permutation = transpose ? transpose.getPermutation() : ArrayRef<int64_t>();
-  return !permutation.empty() && permutation.back() + 1 != int64_t(permutation.size());
+  if (viewKindOf(&op) != ViewKind::transpose)
+    return false;
+  AffineMap access = cast<FusableOpInterface>(op).getAccessMaps().front();
+  return access.getNumResults() > 0 &&
+         access.getResults().back() != getAffineDimExpr(access.getNumDims() - 1, op.getContext());
 }
 
 static KernelClass classOf(FusionOp fusion) {
   auto operations = fusion.getBody().front().without_terminator();
-  auto isPartOfRows = [](Operation &op) { return isPartOfElementwise(op) || reducesRows(op); };
+  auto isPartOfRows = [](Operation &op) { return isPartOfElementwise(op) || reducesLastAxis(&op); };
   if (llvm::all_of(operations, isPartOfElementwise))
     return KernelClass::elementwise;
   if (llvm::all_of(operations, isPartOfRows))
     return KernelClass::row;
-  if (llvm::any_of(operations, isContraction))
+  if (llvm::any_of(operations, [](Operation &op) { return isContractionOp(&op); }))
     return KernelClass::contraction;
   if (llvm::hasSingleElement(operations) && movesLastAxis(*operations.begin()))
     return KernelClass::transposition;

@@ -49,6 +49,8 @@ static LogicalResult checkBroadcasts(Operation *op, SizeAnalysis &sizes) {
 
 static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
   auto numerics = dyn_cast<NumericsOpInterface>(op);
+  if (!numerics && isa<ReductionOpInterface>(op))
+    return op->emitOpError("is a reduction without NumericsOpInterface, which gives the order of its sums");
   if (!numerics)
     return success();
   if (!numerics.hasPermissions())
@@ -56,10 +58,7 @@ static LogicalResult checkNumerics(Operation *op, SizeAnalysis &sizes) {
   if (numerics.getCanonicalOrder() && !numerics.getSummationOrder())
     return op->emitOpError(
         "has no summation order; run --ad-to-cpu-frontend first, or --ad-set-numerics alone");
-  auto fusable = dyn_cast<FusableOpInterface>(op);
-  if (fusable && fusable.getFusionKind() == FusionKind::elementwise && op->getNumResults() == 1)
-    return checkBroadcasts(op, sizes);
-  return success();
+  return isElementwiseOp(op) ? checkBroadcasts(op, sizes) : success();
 }
 
 static LogicalResult checkDifferentiated(Operation *op) {

@@ -2,7 +2,7 @@
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse | FileCheck %s
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=single | FileCheck %s --check-prefix=SINGLE
 // RUN: not ad-opt %s --ad-fuse=policy=none 2>&1 | FileCheck %s --check-prefix=POLICY
-// POLICY: error: unknown value 'none' of option policy of ad-fuse, which is option fuse of pipelines; expected grow, single or reference
+// POLICY: error: unknown value 'none' of option policy of ad-fuse, which is option fuse of pipelines; expected grow, single or layers
 
 // Bias, activation and residual in the contraction's kernel.
 // CHECK-LABEL: @epilogue

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse | FileCheck %s
-// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=reference | FileCheck %s
+// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=layers | FileCheck %s
 
 // No fusion waits for something that waits for it.
 

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse | FileCheck %s
-// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=reference | FileCheck %s
+// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=layers | FileCheck %s
 
-// What each kind of fusion takes, and that it leaves another size. What another group has already: fuse-reference.mlir.
+// What each kind of fusion takes, and that it leaves another size. What another group has already: fuse-layers.mlir.
 
 // CHECK-LABEL: @dot_and_elementwise
 func.func @dot_and_elementwise(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {

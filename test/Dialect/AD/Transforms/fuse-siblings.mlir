@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse | FileCheck %s
-// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=reference | FileCheck %s
+// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=layers | FileCheck %s
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=single | FileCheck %s --check-prefix=SINGLE
 
 // Independent elementwise operations of one size become one kernel, and stay apart where that is asked for.

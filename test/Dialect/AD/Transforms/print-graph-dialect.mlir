@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-print-graph -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 // RUN: ad-opt %s --ad-print-graph=form=dialect -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 // RUN: not ad-opt %s --ad-print-graph=form=tree 2>&1 | FileCheck %s --check-prefix=FORM
-// FORM: error: unknown form 'tree' of ad-print-graph, expected dialect or reference
+// FORM: error: unknown form 'tree' of ad-print-graph, expected dialect or recorded
 
 // Operations as programs write them; what is printed already is named only.
 //      CHECK:@movement:

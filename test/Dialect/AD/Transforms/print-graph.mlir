@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// RUN: ad-opt %s --ad-print-graph=form=reference -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
-// RUN: ad-opt %s --ad-fuse --ad-print-graph=form=reference -o /dev/null | FileCheck %s --check-prefix=FUSED
+// RUN: ad-opt %s --ad-print-graph=form=recorded -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
+// RUN: ad-opt %s --ad-fuse --ad-print-graph=form=recorded -o /dev/null | FileCheck %s --check-prefix=FUSED
 
 // Several functions stand under their names. Movement; an operation without a name of its own; what is printed already.
 //      CHECK:@movement:

@@ -19,10 +19,11 @@ struct FusePolicy {
 inline constexpr FusePolicy kFusePolicies[] = {
     {"grow", "as large kernels as the rules allow (default)"},
     {"single", "a kernel for each operation"},
-    {"reference", "the groups of another system, for tests that compare with what it recorded"},
+    {"layers",
+     "groups along the layers of the dependence graph, for tests that compare with recorded groups"},
 };
 
-/// "grow, single or reference".
+/// "grow, single or layers".
 inline std::string fusePolicyNames() {
   std::string names;
   for (auto [index, policy] : llvm::enumerate(kFusePolicies))

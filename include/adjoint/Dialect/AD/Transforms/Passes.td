@@ -265,6 +265,9 @@ def FusePass : Pass<"ad-fuse"> {
   let description = [{
     Why: a fusion becomes one kernel; values inside it are never written to memory.
 
+    The pass knows operations by their interfaces only (FusableOpInterface, ElementwiseOpInterface,
+    ReductionOpInterface), so that operations of other dialects fuse like those of `ad`.
+
     A fusion has one iteration space. Each of its operations is computed at the points of the space, at its rows (all
     axes but the last, which a row reduction of the fusion collapses), or inside a reduction, at the points that the
     reduction reads. A producer joins the fusion of a user that reads it in one of these ways. Values with users outside
@@ -303,8 +306,8 @@ def FusePass : Pass<"ad-fuse"> {
     with the reason. The program must be one that --ad-verify-numerics accepts.
   }];
   let options = [Option<"policy", "policy", "std::string", "\"grow\"",
-                        "grow: as described; single: one fusion for each operation; reference: the groups of "
-                        "another system, for tests that compare with what it recorded">];
+                        "grow: as described; single: one fusion for each operation; layers: groups along the "
+                        "layers of the dependence graph, for tests that compare with recorded groups">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 
@@ -360,7 +363,7 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
     and the carried tensor has the name of its initial value; other carried tensors are nodes of their own. Borders of
     fusions are not printed.
 
-    `form=reference` prints the words of another system whose graphs are recorded (`MULT`, `Dot Prod`, `SUM`, `View`,
+    `form=recorded` prints the words of another system whose graphs are recorded (`MULT`, `Dot Prod`, `SUM`, `View`,
     `Permute`, `Index`, `Feeder`, `Intermediate` for a node that was printed before), so that a test can compare both,
     up to a one-to-one renaming of the numbers. Numbers in parentheses count elements in this form.
 
@@ -381,7 +384,7 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
           %0 = argument : tensor<2x3xf32>
         %1, see above
     ```
-    With `form=reference`:
+    With `form=recorded`:
     ```
     0: Tensor(id: 0, orig_shape: [2, 3])
     1: Return
@@ -395,7 +398,7 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
   let options = [
     Option<"file", "file", "std::string", "\"-\"", "where to write; `-` is standard output">,
     Option<"form", "form", "std::string", "\"dialect\"",
-           "dialect: operations as programs write them; reference: the words of a recorded graph, for tests">];
+           "dialect: operations as programs write them; recorded: the words of a recorded graph, for tests">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 

@@ -9,7 +9,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::fuse;
 
 namespace {
-// What the body needs from outside becomes an operand.
+// Values from outside become operands of the fusion.
 class BodyBuilder {
 public:
   BodyBuilder(const Cluster &cluster, ClusterGraph &graph, llvm::SetVector<Operation *> &copies)
@@ -53,8 +53,8 @@ public:
   }
 
 private:
-  // Copied operations stay behind for what uses them in the host program: their operand must exist there
-  // too, unless all of their users have copies of their own.
+  // The originals of copied operations stay for their users in the host program: their operand must exist
+  // there too, unless all of their users have copies of their own.
   bool isUsedOutside(Value value, const Cluster &cluster) { return graph.hasUsesOutside(value, &cluster); }
 
   SmallVector<Value> inside(ArrayRef<Value> values) {
@@ -79,7 +79,7 @@ private:
 
   void add(Operation *op) {
     for (Value operand : op->getOperands())
-      bring(operand);
+      makeAvailable(operand);
     builder.clone(*op, mapping);
     if (auto numerics = dyn_cast<NumericsOpInterface>(op)) {
       permissions = permissions ? *permissions & numerics.getPermissions() : numerics.getPermissions();
@@ -89,12 +89,12 @@ private:
     }
   }
 
-  // Makes the value available inside: as an operand, or as a copy of a constant or of what costs nothing.
-  void bring(Value value) {
+  // Makes the value available inside: as an operand, or as a copy of a constant or a free view.
+  void makeAvailable(Value value) {
     if (mapping.contains(value))
       return;
     Operation *op = value.getDefiningOp();
-    bool repeats = op && isa<BroadcastOp, FullOp>(op) && isFree(op);
+    bool repeats = op && viewKindOf(op) == ViewKind::broadcast && isFree(op);
     if (op && op->getBlock() == &graph.getBlock() &&
         (isSmallConstant(op) || (takesCopies && (repeats || graph.isCopied(op))))) {
       copies.insert(op);

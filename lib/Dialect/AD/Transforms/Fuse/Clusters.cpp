@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Who depends on whom in a block with clusters. A cluster runs as a whole, so what depends on one member
+// Dependences in a block with clusters. A cluster runs as a whole: an operation that depends on one member
 // depends on all of them.
 
 #include "Clusters.h"
@@ -50,25 +50,25 @@ void fuse::forEachOutsideOperand(Operation *op, llvm::function_ref<void(Value)> 
   });
 }
 
-Cluster &ClusterGraph::create(Operation *op, Level level) {
+Cluster &ClusterGraph::create(Operation *op, ComputeAt at) {
   clusters.push_back(std::make_unique<Cluster>());
   clusters.back()->space = op->getResult(0);
-  add(op, *clusters.back(), level);
+  add(op, *clusters.back(), at);
   return *clusters.back();
 }
 
-void ClusterGraph::add(Operation *op, Cluster &cluster, Level level) {
+void ClusterGraph::add(Operation *op, Cluster &cluster, ComputeAt at) {
   cluster.members.insert(op);
   cluster.first = std::min(cluster.first, positions.lookup(op));
   cluster.last = std::max(cluster.last, positions.lookup(op));
   owners[op] = &cluster;
-  levels[op] = level;
+  computeAts[op] = at;
   extendSpan(cluster);
 }
 
 void ClusterGraph::merge(Cluster &to, Cluster &from) {
   for (Operation *op : from.members)
-    add(op, to, levels.lookup(op));
+    add(op, to, computeAts.lookup(op));
   to.hasRows |= from.hasRows;
   to.reduces |= from.reduces;
   if (!to.order)
@@ -128,7 +128,7 @@ bool ClusterGraph::reaches(ArrayRef<Operation *> from, const Cluster &to) const 
     if (lowestFrom(positions.lookup(op)) > to.last)
       continue;
     if (isa<RequireOp>(op))
-      return true; // all that stands behind a condition runs after it, and `to` does
+      return true; // every operation after a condition runs after it, and `to` is one
     if (auto number = effectNumber.find(op); number != effectNumber.end())
       if (number->second + 1 < effects.size())
         push(effects[number->second + 1]);
@@ -152,7 +152,8 @@ void ClusterGraph::addPredecessors(Operation *op, bool inCluster, SmallVectorImp
     Operation *producer = operand.getDefiningOp();
     if (!producer || producer->getBlock() != &block)
       return;
-    // What a cluster copies stays behind, even behind the cluster that computes its operands.
+    // A cluster has its own copy of a copied operation; the original stays where it is, even after the
+    // cluster that computes its operands.
     if (!inCluster || !copied.contains(producer))
       nodes.push_back(nodeOf(producer));
     if (copied.contains(producer))
@@ -160,11 +161,11 @@ void ClusterGraph::addPredecessors(Operation *op, bool inCluster, SmallVectorImp
   });
   if (auto number = effectNumber.find(op); number != effectNumber.end() && number->second > 0)
     nodes.push_back(nodeOf(effects[number->second - 1]));
-  auto behind = llvm::upper_bound(guards, op, [&](Operation *lhs, Operation *rhs) {
+  auto after = llvm::upper_bound(guards, op, [&](Operation *lhs, Operation *rhs) {
     return positions.lookup(lhs) < positions.lookup(rhs);
   });
-  if (behind != guards.begin() && *std::prev(behind) != op)
-    nodes.push_back(nodeOf(*std::prev(behind)));
+  if (after != guards.begin() && *std::prev(after) != op)
+    nodes.push_back(nodeOf(*std::prev(after)));
 }
 
 SmallVector<Node> ClusterGraph::predecessors(Node node) const {
@@ -194,7 +195,7 @@ SmallVector<Node> ClusterGraph::order() const {
       stack.push_back({node, predecessors(node)});
   };
   for (Operation &op : block) {
-    // A cluster waits for its last member or its first user, whichever comes first in the block.
+    // A cluster is visited at its last member or its first user, whichever comes first in the block.
     if (Cluster *cluster = owners.lookup(&op); cluster && positions.lookup(&op) != cluster->last)
       continue;
     visit(nodeOf(&op));

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The operations of one block, some of them in clusters that will become fusions. Answers what fusion has to
-// know before it merges: who uses a value, and whether one cluster must run before another.
+// The operations of one block, some of them in clusters that will become fusions. Answers the questions
+// of fusion: which operations use a value, and whether one cluster must run before another.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_FUSE_CLUSTERS_H
@@ -13,11 +13,11 @@
 
 namespace mlir::ad::fuse {
 
-/// Where in a kernel a value is computed.
-enum class Level {
-  full, ///< once for every point of the iteration space
-  row,  ///< once for every row: all points that differ in the last axis only
-  inner ///< inside a reduction, at points of the reduction's operand
+/// In which loops of a kernel a value is computed (Halide's compute_at).
+enum class ComputeAt {
+  point,    ///< once for every point of the iteration space
+  row,      ///< once for every row: all points that differ in the last axis only
+  reduction ///< inside a reduction, at points of the reduction's operand
 };
 
 /// Operations that become one kernel.
@@ -43,12 +43,12 @@ public:
 
   Block &getBlock() { return block; }
   Cluster *clusterOf(Operation *op) const { return owners.lookup(op); }
-  Level levelOf(Operation *op) const { return levels.lookup(op); }
+  ComputeAt computedAt(Operation *op) const { return computeAts.lookup(op); }
   unsigned positionOf(Operation *op) const { return positions.lookup(op); }
-  void setLevel(Operation *op, Level level) { levels[op] = level; }
+  void setComputedAt(Operation *op, ComputeAt at) { computeAts[op] = at; }
 
-  Cluster &create(Operation *op, Level level);
-  void add(Operation *op, Cluster &cluster, Level level);
+  Cluster &create(Operation *op, ComputeAt at);
+  void add(Operation *op, Cluster &cluster, ComputeAt at);
   /// Moves the members of `from` into `to`.
   void merge(Cluster &to, Cluster &from);
 
@@ -73,7 +73,7 @@ public:
   bool reaches(ArrayRef<Operation *> from, const Cluster &to) const;
   bool reaches(const Cluster &from, const Cluster &to) const;
 
-  /// Everything in the block in an order in which it can run, close to the order in which it stands.
+  /// Everything in the block in an order in which it can run, close to the written order.
   SmallVector<Node> order() const;
   /// Nodes that must run before this one.
   SmallVector<Node> predecessors(Node node) const;
@@ -90,12 +90,11 @@ private:
   Block &block;
   llvm::DenseMap<Operation *, unsigned> positions;
   llvm::DenseMap<Operation *, Cluster *> owners;
-  llvm::DenseMap<Operation *, Level> levels;
-  // For each position the first member of all clusters that stand around it.
+  llvm::DenseMap<Operation *, ComputeAt> computeAts;
+  // For each position the first member of all clusters that span it.
   SmallVector<unsigned> spanStart;
   llvm::SetVector<Operation *> copied;
-  // What happens in the written order: the operations with effects. Conditions that guard everything behind
-  // them.
+  // The operations with effects, which keep their order; those of them that guard every operation after them.
   SmallVector<Operation *> effects, guards;
   llvm::DenseMap<Operation *, unsigned> effectNumber;
 };

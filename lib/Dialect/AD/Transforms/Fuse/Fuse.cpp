@@ -3,8 +3,9 @@
 // Grows clusters from the end of a block: an operation joins the cluster of its users where Rules.h allows
 // it, then clusters side by side are joined, then each becomes a fusion.
 
+#include "../PrepareForFusion.h"
 #include "Body.h"
-#include "Reference.h"
+#include "Layers.h"
 #include "Rules.h"
 #include "Siblings.h"
 #include "adjoint/Dialect/AD/Transforms/FusePolicies.h"
@@ -45,26 +46,26 @@ public:
   void run() {
     for (Operation &op : llvm::reverse(graph.getBlock()))
       if (isa<FusableOpInterface>(op))
-        place(&op);
+        cluster(&op);
     if (grow)
       joinSiblings(graph);
     build();
   }
 
-  void runAsReference() {
-    clusterAsReference(graph);
+  void runByLayers() {
+    clusterByLayers(graph);
     build();
   }
 
 private:
-  void place(Operation *op) {
+  void cluster(Operation *op) {
     if (graph.isUsedBefore(op))
       return;
     if (isFree(op) && usersTakeCopies(op, graph))
       return graph.copyIntoUsers(op);
     if (grow && joinUsers(op))
       return;
-    Cluster &own = graph.create(op, isRowReduction(op) ? Level::row : Level::full);
+    Cluster &own = graph.create(op, reducesLastAxis(op) ? ComputeAt::row : ComputeAt::point);
     initialize(own, op);
   }
 
@@ -89,7 +90,7 @@ private:
     StringRef refusal;
     for (Cluster *candidate : users) {
       Fit fit = fitInto(op, *candidate, graph);
-      if (fit.refusal.empty() && leadsBack(op, *candidate))
+      if (fit.refusal.empty() && otherUserRunsFirst(op, *candidate))
         fit.refusal = "another user runs before the fusion";
       if (!fit.refusal.empty()) {
         refusal = fit.refusal;
@@ -98,7 +99,7 @@ private:
       if (!home) {
         home = candidate;
         chosen = fit;
-      } else if (fit.level == chosen.level && !fit.opensRows && !chosen.opensRows &&
+      } else if (fit.at == chosen.at && !fit.opensRows && !chosen.opensRows &&
                  haveSameSpace(*home, *candidate, graph) && !graph.reaches(*home, *candidate) &&
                  !graph.reaches(*candidate, *home)) {
         graph.merge(*home, *candidate);
@@ -115,7 +116,7 @@ private:
   }
 
   // Whether another user of the result has to run before the cluster: then the two cannot be one kernel.
-  bool leadsBack(Operation *op, const Cluster &cluster) {
+  bool otherUserRunsFirst(Operation *op, const Cluster &cluster) {
     SmallVector<Operation *> others;
     for (const ClusterGraph::Use &use : graph.usesOf(op->getResult(0))) {
       Operation *user = graph.getBlock().findAncestorOpInBlock(*use.operand->getOwner());
@@ -143,7 +144,7 @@ private:
     eraseUnused(copies);
   }
 
-  // What stands in fusions now, users before what they use.
+  // Operations that are in fusions now, users before the operations that they use.
   void eraseUnused(const llvm::SetVector<Operation *> &copies) {
     SmallVector<Operation *> members;
     for (auto &cluster : graph.clusters)
@@ -183,41 +184,14 @@ struct FusePass : ad::impl::FusePassBase<FusePass> {
           blocks.push_back(&block);
       return WalkResult::advance();
     });
-    getOperation()->walk(computeLargeConstant);
-    getOperation()->walk(markSameSizes);
+    prepareForFusion(getOperation());
     for (Block *block : blocks) {
       if (llvm::none_of(*block, [](Operation &op) { return isa<FusableOpInterface>(op); }))
         continue;
       eraseDead(*block);
       BlockFuser fuser(*block, policy);
-      policy == "reference" ? fuser.runAsReference() : fuser.run();
+      policy == "layers" ? fuser.runByLayers() : fuser.run();
     }
-  }
-
-  // One number that fills a large tensor is broadcast by a kernel where the tensor must lie in memory: as
-  // data it would make the compiled program as large.
-  static void computeLargeConstant(ConstantOp constant) {
-    constexpr int64_t kLargeBytes = 1 << 20;
-    auto type = cast<RankedTensorType>(constant.getType());
-    Type element = type.getElementType();
-    auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (!value || !value.isSplat() ||
-        type.getNumElements() <= kLargeBytes / llvm::divideCeil(element.getIntOrFloatBitWidth(), 8))
-      return;
-    auto needsMemory = [](OpOperand &use) {
-      return !isa<FusableOpInterface>(use.getOwner()) && !use.getOwner()->getParentOfType<FusionOp>() &&
-             !use.getOwner()->getParentOfType<KernelOp>();
-    };
-    if (llvm::none_of(constant->getUses(), needsMemory))
-      return;
-    OpBuilder builder(constant->getBlock(), std::next(constant->getIterator()));
-    DenseElementsAttr number = value.resizeSplat(RankedTensorType::get({}, element));
-    Value scalar = ConstantOp::create(builder, constant.getLoc(), ElementsAttr(number));
-    Value filled =
-        BroadcastOp::create(builder, constant.getLoc(), type, scalar, ValueRange(), PermissionsAttr());
-    constant.getResult().replaceUsesWithIf(filled, needsMemory);
-    if (constant->use_empty())
-      constant.erase();
   }
 
   static void eraseDead(Block &block) {

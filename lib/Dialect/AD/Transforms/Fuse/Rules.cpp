@@ -5,9 +5,7 @@
 // this reads. Where a value is read at any other point, as through a transposition, it stays outside.
 
 #include "Rules.h"
-#include "adjoint/Dialect/AD/IR/ADBuilders.h"
-#include "adjoint/Dialect/AD/IR/Sizes.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -15,126 +13,74 @@ using namespace mlir::ad::fuse;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-bool fuse::isElementwise(Operation *op) {
-  auto fusable = dyn_cast<FusableOpInterface>(op);
-  return fusable && fusable.getFusionKind() == FusionKind::elementwise && op->getNumResults() == 1;
+// Roughly the instructions of an operation, in tens.
+static int64_t costOf(Operation *op) {
+  if (auto elementwise = dyn_cast<ElementwiseOpInterface>(op))
+    return elementwise.getScalarCost();
+  auto reduction = dyn_cast<ReductionOpInterface>(op);
+  return reduction ? reduction.getElementCost() : 1;
 }
 
 int64_t fuse::weightOf(const Cluster &cluster) {
   int64_t weight = 0;
-  for (Operation *member : cluster.members) {
-    auto elementwise = dyn_cast<ElementwiseOpInterface>(member);
-    weight += elementwise ? elementwise.getScalarCost() : 1;
-  }
+  for (Operation *member : cluster.members)
+    weight += costOf(member);
   return weight;
 }
 
-bool fuse::isRowReduction(Operation *op) {
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>([](auto reduction) {
-        return reduction.getAxes() == ArrayRef<int64_t>{typeOf(reduction.getInput()).getRank() - 1};
-      })
-      .Default(false);
+static OrderAttr orderOf(Operation *op) {
+  auto numerics = dyn_cast<NumericsOpInterface>(op);
+  return numerics ? numerics.getSummationOrder() : OrderAttr();
 }
 
 bool fuse::isPointReduction(Operation *op) {
-  // A dot without free dimensions sums in lanes, like a row.
-  if (auto dot = dyn_cast<DotOp>(op))
-    return !dot.getOrderAttr() || !dot.getOrderAttr().isLanes();
-  if (isa<GemmOp>(op))
-    return true;
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<ReduceSumOp, ReduceProdOp, ReduceMaxOp, ReduceMinOp, ReduceMeanOp>(
-          [&](auto reduction) { return reduction.getAxes().size() == 1 && !isRowReduction(op); })
-      .Default(false);
+  // A contraction that sums in lanes has no free dimensions, and a kernel of its own, like a row.
+  if (isContractionOp(op))
+    return !orderOf(op) || !orderOf(op).isLanes();
+  return reducesOtherAxis(op);
 }
 
 bool fuse::isSmallConstant(Operation *op) {
-  auto constant = dyn_cast<ConstantOp>(op);
-  return constant && (constant.getValue().isSplat() || constant.getValue().getNumElements() <= 1);
-}
-
-static bool sizesAgree(BroadcastOp op, function_ref<bool(int64_t axis, int64_t resultAxis)> agree) {
-  int64_t rank = typeOf(op.getInput()).getRank(), lead = typeOf(op.getResult()).getRank() - rank;
-  return llvm::all_of(llvm::seq<int64_t>(0, rank), [&](int64_t axis) {
-    return typeOf(op.getInput()).getDimSize(axis) == 1 || agree(axis, lead + axis);
-  });
-}
-
-void fuse::markSameSizes(BroadcastOp op) {
-  auto agree = [&](int64_t axis, int64_t of) {
-    return haveSameSize(op.getInput(), axis, op.getResult(), of);
-  };
-  if (!typeOf(op.getInput()).hasStaticShape() && sizesAgree(op, agree))
-    op->setAttr(kSameSizesAttr, UnitAttr::get(op.getContext()));
-}
-
-// Whether it is known which axes a broadcast repeats, so that a body needs no check: those of size 1.
-static bool repeatsKnownAxes(BroadcastOp op) {
-  RankedTensorType input = typeOf(op.getInput()), result = typeOf(op.getResult());
-  return op->hasAttr(kSameSizesAttr) || sizesAgree(op, [&](int64_t axis, int64_t of) {
-           return !input.isDynamicDim(axis) && input.getDimSize(axis) == result.getDimSize(of);
-         });
-}
-
-// Static shapes that differ in axes of size 1 only.
-static bool movesUnitAxes(ReshapeOp op) {
-  RankedTensorType input = typeOf(op.getInput()), result = typeOf(op.getResult());
-  if (!input.hasStaticShape() || !result.hasStaticShape())
-    return false;
-  auto longAxes = [](RankedTensorType type) {
-    SmallVector<int64_t> sizes(type.getShape());
-    llvm::erase(sizes, 1);
-    return sizes;
-  };
-  return longAxes(input) == longAxes(result);
+  ElementsAttr value;
+  return op->hasTrait<OpTrait::ConstantLike>() && isa<RankedTensorType>(op->getResult(0).getType()) &&
+         matchPattern(op, m_Constant(&value)) && (value.isSplat() || value.getNumElements() <= 1);
 }
 
 bool fuse::isFree(Operation *op) {
-  return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<FullOp>([](FullOp) { return true; })
-      .Case<BroadcastOp>(repeatsKnownAxes)
-      .Case<ReshapeOp>(movesUnitAxes)
-      .Case<SliceOp>([](SliceOp slice) {
-        return typeOf(slice.getResult()).hasStaticShape() && typeOf(slice.getResult()).getRank() > 0 &&
-               typeOf(slice.getResult()).getNumElements() > 0 && slice.getStrides().back() == 1;
-      })
-      .Case<DynamicSliceOp>([](DynamicSliceOp slice) {
-        return typeOf(slice.getResult()).hasStaticShape() && typeOf(slice.getResult()).getRank() > 0 &&
-               typeOf(slice.getResult()).getNumElements() > 0;
-      })
-      .Case<TransposeOp>([](TransposeOp transpose) {
-        // A large one is read from memory that lies far apart: its own kernel goes through blocks.
-        RankedTensorType type = typeOf(transpose.getResult());
-        return type.hasStaticShape() && type.getNumElements() <= kSmallSpace;
-      })
-      .Default(false);
+  auto fusable = dyn_cast<FusableOpInterface>(op);
+  if (!fusable || !fusable.isFreeView())
+    return false;
+  // The elements of a transposed row are far apart in memory: a large transposition has a kernel that goes by
+  // blocks.
+  return viewKindOf(op) != ViewKind::transpose || typeOf(op->getResult(0)).getNumElements() <= kSmallSpace;
 }
 
 bool fuse::takesFree(Operation *user) {
-  return isElementwise(user) || isRowReduction(user) || isPointReduction(user);
+  return isElementwiseOp(user) || reducesLastAxis(user) || isPointReduction(user);
 }
 
 // Contractions read their operands many times, and have kernels for operands that are arguments.
 static bool isContracted(Value value, const ClusterGraph &graph) {
-  return llvm::any_of(graph.usesOf(value), [](const ClusterGraph::Use &use) {
-    return isa<DotOp, GemmOp>(use.operand->getOwner());
-  });
+  return llvm::any_of(graph.usesOf(value),
+                      [](const ClusterGraph::Use &use) { return isContractionOp(use.operand->getOwner()); });
 }
 
-// Whether an update could run before what uses the slice: in place it would replace what the slice reads.
-static bool mayBeUpdatedFirst(DynamicSliceOp slice) {
-  return llvm::any_of(slice.getInput().getUsers(), [&](Operation *user) {
-    auto update = dyn_cast<DynamicUpdateSliceOp>(user);
-    Operation *replacement = update ? update.getUpdate().getDefiningOp() : nullptr;
+// Whether an update could run before the users of the slice: in place it would replace elements that the
+// slice reads.
+static bool mayBeUpdatedFirst(Operation *slice) {
+  Value source = slice->getOperand(0);
+  return llvm::any_of(source.getUsers(), [&](Operation *user) {
+    auto fusable = dyn_cast<FusableOpInterface>(user);
+    PartialUpdate update = fusable ? fusable.getPartialUpdate() : PartialUpdate();
+    Operation *replacement = update.part ? update.part.getDefiningOp() : nullptr;
     bool waits = replacement && slice->hasOneUse() && *slice->user_begin() == replacement;
-    return update && update.getInput() == slice.getInput() && !waits;
+    return update.whole && update.whole == source && !waits;
   });
 }
 
 bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
-  auto slice = dyn_cast<DynamicSliceOp>(op);
-  if (slice && (isContracted(slice, graph) || mayBeUpdatedFirst(slice)))
+  bool isDynamic = viewKindOf(op) == ViewKind::dynamicSlice;
+  if (isDynamic && (isContracted(op->getResult(0), graph) || mayBeUpdatedFirst(op)))
     return false;
   return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
     return graph.isCopied(user) || (graph.clusterOf(user) && takesFree(user));
@@ -157,51 +103,47 @@ static bool hasRowsOf(Value value, Value space, ClusterGraph &graph) {
   });
 }
 
-// Where a member reads its operand.
-static Level levelOfOperand(Operation *member, ClusterGraph &graph) {
-  Level level = graph.levelOf(member);
-  if (isElementwise(member))
-    return level;
-  return isRowReduction(member) && level == Level::row ? Level::full : Level::inner;
+// At which points a member reads its operand.
+static ComputeAt operandReadAt(Operation *member, ClusterGraph &graph) {
+  ComputeAt at = graph.computedAt(member);
+  if (isElementwiseOp(member))
+    return at;
+  return reducesLastAxis(member) && at == ComputeAt::row ? ComputeAt::point : ComputeAt::reduction;
 }
 
-// Where a member reads a value through copied operations: straight, repeated along rows, or elsewhere.
-static Level levelThrough(Value value, Operation *through, Operation *member, const Cluster &cluster,
-                          ClusterGraph &graph) {
-  Level level = levelOfOperand(member, graph);
-  if (isa<ReshapeOp>(through) && level == Level::row && hasRowsOf(value, cluster.space, graph))
-    return Level::row;
-  if (isa<BroadcastOp>(through) && level == Level::full && hasRowsOf(value, cluster.space, graph) &&
-      typeOf(value).getRank() == typeOf(cluster.space).getRank())
-    return Level::row;
-  return Level::inner;
+// At which points a member reads a value through copied operations.
+static ComputeAt readThroughAt(Value value, Operation *through, Operation *member, const Cluster &cluster,
+                               ClusterGraph &graph) {
+  ComputeAt at = operandReadAt(member, graph);
+  if (viewKindOf(through) == ViewKind::reshape && at == ComputeAt::row &&
+      hasRowsOf(value, cluster.space, graph))
+    return ComputeAt::row;
+  if (viewKindOf(through) == ViewKind::broadcast && at == ComputeAt::point &&
+      hasRowsOf(value, cluster.space, graph) && typeOf(value).getRank() == typeOf(cluster.space).getRank())
+    return ComputeAt::row;
+  return ComputeAt::reduction;
 }
 
-// The one level at which all members read the value; nothing when they differ.
-static std::optional<Level> levelOfUses(Value value, const Cluster &cluster, ClusterGraph &graph) {
-  std::optional<Level> common;
+// The one ComputeAt at which all members read the value; nothing when they differ.
+static std::optional<ComputeAt> usesReadAt(Value value, const Cluster &cluster, ClusterGraph &graph) {
+  std::optional<ComputeAt> common;
   for (const ClusterGraph::Use &use : graph.usesOf(value)) {
     Operation *member = use.operand->getOwner();
     if (graph.clusterOf(member) != &cluster)
       continue;
-    // A chain of copied operations leads elsewhere, unless it is one step long.
+    // A chain of several copied operations may lead to any element.
     bool direct = !use.through || use.operand->get() == use.through->getResult(0);
-    Level level = !use.through ? levelOfOperand(member, graph)
-                  : direct     ? levelThrough(value, use.through, member, cluster, graph)
-                               : Level::inner;
-    if (common && *common != level)
+    ComputeAt at = !use.through ? operandReadAt(member, graph)
+                   : direct     ? readThroughAt(value, use.through, member, cluster, graph)
+                                : ComputeAt::reduction;
+    if (common && *common != at)
       return std::nullopt;
-    common = level;
+    common = at;
   }
   return common;
 }
 
 static bool mayShareOrder(OrderAttr a, OrderAttr b) { return !a || !b || a == b; }
-
-static OrderAttr orderOf(Operation *op) {
-  auto numerics = dyn_cast<NumericsOpInterface>(op);
-  return numerics ? numerics.getSummationOrder() : OrderAttr();
-}
 
 // Elementwise code inside a reduction runs once for each element that is reduced. A contraction reads each
 // element of its operands once for every tile of its result.
@@ -209,77 +151,77 @@ static StringRef whyNotInside(Operation *op, const Cluster &cluster, ClusterGrap
   for (const ClusterGraph::Use &use : graph.usesOf(op->getResult(0))) {
     Operation *member = use.operand->getOwner();
     if (graph.clusterOf(member) != &cluster)
-      return "a user stands outside the fusion";
+      return "a user is outside the fusion";
     if (use.through)
       return "it is read at other points than those of the fusion";
-    if (isa<DotOp, GemmOp>(member))
+    if (isContractionOp(member))
       return "the contraction would compute it again for every tile";
   }
   return {};
 }
 
-static Fit refuse(StringRef reason) { return {Level::full, false, reason}; }
+static Fit refuse(StringRef reason) { return {ComputeAt::point, false, reason}; }
 
-static Fit fitElementwise(Operation *op, Level level, const Cluster &cluster, ClusterGraph &graph) {
+static Fit fitElementwise(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
   Value result = op->getResult(0);
-  if (level == Level::full && !hasSpaceOf(result, cluster.space, graph))
+  if (at == ComputeAt::point && !hasSpaceOf(result, cluster.space, graph))
     return refuse("its shape is another one");
-  if (level == Level::row && !hasRowsOf(result, cluster.space, graph))
+  if (at == ComputeAt::row && !hasRowsOf(result, cluster.space, graph))
     return refuse("its shape is another one");
-  if (level == Level::inner)
-    return {level, false, whyNotInside(op, cluster, graph)};
-  return {level, false, {}};
+  if (at == ComputeAt::reduction)
+    return {at, false, whyNotInside(op, cluster, graph)};
+  return {at, false, {}};
 }
 
-static Fit fitRowReduction(Operation *op, Level level, const Cluster &cluster, ClusterGraph &graph) {
-  if (level == Level::inner)
+static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
+  if (at == ComputeAt::reduction)
     return refuse("it is reduced again at other points");
   if (!mayShareOrder(orderOf(op), cluster.order))
     return refuse("the fusion sums in another order");
-  if (level == Level::row) {
+  if (at == ComputeAt::row) {
     if (cluster.reduces && !cluster.hasRows)
       return refuse("the fusion reduces other axes");
     if (!hasSpaceOf(op->getOperand(0), cluster.space, graph))
       return refuse("it reduces another iteration space");
-    return {level, false, {}};
+    return {at, false, {}};
   }
-  // Read at every point: the points of the cluster become the rows of what is reduced here.
+  // Read at every point: the points of the cluster become the rows of the reduced operand.
   if (cluster.reduces)
     return refuse("the fusion reduces another iteration space");
   if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
     return refuse("its shape is another one");
-  return {Level::row, true, {}};
+  return {ComputeAt::row, true, {}};
 }
 
-static Fit fitPointReduction(Operation *op, Level level, const Cluster &cluster, ClusterGraph &graph) {
-  if (level != Level::full)
+static Fit fitPointReduction(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
+  if (at != ComputeAt::point)
     return refuse("it is read at other points than those of the fusion");
   if (cluster.hasRows || !mayShareOrder(orderOf(op), cluster.order))
     return refuse("the fusion sums in another order");
   if (!hasSpaceOf(op->getResult(0), cluster.space, graph))
     return refuse("its shape is another one");
-  return {level, false, {}};
+  return {at, false, {}};
 }
 
 Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
   if (weightOf(cluster) >= kWeightLimit)
     return refuse("the fusion is as large as one kernel gets");
-  bool elementwise = isElementwise(op), row = isRowReduction(op), point = isPointReduction(op);
+  bool elementwise = isElementwiseOp(op), row = reducesLastAxis(op), point = isPointReduction(op);
   if (!elementwise && !row && !point)
     return refuse("its kind has a kernel of its own");
   if (llvm::any_of(cluster.members, [](Operation *member) { return !takesFree(member); }))
     return refuse("the user's kind has a kernel of its own");
-  std::optional<Level> level = levelOfUses(op->getResult(0), cluster, graph);
-  if (!level)
+  std::optional<ComputeAt> at = usesReadAt(op->getResult(0), cluster, graph);
+  if (!at)
     return refuse("it is read both at the points of the fusion and elsewhere");
-  return elementwise ? fitElementwise(op, *level, cluster, graph)
-         : row       ? fitRowReduction(op, *level, cluster, graph)
-                     : fitPointReduction(op, *level, cluster, graph);
+  return elementwise ? fitElementwise(op, *at, cluster, graph)
+         : row       ? fitRowReduction(op, *at, cluster, graph)
+                     : fitPointReduction(op, *at, cluster, graph);
 }
 
 void fuse::initialize(Cluster &cluster, Operation *op) {
-  cluster.reduces = isRowReduction(op) || isPointReduction(op);
-  cluster.hasRows = isRowReduction(op);
+  cluster.reduces = reducesLastAxis(op) || isPointReduction(op);
+  cluster.hasRows = reducesLastAxis(op);
   cluster.order = orderOf(op);
   if (cluster.hasRows)
     cluster.space = op->getOperand(0);
@@ -288,17 +230,17 @@ void fuse::initialize(Cluster &cluster, Operation *op) {
 void fuse::accept(Operation *op, const Fit &fit, Cluster &cluster, ClusterGraph &graph) {
   if (fit.opensRows)
     for (Operation *member : cluster.members)
-      if (graph.levelOf(member) == Level::full)
-        graph.setLevel(member, Level::row);
-  if (isRowReduction(op)) {
+      if (graph.computedAt(member) == ComputeAt::point)
+        graph.setComputedAt(member, ComputeAt::row);
+  if (reducesLastAxis(op)) {
     cluster.reduces = cluster.hasRows = true;
     cluster.space = op->getOperand(0);
   }
   cluster.reduces |= isPointReduction(op);
-  cluster.hasRows |= fit.level == Level::row;
+  cluster.hasRows |= fit.at == ComputeAt::row;
   if (!cluster.order)
     cluster.order = orderOf(op);
-  graph.add(op, cluster, fit.level);
+  graph.add(op, cluster, fit.at);
 }
 
 bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph) {

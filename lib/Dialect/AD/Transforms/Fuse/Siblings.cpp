@@ -18,7 +18,7 @@ using namespace mlir::ad::fuse;
 // Pointers that one kernel takes: more would spill the registers that hold them.
 static constexpr unsigned kResultLimit = 24;
 
-// Kernels that the first of two siblings waits for the other: while it waits, all that it reads takes memory.
+// Limit of the kernels between two siblings: their operands take memory until the later one runs.
 static constexpr unsigned kWaitLimit = 8;
 
 using Depths = llvm::DenseMap<const void *, unsigned>;

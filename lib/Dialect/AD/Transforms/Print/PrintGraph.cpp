@@ -191,10 +191,10 @@ struct PrintGraphPass : ad::impl::PrintGraphPassBase<PrintGraphPass> {
 
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    bool recorded = form == "reference";
+    bool recorded = form == "recorded";
     if (!recorded && form != "dialect") {
       emitError(getOperation().getLoc(), "unknown form '")
-          << form << "' of ad-print-graph, expected dialect or reference";
+          << form << "' of ad-print-graph, expected dialect or recorded";
       return signalPassFailure();
     }
     if (failed(

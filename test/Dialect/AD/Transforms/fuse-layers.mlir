@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The recorded rules of fusion, one function per rule, and what they leave out: a member is read only where it was computed.
-// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=reference | FileCheck %s
+// RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=layers | FileCheck %s
 
 // Rule 1: elementwise operations as large as a member. A view keeps the elements; another size stays outside.
 // CHECK-LABEL: @sizes

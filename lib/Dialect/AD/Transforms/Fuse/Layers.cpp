@@ -1,12 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
+// The policy `layers`: groups grow along the layers of the dependence graph. Layer n has the operations whose
+// longest path from the start of the block has n operations.
+//
 // A group starts with a contraction, then with a reduction, then with an elementwise operation. It takes
-// elementwise operations as large as one of its members, one layer of the dependence graph after the other,
-// until a layer adds nothing. Groups of contractions and reductions take only what depends on them. What uses
-// a result of the group and stays outside is never taken, nor what depends on that: so no group waits for
-// itself. Beyond the recorded rules, a member is read only where it was computed, element by element.
+// elementwise operations with as many elements as one of its members, layer by layer, until a layer adds
+// none. Groups of contractions and reductions take only operations that depend on them. The group never takes
+// an operation that depends on one outside which uses a result of the group: so no group depends on itself. A
+// member is read only at the element at which it was computed.
 
-#include "Reference.h"
+#include "Layers.h"
 #include "Rules.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -18,13 +21,14 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 
 // Movement that a kernel expresses as the element that it reads.
 static bool isMovement(Operation *op) {
-  return isFree(op) || (isa<TransposeOp>(op) && typeOf(op->getResult(0)).hasStaticShape());
+  auto fusable = dyn_cast<FusableOpInterface>(op);
+  return fusable && fusable.isFreeView();
 }
 
 namespace {
-class ReferenceClusters {
+class LayeredClusters {
 public:
-  explicit ReferenceClusters(ClusterGraph &graph) : graph(graph) {}
+  explicit LayeredClusters(ClusterGraph &graph) : graph(graph) {}
 
   void run() {
     for (Operation &op : llvm::reverse(graph.getBlock()))
@@ -52,12 +56,12 @@ private:
       return;
     if (isMovement(op) && usersTakeCopies(op, graph))
       return graph.copyIntoUsers(op);
-    initialize(graph.create(op, Level::full), op);
+    initialize(graph.create(op, ComputeAt::point), op);
   }
 
   bool isAlone(Operation *op) { return graph.clusterOf(op) && graph.clusterOf(op)->members.size() == 1; }
 
-  // Nodes by their distance from the start of the block; what becomes no kernel adds nothing to it.
+  // Nodes by their distance from the start of the block; nodes that become no kernel add nothing to it.
   SmallVector<SmallVector<Node>> layers() {
     SmallVector<SmallVector<Node>> layers;
     llvm::DenseMap<const void *, unsigned> depths;
@@ -113,7 +117,7 @@ private:
         reads = std::max(reads, same ? Reads::sameElements : Reads::otherElements);
       else if (graph.isCopied(producer))
         for (Value operand : producer->getOperands())
-          pending.emplace_back(operand, same && isa<ReshapeOp>(producer));
+          pending.emplace_back(operand, same && viewKindOf(producer) == ViewKind::reshape);
     }
     return reads;
   }
@@ -138,7 +142,7 @@ private:
     if (!node.cluster || node.cluster->members.size() != 1 || dependsOnOutside(node))
       return false;
     Operation *op = node.cluster->members.front();
-    if (!isElementwise(op) || !hasSizeOf(op, group))
+    if (!isElementwiseOp(op) || !hasSizeOf(op, group))
       return false;
     if (readsCopies(op) && !llvm::all_of(group.members, takesFree))
       return false;
@@ -166,4 +170,4 @@ private:
 };
 } // namespace
 
-void fuse::clusterAsReference(ClusterGraph &graph) { ReferenceClusters(graph).run(); }
+void fuse::clusterByLayers(ClusterGraph &graph) { LayeredClusters(graph).run(); }
