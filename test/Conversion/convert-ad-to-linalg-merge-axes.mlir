@@ -14,6 +14,9 @@
 // RUN: ad-runner %s --entry numbers --arg x=normal:1 --arg y=normal:2 --arg s=normal:3 --print --target reference > %t.reference
 // RUN: ad-runner %s --entry numbers --arg x=normal:1 --arg y=normal:2 --arg s=normal:3 --print --threads 2 | diff %t.reference -
 // RUN: ad-runner %s --entry numbers --arg x=normal:1 --arg y=normal:2 --arg s=normal:3 --print --target gpu-sim | diff %t.reference -
+// RUN: ad-runner %s --entry positions --arg y=normal:1 --print --target reference > %t.reference
+// RUN: ad-runner %s --entry positions --arg y=normal:1 --print | diff %t.reference -
+// RUN: ad-runner %s --entry positions --arg y=normal:1 --print --target gpu-sim | diff %t.reference -
 
 // CHECK-LABEL: func.func @repeated_rows
 // CHECK: %[[X:.+]] = ad.reshape %{{.+}} : tensor<32x9x3xf32> -> tensor<32x27xf32>
@@ -83,4 +86,14 @@ func.func @numbers(%x: tensor<8x2x3xf32> {ad.name = "x"}, %y: tensor<2x3xf32> {a
   %b = ad.add %a, %y : tensor<8x2x3xf32>, tensor<2x3xf32>
   %c = ad.sub %b, %s : tensor<8x2x3xf32>, tensor<f32>
   return %c : tensor<8x2x3xf32>
+}
+
+// The numbers of an iota follow one axis: it is not merged.
+// CHECK-LABEL: func.func @positions
+// CHECK-NOT: ad.reshape
+// CHECK: return
+func.func @positions(%y: tensor<6x2xf32> {ad.name = "y"}) -> tensor<8x6x2xf32> {
+  %position = ad.iota axis 1 : tensor<8x6x2xf32>
+  %sum = ad.add %position, %y : tensor<8x6x2xf32>, tensor<6x2xf32>
+  return %sum : tensor<8x6x2xf32>
 }

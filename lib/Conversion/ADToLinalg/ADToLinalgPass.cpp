@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass `convert-ad-to-linalg`: applies the patterns of each family inside fusions, merges short axes and
-// dissolves reshapes.
+// The pass `convert-ad-to-linalg`: lowers operations inside fusions through their interfaces, merges short
+// axes and dissolves reshapes.
 
 #include "ADToLinalg.h"
 #include "MergeAxes.h"
@@ -27,8 +27,9 @@ using namespace mlir::ad;
 // A fusion of one reshape moves no data: the reshape goes back to the host program.
 static bool dissolveReshape(FusionOp fusion) {
   Block &body = fusion.getBody().front();
-  auto reshape = dyn_cast<ReshapeOp>(&body.front());
-  if (!reshape || body.getOperations().size() != 2)
+  Operation *reshape = &body.front();
+  if (viewKindOf(reshape) != ViewKind::reshape || !isa<ADDialect>(reshape->getDialect()) ||
+      body.getOperations().size() != 2)
     return false;
   LDBG() << "a fusion of one reshape goes back to the host program, at " << fusion.getLoc();
   OpBuilder builder(fusion);
@@ -45,14 +46,15 @@ class ConvertADToLinalgPass : public ad::impl::ConvertADToLinalgPassBase<Convert
   void getDependentDialects(DialectRegistry &registry) const override {
     ConvertADToLinalgPassBase::getDependentDialects(registry);
     NumericsLog::registerInto(registry); // for the functions that are approximated
+    registerContractionModels(registry);
+    registerCreationModels(registry);
+    registerReductionModels(registry);
+    registerShapeModels(registry);
   }
 
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
-    populateElementwiseToLinalgPatterns(set);
-    populateShapeToLinalgPatterns(set);
-    populateContractionToLinalgPatterns(set);
-    populateReductionToLinalgPatterns(set);
+    populateInterfacesToLinalgPatterns(set);
     patterns = std::move(set);
     return success();
   }

@@ -40,3 +40,34 @@ Value ad::elementwiseGeneric(OpBuilder &builder, Location loc, ValueRange inputs
 Value ad::fillTensor(OpBuilder &builder, Location loc, Value init, Value scalar) {
   return linalg::FillOp::create(builder, loc, scalar, init).getResult(0);
 }
+
+Value ad::roundTo(OpBuilder &builder, OpResult result, Value tensor) {
+  Type element = getElementTypeOrSelf(result);
+  if (getElementTypeOrSelf(tensor) == element)
+    return tensor;
+  Location loc = result.getLoc();
+  return elementwiseGeneric(
+      builder, loc, tensor, emptyLike(builder, loc, result),
+      [&](OpBuilder &nested, ValueRange scalars) { return convertScalar(nested, loc, scalars[0], element); });
+}
+
+Value ad::extremum(OpBuilder &builder, Location loc, Type type, bool smallest) {
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return arith::ConstantOp::create(
+        builder, loc, FloatAttr::get(floatType, APFloat::getInf(floatType.getFloatSemantics(), smallest)));
+  unsigned width = type.getIntOrFloatBitWidth();
+  APInt value = smallest ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width);
+  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, value));
+}
+
+Value ad::addScalars(OpBuilder &builder, Location loc, Value acc, Value value) {
+  return ScalarCode{builder, loc}.make<arith::AddFOp, arith::AddIOp>({acc, value});
+}
+
+Value ad::indexConstant(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+Value ad::dimension(OpBuilder &builder, Location loc, Value tensor, int64_t axis) {
+  return builder.createOrFold<tensor::DimOp>(loc, tensor, axis);
+}

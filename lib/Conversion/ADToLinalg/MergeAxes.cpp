@@ -4,7 +4,9 @@
 // have all axes, so that their elements follow each other.
 
 #include "MergeAxes.h"
+#include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -18,11 +20,16 @@ static constexpr int64_t kShortAxis = 64;
 
 using Group = SmallVector<int64_t>; ///< axes that become one
 
+// The value of a constant tensor; null for any other operation.
+static DenseElementsAttr constantTensor(Operation &op) {
+  DenseElementsAttr value;
+  return op.hasTrait<OpTrait::ConstantLike>() && matchPattern(&op, m_Constant(&value)) ? value : nullptr;
+}
+
+// Code that depends on the indices of elements, as that of `ad.iota`, would number merged axes in another
+// way.
 static bool treatsAxesAlike(Operation &op) {
-  if (auto constant = dyn_cast<ConstantOp>(op))
-    return isa<DenseElementsAttr>(constant.getValue());
-  auto fusable = dyn_cast<FusableOpInterface>(op);
-  return isa<BroadcastOp>(op) || (fusable && fusable.getFusionKind() == FusionKind::elementwise);
+  return isa<ElementwiseOpInterface>(op) || viewKindOf(&op) == ViewKind::broadcast || constantTensor(op);
 }
 
 // All but sizes.
@@ -108,19 +115,24 @@ static Value reshape(OpBuilder &builder, Location loc, Value value, Type type) {
   for (auto [axis, size] : llvm::enumerate(cast<RankedTensorType>(value.getType()).getShape()))
     if (ShapedType::isDynamic(size))
       sizes.push_back(tensor::DimOp::create(builder, loc, value, axis));
-  return ReshapeOp::create(builder, loc, type, value, sizes, PermissionsAttr());
+  return reshapeTo(builder, loc, value, type, sizes);
 }
 
 static void mergeInside(Block &body, function_ref<Type(Type)> merged) {
   for (BlockArgument argument : body.getArguments())
     argument.setType(merged(argument.getType()));
-  for (Operation &op : body.without_terminator()) {
+  for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
+    if (DenseElementsAttr value = constantTensor(op)) {
+      OpBuilder builder(&op);
+      Type type = merged(value.getType());
+      Operation *constant = op.getContext()->getLoadedDialect<ADDialect>()->materializeConstant(
+          builder, value.reshape(cast<ShapedType>(type)), type, op.getLoc());
+      op.replaceAllUsesWith(constant);
+      op.erase();
+      continue;
+    }
     for (OpResult result : op.getResults())
       result.setType(merged(result.getType()));
-    if (auto constant = dyn_cast<ConstantOp>(op)) {
-      auto value = cast<DenseElementsAttr>(constant.getValue());
-      constant.setValueAttr(cast<ElementsAttr>(value.reshape(cast<ShapedType>(constant.getType()))));
-    }
   }
 }
 

@@ -1,0 +1,102 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+//
+// Linalg of contractions: one generic that accumulates fma in the accumulator type, then the rest of the
+// operation and the one rounding, elementwise.
+
+#include "../ADToLinalg.h"
+#include "adjoint/Codegen/Kernel/Contractions.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+
+// acc + a * b as the contract says: fused for floats, wrapping for integers.
+static Value accumulate(OpBuilder &builder, Location loc, Value a, Value b, Value acc) {
+  a = convertScalar(builder, loc, a, acc.getType());
+  b = convertScalar(builder, loc, b, acc.getType());
+  if (isa<FloatType>(acc.getType()))
+    return math::FmaOp::create(builder, loc, a, b, acc);
+  return arith::AddIOp::create(builder, loc, acc, arith::MulIOp::create(builder, loc, a, b));
+}
+
+// The sum of products in the accumulator's type, over the loops and accesses of the operation.
+static Value contract(OpBuilder &builder, Operation *op, Type accumulator) {
+  Location loc = op->getLoc();
+  auto nest = cast<FusableOpInterface>(op);
+  SmallVector<AffineMap> maps = nest.getAccessMaps();
+  SmallVector<utils::IteratorType> iterators = nest.getIteratorTypes();
+  Value empty = emptyLike(builder, loc, op->getResult(0), accumulator);
+  Value init = fillTensor(builder, loc, empty, numberConstant(builder, loc, accumulator, 0));
+  // Without a contracted axis nothing carries the accumulator, which is then the zero that it starts from.
+  bool sums = llvm::is_contained(iterators, utils::IteratorType::reduction);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, init.getType(), op->getOperands().take_front(2), init,
+      ArrayRef<AffineMap>{maps[0], maps[1], maps.back()}, iterators,
+      [&](OpBuilder &nested, Location nestedLoc, ValueRange scalars) {
+        Value from = sums ? scalars[2] : numberConstant(nested, nestedLoc, accumulator, 0);
+        linalg::YieldOp::create(nested, nestedLoc,
+                                accumulate(nested, nestedLoc, scalars[0], scalars[1], from));
+      });
+  if (bitEnumContainsAll(cast<NumericsOpInterface>(op).getPermissions(), Permissions::mma))
+    generic->setAttr(kMmaAttr, builder.getUnitAttr());
+  return generic.getResult(0);
+}
+
+namespace {
+struct DotLowering : LoweringModel<DotLowering, DotOp> {
+  static Value lower(DotOp op, OpBuilder &builder) {
+    Value sum = contract(builder, op, accumulatorType(getElementTypeOrSelf(op.getLhs())));
+    return roundTo(builder, op->getResult(0), sum);
+  }
+};
+
+struct GemmLowering : LoweringModel<GemmLowering, GemmOp> {
+  static Value lower(GemmOp op, OpBuilder &builder) {
+    Type element = getElementTypeOrSelf(op.getResult());
+    Type accumulator = accumulatorType(getElementTypeOrSelf(op.getLhs()));
+    Value sum = contract(builder, op, accumulator);
+    double alpha = op.getAlpha().convertToDouble(), beta = op.getBeta().convertToDouble();
+    if (alpha != 1 || op.getBias() || accumulator != element)
+      sum = epilogue(builder, op, sum, alpha, beta, accumulator, element);
+    return sum;
+  }
+
+  // convert(alpha * sum + beta * bias), every step in the accumulator type.
+  static Value epilogue(OpBuilder &builder, GemmOp op, Value sum, double alpha, double beta, Type accumulator,
+                        Type element) {
+    Location loc = op.getLoc();
+    SmallVector<Value> inputs = {sum};
+    SmallVector<AffineMap> maps = {builder.getMultiDimIdentityMap(2)};
+    if (Value bias = op.getBias()) {
+      auto type = cast<RankedTensorType>(bias.getType());
+      SmallVector<AffineExpr> access;
+      for (int64_t i = 0; i < type.getRank(); ++i)
+        access.push_back(type.getDimSize(i) == 1 ? builder.getAffineConstantExpr(0)
+                                                 : builder.getAffineDimExpr(2 - type.getRank() + i));
+      inputs.push_back(bias);
+      maps.push_back(AffineMap::get(2, 0, access, op.getContext()));
+    }
+    maps.push_back(builder.getMultiDimIdentityMap(2));
+    Value init = emptyLike(builder, loc, op->getResult(0));
+    SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+    auto generic = linalg::GenericOp::create(
+        builder, loc, init.getType(), inputs, init, maps, iterators,
+        [&](OpBuilder &b, Location l, ValueRange scalars) {
+          Value value = scalars[0];
+          if (alpha != 1)
+            value = arith::MulFOp::create(b, l, value, numberConstant(b, l, accumulator, alpha));
+          if (inputs.size() > 1) {
+            Value bias = convertScalar(b, l, scalars[1], accumulator);
+            if (beta != 1)
+              bias = arith::MulFOp::create(b, l, bias, numberConstant(b, l, accumulator, beta));
+            value = arith::AddFOp::create(b, l, value, bias);
+          }
+          linalg::YieldOp::create(b, l, convertScalar(b, l, value, element));
+        });
+    return generic.getResult(0);
+  }
+};
+} // namespace
+
+void ad::registerContractionModels(DialectRegistry &registry) {
+  registerLoweringModels<DotLowering, GemmLowering>(registry);
+}
