@@ -96,16 +96,21 @@ int32_t Frame::checkResults(Operation *op) {
   return ADRT_OK;
 }
 
+static int32_t runByInterface(Operation *op, Frame &frame) {
+  auto elementwise = dyn_cast<ad::ElementwiseOpInterface>(op);
+  return elementwise ? runElementwise(elementwise, frame)
+                     : runReduction(cast<ad::ReductionOpInterface>(op), frame);
+}
+
 int32_t Frame::runOperation(Operation *op) {
   const Semantics::Function *semantics = run.semantics.find(op);
-  auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
-  if (!semantics && !elementwise)
+  if (!semantics && !isa<ad::ElementwiseOpInterface, ad::ReductionOpInterface>(op))
     return refuse(
         op, "is not an operation that the reference interpreter runs; compiled targets may: cpu or gpu-sim");
   if (int32_t status = adrt_poll(run.context))
     return status;
   try {
-    if (int32_t status = semantics ? (*semantics)(op, *this) : runElementwise(elementwise, *this))
+    if (int32_t status = semantics ? (*semantics)(op, *this) : runByInterface(op, *this))
       return status;
   } catch (const std::bad_alloc &) {
     return run.context->fail(ADRT_TARGET_ERROR, Site(op).get(),

@@ -11,6 +11,7 @@
 
 #include "adjoint/Dialect/AD/IR/Written.h"
 #include "adjoint/Interfaces/ElementwiseOpInterface.h"
+#include "adjoint/Interfaces/ReductionOpInterface.h"
 #include "adjoint/Reference/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -58,6 +59,8 @@ void registerScalars(Semantics &semantics);
 
 /// An elementwise operation by its interface.
 int32_t runElementwise(ElementwiseOpInterface op, Frame &frame);
+/// A reduction by its interfaces.
+int32_t runReduction(ReductionOpInterface op, Frame &frame);
 /// The operands of an elementwise operation with one shape, as they are stored.
 int32_t broadcastOperands(Operation *op, Frame &frame, SmallVectorImpl<Tensor> &operands);
 
