@@ -1,12 +1,17 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Installs the package into a folder of its own and builds an outside CMake project against it, whose program gives the sum of three times
-a tensor and its gradient."""
+"""Installs the package into a folder of its own and builds an outside CMake project against it. One program embeds the compiler: it gives
+the sum of three times a tensor and its gradient. The other has a dialect with an elementwise operation and a reduction of rows, which
+implement Adjoint's interfaces: they are fused with operations of `ad` into one kernel, and their values and gradients are right on the
+reference interpreter, the processor and the emulated GPU."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+
+import numpy
 
 BUILD = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin")).resolve().parent
 PROJECT = pathlib.Path(__file__).resolve().parent / "project"
@@ -19,27 +24,75 @@ def run(*command):
     return done
 
 
-def embed(folder):
-    prefix, build = folder / "prefix", folder / "build"
+def build(folder):
+    """The folder with the programs of the outside project; None when they cannot be built."""
+    prefix, programs = folder / "prefix", folder / "build"
     if run("cmake", "--install", BUILD, "--prefix", prefix).returncode:
-        return False
-    configure = ["cmake", "-G", "Ninja", "-S", PROJECT, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix};/usr/lib/llvm-22"]
+        return None
+    configure = ["cmake", "-G", "Ninja", "-S", PROJECT, "-B", programs, f"-DCMAKE_PREFIX_PATH={prefix};/usr/lib/llvm-22"]
     configure += ["-DCMAKE_CXX_COMPILER=clang++-22", "-DCMAKE_C_COMPILER=clang-22"]
     configure += ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld-22", "-DCMAKE_BUILD_TYPE=Release"]
-    if run(*configure).returncode or run("cmake", "--build", build).returncode:
-        return False
-    done = run(build / "embedder")
+    if run(*configure).returncode or run("cmake", "--build", programs).returncode:
+        return None
+    return programs
+
+
+def embedded_compiler(programs):
+    done = run(programs / "embedder")
     # The sum of 3 x for x = (1, 2, 3.5, -4), then its gradient.
-    if done.stdout.splitlines() != ["7.5 3 3 3 3 ", "embedded: differentiated and lowered"]:
-        print(f"embedder: other values than expected: {done.stdout}")
-        return False
-    return done.returncode == 0
+    if done.returncode or done.stdout.splitlines() != ["7.5 3 3 3 3 ", "embedded: differentiated and lowered"]:
+        yield f"embedder: other values than expected: {done.stdout}"
+
+
+def fusions_of(function):
+    """The operations of each `ad.fusion`, in order."""
+    bodies = re.findall(r"ad\.fusion.*?\{\n(.*?)\n    \}", function, re.S)
+    return [re.findall(r'= "?((?:ad|toy)\.\w+)', body) for body in bodies]
+
+
+def expected_results():
+    """The values of the rows, and the gradients of their sum, in f64: the formulas of rows.cpp."""
+    numbers = numpy.arange(1200)
+    x, w = (numbers * 37 % 101 - 50) / 32, (numbers * 53 % 89 - 44) / 16
+    x, w = x.reshape(6, 200), w.reshape(6, 200)
+    product = x * w
+    root = numpy.sqrt(product**2 + 4)
+    difference = (product + root) / 2 - x
+    squares = (difference**2).sum(axis=1, keepdims=True)
+    slope = 2 * difference / squares
+    inner = slope * (1 + product / root) / 2
+    return {"values": numpy.log(squares), "gradient of x": inner * w - slope, "gradient of w": inner * x}
+
+
+def foreign_dialect(programs):
+    done = run(programs / "rows")
+    if done.returncode:
+        yield "rows: failed"
+        return
+    module, *outputs = re.split(r"^(reference|cpu|gpu-sim)\n", done.stdout, flags=re.M)
+    function = re.search(r"func\.func @f\(.*?\n  \}\n", module, re.S).group()
+    if fusions_of(function) != [["ad.mul", "toy.squareplus", "ad.sub", "toy.sum_squares", "ad.log"]]:
+        yield f"rows: expected one fusion of all operations, but got\n{function}"
+    results = {target: text.splitlines() for target, text in zip(outputs[::2], outputs[1::2])}
+    if list(results) != ["reference", "cpu", "gpu-sim"]:
+        yield f"rows: ran on {list(results)}"
+    for target, lines in results.items():
+        if lines != results["reference"]:
+            yield f"rows: {target} has other bits than the reference interpreter"
+        for (name, expected), line in zip(expected_results().items(), lines):
+            got = numpy.array(line.split(), dtype=float)
+            if got.size != expected.size or not numpy.allclose(got, expected.ravel(), rtol=2e-5, atol=2e-6):
+                yield f"rows: {name} on {target}: expected {expected.ravel()[:4]}, but got {got[:4]}"
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        failed = 0 if embed(pathlib.Path(name)) else 1
-    print(f"embedding: 1 run, {failed} failed")
+        programs = build(pathlib.Path(name))
+        complaints = [["expected programs that build"]] if programs is None else [list(embedded_compiler(programs)), list(foreign_dialect(programs))]
+    for complaint in sum(complaints, []):
+        print(complaint)
+    failed = sum(bool(found) for found in complaints)
+    print(f"embedding: {len(complaints)} run, {failed} failed")
     return failed
 
 
