@@ -120,13 +120,15 @@ static Shape stridesAlongLoops(AffineMap map, ArrayRef<int64_t> shape) {
 static int32_t loopExtents(Operation *op, Frame &frame, ArrayRef<AffineMap> maps, Shape &extents) {
   int32_t status = ADRT_OK;
   extents.assign(maps.front().getNumDims(), -1);
-  for (auto [operand, map] : llvm::zip(op->getOperands(), maps))
+  for (auto [operand, map] : llvm::zip(op->getOperands(), maps)) {
+    const Tensor &tensor = frame[operand];
     forEachLoop(map, [&](int64_t axis, unsigned loop) {
-      int64_t size = frame[operand].getDim(axis);
+      int64_t size = tensor.getDim(axis);
       if (extents[loop] >= 0 && extents[loop] != size && status == ADRT_OK)
         status = frame.fail(op, ADRT_FAIL_SAME_SIZE, {axis, extents[loop], size});
       extents[loop] = size;
     });
+  }
   if (status == ADRT_OK && llvm::is_contained(extents, -1))
     return frame.refuse(op, "has a loop whose size no operand gives");
   return status ? status : frame.checkMemory(op, ElementType::F64, extents);

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Fusion, kernel selection and the driver of the conversion to linalg know operations by their interfaces: their files name no operation of
-the `ad` dialect but those that kernels consist of (ADKernelOps.td). So an operation of another dialect takes part like one of ours. What
-needs a named operation is in a model beside them (lib/Conversion/ADToLinalg/Models) or in a preparing rewrite
-(lib/Dialect/AD/Transforms/PrepareForFusion.cpp)."""
+"""Fusion, kernel selection and the driver of the conversion to linalg know operations by their interfaces: their files
+name no operation of the `ad` dialect but those that kernels consist of (ADKernelOps.td). So an operation of another
+dialect takes part like one of ours. Code that needs a named operation is in a model beside them
+(lib/Conversion/ADToLinalg/Models) or in a preparing rewrite (lib/Dialect/AD/Transforms/PrepareForFusion.cpp)."""
 
 import pathlib
 import re
@@ -14,12 +14,14 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
 RECORDS = ROOT / "include/adjoint/Dialect/AD/IR"
-PLACES = ["lib/Dialect/AD/Transforms/Fuse/*", "lib/Dialect/AD/Transforms/SelectKernels.cpp", "lib/Conversion/ADToLinalg/*.*"]
+PLACES = ["lib/Dialect/AD/Transforms/Fuse/*", "lib/Dialect/AD/Transforms/SelectKernels.cpp",
+          "lib/Conversion/ADToLinalg/*.*"]
+RECORD = re.compile(r'^def AD_(\w+Op) : \w+<"(\w+)"', re.M)
 
 
 def operations(*files):
     """Class names and mnemonics of the records in the files: AddOp, ad.add."""
-    records = [found for file in files for found in re.findall(r'^def AD_(\w+Op) : \w+<"(\w+)"', file.read_text(), re.M)]
+    records = [found for file in files for found in RECORD.findall(file.read_text())]
     return {name for class_name, mnemonic in records for name in (class_name, f"ad.{mnemonic}")}
 
 
@@ -29,8 +31,8 @@ def code_of(text):
 
 def named(text, names):
     """The operations that C++ code names, by class or in a string."""
-    words = set(re.findall(r"(?<!::)\b[A-Z]\w+Op\b|(?<=\bad::)[A-Z]\w+Op\b", text)) | set(re.findall(r'"(ad\.\w+)"', text))
-    return sorted(words & names)
+    classes = re.findall(r"(?<!::)\b[A-Z]\w+Op\b|(?<=\bad::)[A-Z]\w+Op\b", text)
+    return sorted({*classes, *re.findall(r'"(ad\.\w+)"', text)} & names)
 
 
 def program_operations():
@@ -38,7 +40,8 @@ def program_operations():
 
 
 def files_name_no_operation(_):
-    names, files = program_operations(), [file for place in PLACES for file in sorted(ROOT.glob(place)) if file.is_file()]
+    names = program_operations()
+    files = [file for place in PLACES for file in sorted(ROOT.glob(place)) if file.is_file()]
     if len(names) < 150 or len(files) < 12:
         yield f"expected at least 75 operations and 12 files, found {len(names) // 2} and {len(files)}"
     for file in files:
@@ -47,8 +50,8 @@ def files_name_no_operation(_):
 
 
 def names_are_found(_):
-    text = code_of('isa<ad::DotOp>(op); MulOp::create(b); arith::AddIOp::create(b); name == "ad.exp"; // ReluOp\n isa<FusionOp>(op);')
-    if (found := named(text, program_operations())) != ["DotOp", "MulOp", "ad.exp"]:
+    text = 'isa<ad::DotOp>(op); MulOp::create(b); arith::AddIOp::create(b); name == "ad.exp"; // ReluOp\n isa<FusionOp>(op);'
+    if (found := named(code_of(text), program_operations())) != ["DotOp", "MulOp", "ad.exp"]:
         yield f"finds {found}"
 
 

@@ -12,26 +12,27 @@ include "mlir/IR/OpBase.td"
 def FusableOpInterface : OpInterface<"FusableOpInterface"> {
   let cppNamespace = "::mlir::ad";
   let description = [{
-    Operations that may be in an `ad.fusion`. Fusion knows no concrete operation beyond this interface, so that operations
-    of any dialect take part.
+    Operations that may be in an `ad.fusion`. Fusion knows no concrete operation beyond this interface, so that
+    operations of any dialect take part.
   }];
   let methods = [
     InterfaceMethod<[{
-        What kind of fusion this operation starts. `dot` is a contraction: it reads each element of its operands once per tile
-        of its result, so that nothing is computed inside of it.
+        What kind of fusion this operation starts. `dot` is a contraction: it reads each element of its operands once
+        per tile of its result, so that nothing is computed inside of it.
       }],
       "::mlir::ad::FusionKind", "getFusionKind", (ins), [{}], [{ return ::mlir::ad::FusionKind::elementwise; }]>,
     InterfaceMethod<[{
-        The loops over the iteration space, from the outermost to the innermost. Empty for an operation that is not such a
-        nest of loops, as `ad.concat`. An elementwise operation has one parallel loop per axis of its result.
+        The loops over the iteration space, from the outermost to the innermost. Empty for an operation that is not
+        such a nest of loops, as `ad.concat`. An elementwise operation has one parallel loop per axis of its result.
       }],
       "::llvm::SmallVector<::mlir::utils::IteratorType>", "getIteratorTypes", (ins), [{}], [{
         return ::mlir::ad::defaultIteratorTypes($_op);
       }]>,
     InterfaceMethod<[{
-        For each operand that is a ranked tensor, then for each result: the map from the loops to the indices of the element
-        that an iteration accesses. A null map: which element it is depends on sizes that only the run of the program knows.
-        An elementwise operation has identities, since `ad-set-numerics` gives its operands the shape of its result.
+        For each operand that is a ranked tensor, then for each result: the map from the loops to the indices of the
+        element that an iteration accesses. A null map: which element it is depends on sizes that only the run of the
+        program knows. An elementwise operation has identities, since `ad-set-numerics` gives its operands the shape
+        of its result.
       }],
       "::llvm::SmallVector<::mlir::AffineMap>", "getAccessMaps", (ins), [{}], [{
         return ::mlir::ad::defaultAccessMaps($_op);
@@ -41,8 +42,8 @@ def FusableOpInterface : OpInterface<"FusableOpInterface"> {
       }],
       "::mlir::ad::ViewKind", "getViewKind", (ins), [{}], [{ return ::mlir::ad::ViewKind::none; }]>,
     InterfaceMethod<[{
-        Whether a kernel that reads the result can read the operand in its place at no cost: strides and repeated axes are
-        known when compiling. Fusion copies such operations into each kernel that uses them.
+        Whether a kernel that reads the result can read the operand in its place at no cost: strides and repeated axes
+        are known when compiling. Fusion copies such operations into each kernel that uses them.
       }],
       "bool", "isFreeView", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<[{
