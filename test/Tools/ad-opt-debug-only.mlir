@@ -9,7 +9,7 @@
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse --debug-only=ad-simplify 2>&1 >/dev/null \
 // RUN:   | FileCheck %s --check-prefix=OTHER --allow-empty
 // RUN: ad-opt %s --ad-to-cpu --mlir-disable-threading \
-// RUN:   --debug-only=ad-differentiate,ad-simplify,ad-select-kernels,ad-insert-shape-checks,convert-ad-to-linalg \
+// RUN:   --debug-only=ad-differentiate,ad-simplify,ad-select-kernels,ad-insert-shape-checks \
 // RUN:   2>&1 >/dev/null | FileCheck %s --check-prefix=FRONT
 // RUN: ad-opt %s --ad-to-cpu --mlir-disable-threading \
 // RUN:   --debug-only=ad-outline-kernels,ad-plan-memory,ad-emit-cpu,convert-host-to-llvm,ad-expand-scalar-ops \
@@ -24,7 +24,6 @@
 // FRONT-DAG: [ad-simplify{{.*}}round 0 ends after
 // FRONT-DAG: [ad-insert-shape-checks{{.*}} at {{.*}} is checked at run time
 // FRONT-DAG: [ad-select-kernels{{.*}}ad.fusion elementwise at {{.*}} has class elementwise
-// FRONT-DAG: [convert-ad-to-linalg{{.*}} was applied
 // BACK: [ad-outline-kernels{{.*}} becomes @elementwise_0
 // BACK: [ad-plan-memory{{.*}}buffer 0 of {{.*}} for %
 // BACK: [ad-emit-cpu{{.*}}@elementwise_0 runs over all elements
