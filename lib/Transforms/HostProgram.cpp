@@ -25,6 +25,7 @@ static bool isScalarCode(Operation *op) {
 
 static bool isSupported(Operation *op) {
   if (isa<LaunchOp, FeedOp, ReceiveOp, RequireOp, BarrierOp, ReshapeOp, ConstantOp, func::ReturnOp>(op) ||
+      isa<BufferOp, CopyOp>(op) ||
       isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp>(op) ||
       isa<tensor::CastOp, tensor::DimOp, tensor::ExtractOp, arith::SelectOp>(op) ||
       op->getName().getDialectNamespace() == "check")

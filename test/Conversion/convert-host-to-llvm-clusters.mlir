@@ -14,8 +14,9 @@
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr)
     attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 1000, persistent_blocks = 1, cluster_size = 2>}
-func.func @clusters(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @clusters(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -31,10 +32,10 @@ func.func @clusters(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_byt
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {
   ad.launch_config = #ad.launch_config<block, axes = 2, cluster_size = 2, tile = 256x128>}
-func.func @cluster_tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32>
-    attributes {ad.arena_bytes = 0 : i64, ad.buffers = array<i64: 0, 1, 0, 1200>, ad.pool_bytes = array<i64: 1200>} {
+func.func @cluster_tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32> {
+  %b0 = ad.buffer <pool, number = 1, bytes = 1200>
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x300xf32>
-  %y = ad.launch @k(%x) sizes(%n) {ad.buffer = array<i64: 0>} : (tensor<?x300xf32>) -> tensor<?x300xf32>
+  %y = ad.launch @k(%x) sizes(%n) into(%b0) : (tensor<?x300xf32>) -> tensor<?x300xf32>
   return %y : tensor<?x300xf32>
 }

@@ -22,14 +22,17 @@
 // CHECK: return
 // CHECK-NOT: llvm.intr.memcpy
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16, 0, 0, 0, 16>} {
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 16>
   %c = ad.constant dense<1.0> : tensor<4xf32>
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4xf32>) -> tensor<4xf32>
   %c0 = arith.constant 0 : index
   %e = tensor.extract %y[%c0] : tensor<4xf32>
   %z = arith.constant 0.0 : f32
   %p = arith.cmpf ogt, %e, %z : f32
-  %r = arith.select %p, %y, %c {ad.buffer = array<i64: 1>} : tensor<4xf32>
+  %s = arith.select %p, %y, %c : tensor<4xf32>
+  %r = ad.copy %s into(%b1) : tensor<4xf32>
   return %r : tensor<4xf32>
 }
 
@@ -53,8 +56,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes =
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
   ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 3, threads_per_block = 384, dynamic_shared_bytes = 1024, tensor_maps = [<operand = 0, box = 8x64, swizzle = 128>]>}
-func.func @main(%x: tensor<40x72xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xbf16>) -> tensor<4xf32>
+func.func @main(%x: tensor<40x72xbf16>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<40x72xbf16>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -67,8 +71,9 @@ func.func @main(%x: tensor<40x72xbf16>) -> tensor<4xf32> attributes {ad.arena_by
 // CHECK: llvm.call @adrt_tensor_map(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[SWIZZLE]], %[[ROUNDED]])
 func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {
   ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 3, threads_per_block = 384, tensor_maps = [<operand = 0, box = 8x32, swizzle = 128, tf32 = true>]>}
-func.func @main(%x: tensor<40x72xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<40x72xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<40x72xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<40x72xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -76,9 +81,10 @@ func.func @main(%x: tensor<40x72xf32>) -> tensor<4xf32> attributes {ad.arena_byt
 
 // Other elements are no tf32.
 func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8x8, swizzle = 128, tf32 = true>]>}
-func.func @main(%x: tensor<4x8xbf16>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<4x8xbf16>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe f32 elements where they round to tf32, but got 'bf16'}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xbf16>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4x8xbf16>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -87,36 +93,40 @@ func.func @main(%x: tensor<4x8xbf16>) -> tensor<4xf32> attributes {ad.arena_byte
 func.func private @k(%a: !llvm.ptr, %y: !llvm.ptr, %begin: index, %end: index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1>} {
   return
 }
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @+1 {{'ad.launch' op launches a kernel without code; run ad-emit-gpu first}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 2>}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @+1 {{'ad.launch' op expected the launch_config of its kernel to enumerate at most 1 axes of result 0, but got 2}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
 func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8, swizzle = 128>]>}
-func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe all 2 axes of 'tensor<4x8xf32>', but got a box of 1}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4x8xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
 func.func private @k(!llvm.ptr, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 1, box = 8x8, swizzle = 128>]>}
-func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe one of 1 operands, but got 1}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4x8xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -137,9 +147,9 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> attributes {ad.arena_bytes
 // CHECK: arith.index_cast %[[BLOCK]] : index to i32
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, elements = 4>}
-func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
-    attributes {ad.arena_bytes = 16384 : i64, ad.buffers = array<i64: 0, 0, 0, 16384>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4096xf32>) -> tensor<4096xf32>
+func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32> {
+  %b0 = ad.buffer <arena, bytes = 16384>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4096xf32>) -> tensor<4096xf32>
   return %y : tensor<4096xf32>
 }
 
@@ -150,9 +160,9 @@ func.func @runs(%x: tensor<4096xf32>) -> tensor<4096xf32>
 // CHECK: arith.divui %{{c1048576.*}}, %{{.+}}
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, threads_per_element = 16>}
-func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32>
-    attributes {ad.arena_bytes = 262144 : i64, ad.buffers = array<i64: 0, 0, 0, 262144>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<65536xf32>) -> tensor<65536xf32>
+func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32> {
+  %b0 = ad.buffer <arena, bytes = 262144>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<65536xf32>) -> tensor<65536xf32>
   return %y : tensor<65536xf32>
 }
 
@@ -168,8 +178,9 @@ func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32>
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, !llvm.ptr)
     attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 1000, persistent_blocks = 2>}
-func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -185,29 +196,31 @@ func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_byt
 // CHECK: llvm.call @adrt_launch
 func.func private @k(!llvm.ptr, index, !llvm.ptr, index) attributes {
   ad.launch_config = #ad.launch_config<block, axes = 2, tile = 64x128>}
-func.func @tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32>
-    attributes {ad.arena_bytes = 0 : i64, ad.buffers = array<i64: 0, 1, 0, 1200>, ad.pool_bytes = array<i64: 1200>} {
+func.func @tiles(%x: tensor<?x300xf32>) -> tensor<?x300xf32> {
+  %b0 = ad.buffer <pool, number = 1, bytes = 1200>
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x300xf32>
-  %y = ad.launch @k(%x) sizes(%n) {ad.buffer = array<i64: 0>} : (tensor<?x300xf32>) -> tensor<?x300xf32>
+  %y = ad.launch @k(%x) sizes(%n) into(%b0) : (tensor<?x300xf32>) -> tensor<?x300xf32>
   return %y : tensor<?x300xf32>
 }
 
 // -----
 
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, result = 1, axes = 1>}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @+1 {{'ad.launch' op expected the launch_config of its kernel to name one of 1 results, but got 1}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
 func.func private @k(f32, !llvm.ptr, !llvm.ptr) attributes {ad.launch_config = #ad.launch_config<thread, axes = 1, tensor_maps = [<operand = 0, box = 8>]>}
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   %s = arith.constant 1.0 : f32
   // expected-error @+1 {{'ad.launch' op expected tensor maps of its kernel to describe tensors, but got 'f32'}}
-  %y = ad.launch @k(%s) {ad.buffer = array<i64: 0>} : (f32) -> tensor<4xf32>
+  %y = ad.launch @k(%s) into(%b0) : (f32) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

@@ -32,8 +32,9 @@ func.func private @k$partial_sizes(%x: !llvm.ptr, %n: index, %y: !llvm.ptr, %pro
 func.func private @k$partial(!llvm.ptr, index, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0>}
 func.func private @k$merge(!llvm.ptr, index, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<warp, axes = 1>}
 func.func private @k(!llvm.ptr, index, !llvm.ptr) attributes {ad.partial_reductions = "sizes", ad.launch_config = #ad.launch_config<thread, axes = 1>}
-func.func @main(%x: tensor<?x4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<?x4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<?x4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<?x4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -52,17 +53,19 @@ func.func private @k$partial_sizes(%x: !llvm.ptr, %y: !llvm.ptr, %processors: in
 func.func private @k$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0>}
 func.func private @k$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<warp, axes = 1>}
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.partial_reductions = "always", ad.launch_config = #ad.launch_config<warp, axes = 1>}
-func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<9x4xf32>) -> tensor<4xf32>
+func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<9x4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
 // -----
 
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.partial_reductions = 2 : i64, ad.launch_config = #ad.launch_config<warp, axes = 1>}
-func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @below {{launches a kernel whose ad.partial_reductions does not say when; expected "always" or "sizes"}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<9x4xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<9x4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -71,9 +74,10 @@ func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes
 func.func private @k$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0>}
 func.func private @k$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<warp, axes = 1>}
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.partial_reductions = "always", ad.launch_config = #ad.launch_config<warp, axes = 1>}
-func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @below {{launches a kernel that has ad.partial_reductions, but not the functions next to it; expected @k with $partial_sizes, $partial and $merge}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<9x4xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<9x4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
 
@@ -85,8 +89,9 @@ func.func private @k$partial_sizes(%x: !llvm.ptr, %y: !llvm.ptr, %processors: in
 func.func private @k$partial(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<thread, axes = 0>}
 func.func private @k$merge(!llvm.ptr, !llvm.ptr, !llvm.ptr, index) attributes {ad.launch_config = #ad.launch_config<warp, axes = 7>}
 func.func private @k(!llvm.ptr, !llvm.ptr) attributes {ad.partial_reductions = "always", ad.launch_config = #ad.launch_config<warp, axes = 1>}
-func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @main(%x: tensor<9x4xf32>) -> tensor<4xf32> {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @below {{expected the launch_config of its kernel to enumerate at most 1 axes of result 0, but got 7}}
-  %y = ad.launch @k(%x) {ad.buffer = array<i64: 0>} : (tensor<9x4xf32>) -> tensor<4xf32>
+  %y = ad.launch @k(%x) into(%b0) : (tensor<9x4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }

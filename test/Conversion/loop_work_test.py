@@ -1,9 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """What one iteration of a reverse loop writes does not depend on how many iterations there are.
 
-Loops read rows of a tensor of as many rows as there are iterations, or replace them. From the memory plan follows what the
-kernels and copies in the bodies of all loops write: results that are not updates in place, and what is yielded or carried in
-from another place. It must be the same for two trip counts."""
+Loops read rows of a tensor of as many rows as there are iterations, or replace them. The memory plan says which bytes the
+kernels and copies in the bodies of all loops write: results that are not updates in place, and each `ad.copy`. Their number
+must be the same for two trip counts."""
 
 import math
 import os
@@ -134,6 +134,10 @@ def numbers(name, text):
     return [int(number) for number in found[1].split(",")] if found else []
 
 
+def destinations(line):
+    return re.search(r" into\(([^)]*)\)", line)[1].split(", ")
+
+
 def types_of(text):
     return [part.strip() for part in re.split(r",\s*(?![^<]*>)", text.strip().strip("()")) if part.strip()]
 
@@ -149,7 +153,7 @@ class Plan:
     """Counts what the bodies of loops write."""
 
     def __init__(self, text):
-        self.buffers, self.loops, self.written = {}, 0, 0
+        self.buffers, self.copies, self.loops, self.written = {}, set(), 0, 0
         self.lines = [line.strip() for line in text[text.index("func.func @main"):].splitlines()]
         self.run(1, len(self.lines))
 
@@ -163,15 +167,6 @@ class Plan:
                 return number
         raise AssertionError("no end")
 
-    def moves(self, values, types, places):
-        """Copies of tensors that lie elsewhere."""
-        for value, type_text, place in zip(values, types, places, strict=True):
-            if self.loops and self.buffers.get(value, -2) != place:
-                self.written += size_of(type_text)
-
-    def give(self, names, places):
-        self.buffers.update(zip(names, places, strict=True))
-
     def run(self, start, end):
         number = start
         while number < end:
@@ -180,30 +175,37 @@ class Plan:
                 number = self.run_region(number)
             elif "ad.launch" in line:
                 self.run_launch(line)
+            elif "= ad.copy" in line:
+                self.run_copy(line)
             elif "= ad.reshape" in line or "= tensor.cast" in line:
                 operand = re.search(r"(?:ad.reshape|tensor.cast) ([^ ]+)", line)[1]
-                self.buffers[names_of(line)[0]] = self.buffers.get(operand, -2)
+                self.buffers[names_of(line)[0]] = self.buffers.get(operand)
             number += 1
 
     def run_launch(self, line):
         inputs = re.search(r"@\w+\(([^)]*)\)", line)[1].split(", ")
-        places, tied = numbers("ad.buffer", line), numbers("tied", line)
+        buffers, tied = destinations(line), numbers("tied", line)
         types = types_of(line.rsplit("->", 1)[1])
         for k, (name, type_text) in enumerate(zip(names_of(line), types, strict=True)):
-            in_place = tied and tied[k] >= 0 and self.buffers.get(inputs[tied[k]], -2) == places[k]
+            in_place = tied and tied[k] >= 0 and self.buffers.get(inputs[tied[k]]) == buffers[k]
             self.written += size_of(type_text) if self.loops and not in_place else 0
-            self.buffers[name] = places[k]
+            self.buffers[name] = buffers[k]
+
+    def run_copy(self, line):
+        source, type_text = re.search(r"ad\.copy (\S+) .* : (.*)$", line).groups()
+        assert source not in self.copies, line  # no carries are swapped
+        name = names_of(line)[0]
+        self.copies.add(name)
+        self.buffers[name] = destinations(line)[0]
+        self.written += size_of(type_text) if self.loops else 0
 
     def run_region(self, start):
         header, end = self.lines[start], self.end_of(start)
-        places = numbers("ad.buffer", self.lines[end])
-        types = types_of(re.search(r"-> (\(.*\)) \{$", header)[1])
         is_loop = " = scf.for " in header
         if is_loop:
             carried = [pair.split(" = ") for pair in re.search(r"iter_args\((.*)\) -> ", header)[1].split(", ")]
-            self.moves([init for _, init in carried], types, places)
-            self.give([name for name, _ in carried], places)
-            assert all(swap < 0 for swap in numbers("ad.swap", self.lines[end])), self.lines[end]
+            for name, init in carried:
+                self.buffers[name] = self.buffers.get(init)
         self.loops += is_loop
         block = start + 1
         for number in range(start + 1, end + 1):
@@ -211,11 +213,11 @@ class Plan:
                                        and self.depth(start, number) == 0)
             if closes:
                 self.run(block, number - 1)
-                values = self.lines[number - 1].removeprefix("scf.yield ").split(" : ")[0].split(", ")
-                self.moves(values, types, places)
+                yielded = self.lines[number - 1].removeprefix("scf.yield ").split(" : ")[0].split(", ")
                 block = number + 1
         self.loops -= is_loop
-        self.give(names_of(header), places)
+        for name, value in zip(names_of(header), yielded, strict=True):
+            self.buffers[name] = self.buffers.get(value)
         return end
 
     def depth(self, start, number):

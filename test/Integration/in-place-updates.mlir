@@ -9,11 +9,11 @@
 // A weight is updated in the memory of the argument that it came in, though the program writes the update first: the readers of
 // the old value run before.
 // CHECK: func.func @main
-// CHECK-SAME: ad.buffers = array<i64: 1, 0, 0, 4096,
-// CHECK: scf.for
-// CHECK: ad.launch @{{[a-z_0-9]+}}(%{{.+}}, %[[OLD:.+]]) {ad.buffer = array<i64: {{[1-9][0-9]*}}>}
-// CHECK: ad.launch {{.*}}%[[OLD]]{{.*}} {ad.buffer = array<i64: 0>}
-// CHECK: } {ad.buffer = array<i64: 0, {{[0-9]+}}>
+// CHECK: %[[WEIGHT:.+]] = ad.buffer <argument, bytes = 4096>
+// CHECK: scf.for {{.*}}iter_args(%[[OLD:[^ ]+]] = %{{[^ ]+}}, %{{.+}} = %{{.+}})
+// CHECK-NEXT: ad.launch @{{[a-z_0-9]+}}(%{{.+}}, %[[OLD]]) into(%[[OTHER:.+]]) :
+// CHECK-NEXT: %[[NEW:.+]] = ad.launch {{.*}}%[[OLD]]{{.*}} into(%[[WEIGHT]]) :
+// CHECK: scf.yield %[[NEW]],
 func.func @main(%p0: tensor<32x32xf32> {ad.name = "p", ad.donated = 0}, %x: tensor<8x32xf32> {ad.name = "x"},
                 %g: tensor<8x32xf32> {ad.name = "g"})
     -> (tensor<32x32xf32> {ad.name = "p"}, tensor<8x32xf32> {ad.name = "e"}) {

@@ -13,8 +13,9 @@
 
 // Values inside a kernel have no buffer: six operations, one kernel, one buffer. A contraction does not continue into another.
 // CHECK: func.func @main
-// CHECK-SAME: ad.arena_bytes = 1024
-// CHECK-SAME: ad.buffers = array<i64: 0, 0, 0, 1024, 2, 0, 0, 1024>
+// CHECK-NEXT: ad.buffer <arena, bytes = 1024>
+// CHECK-NEXT: ad.buffer <result, bytes = 1024>
+// CHECK-NOT: ad.buffer
 // SVG: <svg xmlns="http://www.w3.org/2000/svg"
 // SVG: @main, pool 0: 1024 of 1024 bytes, at least 1024
 // The buffer with what makes it and its size; axes with sizes, a title each, and names of operations.

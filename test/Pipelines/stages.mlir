@@ -30,9 +30,9 @@
 // KERNELS: ad.kernel
 // KERNELS: linalg.generic
 // KERNELS: func.func @main
-// KERNELS-SAME: ad.arena_bytes
+// KERNELS-NEXT: ad.buffer <
 // KERNELS-NOT: linalg.generic
-// KERNELS: ad.launch
+// KERNELS: ad.launch {{.*}}into(
 
 // CODE: llvm.func @adrt_entry_main(
 // CODE-NOT: {{ ad\.|scf\.|vector\.|linalg\.|memref\.}}

@@ -1,28 +1,22 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Executes the host program of planned IR without data: for every tensor that a kernel reads it must still lie there.
+"""Executes the host program of planned IR without data: every tensor that a kernel reads must still be in its buffer.
 
-Reads the text that ad-opt prints after --ad-plan-memory. Knows only where values are written and read, nothing of how the
-planner counts lifetimes; so it judges the plan on its own. Loops make three turns, both sides of a branch are followed.
-A place is (memory, offset, end), a memory being the home and the number of a buffer: a pool, an argument or a result."""
+Reads the text that ad-opt prints after --ad-plan-memory. Knows only which buffers are written and read, nothing of how the
+planner counts lifetimes; so it judges the plan on its own. Loops make three iterations, both sides of a branch are followed.
+A buffer is (memory, offset, end), a memory being the storage kind and the number: the arena, a pool, an argument or a result."""
 
 import re
 
 NAME = re.compile(r"%[\w#]+")
 RESULTS = re.compile(r"^(%\w+)(?::(\d+))? = ")
-BUFFERS = re.compile(r"\bad\.buffer = array<i64(?:: ([-\d, ]*))?>")
-BEFORE = re.compile(r"\bad\.buffer_before = array<i64(?:: ([-\d, ]*))?>")
-SWAPS = re.compile(r"ad\.swap = array<i64(?:: ([-\d, ]*))?>")
+INTO = re.compile(r"\binto\(([^)]*)\)")
+BUFFER = re.compile(r"ad\.buffer <(\w+)(?:, number = (\d+))?(?:, offset = (\d+))?, bytes = (\d+)>")
 ALIASES = ("ad.reshape", "ad.barrier", "tensor.cast")
-TURNS = 3
-ARGUMENT = 1
+ITERATIONS = 3
 
 
 class Race(Exception):
     pass
-
-
-def numbers(match):
-    return [int(word) for word in (match[1] or "").split(",") if word.strip()] if match else []
 
 
 def pairs(match):
@@ -55,6 +49,11 @@ class Statement:
             return []
         return [f"{match[1]}#{i}" for i in range(int(match[2]))] if match[2] else [match[1]]
 
+    def destinations(self):
+        """Names of buffers after `into`."""
+        match = INTO.search(self.line)
+        return NAME.findall(match[1]) if match else []
+
     def operands(self):
         """Names in the first parentheses."""
         inside = re.search(r"\(([^)]*)\)", self.text())
@@ -81,16 +80,20 @@ def parse(lines):
 
 
 class Execution:
-    """Values by name are tokens; memory is what tokens lie where."""
+    """Values by name are tokens; memory maps tokens to buffers."""
 
-    def __init__(self, places):
-        self.places = places      # buffer → place
+    def __init__(self):
+        self.buffers = {}         # name → buffer
         self.values = {}          # name → token
-        self.alive = {}           # token → place while it lies in memory
+        self.alive = {}           # token → buffer while nothing overwrites it
         self.count = 0
-        for buffer, ((home, number), _, _) in enumerate(places):
-            if home == ARGUMENT:
-                self.write(f"%arg{number}", buffer)
+
+    def declare(self, statement):
+        storage, number, offset, size = BUFFER.search(statement.line).groups()
+        number, begin, name = int(number or 0), int(offset or 0), statement.results()[0]
+        self.buffers[name] = ((storage, number), begin, begin + int(size))
+        if storage == "argument":
+            self.write(f"%arg{number}", name)
 
     def read(self, name, reader):
         token = self.values.get(name)
@@ -98,92 +101,87 @@ class Execution:
             raise Race(f"{reader}: {name} has been overwritten")
         return token
 
-    def write(self, name, buffer):
-        """The value is written into the buffer, over what lay there; None for values outside of the arena."""
-        self.values[name] = None
-        if buffer is None or buffer < 0:
-            return
+    def write(self, name, destination):
+        """The value is written into the buffer, over everything that overlaps it."""
         self.count += 1
         self.values[name] = self.count
-        place = self.places[buffer]
-        for token in [t for t, other in self.alive.items() if overlap(other, place)]:
+        buffer = self.buffers[destination]
+        for token in [t for t, other in self.alive.items() if overlap(other, buffer)]:
             del self.alive[token]
-        self.alive[self.count] = place
+        self.alive[self.count] = buffer
 
     def launch(self, statement):
-        buffers = numbers(BUFFERS.search(statement.line))
+        destinations = statement.destinations()
         read = [self.read(name, statement.line[:60]) for name in statement.operands()]
         inputs = [self.alive[token] for token in read if token is not None]
-        written = [self.places[buffer] for buffer in buffers]
-        for i, place in enumerate(written):
-            # In place means exactly in the place of an operand.
-            bad = [other for other in inputs if other != place] + written[:i]
-            if any(overlap(other, place) for other in bad):
+        written = [self.buffers[name] for name in destinations]
+        for i, buffer in enumerate(written):
+            # In place means exactly in the buffer of an operand.
+            bad = [other for other in inputs if other != buffer] + written[:i]
+            if any(overlap(other, buffer) for other in bad):
                 raise Race(f"{statement.line[:60]}: writes where it reads or writes something else")
-        for name, buffer in zip(statement.results(), buffers):
-            self.write(name, buffer)
+        for name, destination in zip(statement.results(), destinations, strict=True):
+            self.write(name, destination)
+
+    def copy(self, statement):
+        source = NAME.findall(statement.text())[0]
+        token = self.read(source, statement.line[:60])
+        if token is not None and overlap(self.alive[token], self.buffers[statement.destinations()[0]]):
+            raise Race(f"{statement.line[:60]}: copies what it overlaps")
+        self.write(statement.results()[0], statement.destinations()[0])
 
     def alias(self, statement):
         operands = statement.operands() or NAME.findall(statement.text().split(" : ")[0])
         for name, operand in zip(statement.results(), operands):
             self.values[name] = self.read(operand, statement.line[:60])
 
-    def copies(self, names, targets, buffers, reader, swaps=()):
-        """Each value into the buffer of its target; where a temporary is planned, through that."""
-        for i, temporary in enumerate(swaps):
-            if temporary >= 0:
-                self.read(names[i], reader)
-                self.write(f"swap {i}", temporary)
-                names = names[:i] + [f"swap {i}"] + names[i + 1:]
-        for name, target, buffer in zip(names, targets, buffers):
-            token = self.read(name, reader)
-            if token is not None and buffer >= 0 and self.alive[token] == self.places[buffer]:
-                self.values[target] = token
-            else:
-                self.write(target, buffer)
+    def rename(self, names, targets, reader):
+        """Loops and branches give values other names."""
+        tokens = [self.read(name, reader) for name in names]
+        self.values.update(zip(targets, tokens))
 
     def for_loop(self, statement):
         arguments, names = pairs(re.search(r"iter_args\((.*?)\) ->", statement.line))
-        buffers, swaps = numbers(BUFFERS.search(statement.tail)), numbers(SWAPS.search(statement.tail))
-        self.copies(names, arguments, buffers, "scf.for")
-        for _ in range(TURNS):
-            yielded = self.block(statement.regions[0])
-            self.copies(yielded, arguments, buffers, "scf.yield", swaps)
-        for argument, result in zip(arguments, statement.results()):
-            self.values[result] = self.values[argument]
+        self.rename(names, arguments, "scf.for")
+        for _ in range(ITERATIONS):
+            self.rename(self.block(statement.regions[0]), arguments, "scf.yield")
+        self.rename(arguments, statement.results(), "scf.for")
 
     def while_loop(self, statement):
         arguments, names = pairs(re.search(r"scf\.while \((.*?)\) :", statement.line))
-        buffers, before = numbers(BUFFERS.search(statement.tail)), numbers(BEFORE.search(statement.tail))
         inner = NAME.findall(statement.regions[1][0].line) if statement.regions[1][0].line.startswith("^") else []
-        self.copies(names, arguments, before, "scf.while")
-        for _ in range(TURNS):
-            passed = self.block(statement.regions[0])
-            self.copies(passed, statement.results(), buffers, "scf.condition")
-            for argument, result in zip(inner, statement.results()):
-                self.values[argument] = self.values[result]
-            self.copies(self.block(statement.regions[1]), arguments, before, "scf.yield")
-        self.copies(self.block(statement.regions[0]), statement.results(), buffers, "scf.condition")
+        self.rename(names, arguments, "scf.while")
+        for _ in range(ITERATIONS):
+            self.rename(self.block(statement.regions[0]), statement.results(), "scf.condition")
+            self.rename(statement.results(), inner, "scf.while")
+            self.rename(self.block(statement.regions[1]), arguments, "scf.yield")
+        self.rename(self.block(statement.regions[0]), statement.results(), "scf.condition")
 
     def branch(self, statement):
-        buffers, ends = numbers(BUFFERS.search(statement.tail)), []
+        ends = []
         for region in statement.regions:
             saved = dict(self.values), dict(self.alive)
-            self.copies(self.block(region), statement.results(), buffers, "scf.yield")
+            self.rename(self.block(region), statement.results(), "scf.yield")
             ends.append((self.values, self.alive))
             self.values, self.alive = saved
         # What either side destroyed is gone; the results are those of the last side.
         self.values, self.alive = ends[-1]
         for _, alive in ends[:-1]:
             mine = {self.values.get(name) for name in statement.results()}
-            self.alive = {t: place for t, place in self.alive.items() if t in alive or t in mine}
+            self.alive = {t: buffer for t, buffer in self.alive.items() if t in alive or t in mine}
 
     def block(self, statements):
         """What the block yields."""
         for statement in statements:
             name = statement.name()
-            if name == "ad.launch":
+            # Blocks beside each other use the same names.
+            self.values.update(dict.fromkeys(statement.results()))
+            if name == "ad.buffer":
+                self.declare(statement)
+            elif name == "ad.launch":
                 self.launch(statement)
+            elif name == "ad.copy":
+                self.copy(statement)
             elif name == "scf.for":
                 self.for_loop(statement)
             elif name == "scf.if":
@@ -192,10 +190,8 @@ class Execution:
                 self.while_loop(statement)
             elif name in ALIASES:
                 self.alias(statement)
-            elif name in ("ad.feed", "arith.select"):
-                for result in statement.results():
-                    buffers = numbers(BUFFERS.search(statement.line))
-                    self.write(result, buffers[0] if buffers else None)
+            elif name == "ad.feed":
+                self.write(statement.results()[0], statement.destinations()[0])
             elif name in ("scf.yield", "scf.condition", "return", "func.return"):
                 names = NAME.findall(statement.line.split(" : ")[0])[name == "scf.condition":]
                 for value in names:
@@ -208,20 +204,16 @@ class Execution:
 
 
 def functions(text):
-    """(name, places of buffers, statements) of each host program."""
-    for match in re.finditer(r"^  func\.func .*?@(\w+)\((.*)\{$", text, re.M):
-        places = re.search(r"ad\.buffers = array<i64(?:: ([-\d, ]*))?>", match[2])
-        if places:
-            flat = numbers(places)
-            body, _ = parse(text[match.end():].strip("\n").split("\n"))
-            buffers = zip(flat[::4], flat[1::4], flat[2::4], flat[3::4])
-            yield match[1], [((home, number), at, at + size) for home, number, at, size in buffers], body
+    """(name, statements) of each host program."""
+    for match in re.finditer(r"^  func\.func .*?@(\w+)\(.*\{$", text, re.M):
+        body, _ = parse(text[match.end():].strip("\n").split("\n"))
+        yield match[1], body
 
 
 def check(text):
     """Executes every host program of the module; the number of launches followed. Raises Race."""
     launches = 0
-    for _, places, body in functions(text):
-        Execution(places).block(body)
+    for _, body in functions(text):
+        Execution().block(body)
         launches += text.count("ad.launch @")
     return launches

@@ -2,11 +2,17 @@
 //
 // RUN: ad-opt %s --convert-ad-to-linalg --ad-outline-kernels --ad-plan-memory | FileCheck %s
 
-// Sizes that come from one axis share a pool, whose layout is in bytes per element of that axis. The third value takes the place of the
-// first, which is dead; the fourth has another size and a pool of its own.
+// Sizes that come from one axis share a pool, whose layout is in bytes per element of that axis. The third value takes the bytes
+// of the first, which is dead; the fourth has another size and a pool of its own.
 // CHECK-LABEL: func.func @classes
-// CHECK-SAME: ad.buffers = array<i64: 0, 1, 0, 4, 0, 1, 4, 8, 0, 1, 0, 4, 0, 2, 0, 4>
-// CHECK-SAME: ad.pool_bytes = array<i64: 12, 4>
+// CHECK-NEXT: %[[A:.+]] = ad.buffer <pool, number = 1, bytes = 4>
+// CHECK-NEXT: %[[B:.+]] = ad.buffer <pool, number = 1, offset = 4, bytes = 8>
+// CHECK-NEXT: %[[C:.+]] = ad.buffer <pool, number = 1, bytes = 4>
+// CHECK-NEXT: %[[D:.+]] = ad.buffer <pool, number = 2, bytes = 4>
+// CHECK: ad.feed "a"(%{{.+}}) into(%[[A]])
+// CHECK: ad.feed "b"(%{{.+}}) into(%[[B]])
+// CHECK: ad.feed "c"(%{{.+}}) into(%[[C]])
+// CHECK: ad.feed "d"(%{{.+}}) into(%[[D]])
 func.func @classes(%x: tensor<?xf32>, %y: tensor<?xf32>) {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?xf32>
@@ -23,7 +29,9 @@ func.func @classes(%x: tensor<?xf32>, %y: tensor<?xf32>) {
 
 // Two sizes: n rows of m, and m rows of n, are as large; n rows of n are not.
 // CHECK-LABEL: func.func @products
-// CHECK-SAME: ad.buffers = array<i64: 0, 1, 0, 4, 0, 1, 0, 4, 0, 2, 0, 4>
+// CHECK-NEXT: ad.buffer <pool, number = 1, bytes = 4>
+// CHECK-NEXT: ad.buffer <pool, number = 1, bytes = 4>
+// CHECK-NEXT: ad.buffer <pool, number = 2, bytes = 4>
 func.func @products(%x: tensor<?x?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -4,25 +4,136 @@
 //
 // One seeded fault in each plan. plan_memory_test.py moves buffers at random.
 
-// expected-error @+1 {{'func.func' op has no valid memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
-func.func @beyond_the_pool() attributes {ad.arena_bytes = 8 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @no_buffer() {
+  // expected-error @+1 {{'ad.feed' op has no buffer in the memory plan; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
+  %a = ad.feed "a" : tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @too_small() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 8>} {
+func.func @carry_without_buffer(%x: tensor<4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'scf.for' op has no buffer in the memory plan; run }}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> tensor<4xf32> {
+    scf.yield %v : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @carry_in_two_buffers(%n: index) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 16>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %a) -> tensor<4xf32> {
+    %b = ad.feed "b" into(%b1) : tensor<4xf32>
+    // expected-error @+1 {{'scf.yield' op memory plan is wrong: expected operand 0 in the buffer of what it is yielded to, by an ad.copy before this operation}}
+    scf.yield %b : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @branches_in_two_buffers(%c: i1) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 16>
+  %r = scf.if %c -> tensor<4xf32> {
+    %a = ad.feed "a" into(%b0) : tensor<4xf32>
+    scf.yield %a : tensor<4xf32>
+  } else {
+    %b = ad.feed "b" into(%b1) : tensor<4xf32>
+    // expected-error @+1 {{'scf.yield' op memory plan is wrong: expected operand 0 in the buffer of what it is yielded to}}
+    scf.yield %b : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @copy_elsewhere(%x: tensor<4xf32>) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  // expected-error @+1 {{'ad.copy' op expected the loop or the terminator that reads the copy to follow it}}
+  %a = ad.copy %x into(%b0) : tensor<4xf32>
+  ad.receive "a"(%a) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @copied_early(%x: tensor<4xf32>, %n: index) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{'ad.copy' op expected copies right before the operation that reads them, each for one operand, in the order of these and temporary copies first}}
+  %a = ad.copy %x into(%b0) : tensor<4xf32>
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %a) -> tensor<4xf32> {
+    scf.yield %v : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @order_of_copies(%x: tensor<4xf32>, %n: index) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 16>
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'ad.copy' op expected copies right before the operation that reads them}}
+  %a = ad.copy %x into(%b0) : tensor<4xf32>
+  %b = ad.copy %x into(%b1) : tensor<4xf32>
+  %p, %q = scf.for %i = %c0 to %n step %c1 iter_args(%u = %b, %v = %a) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.yield %u, %v : tensor<4xf32>, tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @chosen(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) {
+  // expected-error @+1 {{'arith.select' op has no buffer in the memory plan; run }}
+  %a = arith.select %c, %x, %y : tensor<4xf32>
+  ad.receive "a"(%a) : tensor<4xf32>
+  return
+}
+
+// -----
+
+// The copy would read one half of what it writes.
+func.func @chosen_overlaps(%c: i1, %x: tensor<4xf32>) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 8, bytes = 16>
+  %y = ad.feed "y" into(%b0) : tensor<4xf32>
+  %s = arith.select %c, %x, %y : tensor<4xf32>
+  // expected-error @+1 {{'ad.copy' op memory plan is wrong: a copy overlaps its source}}
+  %a = ad.copy %s into(%b1) : tensor<4xf32>
+  ad.receive "a"(%a) : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @too_small() {
+  %b0 = ad.buffer <arena, bytes = 8>
   // expected-error @+1 {{'ad.feed' op memory plan is wrong: a buffer is smaller than its tensor}}
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4xf32>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
   return
 }
 
 // -----
 
 // Both are live, and overlap in part.
-func.func @overlap() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16, 0, 0, 8, 16>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4xf32>
-  %b = ad.feed "b" {ad.buffer = array<i64: 1>} : tensor<4xf32>
+func.func @overlap() {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 8, bytes = 16>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
+  %b = ad.feed "b" into(%b1) : tensor<4xf32>
   // expected-error @+1 {{'ad.receive' op memory plan is wrong: an operand was overwritten before it is read here}}
   ad.receive "ab"(%a, %b) : tensor<4xf32>, tensor<4xf32>
   return
@@ -30,16 +141,17 @@ func.func @overlap() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i
 
 // -----
 
-// The next turn reads %a again, by another name.
-func.func @next_turn(%n: index) attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+// The next iteration reads %a again, by another name.
+func.func @next_turn(%n: index) {
+  %b0 = ad.buffer <arena, bytes = 16>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4xf32>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
   scf.for %i = %c0 to %n step %c1 {
     %again = ad.reshape %a : tensor<4xf32> -> tensor<2x2xf32>
-    // expected-error @+1 {{'ad.receive' op memory plan is wrong: an operand is overwritten before the next turn of the loop reads it}}
+    // expected-error @+1 {{'ad.receive' op memory plan is wrong: an operand is overwritten before the next iteration of the loop reads it}}
     ad.receive "a"(%again) : tensor<2x2xf32>
-    %b = ad.feed "b" {ad.buffer = array<i64: 0>} : tensor<4xf32>
+    %b = ad.feed "b" into(%b0) : tensor<4xf32>
     ad.receive "b"(%b) : tensor<4xf32>
   }
   return
@@ -47,25 +159,32 @@ func.func @next_turn(%n: index) attributes {ad.arena_bytes = 64 : i64, ad.buffer
 
 // -----
 
-// Carries that change places need a temporary.
-func.func @swapped(%n: index) attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16, 0, 0, 16, 16>} {
+// Carries that are swapped need a temporary copy.
+func.func @swapped(%n: index) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 16, bytes = 16>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %a = ad.constant dense<0.0> : tensor<4xf32>
-  %p, %q = scf.for %i = %c0 to %n step %c1 iter_args(%u = %a, %v = %a) -> (tensor<4xf32>, tensor<4xf32>) {
-    // expected-error @+1 {{'scf.yield' op memory plan is wrong: a yielded tensor is overwritten before it reaches its place}}
-    scf.yield %v, %u : tensor<4xf32>, tensor<4xf32>
-  } {ad.buffer = array<i64: 0, 1>, ad.swap = array<i64: -1, -1>}
+  %first = ad.copy %a into(%b0) : tensor<4xf32>
+  %second = ad.copy %a into(%b1) : tensor<4xf32>
+  %p, %q = scf.for %i = %c0 to %n step %c1 iter_args(%u = %first, %v = %second) -> (tensor<4xf32>, tensor<4xf32>) {
+    %w = ad.copy %v into(%b0) : tensor<4xf32>
+    // expected-error @+1 {{'ad.copy' op memory plan is wrong: an operand was overwritten before it is read here}}
+    %z = ad.copy %u into(%b1) : tensor<4xf32>
+    scf.yield %w, %z : tensor<4xf32>, tensor<4xf32>
+  }
   return
 }
 
 // -----
 
-// What one side of a branch writes is lost behind it.
-func.func @branch(%c: i1) attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4xf32>
+// What one side of a branch writes over is lost after the branch.
+func.func @branch(%c: i1) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
   scf.if %c {
-    %b = ad.feed "b" {ad.buffer = array<i64: 0>} : tensor<4xf32>
+    %b = ad.feed "b" into(%b0) : tensor<4xf32>
     ad.receive "b"(%b) : tensor<4xf32>
   }
   // expected-error @+1 {{'ad.receive' op memory plan is wrong: an operand was overwritten before it is read here}}
@@ -77,10 +196,11 @@ func.func @branch(%c: i1) attributes {ad.arena_bytes = 64 : i64, ad.buffers = ar
 
 #map = affine_map<(d0, d1) -> (d0, d1)>
 #transposed = affine_map<(d0, d1) -> (d1, d0)>
-func.func @transposed() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 64>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4x4xf32>
+func.func @transposed() {
+  %b0 = ad.buffer <arena, bytes = 64>
+  %a = ad.feed "a" into(%b0) : tensor<4x4xf32>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere}}
-  %b = ad.launch @transpose(%a) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = ad.launch @transpose(%a) into(%b0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
@@ -96,9 +216,10 @@ ad.kernel private @transpose(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes 
 
 // -----
 
-func.func @two_results(%x: tensor<4xf32>) attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
+func.func @two_results(%x: tensor<4xf32>) {
+  %b0 = ad.buffer <arena, bytes = 16>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: two results of a kernel overlap}}
-  %a, %b = ad.launch @both(%x) {ad.buffer = array<i64: 0, 0>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %a, %b = ad.launch @both(%x) into(%b0, %b0) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   return
 }
 ad.kernel private @both(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {kernel_class = #ad<kernel_class elementwise>} {
@@ -108,25 +229,30 @@ ad.kernel private @both(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) att
 // -----
 
 // expected-error @+1 {{'func.func' op memory plan is wrong: argument 0 is written, but not donated}}
-func.func @not_donated(%x: tensor<4xf32>) attributes {ad.arena_bytes = 0 : i64, ad.buffers = array<i64: 1, 0, 0, 16>} {
+func.func @not_donated(%x: tensor<4xf32>) {
+  %b0 = ad.buffer <argument, bytes = 16>
   return
 }
 
 // -----
 
-func.func @wrong_result() -> tensor<4xf32> attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 2, 0, 0, 16, 0, 0, 0, 16>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4xf32>
-  %b = ad.feed "b" {ad.buffer = array<i64: 1>} : tensor<4xf32>
-  // expected-error @+1 {{'func.return' op memory plan is wrong: result 0 has the place of another value}}
+func.func @wrong_result() -> tensor<4xf32> {
+  %b0 = ad.buffer <result, bytes = 16>
+  %b1 = ad.buffer <arena, bytes = 16>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
+  %b = ad.feed "b" into(%b1) : tensor<4xf32>
+  // expected-error @+1 {{'func.return' op memory plan is wrong: the memory of result 0 holds another value}}
   return %b : tensor<4xf32>
 }
 
 // -----
 
-// Two sizes that have nothing to do with each other share a pool.
-func.func @other_size(%n: index, %m: index) attributes {ad.arena_bytes = 0 : i64, ad.pool_bytes = array<i64: 8>, ad.buffers = array<i64: 0, 1, 0, 4, 0, 1, 4, 4>} {
-  %a = ad.feed "a"(%n) {ad.buffer = array<i64: 0>} : tensor<?xf32>
-  // expected-error @+1 {{'ad.feed' op memory plan is wrong: sizes in one place may differ by more than a factor}}
-  %b = ad.feed "b"(%m) {ad.buffer = array<i64: 1>} : tensor<?xf32>
+// Tensors of unrelated sizes in one pool.
+func.func @other_size(%n: index, %m: index) {
+  %b0 = ad.buffer <pool, number = 1, bytes = 4>
+  %b1 = ad.buffer <pool, number = 1, offset = 4, bytes = 4>
+  %a = ad.feed "a"(%n) into(%b0) : tensor<?xf32>
+  // expected-error @+1 {{'ad.feed' op memory plan is wrong: the dynamic sizes of tensors in one memory may differ by more than a constant factor}}
+  %b = ad.feed "b"(%m) into(%b1) : tensor<?xf32>
   return
 }

@@ -8,9 +8,10 @@
 #row = affine_map<(d0, d1) -> (d0)>
 
 // Each element only where it is written.
-func.func @points() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 64>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4x4xf32>
-  %b = ad.launch @kernel(%a) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+func.func @points() {
+  %b0 = ad.buffer <arena, bytes = 64>
+  %a = ad.feed "a" into(%b0) : tensor<4x4xf32>
+  %b = ad.launch @kernel(%a) into(%b0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
@@ -31,9 +32,10 @@ ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {ke
 #row = affine_map<(d0, d1) -> (d0)>
 
 // The sum of a row, before its first element is written.
-func.func @rows() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 64>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4x4xf32>
-  %b = ad.launch @kernel(%a) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+func.func @rows() {
+  %b0 = ad.buffer <arena, bytes = 64>
+  %a = ad.feed "a" into(%b0) : tensor<4x4xf32>
+  %b = ad.launch @kernel(%a) into(%b0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
@@ -63,10 +65,11 @@ ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {ke
 #row = affine_map<(d0, d1) -> (d0)>
 
 // Sums in another order are not taken row by row.
-func.func @rows_in_blocks() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 64>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4x4xf32>
+func.func @rows_in_blocks() {
+  %b0 = ad.buffer <arena, bytes = 64>
+  %a = ad.feed "a" into(%b0) : tensor<4x4xf32>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere}}
-  %b = ad.launch @kernel(%a) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = ad.launch @kernel(%a) into(%b0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
@@ -96,10 +99,11 @@ ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {ke
 #row = affine_map<(d0, d1) -> (d0)>
 
 // The sum of a column holds what other rows have written over.
-func.func @columns() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 64>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4x4xf32>
+func.func @columns() {
+  %b0 = ad.buffer <arena, bytes = 64>
+  %a = ad.feed "a" into(%b0) : tensor<4x4xf32>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere}}
-  %b = ad.launch @kernel(%a) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = ad.launch @kernel(%a) into(%b0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
@@ -129,10 +133,11 @@ ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {ke
 #row = affine_map<(d0, d1) -> (d0)>
 
 // The sum of another row: the map of the factor exchanges them.
-func.func @other_rows() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 64>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4x4xf32>
+func.func @other_rows() {
+  %b0 = ad.buffer <arena, bytes = 64>
+  %a = ad.feed "a" into(%b0) : tensor<4x4xf32>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere}}
-  %b = ad.launch @kernel(%a) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = ad.launch @kernel(%a) into(%b0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
@@ -162,10 +167,11 @@ ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {ke
 #row = affine_map<(d0, d1) -> (d0)>
 
 // The first element of a row is written before the others are computed from it.
-func.func @first_of_row() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 64>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4x4xf32>
+func.func @first_of_row() {
+  %b0 = ad.buffer <arena, bytes = 64>
+  %a = ad.feed "a" into(%b0) : tensor<4x4xf32>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere}}
-  %b = ad.launch @kernel(%a) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = ad.launch @kernel(%a) into(%b0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   ad.receive "b"(%b) : tensor<4x4xf32>
   return
 }
@@ -183,10 +189,12 @@ ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {ke
 // -----
 
 // Another result of the kernel, in a nest of its own, comes from elements that are written over by then.
-func.func @other_result() attributes {ad.arena_bytes = 128 : i64, ad.buffers = array<i64: 0, 0, 0, 16, 0, 0, 64, 8>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4xf32>
+func.func @other_result() {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %b1 = ad.buffer <arena, offset = 64, bytes = 8>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere}}
-  %b, %c = ad.launch @kernel(%a) {ad.buffer = array<i64: 0, 1>} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>)
+  %b, %c = ad.launch @kernel(%a) into(%b0, %b1) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>)
   ad.receive "b"(%b, %c) : tensor<4xf32>, tensor<2xf32>
   return
 }
@@ -205,10 +213,11 @@ ad.kernel private @kernel(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>) a
 // -----
 
 // Elements of another size lie elsewhere than those that they are computed from.
-func.func @other_type() attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 32>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4xf32>
+func.func @other_type() {
+  %b0 = ad.buffer <arena, bytes = 32>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere}}
-  %b = ad.launch @kernel(%a) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf64>
+  %b = ad.launch @kernel(%a) into(%b0) : (tensor<4xf32>) -> tensor<4xf64>
   ad.receive "b"(%b) : tensor<4xf64>
   return
 }
@@ -226,11 +235,12 @@ ad.kernel private @kernel(%a: tensor<4xf32>) -> tensor<4xf64> attributes {kernel
 // -----
 
 // Slices go into what is there already, unless something else looks at it.
-func.func @inserted(%x: tensor<2xf32>) attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-  %a = ad.feed "a" {ad.buffer = array<i64: 0>} : tensor<4xf32>
-  %b = ad.launch @once(%a, %x) {ad.buffer = array<i64: 0>, tied = array<i64: 0>} : (tensor<4xf32>, tensor<2xf32>) -> tensor<4xf32>
+func.func @inserted(%x: tensor<2xf32>) {
+  %b0 = ad.buffer <arena, bytes = 16>
+  %a = ad.feed "a" into(%b0) : tensor<4xf32>
+  %b = ad.launch @once(%a, %x) into(%b0) {tied = array<i64: 0>} : (tensor<4xf32>, tensor<2xf32>) -> tensor<4xf32>
   // expected-error @+1 {{'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere}}
-  %c = ad.launch @read(%b) {ad.buffer = array<i64: 0>, tied = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+  %c = ad.launch @read(%b) into(%b0) {tied = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
   ad.receive "c"(%c) : tensor<4xf32>
   return
 }

@@ -2,7 +2,7 @@
 //
 // Why memory is planned on tensors (docs/decisions/0003): upstream's One-Shot Bufferize refuses a loop that yields a new
 // value, or allocates in each iteration, and neither hoisting nor deallocation takes the allocation out of the loop. The
-// planner swaps two buffers.
+// planner copies between two buffers.
 //
 // RUN: split-file %s %t
 // RUN: not ad-opt %t/linalg.mlir --one-shot-bufferize="bufferize-function-boundaries" 2>&1 \

@@ -48,6 +48,14 @@ def lifetimes(intervals):
     return [spans[number] for number in range(len(intervals))]
 
 
+BUFFER = re.compile(r"ad\.buffer <arena(?:, offset = (\d+))?, bytes = (\d+)>")
+
+
+def buffers_of(planned):
+    """Offset and size of each buffer in the arena, in the order of the program."""
+    return [(int(offset or 0), int(size)) for offset, size in BUFFER.findall(planned)]
+
+
 def live_together(a, b):
     return a[0] <= b[1] and b[0] <= a[1]
 
@@ -105,19 +113,17 @@ def check_layouts(rng, folder):
     if code:
         yield errors
         return
-    plans = re.findall(r"ad\.buffers = array<i64: ([^>]*)>", planned)
+    plans = [buffers_of(function) for function in planned.split("func.func")[1:]]
     reports = re.findall(r"@p\d+:\nUsing: (\d+) out of (\d+)\nSaved (\d+)\. Using ([\d.]+)%\nLargest live set: (\d+), at \S+; ([\d.]+)%",
                          report.read_text())
     if not len(plans) == len(reports) == PROGRAMS:
         yield f"{len(plans)} plans and {len(reports)} reports, expected {PROGRAMS}"
         return
     worse = 0
-    for number, (case, plan, found) in enumerate(zip(cases, plans, reports)):
+    for number, (case, places, found) in enumerate(zip(cases, plans, reports)):
         # Buffers are numbered as they are fed.
         order = sorted(range(BUFFERS), key=lambda buffer, case=case: (case[buffer][0], buffer))
         spans, sizes = [lifetimes(case)[b] for b in order], [case[b][2] * UNIT for b in order]
-        numbers = list(map(int, plan.split(",")))
-        places = [(numbers[4 * i + 2], numbers[4 * i + 3]) for i in range(BUFFERS)]
         used, total, saved, live = (int(found[i]) for i in (0, 1, 2, 4))
         best, bound = best_layout(spans, sizes), largest_live_set(spans, sizes)
         worse += used > best
@@ -146,15 +152,14 @@ def check_races(rng, _folder):
         if code:
             yield errors
             return
-        numbers = list(map(int, re.search(r"ad\.buffers = array<i64: ([^>]*)>", planned).group(1).split(",")))
-        # Buffers move to the places of others, or a little up.
+        places = buffers_of(planned)
+        # One buffer moves to the offset of another, or a little up.
         moved = rng.randrange(BUFFERS)
-        numbers[4 * moved + 2] = rng.choice([numbers[4 * rng.randrange(BUFFERS) + 2], rng.randrange(8) * UNIT])
+        places[moved] = (rng.choice([places[rng.randrange(BUFFERS)][0], rng.randrange(8) * UNIT]), places[moved][1])
         order = sorted(range(BUFFERS), key=lambda buffer, case=case: (case[buffer][0], buffer))
         spans = [lifetimes(case)[b] for b in order]
-        places = [(numbers[4 * i + 2], numbers[4 * i + 3]) for i in range(BUFFERS)]
-        text = re.sub(r"ad\.buffers = array<[^>]*>", f"ad.buffers = array<i64: {', '.join(map(str, numbers))}>", planned)
-        text = re.sub(r"ad\.arena_bytes = \d+", "ad.arena_bytes = 1000000", text)
+        written = iter(places)
+        text = BUFFER.sub(lambda _: "ad.buffer <arena, offset = {}, bytes = {}>".format(*next(written)), planned)
         expected = is_race_free(spans, places)
         verdicts[expected] += 1
         code, _, errors = ad_opt(text, "--ad-verify-memory-plan")

@@ -41,7 +41,7 @@ def ConvertHostToLLVMPass : Pass<"convert-host-to-llvm", "::mlir::ModuleOp"> {
   let description = [{
     Every public function becomes an entry of the C ABI `adrt` named `adrt_entry_<name>`. Bytes of the name other than
     letters, digits and underscores become `$` and two hexadecimal digits. Tensors become pointers into the buffers of the
-    memory plan (`ad.buffers`), launches calls of kernels, and feeds, receives and checks calls of the runtime, each with an
+    memory plan (`ad.buffer`), launches calls of kernels, and feeds, receives and checks calls of the runtime, each with an
     `ad.guard` of its status. Code between operations on tensors stays in `scf`, `arith` and `func`. Every loop polls
     whether the host wants to stop.
 

@@ -1,45 +1,52 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The memory plan of a host program, as its attributes say it: `ad-plan-memory` writes it,
-// `convert-host-to-llvm` reads it.
+// The memory plan of a host program, read off its IR: `ad-plan-memory` writes it, `convert-host-to-llvm`
+// lowers it. Results of launches, feeds and copies are in the buffers that these operations name. What a loop
+// carries, or a branch yields, has one buffer, that of its initial and yielded values: where a value is in
+// another one, an `ad.copy` stands before the loop, or before the terminator.
 
 #ifndef ADJOINT_TRANSFORMS_MEMORYPLAN_H
 #define ADJOINT_TRANSFORMS_MEMORYPLAN_H
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::ad {
 
-/// Whose memory a buffer lies in.
-enum class Home : int64_t {
-  pool,     ///< one of the program
-  argument, ///< that of an argument which is donated to a result
-  result    ///< what the host gets
-};
+inline bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+/// Operations that give their operands other names: no data moves.
+bool isAlias(Operation *op);
+/// What the value is another name of.
+Value stripAliases(Value value);
 
-/// The place of a buffer. Offset and size are bytes in pool 0, the arena. The memory of every other pool has
-/// a size that only run time knows, the unit of the pool (see sizeOfUnit); there they are bytes per element
-/// of the unit.
-struct PlannedPlace {
-  Home home = Home::pool;
-  int64_t number = 0; ///< of the pool, the argument or the result
-  int64_t offset = 0;
-  int64_t bytes = 0;
-};
+class MemoryPlan {
+public:
+  /// Fails after a diagnostic if the program has no plan, or a malformed one: a tensor without a buffer, a
+  /// carry in two buffers, or a copy that the lowering would make at another point.
+  static FailureOr<MemoryPlan> read(func::FuncOp function);
 
-/// `ad.buffers` (home, number, offset and bytes of each buffer), `ad.arena_bytes`, and `ad.pool_bytes` of the
-/// other pools when there are any. Operations name buffers: `ad.buffer` for results, `ad.buffer_before` for
-/// the arguments of the condition of scf.while, `ad.swap` for temporaries of what scf.for yields.
-struct MemoryPlan {
-  SmallVector<PlannedPlace> places;
+  /// The allocation of each buffer, in the order of the program.
+  ArrayRef<BufferAttr> getBuffers() const { return buffers; }
+  BufferAttr getBuffer(int64_t number) const { return buffers[number]; }
+  /// Bytes of the arena (pool 0); of another pool, bytes per element of its unit.
+  int64_t getPoolBytes(int64_t pool) const { return pools[pool]; }
+  /// The number of pools, the arena included.
+  int64_t getPoolCount() const { return pools.size(); }
+  /// The number of the buffer that holds the tensor; -1 for memory of its own (arguments, constants).
+  int64_t bufferOf(Value tensor) const { return bufferOfTensor.lookup_or(tensor, -1); }
+  /// For each value that the loop yields, the buffer of its temporary copy, or -1.
+  SmallVector<int64_t> temporariesOf(scf::ForOp loop) const;
+
+private:
+  friend class MemoryPlanReader;
+  SmallVector<BufferAttr> buffers;
   SmallVector<int64_t> pools = {0};
-
-  void write(func::FuncOp function) const;
-  /// Nothing when there is no plan, or one that names what the function does not have.
-  static std::optional<MemoryPlan> read(func::FuncOp function);
+  DenseMap<Value, int64_t> bufferOfTensor;
 };
 
+/// Offsets in the arena are multiples of a cache line, which is also the widest vector register.
+constexpr int64_t kArenaAlignment = 64;
 /// The unit of a tensor's pool: the product of its dynamic sizes, rounded up to this, so that offsets stay
 /// aligned.
 constexpr int64_t kUnitMultiple = 64;

@@ -11,15 +11,19 @@ include "mlir/Pass/PassBase.td"
 def InsertShapeChecksPass : Pass<"ad-insert-shape-checks", "::mlir::func::FuncOp"> {
   let summary = "Make the run-time conditions on sizes explicit";
   let description = [{
-    Operations on tensors with `?` sizes have conditions that only hold or fail at run time. This pass writes each one
-    as an `ad.require` before the operation, so that kernels never have to check and every failure leads back to its
-    source. It runs before fusion, which moves operations away from the place where a condition can be tested.
+    Writes each condition on dynamic sizes as an `ad.require` before the operation that needs it.
 
-    A launch of a kernel that another compiler wrote has conditions of its own, since linalg leaves operands of sizes
-    that do not fit undefined. Before such a launch, operands have to agree about the size of each loop, index maps
-    have to stay inside of their operands, the `sizes` of the launch have to be those that the kernel yields, and
-    results that share their loops have to have one size. Each condition has the place of the operation in the kernel,
-    or of the launch. A size that depends on elements of a tensor has no condition.
+    Operations on tensors with `?` sizes have conditions that only hold or fail at run time. With explicit conditions,
+    kernels never check, and every failure names its source. The pass runs before fusion, which moves operations away
+    from the point where a condition can be tested.
+
+    A launch of a kernel that another compiler wrote has conditions of its own, since linalg leaves operands of
+    mismatched sizes undefined. Before such a launch, the pass checks four conditions: operands agree about the size of
+    each loop, index maps stay inside their operands, the `sizes` of the launch are those that the kernel yields, and
+    results that share their loops have one size. Each condition has the location of the operation in the kernel, or of
+    the launch. A size that depends on elements of a tensor has no condition.
+
+    Refuses nothing.
 
     Before:
     ```mlir
@@ -30,19 +34,22 @@ def InsertShapeChecksPass : Pass<"ad-insert-shape-checks", "::mlir::func::FuncOp
     ad.require 4 %same(%from, %to) "ad.reshape"
     %y = ad.reshape %x(%n) : tensor<?x6xf32> -> tensor<?x2xf32>
     ```
-    Refuses nothing.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def PrepackOperandsPass : Pass<"ad-prepack-operands", "::mlir::func::FuncOp"> {
-  let summary = "Pack matrices that stay the same over the turns of a loop in front of it";
+  let summary = "Pack loop-invariant matrices before the loop";
   let description = [{
-    A contraction reads its right operand in panels: the columns of a tile of the result, with the contracted axis
-    outside. A kernel packs them itself where that pays. Where the operand stays the same for at least eight turns of
-    loops of known length, it is packed once, before the outermost of them: the layout is the shape of the packed
-    tensor and stands in the access map, so that any emitter that knows affine maps reads it right. Pairs of bf16 lie
-    together where the processor sums them with dot products.
+    Packs the right operand of a contraction once, before the outermost loop in which it does not change.
+
+    A contraction reads its right operand in panels: the columns of a tile of the result, with K as the outer
+    dimension. A kernel packs the panels itself where that pays. An operand that is the same in at least eight
+    iterations of loops of known length is packed once instead. The shape of the packed tensor is the layout, and the
+    access map of the contraction names it, so that any emitter that supports affine maps reads it correctly. Pairs of
+    bf16 are contiguous where the CPU has dot-product instructions for them.
+
+    Refuses operations that are not in a fusion or not lowered to linalg.
 
     Before:
     ```mlir
@@ -57,22 +64,26 @@ def PrepackOperandsPass : Pass<"ad-prepack-operands", "::mlir::func::FuncOp"> {
       %y = ad.fusion dot (%a = %x, %b = %p) : (tensor<8x64xf32>, tensor<2x64x32xf32>) -> tensor<8x64xf32> { … }
     }
     ```
-    Refuses operations that are not in a fusion or not lowered to linalg.
   }];
-  let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64", "As that of ad-emit-cpu">,
-                 Option<"dotProducts", "dot-products", "bool", "false", "As that of ad-emit-cpu">,
-                 Option<"tiles", "tiles", "std::string", "\"large\"", "As that of ad-emit-cpu">];
+  let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64", "The same option of ad-emit-cpu">,
+                 Option<"dotProducts", "dot-products", "bool", "false", "The same option of ad-emit-cpu">,
+                 Option<"tiles", "tiles", "std::string", "\"large\"", "The same option of ad-emit-cpu">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Move each fusion into a kernel and launch it";
   let description = [{
-    The host program keeps control flow, feeds and launches; the code of a fusion moves into an `ad.kernel`. Fusions
-    with the same body share a kernel. The sizes of the results become operands of `ad.launch`. Kernels that were
-    there before get names that linkers and PTX take: a byte that is no letter, digit or underscore becomes `$` and
-    two hexadecimal digits. These names begin with `kernel_`, so that none is that of a service of the runtime, of a
-    function of the C library, or of what later passes make.
+    Moves the body of each fusion into an `ad.kernel` and replaces the fusion by an `ad.launch`.
+
+    The host program keeps control flow, feeds and launches. Fusions with the same body share a kernel. The sizes of
+    the results become operands of the launch.
+
+    Kernels of the input program get names that linkers and PTX accept: a byte that is no letter, digit or underscore
+    becomes `$` and two hexadecimal digits. These names begin with `kernel_`, so that none collides with a service of
+    the runtime, a function of the C library, or a function that a later pass makes.
+
+    Refuses operations that are not in a fusion or not lowered to linalg.
 
     Before:
     ```mlir
@@ -82,33 +93,39 @@ def OutlineKernelsPass : Pass<"ad-outline-kernels", "::mlir::ModuleOp"> {
     ```mlir
     %y = ad.launch @exp_0(%x) : (tensor<4xf32>) -> tensor<4xf32>
     ```
-    Refuses operations that are not in a fusion or not lowered to linalg.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
 def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::ModuleOp"> {
-  let summary = "Assign every tensor of the host programs a place in memory";
+  let summary = "Assign a buffer to every tensor of the host programs";
   let description = [{
-    Lifetimes are counted in whole kernels, nested loops included: what a kernel reads and what it writes never share
-    memory, except where a result lies in the place of an operand that dies and that is read only where the result is
-    written, or, for sums of rows, in the row that is written. What a loop carries has one place, which it starts and
-    ends in when nothing else needs what it starts as; a yielded value is written there when the old one is dead by
-    then.
+    Allocates buffers (`ad.buffer`) at the entry of each host program, names the buffer of each result in the launch or
+    feed that writes it (`into`), and writes out each copy between buffers (`ad.copy`).
 
-    An argument with `ad.donated` gives its memory to the result that it names, if it is dead when that is written; a
-    remark of the category ad-memory says what became of it. Other results of static shape are written where the host
-    gets them. What is left lies in pools: tensors of static shape in the arena; tensors whose dynamic sizes come from
-    the same places in a pool whose layout is the same for all sizes. Several orders are tried, and the layout that
-    needs least is kept.
+    Static planning makes loops run in constant memory without allocation, and reuses the memory of dead tensors.
 
-    First, launches whose results leave their block move to where they can run first: updates at the end of a step
-    would keep all that they read live until then. They stay behind conditions, and go behind what else reads the
-    value that they replace.
+    Lifetimes count whole kernels, nested loops included: the operands and the results of a kernel never share memory,
+    with one exception. A result may overwrite an operand that dies in the kernel, if the kernel reads that operand
+    only at the element that it writes, or, in a kernel over rows, only in the row that it writes. A value that a loop
+    carries has one buffer. The loop starts in the buffer of the initial value if nothing else needs that value. A
+    yielded value is written into the carry's buffer directly if the old value is dead by then; otherwise an `ad.copy`
+    before the terminator moves it, through a temporary buffer if carries are swapped.
 
-    The plan is checked for races (ad-verify-memory-plan) and written as attributes: `ad.buffers` on the function
-    (home, number, offset and bytes of each buffer; home 0 is a pool, 1 an argument, 2 a result), `ad.arena_bytes`,
-    `ad.pool_bytes` of the other pools, and `ad.buffer` on each operation (the buffer of each result or carry).
+    An argument with `ad.donated` gives its memory to the result that it names, if the argument is dead when the result
+    is written; a remark of the category ad-memory says whether it did, and why not. Other results of static shape are
+    written into the memory of the result. All remaining tensors are in pools: tensors of static shape in the arena,
+    tensors of dynamic shape in a pool of those whose sizes are proportional, with one layout for all sizes. The pass
+    tries several placement orders and keeps the layout that needs the least memory.
+
+    Before that, launches whose results leave their block are scheduled as early as possible: an update at the end of a
+    training step would keep all its operands live until then. Such a launch stays after run-time conditions, and runs
+    right after the last read of the value that it replaces.
+
+    The plan is verified (ad-verify-memory-plan). A plan that the program already has is replaced.
+
+    Refuses operations on tensors outside of kernels, remaining calls, unstructured control flow, and operations of
+    other dialects that have no lowering here.
 
     Before:
     ```mlir
@@ -120,34 +137,41 @@ def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    func.func @main(%x: tensor<4xf32>) attributes {ad.arena_bytes = 64 : i64, ad.buffers = array<i64: 0, 0, 0, 16>} {
-      %y = ad.launch @exp_0(%x) {ad.buffer = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+    func.func @main(%x: tensor<4xf32>) {
+      %arena = ad.buffer <arena, bytes = 16>
+      %y = ad.launch @exp_0(%x) into(%arena) : (tensor<4xf32>) -> tensor<4xf32>
       ad.receive "y"(%y) : tensor<4xf32>
       return
     }
     ```
-    Refuses operations on tensors outside of kernels, calls that are left, unstructured control flow, and operations
-    of other dialects that have no lowering here.
   }];
   let options = [
     Option<"reportFile", "report", "std::string", "\"\"",
-           "write there how many bytes each pool uses, how many its buffers have, and how many are live together at most; `-` is "
-           "standard output">,
+           "Write how many bytes each pool uses, how many its buffers have, and how many are live at once at most, into this "
+           "file; `-` is standard output">,
     Option<"pictureFile", "picture", "std::string", "\"\"",
-           "draw there, as SVG, the offset of each buffer against its lifetime">];
+           "Draw the offset of each buffer against its lifetime into this file, as SVG">];
 }
 
 def VerifyMemoryPlanPass : Pass<"ad-verify-memory-plan", "::mlir::ModuleOp"> {
-  let summary = "Check a memory plan for races";
+  let summary = "Prove that a memory plan has no races";
   let description = [{
-    Why: plans are attributes, and a wrong one gives wrong numbers without a word. The check follows the host program
-    as the plan says that it will run, with the names of values in the place of numbers, and knows nothing of how the
-    plan was made: each operand must still lie where it was written, also in the next turn of a loop, and no kernel
-    may write what it reads elsewhere.
+    Interprets the host program symbolically: the content of a buffer is the value that was written into it last. The
+    proof is independent of the planner. It changes nothing.
 
-    Changes nothing. Refuses, with the operation that would read or write something wrong:
+    A wrong plan would give wrong numbers without a message. The verifiers of `ad.buffer`, `ad.launch` and `ad.copy`
+    check each operation by itself; this pass checks the program.
+
+    Refuses, with a diagnostic at the operation:
+
+    * a tensor without a buffer, or a loop or branch whose initial and yielded values are in different buffers;
+    * an operand that was overwritten before it is read, also by the next iteration of a loop;
+    * a kernel that overwrites an element of an operand before it reads that element;
+    * a copy whose source and destination overlap, and a copy that no loop, branch or terminator makes;
+    * a buffer that is smaller than its tensor, or whose size has another dynamic unit.
+
     ```mlir
-    %y = ad.launch @transpose_0(%x) {ad.buffer = array<i64: 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %y = ad.launch @transpose_0(%x) into(%arena) : (tensor<4x4xf32>) -> tensor<4x4xf32>
     // error: 'ad.launch' op memory plan is wrong: the kernel overwrites operand 0, which it reads elsewhere
     ```
   }];

@@ -37,7 +37,7 @@ SmallVector<Value> Branches::yieldSide(scf::IfOp branch, ValueRange yielded) {
       copies.copy(values.tensor(result), source);
       continue;
     }
-    HostTensor target = buffers.tensorIn(buffers.plan.bufferOf(branch, i), type, source.sizes);
+    HostTensor target = buffers.tensorIn(buffers.plan.bufferOf(branch->getResult(i)), type, source.sizes);
     copies.copy(target, source);
     lowered.push_back(target.pointer);
     for (auto [axis, size] : llvm::enumerate(source.sizes))
@@ -58,7 +58,7 @@ void Branches::bindResults(scf::IfOp branch, ValueRange lowered) {
     if (!type) {
       values.bindScalar(result, next());
     } else if (!type.hasStaticShape()) {
-      HostTensor tensor{next(), {}, type, buffers.plan.bufferOf(branch, i)};
+      HostTensor tensor{next(), {}, type, buffers.plan.bufferOf(branch->getResult(i))};
       ValueRange dynamic = lowered.take_front(type.getNumDynamicDims());
       tensor.sizes = values.sizesOf(type, dynamic);
       lowered = lowered.drop_front(dynamic.size());
@@ -70,8 +70,8 @@ void Branches::bindResults(scf::IfOp branch, ValueRange lowered) {
 LogicalResult Branches::emit(scf::IfOp branch) {
   for (auto [i, result] : llvm::enumerate(branch.getResults()))
     if (auto type = dyn_cast<RankedTensorType>(result.getType()); type && type.hasStaticShape())
-      values.bind(result,
-                  buffers.tensorIn(buffers.plan.bufferOf(branch, i), type, values.sizesOf(type, {})));
+      values.bind(result, buffers.tensorIn(buffers.plan.bufferOf(branch->getResult(i)), type,
+                                           values.sizesOf(type, {})));
   SmallVector<Type> types = yieldedTypes(branch, pointerType);
   auto lowered = scf::IfOp::create(builder, loc, types, values.scalar(branch.getCondition()),
                                    /*addThenBlock=*/true, /*addElseBlock=*/!branch.getElseRegion().empty());

@@ -12,28 +12,39 @@ using namespace mlir::ad::host;
 // Two cache lines, or four vectors of 16 elements. All variables together are a small part of a stack.
 static constexpr int64_t kMaxVariableBytes = 256, kMaxStackBytes = 16 << 10;
 
-static bool isInArena(const PlannedPlace &buffer) { return buffer.home == Home::pool && buffer.number == 0; }
+static bool isInArena(BufferAttr buffer) { return buffer.getStorage() == StorageKind::arena; }
 
 void BufferAddresses::bindArena() {
-  arena = call("adrt_arena", pointerType, {context, i64(plan.pools().front())});
+  arena = call("adrt_arena", pointerType, {context, i64(plan.getPoolBytes(0))});
   entry.guardMemory(arena, largestUser(isInArena));
 }
 
-Location BufferAddresses::largestUser(function_ref<bool(const PlannedPlace &)> matches) {
-  Operation *user = plan.largestUser(entry.source, matches);
-  return user ? user->getLoc() : loc;
+Location BufferAddresses::largestUser(function_ref<bool(BufferAttr)> matches) {
+  Location found = loc;
+  int64_t largest = -1;
+  entry.source.walk([&](Operation *op) {
+    if (!isa<LaunchOp, FeedOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
+      return;
+    for (Value result : op->getResults())
+      if (int64_t buffer = plan.bufferOf(result);
+          buffer >= 0 && matches(plan.getBuffer(buffer)) && plan.getBuffer(buffer).getBytes() > largest) {
+        largest = plan.getBuffer(buffer).getBytes();
+        found = op->getLoc();
+      }
+  });
+  return found;
 }
 
 Value BufferAddresses::stackVariable(int64_t buffer) {
-  const PlannedPlace &planned = plan[buffer];
-  if (options.device || !(isInArena(planned) || planned.home == Home::result) ||
-      planned.bytes > kMaxVariableBytes || planned.bytes <= 0)
+  BufferAttr planned = plan.getBuffer(buffer);
+  if (options.device || !(isInArena(planned) || planned.getStorage() == StorageKind::result) ||
+      planned.getBytes() > kMaxVariableBytes || planned.getBytes() <= 0)
     return Value();
   auto [variable, isNew] = stackVariables.try_emplace(buffer, Value());
-  if (isNew && stackBytes + planned.bytes <= kMaxStackBytes) {
+  if (isNew && stackBytes + planned.getBytes() <= kMaxStackBytes) {
     constexpr unsigned alignment = 64; // as in the arena
-    variable->second = entry.stackSlot(builder.getI8Type(), planned.bytes, alignment);
-    stackBytes += planned.bytes;
+    variable->second = entry.stackSlot(builder.getI8Type(), planned.getBytes(), alignment);
+    stackBytes += planned.getBytes();
   }
   return variable->second;
 }
@@ -63,31 +74,31 @@ Value BufferAddresses::poolUnit(const HostTensor &tensor) {
 // The runtime keeps the pools of dynamic size and grows them.
 HostTensor BufferAddresses::tensorIn(int64_t buffer, RankedTensorType type, ArrayRef<Value> sizes) {
   HostTensor tensor{nullptr, SmallVector<Value>(sizes), type, buffer};
-  const PlannedPlace &planned = plan[buffer];
+  BufferAttr planned = plan.getBuffer(buffer);
   if ((tensor.pointer = stackVariable(buffer)))
     return tensor;
   auto at = [&](Value base, Value offset) {
     return LLVM::GEPOp::create(builder, loc, pointerType, builder.getI8Type(), base, ValueRange{offset});
   };
-  if (planned.home == Home::argument) {
-    tensor.pointer = values.tensor(entry.source.getArgument(planned.number)).pointer;
-  } else if (planned.home == Home::result) {
-    tensor.pointer = resultMemory[planned.number];
+  if (planned.getStorage() == StorageKind::argument) {
+    tensor.pointer = values.tensor(entry.source.getArgument(planned.getNumber())).pointer;
+  } else if (planned.getStorage() == StorageKind::result) {
+    tensor.pointer = resultMemory[planned.getNumber()];
   } else if (isInArena(planned)) {
-    tensor.pointer = at(arena, i64(planned.offset));
+    tensor.pointer = at(arena, i64(planned.getOffset()));
   } else {
     Value unit = poolUnit(tensor);
     auto bytes = [&](int64_t perElement) -> Value { return saturatedProduct(unit, i64(perElement)); };
-    Value pool =
-        call("adrt_buffer", pointerType, {context, i32(planned.number), bytes(plan.pools()[planned.number])});
+    Value pool = call("adrt_buffer", pointerType,
+                      {context, i32(planned.getNumber()), bytes(plan.getPoolBytes(planned.getNumber()))});
     entry.guardMemory(pool, loc);
-    tensor.pointer = at(pool, bytes(planned.offset));
+    tensor.pointer = at(pool, bytes(planned.getOffset()));
   }
   return tensor;
 }
 
 // The pool after those of the plan.
 Value BufferAddresses::scratch(Value bytes) {
-  Value pool = i32(plan.pools().size());
+  Value pool = i32(plan.getPoolCount());
   return call("adrt_buffer", pointerType, {context, pool, toI64(bytes)});
 }

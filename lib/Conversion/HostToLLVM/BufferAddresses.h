@@ -1,20 +1,20 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Addresses of the buffers of the memory plan. A buffer is in the arena, in a pool of dynamic size, in a donated
-// argument or in a result of the entry. On the CPU, a buffer of few bytes is a variable on the stack: LLVM keeps it in
-// a register (mem2reg), unless a kernel or a service of the runtime takes its address.
+// Addresses of the buffers of the memory plan. A buffer is in the arena, in a pool of dynamic size, in a
+// donated argument or in a result of the entry. On the CPU, a buffer of few bytes is a variable on the stack:
+// LLVM keeps it in a register (mem2reg), unless a kernel or a service of the runtime takes its address.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_BUFFERADDRESSES_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_BUFFERADDRESSES_H
 
 #include "HostValues.h"
-#include "PlanReader.h"
+#include "adjoint/Transforms/MemoryPlan.h"
 
 namespace mlir::ad::host {
 
 class BufferAddresses : public HostComponent {
 public:
-  BufferAddresses(EntryBuilder &entry, const PlanReader &plan, HostValues &values)
+  BufferAddresses(EntryBuilder &entry, const MemoryPlan &plan, HostValues &values)
       : HostComponent(entry), plan(plan), values(values), resultMemory(entry.source.getNumResults()) {}
 
   /// Requests the arena from the runtime.
@@ -29,9 +29,9 @@ public:
   /// Temporary memory of this many bytes for one launch, null if there is none. Launches share it.
   Value scratch(Value bytes);
   /// The location of the operation that fills the largest matching buffer, or the current one.
-  Location largestUser(function_ref<bool(const PlannedPlace &)> matches);
+  Location largestUser(function_ref<bool(BufferAttr)> matches);
 
-  const PlanReader &plan;
+  const MemoryPlan &plan;
 
 private:
   Value stackVariable(int64_t buffer);

@@ -19,8 +19,8 @@ Value EntryInterface::argumentOnDevice(int32_t number) {
 HostTensor EntryInterface::argumentTensor(int32_t number) {
   auto type = cast<RankedTensorType>(entry.source.getArgument(number).getType());
   auto field = [&](int32_t index) -> Value {
-    Value address = LLVM::GEPOp::create(builder, loc, pointerType, entry.tensorType, entry.function.getArgument(1),
-                                        ArrayRef<LLVM::GEPArg>{number, index});
+    Value address = LLVM::GEPOp::create(builder, loc, pointerType, entry.tensorType,
+                                        entry.function.getArgument(1), ArrayRef<LLVM::GEPArg>{number, index});
     return LLVM::LoadOp::create(builder, loc, pointerType, address);
   };
   HostTensor tensor{options.device ? argumentOnDevice(number) : field(0), {}, type, -1};
@@ -40,13 +40,9 @@ HostTensor EntryInterface::argumentTensor(int32_t number) {
 }
 
 void EntryInterface::bindArguments() {
-  SmallVector<int64_t> bufferOf(entry.source.getNumArguments(), -1);
-  for (auto [buffer, planned] : llvm::enumerate(buffers.plan.buffers()))
-    if (planned.home == Home::argument)
-      bufferOf[planned.number] = buffer;
   for (unsigned i = 0; i < entry.source.getNumArguments(); ++i) {
     HostTensor tensor = argumentTensor(i);
-    tensor.buffer = bufferOf[i];
+    tensor.buffer = buffers.plan.bufferOf(entry.source.getArgument(i));
     values.bind(entry.source.getArgument(i), tensor);
   }
 }
@@ -56,19 +52,19 @@ Value EntryInterface::allocateResult(int64_t number, const HostTensor &like) {
                     {context, entry.result(number), i32(number),
                      i32(TensorDescriptors::elementNumber(like.type.getElementType())),
                      i32(like.type.getRank()), descriptors.shapeArray(like)});
-  entry.guardMemory(data, buffers.largestUser([&](const PlannedPlace &buffer) {
-    return buffer.home == Home::result && buffer.number == number;
+  entry.guardMemory(data, buffers.largestUser([&](BufferAttr buffer) {
+    return buffer.getStorage() == StorageKind::result && buffer.getNumber() == number;
   }));
   return data;
 }
 
 void EntryInterface::bindResults() {
-  for (const PlannedPlace &buffer : buffers.plan.buffers()) {
-    if (buffer.home != Home::result)
+  for (BufferAttr buffer : buffers.plan.getBuffers()) {
+    if (buffer.getStorage() != StorageKind::result)
       continue;
-    auto type = cast<RankedTensorType>(entry.source.getResultTypes()[buffer.number]);
+    auto type = cast<RankedTensorType>(entry.source.getResultTypes()[buffer.getNumber()]);
     HostTensor described{nullptr, values.sizesOf(type, {}), type, -1};
-    buffers.bindResultMemory(buffer.number, allocateResult(buffer.number, described));
+    buffers.bindResultMemory(buffer.getNumber(), allocateResult(buffer.getNumber(), described));
   }
 }
 
@@ -78,9 +74,9 @@ void EntryInterface::emitReturn(func::ReturnOp op) {
     if (buffers.memoryOfResult(number))
       continue;
     HostTensor tensor = values.tensor(operand);
-    const PlannedPlace *buffer = tensor.buffer >= 0 ? &buffers.plan[tensor.buffer] : nullptr;
-    if (buffer && buffer->home == Home::argument && isDonated(buffer->number, number)) {
-      returnDonated(buffer->number, number, tensor);
+    BufferAttr buffer = tensor.buffer >= 0 ? buffers.plan.getBuffer(tensor.buffer) : BufferAttr();
+    if (buffer && buffer.getStorage() == StorageKind::argument && isDonated(buffer.getNumber(), number)) {
+      returnDonated(buffer.getNumber(), number, tensor);
       continue;
     }
     Value data = allocateResult(number, tensor);
@@ -89,9 +85,10 @@ void EntryInterface::emitReturn(func::ReturnOp op) {
 }
 
 void EntryInterface::copyStackVariablesToResults() {
-  for (auto [number, buffer] : llvm::enumerate(buffers.plan.buffers()))
-    if (Value variable = buffers.existingStackVariable(number); variable && buffer.home == Home::result)
-      copies.copyBytes(buffers.memoryOfResult(buffer.number), variable, i64(buffer.bytes));
+  for (auto [number, buffer] : llvm::enumerate(buffers.plan.getBuffers()))
+    if (Value variable = buffers.existingStackVariable(number);
+        variable && buffer.getStorage() == StorageKind::result)
+      copies.copyBytes(buffers.memoryOfResult(buffer.getNumber()), variable, i64(buffer.getBytes()));
 }
 
 bool EntryInterface::isDonated(int64_t argument, int64_t result) {

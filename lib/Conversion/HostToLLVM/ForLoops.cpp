@@ -14,7 +14,7 @@ SmallVector<HostTensor> ForLoops::bindCarries(scf::ForOp loop) {
   for (auto [i, init, argument] : llvm::enumerate(loop.getInitArgs(), loop.getRegionIterArgs())) {
     if (!isa<RankedTensorType>(argument.getType()))
       continue;
-    bound.push_back(carries.bindArgument(argument, init, buffers.plan.bufferOf(loop, i)));
+    bound.push_back(carries.bindArgument(argument, init, buffers.plan.bufferOf(loop->getResult(i))));
     values.bind(loop.getResult(i), bound.back());
   }
   return bound;
@@ -54,13 +54,14 @@ LogicalResult ForLoops::emitWhole(scf::ForOp loop, const Carries &carried, Polls
 }
 
 // The iteration of `loop` with this index, in the body of a lowered loop.
-LogicalResult ForLoops::emitIteration(scf::ForOp loop, scf::ForOp lowered, Value index, const Carries &carried) {
+LogicalResult ForLoops::emitIteration(scf::ForOp loop, scf::ForOp lowered, Value index,
+                                      const Carries &carried) {
   values.bindScalar(loop.getInductionVar(), index);
   values.bindNonTensors(loop.getRegionIterArgs(), lowered.getRegionIterArgs());
   if (failed(blocks.emitBlock(*loop.getBody())))
     return failure();
   loc = loop.getLoc();
-  carries.yieldTensors(loop.getYieldedValues(), carried.tensors, buffers.plan.swapBuffers(loop));
+  carries.yieldTensors(loop.getYieldedValues(), carried.tensors, buffers.plan.temporariesOf(loop));
   // A loop that carries nothing already has its terminator.
   if (SmallVector<Value> next = values.nonTensorScalars(loop.getYieldedValues()); !next.empty())
     scf::YieldOp::create(builder, loc, next);

@@ -12,7 +12,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::host;
 
 HostEmitter::HostEmitter(func::FuncOp source, HostModule &module, const HostOptions &options)
-    : entry(source, module, options), builder(entry.builder), loc(entry.loc), plan(*PlanReader::read(source)),
+    : entry(source, module, options), builder(entry.builder), loc(entry.loc), plan(*MemoryPlan::read(source)),
       values(entry), buffers(entry, plan, values), copies(entry, values, buffers), descriptors(entry),
       interface(entry, values, buffers, copies, descriptors), services(entry, values, buffers, descriptors),
       polls(entry), launches(entry, values, buffers, copies, descriptors, polls),
@@ -71,9 +71,11 @@ LogicalResult HostEmitter::emitOp(Operation &op) {
     interface.emitReturn(ret);
   else if (isa<BarrierOp, tensor::CastOp>(op))
     forwardOperands(op);
+  else if (auto copy = dyn_cast<CopyOp>(op))
+    forwardCopied(copy);
   else if (auto constant = dyn_cast<ConstantOp>(op))
     emitConstant(constant);
-  else
+  else if (!isa<BufferOp>(op))
     values.clone(op);
   return success();
 }
@@ -95,6 +97,11 @@ void HostEmitter::forwardOperands(Operation &op) {
     tensor.type = cast<RankedTensorType>(result.getType());
     values.bind(result, tensor);
   }
+}
+
+// The loop, branch or terminator after the copy makes it, and arith.select has made its own.
+void HostEmitter::forwardCopied(CopyOp copy) {
+  values.bind(copy.getResult(), values.tensor(copy.getSource()));
 }
 
 // Not -0, which has a bit.
@@ -146,8 +153,8 @@ void HostEmitter::emitSelect(arith::SelectOp select) {
   chosen.pointer = arith::SelectOp::create(builder, loc, condition, onTrue.pointer, onFalse.pointer);
   for (auto [size, other] : llvm::zip_equal(chosen.sizes, onFalse.sizes))
     size = builder.createOrFold<arith::SelectOp>(loc, condition, size, other);
-  HostTensor result =
-      buffers.tensorIn(plan.bufferOf(select, 0), cast<RankedTensorType>(select.getType()), chosen.sizes);
+  HostTensor result = buffers.tensorIn(plan.bufferOf(select->getResult(0)),
+                                       cast<RankedTensorType>(select.getType()), chosen.sizes);
   copies.copy(result, chosen);
   values.bind(select.getResult(), result);
 }

@@ -30,11 +30,12 @@ private:
   void emitExtract(tensor::ExtractOp extract);
   void emitSelect(arith::SelectOp select);
   void forwardOperands(Operation &op);
+  void forwardCopied(CopyOp copy);
 
   EntryBuilder entry;
   OpBuilder &builder;
   Location &loc;
-  const PlanReader plan;
+  const MemoryPlan plan;
   HostValues values;
   BufferAddresses buffers;
   TensorCopies copies;

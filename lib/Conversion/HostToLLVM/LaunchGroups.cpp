@@ -10,9 +10,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::host;
 
-// In nanoseconds. A kernel shorter than kMinKernel takes about as long as handing it over; a kernel of several units
-// that is longer than kMaxKernel has a parallel loop of its own. Polls are before a group, never inside, so that
-// kMaxGroup bounds the time until the program stops.
+// In nanoseconds. A kernel shorter than kMinKernel takes about as long as handing it over; a kernel of
+// several units that is longer than kMaxKernel has a parallel loop of its own. Polls are before a group,
+// never inside, so that kMaxGroup bounds the time until the program stops.
 static constexpr int64_t kMinKernel = 500, kMaxKernel = 20000, kMinGroup = 4000, kMaxGroup = 20000000;
 static constexpr size_t kMaxLaunches = 32;
 
@@ -35,24 +35,17 @@ void LaunchGroups::flushBeforeOther(Operation &op) {
     flush();
 }
 
-static bool overlaps(const PlannedPlace &a, const PlannedPlace &b) {
-  if (a.home != b.home || a.number != b.number)
-    return false;
-  return a.home != Home::pool || (a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes);
-}
-
-static bool overlap(ArrayRef<PlannedPlace> some, ArrayRef<PlannedPlace> others) {
-  return llvm::any_of(some, [&](const PlannedPlace &a) {
-    return llvm::any_of(others, [&](const PlannedPlace &b) { return overlaps(a, b); });
-  });
+static bool overlap(ArrayRef<BufferAttr> some, ArrayRef<BufferAttr> others) {
+  return llvm::any_of(
+      some, [&](BufferAttr a) { return llvm::any_of(others, [&](BufferAttr b) { return a.overlaps(b); }); });
 }
 
 // Constants and arguments that are not donated have no buffer, and nothing writes to them.
-SmallVector<PlannedPlace> LaunchGroups::buffersOf(ValueRange tensors) const {
-  SmallVector<PlannedPlace> found;
+SmallVector<BufferAttr> LaunchGroups::buffersOf(ValueRange tensors) const {
+  SmallVector<BufferAttr> found;
   for (Value value : tensors)
     if (int64_t buffer = values.tensor(value).buffer; buffer >= 0)
-      found.push_back(buffers.plan[buffer]);
+      found.push_back(buffers.plan.getBuffer(buffer));
   return found;
 }
 
@@ -61,17 +54,17 @@ static bool hasDynamicResults(LaunchOp launch) {
                       [](Type type) { return !cast<RankedTensorType>(type).hasStaticShape(); });
 }
 
-// Whether the launch writes a buffer that a waiting launch reads or writes, or reads a buffer that one writes. A pool
-// of dynamic size may move when it grows.
+// Whether the launch writes a buffer that a waiting launch reads or writes, or reads a buffer that one
+// writes. A pool of dynamic size may move when it grows.
 bool LaunchGroups::dependsOnGroup(LaunchOp launch) const {
   if (waiting.empty() || hasDynamicResults(launch))
     return !waiting.empty();
-  SmallVector<PlannedPlace> written, read = buffersOf(launch.getInputs());
+  SmallVector<BufferAttr> written, read = buffersOf(launch.getInputs());
   for (OpResult result : launch->getResults())
-    written.push_back(buffers.plan[buffers.plan.bufferOf(result)]);
+    written.push_back(buffers.plan.getBuffer(buffers.plan.bufferOf(result)));
   return llvm::any_of(waiting, [&](const CPULaunch &other) {
     LaunchOp before = other.op;
-    SmallVector<PlannedPlace> writtenBefore = buffersOf(before->getResults());
+    SmallVector<BufferAttr> writtenBefore = buffersOf(before->getResults());
     return overlap(written, writtenBefore) || overlap(written, buffersOf(before.getInputs())) ||
            overlap(read, writtenBefore);
   });

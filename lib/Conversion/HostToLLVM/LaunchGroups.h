@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Groups of CPU launches: kernels that follow each other, do not depend on each other and are each too short, or have
-// too few units, for several threads. A launch waits until an operation comes that may depend on it. Then all waiting
-// launches become one parallel loop of the runtime, whose threads share the kernels.
+// Groups of CPU launches: kernels that follow each other, do not depend on each other and are each too short,
+// or have too few units, for several threads. A launch waits until an operation comes that may depend on it.
+// Then all waiting launches become one parallel loop of the runtime, whose threads share the kernels.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_LAUNCHGROUPS_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_LAUNCHGROUPS_H
@@ -28,7 +28,7 @@ public:
   void flushBeforeOther(Operation &op);
 
 private:
-  SmallVector<PlannedPlace> buffersOf(ValueRange tensors) const;
+  SmallVector<BufferAttr> buffersOf(ValueRange tensors) const;
   bool dependsOnGroup(LaunchOp launch) const;
   void emitAsOneLoop(ArrayRef<CPULaunch> group);
 

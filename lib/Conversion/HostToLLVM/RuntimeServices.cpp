@@ -14,7 +14,8 @@ using namespace mlir::ad::host;
 void RuntimeServices::emitFeed(FeedOp feed) {
   SmallVector<Value> dynamic = values.scalars(feed.getSizes());
   auto type = cast<RankedTensorType>(feed.getResult().getType());
-  HostTensor tensor = buffers.tensorIn(buffers.plan.bufferOf(feed, 0), type, values.sizesOf(type, dynamic));
+  HostTensor tensor =
+      buffers.tensorIn(buffers.plan.bufferOf(feed->getResult(0)), type, values.sizesOf(type, dynamic));
   guard(call("adrt_feed", builder.getI32Type(),
              {context, module.site(builder, loc, "ad.feed"), module.string(builder, loc, feed.getName()),
               descriptors.describe(tensor)}));
@@ -25,9 +26,10 @@ void RuntimeServices::emitReceive(ReceiveOp receive) {
   SmallVector<HostTensor> tensors;
   for (Value input : receive.getInputs())
     tensors.push_back(values.tensor(input));
-  guard(call("adrt_receive", builder.getI32Type(),
-             {context, module.site(builder, loc, "ad.receive"), module.string(builder, loc, receive.getName()),
-              descriptors.describe(tensors), i32(tensors.size())}));
+  guard(
+      call("adrt_receive", builder.getI32Type(),
+           {context, module.site(builder, loc, "ad.receive"), module.string(builder, loc, receive.getName()),
+            descriptors.describe(tensors), i32(tensors.size())}));
 }
 
 void RuntimeServices::emitCheck(Operation *op) {
@@ -45,8 +47,8 @@ void RuntimeServices::emitCheck(Operation *op) {
   Value expected = descriptors.describe(values.tensor(op->getOperands().back()));
   Value bound = arith::ConstantFloatOp::create(builder, loc, builder.getF64Type(), APFloat(tolerance));
   guard(call("adrt_check", builder.getI32Type(),
-             {context, module.site(builder, loc, op->getName().getStringRef()), i32(kind), bound, i32(relative),
-              actual, expected}));
+             {context, module.site(builder, loc, op->getName().getStringRef()), i32(kind), bound,
+              i32(relative), actual, expected}));
 }
 
 void RuntimeServices::emitRequire(RequireOp require) {
@@ -62,8 +64,8 @@ void RuntimeServices::emitRequire(RequireOp require) {
     LLVM::StoreOp::create(builder, loc, toI64(values.scalar(value)), address);
   }
   Value status = call("adrt_fail", builder.getI32Type(),
-                      {context, module.site(builder, loc, require.getAsker()), i32(require.getKind()), numbers,
-                       i32(require.getValues().size())});
+                      {context, module.site(builder, loc, require.getAsker()), i32(require.getKind()),
+                       numbers, i32(require.getValues().size())});
   scf::YieldOp::create(builder, loc, status);
   builder.setInsertionPointAfter(branch);
   guard(branch.getResult(0));

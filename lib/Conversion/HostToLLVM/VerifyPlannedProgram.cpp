@@ -3,25 +3,17 @@
 // Verifies the memory plan and the operations of a host program.
 
 #include "VerifyPlannedProgram.h"
-#include "PlanReader.h"
-#include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Transforms/HostProgram.h"
+#include "adjoint/Transforms/MemoryPlan.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::host;
 
 LogicalResult host::verifyPlannedProgram(func::FuncOp function, const HostOptions &options) {
-  std::optional<PlanReader> plan = PlanReader::read(function);
-  if (!plan)
-    return function.emitOpError("has no memory plan; ") << howToReach(Stage::planned);
-  if (failed(verifyHostProgram(function)))
+  if (failed(verifyHostProgram(function)) || failed(MemoryPlan::read(function)))
     return failure();
-  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
-    if (failed(plan->verify(op)))
-      return WalkResult::interrupt();
-    auto launch = dyn_cast<LaunchOp>(op);
-    return WalkResult(launch ? verifyLaunch(launch, options) : success());
-  });
+  WalkResult result =
+      function.walk([&](LaunchOp launch) { return WalkResult(verifyLaunch(launch, options)); });
   return failure(result.wasInterrupted());
 }

@@ -11,11 +11,10 @@ using namespace mlir::ad::host;
 
 // A buffer of the condition gets the initial value, and then the value that the body yields.
 SmallVector<HostTensor> WhileLoops::bindConditionArguments(scf::WhileOp loop) {
-  ArrayRef<int64_t> numbers = buffers.plan.conditionBuffers(loop);
   SmallVector<HostTensor> arguments;
-  for (auto [i, init, argument] : llvm::enumerate(loop.getInits(), loop.getBeforeArguments()))
-    if (isa<RankedTensorType>(argument.getType()))
-      arguments.push_back(carries.bindArgument(argument, init, numbers[i]));
+  for (auto [init, argument] : llvm::zip_equal(loop.getInits(), loop.getBeforeArguments()))
+    if (isTensor(argument))
+      arguments.push_back(carries.bindArgument(argument, init, buffers.plan.bufferOf(argument)));
   return arguments;
 }
 
@@ -26,7 +25,8 @@ FailureOr<SmallVector<HostTensor>> WhileLoops::bindResults(scf::WhileOp loop) {
     if (auto type = dyn_cast<RankedTensorType>(result.getType())) {
       if (!type.hasStaticShape())
         return loop.emitOpError("carries a tensor of dynamic shape; use scf.for, or a static shape");
-      results.push_back(buffers.tensorIn(buffers.plan.bufferOf(loop, i), type, values.sizesOf(type, {})));
+      results.push_back(
+          buffers.tensorIn(buffers.plan.bufferOf(loop->getResult(i)), type, values.sizesOf(type, {})));
       values.bind(result, results.back());
       values.bind(loop.getAfterArguments()[i], results.back());
     }

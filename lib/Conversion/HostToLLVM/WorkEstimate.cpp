@@ -73,6 +73,8 @@ int64_t host::workOf(Operation &op) {
       work += region.empty() ? 0 : workOf(region.front());
     return std::min(work, kUnbounded);
   }
+  if (isa<BufferOp, CopyOp>(op))
+    return 0;
   bool waits =
       op.getNumRegions() > 0 || isa<FeedOp, ReceiveOp>(op) || op.getName().getDialectNamespace() == "check";
   return waits ? kUnbounded : 1;

@@ -3,21 +3,9 @@
 // When values are needed.
 
 #include "Planner.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::ad;
-
-bool ad::isAlias(Operation *op) { return isa<ReshapeOp, BarrierOp, tensor::CastOp>(op); }
-
-Value ad::stripAliases(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isAlias(op))
-      break;
-    value = op->getOperand(cast<OpResult>(value).getResultNumber());
-  }
-  return value;
-}
 
 void MemoryPlanner::number(Block &block) {
   for (Operation &op : block) {

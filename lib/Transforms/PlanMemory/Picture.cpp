@@ -72,7 +72,7 @@ public:
     os << "<rect x=\"" << kLeft << "\" y=\"" << top << "\" width=\"" << kWidth << "\" height=\"" << kHeight
        << "\" fill=\"#ffffff\" stroke=\"#333333\" stroke-width=\"1\"/>\n";
     for (auto [id, buffer] : llvm::enumerate(function.buffers))
-      if (buffer.place.home == Home::pool && buffer.place.number == number)
+      if (buffer.isInPool() && buffer.number == number)
         drawBuffer(buffer, id);
     drawAxes();
   }
@@ -94,20 +94,20 @@ private:
 
   void drawBuffer(const PlannedBuffer &buffer, size_t id) {
     double width = (buffer.last - buffer.first + 1) * perStep;
-    double height = std::max<int64_t>(buffer.place.bytes, 1) * perByte;
-    double x = across(buffer.first), y = up(buffer.place.offset) - height;
+    double height = std::max<int64_t>(buffer.bytes, 1) * perByte;
+    double x = across(buffer.first), y = up(buffer.offset) - height;
     os << "<g><rect x=\"" << at(x) << "\" y=\"" << at(y) << "\" width=\"" << at(width) << "\" height=\""
        << at(height) << "\" fill=\"" << colourOf(id) << "\" stroke=\"#333333\" stroke-width=\"0.3\"/>\n";
     drawLabel(buffer, id, x, y, width, height);
     // Viewers show it under the pointer.
-    os << "<title>buffer " << id << ": " << buffer.place.bytes << " bytes at " << buffer.place.offset
-       << ", operations " << buffer.first << " to " << buffer.last << ", made by "
-       << escaped(nameOf(buffer.first)) << "</title></g>\n";
+    os << "<title>buffer " << id << ": " << buffer.bytes << " bytes at " << buffer.offset << ", operations "
+       << buffer.first << " to " << buffer.last << ", made by " << escaped(nameOf(buffer.first))
+       << "</title></g>\n";
   }
 
   // As much as the rectangle has room for.
   void drawLabel(const PlannedBuffer &buffer, size_t id, double x, double y, double width, double height) {
-    std::string name = nameOf(buffer.first), size = bytesText(buffer.place.bytes);
+    std::string name = nameOf(buffer.first), size = bytesText(buffer.bytes);
     for (const std::string &label : {name + ", " + size, size, std::to_string(id)}) {
       double font = std::min({kFont, 0.8 * height, width / (kCharacter * (label.size() + 1))});
       if (font >= kSmallestFont)

@@ -217,7 +217,7 @@ PoolSummary ad::placePool(ArrayRef<PlannedBuffer *> buffers, int64_t alignment) 
   SmallVector<Item> items;
   PoolSummary summary;
   for (const PlannedBuffer *buffer : buffers) {
-    int64_t bytes = llvm::alignTo(std::max<int64_t>(buffer->place.bytes, 1), alignment);
+    int64_t bytes = llvm::alignTo(std::max<int64_t>(buffer->bytes, 1), alignment);
     items.push_back({bytes, buffer->first, buffer->last});
     summary.total += bytes;
   }
@@ -237,6 +237,6 @@ PoolSummary ad::placePool(ArrayRef<PlannedBuffer *> buffers, int64_t alignment) 
     }
   summary.used = best.bytes;
   for (auto [buffer, offset] : llvm::zip_equal(buffers, best.offsets))
-    buffer->place.offset = offset;
+    buffer->offset = offset;
   return summary;
 }

@@ -2,8 +2,8 @@
 //
 // The passes `ad-plan-memory` and `ad-verify-memory-plan`.
 
-#include "CheckPlan.h"
 #include "Report.h"
+#include "VerifyMemoryPlan.h"
 #include "adjoint/Support/TextFile.h"
 #include "adjoint/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
@@ -19,9 +19,6 @@ namespace mlir::ad {
 
 using namespace mlir;
 using namespace mlir::ad;
-
-// A cache line, and the widest vector register. In the other pools it is the unit that is a multiple of it.
-static constexpr int64_t kAlignment = 64;
 
 static std::string textOf(Operation *op) {
   std::string text = op->getName().getStringRef().str();
@@ -43,10 +40,10 @@ static PlannedFunction placePools(MemoryPlanner &planner) {
     planned.operations.push_back(nameOf(planner.getOperation(number)));
   SmallVector<SmallVector<PlannedBuffer *>> pools(planner.getPoolCount());
   for (PlannedBuffer &buffer : planner.getBuffers())
-    if (buffer.place.home == Home::pool)
-      pools[buffer.place.number].push_back(&buffer);
+    if (buffer.isInPool())
+      pools[buffer.number].push_back(&buffer);
   for (auto [number, buffers] : llvm::enumerate(pools)) {
-    planned.pools.push_back(placePool(buffers, number == 0 ? kAlignment : 1));
+    planned.pools.push_back(placePool(buffers, number == 0 ? kArenaAlignment : 1));
     planned.peaks.push_back(textOf(planner.getOperation(planned.pools.back().liveAt)));
     LDBG() << "pool " << number << ", " << planned.pools.back().order << ": " << planned.pools.back().used
            << " bytes for " << buffers.size() << " buffers of " << planned.pools.back().total;
@@ -68,12 +65,9 @@ static FailureOr<PlannedFunction> plan(func::FuncOp function, SymbolTableCollect
   if (failed(planner.assign()))
     return failure();
   PlannedFunction planned = placePools(planner);
-  SmallVector<int64_t> poolBytes;
-  for (const PoolSummary &pool : planned.pools)
-    poolBytes.push_back(pool.used);
-  planner.write(poolBytes);
+  planner.write();
   report(function, planned.pools.front());
-  if (failed(checkMemoryPlan(function, symbols)))
+  if (failed(verifyMemoryPlan(function, symbols)))
     return failure();
   return planned;
 }
@@ -112,7 +106,7 @@ class VerifyMemoryPlanPass : public ad::impl::VerifyMemoryPlanPassBase<VerifyMem
     markAllAnalysesPreserved();
     SymbolTableCollection symbols;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(checkMemoryPlan(function, symbols)))
+      if (!function.isExternal() && failed(verifyMemoryPlan(function, symbols)))
         return signalPassFailure();
   }
 };

@@ -12,6 +12,7 @@ using namespace mlir::ad;
 LogicalResult MemoryPlanner::assign() {
   if (failed(verifyHostProgram(function)) || failed(checkSizes()))
     return failure();
+  eraseMemoryPlan(function);
   scheduleUpdates(function, overwrites);
   number(function.getBody().front());
   bindArguments();
@@ -43,7 +44,7 @@ void MemoryPlanner::bindArguments() {
     if (!result || !isTensor(argument))
       continue;
     donated[result.getInt()] = number;
-    bufferOf[argument] = makeBuffer(argument, 0, {Home::argument, number});
+    bufferOf[argument] = makeBuffer(argument, 0, StorageKind::argument, number);
     extendOverUses(argument);
   }
 }
@@ -103,25 +104,4 @@ LogicalResult MemoryPlanner::assignLaunch(LaunchOp launch) {
     extendOverUses(result);
   }
   return success();
-}
-
-void MemoryPlanner::write(ArrayRef<int64_t> poolBytes) {
-  MemoryPlan plan;
-  for (const PlannedBuffer &buffer : buffers)
-    plan.places.push_back(buffer.place);
-  plan.pools.assign(poolBytes.begin(), poolBytes.end());
-  plan.write(function);
-  Builder builder(function.getContext());
-  function.walk([&](Operation *op) {
-    if (!isa<LaunchOp, FeedOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp>(op))
-      return;
-    SmallVector<int64_t> ids;
-    for (Value result : op->getResults())
-      ids.push_back(bufferOf.lookup_or(result, -1));
-    op->setAttr("ad.buffer", builder.getDenseI64ArrayAttr(ids));
-    if (auto it = before.find(op); it != before.end())
-      op->setAttr("ad.buffer_before", builder.getDenseI64ArrayAttr(it->second));
-    if (auto it = swaps.find(op); it != swaps.end())
-      op->setAttr("ad.swap", builder.getDenseI64ArrayAttr(it->second));
-  });
 }

@@ -13,23 +13,25 @@
 
 namespace mlir::ad {
 
-/// A buffer. Lifetimes are closed intervals of numbers of operations: what one kernel touches is live
-/// together.
+/// A buffer whose offset is not known yet. Lifetimes are closed intervals of numbers of operations: all that
+/// one kernel reads and writes is live together.
 struct PlannedBuffer {
-  PlannedPlace place;
+  StorageKind storage = StorageKind::arena;
+  int64_t number = 0; ///< of the pool, the argument or the result
+  int64_t offset = 0, bytes = 0;
   int64_t first = 0; ///< number of the operation that first writes it
   int64_t last = 0;  ///< number of the last operation that may read it
-};
 
-/// Operations that give their operands other names: no data moves.
-bool isAlias(Operation *op);
-/// What the value is another name of.
-Value stripAliases(Value value);
-inline bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
+  /// Whether it is in the arena or in another pool.
+  bool isInPool() const { return storage == StorageKind::arena || storage == StorageKind::pool; }
+};
 
 /// Moves launches whose results leave their block, as updates of parameters do, to where they can run first,
 /// but behind what reads the value that they replace.
 void scheduleUpdates(func::FuncOp function, OverwriteAnalysis &overwrites);
+
+/// Takes an earlier plan out of the program.
+void eraseMemoryPlan(func::FuncOp function);
 
 class MemoryPlanner {
 public:
@@ -38,8 +40,8 @@ public:
 
   /// Gives every tensor a buffer. Fails after a diagnostic.
   LogicalResult assign();
-  /// Writes the plan as attributes.
-  void write(ArrayRef<int64_t> poolBytes);
+  /// Writes the plan into the program, once offsets are known.
+  void write();
 
   func::FuncOp getFunction() const { return function; }
   MutableArrayRef<PlannedBuffer> getBuffers() { return buffers; }
@@ -84,7 +86,9 @@ private:
   // --- Reuse.cpp: which buffer a value gets
   /// The buffer of a value that arises in operation `op`, a new one if need be. Its life starts there.
   int64_t bufferFor(Value value, Operation *op);
-  int64_t makeBuffer(Value value, int64_t at, PlannedPlace place);
+  int64_t makeBuffer(Value value, int64_t at, StorageKind storage, int64_t number);
+  /// A buffer in the pool of the value.
+  int64_t makePooledBuffer(Value value, int64_t at);
   /// Whether `value` may be written into the buffer from `op` on; else why not.
   bool mayTake(int64_t buffer, Value value, Operation *op, StringRef &refusal);
   int64_t dyingOperand(OpResult value, LaunchOp launch);

@@ -12,10 +12,6 @@ using namespace mlir::ad;
 // The axis of an index value: it is a size itself.
 static constexpr int64_t kItself = -1;
 
-int64_t ad::elementBytes(RankedTensorType type) {
-  return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-}
-
 bool ad::fitsInMemory(RankedTensorType type) {
   constexpr int64_t addressSpace = int64_t(1) << 47;
   if (llvm::is_contained(type.getShape(), 0))
@@ -24,13 +20,6 @@ bool ad::fitsInMemory(RankedTensorType type) {
   return llvm::all_of(type.getShape(), [&](int64_t size) {
     return ShapedType::isDynamic(size) || (!llvm::MulOverflow(bytes, size, bytes) && bytes <= addressSpace);
   });
-}
-
-int64_t PoolAnalysis::bytesOf(RankedTensorType type) {
-  int64_t bytes = elementBytes(type);
-  for (int64_t size : type.getShape())
-    bytes *= ShapedType::isDynamic(size) ? 1 : size;
-  return bytes;
 }
 
 // The operand that holds the size of a dynamic axis of the result.
@@ -70,7 +59,7 @@ std::optional<PoolAnalysis::Origin> PoolAnalysis::step(const Origin &origin) {
   Operation *op = result.getOwner();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return Origin{loop.getInitArgs()[result.getResultNumber()], origin.number};
-  if (isa<BarrierOp, tensor::CastOp>(op))
+  if (isa<BarrierOp, CopyOp, tensor::CastOp>(op))
     return Origin{op->getOperand(result.getResultNumber()), origin.number};
   if (auto launch = dyn_cast<LaunchOp>(op))
     return Origin{sizeOfLaunch(launch, result, origin.number), kItself};
@@ -113,6 +102,6 @@ int64_t PoolAnalysis::poolOf(Value tensor) {
 }
 
 bool PoolAnalysis::haveSameSize(Value a, Value b) {
-  auto bytes = [](Value value) { return bytesOf(cast<RankedTensorType>(value.getType())); };
+  auto bytes = [](Value value) { return bytesPerUnit(cast<RankedTensorType>(value.getType())); };
   return bytes(a) == bytes(b) && poolOf(a) == poolOf(b);
 }

@@ -7,12 +7,10 @@
 #define ADJOINT_LIB_TRANSFORMS_PLANMEMORY_POOLS_H
 
 #include "adjoint/Dialect/AD/IR/ADOps.h"
+#include "adjoint/Dialect/AD/IR/Sizes.h"
 #include <map>
 
 namespace mlir::ad {
-
-/// Bytes of an element in memory: i1 takes one.
-int64_t elementBytes(RankedTensorType type);
 
 /// Whether a processor has addresses for a tensor of the type; sizes that only run time knows always fit.
 bool fitsInMemory(RankedTensorType type);
@@ -21,8 +19,6 @@ class PoolAnalysis {
 public:
   /// The pool of the value: 0 when its type says all sizes.
   int64_t poolOf(Value tensor);
-  /// Bytes, per element of the pool's unit.
-  static int64_t bytesOf(RankedTensorType type);
   /// Whether both take as many bytes in every run.
   bool haveSameSize(Value a, Value b);
   int64_t count() const { return pools.size() + 1; }

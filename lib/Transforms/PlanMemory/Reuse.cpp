@@ -12,11 +12,16 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-int64_t MemoryPlanner::makeBuffer(Value value, int64_t at, PlannedPlace place) {
-  place.bytes = PoolAnalysis::bytesOf(cast<RankedTensorType>(value.getType()));
-  buffers.push_back({place, at, at});
-  LDBG() << "buffer " << buffers.size() - 1 << " of " << place.bytes << " bytes for " << value;
+int64_t MemoryPlanner::makeBuffer(Value value, int64_t at, StorageKind storage, int64_t number) {
+  int64_t bytes = bytesPerUnit(cast<RankedTensorType>(value.getType()));
+  LDBG() << "buffer " << buffers.size() << " of " << bytes << " bytes for " << value;
+  buffers.push_back({storage, number, /*offset=*/0, bytes, at, at});
   return buffers.size() - 1;
+}
+
+int64_t MemoryPlanner::makePooledBuffer(Value value, int64_t at) {
+  int64_t pool = pools.poolOf(value);
+  return makeBuffer(value, at, pool == 0 ? StorageKind::arena : StorageKind::pool, pool);
 }
 
 // A loop whose carry starts as what lies in the buffer does not move it.
@@ -35,12 +40,12 @@ bool MemoryPlanner::mayTake(int64_t buffer, Value value, Operation *op, StringRe
     refusal = reason;
     return false;
   };
-  int64_t pool = taken.place.home == Home::argument ? pools.poolOf(function.getArgument(taken.place.number))
-                                                    : taken.place.number;
-  if (taken.place.bytes != PoolAnalysis::bytesOf(type) || pool != pools.poolOf(value))
-    return refuse("sizes that only run time knows may differ");
+  int64_t pool = taken.storage == StorageKind::argument ? pools.poolOf(function.getArgument(taken.number))
+                                                        : taken.number;
+  if (taken.bytes != bytesPerUnit(type) || pool != pools.poolOf(value))
+    return refuse("dynamic sizes may differ");
   if (llvm::any_of(op->getResults(), [&](Value other) { return other != value && isInBuffer(other); }))
-    return refuse("another result lies there");
+    return refuse("another result is in its memory");
   int64_t at = numberOf(op);
   if (taken.last > at)
     return refuse("it is read after the result is written");
@@ -51,7 +56,7 @@ bool MemoryPlanner::mayTake(int64_t buffer, Value value, Operation *op, StringRe
     return refuse("it is read while the result is written");
   for (auto [i, input] : llvm::enumerate(launch.getInputs()))
     if (isInBuffer(input) && !overwrites.mayOverwrite(launch, i, cast<OpResult>(value).getResultNumber()))
-      return refuse("the kernel that writes the result reads it at other places");
+      return refuse("the kernel that writes the result reads other elements of it");
   return true;
 }
 
@@ -62,9 +67,7 @@ int64_t MemoryPlanner::dyingOperand(OpResult value, LaunchOp launch) {
   StringRef refusal;
   auto candidate = [&](Value input) {
     int64_t buffer = isTensor(input) ? bufferOf.lookup_or(input, -1) : -1;
-    return buffer >= 0 && buffers[buffer].place.home == Home::pool && mayTake(buffer, value, launch, refusal)
-               ? buffer
-               : -1;
+    return buffer >= 0 && buffers[buffer].isInPool() && mayTake(buffer, value, launch, refusal) ? buffer : -1;
   };
   if (first >= 0)
     return candidate(launch.getInputs()[first]);
@@ -88,7 +91,7 @@ int64_t MemoryPlanner::bufferFor(Value value, Operation *op) {
     bool hasStaticShape = cast<RankedTensorType>(value.getType()).hasStaticShape() &&
                           cast<RankedTensorType>(function.getResultTypes()[result]).hasStaticShape();
     if (hasStaticShape)
-      return makeBuffer(value, at, {Home::result, result});
+      return makeBuffer(value, at, StorageKind::result, result);
   }
   int64_t buffer = -1;
   StringRef refusal;
@@ -96,10 +99,10 @@ int64_t MemoryPlanner::bufferFor(Value value, Operation *op) {
     buffer = dyingOperand(cast<OpResult>(value), launch);
   } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
     int64_t start = bufferOf.lookup_or(loop.getInitArgs()[cast<OpResult>(value).getResultNumber()], -1);
-    if (start >= 0 && buffers[start].place.home == Home::pool && mayTake(start, value, op, refusal))
+    if (start >= 0 && buffers[start].isInPool() && mayTake(start, value, op, refusal))
       buffer = start;
   }
-  return buffer >= 0 ? buffer : makeBuffer(value, at, {Home::pool, pools.poolOf(value)});
+  return buffer >= 0 ? buffer : makePooledBuffer(value, at);
 }
 
 // What became of `ad.donated`.
@@ -119,7 +122,7 @@ void MemoryPlanner::reportDonations() {
     StringRef reason = refusals.lookup(argumentNumber);
     if (reason.empty())
       reason = value.getDefiningOp() && !isa<ConstantOp>(value.getDefiningOp())
-                   ? "the result is another one too"
+                   ? "the value is another result too"
                    : "the result is an argument or a constant";
     remark::missed(argument.getLoc(), remark::RemarkOpts::name("not-donated").category("ad-memory"))
         << remark::metric("argument", argumentNumber) << remark::metric("result", resultNumber)

@@ -111,7 +111,7 @@ void MemoryPlanner::assignSwaps(scf::ForOp loop, ArrayRef<int64_t> carries) {
   for (auto [yielded, carry] : llvm::zip_equal(loop.getYieldedValues(), carries)) {
     int64_t source = isTensor(yielded) ? bufferOf.lookup_or(yielded, -1) : -1;
     bool crosses = source >= 0 && source != carry && llvm::is_contained(carries, source);
-    temporaries.push_back(crosses ? makeBuffer(yielded, at, {Home::pool, pools.poolOf(yielded)}) : -1);
+    temporaries.push_back(crosses ? makePooledBuffer(yielded, at) : -1);
   }
   swaps[loop] = temporaries;
 }
@@ -169,8 +169,7 @@ LogicalResult MemoryPlanner::assignIf(scf::IfOp branch) {
 LogicalResult MemoryPlanner::assignWhile(scf::WhileOp loop) {
   SmallVector<int64_t> &conditionBuffers = before[loop];
   for (Value argument : loop.getBeforeArguments()) {
-    conditionBuffers.push_back(
-        isTensor(argument) ? makeBuffer(argument, numberOf(loop), {Home::pool, pools.poolOf(argument)}) : -1);
+    conditionBuffers.push_back(isTensor(argument) ? makePooledBuffer(argument, numberOf(loop)) : -1);
     bufferOf[argument] = conditionBuffers.back();
     if (conditionBuffers.back() >= 0)
       buffers.back().last = endOf(loop);

@@ -2,6 +2,7 @@
 //
 // Attributes of the `ad` dialect and the numerics contract that they carry.
 
+#include "BufferAssembly.h"
 #include "LaunchAssembly.h"
 #include "adjoint/Dialect/AD/IR/NumericsContract.h"
 #include "adjoint/Dialect/AD/IR/NumericsOpInterface.h"

@@ -26,6 +26,7 @@ struct ADInlinerInterface : DialectInlinerInterface {
 
 void ADDialect::initialize() {
   registerAttributes();
+  registerTypes();
   registerElementwiseOps();
   registerCreationOps();
   registerShapeOps();
@@ -35,6 +36,7 @@ void ADDialect::initialize() {
   registerControlOps();
   registerDifferentiationOps();
   registerKernelOps();
+  registerMemoryOps();
   addInterfaces<ADInlinerInterface>();
 }
 
@@ -66,11 +68,9 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 //===- Attributes with the prefix `ad.` -----------------------------------===//
 
 // What passes write for later ones, on any operation.
-static constexpr StringRef kPassAttributes[] = {
-    "ad.arena_bytes", "ad.buffer",      "ad.buffer_before",      "ad.buffers",
-    "ad.class",       "ad.depth",       "ad.partial_reductions", "ad.kernel_names",
-    "ad.mma",         "ad.nanoseconds", "ad.pool_bytes",         "ad.same_sizes",
-    "ad.swap",        "ad.units"};
+static constexpr StringRef kPassAttributes[] = {"ad.class",      "ad.depth",       "ad.kernel_names",
+                                                "ad.mma",        "ad.nanoseconds", "ad.partial_reductions",
+                                                "ad.same_sizes", "ad.units"};
 
 // `expected one of a, b`, and the one that was probably meant.
 static InFlightDiagnostic expectNames(InFlightDiagnostic error, StringRef given, ArrayRef<StringRef> names) {

@@ -87,21 +87,16 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel) // launch_c1
     return emitOpError("expected ") << getKernelAttr() << " to be an ad.kernel";
-  // A kernel without results takes its destinations as its last arguments.
-  SmallVector<Type> inputs = llvm::to_vector(getInputs().getTypes());
-  SmallVector<Type> outputs = llvm::to_vector(getResultTypes());
-  llvm::append_range(outputs, getDestinations().getTypes()); // never both
-  if (kernel.getResultTypes().empty())
-    inputs.append(std::exchange(outputs, {}));
-  if (failed(verifyLaunchTypes(*this, inputs, kernel.getArgumentTypes(), "input"))) // launch_c2
+  if (failed(
+          verifyLaunchTypes(*this, getInputs().getTypes(), kernel.getArgumentTypes(), "input"))) // launch_c2
     return failure();
-  return verifyLaunchTypes(*this, outputs, kernel.getResultTypes(),
-                           getDestinations().empty() ? "result" : "destination"); // launch_c3
+  return verifyLaunchTypes(*this, getResultTypes(), kernel.getResultTypes(), "result"); // launch_c3
 }
 
 LogicalResult LaunchOp::verify() {
-  if (!getDestinations().empty() && getNumResults() != 0) // launch_c4
-    return emitOpError("expected results or destinations, but got both");
+  if (!getDestinations().empty() && getDestinations().size() != getNumResults()) // launch_c4
+    return emitOpError("expected one destination for each of ")
+           << getNumResults() << " results, but got " << getDestinations().size();
   size_t dynamic = 0;
   for (Type type : getResultTypes())
     dynamic += cast<RankedTensorType>(type).getNumDynamicDims();
@@ -111,10 +106,9 @@ LogicalResult LaunchOp::verify() {
   std::optional<ArrayRef<int64_t>> tied = getTied();
   if (!tied)
     return success();
-  size_t outputs = getNumResults() + getDestinations().size();
-  if (tied->size() != outputs) // launch_c6
+  if (tied->size() != getNumResults()) // launch_c6
     return emitOpError("expected one tied input, or -1, for each of ")
-           << outputs << " results, but got " << tied->size();
+           << getNumResults() << " results, but got " << tied->size();
   for (int64_t input : *tied)
     if (input < -1 || input >= static_cast<int64_t>(getInputs().size())) // launch_c6
       return emitOpError("expected tied inputs below ") << getInputs().size() << ", or -1, but got " << input;

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -14,6 +15,20 @@ using namespace mlir::ad;
 // Folders and builders ask at every operation: they look this far back and no further, so that their work
 // stays in proportion to the program.
 static constexpr size_t reach = 64;
+
+int64_t ad::elementBytes(RankedTensorType type) {
+  return std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+}
+
+int64_t ad::bytesPerUnit(RankedTensorType type) {
+  if (llvm::is_contained(type.getShape(), 0))
+    return 0;
+  int64_t bytes = elementBytes(type);
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(bytes, size, bytes))
+      return std::numeric_limits<int64_t>::max();
+  return bytes;
+}
 
 static OpFoldResult materialize(OpBuilder &builder, Location loc, const SizeOrigin &origin) {
   if (!origin.value)

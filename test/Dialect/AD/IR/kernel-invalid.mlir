@@ -96,9 +96,9 @@ func.func @launch_c2_count(%x: tensor<4xf32>) {
 ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
   ad.yield %a : tensor<4xf32>
 }
-func.func @launch_c2_type(%x: memref<3xf32>, %z: memref<4xf32>) {
+func.func @launch_c2_type(%x: memref<3xf32>) {
   // expected-error @+1 {{'ad.launch' op expected input 0 of type 'tensor<4xf32>', as @k has, but got 'memref<3xf32>'}}
-  ad.launch @k(%x) into(%z : memref<4xf32>) : (memref<3xf32>) -> ()
+  %y = ad.launch @k(%x) : (memref<3xf32>) -> tensor<4xf32>
   return
 }
 
@@ -118,9 +118,9 @@ func.func @launch_c3_result(%x: tensor<4xf32>) {
 ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
   ad.yield %a : tensor<4xf32>
 }
-func.func @launch_c3_destination(%x: memref<4xf32>, %z: memref<4xf64>) {
-  // expected-error @+1 {{expected destination 0 of type 'tensor<4xf32>', as @k has, but got 'memref<4xf64>'}}
-  ad.launch @k(%x) into(%z : memref<4xf64>) : (memref<4xf32>) -> ()
+func.func @launch_c3_count(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'ad.launch' op expected 1 results, as @k has, but got 0}}
+  ad.launch @k(%x) : (tensor<4xf32>) -> ()
   return
 }
 
@@ -129,9 +129,10 @@ func.func @launch_c3_destination(%x: memref<4xf32>, %z: memref<4xf64>) {
 ad.kernel @k(%a: tensor<4xf32>) -> tensor<4xf32> attributes {kernel_class = #ad<kernel_class generic>} {
   ad.yield %a : tensor<4xf32>
 }
-func.func @launch_c4_both(%x: tensor<4xf32>, %z: memref<4xf32>) {
-  // expected-error @+1 {{'ad.launch' op expected results or destinations, but got both}}
-  %y = ad.launch @k(%x) into(%z : memref<4xf32>) : (tensor<4xf32>) -> tensor<4xf32>
+func.func @launch_c4_count(%x: tensor<4xf32>) {
+  %b = ad.buffer <arena, bytes = 16>
+  // expected-error @+1 {{'ad.launch' op expected one destination for each of 1 results, but got 2}}
+  %y = ad.launch @k(%x) into(%b, %b) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
 func.func @launch_c5_sizes(%x: tensor<4xf32>, %n: index) {

@@ -46,12 +46,14 @@ ad.kernel private @m(%a: memref<4xf32>, %b: memref<4xf32>) attributes {kernel_cl
 
 // CHECK-LABEL: func.func @launch
 func.func @launch(%x: tensor<?xf32>, %n: index, %a: memref<4xf32>, %b: memref<4xf32>) -> tensor<?xf32> {
+  // CHECK: %[[POOL:.+]] = ad.buffer <pool, number = 1, bytes = 4>
+  %pool = ad.buffer <pool, number = 1, bytes = 4>
   // CHECK: ad.launch @k(%{{.+}}) sizes(%{{.+}}) {tied = array<i64: 0>} : (tensor<?xf32>) -> tensor<?xf32>
   %y = ad.launch @k(%x) sizes(%n) {tied = array<i64: 0>} : (tensor<?xf32>) -> tensor<?xf32>
-  // CHECK: ad.launch @k(%{{.+}}) into(%{{.+}} : memref<4xf32>) : (memref<4xf32>) -> ()
-  ad.launch @k(%a) into(%b : memref<4xf32>) : (memref<4xf32>) -> ()
-  // CHECK: ad.launch @m(%{{.+}}) into(%{{.+}} : memref<4xf32>) : (memref<4xf32>) -> ()
-  ad.launch @m(%a) into(%b : memref<4xf32>) : (memref<4xf32>) -> ()
+  // CHECK: ad.launch @k(%{{.+}}) sizes(%{{.+}}) into(%[[POOL]]) : (tensor<?xf32>) -> tensor<?xf32>
+  %z = ad.launch @k(%x) sizes(%n) into(%pool) : (tensor<?xf32>) -> tensor<?xf32>
+  // CHECK: ad.launch @m(%{{.+}}, %{{.+}}) : (memref<4xf32>, memref<4xf32>) -> ()
+  ad.launch @m(%a, %b) : (memref<4xf32>, memref<4xf32>) -> ()
   return %y : tensor<?xf32>
 }
 

@@ -6,7 +6,7 @@
 #define ADJOINT_DIALECT_AD_IR_ADCONTROLOPS
 
 include "adjoint/Dialect/AD/IR/ADBase.td"
-
+include "adjoint/Dialect/AD/IR/ADBuffers.td"
 
 // Not Pure: results that count as newly allocated keep CSE from merging barriers and code motion from moving them,
 // while an unused barrier still dies.
@@ -51,12 +51,13 @@ def AD_StopGradientOp : AD_Op<"stop_gradient", [Pure, SameOperandsAndResultType,
   let assemblyFormat = "$input attr-dict `:` custom<LastType>(type($result))";
 }
 
-def AD_FeedOp : AD_Op<"feed", [MemoryEffects<[MemRead, MemWrite]>,
+def AD_FeedOp : AD_Op<"feed", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "next value of a stream of the host";
   let description = [{
     Semantics: the next tensor of the named stream, once per execution of the operation, in order per name. Dynamic
-    sizes are index operands; the host must deliver exactly the resulting shape.
+    sizes are index operands; the host must deliver exactly the resulting shape. After memory planning, `into` names
+    the buffer that takes the tensor.
 
     Constraints: (C1) `name` is not empty; (C2) there is one size per dynamic dimension of the result, in order.
 
@@ -67,9 +68,11 @@ def AD_FeedOp : AD_Op<"feed", [MemoryEffects<[MemRead, MemWrite]>,
     %x = ad.feed "images" : tensor<32x64xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Variadic<Index>:$sizes);
+  let arguments = (ins StrAttr:$name, Variadic<Index>:$sizes, Optional<AD_Buffer>:$destination);
   let results = (outs AD_Tensor:$result);
-  let assemblyFormat = "$name (`(` $sizes^ `)`)? attr-dict `:` custom<LastType>(type($result))";
+  let assemblyFormat = [{
+    $name (`(` $sizes^ `)`)? (`into` `(` $destination^ `)`)? attr-dict `:` custom<LastType>(type($result))
+  }];
   let hasVerifier = 1;
 }
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The `ad` dialect class, its enumerations and its attributes. Light enough for every file that only reads
+// The `ad` dialect class, its enumerations, attributes and types. Light enough for every file that only reads
 // attributes.
 
 #ifndef ADJOINT_DIALECT_AD_IR_ADDIALECT_H
@@ -14,6 +14,8 @@
 
 #include "adjoint/Dialect/AD/IR/ADDialect.h.inc"
 
+#include "adjoint/Dialect/AD/IR/ADBufferEnums.h.inc"
+
 namespace mlir {
 /// An elementary function as a parameter of an attribute: its name as a keyword.
 template <> struct FieldParser<ad::numerics::Elementary> {
@@ -26,6 +28,9 @@ AsmPrinter &operator<<(AsmPrinter &printer, Elementary function);
 
 #define GET_ATTRDEF_CLASSES
 #include "adjoint/Dialect/AD/IR/ADAttributes.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "adjoint/Dialect/AD/IR/ADTypes.h.inc"
 
 namespace mlir::ad {
 /// The permissions that a mode brings by itself (docs/numerics.md).

@@ -20,6 +20,7 @@ def AD_Dialect : Dialect {
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::tensor::TensorDialect"
   ];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
@@ -39,6 +40,7 @@ def AD_Dialect : Dialect {
   private:
     // One registration per family, so that no translation unit holds all operations.
     void registerAttributes();
+    void registerTypes();
     void registerElementwiseOps();
     void registerCreationOps();
     void registerShapeOps();
@@ -48,6 +50,7 @@ def AD_Dialect : Dialect {
     void registerControlOps();
     void registerDifferentiationOps();
     void registerKernelOps();
+    void registerMemoryOps();
 
   public:
   }];

@@ -6,8 +6,7 @@
 #define ADJOINT_DIALECT_AD_IR_ADKERNELOPS
 
 include "adjoint/Dialect/AD/IR/ADBase.td"
-
-
+include "adjoint/Dialect/AD/IR/ADBuffers.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -99,29 +98,28 @@ def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, Singl
 def AD_LaunchOp : AD_Op<"launch", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one execution of a kernel";
   let description = [{
-    Semantics: runs the kernel on the inputs. On tensors, the dynamic sizes of the results are index operands and the
-    results are new values; after memory planning, inputs and destinations are memrefs and there are no results. `tied`
-    names for each result the input whose content the destination must hold before the kernel runs, or -1.
+    Semantics: runs the kernel on the inputs. The dynamic sizes of the results are index operands. After memory
+    planning, `into` names for each result the buffer that the kernel writes it into. `tied` names for each result the
+    input whose content that buffer must hold before the kernel runs, or -1.
 
     Constraints: (C1) the symbol names an `ad.kernel` (a function once code has been emitted); (C2) inputs agree
-    with the arguments of the kernel; a kernel without results takes the destinations as its last arguments;
-    (C3) results or destinations agree with the results of the kernel; (C4) there are results or destinations,
-    not both; (C5) there is one size for each dynamic dimension of the results; (C6) `tied` has an entry for
-    each result or destination, which is -1 or the number of an input.
+    with the arguments of the kernel; (C3) results agree with the results of the kernel; (C4) there are no destinations,
+    or one for each result; (C5) there is one size for each dynamic dimension of the results; (C6) `tied` has an entry
+    for each result, which is -1 or the number of an input.
 
     Adjoint: none: launches come after differentiation.
 
     Example:
     ```mlir
     %y = ad.launch @k(%x) sizes(%n) : (tensor<?xf32>) -> tensor<?xf32>
-    ad.launch @k(%x) into(%y : memref<4xf32>) : (memref<4xf32>) -> ()
+    %z = ad.launch @k(%x) sizes(%n) into(%buffer) : (tensor<?xf32>) -> tensor<?xf32>
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyType>:$inputs, Variadic<Index>:$sizes,
-                       Variadic<AnyMemRef>:$destinations, OptionalAttr<DenseI64ArrayAttr>:$tied);
+                       Variadic<AD_Buffer>:$destinations, OptionalAttr<DenseI64ArrayAttr>:$tied);
   let results = (outs Variadic<AD_Tensor>:$results);
   let assemblyFormat = [{
-    $kernel `(` $inputs `)` (`sizes` `(` $sizes^ `)`)? (`into` `(` $destinations^ `:` type($destinations) `)`)?
+    $kernel `(` $inputs `)` (`sizes` `(` $sizes^ `)`)? (`into` `(` $destinations^ `)`)?
     attr-dict `:` functional-type($inputs, $results)
   }];
   let hasVerifier = 1;

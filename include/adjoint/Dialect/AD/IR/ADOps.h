@@ -56,5 +56,7 @@ class ShapeOfFirstOperand : public OpTrait::TraitBase<ConcreteType, ShapeOfFirst
 #include "adjoint/Dialect/AD/IR/ADDifferentiationOps.h.inc"
 #define GET_OP_CLASSES
 #include "adjoint/Dialect/AD/IR/ADKernelOps.h.inc"
+#define GET_OP_CLASSES
+#include "adjoint/Dialect/AD/IR/ADMemoryOps.h.inc"
 
 #endif // ADJOINT_DIALECT_AD_IR_ADOPS_H

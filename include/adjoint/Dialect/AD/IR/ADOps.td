@@ -14,5 +14,6 @@ include "adjoint/Dialect/AD/IR/ADNNOps.td"
 include "adjoint/Dialect/AD/IR/ADControlOps.td"
 include "adjoint/Dialect/AD/IR/ADDifferentiationOps.td"
 include "adjoint/Dialect/AD/IR/ADKernelOps.td"
+include "adjoint/Dialect/AD/IR/ADMemoryOps.td"
 
 #endif // ADJOINT_DIALECT_AD_IR_ADOPS

@@ -51,6 +51,13 @@ private:
 /// of the result's. ad-fuse says so where it is sure, since a body has no check.
 inline constexpr llvm::StringLiteral kSameSizesAttr = "ad.same_sizes";
 
+/// Bytes of an element in memory: i1 takes one.
+int64_t elementBytes(RankedTensorType type);
+
+/// Bytes of a tensor, or, where sizes are dynamic, its bytes per element of their product. The largest number
+/// if there is no such number.
+int64_t bytesPerUnit(RankedTensorType type);
+
 /// The size as an index value.
 Value materializeSize(OpBuilder &builder, Location loc, const SizeOrigin &origin);
 } // namespace mlir::ad

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Whether a kernel may write a result over an argument, found out from the other side than Overwrite.cpp
-// does, which plans: from each result back to the elements of the argument that one point of it needs, as one
-// affine map.
+// Whether a kernel may write a result over an argument. The analysis goes from each result back to the
+// elements of the argument that one point of it needs, as one affine map. Overwrite.cpp, which plans, goes
+// from the argument forward, so that the proof does not repeat a mistake of the planner.
 
-#include "CheckPlan.h"
+#include "VerifyMemoryPlan.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 

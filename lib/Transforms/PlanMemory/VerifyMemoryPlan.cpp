@@ -1,0 +1,337 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "VerifyMemoryPlan.h"
+#include "Pools.h"
+#include "adjoint/Transforms/HostProgram.h"
+#include "adjoint/Transforms/MemoryPlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::ad;
+
+namespace {
+/// The value that was written at an offset, and the offset after its last byte.
+struct Content {
+  int64_t end;
+  Value value;
+  bool operator==(const Content &other) const { return end == other.end && value == other.value; }
+};
+
+/// The contents of all memory at one point of the program.
+class MemoryState {
+public:
+  void write(BufferAttr buffer, Value value);
+  bool holds(BufferAttr buffer, Value value) const;
+  /// Forgets what the other state does not hold too.
+  void intersect(const MemoryState &other);
+
+private:
+  using Storage = std::pair<StorageKind, int64_t>;
+  static Storage storageOf(BufferAttr buffer) { return {buffer.getStorage(), buffer.getNumber()}; }
+  std::map<Storage, std::map<int64_t, Content>> contents; // by offset
+};
+
+class PlanVerifier {
+public:
+  PlanVerifier(func::FuncOp function, const MemoryPlan &plan, SymbolTableCollection &symbols)
+      : function(function), plan(plan), symbols(symbols) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult runBlock(Block &block);
+  LogicalResult runOp(Operation &op);
+  LogicalResult runLaunch(LaunchOp launch);
+  LogicalResult runCopy(CopyOp copy);
+  LogicalResult runFor(scf::ForOp loop);
+  LogicalResult runWhile(scf::WhileOp loop);
+  LogicalResult runIf(scf::IfOp branch);
+  LogicalResult runReturn(Operation *op);
+
+  LogicalResult verifyBuffer(Operation *op, Value value);
+  LogicalResult define(Operation *op, Value value);
+  LogicalResult read(Operation *op, Value value);
+  LogicalResult readAll(Operation *op, ValueRange values);
+  LogicalResult rename(Operation *op, ValueRange values, ValueRange names);
+  LogicalResult verifyNextIteration(Operation *loop);
+  void forward(Value value, Value result);
+  void write(Value value) { state.write(bufferOf(value), value); }
+  BufferAttr bufferOf(Value value) const { return plan.getBuffer(plan.bufferOf(value)); }
+  bool isPlanned(Value value) const { return isTensor(value) && plan.bufferOf(value) >= 0; }
+  bool isIntact(Value value) const { return state.holds(bufferOf(value), contentOf.lookup(value)); }
+  static InFlightDiagnostic wrong(Operation *op) { return op->emitOpError("memory plan is wrong: "); }
+
+  func::FuncOp function;
+  const MemoryPlan &plan;
+  SymbolTableCollection &symbols;
+  PoolAnalysis pools;
+  MemoryState state;
+  DenseMap<Value, Value> contentOf; // the value that names the content, for aliases and results of loops
+  /// By pool, or argument as a negative number: the pool analysis' number for the tensors in it.
+  DenseMap<int64_t, int64_t> unitOf;
+  /// For each loop around the current operation, what it has read that is defined outside of it.
+  SmallVector<std::pair<Operation *, DenseMap<Value, Operation *>>> loops;
+};
+} // namespace
+
+void MemoryState::write(BufferAttr buffer, Value value) {
+  std::map<int64_t, Content> &memory = contents[storageOf(buffer)];
+  int64_t begin = buffer.getOffset(), end = buffer.getEnd();
+  auto it = memory.lower_bound(begin);
+  if (it != memory.begin() && std::prev(it)->second.end > begin)
+    --it;
+  while (it != memory.end() && it->first < end)
+    it = memory.erase(it);
+  memory[begin] = {end, value};
+}
+
+bool MemoryState::holds(BufferAttr buffer, Value value) const {
+  auto memory = contents.find(storageOf(buffer));
+  if (memory == contents.end())
+    return false;
+  auto it = memory->second.find(buffer.getOffset());
+  return it != memory->second.end() && it->second.value == value;
+}
+
+void MemoryState::intersect(const MemoryState &other) {
+  for (auto &[storage, memory] : contents) {
+    auto theirs = other.contents.find(storage);
+    for (auto it = memory.begin(); it != memory.end();) {
+      bool isKnown = theirs != other.contents.end() && theirs->second.count(it->first) > 0 &&
+                     theirs->second.at(it->first) == it->second;
+      it = isKnown ? std::next(it) : memory.erase(it);
+    }
+  }
+}
+
+// Whether the value fits into its buffer at run time, whatever the dynamic sizes are.
+LogicalResult PlanVerifier::verifyBuffer(Operation *op, Value value) {
+  BufferAttr buffer = bufferOf(value);
+  if (buffer.getBytes() < bytesPerUnit(cast<RankedTensorType>(value.getType())))
+    return wrong(op) << "a buffer is smaller than its tensor";
+  int64_t unit = buffer.getStorage() == StorageKind::pool       ? buffer.getNumber()
+                 : buffer.getStorage() == StorageKind::argument ? -1 - buffer.getNumber()
+                                                                : 0;
+  int64_t known = unit == 0 ? 0 : unitOf.try_emplace(unit, pools.poolOf(value)).first->second;
+  if (known != pools.poolOf(value))
+    return wrong(op)
+           << "the dynamic sizes of tensors in one memory may differ by more than a constant factor";
+  return success();
+}
+
+LogicalResult PlanVerifier::define(Operation *op, Value value) {
+  if (failed(verifyBuffer(op, value)))
+    return failure();
+  contentOf[value] = value;
+  return success();
+}
+
+LogicalResult PlanVerifier::read(Operation *op, Value value) {
+  if (!isPlanned(value))
+    return success();
+  if (!isIntact(value))
+    return wrong(op) << "an operand was overwritten before it is read here";
+  // An alias that an iteration makes does not make the content younger.
+  Operation *origin = contentOf.lookup(value).getParentRegion()->getParentOp();
+  for (auto &[loop, reads] : loops)
+    if (!loop->isAncestor(origin))
+      reads[value] = op;
+  return success();
+}
+
+LogicalResult PlanVerifier::readAll(Operation *op, ValueRange values) {
+  return success(llvm::all_of(values, [&](Value value) { return succeeded(read(op, value)); }));
+}
+
+// What a loop reads from outside must still be there in its next iteration.
+LogicalResult PlanVerifier::verifyNextIteration(Operation *loop) {
+  auto reads = loops.pop_back_val().second;
+  for (auto [value, reader] : reads)
+    if (!isIntact(value))
+      return wrong(reader) << "an operand is overwritten before the next iteration of the loop reads it";
+  return success();
+}
+
+void PlanVerifier::forward(Value value, Value result) {
+  if (Value content = contentOf.lookup(value))
+    contentOf[result] = content;
+}
+
+// The values are in the buffers of the names already: only the names of contents change, after all are read.
+LogicalResult PlanVerifier::rename(Operation *op, ValueRange values, ValueRange names) {
+  for (auto [value, name] : llvm::zip_equal(values, names))
+    if (isTensor(name) && (failed(read(op, value)) || failed(define(op, name))))
+      return failure();
+  for (Value name : names)
+    if (isTensor(name))
+      write(name);
+  return success();
+}
+
+LogicalResult PlanVerifier::runLaunch(LaunchOp launch) {
+  if (failed(readAll(launch, launch.getInputs())))
+    return failure();
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(launch, launch.getKernelAttr());
+  SmallVector<BufferAttr> written;
+  for (OpResult result : launch->getResults()) {
+    if (failed(define(launch, result)))
+      return failure();
+    BufferAttr buffer = bufferOf(result);
+    if (llvm::any_of(written, [&](BufferAttr other) { return buffer.overlaps(other); }))
+      return wrong(launch) << "two results of a kernel overlap";
+    written.push_back(buffer);
+    for (auto [i, input] : llvm::enumerate(launch.getInputs())) {
+      if (!isPlanned(input) || !buffer.overlaps(bufferOf(input)))
+        continue;
+      if (buffer != bufferOf(input) || !kernel || !mayWriteOver(kernel, i, result.getResultNumber()))
+        return wrong(launch) << "the kernel overwrites operand " << i << ", which it reads elsewhere";
+    }
+  }
+  for (OpResult result : launch->getResults())
+    write(result);
+  return success();
+}
+
+// Both tensors of `arith.select` may be the source. A tensor that is carried or yielded has the size of what
+// it is passed to, which the lowered program checks at run time: only the latter has to fit into the buffer.
+LogicalResult PlanVerifier::runCopy(CopyOp copy) {
+  SmallVector<Value> sources = {copy.getSource()};
+  auto select = copy.getSource().getDefiningOp<arith::SelectOp>();
+  if (select)
+    sources = {select.getTrueValue(), select.getFalseValue()};
+  bool isPassed =
+      !select &&
+      llvm::all_of(copy->getUsers(), llvm::IsaPred<scf::ForOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp>);
+  if (failed(readAll(copy, sources)) || (!isPassed && failed(verifyBuffer(copy, copy.getResult()))))
+    return failure();
+  contentOf[copy.getResult()] = copy.getResult();
+  BufferAttr target = bufferOf(copy.getResult());
+  for (Value source : sources)
+    if (isPlanned(source) && target.overlaps(bufferOf(source)))
+      return wrong(copy) << "a copy overlaps its source";
+  write(copy.getResult());
+  return success();
+}
+
+LogicalResult PlanVerifier::runFor(scf::ForOp loop) {
+  if (failed(rename(loop, loop.getInitArgs(), loop.getRegionIterArgs())))
+    return failure();
+  for (auto [argument, result] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getResults()))
+    forward(argument, result);
+  loops.emplace_back(loop, DenseMap<Value, Operation *>());
+  Operation *yield = loop.getBody()->getTerminator();
+  if (failed(runBlock(*loop.getBody())) ||
+      failed(rename(yield, yield->getOperands(), loop.getRegionIterArgs())))
+    return failure();
+  return verifyNextIteration(loop);
+}
+
+LogicalResult PlanVerifier::runWhile(scf::WhileOp loop) {
+  if (failed(rename(loop, loop.getInits(), loop.getBeforeArguments())))
+    return failure();
+  loops.emplace_back(loop, DenseMap<Value, Operation *>());
+  scf::ConditionOp condition = loop.getConditionOp();
+  scf::YieldOp yield = loop.getYieldOp();
+  if (failed(runBlock(*loop.getBeforeBody())) ||
+      failed(rename(condition, condition.getArgs(), loop.getAfterArguments())))
+    return failure();
+  for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults()))
+    forward(argument, result);
+  if (failed(runBlock(*loop.getAfterBody())) ||
+      failed(rename(yield, yield.getOperands(), loop.getBeforeArguments())) ||
+      failed(verifyNextIteration(loop)))
+    return failure();
+  // The loop ends after its condition.
+  for (Value argument : loop.getAfterArguments())
+    if (isTensor(argument))
+      write(argument);
+  return success();
+}
+
+LogicalResult PlanVerifier::runIf(scf::IfOp branch) {
+  MemoryState start = state, afterThen = state;
+  for (Region &region : branch->getRegions()) {
+    state = start;
+    if (!region.empty()) {
+      Operation *yield = region.front().getTerminator();
+      if (failed(runBlock(region.front())) ||
+          failed(rename(yield, yield->getOperands(), branch.getResults())))
+        return failure();
+    }
+    if (&region == &branch.getThenRegion())
+      afterThen = state;
+  }
+  state.intersect(afterThen);
+  return success();
+}
+
+LogicalResult PlanVerifier::runReturn(Operation *op) {
+  if (failed(readAll(op, op->getOperands())))
+    return failure();
+  for (auto [number, buffer] : llvm::enumerate(plan.getBuffers()))
+    if (buffer.getStorage() == StorageKind::result &&
+        plan.bufferOf(op->getOperand(buffer.getNumber())) != static_cast<int64_t>(number))
+      return wrong(op) << "the memory of result " << buffer.getNumber() << " holds another value";
+  return success();
+}
+
+LogicalResult PlanVerifier::runOp(Operation &op) {
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    return runLaunch(launch);
+  if (auto copy = dyn_cast<CopyOp>(op))
+    return runCopy(copy);
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return runFor(loop);
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return runWhile(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return runIf(branch);
+  if (isAlias(&op)) {
+    for (auto [result, operand] : llvm::zip(op.getResults(), op.getOperands()))
+      forward(operand, result);
+    return success();
+  }
+  bool readsNothing = isa<tensor::DimOp>(op) || (isa<arith::SelectOp>(op) && isTensor(op.getResult(0)));
+  if (readsNothing)
+    return success();
+  if (failed(readAll(&op, op.getOperands())))
+    return failure();
+  if (auto feed = dyn_cast<FeedOp>(op)) {
+    if (failed(define(feed, feed.getResult())))
+      return failure();
+    write(feed.getResult());
+  }
+  return success();
+}
+
+LogicalResult PlanVerifier::runBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(runOp(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult PlanVerifier::run() {
+  for (BufferAttr buffer : plan.getBuffers()) {
+    if (buffer.getStorage() != StorageKind::argument)
+      continue;
+    BlockArgument argument = function.getArgument(buffer.getNumber());
+    if (!function.getArgAttr(buffer.getNumber(), ADDialect::kDonatedAttr))
+      return wrong(function) << "argument " << buffer.getNumber() << " is written, but not donated";
+    if (failed(define(function, argument)))
+      return failure();
+    write(argument);
+  }
+  Block &body = function.getBody().front();
+  return failed(runBlock(body)) ? failure() : runReturn(body.getTerminator());
+}
+
+LogicalResult ad::verifyMemoryPlan(func::FuncOp function, SymbolTableCollection &symbols) {
+  if (failed(verifyHostProgram(function)))
+    return failure();
+  FailureOr<MemoryPlan> plan = MemoryPlan::read(function);
+  return failed(plan) ? failure() : PlanVerifier(function, *plan, symbols).run();
+}
