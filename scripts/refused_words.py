@@ -30,7 +30,7 @@ def read_rows(text):
 
 def refused(path, text, rows):
     """The complaints about one file."""
-    mine = [row for row in rows if path.split("/")[0] in row[1]]
+    mine = [row for row in rows if any(path.startswith(f"{folder}/") for folder in row[1])]
     for number, line in enumerate(text.splitlines(), 1):
         for expression, _, instead in mine:
             if found := expression.search(line):

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Faults put into the kernel that ad-emit-gpu makes for warpgroups: each is found and named, with the place of the
-instruction. One block takes three parts of the result, six pieces each, by a ring of four stages; two that share an
-operand take two parts each."""
+"""Faults put into the wgmma kernel of ad-emit-gpu: each is found and named, with the location of the instruction. One
+block computes three output tiles of six K tiles each, with a pipeline of four stages; the two blocks of a cluster
+compute two output tiles each."""
 
 import functools
 import pathlib

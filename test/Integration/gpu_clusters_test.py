@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions of warpgroups whose blocks are clusters of two, on the emulated GPU: in every schedule the bits of sums in ascending order,
-as without clusters, no finding of the checks, and less read of the operand that both blocks need."""
+"""Contractions by wgmma in clusters of two blocks, on the emulated GPU: in every schedule the bits of sums in ascending order, as without
+clusters, no finding of the checks, and half as many sectors read of the operand that both blocks need."""
 
 import functools
 import json
@@ -16,9 +16,9 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 from gpu_products import BIN, Product, to_bf16  # noqa: E402
 
-# Rows, columns, depth, layout (t: transposed operand, ?: unknown rows), element type, batch, tile, blocks (0: as many as the kernel asks
-# for). Even and odd numbers of tiles below each other, one of them, rests along each axis, clusters that take several tiles and none,
-# halves of the columns that lie outside, strips and a lower one.
+# M, N, K, layout (t: transposed operand, ?: dynamic M), element type, batch, tile, blocks (0: as many as the kernel asks for). Even and odd
+# numbers of tiles along M, one of them, remainders along each axis, clusters that compute several tiles and none, multicast halves of B
+# outside of the operand, rasterisation strips and a lower one.
 CASES = [
     (256, 256, 64, "nn", "bf16", 0, "2x128x256", 0), (136, 264, 200, "nt", "f16", 0, "2x128x256", 2), (328, 72, 328, "tn", "bf16", 0, "2x128x256", 2),
     (264, 136, 72, "tt", "f16", 2, "2x128x256", 4), (256, 128, 320, "nn", "f16", 0, "2x128x128", 0), (392, 120, 400, "tt", "bf16", 0, "2x128x128", 2),
@@ -39,7 +39,7 @@ def wrong(case, folder):
 
 
 def sectors_read(folder, shape, tile):
-    """What tensor maps read of global memory, in sectors of 32 bytes."""
+    """What TMA loads read of global memory, in sectors of 32 bytes."""
     done = Product(folder, *shape, tile).run(["eager"], more=["--stats"])
     found = re.findall(r" nvvm\.cp\.async\.bulk\.tensor\.shared\.cluster\.global: \d+ requests, (\d+) sectors, (\S+) of the least", done.stdout)
     if done.returncode or not found or any(float(share) != 1 for _, share in found):
@@ -48,7 +48,7 @@ def sectors_read(folder, shape, tile):
 
 
 def wrong_reads(tile, folder):
-    """Of one tile of the result after another each block reads its rows, but only one of two the columns."""
+    """For each output tile a block reads its tile of A; of two blocks in a cluster only one reads each part of B."""
     rows, columns = map(int, tile.split("x"))
     shape = (4 * rows, 2 * columns, 192, "nn", "bf16", 0)
     for name, blocks in ((tile, 1), (f"2x{tile}", 2)):
@@ -73,7 +73,7 @@ LAUNCHED = """func.func @main(%a: tensor<?x2048x16xbf16> {ad.name = "a"}, %b: te
 
 
 def wrong_program(folder):
-    """Clusters chosen by shape, as a program launches them on few processors and on many; the run knows how many tiles there are. Small
+    """Clusters chosen by shape, as a program launches them on few multiprocessors and on many; the number of tiles is dynamic. Small
     integers have exact sums."""
     random = np.random.default_rng(0)
     a, b = (random.integers(-4, 5, shape).astype(np.float32) for shape in ((2, 2048, 16), (16, 1024)))
@@ -81,15 +81,15 @@ def wrong_program(folder):
     for name, values in (("a", a), ("b", b)):
         np.save(folder / f"{name}.npy", to_bf16(values).view("V2"))
     for processors in (1, 3, 132):
-        subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", "--numerics=fast", "--cache=off", f"--processors={processors}",
+        subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", "--numerics=fast", "--cache=off", f"--sm-count={processors}",
                         *(f"--arg={name}={folder / name}.npy" for name in "ab"), f"--out-dir={folder}", f"--report={folder}/report.json", "--traffic"],
                        check=True, capture_output=True, text=True)
         if not np.array_equal(np.load(folder / "y.npy"), a @ b):
             return f"{processors} processors: other sums"
         [kernel] = json.loads((folder / "report.json").read_text())["traffic"]
-        brought = sum(access["sectors"] for access in kernel["accesses"] if access["operation"].startswith("nvvm.cp.async.bulk"))
-        if brought != 2 * 16 * 8 * (128 + 64) * 16 * 2 / 32:  # for each tile all of its rows and half of its columns
-            return f"{processors} processors: {brought} sectors brought"
+        loaded = sum(access["sectors"] for access in kernel["accesses"] if access["operation"].startswith("nvvm.cp.async.bulk"))
+        if loaded != 2 * 16 * 8 * (128 + 64) * 16 * 2 / 32:  # for each output tile its tile of A and half of its tile of B
+            return f"{processors} processors: {loaded} sectors loaded"
     return None
 
 

@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions on the emulated GPU, in the kernels of their class: in reproducible mode the bits of the reference
-interpreter, in fast mode, where tensor cores multiply f16 and bf16, within the bound of any order of summation, for a
-chip whose warps multiply and for the one whose warpgroups do."""
+"""Contractions on the emulated GPU, in the kernels of their class. Reproducible mode gives the bits of the reference
+interpreter. Fast mode, where tensor cores multiply f16 and bf16, stays within the bound of any order of summation, by
+mma.sync and by wgmma."""
 
 import functools
 import os
@@ -17,9 +17,9 @@ import checks  # noqa: E402
 from contractions_test import program, widened  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
-# Rows, columns, depth, layout (t: transposed operand), element type, batch, and which of these sizes only the run
-# knows. Whole tiles and rests, pieces of the depth and rests, operands in chunks of 16 bytes and not, several blocks of
-# the reduced axis, tiles of both sizes, sizes of zero.
+# M, N, K, layout (t: transposed operand), element type, batch, and which of these sizes are dynamic (r: M, c: N, d: K,
+# b: batch). Whole tiles and remainders, whole K tiles and remainders, operands with 16-byte chunks and without, several
+# blocks of the order, tiles of both sizes, sizes of zero.
 CASES = [
     (64, 64, 64, "nn", "bf16", 0), (64, 128, 96, "nt", "bf16", 0), (128, 64, 32, "tn", "f16", 0),
     (40, 72, 104, "tt", "bf16", 0),
@@ -40,17 +40,17 @@ CASES = [
     (5, 7, 0, "nn", "f32", 0, "rcd"),
     (0, 64, 64, "nn", "bf16", 0, "r"), (64, 64, 0, "tn", "bf16", 0, "d"),
 ]
-# Of i8, whose sums tensor cores compute in every mode: along the depth in memory and across it, in chunks and element
+# i8, whose sums tensor cores compute in every mode: K-major operands and others, in chunks and element
 # by element.
 CASES += [(128, 64, 96, "nt", "i8", 0), (65, 130, 200, "nn", "i8", 0), (40, 72, 104, "tt", "i8", 2),
           (80, 64, 64, "tn", "i8", 0, "rcd"),
           (1536, 1408, 64, "nt", "i8", 0)]
-# Along the depth in memory, in rows of multiples of 16 bytes, warpgroups multiply them: less than a piece of the depth
-# and several, rests, batches, sizes that only the run knows, and rows that it does.
+# K-major i8 with rows of multiples of 16 bytes, by wgmma: less than one K tile and several, remainders, batches,
+# dynamic sizes of other axes and of rows.
 CASES += [(200, 264, 400, "nt", "i8", 2), (80, 64, 48, "nt", "i8", 2, "rcb"), (5, 130, 1040, "nt", "i8", 0, "r"),
           (64, 64, 64, "nt", "i8", 0, "d"),
           (0, 64, 64, "nt", "i8", 0, "r"), (64, 64, 0, "nt", "i8", 0)]
-# Of f32 as tf32, where that is permitted.
+# f32 as tf32, with the permission narrow.
 NARROW = [(65, 132, 200, "nn"), (64, 64, 64, "nt"), (40, 72, 104, "tt"), (33, 47, 53, "tn"), (1536, 1408, 24, "nn"),
           (5, 7, 0, "nn"),
           (200, 264, 100, "nt"), (33, 47, 53, "nt"), (5, 130, 260, "nt", 0, "r"), (40, 72, 36, "nt", 2, "rcb"),
@@ -134,8 +134,8 @@ def with_ties(random, shape):
                     bits).view(np.float32)
 
 
-def by_warpgroups(case):
-    """Whether tensor maps can bring the operands, in rows along the depth, of which maps have none of length 0."""
+def uses_wgmma(case):
+    """Whether wgmma takes the operands: K-major, with rows of a static size that is a multiple of 16 bytes and not 0."""
     _, _, depth, layout, *unknown = case
     return layout == "nt" and depth > 0 and depth % 4 == 0 and "d" not in (unknown[1] if unknown else "")
 
@@ -156,9 +156,9 @@ def wrong_as_tf32(case, chip, folder):
                     f"--numerics-report={folder}/report.json"], check=True, capture_output=True, text=True)
     if '"tf32"' not in (folder / "report.json").read_text():
         return "tf32 is not reported"
-    ties_to_even = chip == "sm_90a" and by_warpgroups(case)
-    left, right, sums = to_tf32(a, ties_to_even), to_tf32(b,
-                                                          ties_to_even), np.zeros((*outer, rows, columns), np.float32)
+    ties_to_even = chip == "sm_90a" and uses_wgmma(case)
+    left, right = to_tf32(a, ties_to_even), to_tf32(b, ties_to_even)
+    sums = np.zeros((*outer, rows, columns), np.float32)
     for k in range(depth):  # products of such numbers are exact in f32
         sums += left[..., :, k, None] * right[..., None, k, :]
     got = np.load(folder / "dot.npy")

@@ -34,7 +34,7 @@ INTEGERS = ["i8", "i32", "i64"]
 # Of sums and products that name their own: short leaves, of which there are many.
 ORDERS = ["block = 8", "block = 24", "block = 1", "lanes = 16, chunk = 64", "lanes = 64, chunk = 128"]
 MODES = {"reproducible": ["--numerics=reproducible"], "strict": [], "fast": ["--numerics=fast"],
-         "few processors": ["--numerics=reproducible", "--processors=3"], "shuffled": ["--schedule=shuffled", "--seed=7"]}
+         "few processors": ["--numerics=reproducible", "--sm-count=3"], "shuffled": ["--schedule=shuffled", "--seed=7"]}
 LIBRARY = pathlib.Path(runner.binary("ad-runner")).parents[1] / "lib/libad-fake-cuda.so"
 PROCESSORS = (16, 132)  # multiprocessors of the driver that counts: few, and those of an H100
 LEAST_BLOCKS = 2 * PROCESSORS[0]  # that each counted program has leaves for
@@ -238,7 +238,7 @@ def launches(text, options, processors, folder):
     file.write_text(text)
     done = subprocess.run([runner.binary("ad-runner"), file, "--target=cuda", "--no-replay", "--cache=off", *options], text=True,
                           capture_output=True,
-                          env={**os.environ, "ADJOINT_LIBCUDA": str(LIBRARY), "AD_FAKE_CUDA": "", "AD_FAKE_CUDA_PROCESSORS": str(processors)})
+                          env={**os.environ, "ADJOINT_LIBCUDA": str(LIBRARY), "AD_FAKE_CUDA": "", "AD_FAKE_CUDA_SM_COUNT": str(processors)})
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     return [(name, int(blocks), int(threads)) for blocks, threads, name in

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions of warpgroups as kernels of their own: max(0, a b + bias) rounded to the type of the operands, of bytes
--(a b + bias) in i32, as the emulator takes it from ad-opt, and what it should give."""
+"""Contractions by wgmma as kernels of their own: max(0, a b + bias) rounded to the type of the operands, of bytes -(a b
++ bias) in i32, as the emulator takes it from ad-opt, and what it should give."""
 
 import os
 import pathlib
@@ -40,14 +40,14 @@ def to_tf32(values):
 
 class Product:
     """One contraction: operands in the layout (t: transposed) with random values, and its kernel with tiles of that
-    name. Where a question mark follows the layout, only the run knows how many rows there are."""
+    name. A question mark after the layout makes M dynamic."""
 
-    def __init__(self, folder, rows, columns, depth, layout, element, batch, tile):
+    def __init__(self, folder, m, n, k, layout, element, batch, tile):
         self.folder, self.element, outer = folder, element, [batch] if batch else []
         self.sum, self.out = ("i32", "i32") if element == "i8" else ("f32", element)
-        self.a_shape = outer + ([rows, depth] if layout[0] == "n" else [depth, rows])
-        self.b_shape = outer + ([depth, columns] if layout[1] == "n" else [columns, depth])
-        self.layout, self.shape, self.unknown = layout, outer + [rows, columns], layout.endswith("?")
+        self.a_shape = outer + ([m, k] if layout[0] == "n" else [k, m])
+        self.b_shape = outer + ([k, n] if layout[1] == "n" else [n, k])
+        self.layout, self.shape, self.unknown = layout, outer + [m, n], layout.endswith("?")
         self.write_program()
         self.write_arrays()
         self.compile(tile)

@@ -54,14 +54,14 @@ def EmitGPUPass : Pass<"ad-emit-gpu", "::mlir::ModuleOp"> {
     Each `ad.kernel` becomes a `gpu.func` of the module `ad_kernels` (with a number after the name if a symbol has that
     name), and a declaration of the same name in its place, which says how the host program launches it. Arguments are a
     pointer and the dynamic sizes of each tensor. Four kernel classes have code generators of their own, besides the
-    generic one. A contraction whose results all read it element by element shares tiles of the result among blocks of
-    threads, with the operands in shared memory. With the permissions `mma` and `contract` f16 and bf16 go to tensor
-    cores (`mma.sync`, operands copied ahead by `cp.async`), with `narrow` too f32 as tf32; the report of permissions
-    names both. Sums of i8 are the same in any order, and go to tensor cores without a permission. On sm_90a those of
-    warpgroups multiply (`wgmma`), where the operands are arguments whose rows are multiples of 16 bytes, and run
-    along the depth if they are not f16 or bf16: one warpgroup has tiles brought by tensor maps, ahead through a ring,
-    the others multiply. Where the result has many tiles below each other, two blocks are a cluster and bring each
-    other half of the columns that both need. Everything else is summed by multiply-adds in the written order.
+    generic one. In a contraction whose results all read it element by element, thread blocks compute tiles of the
+    result, with the operands in shared memory. The permissions `mma` and `contract` allow tensor cores (`mma.sync`,
+    with a multi-stage `cp.async` pipeline) for f16 and bf16, and `narrow` allows them for f32 as tf32; the report of
+    permissions names both. Sums of i8 are the same in any order, so i8 uses tensor cores without a permission. On
+    sm_90a the kernel uses `wgmma` when both operands are kernel arguments with 16-byte-aligned rows; types other than
+    f16 and bf16 must be K-major. Such a kernel is warp-specialized: a producer warpgroup loads K tiles by TMA,
+    consumer warpgroups multiply them. If the result has many tiles, two blocks along M are a cluster, and each loads
+    half of the tile of B for both. Everything else is computed by FMA in the written order.
 
     The other classes have vectorized accesses: each thread computes contiguous elements with 16-byte loads and stores.
     Elementwise kernels have one such vector per thread and iteration. In row kernels a group of threads computes a row,

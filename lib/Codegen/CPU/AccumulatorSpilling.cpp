@@ -24,15 +24,16 @@ static bool areEqual(ArrayRef<Position> a, ArrayRef<Position> b) {
 
 // The reductions that the tensor needs at vectors of positions, each once, in the order in which they are
 // needed.
-void AccumulatorSpilling::collectSums(Value tensor, ArrayRef<Position> positions, TileSums &sums) {
+void AccumulatorSpilling::collectReductions(Value tensor, ArrayRef<Position> positions,
+                                            TileReductions &reductions) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (buffers.count(tensor) || !generic || !llvm::all_of(positions, isVector))
     return;
   if (generic.getNumReductionLoops() > 0) {
     bool isNew = llvm::none_of(
-        sums, [&](auto &sum) { return sum.first == tensor && areEqual(sum.second, positions); });
+        reductions, [&](auto &sum) { return sum.first == tensor && areEqual(sum.second, positions); });
     if (!emitter.reductions.usesLanes(generic) && isNew)
-      sums.emplace_back(tensor, SmallVector<Position>(positions));
+      reductions.emplace_back(tensor, SmallVector<Position>(positions));
     return;
   }
   AffineMap out =
@@ -45,11 +46,11 @@ void AccumulatorSpilling::collectSums(Value tensor, ArrayRef<Position> positions
     for (const Position &position : positions)
       inner.push_back(emitter.evaluator.apply(generic.getMatchingIndexingMap(input),
                                               emitter.evaluator.loopsFromOutput(generic, out, position)));
-    collectSums(input->get(), inner, sums);
+    collectReductions(input->get(), inner, reductions);
   }
 }
 
-// Whether the loop over K costs less than storing and loading its sums.
+// Whether the loop over K costs less than storing and loading its accumulators.
 static bool isShort(const std::pair<Value, SmallVector<Position>> &sum) {
   constexpr int64_t kShort = 16;
   auto generic = sum.first.getDefiningOp<linalg::GenericOp>();
@@ -60,17 +61,17 @@ static bool isShort(const std::pair<Value, SmallVector<Position>> &sum) {
   return steps < kShort;
 }
 
-LogicalResult AccumulatorSpilling::evaluateSums(ValueRange roots, ArrayRef<Position> positions) {
+LogicalResult AccumulatorSpilling::evaluateReductions(ValueRange outputs, ArrayRef<Position> positions) {
   // Few accumulators leave room for those of the next contraction.
   constexpr size_t kManyAccumulators = 8;
   if (lanes == 1 || flat || positions.size() < kManyAccumulators)
     return success();
-  TileSums sums;
-  for (Value root : roots)
-    collectSums(root, positions, sums);
-  if (llvm::all_of(sums, isShort))
+  TileReductions reductions;
+  for (Value output : outputs)
+    collectReductions(output, positions, reductions);
+  if (llvm::all_of(reductions, isShort))
     return success();
-  for (auto [number, sum] : llvm::enumerate(ArrayRef(sums).drop_back(!sums.empty()))) {
+  for (auto [number, sum] : llvm::enumerate(ArrayRef(reductions).drop_back(!reductions.empty()))) {
     auto &[tensor, places] = sum;
     if (failed(emitter.evaluator.evaluate(tensor, places)))
       return failure();
@@ -79,7 +80,7 @@ LogicalResult AccumulatorSpilling::evaluateSums(ValueRange roots, ArrayRef<Posit
   return success();
 }
 
-// Moves the values to slot group `number`, which all tiles of the kernel share.
+// Moves the values to stack slot group `number`, which all tiles of the kernel use.
 void AccumulatorSpilling::spill(Value tensor, ArrayRef<Position> positions, unsigned number) {
   Type element = memoryType(getElementTypeOrSelf(tensor.getType()));
   int64_t count = positions.size() * lanes;

@@ -14,16 +14,16 @@ class AccumulatorSpilling : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
-  using TileSums = SmallVector<std::pair<Value, SmallVector<Position>>>;
-  LogicalResult evaluateSums(ValueRange roots, ArrayRef<Position> positions);
+  using TileReductions = SmallVector<std::pair<Value, SmallVector<Position>>>;
+  LogicalResult evaluateReductions(ValueRange outputs, ArrayRef<Position> positions);
   Value reload(Value value);
 
 private:
-  void collectSums(Value tensor, ArrayRef<Position> positions, TileSums &sums);
+  void collectReductions(Value tensor, ArrayRef<Position> positions, TileReductions &reductions);
   void spill(Value tensor, ArrayRef<Position> positions, unsigned number);
 
   std::map<std::tuple<unsigned, const void *, int64_t>, Value> spillSlots;
-  DenseMap<Value, Value> spilled; // accumulators that wait on the stack, by the value that was stored
+  DenseMap<Value, Value> spilled; // accumulators on the stack, by the value that was stored
 };
 
 } // namespace mlir::ad::cpu

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions and other sums into every point of a result: tiles of rows and vectors that stay in registers
-// over the whole reduction, in an order in which the operands stay in the caches.
+// Contractions and other reductions into every point of a result: tiles of rows and vectors stay in registers
+// over the whole reduction, in an order that keeps the operands in the caches.
 
 #include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// The widest type that is summed on the way to the roots; null if nothing is.
-static Type widestSum(ArrayRef<Value> roots) {
+// The widest accumulator type of all reductions that the outputs depend on; null if there is none.
+static Type widestSum(ArrayRef<Value> outputs) {
   Type widest;
   auto consider = [&](linalg::GenericOp generic) {
     Type type = getElementTypeOrSelf(generic.getResultTypes().front());
@@ -21,8 +21,8 @@ static Type widestSum(ArrayRef<Value> roots) {
       widest = type;
     return false;
   };
-  for (Value root : roots)
-    dependsOn(root, consider);
+  for (Value output : outputs)
+    dependsOn(output, consider);
   return widest;
 }
 
@@ -53,15 +53,15 @@ static bool isSwept(BlockArgument argument) {
   return true;
 }
 
-// Of one row alone no operand is read again. In blocks, the processor would prefetch to the end of each.
+// With one row no operand is read again, and the hardware would prefetch past the end of each block.
 static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
   return llvm::all_of(rows, [](int64_t size) { return size == 1; }) && !readsPanels(kernel) &&
          llvm::any_of(kernel.getBody().getArguments(), isSwept);
 }
 
-// How many rows and vectors of a reduction run in one loop.
+// The number of rows and vectors of a reduction in one loop.
 void BlockEmitter::chooseBlock(Nest &nest) {
-  Type sum = widestSum(nest.roots);
+  Type sum = widestSum(nest.outputs);
   int64_t axis = nest.vectorize ? nest.laneAxis() : -1;
   if (!sum || axis < 0)
     return;
@@ -70,13 +70,13 @@ void BlockEmitter::chooseBlock(Nest &nest) {
   auto [rows, vectors] = chooseRegisterTile(tiles, nest.rowCount(), nest.shape[axis], vectorLanes, sum);
   nest.rows = rows;
   emitter.byteDots.chooseByteProducts(nest, axis);
-  nest.vectors = std::min(vectors, emitter.registerTranspose.mostTransposedVectors(nest, axis));
+  nest.vectors = std::min(vectors, emitter.registerTranspose.maxTransposedVectors(nest, axis));
 }
 
-int64_t cpu::reducedSize(ArrayRef<Value> roots) {
+int64_t cpu::reducedSize(ArrayRef<Value> outputs) {
   int64_t size = 0;
-  for (Value root : roots)
-    dependsOn(root, [&](linalg::GenericOp generic) {
+  for (Value output : outputs)
+    dependsOn(output, [&](linalg::GenericOp generic) {
       SmallVector<unsigned> dims;
       generic.getReductionDims(dims);
       if (dims.size() == 1)
@@ -87,18 +87,18 @@ int64_t cpu::reducedSize(ArrayRef<Value> roots) {
 }
 
 // For the host, which decides whether threads are worth while.
-void BlockEmitter::recordDepth(ValueRange roots) {
-  int64_t depth = 0;
-  for (Value root : roots)
-    depth += reducedSize(root);
-  if (depth > 0)
-    function->setAttr("ad.depth", builder.getI64IntegerAttr(depth));
+void BlockEmitter::recordK(ValueRange outputs) {
+  int64_t k = 0;
+  for (Value output : outputs)
+    k += reducedSize(output);
+  if (k > 0)
+    function->setAttr("ad.k", builder.getI64IntegerAttr(k));
 }
 
 // Columns whose part of the right operand stays in the cache while all rows pass: whole tiles.
 int64_t BlockEmitter::blockColumns(const Nest &nest) {
   int64_t tile = nest.vectors * vectorLanes;
-  int64_t depth = reducedSize(nest.roots);
+  int64_t depth = reducedSize(nest.outputs);
   if (depth == 0)
     return 0;
   int64_t element = emitter.byteDots.byteProducts.empty() ? memoryBytes(results.front().element) : 1;

@@ -16,7 +16,7 @@ public:
   void chooseBlock(Nest &nest);
   int64_t blockColumns(const Nest &nest);
   Position rowPosition(const Nest &nest, const Position &outer, Value base, int64_t offset, int64_t aligned);
-  void recordDepth(ValueRange roots);
+  void recordK(ValueRange outputs);
   LogicalResult emitBatches(const Nest &nest, int64_t axis, Position &outer, UnitRange units, Store store);
   LogicalResult emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer, Store inRows);
 

@@ -2,7 +2,7 @@
 //
 // Kernels that only transpose: square blocks are read along the operand's contiguous axis, transposed in
 // registers and written along the result's. Gathering would touch one cache line for each element. A result
-// that no cache holds is written past them, which saves reading the lines that it replaces.
+// larger than the caches is written with non-temporal stores, which saves reading the lines it replaces.
 
 #include "CPUKernelEmitter.h"
 
@@ -15,13 +15,13 @@ static constexpr int64_t kBlocksAlongOperand = 4;
 
 // A result from this size on leaves the second-level cache before anyone reads it.
 static constexpr int64_t kStreamedBytes = 4 * 1024 * 1024;
-// Stores past the caches write whole lines only.
+// Non-temporal stores write whole cache lines only.
 static constexpr int64_t kLineBytes = 64;
 
 // The axes of blocks of an operand that the kernel only permutes. One axis alone may be shorter than a block:
-// the neighbours of the operand's contiguous axis count as one axis with it, those of the result's likewise.
-std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value root) {
-  auto generic = root.getDefiningOp<linalg::GenericOp>();
+// axes adjacent to the contiguous axis of the operand form one axis with it; likewise those of the result.
+std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value output) {
+  auto generic = output.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumReductionLoops() > 0 ||
       generic.getNumResults() != 1 || !buffers.count(generic.getDpsInputs()[0]))
     return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value ro
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   if (yield.getOperand(0) != generic.getBlock()->getArgument(0) || !map.isPermutation() || !out.isIdentity())
     return std::nullopt;
-  auto shape = cast<RankedTensorType>(root.getType()).getShape();
+  auto shape = cast<RankedTensorType>(output.getType()).getShape();
   SmallVector<int64_t> byOperand, byResult;
   for (int64_t axis = 0; axis < int64_t(map.getNumDims()); ++axis) {
     int64_t read = cast<AffineDimExpr>(map.getResult(axis)).getPosition();
@@ -44,7 +44,7 @@ std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value ro
   BlockAxes axes;
   // Takes axes from the end of an order until they are as long as a block.
   auto take = [&](ArrayRef<int64_t> order, SmallVectorImpl<int64_t> &taken, ArrayRef<int64_t> others) {
-    int64_t size = 1, width = transposedLanes(root);
+    int64_t size = 1, width = transposedLanes(output);
     for (; size < width && !order.empty(); order = order.drop_back()) {
       int64_t axis = order.back();
       if (ShapedType::isDynamic(shape[axis]) || llvm::is_contained(others, axis))
@@ -59,9 +59,9 @@ std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value ro
 }
 
 // Vectors of one register: a block then fits into the registers.
-int64_t BlockTranspose::transposedLanes(Value root) {
+int64_t BlockTranspose::transposedLanes(Value output) {
   unsigned width =
-      memoryType(cast<RankedTensorType>(root.getType()).getElementType()).getIntOrFloatBitWidth();
+      memoryType(cast<RankedTensorType>(output.getType()).getElementType()).getIntOrFloatBitWidth();
   return width > 32 ? vectorLanes * 32 / width : vectorLanes;
 }
 
@@ -72,13 +72,13 @@ static int64_t elementsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
   return count;
 }
 
-LogicalResult BlockTranspose::emitTranspose(Value root, const BlockAxes &axes) {
-  Nest nest = emitter.outputs.nestOver(results.front(), root);
+LogicalResult BlockTranspose::emitTranspose(Value output, const BlockAxes &axes) {
+  Nest nest = emitter.kernelOutputs.nestOver(results.front(), output);
   chooseUnitsOfTranspose(nest, axes);
   emitter.distribution.declareUnits({{0, nest.unitLoops}});
   const Buffer &destination = results.front();
   Position position(destination.shape.size());
-  if (!mayStream(root, axes))
+  if (!mayStream(output, axes))
     return emitTransposeLoops(nest, axes, 0, nest.units, position);
   // The host's memory may begin anywhere.
   Type i64 = builder.getI64Type();
@@ -102,10 +102,10 @@ LogicalResult BlockTranspose::emitTranspose(Value root, const BlockAxes &axes) {
   return success();
 }
 
-bool BlockTranspose::mayStream(Value root, const BlockAxes &axes) {
-  auto type = cast<RankedTensorType>(root.getType());
+bool BlockTranspose::mayStream(Value output, const BlockAxes &axes) {
+  auto type = cast<RankedTensorType>(output.getType());
   int64_t element = memoryBytes(type.getElementType());
-  int64_t line = transposedLanes(root) * element;
+  int64_t line = transposedLanes(output) * element;
   return line == kLineBytes && type.hasStaticShape() && type.getNumElements() * element >= kStreamedBytes &&
          elementsOf(type.getShape(), axes.columns) * element % kLineBytes == 0;
 }
@@ -140,13 +140,13 @@ LogicalResult BlockTranspose::emitTransposeLoops(const Nest &nest, const BlockAx
 // a strip has both.
 void BlockTranspose::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
   nest.units = {emitter.rangeBegin, emitter.rangeEnd};
-  nest.stripOfBlocks = transposedLanes(nest.roots.front()) * kBlocksAlongOperand;
+  nest.stripOfBlocks = transposedLanes(nest.outputs.front()) * kBlocksAlongOperand;
   if (emitter.distribution.isTooShort())
     return;
   for (auto [axis, size] : llvm::enumerate(nest.shape))
     if (size != 1 && !llvm::is_contained(axes.rows, axis) && !llvm::is_contained(axes.columns, axis))
       nest.unitLoops.push_back({{int64_t(axis)}, 1});
-  int64_t width = transposedLanes(nest.roots.front()), rows = elementsOf(nest.shape, axes.rows);
+  int64_t width = transposedLanes(nest.outputs.front()), rows = elementsOf(nest.shape, axes.rows);
   for (int64_t blocks : {kBlocksAlongOperand, kBlocksAlongOperand - 1, kBlocksAlongOperand + 1}) {
     int64_t rest = rows % (blocks * width);
     if (rest != 0 && rest < width)
@@ -161,9 +161,9 @@ void BlockTranspose::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
 // The last blocks of an axis overlap the ones before, which writes the same values again.
 LogicalResult BlockTranspose::emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
                                                   const Position &outer) {
-  Value root = nest.roots.front();
+  Value output = nest.outputs.front();
   const Buffer &destination = results.front();
-  int64_t width = transposedLanes(root);
+  int64_t width = transposedLanes(output);
   int64_t rows = elementsOf(destination.shape, axes.rows);
   int64_t columns = elementsOf(destination.shape, axes.columns);
   auto start = [&](Value at, int64_t size) {
@@ -175,22 +175,22 @@ LogicalResult BlockTranspose::emitTransposeBlocks(const Nest &nest, const BlockA
     Value to = binary<arith::MinUIOp>(binary<arith::AddIOp>(from, strip), indexConstant(rows));
     return emitter.emitLoop(indexConstant(0), indexConstant(columns), step, [&](Value column) {
       return emitter.emitLoop(from, to, step, [&](Value row) {
-        return emitTransposeBlock(root, axes, outer, start(row, rows), start(column, columns));
+        return emitTransposeBlock(output, axes, outer, start(row, rows), start(column, columns));
       });
     });
   });
 }
 
-// Sets axes that lie one behind the other in memory from one index over all of them.
-static void setTogether(Position &position, ArrayRef<int64_t> axes, Index linear, Value zero) {
+// Sets axes that are contiguous in memory from one index over all of them.
+static void setLinear(Position &position, ArrayRef<int64_t> axes, Index linear, Value zero) {
   for (int64_t axis : axes)
     position[axis] = {zero, 0, nullptr};
   position[axes.back()] = linear;
 }
 
-// The same for axes that lie apart, but for those whose numbers in `order` follow each other.
-void BlockTranspose::setApart(Position &position, ArrayRef<int64_t> axes, Value linear,
-                              ArrayRef<int64_t> order) {
+// The same for axes that are not contiguous, except groups whose numbers in `order` are consecutive.
+void BlockTranspose::setDelinearized(Position &position, ArrayRef<int64_t> axes, Value linear,
+                                     ArrayRef<int64_t> order) {
   ArrayRef<int64_t> shape = results.front().shape;
   while (!axes.empty()) {
     size_t together = 1;
@@ -201,37 +201,37 @@ void BlockTranspose::setApart(Position &position, ArrayRef<int64_t> axes, Value 
     axes = axes.drop_back(together);
     Value size = indexConstant(elementsOf(shape, run));
     Value index = axes.empty() ? linear : binary<arith::RemUIOp>(linear, size);
-    setTogether(position, run, {index, 0, nullptr}, indexConstant(0));
+    setLinear(position, run, {index, 0, nullptr}, indexConstant(0));
     linear = binary<arith::DivUIOp>(linear, size);
   }
 }
 
-LogicalResult BlockTranspose::emitTransposeBlock(Value root, const BlockAxes &axes, const Position &outer,
+LogicalResult BlockTranspose::emitTransposeBlock(Value output, const BlockAxes &axes, const Position &outer,
                                                  Value row, Value column) {
-  auto generic = root.getDefiningOp<linalg::GenericOp>();
+  auto generic = output.getDefiningOp<linalg::GenericOp>();
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInputOperand(0));
   const Buffer &source = buffers.find(generic.getDpsInputs()[0])->second;
   const Buffer &destination = results.front();
-  // Where the axes of the result stand in the operand, and in the result.
+  // The positions of the axes of the result in the operand, and in the result.
   SmallVector<int64_t> inOperand(map.getNumResults());
   for (auto [axis, expr] : llvm::enumerate(map.getResults()))
     inOperand[cast<AffineDimExpr>(expr).getPosition()] = axis;
   auto inResult = llvm::to_vector(llvm::seq<int64_t>(0, inOperand.size()));
-  int64_t width = transposedLanes(root);
+  int64_t width = transposedLanes(output);
   CPUKernelEmitter::WithLanes vectorCode(emitter, width, nullptr);
   SmallVector<Value> rows;
   for (int64_t i = 0; i < width; ++i) {
     Position from(outer);
-    setApart(from, axes.columns, binary<arith::AddIOp>(column, indexConstant(i)), inOperand);
-    setTogether(from, axes.rows, {row, 1, nullptr}, indexConstant(0));
+    setDelinearized(from, axes.columns, binary<arith::AddIOp>(column, indexConstant(i)), inOperand);
+    setLinear(from, axes.rows, {row, 1, nullptr}, indexConstant(0));
     rows.push_back(
         emitter.memoryAccess.toMemory(emitter.memoryAccess.load(source, emitter.evaluator.apply(map, from))));
   }
   emitter.registerTranspose.transposeInRegisters(rows);
   for (int64_t i = 0; i < width; ++i) {
     Position to(outer);
-    setApart(to, axes.rows, binary<arith::AddIOp>(row, indexConstant(i)), inResult);
-    setTogether(to, axes.columns, {column, 1, nullptr}, indexConstant(0));
+    setDelinearized(to, axes.rows, binary<arith::AddIOp>(row, indexConstant(i)), inResult);
+    setLinear(to, axes.columns, {column, 1, nullptr}, indexConstant(0));
     if (streams)
       stream(destination, to, rows[i]);
     else

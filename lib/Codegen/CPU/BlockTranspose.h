@@ -17,20 +17,20 @@ public:
   struct BlockAxes {
     SmallVector<int64_t> rows, columns;
   };
-  std::optional<BlockAxes> transposedAxes(Value root);
-  LogicalResult emitTranspose(Value root, const BlockAxes &axes);
+  std::optional<BlockAxes> transposedAxes(Value output);
+  LogicalResult emitTranspose(Value output, const BlockAxes &axes);
 
 private:
-  int64_t transposedLanes(Value root);
-  bool mayStream(Value root, const BlockAxes &axes);
+  int64_t transposedLanes(Value output);
+  bool mayStream(Value output, const BlockAxes &axes);
   void chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes);
   LogicalResult emitTransposeLoops(const Nest &nest, const BlockAxes &axes, int64_t next, UnitRange units,
                                    Position &position);
   LogicalResult emitTransposeBlocks(const Nest &nest, const BlockAxes &axes, UnitRange units,
                                     const Position &outer);
-  LogicalResult emitTransposeBlock(Value root, const BlockAxes &axes, const Position &outer, Value row,
+  LogicalResult emitTransposeBlock(Value output, const BlockAxes &axes, const Position &outer, Value row,
                                    Value column);
-  void setApart(Position &position, ArrayRef<int64_t> axes, Value linear, ArrayRef<int64_t> order);
+  void setDelinearized(Position &position, ArrayRef<int64_t> axes, Value linear, ArrayRef<int64_t> order);
   void stream(const Buffer &buffer, const Position &position, Value value);
 
   bool streams = false; // blocks of a transposition bypass the caches

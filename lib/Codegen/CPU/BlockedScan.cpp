@@ -16,14 +16,14 @@ LogicalResult BlockedScan::emitBlocks(linalg::GenericOp scan, const Buffer &dest
     return success();
   Value width = indexConstant(lanes), size = emitter.reductions.loopSize(scan, scannedDim(scan));
   step = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, width), width);
-  FailureOr<Value> sums = scanBlocks(scan, destination, loops, *line, step, accumulator);
-  if (failed(sums))
+  FailureOr<Value> accumulators = scanBlocks(scan, destination, loops, *line, step, accumulator);
+  if (failed(accumulators))
     return failure();
-  accumulator = *sums;
+  accumulator = *accumulators;
   return success();
 }
 
-// The dimension of the lines that lie side by side in a vector, when memory runs along the scanned one.
+// The dimension of the lines that are adjacent lanes of a vector, if memory is contiguous along the scan.
 std::optional<unsigned> BlockedScan::scannedLineDim(linalg::GenericOp scan, ArrayRef<Index> loops) {
   ArrayRef<AffineExpr> axes = stepMapOf(scan).getResults();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(scan.getDpsInits()[0].getType()).getShape();
@@ -40,8 +40,8 @@ std::optional<unsigned> BlockedScan::scannedLineDim(linalg::GenericOp scan, Arra
   return std::nullopt;
 }
 
-// Whole blocks up to `end`. In a vector that is not full the last line stands in the other lanes: it is read,
-// summed and stored more than once, always before anything of the block is stored.
+// Whole blocks up to `end`. Lanes of a vector that is not full repeat the last line: it is loaded, summed and
+// stored more than once, always before any store of the block.
 FailureOr<Value> BlockedScan::scanBlocks(linalg::GenericOp scan, const Buffer &destination,
                                          ArrayRef<Index> loops, unsigned line, Value end, Value start) {
   Value last = binary<arith::SubIOp>(emitter.reductions.loopSize(scan, line), indexConstant(1));
@@ -65,7 +65,7 @@ FailureOr<Value> BlockedScan::scanBlocks(linalg::GenericOp scan, const Buffer &d
 
 LogicalResult BlockedScan::scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
                                      ArrayRef<Value> lines, unsigned line, Value &carried) {
-  // Values of the last line stand in the lanes that are not active.
+  // Inactive lanes repeat the values of the last line.
   CPUKernelEmitter::WithLanes blockCode(emitter, lanes, nullptr);
   unsigned dim = scannedDim(scan);
   auto alongLine = [&](Value number) {

@@ -1,9 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Groups of four i8, neighbours along the contracted axis, which vpdpbusd multiplies in one lane of 32 bits:
-// how they are read from an operand, and copied where the operand is not contiguous along that axis. The last
-// group of a depth that is no multiple of four has zeros behind its elements, and no byte behind the operand
-// is read.
+// Groups of four i8, contiguous along K, which vpdpbusd multiplies in one lane of 32 bits: how they are
+// loaded from an operand, and copied if the operand is not contiguous along K. If K is no multiple of four,
+// the last group is padded with zeros, and no byte past the end of the operand is read.
 
 #include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -23,7 +22,7 @@ static Value constantLike(OpBuilder &builder, Location loc, Value value, int64_t
   return arith::ConstantOp::create(builder, loc, attribute);
 }
 
-// The byte of the smallest index in the lowest place; missing bytes are zero.
+// The byte of the smallest index is the lowest byte; missing bytes are zero.
 Value ByteProducts::joinBytes(ArrayRef<Value> bytes) {
   Value joined;
   for (auto [i, byte] : llvm::enumerate(bytes)) {
@@ -43,8 +42,8 @@ Value ByteProducts::biasBytes(Value groups) {
   return arith::XOrIOp::create(builder, loc, groups, constantLike(builder, loc, groups, 0x80808080));
 }
 
-// Groups from the byte at the position on: one group, neighbours where the last index has lanes (which count
-// bytes when there are as many lanes as bytes in a vector), or one from each lane of another axis.
+// Groups from the byte at the position on: one group, contiguous groups if the last index has lanes (which
+// count bytes when there are as many lanes as bytes in a vector), or one from each lane of another axis.
 Value ByteProducts::loadGroups(const Buffer &buffer, Position position) {
   bool along = lanes > 1 && position.back().step == 1;
   position.back().step = 0;
@@ -73,17 +72,17 @@ Value ByteProducts::loadGroups(const Buffer &buffer, Position position) {
                                      emitter.memoryAccess.fullMask(), zeros(groups), unaligned);
 }
 
-// The group whose number stands at the depth's axis of the position.
-Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t depthAxis) {
-  int64_t depth = buffer.shape[depthAxis], rest = depth % kBytesPerLane;
-  Index &index = position[depthAxis];
+// The group whose number is the index along K of the position.
+Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t axisK) {
+  int64_t sizeK = buffer.shape[axisK], rest = sizeK % kBytesPerLane;
+  Index &index = position[axisK];
   std::optional<int64_t> number = getConstantIntValue(getAsOpFoldResult(index.base));
-  bool isLast = rest != 0 && number && *number == depth / kBytesPerLane;
-  bool isContiguous = depthAxis + 1 == int64_t(position.size());
+  bool isLast = rest != 0 && number && *number == sizeK / kBytesPerLane;
+  bool isContiguous = axisK + 1 == int64_t(position.size());
   Value first = binary<arith::MulIOp>(index.base, indexConstant(kBytesPerLane));
-  if (isContiguous && (!isLast || depth >= kBytesPerLane)) {
+  if (isContiguous && (!isLast || sizeK >= kBytesPerLane)) {
     // The last group is the end of the four bytes that end with the operand.
-    index.base = isLast ? indexConstant(depth - kBytesPerLane) : first;
+    index.base = isLast ? indexConstant(sizeK - kBytesPerLane) : first;
     Value group = loadGroups(buffer, position);
     if (!isLast)
       return group;
@@ -101,7 +100,7 @@ Value ByteProducts::groupAt(const Buffer &buffer, Position position, int64_t dep
 // Panels of groups for tiles of columns.
 void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                                   Value start, Value end) {
-  int64_t depth = buffer.shape[packed.depthAxis], whole = depth / kBytesPerLane;
+  int64_t sizeK = buffer.shape[packed.axisK], whole = sizeK / kBytesPerLane;
   bool wholeColumns = buffer.shape[packed.columnAxis] % vectorLanes == 0;
   auto overColumns = [&](Value column) -> LogicalResult {
     CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
@@ -110,7 +109,7 @@ void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buf
       mask = active;
       Value group = groupAt(
           buffer, emitter.packing.operandPosition(packed, outer, {number, 0, nullptr}, {column, 1, nullptr}),
-          packed.depthAxis);
+          packed.axisK);
       mask = nullptr;
       storeGroup(packed, number, column, emitter.laneValues.splat(group, lanes));
       return success();
@@ -119,7 +118,7 @@ void ByteProducts::fillBytePanels(const PackedOperand &packed, const Buffer &buf
       packBytesTransposed(packed, buffer, outer, column, end);
     else
       (void)emitter.emitLoop(indexConstant(0), indexConstant(whole), indexConstant(1), packGroup);
-    return depth % kBytesPerLane == 0 ? success() : packGroup(indexConstant(whole));
+    return sizeK % kBytesPerLane == 0 ? success() : packGroup(indexConstant(whole));
   };
   (void)emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
 }
@@ -129,10 +128,10 @@ void ByteProducts::storeGroup(const PackedOperand &packed, Value number, Value c
                         emitter.packing.pointerToPacked(packed, number, column), kBytesPerLane);
 }
 
-// Square blocks of whole groups, transposed in registers. Columns behind the last one repeat it.
+// Square blocks of whole groups, transposed in registers. Columns past the last one repeat it.
 void ByteProducts::packBytesTransposed(const PackedOperand &packed, const Buffer &buffer,
                                        const Position &outer, Value column, Value end) {
-  int64_t groups = buffer.shape[packed.depthAxis] / kBytesPerLane, rest = groups % lanes;
+  int64_t groups = buffer.shape[packed.axisK] / kBytesPerLane, rest = groups % lanes;
   bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;
   Value last = binary<arith::SubIOp>(end, indexConstant(1));
   auto block = [&](Value number, int64_t count) -> LogicalResult {
@@ -143,7 +142,7 @@ void ByteProducts::packBytesTransposed(const PackedOperand &packed, const Buffer
       at = wholeColumns ? at : binary<arith::MinUIOp>(at, last);
       rows.push_back(groupAt(
           buffer, emitter.packing.operandPosition(packed, outer, {number, 1, nullptr}, {at, 0, nullptr}),
-          packed.depthAxis));
+          packed.axisK));
     }
     mask = nullptr;
     emitter.registerTranspose.transposeInRegisters(rows);
@@ -157,25 +156,25 @@ void ByteProducts::packBytesTransposed(const PackedOperand &packed, const Buffer
     (void)block(indexConstant(groups - rest), rest);
 }
 
-//===- Rows that are not contiguous along the depth -===//
+//===- Rows that are not contiguous along K -===//
 
-static int64_t pitchOf(int64_t depth, int64_t lanes) { return llvm::alignTo(depth, lanes * kBytesPerLane); }
+static int64_t pitchOf(int64_t sizeK, int64_t lanes) { return llvm::alignTo(sizeK, lanes * kBytesPerLane); }
 
-// How many rows of the depth are copied at once: whole tiles, 0 when one does not fit.
-int64_t ByteProducts::copiedRowsOf(const Nest &nest, int64_t depth) {
-  int64_t most = kRowBytes / pitchOf(depth, vectorLanes) / vectorLanes * vectorLanes;
-  return most / nest.rows * nest.rows;
+// The number of rows that are copied at once: whole tiles, 0 if no tile fits.
+int64_t ByteProducts::copiedRowsOf(const Nest &nest, int64_t sizeK) {
+  int64_t maxRows = kRowBytes / pitchOf(sizeK, vectorLanes) / vectorLanes * vectorLanes;
+  return maxRows / nest.rows * nest.rows;
 }
 
-static int64_t scratchBytes(int64_t rows, int64_t depth, int64_t lanes) {
-  return llvm::alignTo(rows, lanes) * pitchOf(depth, lanes);
+static int64_t scratchBytes(int64_t rows, int64_t sizeK, int64_t lanes) {
+  return llvm::alignTo(rows, lanes) * pitchOf(sizeK, lanes);
 }
 
 int64_t ByteProducts::scratchForRows(const Nest &nest) {
   int64_t bytes = 0;
   for (auto &[operation, product] : byteProducts)
     if (product.copiesRows)
-      bytes += scratchBytes(copiedRowsOf(nest, product.depth), product.depth, vectorLanes);
+      bytes += scratchBytes(copiedRowsOf(nest, product.sizeK), product.sizeK, vectorLanes);
   return bytes;
 }
 
@@ -184,8 +183,8 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
                                           function_ref<LogicalResult(Value, Value)> body) {
   // In the order in which the results need them.
   llvm::MapVector<Operation *, ByteProduct> copied;
-  for (Value root : nest.roots)
-    dependsOn(root, [&](linalg::GenericOp generic) {
+  for (Value output : nest.outputs)
+    dependsOn(output, [&](linalg::GenericOp generic) {
       if (auto found = byteProducts.find(generic); found != byteProducts.end() && found->second.copiesRows)
         copied.insert({generic, found->second});
       return false;
@@ -193,23 +192,23 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
   SmallVector<ByteProduct> products = llvm::to_vector(llvm::make_second_range(copied));
   int64_t count = nest.rowCount(), rows = std::numeric_limits<int64_t>::max();
   for (const ByteProduct &product : products)
-    rows = std::min(rows, copiedRowsOf(nest, product.depth));
+    rows = std::min(rows, copiedRowsOf(nest, product.sizeK));
   if (products.empty())
     return body(lower, upper);
   bool oneChunk = !ShapedType::isDynamic(count) && count <= rows;
   SmallVector<Buffer> targets;
   for (ByteProduct &product : products) {
-    int64_t pitch = pitchOf(product.depth, vectorLanes);
+    int64_t pitch = pitchOf(product.sizeK, vectorLanes);
     Buffer target{nullptr, builder.getI8Type(), {1, pitch}, {indexConstant(1), indexConstant(pitch)}};
     target.pointer = emitter.packing.scratch(
-        target.element, scratchBytes(oneChunk ? count : rows, product.depth, vectorLanes));
+        target.element, scratchBytes(oneChunk ? count : rows, product.sizeK, vectorLanes));
     targets.push_back(target);
   }
   auto chunk = [&](Value from) -> LogicalResult {
     Value to =
         oneChunk ? upper : binary<arith::MinUIOp>(binary<arith::AddIOp>(from, indexConstant(rows)), upper);
     for (auto [product, target] : llvm::zip_equal(products, targets)) {
-      // Row `from` lies at the start.
+      // Row `from` is the first row of the copy.
       Value back = binary<arith::MulIOp>(from, indexConstant(-target.shape[1]));
       Buffer shifted(target);
       shifted.pointer = emitter.memoryAccess.pointerAt(target, back);
@@ -221,31 +220,31 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
   return oneChunk ? chunk(lower) : emitter.emitLoop(lower, upper, indexConstant(rows), chunk);
 }
 
-// Blocks of as many rows and groups as there are lanes: groups of neighbouring rows, transposed in registers.
-// Zeros behind the depth fill the last block. Rows behind the last one are never read.
+// Blocks of as many rows and groups as there are lanes: groups of adjacent rows, transposed in registers.
+// Zeros after the end of K pad the last block. Rows past the last one are never read.
 void ByteProducts::copyRows(const ByteProduct &product, const Buffer &target, const Nest &nest,
                             const Position &outer, Value lower, Value upper) {
   const Buffer &source = buffers.find(product.rows->get())->second;
   AffineMap map = cast<linalg::GenericOp>(product.rows->getOwner()).getMatchingIndexingMap(product.rows);
-  int64_t rowAxis = map.getNumResults() - 1, depthAxis = 0;
+  int64_t rowAxis = map.getNumResults() - 1, axisK = 0;
   Position position;
   for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
     unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (loop == product.depthLoop)
-      depthAxis = axis;
-    bool isOuter = loop != product.depthLoop && int64_t(axis) != rowAxis;
+    if (loop == product.loopK)
+      axisK = axis;
+    bool isOuter = loop != product.loopK && int64_t(axis) != rowAxis;
     position.push_back(isOuter ? outer[loop] : Index{indexConstant(0), 0, nullptr});
   }
-  int64_t whole = product.depth / kBytesPerLane / vectorLanes * vectorLanes;
-  int64_t rest = llvm::divideCeil(product.depth, kBytesPerLane) - whole;
+  int64_t whole = product.sizeK / kBytesPerLane / vectorLanes * vectorLanes;
+  int64_t rest = llvm::divideCeil(product.sizeK, kBytesPerLane) - whole;
   CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
   auto block = [&](Value row, Value number, int64_t count, Value active) -> LogicalResult {
     position[rowAxis] = {row, 1, nullptr};
     SmallVector<Value> groups;
     mask = active;
     for (int64_t i = 0; i < count; ++i) {
-      position[depthAxis] = {binary<arith::AddIOp>(number, indexConstant(i)), 0, nullptr};
-      groups.push_back(emitter.laneValues.splat(groupAt(source, position, depthAxis), lanes));
+      position[axisK] = {binary<arith::AddIOp>(number, indexConstant(i)), 0, nullptr};
+      groups.push_back(emitter.laneValues.splat(groupAt(source, position, axisK), lanes));
     }
     mask = nullptr;
     groups.resize(lanes, constantLike(builder, loc, groups.front(), 0));

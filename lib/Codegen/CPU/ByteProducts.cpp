@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Whether the results of the contraction lie as the nest enumerates them.
+// Whether the results of the contraction have the layout that the nest enumerates.
 static bool hasResultsOf(linalg::GenericOp generic, size_t rank) {
   AffineMap out = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
   return out.getNumResults() == rank && llvm::all_of(llvm::enumerate(out.getResults()), [&](auto each) {
@@ -27,15 +27,15 @@ std::optional<ByteProducts::ByteProduct> ByteProducts::byteProductOf(linalg::Gen
   ByteProduct product;
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  product.depthLoop = reduced.front();
-  product.depth = generic.getStaticLoopRanges()[product.depthLoop];
+  product.loopK = reduced.front();
+  product.sizeK = generic.getStaticLoopRanges()[product.loopK];
   for (OpOperand *operand : generic.getDpsInputOperands()) {
     bool isColumns = generic.getMatchingIndexingMap(operand).isFunctionOfDim(columnLoop);
     (isColumns ? product.columns : product.rows) = operand;
     if (!buffers.count(operand->get()))
       return std::nullopt;
   }
-  if (!product.rows || !product.columns || product.depth <= 0)
+  if (!product.rows || !product.columns || product.sizeK <= 0)
     return std::nullopt;
   AffineMap rows = generic.getMatchingIndexingMap(product.rows);
   AffineMap columns = generic.getMatchingIndexingMap(product.columns);
@@ -44,17 +44,17 @@ std::optional<ByteProducts::ByteProduct> ByteProducts::byteProductOf(linalg::Gen
   bool lastLanes = columnLoop + 1 == nest.shape.size();
   if (!columns.isProjectedPermutation()) {
     auto layout = PackedLayout::match(columns, cast<RankedTensorType>(product.columns->get().getType()),
-                                      generic.getStaticLoopRanges(), columnLoop, product.depthLoop);
+                                      generic.getStaticLoopRanges(), columnLoop, product.loopK);
     if (!layout || layout->group != kBytesPerLane || layout->tile % vectorLanes != 0 || !nest.blocked ||
         !lastLanes)
       return std::nullopt;
   }
-  product.copiesRows = rows.getResults().back() != builder.getAffineDimExpr(product.depthLoop);
+  product.copiesRows = rows.getResults().back() != builder.getAffineDimExpr(product.loopK);
   if (!product.copiesRows)
     return product;
   bool rowsAreLast = nest.blocked && lastLanes && nest.rowAxes.size() == 1 &&
                      rows.getResults().back() == builder.getAffineDimExpr(nest.rowAxes.front());
-  return rowsAreLast && copiedRowsOf(nest, product.depth) > 0 ? std::optional(product) : std::nullopt;
+  return rowsAreLast && copiedRowsOf(nest, product.sizeK) > 0 ? std::optional(product) : std::nullopt;
 }
 
 void ByteProducts::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
@@ -66,8 +66,8 @@ void ByteProducts::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
       byteProducts[generic] = *product;
     return false;
   };
-  for (Value root : nest.roots)
-    dependsOn(root, choose);
+  for (Value output : nest.outputs)
+    dependsOn(output, choose);
 }
 
 // Bytes of vectors of i32.
@@ -82,7 +82,7 @@ Value ByteProducts::callByteProduct(Value sum, Value unsignedBytes, Value signed
       .getResult(0);
 }
 
-// `loops` has the number of the group in the place of the reduced index.
+// In `loops` the reduced index is the number of the group.
 Value ByteProducts::byteGroup(linalg::GenericOp generic, OpOperand *operand, ArrayRef<Index> loops) {
   if (auto it = emitter.packing.packedOperands.find(operand); it != emitter.packing.packedOperands.end())
     return it->second.biased ? emitter.packing.loadPacked(it->second, loops)
@@ -96,10 +96,10 @@ Value ByteProducts::byteGroup(linalg::GenericOp generic, OpOperand *operand, Arr
       return it->second;
   Value group = emitter.registerTranspose.transposedValue(operand, loops);
   if (auto copied = copiedRows.find(operand); !group && copied != copiedRows.end()) {
-    group = groupAt(copied->second, {position.back(), loops[product.depthLoop]}, 1);
+    group = groupAt(copied->second, {position.back(), loops[product.loopK]}, 1);
   } else if (!group) {
-    AffineExpr depth = builder.getAffineDimExpr(product.depthLoop);
-    int64_t axis = llvm::find(map.getResults(), depth) - map.getResults().begin();
+    AffineExpr dimK = builder.getAffineDimExpr(product.loopK);
+    int64_t axis = llvm::find(map.getResults(), dimK) - map.getResults().begin();
     group = groupAt(buffers.lookup(operand->get()), position, axis);
   }
   if (operand == product.columns)
@@ -126,27 +126,28 @@ FailureOr<SmallVector<Value>> ByteProducts::addByteProducts(linalg::GenericOp ge
   return SmallVector<Value>{vector::ExtractOp::create(builder, loc, wide, 0).getResult()};
 }
 
-// All positions in one loop over groups. What is left of the depth is one more group.
+// All positions in one loop over groups. The rest of K is one more group.
 FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
                                                       ArrayRef<SmallVector<Index>> loops,
                                                       ArrayRef<Value> start) {
   sumRows(generic, loops);
-  SmallVector<Value> sums;
+  SmallVector<Value> accumulators;
   for (auto [position, identity] : llvm::zip_equal(loops, start)) {
     Key key = rowSumKey(generic, position);
     auto cache =
         llvm::find_if(llvm::reverse(emitter.evaluator.caches), [&](auto &each) { return each.count(key); });
     Value bias = cache->find(key)->second;
-    sums.push_back(binary<arith::SubIOp>(identity, lanes > 1 ? emitter.laneValues.splat(bias, lanes) : bias));
+    accumulators.push_back(
+        binary<arith::SubIOp>(identity, lanes > 1 ? emitter.laneValues.splat(bias, lanes) : bias));
   }
   Value zero = indexConstant(0);
-  int64_t depth = byteProducts.find(generic)->second.depth;
-  Value whole = indexConstant(depth / kBytesPerLane);
+  int64_t sizeK = byteProducts.find(generic)->second.sizeK;
+  Value whole = indexConstant(sizeK / kBytesPerLane);
   bool transposes = !emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
   FailureOr<SmallVector<Value>> result =
-      transposes ? emitter.registerTranspose.transposedChain(generic, loops, sums, zero, whole)
-                 : emitter.reductions.plainChain(generic, loops, sums, zero, whole);
-  if (failed(result) || depth % kBytesPerLane == 0)
+      transposes ? emitter.registerTranspose.transposedChain(generic, loops, accumulators, zero, whole)
+                 : emitter.reductions.plainChain(generic, loops, accumulators, zero, whole);
+  if (failed(result) || sizeK % kBytesPerLane == 0)
     return result;
   for (auto [i, position] : llvm::enumerate(loops))
     if (failed(emitter.reductions.chainStep(generic, position, whole, MutableArrayRef(*result).slice(i, 1))))
@@ -154,11 +155,11 @@ FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
   return result;
 }
 
-// Where 128 times the sum of a row is remembered: the row at a depth that varies.
+// The key of 128 times the sum of a row: the row at an index along K that varies.
 Key ByteProducts::rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops) {
   const ByteProduct &product = byteProducts.find(generic)->second;
   SmallVector<Index> inner(loops);
-  inner[product.depthLoop] = Index::varying();
+  inner[product.loopK] = Index::varying();
   Position row = emitter.evaluator.apply(generic.getMatchingIndexingMap(product.rows), inner);
   return {product.rows, {{row.begin(), row.end()}, {1, nullptr}}};
 }
@@ -180,14 +181,14 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
   }
   if (rows.empty())
     return;
-  int64_t depth = buffer.shape.back(), step = vectorLanes * kBytesPerLane, whole = depth / step * step;
+  int64_t sizeK = buffer.shape.back(), step = vectorLanes * kBytesPerLane, whole = sizeK / step * step;
   Value zeros = emitter.laneValues.splat(
       arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
   Value ones = emitter.laneValues.splat(
       arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0x01010101)), vectorLanes);
-  auto add = [&](Value from, ValueRange sums) {
+  auto add = [&](Value from, ValueRange accumulators) {
     SmallVector<Value> next;
-    for (auto [row, sum] : llvm::zip_equal(rows, sums)) {
+    for (auto [row, sum] : llvm::zip_equal(rows, accumulators)) {
       row.second.back() = {from, 1, nullptr};
       next.push_back(callByteProduct(sum, ones, loadGroups(buffer, row.second)));
     }
@@ -201,20 +202,20 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
     builder.setInsertionPointToStart(loop.getBody());
     scf::YieldOp::create(builder, loc, add(loop.getInductionVar(), loop.getRegionIterArgs()));
   }
-  SmallVector<Value> sums(loop.getResults());
-  if (whole < depth) {
+  SmallVector<Value> accumulators(loop.getResults());
+  if (whole < sizeK) {
     CPUKernelEmitter::WithLanes restCode(emitter, step, nullptr);
-    mask = emitter.packing.lanesBelow(indexConstant(depth - whole));
-    sums = add(indexConstant(whole), sums);
+    mask = emitter.packing.lanesBelow(indexConstant(sizeK - whole));
+    accumulators = add(indexConstant(whole), accumulators);
   }
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(7));
-  for (auto [row, sum] : llvm::zip_equal(rows, sums)) {
+  for (auto [row, sum] : llvm::zip_equal(rows, accumulators)) {
     Value total = vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD, sum);
     emitter.evaluator.caches.back()[row.first] = arith::ShLIOp::create(builder, loc, total, bits);
   }
 }
 
-// Before the loop over the columns, which share the sums of rows.
+// Before the loop over the columns, all of which use the sums of rows.
 void ByteProducts::hoistRowSums(const Nest &nest, ArrayRef<Position> positions) {
   if (byteProducts.empty())
     return;
@@ -224,8 +225,8 @@ void ByteProducts::hoistRowSums(const Nest &nest, ArrayRef<Position> positions) 
     llvm::copy(position, inner.begin());
     loops.push_back(inner);
   }
-  for (Value root : nest.roots)
-    dependsOn(root, [&](linalg::GenericOp generic) {
+  for (Value output : nest.outputs)
+    dependsOn(output, [&](linalg::GenericOp generic) {
       if (byteProducts.count(generic))
         sumRows(generic, loops);
       return false;

@@ -16,23 +16,23 @@ public:
   /// A contraction of i8. The operand of the rows is the same in all lanes; that of the columns is not.
   struct ByteProduct {
     OpOperand *rows = nullptr, *columns = nullptr;
-    unsigned depthLoop = 0;
-    int64_t depth = 0;
-    bool copiesRows = false; // they are not contiguous along the depth
+    unsigned loopK = 0;
+    int64_t sizeK = 0;
+    bool copiesRows = false; // they are not contiguous along K
   };
   void chooseByteProducts(const Nest &nest, unsigned columnLoop);
   FailureOr<SmallVector<Value>> byteChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                           ArrayRef<Value> start);
   FailureOr<SmallVector<Value>> addByteProducts(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
   void hoistRowSums(const Nest &nest, ArrayRef<Position> positions);
-  Value groupAt(const Buffer &buffer, Position position, int64_t depthAxis);
+  Value groupAt(const Buffer &buffer, Position position, int64_t axisK);
   void fillBytePanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value start,
                       Value end);
   int64_t scratchForRows(const Nest &nest);
   LogicalResult overRowChunks(const Nest &nest, const Position &outer, Value lower, Value upper,
                               function_ref<LogicalResult(Value, Value)> body);
   DenseMap<Operation *, ByteProduct> byteProducts; // of the nest that is being emitted
-  DenseMap<OpOperand *, Buffer> copiedRows;        // rows of i8, contiguous along K: [row, depth]
+  DenseMap<OpOperand *, Buffer> copiedRows;        // rows of i8, contiguous along K: [row, k]
 
 private:
   std::optional<ByteProduct> byteProductOf(linalg::GenericOp generic, const Nest &nest, unsigned columnLoop);
@@ -46,7 +46,7 @@ private:
   void packBytesTransposed(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                            Value column, Value end);
   void storeGroup(const PackedOperand &packed, Value number, Value column, Value group);
-  int64_t copiedRowsOf(const Nest &nest, int64_t depth);
+  int64_t copiedRowsOf(const Nest &nest, int64_t sizeK);
   void copyRows(const ByteProduct &product, const Buffer &target, const Nest &nest, const Position &outer,
                 Value lower, Value upper);
 };

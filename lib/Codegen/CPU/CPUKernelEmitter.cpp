@@ -27,17 +27,17 @@ void CPUKernelEmitter::bindRange(ValueRange arguments) {
 }
 
 FailureOr<int64_t> CPUKernelEmitter::emitSizesOfPartialReductions() {
-  if (failed(bindSizes()))
+  if (failed(kernelArguments.bind()))
     return failure();
-  auto sums = partials.divisibleSums(kernel.getBody().front().getTerminator()->getOperands());
-  if (sums.empty())
+  auto divided = partials.divisibleReductions(kernel.getBody().front().getTerminator()->getOperands());
+  if (divided.empty())
     return 0;
-  func::ReturnOp::create(builder, loc, partials.emitPartialSizes(sums));
-  return partials.threadsForPartials(sums);
+  func::ReturnOp::create(builder, loc, partials.emitPartialSizes(divided));
+  return partials.threadsForPartials(divided);
 }
 
 LogicalResult CPUKernelEmitter::emitNanoseconds() {
-  if (failed(bindSizes()))
+  if (failed(kernelArguments.bind()))
     return failure();
   func::ReturnOp::create(builder, loc, distribution.estimatedNanoseconds());
   return success();
@@ -120,7 +120,7 @@ FailureOr<SmallVector<Value>> CPUKernelEmitter::accumulate(linalg::GenericOp gen
 void CPUKernelEmitter::afterChainStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                       Value k) {
   if (dots.groupSize(generic) == 1)
-    prefetcher.fetchNextTile(generic, loops, k);
+    prefetcher.prefetchNextTile(generic, loops, k);
 }
 
 static int64_t operationsPerElement(KernelOp kernel) {
@@ -129,9 +129,10 @@ static int64_t operationsPerElement(KernelOp kernel) {
   return count;
 }
 
-// How many vectors a loop over all elements computes together. A chain of several elementary functions is
-// longer than the reorder buffer of a processor, so that the next vector would wait for its end.
-static int64_t vectorsTogether(KernelOp kernel, int64_t lanes) {
+// The number of vectors that one iteration of a loop over all elements computes. A chain of several
+// elementary functions is longer than the reorder buffer of a CPU, so that the next vector would not overlap
+// with it.
+static int64_t vectorUnroll(KernelOp kernel, int64_t lanes) {
   int64_t functions = 0;
   kernel.walk([&](ElementaryOp) { ++functions; });
   return lanes > 1 && functions > 1 ? 4 : 1;
@@ -141,65 +142,65 @@ static int64_t vectorsTogether(KernelOp kernel, int64_t lanes) {
 // loop, where its operands stay in registers. Returns the number of elements, 0 when there are too many.
 static int64_t straightElements(KernelOp kernel, ArrayRef<int64_t> shape, int64_t lanes) {
   // With more operations, several vectors at once would not stay in registers.
-  constexpr int64_t mostOps = 32, mostVectors = 4;
-  int64_t most = lanes * (operationsPerElement(kernel) > mostOps ? 1 : mostVectors), count = 1;
+  constexpr int64_t maxOps = 32, maxVectors = 4;
+  int64_t maxCount = lanes * (operationsPerElement(kernel) > maxOps ? 1 : maxVectors), count = 1;
   for (int64_t size : shape)
     if (ShapedType::isDynamic(size) || llvm::MulOverflow(count, size, count))
       return 0;
-  return count <= most ? count : 0;
+  return count <= maxCount ? count : 0;
 }
 
-// Results that are computed over one iteration space share a nest, so that a result may overwrite an operand.
-LogicalResult CPUKernelEmitter::emitRoots() {
-  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+// Results over one iteration space are stored by one nest, so that a result may overwrite an operand.
+LogicalResult CPUKernelEmitter::emitOutputs() {
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   if (work != Work::all) {
-    auto sums = partials.divisibleSums(roots);
-    partials.placePartialSums(sums, partialMemory);
+    auto divided = partials.divisibleReductions(outputs);
+    partials.bindPartialResults(divided, partialMemory);
     if (work == Work::partial)
-      return partials.emitPartialReductions(sums);
+      return partials.emitPartialReductions(divided);
   }
-  if (roots.size() == 1) {
-    if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(roots.front()))
-      return blockTranspose.emitTranspose(roots.front(), *axes);
-    if (std::optional<PackedOperand> packed = packing.packingOfCopy(roots.front())) {
+  if (outputs.size() == 1) {
+    if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(outputs.front()))
+      return blockTranspose.emitTranspose(outputs.front(), *axes);
+    if (std::optional<PackedOperand> packed = packing.packingOfCopy(outputs.front())) {
       packing.emitPacking(*packed);
       return success();
     }
   }
-  std::optional<unsigned> space = outputs.rowSpaceOf(roots);
-  blockEmitter.recordDepth(roots);
+  std::optional<unsigned> space = kernelOutputs.rowSpaceOf(outputs);
+  blockEmitter.recordK(outputs);
   if (!space)
-    return separateNests.emitSeparately(roots);
-  Nest nest = outputs.nestOver(results[*space], roots);
+    return separateNests.emitSeparately(outputs);
+  Nest nest = kernelOutputs.nestOver(results[*space], outputs);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
-  flat = oneShape && llvm::all_of(roots, [&](Value root) {
-           return outputs.isFlat(root, isPointwise) || flatBroadcast.isFlatBroadcast(root, nest);
+  flat = oneShape && llvm::all_of(outputs, [&](Value output) {
+           return kernelOutputs.isFlat(output, isPointwise) || flatBroadcast.isFlatBroadcast(output, nest);
          });
   LDBG() << "@" << kernel.getSymName() << (flat ? " runs over all elements" : " has a nest over its axes");
   if (flat) {
     int64_t count = straightElements(kernel, nest.shape, vectorLanes);
-    nest.vectors =
-        count > 0 ? std::max<int64_t>(1, count / vectorLanes) : vectorsTogether(kernel, vectorLanes);
+    nest.vectors = count > 0 ? std::max<int64_t>(1, count / vectorLanes) : vectorUnroll(kernel, vectorLanes);
     if (count == 0)
       distribution.chooseFlatUnits(nest);
     distribution.declareUnits({{*space, nest.unitLoops}});
     distribution.flatten(nest);
   } else {
-    bool lanesAreSummed = hoisting.sumsLanesAlong(roots, nest, nest.laneAxis());
-    bool hasRows = llvm::any_of(roots, [&](Value root) {
-      return dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
+    bool lanesAreSummed = hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis());
+    bool hasRows = llvm::any_of(outputs, [&](Value output) {
+      return dependsOn(output, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
     });
     LDBG() << "its lanes " << (lanesAreSummed ? "are" : "are not") << " summed, it "
            << (hasRows ? "has" : "has no") << " reductions of rows";
     if (!oneShape || (hasRows && nest.laneAxis() >= 0 && !lanesAreSummed))
-      return rowEmitter.emitRows(roots, *space);
-    nest.vectorize = !hoisting.sumsLanesAlong(roots, nest, nest.laneAxis(), /*ofShortRows=*/false);
+      return rowEmitter.emitRows(outputs, *space);
+    nest.vectorize = !hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis(), /*ofShortRows=*/false);
     if (!lanesAreSummed && work != Work::merge)
       blockEmitter.chooseBlock(nest);
     shortRows.chooseShortRows(nest);
     distribution.chooseUnits(nest);
     distribution.declareUnits({{*space, nest.unitLoops}});
   }
-  return emitNest(
-      nest, [&](ArrayRef<Position> positions) { return outputs.storeRoots(roots, results, positions); });
+  return emitNest(nest, [&](ArrayRef<Position> positions) {
+    return kernelOutputs.storeOutputs(outputs, results, positions);
+  });
 }

@@ -45,7 +45,8 @@ public:
                    bool dotProducts);
 
   /// Emits the body of a function that returns the number of partial results and their bytes.
-  /// Returns the fewest threads that gain from them; 0 when the kernel's reductions are not to be divided.
+  /// Returns the minimum number of threads that gain from them; 0 when the kernel's reductions are not to be
+  /// divided.
   FailureOr<int64_t> emitSizesOfPartialReductions();
   /// Emits the body of such a function that returns about how long the kernel takes on one thread.
   LogicalResult emitNanoseconds();
@@ -54,10 +55,10 @@ public:
 
 private:
   void bindRange(ValueRange arguments) override;
-  LogicalResult emitRoots() override;
+  LogicalResult emitOutputs() override;
   LogicalResult emitNest(const Nest &nest, Store store) override { return nests.emitNest(nest, store); }
-  LogicalResult prepareRoots(ValueRange roots, ArrayRef<Position> positions) override {
-    return spilling.evaluateSums(roots, positions);
+  LogicalResult prepareOutputs(ValueRange outputs, ArrayRef<Position> positions) override {
+    return spilling.evaluateReductions(outputs, positions);
   }
   std::optional<LogicalResult> emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
                                                   const AxisRange &range) override {
@@ -72,9 +73,7 @@ private:
   FailureOr<Value> operandValue(OpOperand *input, ArrayRef<Index> loops) override;
   Position positionOf(OpOperand *input, ArrayRef<Index> loops) override;
   Value reload(Value value) override { return spilling.reload(value); }
-  bool sumsRowsTogether(linalg::GenericOp generic) override {
-    return rowReductions.sumsRowsTogether(generic);
-  }
+  bool vectorizesRows(linalg::GenericOp generic) override { return rowReductions.vectorizesRows(generic); }
   FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                const Position &position) override {
     return laneReductions.reduceLanes(generic, loops, identity, position);
@@ -88,8 +87,8 @@ private:
                                              ArrayRef<Position> positions) override;
   FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
                                             ArrayRef<Position> positions, BlockCode block,
-                                            int64_t blocksTogether) override {
-    return partials.orderedTree(generic, identities, positions, block, blocksTogether);
+                                            int64_t blocksPerLeaf) override {
+    return partials.orderedTree(generic, identities, positions, block, blocksPerLeaf);
   }
   FailureOr<SmallVector<Value>> hoistedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                              ArrayRef<Value> start, Value lower, Value upper) override;
@@ -112,7 +111,7 @@ private:
 
   const TileTable tiles;
   const bool dotProducts;         // of pairs of bf16 and of four i8
-  int64_t interleavedColumns = 1; // of short rows, whose vectors along the rows are stored together
+  int64_t interleavedColumns = 1; // of short rows, whose vectors along the rows are stored interleaved
   Value rangeBegin, rangeEnd;     // of units
   Value partialMemory;
   llvm::SmallPtrSet<Operation *, 2> recorded; // contractions whose use of permissions has been reported

@@ -26,7 +26,8 @@ std::optional<LogicalResult> ColumnInserts::emitInsert(tensor::InsertSliceOp ins
                                                        const Buffer &destination, const AxisRange &range) {
   if (!isInsertedByColumn(insert, range))
     return std::nullopt;
-  if (!fillsAllButTheLast(insert) && failed(emitter.outputs.emitRange(insert.getDest(), destination, range)))
+  if (!fillsAllButTheLast(insert) &&
+      failed(emitter.kernelOutputs.emitRange(insert.getDest(), destination, range)))
     return failure();
   return emitInsertByColumn(insert, destination, range);
 }
@@ -52,7 +53,7 @@ bool ColumnInserts::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisR
          (below.getDefiningOp<linalg::FillOp>() || below.getDefiningOp<tensor::EmptyOp>());
 }
 
-// The axis before the columns along which vectors run, -1 if there is none.
+// The vectorized axis before the columns, -1 if there is none.
 int64_t ColumnInserts::rowsOfSlice(tensor::InsertSliceOp insert) {
   ArrayRef<int64_t> shape = insert.getSourceType().getShape();
   int64_t rows = emitter.shortRows.axisOfRows(shape, shape.size() - 1);
@@ -62,7 +63,7 @@ int64_t ColumnInserts::rowsOfSlice(tensor::InsertSliceOp insert) {
   return isNextToColumns ? rows : -1;
 }
 
-// The nest lies over the rows of the slice and the columns of the destination.
+// The nest enumerates the rows of the slice and the columns of the destination.
 LogicalResult ColumnInserts::emitInsertByColumn(tensor::InsertSliceOp insert, const Buffer &destination,
                                                 const AxisRange &range) {
   Nest nest = emitter.insertEmitter.nestOfSource(insert, range);
@@ -70,7 +71,7 @@ LogicalResult ColumnInserts::emitInsertByColumn(tensor::InsertSliceOp insert, co
   nest.sizes.back() = indexConstant(nest.shape.back());
   nest.shortRowAxis = rowsOfSlice(insert);
   nest.rows = nest.shortRowColumns = nest.shape.back();
-  nest.vectorize = false; // in rows beside whole vectors
+  nest.vectorize = false; // in rows that follow whole vectors
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     CPUKernelEmitter::Scope scope(emitter);
     SmallVector<Position> targets;

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions of bf16 by AVX512_BF16's vdpbf16ps, which adds two products to each lane of f32: neighbours
-// along the reduced axis, which lie together in one operand's packed form. It chooses order and rounding
+// Contractions of bf16 by AVX512_BF16's vdpbf16ps, which adds two products to each lane of f32: elements that
+// are adjacent along K, and adjacent in the packed form of one operand. It chooses order and rounding
 // inside a pair and flushes subnormals, so only the permission `mma` admits it.
 
 #include "CPUKernelEmitter.h"
@@ -14,12 +14,12 @@ using namespace mlir::ad::cpu;
 int64_t DotProducts::groupSize(linalg::GenericOp generic) {
   if (emitter.byteDots.byteProducts.count(generic))
     return kBytesPerLane;
-  bool pairs =
-      emitter.dotProducts && vectorLanes == kDotProductLanes && sumsPairs(generic, kernel.getOrderAttr());
+  bool pairs = emitter.dotProducts && vectorLanes == kDotProductLanes &&
+               usesPairDotProducts(generic, kernel.getOrderAttr());
   return pairs ? 2 : 1;
 }
 
-// The buffer with two neighbours along its last axis as one element.
+// The buffer with pairs of elements along its last axis as one element.
 Buffer DotProducts::inPairs(Buffer buffer) {
   buffer.element = builder.getI32Type();
   buffer.shape.back() /= 2;
@@ -42,8 +42,8 @@ Value DotProducts::joinPair(Value low, Value high) {
   return arith::OrIOp::create(builder, loc, widen(low), arith::ShLIOp::create(builder, loc, upper, bits));
 }
 
-// Two neighbours of an operand; `loops` has the number of the pair in the place of the reduced index. They
-// are read together where they lie together.
+// A pair of elements of an operand; in `loops` the reduced index is the number of the pair. One load reads
+// both if they are contiguous.
 FailureOr<Value> DotProducts::pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop) {
   if (auto it = emitter.packing.packedOperands.find(input); it != emitter.packing.packedOperands.end())
     return emitter.packing.loadPacked(it->second, loops);
@@ -68,7 +68,7 @@ FailureOr<Value> DotProducts::pairOf(OpOperand *input, ArrayRef<Index> loops, un
   return joinPair(halves[0], halves[1]);
 }
 
-// `count` lanes from `first` on; those behind the last one repeat it.
+// `count` lanes from `first` on; lanes past the last one repeat it.
 static Value lanesFrom(OpBuilder &builder, Location loc, Value vector, int64_t first, int64_t count) {
   int64_t size = cast<VectorType>(vector.getType()).getNumElements();
   if (size == count)
@@ -89,7 +89,7 @@ static Value callDotProduct(OpBuilder &builder, Location loc, Value sum, Value l
       .getResult(0);
 }
 
-// `loops` has the number of the pair in the place of the reduced index.
+// In `loops` the reduced index is the number of the pair.
 FailureOr<SmallVector<Value>> DotProducts::addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                          Value sum) {
   SmallVector<unsigned> reduced;

@@ -61,8 +61,7 @@ private:
       range.insert(range.begin(), pointer);
     func::FuncOp function = declare(kernel, suffix, range, {});
     cpu::CPUKernelEmitter emitter = emitterOf(kernel, function, table);
-    emitter.setWork(work);
-    if (failed(emitter.emit()))
+    if (failed(emitter.emit(work)))
       return nullptr;
     std::optional<int64_t> known = emitter.knownNanoseconds();
     LDBG() << "@" << function.getSymName() << " takes about "
@@ -74,7 +73,7 @@ private:
     return function;
   }
 
-  // Where only the run knows the sizes, a function of them says how long the kernel takes.
+  // If the sizes are dynamic, a function of them estimates how long the kernel takes.
   LogicalResult emitEstimate(KernelOp kernel, func::FuncOp function, const TileTable &table) {
     if (function->hasAttr(kNanosecondsAttr))
       return success();

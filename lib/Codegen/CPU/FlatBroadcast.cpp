@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Elementwise kernels whose last axis is shorter than a vector. A loop along that axis would leave most lanes
-// empty, so the loop runs over the elements of all axes. An operand that is broadcast does not have all of
+// inactive, so the loop enumerates the elements of all axes. A broadcast operand does not have all of
 // them: its element is found by quotients and rests of the element's number, and gathered.
 
 #include "CPUKernelEmitter.h"
@@ -40,11 +40,11 @@ static bool isBroadcastElementwise(linalg::GenericOp generic) {
 
 // Whether a loop over all elements of the nest fills more lanes than one along its last axis, and the
 // operands of the value can be found from the number of an element.
-bool FlatBroadcast::isFlatBroadcast(Value root, const Nest &nest) {
+bool FlatBroadcast::isFlatBroadcast(Value output, const Nest &nest) {
   int64_t axis = nest.laneAxis();
   if (axis < 0 || ShapedType::isDynamic(nest.shape[axis]) || nest.shape[axis] > vectorLanes / 2)
     return false;
-  return emitter.outputs.isFlat(root, isBroadcastElementwise);
+  return emitter.kernelOutputs.isFlat(output, isBroadcastElementwise);
 }
 
 // Calculates with the numbers of elements: scalars of type index, or vectors, of 32 bits where those are
@@ -93,7 +93,7 @@ private:
 };
 } // namespace
 
-// The number of the operand's element for an element of the generic, both counted over all axes. Neighbouring
+// The number of the operand's element for an element of the generic, both counted over all axes. Adjacent
 // axes that the operand has are one digit of that number.
 Position FlatBroadcast::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
   auto generic = cast<linalg::GenericOp>(input->getOwner());
@@ -107,7 +107,7 @@ Position FlatBroadcast::flatPosition(OpOperand *input, ArrayRef<Index> loops) {
                   llvm::product_of(sizes));
   auto isKept = [&](int64_t dim) { return sizes[dim] == 1 || map.isFunctionOfDim(dim); };
   Value sum;
-  int64_t inner = 1, stride = 1; // elements of the generic and of the operand behind the axis
+  int64_t inner = 1, stride = 1; // elements of the generic and of the operand after the axis
   for (int64_t dim = sizes.size() - 1, first; dim >= 0; dim = first) {
     int64_t size = 1;
     bool kept = isKept(dim);

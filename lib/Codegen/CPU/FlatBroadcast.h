@@ -13,7 +13,7 @@ class FlatBroadcast : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
-  bool isFlatBroadcast(Value root, const Nest &nest);
+  bool isFlatBroadcast(Value output, const Nest &nest);
   Position flatPosition(OpOperand *input, ArrayRef<Index> loops);
 };
 

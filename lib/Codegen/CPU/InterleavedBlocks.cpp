@@ -15,8 +15,8 @@ using namespace mlir::ad::cpu;
 // Chains that hide the latency of an addition on processors that start two in each cycle.
 static constexpr int64_t kChains = 8;
 
-// How many blocks one loop takes: a power of two, 1 where the chains are enough or where a step costs more
-// than it waits. `loops` has one entry for each result of the tile. Contractions, which have two operands,
+// The number of blocks in one loop: a power of two, 1 if there are enough chains or if a step takes longer
+// than its latency. `loops` has one entry for each result of the tile. Contractions, which have two operands,
 // fill the registers of processors with AVX2.
 int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 &&
@@ -24,10 +24,11 @@ int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef
                     !isExpensive(generic) && !dependsOn(generic.getDpsInputs().front(), isExpensive) &&
                     !emitter.packing.packedOperands.count(generic.getDpsInputOperand(0)) &&
                     emitter.registerTranspose.operandsToTranspose(generic, loops.front()).empty();
-  int64_t most = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
-  int64_t blocks = llvm::bit_floor(uint64_t(most));
+  int64_t maxBlocks = isCheapSum ? std::max<int64_t>(1, kChains / int64_t(loops.size())) : 1;
+  int64_t blocks = llvm::bit_floor(uint64_t(maxBlocks));
   int64_t total = reducedElements(generic), length = kernel.getOrderAttr().getLength();
-  if (auto found = emitter.partials.partialSums.find(generic); found != emitter.partials.partialSums.end())
+  if (auto found = emitter.partials.partialResults.find(generic);
+      found != emitter.partials.partialResults.end())
     total = found->second.length;
   return !ShapedType::isDynamic(total) && total < blocks * length ? 1 : blocks;
 }

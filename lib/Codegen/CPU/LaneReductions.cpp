@@ -11,10 +11,10 @@ using namespace mlir::ad::cpu;
 
 FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops,
                                              Value identity, const Position &position) {
-  if (lanes != 1 && emitter.rowReductions.sumsRowsTogether(generic))
+  if (lanes != 1 && emitter.rowReductions.vectorizesRows(generic))
     return emitter.rowReductions.reduceRows(generic, loops, identity);
   if (lanes != 1)
-    return generic.emitOpError("sums over lanes inside vector code; this kernel needs another shape");
+    return generic.emitOpError("accumulators over lanes inside vector code; this kernel needs another shape");
   FailureOr<Value> sum = emitter.reductions.reduceChunks(generic, loops, identity, position);
   if (succeeded(sum))
     emitter.rowCache.endPass();
@@ -36,8 +36,8 @@ Value LaneReductions::withoutAbsentLanes(Value sum, Value size) {
 }
 
 // The lanes of one chunk: element j goes to lane j mod `lanes`; the last, partial row of lanes is masked.
-FailureOr<Value> LaneReductions::laneSums(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
-                                          Value lower, Value upper) {
+FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
+                                                  Value lower, Value upper) {
   int64_t count = lanes;
   Value wide = indexConstant(count);
   Value size = binary<arith::SubIOp>(upper, lower);
@@ -51,7 +51,7 @@ FailureOr<Value> LaneReductions::laneSums(linalg::GenericOp generic, ArrayRef<In
     auto results = emitter.evaluator.applyBody(generic, inner, acc);
     if (failed(results))
       return failure();
-    emitter.prefetcher.fetchInSum(generic, at);
+    emitter.prefetcher.prefetchInReduction(generic, at);
     return emitter.laneValues.splat(results->front(), count);
   };
   if (constantOf(whole) != 0) {
@@ -80,7 +80,7 @@ FailureOr<Value> LaneReductions::laneSums(linalg::GenericOp generic, ArrayRef<In
   return sum;
 }
 
-// One chunk: the sums of its lanes, and then the tree.
+// One chunk: the accumulators of its lanes, and then the tree.
 FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVector<Index> loops,
                                            Value identity, Value lower, Value upper, int64_t count) {
   if (failed(emitter.hoisting.hoistReduced(generic, loops)))
@@ -88,18 +88,18 @@ FailureOr<Value> LaneReductions::laneChunk(linalg::GenericOp generic, SmallVecto
   CPUKernelEmitter::WithLanes laneCode(emitter, count, nullptr);
   Value start = emitter.laneValues.splat(identity, count), wide = indexConstant(count);
   auto exactly = [&]() -> FailureOr<Value> {
-    FailureOr<Value> sums = laneSums(generic, loops, start, lower, upper);
-    if (failed(sums))
+    FailureOr<Value> accumulators = laneAccumulators(generic, loops, start, lower, upper);
+    if (failed(accumulators))
       return failure();
     Operation *join = combiningOp(generic);
     return joinAllLanes(
-        *sums, [&](Value low, Value high) { return emitter.reductions.joinValues(join, low, high); });
+        *accumulators, [&](Value low, Value high) { return emitter.reductions.joinValues(join, low, high); });
   };
   Value size = binary<arith::SubIOp>(upper, lower);
   std::optional<int64_t> rest = constantOf(binary<arith::RemUIOp>(size, wide));
   bool isWhole = rest == 0 && constantOf(binary<arith::DivUIOp>(size, wide)) != 0;
-  if (isWhole && emitter.minMax.isPlainExtreme(generic))
-    return emitter.minMax.extremeOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
+  if (isWhole && emitter.minMax.isPlainMinMax(generic))
+    return emitter.minMax.minMaxOfLanes(generic, loops, {lower, upper, wide}, start, exactly);
   return exactly();
 }
 
@@ -107,9 +107,9 @@ Value LaneReductions::joinAllLanes(Value sum, llvm::function_ref<Value(Value, Va
   return vector::ExtractOp::create(builder, loc, halve(sum, join, 1), ArrayRef<int64_t>{0});
 }
 
-// The tree that joins the lower half of the lanes with the upper one, down to `most` lanes.
-Value LaneReductions::halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t most) {
-  for (int64_t half = cast<VectorType>(sum.getType()).getNumElements() / 2; half >= most; half /= 2) {
+// The tree that joins the lower half of the lanes with the upper one, down to `minLanes` lanes.
+Value LaneReductions::halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t minLanes) {
+  for (int64_t half = cast<VectorType>(sum.getType()).getNumElements() / 2; half >= minLanes; half /= 2) {
     Value low = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{0},
                                                       ArrayRef<int64_t>{half}, ArrayRef<int64_t>{1});
     Value high = vector::ExtractStridedSliceOp::create(builder, loc, sum, ArrayRef<int64_t>{half},

@@ -15,11 +15,11 @@ public:
 
   FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                const Position &position);
-  FailureOr<Value> laneSums(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum, Value lower,
-                            Value upper);
+  FailureOr<Value> laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum, Value lower,
+                                    Value upper);
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes);
-  Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t most);
+  Value halve(Value sum, llvm::function_ref<Value(Value, Value)> join, int64_t minLanes);
   Value joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join);
 
 private:

@@ -13,8 +13,8 @@ using namespace mlir::ad::cpu;
 // Lanes of the vector that a rest of known size starts with; 0 when a mask is better. A mask keeps the next
 // kernel from loading what is still in the store buffer.
 static int64_t lanesOfRest(int64_t rest, int64_t vectorLanes) {
-  constexpr int mostVectors = 4;
-  bool isShort = rest > 1 && rest < vectorLanes && llvm::popcount(uint64_t(rest)) <= mostVectors;
+  constexpr int maxVectors = 4;
+  bool isShort = rest > 1 && rest < vectorLanes && llvm::popcount(uint64_t(rest)) <= maxVectors;
   return isShort ? llvm::bit_floor(uint64_t(rest)) : 0;
 }
 
@@ -66,7 +66,7 @@ LogicalResult LoopNests::emitLoops(const Nest &nest, int64_t axis, int64_t laneA
                           [&](Value base) { return withIndices(base, 1, units); });
 }
 
-// Vectors over [lower, upper) of the lane axis, as many together as the nest says, then fewer, then a masked
+// Vectors over [lower, upper) of the lane axis, unrolled as often as the nest says, then less, then a masked
 // rest.
 LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper,
                                       ArrayRef<Position> positions, Store store) {
@@ -81,7 +81,7 @@ LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper
       for (const Position &position : positions) {
         extended.push_back(position);
         extended.back().push_back({start, 1, nullptr});
-        // Axes behind the lanes have size 1.
+        // Axes after the lane axis have size 1.
         while (int64_t(extended.back().size()) < rank)
           extended.back().push_back({indexConstant(0), 0, nullptr});
       }
@@ -121,7 +121,7 @@ LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper
     }
     return store(extended);
   }
-  // At most one iteration: a masked vector over what is left.
+  // At most one iteration: a masked vector over the remainder.
   return emitter.emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
     CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
     Value active =
@@ -140,8 +140,8 @@ LogicalResult LoopNests::hoistAlong(const Nest &nest, ArrayRef<Position> positio
     position.resize(nest.shape.size(), {indexConstant(0), 0, nullptr});
     position[positions.front().size()] = Index::varying();
     Visited visited;
-    for (Value root : nest.roots)
-      if (failed(emitter.hoisting.hoist(root, position, visited)))
+    for (Value output : nest.outputs)
+      if (failed(emitter.hoisting.hoist(output, position, visited)))
         return failure();
   }
   return success();

@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// A maximum or minimum of what stands in memory, and of nothing that would be expensive to compute twice.
-bool MinMaxReduction::isPlainExtreme(linalg::GenericOp generic) {
+// A maximum or minimum of elements in memory, or of values that are cheap to compute twice.
+bool MinMaxReduction::isPlainMinMax(linalg::GenericOp generic) {
   Block *body = generic.getBlock();
   if (generic.getNumResults() != 1 || generic.getNumDpsInputs() != 1 || body->getOperations().size() != 2)
     return false;
@@ -56,9 +56,9 @@ private:
 };
 } // namespace
 
-FailureOr<Value> MinMaxReduction::extremeOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                 const Range &range, Value start,
-                                                 llvm::function_ref<FailureOr<Value>()> exactly) {
+FailureOr<Value> MinMaxReduction::minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                const Range &range, Value start,
+                                                llvm::function_ref<FailureOr<Value>()> exactly) {
   Bits bits(builder, loc, cast<VectorType>(start.getType()));
   OpOperand *input = generic.getDpsInputOperand(0);
   auto order = isa<arith::MaximumFOp>(generic.getBlock()->front()) ? arith::CmpFPredicate::OGT

@@ -16,11 +16,11 @@ public:
   struct Range {
     Value lower, upper, step;
   };
-  bool isPlainExtreme(linalg::GenericOp generic);
+  bool isPlainMinMax(linalg::GenericOp generic);
   /// The largest or smallest element of the range, whole rows of lanes; `exactly` emits the code that decides
   /// about NaN and zeros.
-  FailureOr<Value> extremeOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
-                                  Value start, llvm::function_ref<FailureOr<Value>()> exactly);
+  FailureOr<Value> minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
+                                 Value start, llvm::function_ref<FailureOr<Value>()> exactly);
 };
 
 } // namespace mlir::ad::cpu

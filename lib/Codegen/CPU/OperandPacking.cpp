@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Operands of contractions in the order in which tiles read them: for a block of columns, panels as wide as a
-// tile, each with the reduced axis outside and the columns inside. Worth it when the rows of an operand lie a
-// multiple of the page size apart or do not fit into the cache, and when the columns are not contiguous.
+// tile, each with K as the outer and the columns as the inner axis. Packing pays if the rows of an operand
+// are a multiple of the page size apart or do not fit the cache, and if the columns are not contiguous.
 
 #include "CPUKernelEmitter.h"
 
@@ -10,11 +10,11 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// More would not fit on a thread's stack beside everything else.
+// Larger panels would not fit a thread's stack with everything else.
 static constexpr int64_t kScratchBytes = 1024 * 1024;
 
-// Each row of an operand that is read in place lies on a page of its own, where no processor looks ahead.
-// Rows at the distance of pages share the few places of one set of the first-level cache.
+// Each row of an operand that is read in place is on its own page, which the hardware does not prefetch.
+// Rows a multiple of the page size apart map to one set of the first-level cache.
 static int64_t rowsAhead(ArrayRef<int64_t> shape, int64_t elementBytes, bool once) {
   constexpr int64_t kPageBytes = 4096;
   return once && shape.back() * elementBytes % kPageBytes == 0 ? 8 : 40;
@@ -33,21 +33,20 @@ static bool isLarge(const TileTable &tiles, RankedTensorType type) {
   return bytes > tiles.straightBytes;
 }
 
-// Fewer rows join pairs as they read them.
+// With fewer rows, pairs are joined when they are loaded.
 static constexpr int64_t kRowsForPairs = 4;
 
-// A single row takes so many vectors that the processor looks ahead by itself.
+// A single row loads so many vectors in sequence that the hardware prefetches them.
 static constexpr int64_t kRowsInStep = 1;
 
-// A transposed operand is always packed for several tiles of rows: they share the transposition.
+// A transposed operand is always packed for several tiles of rows: all of them use the transposed panel.
 static bool isWorthPacking(const TileTable &tiles, RankedTensorType type, int64_t columnAxis, int64_t rows) {
   return columnAxis + 1 != type.getRank() ||
          ((ShapedType::isDynamic(rows) || rows > tiles.rows) && isLarge(tiles, type));
 }
 
-// How the operand is to be packed, without its place; none when it is read as it lies.
-std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsigned depthLoop,
-                                                       const Nest &nest) {
+// The layout of the packed operand, without its address; none if the operand is read in place.
+std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsigned loopK, const Nest &nest) {
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap map = generic.getMatchingIndexingMap(operand);
   auto type = dyn_cast<RankedTensorType>(operand->get().getType());
@@ -60,31 +59,30 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   packed.group = emitter.dots.groupSize(generic);
   bool grouped = packed.group > 1;
   packed.memory = grouped ? builder.getI32Type() : memoryType(type.getElementType());
-  if (auto layout = PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, depthLoop);
+  if (auto layout = PackedLayout::match(map, type, generic.getStaticLoopRanges(), columnLoop, loopK);
       layout && layout->group == packed.group && layout->tile % vectorLanes == 0) {
     packed.before = true;
-    packed.depth = type.getDimSize(1);
+    packed.sizeK = type.getDimSize(1);
     packed.tile = layout->tile;
     packed.pointer = buffer->second.pointer;
     return packed;
   }
   packed.columnAxis = axisOfLoop(map, columnLoop);
-  packed.depthAxis = axisOfLoop(map, depthLoop);
-  if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.depthAxis < 0 ||
+  packed.axisK = axisOfLoop(map, loopK);
+  if (!map.isProjectedPermutation() || packed.columnAxis < 0 || packed.axisK < 0 ||
       llvm::any_of(nest.rowAxes, [&](int64_t rowLoop) { return map.isFunctionOfDim(rowLoop); }))
     return std::nullopt;
   bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
   if (oneTile && emitter.registerTranspose.isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
   packed.biased = packed.group == kBytesPerLane;
-  packed.once = !grouped && canFetchAhead(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
+  packed.once = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
                 rows <= nest.rows && nest.rows > kRowsInStep;
   bool manyRows = ShapedType::isDynamic(rows) || rows >= kRowsForPairs;
-  bool inGroups = type.getRank() - 1 == std::max(packed.columnAxis, packed.depthAxis) &&
-                  (manyRows || packed.isTransposed());
+  bool inGroups =
+      type.getRank() - 1 == std::max(packed.columnAxis, packed.axisK) && (manyRows || packed.isTransposed());
   bool wanted = grouped ? inGroups : isWorthPacking(tiles, type, packed.columnAxis, rows);
-  packed.depth =
-      llvm::alignTo(llvm::divideCeil(type.getDimSize(packed.depthAxis), packed.group), vectorLanes);
+  packed.sizeK = llvm::alignTo(llvm::divideCeil(type.getDimSize(packed.axisK), packed.group), vectorLanes);
   packed.tile = nest.vectors * vectorLanes;
   return wanted || packed.once ? std::optional(packed) : std::nullopt;
 }
@@ -107,7 +105,7 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
       if (!packed || (nest.inPlace && !packed->once))
         continue;
       if (!packed->before && !packed->once) {
-        int64_t elements = llvm::alignTo(columns, packed->tile) * packed->depth;
+        int64_t elements = llvm::alignTo(columns, packed->tile) * packed->sizeK;
         int64_t own = elements * packed->memory.getIntOrFloatBitWidth() / 8;
         if (bytes + own > kScratchBytes)
           continue;
@@ -119,8 +117,8 @@ SmallVector<PackedOperand> OperandPacking::packedOperandsOf(const Nest &nest, in
     return false;
   };
   if (nest.vectorize && nest.laneAxis() == int64_t(columnLoop))
-    for (Value root : nest.roots)
-      dependsOn(root, consider);
+    for (Value output : nest.outputs)
+      dependsOn(output, consider);
   return chosen;
 }
 
@@ -133,34 +131,34 @@ Value OperandPacking::scratch(Type memory, int64_t elements) {
                                 64);
 }
 
-// Where element (depth, column) lies: the panel of the column, then depth, then the column in the panel.
-Value OperandPacking::packedIndex(const PackedOperand &packed, Value depth, Value column) {
+// The offset of element (k, column): the panel of the column, then k, then the column in the panel.
+Value OperandPacking::packedIndex(const PackedOperand &packed, Value indexK, Value column) {
   Value width = indexConstant(packed.tile);
   Value offset = binary<arith::SubIOp>(column, packed.start);
   Value panel = binary<arith::DivUIOp>(offset, width);
   Value within = binary<arith::RemUIOp>(offset, width);
-  Value index = binary<arith::MulIOp>(panel, indexConstant(packed.depth * packed.tile));
+  Value index = binary<arith::MulIOp>(panel, indexConstant(packed.sizeK * packed.tile));
   index = binary<arith::AddIOp>(index, within);
-  return binary<arith::AddIOp>(index, binary<arith::MulIOp>(depth, width));
+  return binary<arith::AddIOp>(index, binary<arith::MulIOp>(indexK, width));
 }
 
 Value OperandPacking::packedPointer(const PackedOperand &packed, ArrayRef<Index> loops) {
   SmallVector<unsigned> reduced;
   cast<linalg::GenericOp>(packed.operand->getOwner()).getReductionDims(reduced);
-  const Index &column = loops[loops.size() - 2], &depth = loops[reduced.front()];
-  return pointerToPacked(packed, depth.base, column.base);
+  const Index &column = loops[loops.size() - 2], &indexK = loops[reduced.front()];
+  return pointerToPacked(packed, indexK.base, column.base);
 }
 
-Value OperandPacking::pointerToPacked(const PackedOperand &packed, Value depth, Value column) {
+Value OperandPacking::pointerToPacked(const PackedOperand &packed, Value indexK, Value column) {
   Buffer target;
   target.pointer = packed.pointer;
   target.element = packed.memory;
-  return emitter.memoryAccess.pointerAt(target, packedIndex(packed, depth, column));
+  return emitter.memoryAccess.pointerAt(target, packedIndex(packed, indexK, column));
 }
 
 Value OperandPacking::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
   Type type = lanes > 1 ? Type(VectorType::get(lanes, packed.memory)) : packed.memory;
-  // Lanes behind the last column read what was packed for them.
+  // Lanes past the last column load what was packed for them.
   Value value = LLVM::LoadOp::create(builder, loc, type, packedPointer(packed, loops),
                                      packed.memory.getIntOrFloatBitWidth() / 8);
   return packed.group > 1
@@ -168,7 +166,7 @@ Value OperandPacking::loadPacked(const PackedOperand &packed, ArrayRef<Index> lo
              : emitter.memoryAccess.fromMemory(value, getElementTypeOrSelf(packed.operand->get().getType()));
 }
 
-// The rows of a tile share the value, which is stored once, or not at all when no other tile reads it.
+// The rows of a tile use one value, which is stored once, or never if no other tile loads it.
 void OperandPacking::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Value value) {
   if (!packed.filled.insert(value.getAsOpaquePointer()).second)
     return;
@@ -178,10 +176,10 @@ void OperandPacking::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Va
   SmallVector<unsigned> reduced;
   cast<linalg::GenericOp>(packed.operand->getOwner()).getReductionDims(reduced);
   SmallVector<Index> later(loops);
-  Index &depth = later[reduced.front()];
+  Index &indexK = later[reduced.front()];
   const Buffer &buffer = buffers.find(packed.operand->get())->second;
   int64_t ahead = rowsAhead(buffer.shape, packed.memory.getIntOrFloatBitWidth() / 8, packed.once);
-  depth.base = binary<arith::AddIOp>(depth.base, indexConstant(ahead));
+  indexK.base = binary<arith::AddIOp>(indexK.base, indexConstant(ahead));
   int64_t step;
   Value indices;
   Value index =
@@ -190,18 +188,18 @@ void OperandPacking::fillPacked(PackedOperand &packed, ArrayRef<Index> loops, Va
                          /*cache=*/1);
 }
 
-bool OperandPacking::canFetchAhead(const PackedOperand &packed) {
+bool OperandPacking::canPrefetch(const PackedOperand &packed) {
   Type element = getElementTypeOrSelf(packed.operand->get().getType());
   return packed.group == 1 && !packed.isTransposed() && memoryType(element) == element;
 }
 
 bool OperandPacking::canFill(const PackedOperand &packed) {
-  return !packed.before && !packed.once && canFetchAhead(packed);
+  return !packed.before && !packed.once && canPrefetch(packed);
 }
 
-// The first tile of rows packs on the way, when there is a whole one: what it reads waits for memory, not for
-// the multiply-adds. Where only the run knows the number of rows, fewer than a tile has read the operands in
-// place, as if that number were known. Returns the first row that is left.
+// The first tile of rows packs while it computes, if there is a whole tile: memory limits it, not FMAs. If
+// the number of rows is dynamic, fewer rows than a tile read the operands in place, as for that static
+// number. Returns the first row that is left.
 FailureOr<Value> OperandPacking::emitFillingTile(const Nest &nest, Value lower, Value upper,
                                                  const Position &outer, std::pair<Value, Value> columns,
                                                  MutableArrayRef<PackedOperand> packed, Store store) {
@@ -260,25 +258,25 @@ void OperandPacking::fillPanels(const PackedOperand &packed, const Buffer &buffe
     return emitter.byteDots.fillBytePanels(packed, buffer, outer, start, end);
   bool transposed = packed.isTransposed();
   auto overColumns = [&](Value column) -> LogicalResult {
-    auto overDepth = [&](Value depth) -> LogicalResult {
+    auto overK = [&](Value indexK) -> LogicalResult {
       CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
       if (transposed)
-        packTransposed(packed, buffer, outer, depth, column, end);
+        packTransposed(packed, buffer, outer, indexK, column, end);
       else
-        packStraight(packed, buffer, outer, depth, column, end);
+        packStraight(packed, buffer, outer, indexK, column, end);
       return success();
     };
-    Value depths = buffer.sizes[packed.depthAxis];
+    Value sizeK = buffer.sizes[packed.axisK];
     if (packed.group == 2)
-      depths = binary<arith::DivUIOp>(depths, indexConstant(2));
-    return emitter.emitLoop(indexConstant(0), depths, indexConstant(transposed ? vectorLanes : 1), overDepth);
+      sizeK = binary<arith::DivUIOp>(sizeK, indexConstant(2));
+    return emitter.emitLoop(indexConstant(0), sizeK, indexConstant(transposed ? vectorLanes : 1), overK);
   };
   (void)emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
 }
 
 // A copy of a matrix into PackedLayout.
-std::optional<PackedOperand> OperandPacking::packingOfCopy(Value root) {
-  auto copy = root.getDefiningOp<linalg::GenericOp>();
+std::optional<PackedOperand> OperandPacking::packingOfCopy(Value output) {
+  auto copy = output.getDefiningOp<linalg::GenericOp>();
   if (!copy || copy.getNumDpsInputs() != 1 || copy.getNumResults() != 1 || copy.getNumLoops() != 2 ||
       copy.getNumReductionLoops() > 0 || !buffers.count(copy.getDpsInputs()[0]) ||
       copy.getBlock()->getTerminator()->getOperand(0) != copy.getBlock()->getArgument(0) ||
@@ -286,16 +284,16 @@ std::optional<PackedOperand> OperandPacking::packingOfCopy(Value root) {
     return std::nullopt;
   AffineMap target = copy.getMatchingIndexingMap(copy.getDpsInitOperand(0));
   for (unsigned column : {0, 1}) {
-    std::optional<PackedLayout> layout = PackedLayout::match(target, cast<RankedTensorType>(root.getType()),
+    std::optional<PackedLayout> layout = PackedLayout::match(target, cast<RankedTensorType>(output.getType()),
                                                              copy.getStaticLoopRanges(), column, 1 - column);
     if (!layout)
       continue;
     OpOperand *source = copy.getDpsInputOperand(0);
     PackedOperand packed{source, copy.getMatchingIndexingMap(source), column, 1 - column};
-    Type element = getElementTypeOrSelf(root.getType());
+    Type element = getElementTypeOrSelf(output.getType());
     packed.group = layout->group;
     packed.memory = layout->group > 1 ? builder.getI32Type() : memoryType(element);
-    packed.depth = results.front().shape[1];
+    packed.sizeK = results.front().shape[1];
     packed.tile = layout->tile;
     packed.pointer = results.front().pointer;
     packed.start = indexConstant(0);
@@ -306,7 +304,7 @@ std::optional<PackedOperand> OperandPacking::packingOfCopy(Value root) {
 
 void OperandPacking::emitPacking(const PackedOperand &packed) {
   // A unit is a panel.
-  Nest nest = emitter.outputs.nestOver(results.front(), {});
+  Nest nest = emitter.kernelOutputs.nestOver(results.front(), {});
   nest.units = {emitter.rangeBegin, emitter.rangeEnd};
   if (!emitter.distribution.isTooShort())
     nest.unitLoops = {{{0}, 1}};
@@ -318,18 +316,18 @@ void OperandPacking::emitPacking(const PackedOperand &packed) {
              binary<arith::MinUIOp>(binary<arith::MulIOp>(upper, tile), columns));
 }
 
-// The position of an element of the operand, with batch axes from the loops outside.
-Position OperandPacking::operandPosition(const PackedOperand &packed, const Position &outer, Index depth,
+// The position of an element of the operand, with batch axes from the outer loops.
+Position OperandPacking::operandPosition(const PackedOperand &packed, const Position &outer, Index indexK,
                                          Index column) {
   Position position(packed.map.getNumResults());
   for (auto [axis, expr] : llvm::enumerate(packed.map.getResults()))
-    position[axis] = int64_t(axis) == packed.columnAxis  ? column
-                     : int64_t(axis) == packed.depthAxis ? depth
-                                                         : outer[cast<AffineDimExpr>(expr).getPosition()];
+    position[axis] = int64_t(axis) == packed.columnAxis ? column
+                     : int64_t(axis) == packed.axisK    ? indexK
+                                                        : outer[cast<AffineDimExpr>(expr).getPosition()];
   return position;
 }
 
-// Lanes below `count`; null when all of them are.
+// Lanes below `count`; null if all lanes are.
 Value OperandPacking::lanesBelow(Value count) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
                                emitter.laneValues.splat(count, lanes));
@@ -340,7 +338,7 @@ static void storePacked(OpBuilder &builder, Location loc, Value pointer, Value v
 }
 
 void OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
-                                  Value depth, Value column, Value end) {
+                                  Value indexK, Value column, Value end) {
   int64_t columns = buffer.shape[packed.columnAxis];
   mask = columns % lanes == 0 ? Value() : lanesBelow(binary<arith::SubIOp>(end, column));
   auto row = [&](Value at) {
@@ -349,24 +347,24 @@ void OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buf
   };
   Value value;
   if (packed.group == 2) {
-    Value first = binary<arith::MulIOp>(depth, indexConstant(2));
+    Value first = binary<arith::MulIOp>(indexK, indexConstant(2));
     value = emitter.dots.joinPair(row(first), row(binary<arith::AddIOp>(first, indexConstant(1))));
   } else {
-    value = emitter.memoryAccess.toMemory(row(depth));
+    value = emitter.memoryAccess.toMemory(row(indexK));
   }
   mask = nullptr;
-  storePacked(builder, loc, pointerToPacked(packed, depth, column), value, packed.memory);
+  storePacked(builder, loc, pointerToPacked(packed, indexK, column), value, packed.memory);
 }
 
-// A square block: one vector along the depth for each of as many columns as there are lanes, transposed in
-// registers. Columns behind the last one repeat it; depths behind the last one are zero and never read.
+// A square block: one vector along K for each of as many columns as there are lanes, transposed in registers.
+// Columns past the last one repeat it; the padding of K is zero and never read.
 void OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
-                                    Value depth, Value column, Value end) {
+                                    Value indexK, Value column, Value end) {
   if (packed.group == 2)
     buffer = emitter.dots.inPairs(buffer);
-  bool wholeDepth = buffer.shape[packed.depthAxis] % lanes == 0;
+  bool wholeK = buffer.shape[packed.axisK] % lanes == 0;
   bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;
-  mask = wholeDepth ? Value() : lanesBelow(binary<arith::SubIOp>(buffer.sizes[packed.depthAxis], depth));
+  mask = wholeK ? Value() : lanesBelow(binary<arith::SubIOp>(buffer.sizes[packed.axisK], indexK));
   Value last = binary<arith::SubIOp>(end, indexConstant(1));
   SmallVector<Value> rows;
   for (int64_t i = 0; i < lanes; ++i) {
@@ -374,16 +372,16 @@ void OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer, 
     if (!wholeColumns)
       at = binary<arith::MinUIOp>(at, last);
     rows.push_back(emitter.memoryAccess.toMemory(emitter.memoryAccess.load(
-        buffer, operandPosition(packed, outer, {depth, 1, nullptr}, {at, 0, nullptr}))));
+        buffer, operandPosition(packed, outer, {indexK, 1, nullptr}, {at, 0, nullptr}))));
   }
   mask = nullptr;
   emitter.registerTranspose.transposeInRegisters(rows);
   for (int64_t i = 0; i < lanes; ++i) {
-    Value at = binary<arith::AddIOp>(depth, indexConstant(i));
+    Value at = binary<arith::AddIOp>(indexK, indexConstant(i));
     OpBuilder::InsertionGuard guard(builder);
-    if (packed.depth % lanes != 0) { // there is no room behind the last depth
+    if (packed.sizeK % lanes != 0) { // the panel has no room past the end of K
       Value inside =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, indexConstant(packed.depth));
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, at, indexConstant(packed.sizeK));
       auto branch = scf::IfOp::create(builder, loc, inside);
       builder.setInsertionPointToStart(branch.thenBlock());
     }

@@ -22,23 +22,23 @@ public:
                                    std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
                                    Store store);
   void pack(PackedOperand &packed, const Position &outer, Value start, Value end);
-  Value pointerToPacked(const PackedOperand &packed, Value depth, Value column);
-  Position operandPosition(const PackedOperand &packed, const Position &outer, Index depth, Index column);
-  std::optional<PackedOperand> packingOfCopy(Value root);
+  Value pointerToPacked(const PackedOperand &packed, Value indexK, Value column);
+  Position operandPosition(const PackedOperand &packed, const Position &outer, Index indexK, Index column);
+  std::optional<PackedOperand> packingOfCopy(Value output);
   void emitPacking(const PackedOperand &packed);
   Value lanesBelow(Value count);
   DenseMap<OpOperand *, PackedOperand> packedOperands;
 
 private:
-  std::optional<PackedOperand> packingOf(OpOperand *operand, unsigned depthLoop, const Nest &nest);
-  Value packedIndex(const PackedOperand &packed, Value depth, Value column);
+  std::optional<PackedOperand> packingOf(OpOperand *operand, unsigned loopK, const Nest &nest);
+  Value packedIndex(const PackedOperand &packed, Value indexK, Value column);
   Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);
-  bool canFetchAhead(const PackedOperand &packed);
+  bool canPrefetch(const PackedOperand &packed);
   void fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value start,
                   Value end);
-  void packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value depth,
+  void packStraight(const PackedOperand &packed, const Buffer &buffer, const Position &outer, Value indexK,
                     Value column, Value end);
-  void packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer, Value depth,
+  void packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer, Value indexK,
                       Value column, Value end);
 };
 

@@ -15,25 +15,26 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 // Partial results: enough for the threads of a large machine; with more, merging would take longer.
-static constexpr int64_t kMostPartials = 256, kScratchAlignment = 64;
+static constexpr int64_t kMaxPartials = 256, kScratchAlignment = 64;
 // With more results there are units enough.
-static constexpr int64_t kMostResults = 1 << 14;
+static constexpr int64_t kMaxResults = 1 << 14;
 
 static SmallVector<int64_t> withoutUnits(Value value) {
   auto shape = cast<RankedTensorType>(value.getType()).getShape();
   return llvm::to_vector(llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
 }
 
-// The product of the sizes that are known and not 0, as far as kMostResults + 1.
+// The product of the sizes that are known and not 0, as far as kMaxResults + 1.
 static int64_t knownElements(ArrayRef<int64_t> shape) {
   int64_t elements = 1;
   for (int64_t size : shape)
     if (size > 0) // kDynamic is negative
-      elements = std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(elements, size), kMostResults + 1);
+      elements = std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(elements, size), kMaxResults + 1);
   return elements;
 }
 
-// Whether the tree of the order sums the operation: into few elements, out of what is not summed before.
+// Whether the tree of the order reduces the operation, to few elements, from values that are not reduced
+// before.
 bool PartialReductions::isDivisible(linalg::GenericOp generic) {
   OrderAttr order = kernel.getOrderAttr();
   return order && generic.getNumResults() == 1 && combiningOp(generic) &&
@@ -47,7 +48,7 @@ int64_t PartialReductions::blocksOfPartial(linalg::GenericOp generic) {
   int64_t results = knownElements(cast<RankedTensorType>(generic.getResult(0).getType()).getShape());
   int64_t blocks = llvm::divideCeil(tiles.tileSteps, length * results);
   if (!ShapedType::isDynamic(total))
-    blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length), kMostPartials));
+    blocks = std::max<int64_t>(blocks, llvm::divideCeil(llvm::divideCeil(total, length), kMaxPartials));
   return llvm::bit_ceil(uint64_t(blocks));
 }
 
@@ -60,8 +61,8 @@ int64_t PartialReductions::tilesOfResult(const Nest &nest) {
          llvm::divideCeil(nest.shape[laneAxis], nest.vectors * vectorLanes);
 }
 
-// Whether the operand can be read where it lies by every tile: a tile of columns would transpose one that
-// lies along the depth, again for each tile of rows.
+// Whether every tile can read the operand in place: a tile of columns would transpose an operand that is
+// contiguous along K, again for each tile of rows.
 bool PartialReductions::isReadInPlace(OpOperand &operand, const Nest &nest) {
   auto generic = cast<linalg::GenericOp>(operand.getOwner());
   bool oneTile = nest.rowCount() <= nest.rows;
@@ -69,8 +70,8 @@ bool PartialReductions::isReadInPlace(OpOperand &operand, const Nest &nest) {
          (oneTile || !emitter.registerTranspose.isContiguousAlongK(&operand, nest.laneAxis()));
 }
 
-// Whether to divide the depth of a contraction: there are too few tiles for threads, or more than one that
-// would read operands from memory again.
+// Whether to divide K of a contraction: there are too few tiles for threads, or several tiles would each
+// read operands from memory again.
 bool PartialReductions::isDeep(const Nest &nest) {
   constexpr int64_t kFewTiles = 32, kShortTimes = 4;
   std::optional<int64_t> nanoseconds = emitter.distribution.knownNanoseconds();
@@ -90,50 +91,53 @@ bool PartialReductions::isDeep(const Nest &nest) {
 
 // One thread gains where several tiles would read operands from memory again and again, and where rows of one
 // are streamed.
-int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> sums) {
-  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  Nest nest = emitter.outputs.nestOver(results[*emitter.outputs.rowSpaceOf(roots)], roots);
-  if (!emitter.hoisting.sumsLanesAlong(roots, nest, nest.laneAxis()))
+int64_t PartialReductions::threadsForPartials(ArrayRef<linalg::GenericOp> reductions) {
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
+  Nest nest = emitter.kernelOutputs.nestOver(results[*emitter.kernelOutputs.rowSpaceOf(outputs)], outputs);
+  if (!emitter.hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis()))
     emitter.blockEmitter.chooseBlock(nest);
-  bool rereads = nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(sums, [](linalg::GenericOp generic) {
-                   return llvm::any_of(generic.getDpsInputs(),
-                                       [](Value input) { return isFromMemory(input.getType()); });
-                 });
-  return rereads || (sums.size() == 1 && emitter.streaming.streamedColumns(sums.front()) > 0) ? 1 : 2;
+  bool rereads =
+      nest.blocked && tilesOfResult(nest) > 1 && llvm::any_of(reductions, [](linalg::GenericOp generic) {
+        return llvm::any_of(generic.getDpsInputs(),
+                            [](Value input) { return isFromMemory(input.getType()); });
+      });
+  return rereads || (reductions.size() == 1 && emitter.streaming.streamedColumns(reductions.front()) > 0) ? 1
+                                                                                                          : 2;
 }
 
-SmallVector<linalg::GenericOp> PartialReductions::divisibleSums(ValueRange roots) {
-  std::optional<unsigned> space = emitter.outputs.rowSpaceOf(roots);
+SmallVector<linalg::GenericOp> PartialReductions::divisibleReductions(ValueRange outputs) {
+  std::optional<unsigned> space = emitter.kernelOutputs.rowSpaceOf(outputs);
   if (!space)
     return {};
-  Nest nest = emitter.outputs.nestOver(results[*space], roots);
-  bool lanesAreSummed = emitter.hoisting.sumsLanesAlong(roots, nest, nest.laneAxis());
+  Nest nest = emitter.kernelOutputs.nestOver(results[*space], outputs);
+  bool lanesAreSummed = emitter.hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis());
   if (!lanesAreSummed)
     emitter.blockEmitter.chooseBlock(nest);
-  auto sums = llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
-  bool isStreamed =
-      sums.size() == 1 && isDivisible(sums.front()) && emitter.streaming.streamedColumns(sums.front()) > 0;
-  if (!isStreamed && (knownElements(nest.shape) > kMostResults || (nest.blocked && !isDeep(nest))))
+  auto reductions =
+      llvm::to_vector(llvm::make_filter_range(kernel.getBody().getOps<linalg::GenericOp>(), reduces));
+  bool isStreamed = reductions.size() == 1 && isDivisible(reductions.front()) &&
+                    emitter.streaming.streamedColumns(reductions.front()) > 0;
+  if (!isStreamed && (knownElements(nest.shape) > kMaxResults || (nest.blocked && !isDeep(nest))))
     return {};
   auto isShared = [&](linalg::GenericOp generic) {
     int64_t total = reducedElements(generic);
     bool isLong = isStreamed || ShapedType::isDynamic(total) ||
                   total > kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
-    return isLong && llvm::all_of(roots, [&](Value root) {
-             return withoutUnits(root) == withoutUnits(generic.getResult(0));
+    return isLong && llvm::all_of(outputs, [&](Value output) {
+             return withoutUnits(output) == withoutUnits(generic.getResult(0));
            });
   };
-  bool all =
-      !sums.empty() && llvm::all_of(sums, [&](linalg::GenericOp generic) { return isDivisible(generic); });
-  return all && llvm::all_of(sums, isShared) ? sums : SmallVector<linalg::GenericOp>();
+  bool all = !reductions.empty() &&
+             llvm::all_of(reductions, [&](linalg::GenericOp generic) { return isDivisible(generic); });
+  return all && llvm::all_of(reductions, isShared) ? reductions : SmallVector<linalg::GenericOp>();
 }
 
-// Where the partial results lie, one reduction behind the other; returns the bytes of all.
-Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch) {
+// Lays out the partial results of all reductions one after the other; returns the bytes of all.
+Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductions, Value scratch) {
   Value bytes = indexConstant(0);
-  for (linalg::GenericOp generic : sums) {
+  for (linalg::GenericOp generic : reductions) {
     auto type = cast<RankedTensorType>(generic.getResult(0).getType());
-    PartialSums partial;
+    PartialResults partial;
     partial.length = kernel.getOrderAttr().getLength() * blocksOfPartial(generic);
     partial.total = emitter.reductions.reducedTotal(generic);
     partial.count = binary<arith::CeilDivUIOp>(partial.total, indexConstant(partial.length));
@@ -143,10 +147,10 @@ Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Valu
     Value elements = partial.count;
     for (auto [axis, size] : llvm::enumerate(type.getShape())) {
       partial.buffer.shape.push_back(size);
-      partial.buffer.sizes.push_back(emitter.sizeOf(generic.getResult(0), axis));
+      partial.buffer.sizes.push_back(emitter.kernelArguments.sizeOf(generic.getResult(0), axis));
       elements = binary<arith::MulIOp>(elements, partial.buffer.sizes.back());
     }
-    partial.columns = sums.size() == 1 ? emitter.streaming.streamedColumns(generic) : 0;
+    partial.columns = reductions.size() == 1 ? emitter.streaming.streamedColumns(generic) : 0;
     Nest nest;
     nest.shape.assign(type.getShape().begin(), type.getShape().end());
     int64_t across = partial.columns ? llvm::divideCeil(nest.shape[nest.laneAxis()], partial.columns) : 1;
@@ -160,7 +164,7 @@ Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Valu
     Value line = indexConstant(kScratchAlignment);
     own = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(own, line), line);
     bytes = binary<arith::AddIOp>(bytes, own);
-    partialSums[generic] = partial;
+    partialResults[generic] = partial;
   }
   return bytes;
 }
@@ -170,14 +174,14 @@ Value PartialReductions::placePartialSums(ArrayRef<linalg::GenericOp> sums, Valu
 FailureOr<SmallVector<Value>> PartialReductions::orderedTree(linalg::GenericOp generic,
                                                              ArrayRef<Value> identities,
                                                              ArrayRef<Position> positions, BlockCode block,
-                                                             int64_t blocksTogether) {
+                                                             int64_t blocksPerLeaf) {
   Operation *join = combiningOp(generic);
-  int64_t length = blocksTogether * kernel.getOrderAttr().getLength();
-  auto found = partialSums.find(generic);
-  if (found == partialSums.end())
+  int64_t length = blocksPerLeaf * kernel.getOrderAttr().getLength();
+  auto found = partialResults.find(generic);
+  if (found == partialResults.end())
     return emitter.reductions.pairwiseTree(emitter.reductions.reducedTotal(generic), length, identities, join,
                                            block);
-  PartialSums &partial = found->second;
+  PartialResults &partial = found->second;
   if (emitter.work == CPUKernelEmitter::Work::merge)
     return emitter.reductions.pairwiseTree(
         partial.count, 1, identities, join, [&](Value number, Value) -> FailureOr<SmallVector<Value>> {
@@ -198,8 +202,8 @@ FailureOr<SmallVector<Value>> PartialReductions::orderedTree(linalg::GenericOp g
   });
 }
 
-// Where the partial result that is being emitted lies.
-Value PartialReductions::placeOfPartial(const PartialSums &partial, const Buffer &result) {
+// The address of the partial result that is being emitted.
+Value PartialReductions::addressOfPartial(const PartialResults &partial, const Buffer &result) {
   Value bytes = indexConstant(memoryBytes(result.element));
   for (Value size : result.sizes)
     bytes = binary<arith::MulIOp>(bytes, size);
@@ -209,15 +213,15 @@ Value PartialReductions::placeOfPartial(const PartialSums &partial, const Buffer
   return LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory, ValueRange{offset});
 }
 
-// Those of a contraction: a block of all its results, one depth after the other, whose operands stay in the
-// caches.
+// Partial results of a contraction: a block of all its results, for one range of K after the other, so that
+// the operands stay in the caches.
 LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, Nest &nest, Buffer &result,
                                                    UnitRange units) {
-  PartialSums &partial = partialSums[generic];
+  PartialResults &partial = partialResults[generic];
   nest.inPlace = true;
   return emitter.emitLoop(units.begin, units.end, indexConstant(1), [&](Value number) {
     partial.number = number;
-    result.pointer = placeOfPartial(partial, result);
+    result.pointer = addressOfPartial(partial, result);
     return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
       CPUKernelEmitter::Scope scope(emitter);
       FailureOr<SmallVector<Value>> values = emitter.reductions.reduce(generic, 0, positions);
@@ -231,20 +235,20 @@ LogicalResult PartialReductions::emitPartialBlocks(linalg::GenericOp generic, Ne
 
 // The partial results of one reduction: a unit is one node of the trees of all its results.
 LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic, UnitRange units) {
-  PartialSums &partial = partialSums[generic];
+  PartialResults &partial = partialResults[generic];
   Value sum = generic.getResult(0);
   Buffer result{nullptr, partial.buffer.element, llvm::to_vector(ArrayRef(partial.buffer.shape).drop_front()),
                 llvm::to_vector(ArrayRef(partial.buffer.sizes).drop_front())};
   if (partial.columns)
     return emitter.streaming.emitStreamedReduction(generic, result, units);
-  Nest each = emitter.outputs.nestOver(result, sum);
+  Nest each = emitter.kernelOutputs.nestOver(result, sum);
   bool lanesAreSummed =
       emitter.reductions.usesLanes(generic) || emitter.hoisting.sumsLanesAlong(sum, each, each.laneAxis());
   if (!lanesAreSummed && each.laneAxis() >= 0)
     emitter.blockEmitter.chooseBlock(each);
   if (each.blocked)
     return emitPartialBlocks(generic, each, result, units);
-  Nest nest = emitter.outputs.nestOver(partial.buffer, {});
+  Nest nest = emitter.kernelOutputs.nestOver(partial.buffer, {});
   nest.vectorize = !lanesAreSummed && each.laneAxis() >= 0;
   nest.vectors = each.vectors;
   nest.unitLoops = {{{0}, 1}};
@@ -264,9 +268,9 @@ LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic,
 }
 
 // All reductions of the kernel, each over the units that it has.
-LogicalResult PartialReductions::emitPartialReductions(ArrayRef<linalg::GenericOp> sums) {
-  for (linalg::GenericOp generic : sums) {
-    Value count = partialSums[generic].units;
+LogicalResult PartialReductions::emitPartialReductions(ArrayRef<linalg::GenericOp> reductions) {
+  for (linalg::GenericOp generic : reductions) {
+    Value count = partialResults[generic].units;
     UnitRange units{binary<arith::MinUIOp>(emitter.rangeBegin, count),
                     binary<arith::MinUIOp>(emitter.rangeEnd, count)};
     if (failed(emitPartialReduction(generic, units)))
@@ -275,10 +279,10 @@ LogicalResult PartialReductions::emitPartialReductions(ArrayRef<linalg::GenericO
   return success();
 }
 
-// The units of work that partial results are, and the bytes of memory that these take.
-SmallVector<Value> PartialReductions::emitPartialSizes(ArrayRef<linalg::GenericOp> sums) {
-  Value bytes = placePartialSums(sums, Value()), count = indexConstant(0);
-  for (linalg::GenericOp generic : sums)
-    count = binary<arith::MaxUIOp>(count, partialSums[generic].units);
+// The number of units, which are partial results, and the bytes of memory that these take.
+SmallVector<Value> PartialReductions::emitPartialSizes(ArrayRef<linalg::GenericOp> reductions) {
+  Value bytes = bindPartialResults(reductions, Value()), count = indexConstant(0);
+  for (linalg::GenericOp generic : reductions)
+    count = binary<arith::MaxUIOp>(count, partialResults[generic].units);
   return {count, bytes};
 }

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions that threads share: partial results of blocks of the order, and their memory.
+// Reductions that threads divide: partial results of blocks of the order, and their memory.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_PARTIALREDUCTIONS_H
 #define ADJOINT_LIB_CODEGEN_CPU_PARTIALREDUCTIONS_H
@@ -16,15 +16,15 @@ public:
   bool isDivisible(linalg::GenericOp generic);
   FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
                                             ArrayRef<Position> positions, BlockCode block,
-                                            int64_t blocksTogether);
-  int64_t threadsForPartials(ArrayRef<linalg::GenericOp> sums);
-  SmallVector<linalg::GenericOp> divisibleSums(ValueRange roots);
-  Value placePartialSums(ArrayRef<linalg::GenericOp> sums, Value scratch);
-  LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> sums);
-  SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> sums);
+                                            int64_t blocksPerLeaf);
+  int64_t threadsForPartials(ArrayRef<linalg::GenericOp> reductions);
+  SmallVector<linalg::GenericOp> divisibleReductions(ValueRange outputs);
+  Value bindPartialResults(ArrayRef<linalg::GenericOp> reductions, Value scratch);
+  LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> reductions);
+  SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> reductions);
   int64_t blocksOfPartial(linalg::GenericOp generic);
-  Value placeOfPartial(const PartialSums &partial, const Buffer &result);
-  DenseMap<Operation *, PartialSums> partialSums;
+  Value addressOfPartial(const PartialResults &partial, const Buffer &result);
+  DenseMap<Operation *, PartialResults> partialResults;
 
 private:
   int64_t tilesOfResult(const Nest &nest);

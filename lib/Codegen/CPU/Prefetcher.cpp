@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operands and results that come from beyond the caches: memory is to be busy while something is computed.
-// Of a kernel over rows, the last sum along a row fetches the lines that the row will be stored to. The next
-// row is fetched by the loop with the most work, which is that sum where it keeps values, else the loop that
-// stores. A tile of a contraction fetches the rows of the next one.
+// Prefetches of operands and results that are larger than the caches, so that memory is busy during
+// computation. In a kernel over rows, the last reduction along a row prefetches the cache lines of its
+// results. The next row is prefetched by the loop with the most work: the last reduction if it caches values,
+// else the loop that stores. A tile of a contraction prefetches the rows of the next one.
 
 #include "CPUKernelEmitter.h"
 
@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// A tensor beyond this size does not stay in the caches from one kernel to the next.
+// A larger tensor does not stay in the caches from one kernel to the next.
 static constexpr int64_t kPrefetchBytes = 1024 * 1024;
 static constexpr int64_t kLineBytes = 64;
 
@@ -44,20 +44,21 @@ SmallVector<Value> Prefetcher::largeInputs(const Nest &space) {
   return inputs;
 }
 
-void Prefetcher::chooseFetched(const Nest &space) {
+void Prefetcher::choosePrefetched(const Nest &space) {
   emitter.rowCache.passesLeft = 0;
-  nextRowFetched = false;
-  fetchedInputs.clear();
-  fetchedResults.clear();
+  nextRowPrefetched = false;
+  prefetchedInputs.clear();
+  prefetchedResults.clear();
   for (Value input : largeInputs(space))
-    fetchedInputs.push_back(buffers.find(input)->second);
+    prefetchedInputs.push_back(buffers.find(input)->second);
   for (auto [buffer, type] : llvm::zip_equal(results, kernel.getResultTypes()))
     if (isLarge(type, space.shape))
-      fetchedResults.push_back(buffer);
+      prefetchedResults.push_back(buffer);
 }
 
-// The lines that a vector at the position covers, so many rows ahead.
-void Prefetcher::fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite) {
+// Prefetches the cache lines of a vector, `rowsAhead` rows after the position.
+void Prefetcher::prefetchCacheLines(const Buffer &buffer, const Position &position, int64_t rowsAhead,
+                                    bool toWrite) {
   int64_t step;
   Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
   Value first =
@@ -71,8 +72,8 @@ void Prefetcher::fetchLines(const Buffer &buffer, const Position &position, int6
   }
 }
 
-// The line that lies `bytes` behind the position.
-void Prefetcher::fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
+// Prefetches the cache line `bytes` after the position.
+void Prefetcher::prefetch(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level) {
   int64_t step;
   Value indices, index = emitter.memoryAccess.linearIndex(buffer, position, step, indices);
   Value line = binary<arith::AddIOp>(index, indexConstant(bytes / memoryBytes(buffer.element)));
@@ -80,38 +81,38 @@ void Prefetcher::fetchAhead(const Buffer &buffer, const Position &position, int6
                          /*cache=*/1);
 }
 
-// In the loop of a sum, at the vector that starts at `element` of the row.
-void Prefetcher::fetchInSum(linalg::GenericOp sum, Value element) {
+// Called in the loop of a reduction, at the vector that starts at `element` of the row.
+void Prefetcher::prefetchInReduction(linalg::GenericOp sum, Value element) {
   SmallVector<unsigned> reduced;
   sum.getReductionDims(reduced);
-  if (emitter.rowCache.passesLeft != 1 || fetchedResults.empty() || reduced.size() != 1 ||
-      ArrayRef<int64_t>(fetchedResults.front().shape) != ArrayRef<int64_t>(sum.getStaticLoopRanges()) ||
-      reduced.front() + 1 != fetchedResults.front().shape.size())
+  if (emitter.rowCache.passesLeft != 1 || prefetchedResults.empty() || reduced.size() != 1 ||
+      ArrayRef<int64_t>(prefetchedResults.front().shape) != ArrayRef<int64_t>(sum.getStaticLoopRanges()) ||
+      reduced.front() + 1 != prefetchedResults.front().shape.size())
     return;
   Position position(emitter.rowCache.savedRow);
   position.push_back({element, 1, nullptr});
-  for (const Buffer &result : fetchedResults)
-    fetchLines(result, position, /*rowsAhead=*/0, /*toWrite=*/true);
+  for (const Buffer &result : prefetchedResults)
+    prefetchCacheLines(result, position, /*rowsAhead=*/0, /*toWrite=*/true);
   if (emitter.rowCache.saved.empty())
     return;
-  nextRowFetched = true;
-  for (const Buffer &input : fetchedInputs)
-    fetchLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
+  nextRowPrefetched = true;
+  for (const Buffer &input : prefetchedInputs)
+    prefetchCacheLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
 }
 
-// In the loop that stores the results of a row.
-void Prefetcher::fetchNextRow(ArrayRef<Position> positions) {
-  if (lanes == 1 || nextRowFetched)
+// Called in the loop that stores the results of a row.
+void Prefetcher::prefetchNextRow(ArrayRef<Position> positions) {
+  if (lanes == 1 || nextRowPrefetched)
     return;
-  for (const Buffer &input : fetchedInputs)
+  for (const Buffer &input : prefetchedInputs)
     for (const Position &position : positions)
-      fetchLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
+      prefetchCacheLines(input, position, /*rowsAhead=*/1, /*toWrite=*/false);
 }
 
-// In the loop over K of chains side by side whose operand lies along K, at step `first`. It reads a line of
-// each row in turn, a page or more apart. One row after the other is fetched ahead, a good part of a page
-// at once.
-void Prefetcher::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
+// Called in the K loop of interleaved chains whose operand is contiguous along K, at step `first`. The loop
+// reads a cache line of each row in turn, and rows are a page or more apart. The hardware prefetcher does not
+// follow that, so a large part of a page is prefetched for one row after the other.
+void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first) {
   constexpr int64_t kLinesAtOnce = 16;
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
@@ -120,7 +121,7 @@ void Prefetcher::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops
     if (found == buffers.end()) // computed inside the kernel
       continue;
     const Buffer &buffer = found->second;
-    // A step of the loop reads a line of each row; after as many steps as there are rows comes the next span.
+    // A step of the loop reads a cache line of each row; after as many steps as rows the next span follows.
     int64_t perLine = kLineBytes / memoryBytes(buffer.element);
     if (emitter.dots.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
         lanes != kLinesAtOnce)
@@ -135,18 +136,18 @@ void Prefetcher::fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops
     ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
     Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), ahead);
     for (int64_t i = 0; i < kLinesAtOnce; ++i)
-      fetchAhead(buffer, position, i * kLineBytes, kSecondLevel);
+      prefetch(buffer, position, i * kLineBytes, kSecondLevel);
   }
 }
 
-// Where the block of the right operand that the caches hold has few columns, its tiles of rows follow each
-// other so fast that the processor, which does not look ahead from one to the next, waits for each.
-bool Prefetcher::hasNarrowBlocks(int64_t depth, int64_t elementBytes) {
+// If the cached block of the right operand has few columns, the tiles of rows follow each other so fast that
+// the CPU waits for the operand of each: the hardware prefetcher does not run from one tile to the next.
+bool Prefetcher::hasNarrowBlocks(int64_t sizeK, int64_t elementBytes) {
   constexpr int64_t kFewColumns = 64;
-  return !ShapedType::isDynamic(depth) && depth * elementBytes * kFewColumns >= tiles.blockBytes;
+  return !ShapedType::isDynamic(sizeK) && sizeK * elementBytes * kFewColumns >= tiles.blockBytes;
 }
 
-// The left operand of a tile: one that has its rows, not its columns, and lies along the reduced axis.
+// The left operand of a tile: it has the rows, not the columns, and is contiguous along K.
 OpOperand *Prefetcher::leftOperand(linalg::GenericOp product, unsigned rowLoop) {
   for (OpOperand *operand : product.getDpsInputOperands()) {
     AffineMap map = product.getMatchingIndexingMap(operand);
@@ -158,8 +159,9 @@ OpOperand *Prefetcher::leftOperand(linalg::GenericOp product, unsigned rowLoop) 
   return nullptr;
 }
 
-// Of the rows that the tile below this one reads, so many elements as this one has read.
-void Prefetcher::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value depth) {
+// Prefetches as many elements of the rows of the next tile as this tile has read.
+void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops,
+                                  Value indexK) {
   unsigned rank = loops.front().size(), rowLoop = rank - 3;
   if (lanes == 1 || rank < 3 || product.getNumReductionLoops() != 1)
     return;
@@ -175,10 +177,10 @@ void Prefetcher::fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<I
   if (!isBeyond(left->get().getType(), tiles.straightBytes) || sizes[rowLoop] <= count ||
       !hasNarrowBlocks(sizes.back(), bytes))
     return;
-  // One line per step: in the steps that a line covers, each row comes at least once.
+  // One cache line per step: each row gets at least one prefetch in the steps that a line covers.
   Value turn =
-      binary<arith::RemUIOp>(depth, indexConstant(std::min<int64_t>(llvm::PowerOf2Ceil(count), perLine)));
-  Value line = binary<arith::SubIOp>(depth, binary<arith::RemUIOp>(depth, indexConstant(perLine)));
+      binary<arith::RemUIOp>(indexK, indexConstant(std::min<int64_t>(llvm::PowerOf2Ceil(count), perLine)));
+  Value line = binary<arith::SubIOp>(indexK, binary<arith::RemUIOp>(indexK, indexConstant(perLine)));
   SmallVector<Index> next(loops.front());
   next.back() = {line, 0, nullptr};
   Value row = binary<arith::AddIOp>(next[rowLoop].base, turn);

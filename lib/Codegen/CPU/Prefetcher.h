@@ -16,21 +16,21 @@ public:
   /// The levels of caches, as LLVM's prefetch calls them.
   static constexpr int32_t kFirstLevel = 3, kSecondLevel = 2;
   SmallVector<Value> largeInputs(const Nest &space);
-  void chooseFetched(const Nest &space);
-  void fetchAhead(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level = kFirstLevel);
-  void fetchInSum(linalg::GenericOp sum, Value element);
-  void fetchNextRow(ArrayRef<Position> positions);
-  void fetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first);
-  void fetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value depth);
+  void choosePrefetched(const Nest &space);
+  void prefetch(const Buffer &buffer, const Position &position, int64_t bytes, int32_t level = kFirstLevel);
+  void prefetchInReduction(linalg::GenericOp sum, Value element);
+  void prefetchNextRow(ArrayRef<Position> positions);
+  void prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> loops, Value first);
+  void prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVector<Index>> loops, Value indexK);
 
 private:
-  void fetchLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
-  bool hasNarrowBlocks(int64_t depth, int64_t elementBytes);
+  void prefetchCacheLines(const Buffer &buffer, const Position &position, int64_t rowsAhead, bool toWrite);
+  bool hasNarrowBlocks(int64_t sizeK, int64_t elementBytes);
   OpOperand *leftOperand(linalg::GenericOp product, unsigned rowLoop);
 
-  bool nextRowFetched = false;        // by a sum along this row
-  SmallVector<Buffer> fetchedInputs;  // whose next row is fetched ahead
-  SmallVector<Buffer> fetchedResults; // whose row is fetched before it is stored
+  bool nextRowPrefetched = false;        // by a reduction along this row
+  SmallVector<Buffer> prefetchedInputs;  // whose next row is prefetched
+  SmallVector<Buffer> prefetchedResults; // whose row is prefetched before it is stored
 };
 
 } // namespace mlir::ad::cpu

@@ -13,8 +13,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// How far ahead each row of a block is prefetched into the second-level cache. Zen 4 runs alike from 128 to
-// 1024 bytes, and a fifth slower where the first level is the target.
+// The prefetch distance of each row of a block, into the second-level cache. Zen 4 is as fast with 128 as
+// with 1024 bytes, and a fifth slower with prefetches into the first level.
 static constexpr int64_t kBytesAhead = 1024;
 
 // The only loop that the generic reduces over.
@@ -24,13 +24,13 @@ static std::optional<unsigned> singleReduction(linalg::GenericOp generic) {
   return dims.size() == 1 ? std::optional(dims.front()) : std::nullopt;
 }
 
-// The axis that lanes run along.
+// The axis along which lanes are indexed.
 template <typename Loops> static auto laneLoop(Loops &&loops) {
   return llvm::find_if(loops, [](const Index &index) { return index.step != 0; });
 }
 
-// Whether neighbours along the last axis of the tensor can be loaded as a vector: it is an argument, or is
-// computed from arguments element by element.
+// Whether elements that are adjacent along the last axis can be loaded as a vector: the tensor is an
+// argument, or computed from arguments element by element.
 bool RegisterTranspose::isContiguous(Value tensor) {
   if (buffers.count(tensor))
     return true;
@@ -54,27 +54,28 @@ bool RegisterTranspose::isContiguousAlongK(OpOperand *operand, unsigned columnLo
   return emitter.dots.groupSize(generic) > 1 ? buffers.count(operand->get()) : isContiguous(operand->get());
 }
 
-// How many vectors of columns a tile of the nest takes at most. Their sums stay in registers beside the block
-// that is transposed; two vectors hide the latency of their chains, four are no faster. An operand from
-// memory is read by few rows at a time, which the processor prefetches.
-int64_t RegisterTranspose::mostTransposedVectors(const Nest &nest, unsigned columnLoop) {
+// The maximum number of vectors of columns in a tile of the nest. Their accumulators and the transposed block
+// have to fit registers; two vectors hide the latency of their chains, four are no faster. An operand from
+// memory is read by few rows at a time, which the hardware prefetches.
+int64_t RegisterTranspose::maxTransposedVectors(const Nest &nest, unsigned columnLoop) {
   constexpr int64_t kRowsOfTwoVectors = 6;
-  int64_t rows = nest.rowCount(), most = tiles.vectors;
+  int64_t rows = nest.rowCount(), maxVectors = tiles.vectors;
   auto limit = [&](linalg::GenericOp generic) {
     for (OpOperand *operand : generic.getDpsInputOperands()) {
       auto type = dyn_cast<RankedTensorType>(operand->get().getType());
       bool fewRows = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
       if (type && (fewRows || !type.hasStaticShape()) && isContiguousAlongK(operand, columnLoop))
-        most = std::min<int64_t>(most, fewRows && rows <= kRowsOfTwoVectors && !isFromMemory(type) ? 2 : 1);
+        maxVectors = std::min<int64_t>(maxVectors,
+                                       fewRows && rows <= kRowsOfTwoVectors && !isFromMemory(type) ? 2 : 1);
     }
     return false;
   };
-  for (Value root : nest.roots)
-    dependsOn(root, limit);
-  return most;
+  for (Value output : nest.outputs)
+    dependsOn(output, limit);
+  return maxVectors;
 }
 
-// The operands that this chain transposes in registers: lanes run along another axis than the contiguous one,
+// The operands that this chain transposes in registers: lanes are not indexed along the contiguous axis,
 // and no packed copy exists.
 SmallVector<OpOperand *> RegisterTranspose::operandsToTranspose(linalg::GenericOp generic,
                                                                 ArrayRef<Index> loops) {
@@ -106,7 +107,7 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
                                             indexConstant(1))
                     : Value();
   SmallVector<Value> rows;
-  bool fetches = buffers.count(operand->get()) && isFromMemory(operand->get().getType());
+  bool prefetches = buffers.count(operand->get()) && isFromMemory(operand->get().getType());
   int64_t group = emitter.dots.groupSize(generic);
   {
     CPUKernelEmitter::WithLanes alongK(emitter, lanes, active);
@@ -125,9 +126,9 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
       rows.push_back(emitter.memoryAccess.toMemory(emitter.laneValues.splat(*row, lanes)));
       if (group == kBytesPerLane)
         position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(group));
-      if (fetches)
-        emitter.prefetcher.fetchAhead(buffers.lookup(operand->get()), position, kBytesAhead,
-                                      Prefetcher::kSecondLevel);
+      if (prefetches)
+        emitter.prefetcher.prefetch(buffers.lookup(operand->get()), position, kBytesAhead,
+                                    Prefetcher::kSecondLevel);
     }
   }
   transposeInRegisters(rows);
@@ -164,7 +165,7 @@ LogicalResult RegisterTranspose::transposeOperands(linalg::GenericOp generic, Ar
 
 using Columns = llvm::MapVector<Value, SmallVector<size_t>>;
 
-// The positions by their first column. Those of one vector of columns share transposed blocks.
+// The positions by their first column. Positions of one vector of columns use the same transposed blocks.
 static Columns byFirstColumn(ArrayRef<SmallVector<Index>> loops) {
   Columns columns;
   for (auto [i, position] : llvm::enumerate(loops))
@@ -186,19 +187,19 @@ bool RegisterTranspose::canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVe
          });
 }
 
-// All whole blocks of K, one vector of columns in an iteration; the sums change places after each. In
+// All whole blocks of K, one vector of columns per iteration; the accumulators rotate after each. In
 // straight-line code LLVM would load the blocks of all vectors at once, and from a loop over the vectors
 // alone it would move what all of them read: both are more than the registers hold.
 FailureOr<SmallVector<Value>> RegisterTranspose::transposedInTurns(linalg::GenericOp generic,
                                                                    ArrayRef<SmallVector<Index>> loops,
-                                                                   ValueRange sums, Value lower,
+                                                                   ValueRange accumulators, Value lower,
                                                                    Value upper) {
   Columns columns = byFirstColumn(loops);
   SmallVector<Value> carried;
   for (auto &[column, positions] : columns) {
     carried.push_back(column);
     for (size_t i : positions)
-      carried.push_back(sums[i]);
+      carried.push_back(accumulators[i]);
   }
   Value width = indexConstant(lanes), turns = indexConstant(columns.size());
   Value blocks = binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), width);
@@ -222,7 +223,7 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedInTurns(linalg::Gener
   turned.push_back(arguments.front());
   llvm::append_range(turned, *next);
   scf::YieldOp::create(builder, loc, turned);
-  SmallVector<Value> results(sums.size());
+  SmallVector<Value> results(accumulators.size());
   for (auto [group, columnAndPositions] : llvm::enumerate(columns))
     for (auto [row, i] : llvm::enumerate(columnAndPositions.second))
       results[i] = loop.getResult(group * (rows + 1) + 1 + row);
@@ -230,11 +231,11 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedInTurns(linalg::Gener
 }
 
 // All whole blocks of K, all positions in an iteration.
-FailureOr<SmallVector<Value>> RegisterTranspose::transposedTogether(linalg::GenericOp generic,
+FailureOr<SmallVector<Value>> RegisterTranspose::transposedUnrolled(linalg::GenericOp generic,
                                                                     ArrayRef<SmallVector<Index>> loops,
-                                                                    ValueRange sums, Value lower,
+                                                                    ValueRange accumulators, Value lower,
                                                                     Value upper) {
-  auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(lanes), sums);
+  auto loop = scf::ForOp::create(builder, loc, lower, upper, indexConstant(lanes), accumulators);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   auto next = transposedSteps(generic, loops, loop.getRegionIterArgs(), loop.getInductionVar(), lanes);
@@ -247,7 +248,7 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedTogether(linalg::Gene
 // `count` steps of all chains from `first` on.
 FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::GenericOp generic,
                                                                  ArrayRef<SmallVector<Index>> loops,
-                                                                 ValueRange sums, Value first,
+                                                                 ValueRange accumulators, Value first,
                                                                  int64_t count) {
   CPUKernelEmitter::Scope scope(emitter);
   SmallVector<Value> steps;
@@ -257,13 +258,13 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::Generic
   // An operand of this chain may itself be computed by a chain around it.
   TransposedBlocks outer = std::exchange(transposed, {});
   llvm::scope_exit restore([&] { transposed = std::move(outer); });
-  SmallVector<Value> next(sums);
+  SmallVector<Value> next(accumulators);
   for (auto &[column, positions] : byFirstColumn(loops)) {
     for (size_t i : positions)
       if (failed(transposeOperands(generic, loops[i], steps, active)))
         return failure();
     if (!active)
-      emitter.prefetcher.fetchRowsAhead(generic, loops[positions.front()], first);
+      emitter.prefetcher.prefetchRowsAhead(generic, loops[positions.front()], first);
     for (Value step : steps)
       for (size_t i : positions)
         if (failed(emitter.reductions.chainStep(generic, loops[i], step, MutableArrayRef(next).slice(i, 1))))
@@ -282,9 +283,9 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::Generic
   Value width = indexConstant(lanes);
   Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), width);
   Value middle = binary<arith::SubIOp>(upper, rest);
-  auto sums = canTakeTurns(generic, loops) ? transposedInTurns(generic, loops, start, lower, middle)
-                                           : transposedTogether(generic, loops, start, lower, middle);
-  if (failed(sums))
+  auto accumulators = canTakeTurns(generic, loops) ? transposedInTurns(generic, loops, start, lower, middle)
+                                                   : transposedUnrolled(generic, loops, start, lower, middle);
+  if (failed(accumulators))
     return failure();
   int64_t k = generic.getStaticLoopRanges()[*singleReduction(generic)];
   int64_t group = emitter.dots.groupSize(generic);
@@ -294,17 +295,18 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::Generic
   bool blocksAreWhole =
       !order || order.isLanes() || group == kBytesPerLane || order.getLength() % (2 * lanes) == 0;
   if (ShapedType::isDynamic(k) || !blocksAreWhole)
-    return emitter.reductions.plainChain(generic, loops, *sums, middle, upper);
+    return emitter.reductions.plainChain(generic, loops, *accumulators, middle, upper);
   if (k % lanes == 0)
-    return sums;
-  // Only the last block of the order has a rest.
+    return accumulators;
+  // Only the last block of the order has a remainder.
   Value some = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, rest, indexConstant(0));
-  auto branch = scf::IfOp::create(builder, loc, TypeRange(ValueRange(*sums)), some, /*withElseRegion=*/true);
+  auto branch =
+      scf::IfOp::create(builder, loc, TypeRange(ValueRange(*accumulators)), some, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, *sums);
+  scf::YieldOp::create(builder, loc, *accumulators);
   builder.setInsertionPointToStart(branch.thenBlock());
-  auto last = transposedSteps(generic, loops, *sums, middle, k % lanes);
+  auto last = transposedSteps(generic, loops, *accumulators, middle, k % lanes);
   if (failed(last))
     return failure();
   scf::YieldOp::create(builder, loc, *last);

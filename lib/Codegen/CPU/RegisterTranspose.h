@@ -18,7 +18,7 @@ public:
   bool isContiguous(Value tensor);
   bool isContiguousAlongK(OpOperand *operand, unsigned columnLoop);
   SmallVector<OpOperand *> operandsToTranspose(linalg::GenericOp generic, ArrayRef<Index> loops);
-  int64_t mostTransposedVectors(const Nest &nest, unsigned columnLoop);
+  int64_t maxTransposedVectors(const Nest &nest, unsigned columnLoop);
   Value transposedValue(OpOperand *operand, ArrayRef<Index> loops);
   FailureOr<SmallVector<Value>> transposedChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ArrayRef<Value> start, Value lower, Value upper);
@@ -30,14 +30,14 @@ private:
   LogicalResult transposeOperands(linalg::GenericOp generic, ArrayRef<Index> loops, ArrayRef<Value> steps,
                                   Value active);
   FailureOr<SmallVector<Value>> transposedSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
-                                                ValueRange sums, Value first, int64_t count);
+                                                ValueRange accumulators, Value first, int64_t count);
   bool canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
   FailureOr<SmallVector<Value>> transposedInTurns(linalg::GenericOp generic,
-                                                  ArrayRef<SmallVector<Index>> loops, ValueRange sums,
+                                                  ArrayRef<SmallVector<Index>> loops, ValueRange accumulators,
                                                   Value lower, Value upper);
-  FailureOr<SmallVector<Value>> transposedTogether(linalg::GenericOp generic,
-                                                   ArrayRef<SmallVector<Index>> loops, ValueRange sums,
-                                                   Value lower, Value upper);
+  FailureOr<SmallVector<Value>> transposedUnrolled(linalg::GenericOp generic,
+                                                   ArrayRef<SmallVector<Index>> loops,
+                                                   ValueRange accumulators, Value lower, Value upper);
 
   TransposedBlocks transposed; // of the chain that is being emitted
 };

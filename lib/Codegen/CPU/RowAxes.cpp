@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which axes of a contraction's result are rows of its blocks. Rows share the operand that lies along the
-// lanes; the other axes are batches. Several row axes count as one, whatever lies between them: a unit axis
-// or a group of heads does not leave tiles with a single row.
+// Selects the axes of a contraction's result that are rows of its blocks. The rows of a block use one operand
+// of the columns; the other axes are batches. Several row axes count as one, whatever axes are between them:
+// a unit axis or a group of heads does not leave tiles with a single row.
 
 #include "CPUKernelEmitter.h"
 
@@ -21,7 +21,7 @@ int64_t Nest::rowCount() const {
 }
 
 // The axes before the lanes on which no operand along the lanes depends; if all of them are batches, the last
-// one. Only the outermost row axis may have a size that the program leaves open.
+// one. Only the outermost row axis may have a dynamic size.
 SmallVector<int64_t> BlockEmitter::rowAxesOf(const Nest &nest, int64_t laneAxis) {
   auto isBatch = [&](int64_t axis) {
     auto readsAlong = [&](linalg::GenericOp generic) {
@@ -31,7 +31,7 @@ SmallVector<int64_t> BlockEmitter::rowAxesOf(const Nest &nest, int64_t laneAxis)
                map.isFunctionOfDim(axis);
       });
     };
-    return llvm::any_of(nest.roots, [&](Value root) { return dependsOn(root, readsAlong); });
+    return llvm::any_of(nest.outputs, [&](Value output) { return dependsOn(output, readsAlong); });
   };
   SmallVector<int64_t> axes;
   for (int64_t axis = laneAxis - 1; axis >= 0; --axis) {

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A row is passed over several times: for its maximum, for the sum of its exponentials, for the quotients.
-// What is expensive and needed in a later pass is kept on the stack, where the first-level cache holds it.
+// Several loops run over a row: for its maximum, for the sum of its exponentials, for the quotients. An
+// expensive value that a later loop needs is kept on the stack, where it stays in the first-level cache.
 
 #include "CPUKernelEmitter.h"
 
@@ -14,7 +14,7 @@ static constexpr int64_t kSavedBytes = 64 * 1024;
 // Whole vectors of the widest loop along a row are stored.
 static constexpr int64_t kPadding = 64;
 
-// The values that one loop along the row computes, and the reductions that it waits for.
+// The values that one loop along the row computes, and the reductions that have to precede it.
 void RowCache::collectPass(Value tensor, const Position &position, Visited &visited,
                            SmallVectorImpl<Value> &values,
                            SmallVectorImpl<std::pair<Value, Position>> &reductions) {
@@ -34,13 +34,13 @@ void RowCache::collectPass(Value tensor, const Position &position, Visited &visi
     collectPass(input, at, visited, values, reductions);
 }
 
-void RowCache::chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any) {
+void RowCache::chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any) {
   saved.clear();
   savedRow.assign(any.begin(), any.end() - 1);
   int64_t length = space.shape.back();
   if (ShapedType::isDynamic(length))
     return;
-  // Every reduction is a pass of its own; the results are the last one.
+  // Every reduction is a loop of its own; the results are the last loop.
   llvm::MapVector<Value, int64_t> passes;
   SmallVector<std::pair<Value, Position>> pending;
   Visited done;
@@ -53,8 +53,8 @@ void RowCache::chooseSaved(ArrayRef<Value> roots, const Nest &space, const Posit
       ++passes[value];
   };
   SmallVector<std::pair<Value, Position>> last;
-  for (Value root : roots)
-    last.push_back({root, any});
+  for (Value output : outputs)
+    last.push_back({output, any});
   addPass(last);
   while (!pending.empty()) {
     auto [tensor, position] = pending.pop_back_val();

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Values of a row that several loops along it need, kept in memory of the stack.
+// Values of a row that several loops along it need, cached on the stack.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_ROWCACHE_H
 #define ADJOINT_LIB_CODEGEN_CPU_ROWCACHE_H
@@ -18,7 +18,7 @@ public:
     bool stored = false; // by the loop that is being emitted
     bool filled = false; // by a loop before
   };
-  void chooseSaved(ArrayRef<Value> roots, const Nest &space, const Position &any);
+  void chooseSaved(ArrayRef<Value> outputs, const Nest &space, const Position &any);
   Value loadSaved(Value tensor, const Position &position);
   void storeSaved(Value tensor, const Position &position, Value value);
   void endPass();

@@ -10,27 +10,27 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-LogicalResult RowEmitter::emitRows(ValueRange roots, unsigned space) {
-  Nest whole = emitter.outputs.nestOver(results[space], roots[space]);
+LogicalResult RowEmitter::emitRows(ValueRange outputs, unsigned space) {
+  Nest whole = emitter.kernelOutputs.nestOver(results[space], outputs[space]);
   Nest rows = whole;
   rows.shape.pop_back();
   rows.sizes.pop_back();
-  rows.roots.clear();
+  rows.outputs.clear();
   rows.vectorize = false;
-  rows.rows = rowsTogether(roots, whole);
+  rows.rows = rowUnroll(outputs, whole);
   emitter.shortRows.chooseShortRowsOf(rows, whole);
   emitter.distribution.chooseUnitsOfRows(rows);
   emitter.distribution.declareUnits({{space, rows.unitLoops}});
   return emitter.emitNest(rows, [&](ArrayRef<Position> positions) {
-    return lanes > 1 ? emitter.shortRows.emitShortRowsAt(roots, whole, positions.front())
-                     : emitRowsAt(roots, whole, positions);
+    return lanes > 1 ? emitter.shortRows.emitShortRowsAt(outputs, whole, positions.front())
+                     : emitRowsAt(outputs, whole, positions);
   });
 }
 
-// Two rows, so that one waits for its sums while the other is read; one where the code is long, where a row's
-// values are kept, and where rows come from beyond the caches, in which a second stream costs more than it
-// hides.
-int64_t RowEmitter::rowsTogether(ValueRange roots, const Nest &space) {
+// Two rows, so that the reduction of one row overlaps with loads of the other; one row if the code is long,
+// if values of a row are cached, or if rows come from beyond the caches, where a second stream costs more
+// than it hides.
+int64_t RowEmitter::rowUnroll(ValueRange outputs, const Nest &space) {
   if (!emitter.prefetcher.largeInputs(space).empty())
     return 1;
   bool isCheap = llvm::none_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
@@ -42,38 +42,38 @@ int64_t RowEmitter::rowsTogether(ValueRange roots, const Nest &space) {
   return isCheap && llvm::range_size(kernel.getBody().getOps<linalg::GenericOp>()) <= kShortCode ? 2 : 1;
 }
 
-// All values of the rows are read before the first is stored, since a result may lie in the place of an
+// All values of the rows are loaded before the first store, since a result may be in the buffer of an
 // operand.
-LogicalResult RowEmitter::emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows) {
+LogicalResult RowEmitter::emitRowsAt(ValueRange outputs, const Nest &space, ArrayRef<Position> rows) {
   CPUKernelEmitter::Scope scope(emitter);
-  RowRoots split = emitter.outputs.splitByRow(roots, space.shape);
+  RowOutputs split = emitter.kernelOutputs.splitByRow(outputs, space.shape);
   Position any(rows.front());
   any.push_back(Index::varying());
-  emitter.prefetcher.chooseFetched(space);
+  emitter.prefetcher.choosePrefetched(space);
   if (rows.size() == 1)
     emitter.rowCache.chooseSaved(split.whole, space, any);
   for (const Position &row : rows) {
     Position along(row);
     along.push_back(Index::varying());
     Visited hoisted;
-    for (Value root : split.whole)
-      if (failed(emitter.hoisting.hoist(root, along, hoisted)))
+    for (Value output : split.whole)
+      if (failed(emitter.hoisting.hoist(output, along, hoisted)))
         return failure();
   }
-  if (failed(emitter.outputs.storePerRow(split.perRow, split.perRowBuffers, rows)))
+  if (failed(emitter.kernelOutputs.storePerRow(split.perRow, split.perRowBuffers, rows)))
     return failure();
   Nest along = space;
-  along.roots = split.whole;
+  along.outputs = split.whole;
   along.vectors = 4 / rows.size();
   SmallVector<Position> starts(rows);
   int64_t last = space.shape.size() - 1;
   Visited searched;
   along.vectorize = llvm::none_of(
-      split.whole, [&](Value root) { return emitter.hoisting.sumsLanesAt(root, any, searched); });
+      split.whole, [&](Value output) { return emitter.hoisting.sumsLanesAt(output, any, searched); });
   LogicalResult stored = emitter.nests.emitLoops(
       along, last, along.vectorize ? last : -1, starts, {}, [&](ArrayRef<Position> positions) {
-        emitter.prefetcher.fetchNextRow(positions);
-        return emitter.outputs.storeRoots(split.whole, split.wholeBuffers, positions);
+        emitter.prefetcher.prefetchNextRow(positions);
+        return emitter.kernelOutputs.storeOutputs(split.whole, split.wholeBuffers, positions);
       });
   emitter.rowCache.saved.clear();
   return stored;

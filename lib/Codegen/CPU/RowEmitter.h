@@ -13,11 +13,11 @@ class RowEmitter : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
-  LogicalResult emitRows(ValueRange roots, unsigned space);
+  LogicalResult emitRows(ValueRange outputs, unsigned space);
 
 private:
-  int64_t rowsTogether(ValueRange roots, const Nest &space);
-  LogicalResult emitRowsAt(ValueRange roots, const Nest &space, ArrayRef<Position> rows);
+  int64_t rowUnroll(ValueRange outputs, const Nest &space);
+  LogicalResult emitRowsAt(ValueRange outputs, const Nest &space, ArrayRef<Position> rows);
 };
 
 } // namespace mlir::ad::cpu

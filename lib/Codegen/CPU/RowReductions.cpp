@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sums over the lanes of short rows, as many rows together as a vector has lanes. The tree of one short row
-// keeps a processor waiting and fills a fraction of its vectors. The trees of all rows have the same shape,
-// so each of their levels joins whole vectors. Every row keeps its own order.
+// Reductions over the lanes of short rows, vectorized over rows. The tree of one short row has a long latency
+// and fills a fraction of its vectors. The trees of all rows have the same shape, so a vector of rows joins
+// each level of them with whole vectors. Every row keeps its own order.
 
 #include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -31,7 +31,7 @@ static std::optional<int64_t> summedElements(linalg::GenericOp generic) {
   return size;
 }
 
-bool RowReductions::sumsRowsTogether(linalg::GenericOp generic) {
+bool RowReductions::vectorizesRows(linalg::GenericOp generic) {
   if (vectorLanes == 1 || !emitter.reductions.usesLanes(generic))
     return false;
   std::optional<int64_t> size = summedElements(generic);
@@ -40,13 +40,13 @@ bool RowReductions::sumsRowsTogether(linalg::GenericOp generic) {
 
 FailureOr<Value> RowReductions::reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {
   int64_t size = *summedElements(generic), orderLanes = kernel.getOrderAttr().getLanes();
-  // Where vectors run along rows, their columns are needed anyway.
+  // If vectors run along rows, their columns are computed anyway.
   bool byColumn = emitter.interleavedColumns > 1 && size <= std::min(vectorLanes, orderLanes);
-  bool neighbours =
-      !byColumn && !isa<VectorType>(identity.getType()) && rowsAreNeighbours(generic, loops, size);
-  if (byColumn || (!neighbours && size <= std::min(kFewColumns, orderLanes)))
+  bool contiguous =
+      !byColumn && !isa<VectorType>(identity.getType()) && rowsAreContiguous(generic, loops, size);
+  if (byColumn || (!contiguous && size <= std::min(kFewColumns, orderLanes)))
     return reduceColumns(generic, loops, identity);
-  auto vectors = neighbours ? lanesOfNeighbours(generic, loops, identity, size)
+  auto vectors = contiguous ? lanesOfContiguousRows(generic, loops, identity, size)
                             : lanesOfRows(generic, loops, identity, size);
   if (failed(vectors))
     return failure();
@@ -60,25 +60,26 @@ FailureOr<Value> RowReductions::reduceColumns(linalg::GenericOp generic, ArrayRe
   if (failed(emitter.hoisting.hoistReduced(generic, SmallVector<Index>(loops))))
     return failure();
   int64_t size = *summedElements(generic);
-  SmallVector<Value> sums;
+  SmallVector<Value> accumulators;
   for (int64_t column = 0; column < size; ++column) {
     SmallVector<Index> inner(loops);
     emitter.reductions.setReductionIndex(generic, inner, {indexConstant(column), 0, nullptr});
     auto results = emitter.evaluator.applyBody(generic, inner, emitter.laneValues.splat(identity, lanes));
     if (failed(results))
       return failure();
-    sums.push_back(emitter.laneValues.splat(results->front(), lanes));
+    accumulators.push_back(emitter.laneValues.splat(results->front(), lanes));
   }
   for (int64_t half = llvm::PowerOf2Ceil(size) / 2; half >= 1; half /= 2) {
-    for (int64_t low = 0; low + half < int64_t(sums.size()); ++low)
-      sums[low] = emitter.reductions.joinValues(combiningOp(generic), sums[low], sums[low + half]);
-    sums.resize(std::min<size_t>(sums.size(), half));
+    for (int64_t low = 0; low + half < int64_t(accumulators.size()); ++low)
+      accumulators[low] =
+          emitter.reductions.joinValues(combiningOp(generic), accumulators[low], accumulators[low + half]);
+    accumulators.resize(std::min<size_t>(accumulators.size(), half));
   }
-  return sums.front();
+  return accumulators.front();
 }
 
-// Whether rows fill vectors without gaps and lie one behind the other in all operands.
-bool RowReductions::rowsAreNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size) {
+// Whether rows fill vectors without gaps and are contiguous in all operands.
+bool RowReductions::rowsAreContiguous(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   int64_t row = -1;
@@ -106,10 +107,10 @@ bool RowReductions::rowsAreNeighbours(linalg::GenericOp generic, ArrayRef<Index>
   });
 }
 
-// Vectors of several whole rows each. A vector along a row runs on into the rows behind it.
-FailureOr<SmallVector<Value>> RowReductions::lanesOfNeighbours(linalg::GenericOp generic,
-                                                               ArrayRef<Index> loops, Value identity,
-                                                               int64_t size) {
+// Vectors of several whole rows each. A vector along a row continues in the next rows.
+FailureOr<SmallVector<Value>> RowReductions::lanesOfContiguousRows(linalg::GenericOp generic,
+                                                                   ArrayRef<Index> loops, Value identity,
+                                                                   int64_t size) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
   SmallVector<Value> vectors;
@@ -189,7 +190,8 @@ FailureOr<Value> RowReductions::lanesOfRow(linalg::GenericOp generic, ArrayRef<I
   }
   if (isa<VectorType>(identity.getType()))
     identity = lane(identity, from);
-  int64_t most = lanes, width = std::min<int64_t>(llvm::PowerOf2Ceil(size), kernel.getOrderAttr().getLanes());
+  int64_t minLanes = lanes,
+          width = std::min<int64_t>(llvm::PowerOf2Ceil(size), kernel.getOrderAttr().getLanes());
   CPUKernelEmitter::Scope scope(emitter);
   {
     CPUKernelEmitter::WithLanes scalarCode(emitter, 1, nullptr);
@@ -197,14 +199,14 @@ FailureOr<Value> RowReductions::lanesOfRow(linalg::GenericOp generic, ArrayRef<I
       return failure();
   }
   CPUKernelEmitter::WithLanes laneCode(emitter, width, nullptr);
-  FailureOr<Value> sums = emitter.laneReductions.laneSums(
+  FailureOr<Value> accumulators = emitter.laneReductions.laneAccumulators(
       generic, ofRow, emitter.laneValues.splat(identity, width), indexConstant(0), indexConstant(size));
-  if (failed(sums))
+  if (failed(accumulators))
     return failure();
   auto join = [&](Value low, Value high) {
     return emitter.reductions.joinValues(combiningOp(generic), low, high);
   };
-  return emitter.laneReductions.halve(*sums, join, std::min(most, width));
+  return emitter.laneReductions.halve(*accumulators, join, std::min(minLanes, width));
 }
 
 // Each vector holds the `width` lanes of one or more rows, one row after the other. Each step joins the

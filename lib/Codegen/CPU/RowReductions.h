@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Sums over the lanes of short rows, as many rows together as a vector has lanes.
+// Reductions over the lanes of short rows, vectorized over rows.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_ROWREDUCTIONS_H
 #define ADJOINT_LIB_CODEGEN_CPU_ROWREDUCTIONS_H
@@ -13,16 +13,16 @@ class RowReductions : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
-  bool sumsRowsTogether(linalg::GenericOp generic);
+  bool vectorizesRows(linalg::GenericOp generic);
   FailureOr<Value> reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity);
 
 private:
   FailureOr<Value> reduceColumns(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity);
-  bool rowsAreNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size);
+  bool rowsAreContiguous(linalg::GenericOp generic, ArrayRef<Index> loops, int64_t size);
   FailureOr<SmallVector<Value>> lanesOfRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity,
                                             int64_t size);
-  FailureOr<SmallVector<Value>> lanesOfNeighbours(linalg::GenericOp generic, ArrayRef<Index> loops,
-                                                  Value identity, int64_t size);
+  FailureOr<SmallVector<Value>> lanesOfContiguousRows(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                      Value identity, int64_t size);
   FailureOr<Value> lanesOfRow(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity, Value row,
                               int64_t size);
   Value joinLanes(Operation *join, SmallVector<Value> vectors, int64_t width);

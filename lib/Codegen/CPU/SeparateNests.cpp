@@ -11,14 +11,14 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// The first axis that is longer than one, if threads can share the result along it: the stride of each
-// inserted slice is known there, and no running sum lies below the slices. Else -1.
-int64_t SeparateNests::dividedAxis(Value root, ArrayRef<int64_t> shape) {
+// The first axis that is longer than one, if threads can divide the result along it: the stride of each
+// inserted slice is static there, and no slice depends on a running reduction. Else -1.
+int64_t SeparateNests::dividedAxis(Value output, ArrayRef<int64_t> shape) {
   auto isLong = [](int64_t size) { return size != 1; };
   int64_t axis = llvm::find_if(shape, isLong) - shape.begin();
   if (axis == int64_t(shape.size()))
     return -1;
-  for (auto insert = root.getDefiningOp<tensor::InsertSliceOp>(); insert;
+  for (auto insert = output.getDefiningOp<tensor::InsertSliceOp>(); insert;
        insert = insert.getDest().getDefiningOp<tensor::InsertSliceOp>()) {
     if (scanOf(insert.getDest()))
       return -1; // its lines are whole
@@ -31,27 +31,28 @@ int64_t SeparateNests::dividedAxis(Value root, ArrayRef<int64_t> shape) {
   return axis;
 }
 
-// The nest of one result, with the units that threads share.
-SeparateNests::SeparateResult SeparateNests::nestOfResult(Value root, unsigned number) {
-  SeparateResult separate{root, {}, {int64_t(number), {}}};
+// The nest of one result, with the units that threads divide.
+SeparateNests::SeparateResult SeparateNests::nestOfResult(Value output, unsigned number) {
+  SeparateResult separate{output, {}, {int64_t(number), {}}};
   const Buffer &destination = results[number];
-  if (linalg::GenericOp scan = scanOf(root)) {
+  if (linalg::GenericOp scan = scanOf(output)) {
     separate.nest = emitter.scans.nestOverLines(scan);
-    separate.nest.roots = {root}; // each line is as much work as it has steps
+    separate.nest.outputs = {output}; // each line is as much work as it has steps
     emitter.distribution.chooseUnits(separate.nest);
-    separate.nest.roots.clear();
+    separate.nest.outputs.clear();
     separate.space.loops = emitter.scans.loopsOfSteps(scan, separate.nest.unitLoops);
     return separate;
   }
-  if (root.getDefiningOp<tensor::InsertSliceOp>()) {
-    separate.nest = emitter.outputs.nestOver(destination, {});
-    int64_t axis = dividedAxis(root, destination.shape);
+  if (output.getDefiningOp<tensor::InsertSliceOp>()) {
+    separate.nest = emitter.kernelOutputs.nestOver(destination, {});
+    int64_t axis = dividedAxis(output, destination.shape);
     if (axis >= 0 && !emitter.distribution.isTooShort())
       separate.nest.unitLoops = {{{axis}, 1}};
   } else {
-    separate.nest = emitter.outputs.nestOver(destination, root);
-    separate.nest.vectorize = !emitter.hoisting.sumsLanesAlong(root, separate.nest, separate.nest.laneAxis(),
-                                                               /*ofShortRows=*/false);
+    separate.nest = emitter.kernelOutputs.nestOver(destination, output);
+    separate.nest.vectorize =
+        !emitter.hoisting.sumsLanesAlong(output, separate.nest, separate.nest.laneAxis(),
+                                         /*ofShortRows=*/false);
     emitter.distribution.chooseUnits(separate.nest);
   }
   separate.space.loops = separate.nest.unitLoops;
@@ -59,9 +60,9 @@ SeparateNests::SeparateResult SeparateNests::nestOfResult(Value root, unsigned n
 }
 
 LogicalResult SeparateNests::emitNestOfResult(SeparateResult &separate, const Buffer &destination) {
-  if (linalg::GenericOp scan = scanOf(separate.root))
+  if (linalg::GenericOp scan = scanOf(separate.output))
     return emitter.scans.emitScan(scan, separate.nest, destination);
-  if (auto insert = separate.root.getDefiningOp<tensor::InsertSliceOp>()) {
+  if (auto insert = separate.output.getDefiningOp<tensor::InsertSliceOp>()) {
     AxisRange range;
     if (!separate.nest.unitLoops.empty()) {
       range.axis = separate.nest.unitLoops.front().axes.front();
@@ -70,15 +71,15 @@ LogicalResult SeparateNests::emitNestOfResult(SeparateResult &separate, const Bu
     }
     return emitter.insertEmitter.emitInsert(insert, destination, range);
   }
-  if (separate.root.getDefiningOp<tensor::EmptyOp>())
+  if (separate.output.getDefiningOp<tensor::EmptyOp>())
     return success(); // every element is written by what follows
   return emitter.emitNest(separate.nest, [&](ArrayRef<Position> positions) {
-    return emitter.outputs.storeRoots(separate.root, destination, positions);
+    return emitter.kernelOutputs.storeOutputs(separate.output, destination, positions);
   });
 }
 
-// The part of the range that lies in [before, before + count), counted from there.
-UnitRange SeparateNests::unitsBehind(Value before, Value count) {
+// The part of the range in [before, before + count), counted from there.
+UnitRange SeparateNests::unitsAfter(Value before, Value count) {
   auto inside = [&](Value unit) {
     Value from = binary<arith::SubIOp>(binary<arith::MaxUIOp>(unit, before), before);
     return binary<arith::MinUIOp>(from, count);
@@ -97,13 +98,13 @@ LogicalResult SeparateNests::emitIfAny(SeparateResult &separate, const Buffer &d
   return emitNestOfResult(separate, destination);
 }
 
-// Results that share no space, each in a nest of its own. Their units follow each other. Without loops that
-// threads share, all of the kernel is one unit, and the code has no branches: it may become part of a loop.
-LogicalResult SeparateNests::emitSeparately(ValueRange roots) {
+// Results with separate spaces, each in a nest of its own. Their units are consecutive. Without loops that
+// threads divide, the whole kernel is one unit and has no branches, so that it may be inlined into a loop.
+LogicalResult SeparateNests::emitSeparately(ValueRange outputs) {
   std::vector<SeparateResult> separate;
   WorkUnits spaces;
-  for (auto [number, root] : llvm::enumerate(roots)) {
-    separate.push_back(nestOfResult(root, number));
+  for (auto [number, output] : llvm::enumerate(outputs)) {
+    separate.push_back(nestOfResult(output, number));
     spaces.push_back(separate.back().space);
   }
   bool isOneUnit = llvm::all_of(spaces, [](const UnitSpace &space) { return space.loops.empty(); });
@@ -119,7 +120,7 @@ LogicalResult SeparateNests::emitSeparately(ValueRange roots) {
       continue;
     }
     Value count = emitter.distribution.unitsFrom(each.nest, 0);
-    each.nest.units = unitsBehind(before, count);
+    each.nest.units = unitsAfter(before, count);
     if (failed(emitIfAny(each, destination)))
       return failure();
     before = binary<arith::AddIOp>(before, count);

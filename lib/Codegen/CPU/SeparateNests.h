@@ -14,18 +14,18 @@ public:
   using CPUComponent::CPUComponent;
 
   struct SeparateResult {
-    Value root;
+    Value output;
     Nest nest;
     UnitSpace space;
   };
-  LogicalResult emitSeparately(ValueRange roots);
+  LogicalResult emitSeparately(ValueRange outputs);
 
 private:
-  int64_t dividedAxis(Value root, ArrayRef<int64_t> shape);
-  SeparateResult nestOfResult(Value root, unsigned number);
+  int64_t dividedAxis(Value output, ArrayRef<int64_t> shape);
+  SeparateResult nestOfResult(Value output, unsigned number);
   LogicalResult emitNestOfResult(SeparateResult &separate, const Buffer &destination);
   LogicalResult emitIfAny(SeparateResult &separate, const Buffer &destination);
-  UnitRange unitsBehind(Value before, Value count);
+  UnitRange unitsAfter(Value before, Value count);
 };
 
 } // namespace mlir::ad::cpu

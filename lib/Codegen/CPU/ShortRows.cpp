@@ -19,7 +19,7 @@ int64_t ShortRows::axisOfRows(ArrayRef<int64_t> shape, int64_t columns) {
   return rows >= 0 && (ShapedType::isDynamic(shape[rows]) || shape[rows] >= vectorLanes) ? rows : -1;
 }
 
-// Operands of a row lie at distances up to the number of columns, over which whole vectors are shuffled.
+// Operands of a row have strides up to the number of columns, within which whole vectors are shuffled.
 bool ShortRows::isShortRow(int64_t columns) {
   return columns > 1 && columns <= std::min(kLongestStride, vectorLanes / 2); // dynamic is negative
 }
@@ -29,21 +29,21 @@ void ShortRows::chooseShortRows(Nest &nest) {
   if (columns < 0 || !isShortRow(nest.shape[columns]))
     return;
   if (llvm::any_of(kernel.getBody().getOps<linalg::GenericOp>(), reduces) ||
-      llvm::any_of(nest.roots, [](Value root) { return !root.getDefiningOp<linalg::GenericOp>(); }))
+      llvm::any_of(nest.outputs, [](Value output) { return !output.getDefiningOp<linalg::GenericOp>(); }))
     return;
   nest.shortRowAxis = axisOfRows(nest.shape, columns);
   nest.shortRowColumns = nest.shape[columns];
 }
 
-// The same for rows that have values of their own, such as sums: each lane has those of its row. The rows are
-// the last axis of `nest`, which lies over `space` without its columns.
+// The same for rows with values of their own, such as sums: each lane has the values of its row. The rows are
+// the last axis of `nest`, which is `space` without its columns.
 void ShortRows::chooseShortRowsOf(Nest &nest, const Nest &space) {
   int64_t columns = space.shape.size() - 1, size = space.shape[columns];
   if (vectorLanes == 1 || ShapedType::isDynamic(size) || size < 2 || size > vectorLanes)
     return;
   auto joinsColumns = [&](linalg::GenericOp generic) {
     return generic.getNumReductionLoops() == 0 ||
-           (emitter.rowReductions.sumsRowsTogether(generic) && kernel.getOrderAttr().getLanes() >= size);
+           (emitter.rowReductions.vectorizesRows(generic) && kernel.getOrderAttr().getLanes() >= size);
   };
   if (llvm::all_of(kernel.getBody().getOps<linalg::GenericOp>(), joinsColumns))
     nest.shortRowAxis = axisOfRows(space.shape, columns);
@@ -85,11 +85,11 @@ SmallVector<Position> ShortRows::columnsOf(ArrayRef<Position> rows, int64_t axis
   return positions;
 }
 
-// A vector of rows: all of their values are computed before the first is stored, since a result may lie in
-// the place of an operand.
-LogicalResult ShortRows::emitShortRowsAt(ValueRange roots, const Nest &space, const Position &rows) {
+// A vector of rows: all of its values are computed before the first store, since a result may be in the
+// buffer of an operand.
+LogicalResult ShortRows::emitShortRowsAt(ValueRange outputs, const Nest &space, const Position &rows) {
   CPUKernelEmitter::Scope scope(emitter);
-  RowRoots split = emitter.outputs.splitByRow(roots, space.shape);
+  RowOutputs split = emitter.kernelOutputs.splitByRow(outputs, space.shape);
   int64_t axis = space.shape.size() - 1, columns = space.shape[axis];
   Position first(rows);
   first.push_back({indexConstant(0), 0, nullptr});
@@ -97,13 +97,13 @@ LogicalResult ShortRows::emitShortRowsAt(ValueRange roots, const Nest &space, co
   llvm::SaveAndRestore interleaved(emitter.interleavedColumns, columns);
   llvm::SaveAndRestore stride(emitter.memoryAccess.longestShuffledStride, std::max(kLongestStride, columns));
   SmallVector<SmallVector<Value>> values;
-  for (Value root : split.whole) {
-    auto columnValues = emitter.evaluator.evaluate(root, positions);
+  for (Value output : split.whole) {
+    auto columnValues = emitter.evaluator.evaluate(output, positions);
     if (failed(columnValues))
       return failure();
     values.push_back(*columnValues);
   }
-  if (failed(emitter.outputs.storePerRow(split.perRow, split.perRowBuffers, rows)))
+  if (failed(emitter.kernelOutputs.storePerRow(split.perRow, split.perRowBuffers, rows)))
     return failure();
   for (auto [destination, columnValues] : llvm::zip_equal(split.wholeBuffers, values))
     storeInterleaved(destination, positions, columnValues);

@@ -17,7 +17,7 @@ public:
   bool isShortRow(int64_t columns);
   void chooseShortRows(Nest &nest);
   void chooseShortRowsOf(Nest &nest, const Nest &space);
-  LogicalResult emitShortRowsAt(ValueRange roots, const Nest &space, const Position &rows);
+  LogicalResult emitShortRowsAt(ValueRange outputs, const Nest &space, const Position &rows);
   LogicalResult emitShortRows(const Nest &nest, Value lower, Value upper, ArrayRef<Position> positions,
                               Store store, function_ref<LogicalResult(Value)> emitRow);
   void storeInterleaved(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);

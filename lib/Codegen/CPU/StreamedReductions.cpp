@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions of few rows and sums of columns, whose large operand is read once: memory is the limit. A tile
-// would read a short piece of each of its rows, far apart. Here a unit of work reads long pieces of several
-// rows side by side, and its partial results wait in the first-level cache instead of in registers. Each
+// Contractions of few rows, and sums of columns, whose large operand is read once: memory bandwidth is the
+// limit. A tile would read a short part of each of its rows, far apart. Here a unit of work reads long parts
+// of several rows in turn, and its accumulators are in the first-level cache instead of in registers. Each
 // result still has its own ascending chain within a block of the order.
 
 #include "CPUKernelEmitter.h"
@@ -12,27 +12,27 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-static constexpr int64_t kMostRows = 8, kMostVectors = 2;
-// Rows of the operand that are read side by side: sixteen, and fewer for the rest of a block of the order.
+static constexpr int64_t kMaxRows = 8, kMaxVectors = 2;
+// Rows of the operand that are read in turn: sixteen, and fewer for the rest of a block of the order.
 static constexpr int64_t kSteps[] = {16, 4, 1};
 
-// Whether tiles read a row of the operand faster, since few of them cover it: up to one and a quarter, and up
-// to one and three quarters where several results share what a tile reads. Measured on Zen 4.
+// Whether tiles read a row of the operand faster, because few tiles cover it: up to one and a quarter, and up
+// to one and three quarters if several results use what a tile loads. Measured on Zen 4.
 static bool fewTilesCover(const TileTable &tiles, int64_t rows, int64_t columns, int64_t lanes) {
   constexpr int64_t kSeveralRows = 4;
   int64_t quarters = rows < kSeveralRows ? 5 : 7;
   return 4 * columns <= quarters * tiles.vectors * lanes;
 }
 
-// How many vectors of sums fill half of the registers.
-static int64_t vectorsOfSums(const TileTable &tiles, Type sum) {
+// The number of vectors of accumulators that fill half of the registers.
+static int64_t accumulatorVectors(const TileTable &tiles, Type sum) {
   int64_t registers = std::max<int64_t>(1, memoryBytes(sum) / 4);
   return tiles.registers / 2 / registers;
 }
 
 // Columns of a unit, whose results stay in the first-level cache; 0 when the reduction is not to be streamed.
 int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
-  constexpr int64_t kMostColumns = 4096, kFewestColumns = 1024, kEnoughUnits = 32;
+  constexpr int64_t kMaxColumns = 4096, kMinColumns = 1024, kEnoughUnits = 32;
   auto type = cast<RankedTensorType>(generic.getResult(0).getType());
   Nest nest;
   nest.shape.assign(type.getShape().begin(), type.getShape().end());
@@ -44,7 +44,7 @@ int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
       kernel.getOrderAttr().isLanes() || emitter.partials.blocksOfPartial(generic) != 1)
     return 0;
   int64_t rows = type.getNumElements() / shape[axis];
-  if (rows > kMostRows || rows > vectorsOfSums(tiles, type.getElementType()) ||
+  if (rows > kMaxRows || rows > accumulatorVectors(tiles, type.getElementType()) ||
       fewTilesCover(tiles, rows, shape[axis], vectorLanes) || shape[axis] < vectorLanes)
     return 0;
   unsigned column = out.getDimPosition(axis);
@@ -62,8 +62,8 @@ int64_t StreamedReductions::streamedColumns(linalg::GenericOp generic) {
   int64_t blocks = llvm::divideCeil(reducedElements(generic), kernel.getOrderAttr().getLength());
   int64_t wanted =
       llvm::divideCeil(shape[axis], llvm::divideCeil(kEnoughUnits, std::max<int64_t>(blocks, 1)));
-  int64_t width = llvm::alignTo(std::min(wanted, kMostColumns / rows), kMostVectors * vectorLanes);
-  return reads ? std::min(std::max(kFewestColumns, width), shape[axis]) : 0;
+  int64_t width = llvm::alignTo(std::min(wanted, kMaxColumns / rows), kMaxVectors * vectorLanes);
+  return reads ? std::min(std::max(kMinColumns, width), shape[axis]) : 0;
 }
 
 // The rows of the results, up to the contiguous axis.
@@ -85,18 +85,18 @@ LogicalResult StreamedReductions::streamSteps(linalg::GenericOp generic, const B
                                               ArrayRef<Position> positions, Value first, int64_t count) {
   CPUKernelEmitter::Scope scope(emitter);
   AffineMap map = generic.getMatchingIndexingMap(generic.getDpsInitOperand(0));
-  SmallVector<Value> sums;
+  SmallVector<Value> accumulators;
   for (const Position &position : positions)
-    sums.push_back(emitter.memoryAccess.load(result, position));
+    accumulators.push_back(emitter.memoryAccess.load(result, position));
   for (int64_t step = 0; step < count; ++step) {
     Value k = binary<arith::AddIOp>(first, indexConstant(step));
     for (auto [i, position] : llvm::enumerate(positions))
       if (failed(emitter.reductions.chainStep(generic,
                                               emitter.evaluator.loopsFromOutput(generic, map, position), k,
-                                              MutableArrayRef(sums).slice(i, 1))))
+                                              MutableArrayRef(accumulators).slice(i, 1))))
         return failure();
   }
-  emitter.storeAll(result, positions, sums);
+  emitter.storeAll(result, positions, accumulators);
   return success();
 }
 
@@ -115,17 +115,18 @@ LogicalResult StreamedReductions::startChains(linalg::GenericOp generic, const B
 // The units are blocks of columns and, inside, blocks of the order, the last of which may be short.
 LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generic, Buffer &result,
                                                         UnitRange units) {
-  PartialSums &partial = emitter.partials.partialSums[generic];
-  Nest nest = emitter.outputs.nestOver(result, {});
+  PartialResults &partial = emitter.partials.partialResults[generic];
+  Nest nest = emitter.kernelOutputs.nestOver(result, {});
   int64_t axis = nest.laneAxis(), columns = result.shape[axis];
   SmallVector<Position> rows = rowsOf(result, axis, [&](int64_t i) { return indexConstant(i); });
-  // One row has one vector: the lines of sixteen rows are enough to wait for at a time.
-  int64_t most = rows.size() == 1 ? 1 : kMostVectors;
-  nest.vectors = std::clamp<int64_t>(vectorsOfSums(tiles, result.element) / int64_t(rows.size()), 1, most);
+  // One row has one vector: the cache misses of sixteen rows are enough to overlap.
+  int64_t maxVectors = rows.size() == 1 ? 1 : kMaxVectors;
+  nest.vectors =
+      std::clamp<int64_t>(accumulatorVectors(tiles, result.element) / int64_t(rows.size()), 1, maxVectors);
   Value width = indexConstant(partial.columns);
   return emitter.emitLoop(units.begin, units.end, indexConstant(1), [&](Value unit) -> LogicalResult {
     partial.number = binary<arith::RemUIOp>(unit, partial.count);
-    result.pointer = emitter.partials.placeOfPartial(partial, result);
+    result.pointer = emitter.partials.addressOfPartial(partial, result);
     Value lower = binary<arith::MulIOp>(binary<arith::DivUIOp>(unit, partial.count), width);
     Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, width), indexConstant(columns));
     auto overColumns = [&](Store store) {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions of few rows and sums of columns whose large operand is read once, in long pieces of its
+// Contractions of few rows and sums of columns whose large operand is read once, in long parts of its
 // rows.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_STREAMEDREDUCTIONS_H

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Units of work: which loops of a nest threads share, and the part of them that one call runs. Units are
-// numbered like the iterations of nested loops, the last loop fastest, so a range of them is a part of the
+// Units of work: the loops of a nest that threads divide, and the part of them that one call runs. Units are
+// numbered like the iterations of nested loops, the last loop fastest, so a range of units is a part of the
 // first and of the last iteration of a loop, and whole iterations between.
 
 #include "CPUKernelEmitter.h"
@@ -13,9 +13,9 @@ using namespace mlir::ad::cpu;
 // So many units keep the threads of a large machine busy; more would only cost time. Units of a contraction,
 // blocks of columns and tiles of rows, are longer.
 static constexpr int64_t kEnoughUnits = 256, kEnoughTiles = 32;
-static constexpr int64_t kPicosecondsOfNanosecond = 1000, kMostPicoseconds = int64_t(1) << 56;
-// Stands for a depth that only the run knows.
-static constexpr int64_t kUsualDepth = 512;
+static constexpr int64_t kPicosecondsOfNanosecond = 1000, kMaxPicoseconds = int64_t(1) << 56;
+// The estimate of a dynamic K.
+static constexpr int64_t kUsualK = 512;
 
 static int64_t sizeOrOne(int64_t size) { return ShapedType::isDynamic(size) ? 1 : size; }
 
@@ -69,7 +69,7 @@ void WorkDistribution::Cost::multiply(int64_t size, Value known) {
     sizes.push_back(known);
     return;
   }
-  picoseconds = std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(picoseconds, size), kMostPicoseconds);
+  picoseconds = std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(picoseconds, size), kMaxPicoseconds);
 }
 
 Value WorkDistribution::estimatedNanoseconds() {
@@ -83,13 +83,13 @@ Value WorkDistribution::estimatedNanoseconds() {
   return binary<arith::DivUIOp>(sum, indexConstant(kPicosecondsOfNanosecond));
 }
 
-// None if only the run knows some size.
+// None if a size is dynamic.
 std::optional<int64_t> WorkDistribution::knownNanoseconds() {
   int64_t sum = 0;
   for (const Cost &cost : costs()) {
     if (!cost.sizes.empty())
       return std::nullopt;
-    sum = std::min(sum + cost.picoseconds, kMostPicoseconds);
+    sum = std::min(sum + cost.picoseconds, kMaxPicoseconds);
   }
   return sum / kPicosecondsOfNanosecond;
 }
@@ -100,7 +100,7 @@ bool WorkDistribution::isTooShort() {
   return known && *known < tiles.shortNanoseconds;
 }
 
-// The loops over the first axes, until there are enough units; returns how many there are of known size, at
+// The loops over the first axes, until there are enough units; returns how many there are of static size, at
 // most kEnoughUnits.
 int64_t WorkDistribution::addUnitLoops(Nest &nest, int64_t axes) {
   int64_t count = 1;
@@ -112,7 +112,7 @@ int64_t WorkDistribution::addUnitLoops(Nest &nest, int64_t axes) {
   return count;
 }
 
-// The outermost loops, and parts of the vectors' loop where there would be too few units.
+// The outermost loops, and parts of the vectorized loop if there would be too few units.
 void WorkDistribution::chooseUnits(Nest &nest) {
   nest.units = {emitter.rangeBegin, emitter.rangeEnd};
   nest.columns = nest.blocked ? emitter.blockEmitter.blockColumns(nest) : 0;
@@ -124,13 +124,13 @@ void WorkDistribution::chooseUnits(Nest &nest) {
   int64_t count = addUnitLoops(nest, laneAxis < 0 ? nest.shape.size() : laneAxis);
   if (laneAxis < 0 || count >= kEnoughUnits)
     return;
-  int64_t size = nest.shape[laneAxis], least = nest.vectors * vectorLanes;
-  if (reducedSize(nest.roots) == 0)
-    least = std::max(least, tiles.unitElements);
-  int64_t step = least;
+  int64_t size = nest.shape[laneAxis], minColumns = nest.vectors * vectorLanes;
+  if (reducedSize(nest.outputs) == 0)
+    minColumns = std::max(minColumns, tiles.unitElements);
+  int64_t step = minColumns;
   if (!ShapedType::isDynamic(size)) {
     int64_t parts = kEnoughUnits / std::max<int64_t>(count, 1);
-    step = std::max(least, int64_t(llvm::alignTo(llvm::divideCeil(size, parts), least)));
+    step = std::max(minColumns, int64_t(llvm::alignTo(llvm::divideCeil(size, parts), minColumns)));
   }
   if (ShapedType::isDynamic(size) || size > step)
     nest.unitLoops.push_back({{laneAxis}, step});
@@ -151,15 +151,15 @@ void WorkDistribution::flatten(Nest &nest) {
     loop.axes = {0};
 }
 
-// Columns of a block: as many as stay in the cache, fewer where there would be too few units.
+// Columns of a block: as many as stay in the cache, fewer if there would be too few units.
 int64_t WorkDistribution::columnsOfUnit(const Nest &nest, int64_t units) {
   int64_t columns = nest.shape[nest.laneAxis()], tile = nest.vectors * vectorLanes;
-  int64_t depth = reducedSize(nest.roots), cached = emitter.blockEmitter.blockColumns(nest);
+  int64_t sizeK = reducedSize(nest.outputs), cached = emitter.blockEmitter.blockColumns(nest);
   int64_t rows = std::clamp<int64_t>(sizeOrOne(nest.rowCount()), 1, nest.rows);
-  int64_t least = llvm::divideCeil(tiles.tileSteps, rows * (depth ? depth : kUsualDepth));
+  int64_t minColumns = llvm::divideCeil(tiles.tileSteps, rows * (sizeK ? sizeK : kUsualK));
   int64_t parts = llvm::divideCeil(kEnoughTiles, std::max<int64_t>(units, 1));
-  int64_t wanted = ShapedType::isDynamic(columns) ? least : llvm::divideCeil(columns, parts);
-  int64_t width = llvm::alignTo(std::max(wanted, least), tile);
+  int64_t wanted = ShapedType::isDynamic(columns) ? minColumns : llvm::divideCeil(columns, parts);
+  int64_t width = llvm::alignTo(std::max(wanted, minColumns), tile);
   return cached ? std::min(width, cached) : width;
 }
 
@@ -221,7 +221,7 @@ bool WorkDistribution::hasUnitsInside(const Nest &nest, int64_t axis) {
 // Over the iterations of a loop with others inside that have units, with the part of each that the units are.
 LogicalResult WorkDistribution::overUnits(const Nest &nest, int64_t axis, UnitRange units,
                                           function_ref<LogicalResult(Value, UnitRange)> body) {
-  // Where an axis inside is empty there are no units at all.
+  // If an inner axis is empty there are no units.
   Value inside = binary<arith::MaxUIOp>(unitsFrom(nest, *unitLoopOf(nest, axis) + 1), indexConstant(1));
   Value from = binary<arith::DivUIOp>(units.begin, inside);
   Value to = binary<arith::CeilDivUIOp>(units.end, inside);

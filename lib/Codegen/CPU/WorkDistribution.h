@@ -14,7 +14,7 @@ class WorkDistribution : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
-  /// Of one kind of step: how long one takes, times the known sizes, and the sizes that the run knows.
+  /// Of one kind of step: how long one takes, times the static sizes, and the dynamic sizes.
   struct Cost {
     int64_t picoseconds;
     SmallVector<Value> sizes;

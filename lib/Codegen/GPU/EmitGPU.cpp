@@ -3,7 +3,7 @@
 // The pass `ad-emit-gpu`: a `gpu.func` for each kernel, and a declaration that tells the host program how to
 // launch it. This file selects the emitter of the kernel's class.
 
-#include "Contraction/WarpgroupEmitter.h"
+#include "Contraction/ContractionEmitter.h"
 #include "Elementwise/ElementwiseEmitter.h"
 #include "Generic/PartialSizes.h"
 #include "Row/RowEmitter.h"
@@ -144,7 +144,7 @@ private:
     return std::make_unique<device::GPUKernelEmitter>(kernel, function);
   }
 
-  // Contractions that share tiles have blocks of threads enough, or their depth is split before.
+  // Contractions have enough tiles for all multiprocessors, or their K is split before.
   static std::optional<device::Division> divisionOf(KernelOp kernel) {
     std::string reason;
     if (kernel.getKernelClass() == KernelClass::contraction && device::matchContraction(kernel, reason))
@@ -240,23 +240,21 @@ private:
 
   std::unique_ptr<device::GPUKernelEmitter> contractionEmitter(KernelOp kernel, GPUFuncOp function,
                                                                device::Contraction contraction) {
-    // Instructions of warpgroups are those of this chip alone, not of later ones.
-    if (contraction.units == device::Units::TensorCores && chip == "sm_90a") {
-      std::string reason = device::whyNoWarpgroups(contraction);
+    // Only this chip has wgmma, not later ones.
+    if (contraction.instruction == device::MathInstruction::MmaSync && chip == "sm_90a") {
+      std::string reason = device::whyNoWgmma(contraction);
       if (reason.empty())
-        contraction.units = device::Units::Warpgroups;
+        contraction.instruction = device::MathInstruction::Wgmma;
       else
-        remark::missed(kernel.getLoc(), remark::RemarkOpts::name("warpgroups").category("ad-gpu"))
+        remark::missed(kernel.getLoc(), remark::RemarkOpts::name("wgmma").category("ad-gpu"))
             << remark::metric("kernel", kernel.getSymName()) << remark::metric("reason", reason);
     }
-    reportClass(kernel, function) << remark::metric("units", device::nameOf(contraction.units));
+    reportClass(kernel, function) << remark::metric("instruction", device::nameOf(contraction.instruction));
     std::optional<device::ContractionTile> found = device::chooseTile(contraction, tile);
     if (!found) {
       refuseTile(kernel, contraction);
       return nullptr;
     }
-    if (contraction.units == device::Units::Warpgroups)
-      return std::make_unique<device::WarpgroupEmitter>(kernel, function, contraction, *found);
     return std::make_unique<device::ContractionEmitter>(kernel, function, contraction, *found);
   }
 
@@ -264,8 +262,8 @@ private:
     SmallVector<std::string> names;
     for (const device::ContractionTile &known : device::tilesFor(contraction))
       names.push_back(known.name());
-    kernel.emitOpError("unknown tile '")
-        << tile << "' of " << device::nameOf(contraction.units) << ", expected " << llvm::join(names, " or ");
+    kernel.emitOpError("unknown tile '") << tile << "' for " << device::nameOf(contraction.instruction)
+                                         << ", expected " << llvm::join(names, " or ");
   }
 
   // `ad.class` of the function names the class for profiles of a run.

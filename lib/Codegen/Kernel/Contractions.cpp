@@ -21,19 +21,19 @@ static bool multipliesAndAddsBF16(linalg::GenericOp generic) {
 }
 
 // Whether the operand's own type says that its contracted axis has an even size.
-static bool hasWholePairs(linalg::GenericOp contraction, OpOperand &operand, unsigned depthLoop) {
+static bool hasWholePairs(linalg::GenericOp contraction, OpOperand &operand, unsigned loopK) {
   AffineMap map = contraction.getMatchingIndexingMap(&operand);
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   // Of a packed operand the layout says it.
   if (type && type.hasStaticShape() && !map.isProjectedPermutation())
-    return contraction.getStaticLoopRanges()[depthLoop] % 2 == 0;
+    return contraction.getStaticLoopRanges()[loopK] % 2 == 0;
   for (auto [axis, expr] : llvm::enumerate(map.getResults()))
-    if (type && expr == getAffineDimExpr(depthLoop, map.getContext()))
+    if (type && expr == getAffineDimExpr(loopK, map.getContext()))
       return !type.isDynamicDim(axis) && type.getDimSize(axis) % 2 == 0;
   return false;
 }
 
-bool ad::sumsPairs(linalg::GenericOp contraction, OrderAttr order) {
+bool ad::usesPairDotProducts(linalg::GenericOp contraction, OrderAttr order) {
   SmallVector<unsigned> reduced;
   contraction.getReductionDims(reduced);
   bool ordered = !order || (!order.isLanes() && order.getLength() % 2 == 0);
@@ -73,18 +73,18 @@ bool ad::multipliesBytes(linalg::GenericOp contraction) {
 // multiply-adds.
 RegisterTile ad::chooseRegisterTile(const TileTable &table, int64_t rows, int64_t columns, int64_t lanes,
                                     Type sum) {
-  auto most = [](int64_t size, int64_t limit) {
+  auto upTo = [](int64_t size, int64_t limit) {
     return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
   };
-  rows = most(rows, table.rows);
-  int64_t vectors = most(ShapedType::isDynamic(columns) ? columns : columns / lanes, table.vectors);
+  rows = upTo(rows, table.rows);
+  int64_t vectors = upTo(ShapedType::isDynamic(columns) ? columns : columns / lanes, table.vectors);
   // A lane of a register holds 32 bits.
   int64_t registers = std::max<int64_t>(1, getElementTypeOrSelf(sum).getIntOrFloatBitWidth() / 32);
   int64_t widest = llvm::bit_floor<uint64_t>(table.accumulators) / llvm::bit_floor<uint64_t>(rows);
   vectors = std::clamp<int64_t>(widest / registers, 1, vectors);
   rows = std::min(rows, table.accumulators / (vectors * registers));
-  // Beside the sums, a step holds the elements of the rows or of the vectors, one of the other, and, where
-  // there is no instruction that multiplies and adds, a product. Few rows stay together.
+  // Besides the accumulators, a step holds the elements of the rows or of the vectors, one of the other, and,
+  // without an FMA instruction, a product. Up to three rows are kept.
   int64_t others = isa<FloatType>(getElementTypeOrSelf(sum)) ? 2 : 3;
   auto fits = [&] {
     return (rows * vectors + std::min(rows, vectors)) * registers + others <= table.registers;

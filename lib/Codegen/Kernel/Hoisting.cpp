@@ -34,7 +34,7 @@ SmallVector<std::pair<Value, Position>> Hoisting::inputsAt(Value tensor, const P
   return inputs;
 }
 
-// Values are shared: what has been visited at a position is not visited again.
+// A value may have several users: it is visited once per position.
 static bool enter(std::set<std::pair<const void *, std::vector<Index>>> &visited, Value tensor,
                   const Position &position) {
   return visited.insert({tensor.getAsOpaquePointer(), {position.begin(), position.end()}}).second;
@@ -58,15 +58,15 @@ bool Hoisting::sumsLanesAt(Value tensor, const Position &position, Visited &visi
     return false;
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (generic && varies(position) && emitter.reductions.usesLanes(generic) &&
-      (ofShortRows || !emitter.sumsRowsTogether(generic)))
+      (ofShortRows || !emitter.vectorizesRows(generic)))
     return true;
   return llvm::any_of(inputsAt(tensor, position), [&](auto &input) {
     return sumsLanesAt(input.first, input.second, visited, ofShortRows);
   });
 }
 
-// The same for the whole nest: the axis varies, and so do those behind it, which have size 1.
-bool Hoisting::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows) {
+// The same for the whole nest: the axis varies, and so do the axes after it, which have size 1.
+bool Hoisting::sumsLanesAlong(ValueRange outputs, const Nest &nest, int64_t axis, bool ofShortRows) {
   if (axis < 0)
     return false;
   // A vector with few rows would compute most of its lanes in vain.
@@ -75,7 +75,8 @@ bool Hoisting::sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, 
   Position position(nest.shape.size(), {indexConstant(0), 0, nullptr});
   position[axis] = Index::varying();
   Visited visited;
-  return llvm::any_of(roots, [&](Value root) { return sumsLanesAt(root, position, visited, ofShortRows); });
+  return llvm::any_of(outputs,
+                      [&](Value output) { return sumsLanesAt(output, position, visited, ofShortRows); });
 }
 
 // Before a loop over the reduced axes.

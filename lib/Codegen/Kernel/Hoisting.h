@@ -17,7 +17,7 @@ public:
   LogicalResult hoist(Value tensor, const Position &position, Visited &visited);
   SmallVector<std::pair<Value, Position>> inputsAt(Value tensor, const Position &position);
   bool sumsLanesAt(Value tensor, const Position &position, Visited &visited, bool ofShortRows = true);
-  bool sumsLanesAlong(ValueRange roots, const Nest &nest, int64_t axis, bool ofShortRows = true);
+  bool sumsLanesAlong(ValueRange outputs, const Nest &nest, int64_t axis, bool ofShortRows = true);
   LogicalResult hoistReduced(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
 };
 

@@ -28,22 +28,22 @@ AxisRange InsertEmitter::rangeOfSource(tensor::InsertSliceOp insert, const Nest 
                                        const AxisRange &range) {
   if (range.axis < 0)
     return range;
-  Value offset = emitter.outputs.numberOf(insert.getMixedOffsets()[range.axis]);
-  Value stride = emitter.outputs.numberOf(insert.getMixedStrides()[range.axis]),
+  Value offset = emitter.kernelOutputs.numberOf(insert.getMixedOffsets()[range.axis]);
+  Value stride = emitter.kernelOutputs.numberOf(insert.getMixedStrides()[range.axis]),
         size = source.sizes[range.axis];
   auto inSource = [&](Value bound) {
-    Value behind = binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, offset), offset);
-    return binary<arith::MinUIOp>(binary<arith::CeilDivUIOp>(behind, stride), size);
+    Value after = binary<arith::SubIOp>(binary<arith::MaxUIOp>(bound, offset), offset);
+    return binary<arith::MinUIOp>(binary<arith::CeilDivUIOp>(after, stride), size);
   };
   return {range.axis, inSource(range.lower), inSource(range.upper)};
 }
 
 Nest InsertEmitter::nestOfSource(tensor::InsertSliceOp insert, const AxisRange &range) {
   Nest nest;
-  nest.roots = {insert.getSource()};
+  nest.outputs = {insert.getSource()};
   llvm::append_range(nest.shape, insert.getSourceType().getShape());
   for (int64_t axis = 0; axis < insert.getSourceType().getRank(); ++axis)
-    nest.sizes.push_back(emitter.sizeOf(insert.getSource(), axis));
+    nest.sizes.push_back(emitter.kernelArguments.sizeOf(insert.getSource(), axis));
   nest.range = rangeOfSource(insert, nest, range);
   return nest;
 }
@@ -56,12 +56,12 @@ LogicalResult InsertEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
     return *emitted;
   // An argument that is inserted into is tied: its content is there already.
   if (!buffers.count(insert.getDest()) &&
-      failed(emitter.outputs.emitRange(insert.getDest(), destination, range)))
+      failed(emitter.kernelOutputs.emitRange(insert.getDest(), destination, range)))
     return failure();
   if (int64_t first = firstContiguousAxis(insert, range); first + 1 < insert.getSourceType().getRank())
     return emitContiguousInsert(insert, first, destination, range);
   Nest nest = nestOfSource(insert, range);
-  nest.vectorize = !emitter.hoisting.sumsLanesAlong(nest.roots, nest, nest.laneAxis(),
+  nest.vectorize = !emitter.hoisting.sumsLanesAlong(nest.outputs, nest, nest.laneAxis(),
                                                     /*ofShortRows=*/false);
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     KernelEmitter::Scope scope(emitter);
@@ -78,14 +78,15 @@ LogicalResult InsertEmitter::emitInsert(tensor::InsertSliceOp insert, const Buff
   });
 }
 
-// Where an element of the slice goes.
+// The position of an element of the slice in the destination.
 FailureOr<Position> InsertEmitter::insertedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> position) {
   Position target;
   // Fewer indices are those of the leading axes.
   for (auto [index, offset, stride] :
        llvm::zip(position, insert.getMixedOffsets(), insert.getMixedStrides())) {
-    Value base = binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, emitter.outputs.numberOf(stride)),
-                                       emitter.outputs.numberOf(offset));
+    Value base =
+        binary<arith::AddIOp>(binary<arith::MulIOp>(index.base, emitter.kernelOutputs.numberOf(stride)),
+                              emitter.kernelOutputs.numberOf(offset));
     std::optional<int64_t> factor = getConstantIntValue(stride);
     if (!factor && index.step != 0)
       return insert.emitOpError("has a dynamic stride along the vector axis");
@@ -98,7 +99,8 @@ FailureOr<Position> InsertEmitter::insertedPosition(tensor::InsertSliceOp insert
 // the slice needs its axes.
 int64_t InsertEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range) {
   int64_t last = insert.getSourceType().getRank() - 1, first = last;
-  if (first < 0 || !isUnitStride(insert, first) || !emitter.outputs.isFlat(insert.getSource(), isPointwise))
+  if (first < 0 || !isUnitStride(insert, first) ||
+      !emitter.kernelOutputs.isFlat(insert.getSource(), isPointwise))
     return first;
   while (first > std::max<int64_t>(range.axis, 0) && fills(insert, first) && isUnitStride(insert, first - 1))
     --first;
@@ -138,7 +140,7 @@ LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
   llvm::SaveAndRestore linearPositions(flat, true);
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     KernelEmitter::Scope scope(emitter);
-    Value start = emitter.outputs.numberOf(insert.getMixedOffsets()[first]);
+    Value start = emitter.kernelOutputs.numberOf(insert.getMixedOffsets()[first]);
     SmallVector<Position> sources, targets;
     for (const Position &position : positions) {
       ArrayRef<Index> outer = ArrayRef(position).drop_back();

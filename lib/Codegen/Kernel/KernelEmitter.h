@@ -5,13 +5,14 @@
 // maps and scalar code. Vectors run along one axis of the iteration space: every index is a scalar plus a
 // multiple of the lane, or, for computed accesses, a vector of its own.
 //
-// What all targets do alike is in components. What a target does in its own way is a virtual method here.
+// What all targets have in common is in components. What differs between targets is a virtual method here.
 
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
 
 #include "Hoisting.h"
 #include "InsertEmitter.h"
+#include "KernelArguments.h"
 #include "KernelOutputs.h"
 #include "LaneValues.h"
 #include "MemoryAccess.h"
@@ -33,35 +34,33 @@ public:
   KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t vectorLanes);
   virtual ~KernelEmitter() = default;
 
-  /// Emits the whole body of the function but its terminator. Fails after a diagnostic when the kernel holds
-  /// something that is not linalg.
-  LogicalResult emit();
-
-  /// What the function does: all of the kernel, partial results of its reductions, or the kernel from these.
-  /// The last two have one argument more, before the range: the memory of the partial results.
+  /// What the function computes: the whole kernel, partial results of its reductions, or the kernel from
+  /// these. The last two have one argument more, before the range: the memory of the partial results.
   enum class Work { all, partial, merge };
-  void setWork(Work asked) { work = asked; }
+  /// Emits the body of the function without its terminator. Fails after a diagnostic if the kernel contains
+  /// an operation that is not linalg.
+  LogicalResult emit(Work toEmit = Work::all);
 
 protected:
   //===- What every target provides ---------------------------------------===//
 
   /// Which part of the work the function does, from the arguments that no operand has taken.
   virtual void bindRange(ValueRange arguments) = 0;
-  virtual LogicalResult emitRoots() = 0;
+  virtual LogicalResult emitOutputs() = 0;
   /// Emits loops over the nest, and `store` at its positions.
   virtual LogicalResult emitNest(const Nest &nest, Store store) = 0;
   /// The sum of one chunk of a reduction in lanes, [lower, upper).
   virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                      Value lower, Value upper, int64_t lanes) = 0;
 
-  //===- What a target may do in its own way ------------------------------===//
+  //===- What a target may override ---------------------------------------===//
 
-  virtual LogicalResult emitRoot(Value root, const Buffer &destination) {
-    return outputs.emitRange(root, destination, {});
+  virtual LogicalResult emitOutput(Value output, const Buffer &destination) {
+    return kernelOutputs.emitRange(output, destination, {});
   }
-  /// Called before the roots are evaluated at the positions.
-  virtual LogicalResult prepareRoots(ValueRange roots, ArrayRef<Position> positions) { return success(); }
-  /// Emits an insertion together with all other columns of its rows; nothing if that does not pay.
+  /// Called before the outputs are evaluated at the positions.
+  virtual LogicalResult prepareOutputs(ValueRange outputs, ArrayRef<Position> positions) { return success(); }
+  /// Emits an insertion with all other columns of its rows; nothing if that does not pay.
   virtual std::optional<LogicalResult> emitInsertByColumn(tensor::InsertSliceOp insert,
                                                           const Buffer &destination, const AxisRange &range) {
     return std::nullopt;
@@ -93,8 +92,8 @@ protected:
   virtual Value reload(Value value) { return value; }
 
   // Reductions
-  /// Whether vector code sums several rows at once, each in its lane.
-  virtual bool sumsRowsTogether(linalg::GenericOp generic) { return false; }
+  /// Whether vector code reduces several rows in parallel, one in each lane.
+  virtual bool vectorizesRows(linalg::GenericOp generic) { return false; }
   virtual FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                        const Position &position) {
     return reductions.reduceChunks(generic, loops, identity, position);
@@ -108,7 +107,7 @@ protected:
   /// Joins blocks by the tree of the order; `block` emits the reduction of [lower, upper).
   virtual FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp generic, ArrayRef<Value> identities,
                                                     ArrayRef<Position> positions, BlockCode block,
-                                                    int64_t blocksTogether);
+                                                    int64_t blocksPerLeaf);
   /// One chain over everything, of a reduction with several accumulators.
   virtual FailureOr<SmallVector<Value>> wholeChain(linalg::GenericOp generic,
                                                    ArrayRef<SmallVector<Index>> loops, ArrayRef<Value> start,
@@ -131,10 +130,6 @@ protected:
 
   //===- What targets share -----------------------------------------------===//
 
-  LogicalResult bindArguments();
-  LogicalResult bindScalars();
-  LogicalResult bindSizes();
-  Value sizeOf(Value tensor, int64_t axis);
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
   Value indexConstant(int64_t value);
   template <class Op> Value binary(Value lhs, Value rhs) { return builder.createOrFold<Op>(loc, lhs, rhs); }
@@ -184,6 +179,7 @@ protected:
   // What components need of the emitter is not for its users, hence friends.
   friend class Hoisting;
   friend class InsertEmitter;
+  friend class KernelArguments;
   friend class KernelComponent;
   friend class KernelOutputs;
   friend class LaneValues;
@@ -198,7 +194,8 @@ protected:
   ReductionEmitter reductions{*this};
   ScanEmitter scans{*this};
   InsertEmitter insertEmitter{*this};
-  KernelOutputs outputs{*this};
+  KernelArguments kernelArguments{*this};
+  KernelOutputs kernelOutputs{*this};
 };
 
 } // namespace mlir::ad::codegen

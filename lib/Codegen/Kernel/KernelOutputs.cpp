@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Stores of a kernel's results, and the iteration spaces that they share.
+// Stores of a kernel's results, and their common iteration spaces.
 
 #include "KernelEmitter.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
@@ -22,9 +22,9 @@ static SmallVector<Value> tensorsRead(Operation *op) {
   return {};
 }
 
-// Visits everything that `root` is computed from, once; stops when the callback is true.
-static bool anyProducer(Value root, function_ref<bool(Value)> callback) {
-  SmallVector<Value> pending = {root};
+// Visits everything that `output` is computed from, once; stops when the callback is true.
+static bool anyProducer(Value output, function_ref<bool(Value)> callback) {
+  SmallVector<Value> pending = {output};
   llvm::SmallDenseSet<Value> seen;
   while (!pending.empty()) {
     Value value = pending.pop_back_val();
@@ -37,8 +37,8 @@ static bool anyProducer(Value root, function_ref<bool(Value)> callback) {
   return false;
 }
 
-bool codegen::dependsOn(Value root, function_ref<bool(linalg::GenericOp)> predicate) {
-  return anyProducer(root, [&](Value value) {
+bool codegen::dependsOn(Value output, function_ref<bool(linalg::GenericOp)> predicate) {
+  return anyProducer(output, [&](Value value) {
     auto generic = value.getDefiningOp<linalg::GenericOp>();
     return generic && predicate(generic);
   });
@@ -58,8 +58,8 @@ bool codegen::isPointwise(linalg::GenericOp generic) {
 
 // Whether all operations that the value is computed by are of a kind whose elements can be counted over all
 // axes: then all of it is one long vector.
-bool KernelOutputs::isFlat(Value root, function_ref<bool(linalg::GenericOp)> isOfKind) {
-  return !anyProducer(root, [&](Value value) {
+bool KernelOutputs::isFlat(Value output, function_ref<bool(linalg::GenericOp)> isOfKind) {
+  return !anyProducer(output, [&](Value value) {
     if (buffers.count(value) || value.getDefiningOp<linalg::FillOp>())
       return false;
     auto generic = value.getDefiningOp<linalg::GenericOp>();
@@ -67,7 +67,7 @@ bool KernelOutputs::isFlat(Value root, function_ref<bool(linalg::GenericOp)> isO
   });
 }
 
-// Whether a result may lie in the place of an argument: one of its type that is read only where the result is
+// Whether a result may be in the buffer of an argument: one of its type that is read only where the result is
 // written (OverwriteAnalysis), which the operand of a contraction is not.
 static bool mayOverwriteArguments(KernelOp kernel) {
   return llvm::any_of(kernel.getBody().getArguments(), [&](BlockArgument argument) {
@@ -82,75 +82,75 @@ static bool mayOverwriteArguments(KernelOp kernel) {
 
 // All values come before the first store, or each result is stored before the next is computed, for which
 // registers are enough when the results are tiles of contractions.
-LogicalResult KernelOutputs::storeRoots(ValueRange roots, ArrayRef<Buffer> destinations,
-                                        ArrayRef<Position> positions) {
+LogicalResult KernelOutputs::storeOutputs(ValueRange outputs, ArrayRef<Buffer> destinations,
+                                          ArrayRef<Position> positions) {
   KernelEmitter::Scope scope(emitter);
   SmallVector<std::pair<Buffer, SmallVector<Value>>> waiting;
-  auto storeWaiting = [&] {
+  auto storePending = [&] {
     for (auto &[destination, computed] : waiting)
       emitter.storeAll(destination, positions, computed);
     waiting.clear();
   };
-  if (failed(emitter.prepareRoots(roots, positions)))
+  if (failed(emitter.prepareOutputs(outputs, positions)))
     return failure();
   bool wait = mayOverwriteArguments(kernel);
-  for (auto [root, destination] : llvm::zip_equal(roots, destinations)) {
-    auto computed = emitter.evaluator.evaluate(root, positions);
+  for (auto [output, destination] : llvm::zip_equal(outputs, destinations)) {
+    auto computed = emitter.evaluator.evaluate(output, positions);
     if (failed(computed))
       return failure();
     waiting.push_back({destination, *computed});
     if (!wait)
-      storeWaiting();
+      storePending();
   }
-  storeWaiting();
+  storePending();
   return success();
 }
 
-Nest KernelOutputs::nestOver(const Buffer &buffer, ValueRange roots) {
+Nest KernelOutputs::nestOver(const Buffer &buffer, ValueRange outputs) {
   Nest nest;
   nest.shape = buffer.shape;
   nest.sizes = buffer.sizes;
-  nest.roots.assign(roots.begin(), roots.end());
+  nest.outputs.assign(outputs.begin(), outputs.end());
   return nest;
 }
 
 // The result whose shape is the iteration space, when every other one has that shape or one element per row.
-std::optional<unsigned> KernelOutputs::rowSpaceOf(ValueRange roots) {
-  for (unsigned number = 0; number < roots.size(); ++number) {
-    Value space = roots[number];
-    auto fits = [&](Value root) {
-      auto generic = root.getDefiningOp<linalg::GenericOp>();
-      bool isValue = buffers.count(root) || root.getDefiningOp<linalg::FillOp>() ||
-                     root.getDefiningOp<tensor::ExtractSliceOp>() ||
+std::optional<unsigned> KernelOutputs::rowSpaceOf(ValueRange outputs) {
+  for (unsigned number = 0; number < outputs.size(); ++number) {
+    Value space = outputs[number];
+    auto fits = [&](Value output) {
+      auto generic = output.getDefiningOp<linalg::GenericOp>();
+      bool isValue = buffers.count(output) || output.getDefiningOp<linalg::FillOp>() ||
+                     output.getDefiningOp<tensor::ExtractSliceOp>() ||
                      (generic && generic.getNumResults() == 1);
-      return isValue && (shapeOf(root) == shapeOf(space) || isRowShape(shapeOf(root), shapeOf(space)));
+      return isValue && (shapeOf(output) == shapeOf(space) || isRowShape(shapeOf(output), shapeOf(space)));
     };
-    if (llvm::all_of(roots, fits))
+    if (llvm::all_of(outputs, fits))
       return number;
   }
   return std::nullopt;
 }
 
-RowRoots KernelOutputs::splitByRow(ValueRange roots, ArrayRef<int64_t> space) {
-  RowRoots split;
-  for (auto [root, buffer] : llvm::zip_equal(roots, results)) {
+RowOutputs KernelOutputs::splitByRow(ValueRange outputs, ArrayRef<int64_t> space) {
+  RowOutputs split;
+  for (auto [output, buffer] : llvm::zip_equal(outputs, results)) {
     bool full = ArrayRef<int64_t>(buffer.shape) == space;
-    (full ? split.whole : split.perRow).push_back(root);
+    (full ? split.whole : split.perRow).push_back(output);
     (full ? split.wholeBuffers : split.perRowBuffers).push_back(buffer);
   }
   return split;
 }
 
-LogicalResult KernelOutputs::storePerRow(ArrayRef<Value> roots, ArrayRef<Buffer> destinations,
+LogicalResult KernelOutputs::storePerRow(ArrayRef<Value> outputs, ArrayRef<Buffer> destinations,
                                          ArrayRef<Position> rows) {
   SmallVector<Value> values;
   SmallVector<Position> places;
   for (const Position &row : rows)
-    for (auto [root, buffer] : llvm::zip_equal(roots, destinations)) {
+    for (auto [output, buffer] : llvm::zip_equal(outputs, destinations)) {
       Position &place = places.emplace_back(row);
       if (buffer.shape.size() > row.size())
         place.push_back({indexConstant(0), 0, nullptr});
-      FailureOr<Value> value = emitter.evaluator.evaluateOne(root, place);
+      FailureOr<Value> value = emitter.evaluator.evaluateOne(output, place);
       if (failed(value))
         return failure();
       values.push_back(*value);
@@ -159,19 +159,19 @@ LogicalResult KernelOutputs::storePerRow(ArrayRef<Value> roots, ArrayRef<Buffer>
     emitter.store(destinations[i % destinations.size()], place, value);
   return success();
 }
-// The elements of one result that lie in the range.
-LogicalResult KernelOutputs::emitRange(Value root, const Buffer &destination, const AxisRange &range) {
-  if (auto insert = root.getDefiningOp<tensor::InsertSliceOp>())
+// The elements of one result that are in the range.
+LogicalResult KernelOutputs::emitRange(Value output, const Buffer &destination, const AxisRange &range) {
+  if (auto insert = output.getDefiningOp<tensor::InsertSliceOp>())
     return emitter.insertEmitter.emitInsert(insert, destination, range);
-  if (root.getDefiningOp<tensor::EmptyOp>())
+  if (output.getDefiningOp<tensor::EmptyOp>())
     return success(); // every element is written by what follows
-  if (linalg::GenericOp scan = scanOf(root))
+  if (linalg::GenericOp scan = scanOf(output))
     return emitter.scans.emitScan(scan, emitter.scans.nestOverLines(scan), destination);
-  Nest nest = emitter.outputs.nestOver(destination, root);
-  nest.vectorize = !emitter.hoisting.sumsLanesAlong(root, nest, nest.laneAxis(), /*ofShortRows=*/false);
+  Nest nest = emitter.kernelOutputs.nestOver(destination, output);
+  nest.vectorize = !emitter.hoisting.sumsLanesAlong(output, nest, nest.laneAxis(), /*ofShortRows=*/false);
   nest.range = range;
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) {
-    return emitter.outputs.storeRoots(root, destination, positions);
+    return emitter.kernelOutputs.storeOutputs(output, destination, positions);
   });
 }
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the components of a kernel emitter hand to each other: positions in iteration spaces, tensors in
+// Types that the components of a kernel emitter exchange: positions in iteration spaces, tensors in
 // memory, loop nests.
 
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELTYPES_H
@@ -16,7 +16,7 @@
 namespace mlir::ad::codegen {
 
 /// Numbers of the program may be of any size, and wrap like the code that is made of them: the host refuses
-/// what lies outside of a tensor before the kernel runs.
+/// accesses outside of a tensor before the kernel runs.
 inline int64_t wrappingProduct(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
@@ -30,7 +30,7 @@ inline std::optional<int64_t> constantOf(Value value) {
 }
 
 /// One index of a tensor: base + step * lane, or `lanes` (a vector of index) when that is set. An index that
-/// `varies` stands for all that a loop still to be made will take.
+/// `varies` stands for all indices of a loop that is not emitted yet.
 struct Index {
   Value base;
   int64_t step = 0;
@@ -67,8 +67,8 @@ Operation *combiningOp(linalg::GenericOp generic);
 /// Whether some loop is reduced: an output does not cover the whole iteration space.
 bool reduces(linalg::GenericOp generic);
 
-/// Whether something that `root` is computed from satisfies the predicate.
-bool dependsOn(Value root, function_ref<bool(linalg::GenericOp)> predicate);
+/// Whether something that `output` is computed from satisfies the predicate.
+bool dependsOn(Value output, function_ref<bool(linalg::GenericOp)> predicate);
 
 /// Whether an element costs much: a division, a square root, or an elementary function.
 bool isExpensive(linalg::GenericOp generic);
@@ -80,7 +80,7 @@ using Visited = std::set<std::pair<const void *, std::vector<Index>>>;
 
 using Key = std::pair<const void *, std::pair<std::vector<Index>, std::pair<int64_t, const void *>>>;
 
-/// Units [begin, end) of the loops that threads share; null where there are none.
+/// Units [begin, end) of the loops that threads divide; null if there are none.
 struct UnitRange {
   Value begin, end;
 };
@@ -97,28 +97,28 @@ using Store = function_ref<LogicalResult(ArrayRef<Position>)>;
 struct Nest {
   SmallVector<Value> sizes;
   SmallVector<int64_t> shape;
-  SmallVector<Value> roots; // what is evaluated at the positions
+  SmallVector<Value> outputs; // what is evaluated at the positions
   bool vectorize = true;
   SmallVector<int64_t> rowAxes;  // which a block enumerates as one
-  bool blocked = false;          // sums into points: columns in blocks, rows and vectors in tiles
-  int64_t rows = 1, vectors = 1; // how many are evaluated together
+  bool blocked = false;          // reduces into points: columns in blocks, rows and vectors in tiles
+  int64_t rows = 1, vectors = 1; // unroll factors
   int64_t columns = 0;           // of a block
-  int64_t stripOfBlocks = 0;     // rows of blocks of a transposition that follow each other
+  int64_t stripOfBlocks = 0;     // rows of consecutive blocks of a transposition
   int64_t tileOfUnits = 0;       // units of a block begin at multiples of so many rows; 0: there is one unit
-  SmallVector<UnitLoop> unitLoops; // that threads share
+  SmallVector<UnitLoop> unitLoops; // that threads divide
   UnitRange units;                 // of them, which this call runs
   bool inPlace = false;            // no operand is packed
   int64_t shortRowAxis = -1;       // along which vectors run, in place of a short last axis
-  int64_t shortRowColumns = 0;     // of that axis; 0: the nest lies over rows, without their columns
+  int64_t shortRowColumns = 0;     // of that axis; 0: the nest has rows, without their columns
   AxisRange range;
-  /// Rows of a block, ShapedType::kDynamic when the program does not say how many.
+  /// Rows of a block, ShapedType::kDynamic if that is dynamic.
   int64_t rowCount() const;
   /// The last axis that is longer than one: it is contiguous in the result. -1 if there is none.
   int64_t laneAxis() const;
 };
 
 /// Results that have the shape of a space, and those with one element per row of it.
-struct RowRoots {
+struct RowOutputs {
   SmallVector<Value> whole, perRow;
   SmallVector<Buffer> wholeBuffers, perRowBuffers;
 };

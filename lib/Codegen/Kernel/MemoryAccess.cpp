@@ -47,9 +47,9 @@ static std::pair<Value, int64_t> splitConstant(Value index) {
   return {index, sum};
 }
 
-// Horner's scheme over the axes, with the constants of all indices in one summand behind the rest: the rows
+// Horner's scheme over the axes, with the constants of all indices in one summand after the rest: the rows
 // and vectors of a tile have one address, and constant distances from it. The lane part stays a constant
-// `step` as long as the sizes behind it are static; otherwise `vector` holds the whole index.
+// `step` as long as the sizes after it are static; otherwise `vector` holds the whole index.
 Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, int64_t &step,
                                 Value &vector) {
   step = 0;

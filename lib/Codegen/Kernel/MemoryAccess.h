@@ -26,7 +26,7 @@ public:
   Value toMemory(Value value);
 
   /// Elements at most so far apart are shuffled out of whole vectors here. Code that reads all columns of
-  /// short rows raises it to their number: the loads of its columns then share the vectors.
+  /// short rows raises it to their number: the loads of all columns then use the same vectors.
   int64_t longestShuffledStride = kLongestStride;
 
 private:

@@ -37,7 +37,7 @@ static linalg::GenericOp makeParallel(OpBuilder &builder, Location loc, ValueRan
 static linalg::GenericOp readOutsAsInputs(linalg::GenericOp generic) {
   SmallVector<Value> inputs(generic.getDpsInputs());
   SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-  // Values rather than positions: each input that is inserted moves the arguments behind it.
+  // Values rather than positions: each input that is inserted moves the arguments after it.
   SmallVector<BlockArgument> read;
   for (OpOperand &init : generic.getDpsInitsMutable()) {
     BlockArgument before = generic.getMatchingBlockArgument(&init);

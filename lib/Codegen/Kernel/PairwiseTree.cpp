@@ -1,6 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Partial results joined by a balanced pairwise tree.
+// Blocks of a reduction joined by a balanced pairwise tree, in one loop over the blocks. PairwiseStack has
+// one slot per level of the tree: after block n, slot i holds the result of 2^i blocks if bit i of n is set,
+// and each new result is joined with full slots from the lowest level up. So the tree needs memory for log2
+// of the blocks, and its shape is that of the specified order for any number of blocks.
 
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -9,16 +12,16 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::codegen;
 
-// Stacks of results that wait for their neighbour, one for each accumulator. The state of a loop that joins
-// is (counter, level, values…).
-class ReductionEmitter::WaitingResults {
+// Results whose siblings in the tree are not computed yet, one stack for each accumulator. The state of a
+// loop that joins is (counter, level, values…).
+class ReductionEmitter::PairwiseStack {
 public:
   /// For at most 2 to the power of `levels` - 1 blocks.
-  WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities, Operation *join, int64_t levels);
+  PairwiseStack(KernelEmitter &emitter, ArrayRef<Value> identities, Operation *join, int64_t levels);
 
   void push(Value level, ValueRange values);
   SmallVector<Value> at(Value level);
-  /// Joins with what waits one level below, as long as the condition holds.
+  /// Joins with the result one level below, as long as the condition holds.
   SmallVector<Value> joinWhile(ValueRange state, function_ref<Value(ValueRange)> condition,
                                function_ref<Value(Value)> nextCounter);
 
@@ -34,8 +37,8 @@ private:
   SmallVector<Type> types;
 };
 
-ReductionEmitter::WaitingResults::WaitingResults(KernelEmitter &emitter, ArrayRef<Value> identities,
-                                                 Operation *join, int64_t count)
+ReductionEmitter::PairwiseStack::PairwiseStack(KernelEmitter &emitter, ArrayRef<Value> identities,
+                                               Operation *join, int64_t count)
     : emitter(emitter), builder(emitter.builder), loc(emitter.loc), join(join) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&emitter.function.getFunctionBody().front());
@@ -47,35 +50,35 @@ ReductionEmitter::WaitingResults::WaitingResults(KernelEmitter &emitter, ArrayRe
   }
 }
 
-Value ReductionEmitter::WaitingResults::slot(size_t accumulator, Value level) {
+Value ReductionEmitter::PairwiseStack::slot(size_t accumulator, Value level) {
   Value index = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), level);
   Value stack = stacks[accumulator];
   return LLVM::GEPOp::create(builder, loc, stack.getType(), types[accumulator], stack, ValueRange{index});
 }
 
 // Of every slot: slots follow each other at the size of the type.
-int64_t ReductionEmitter::WaitingResults::alignmentOf(Type type) {
+int64_t ReductionEmitter::PairwiseStack::alignmentOf(Type type) {
   int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (auto vectorType = dyn_cast<VectorType>(type))
     bits *= vectorType.getNumElements();
   return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(bits / 8), 1, 64);
 }
 
-void ReductionEmitter::WaitingResults::push(Value level, ValueRange values) {
+void ReductionEmitter::PairwiseStack::push(Value level, ValueRange values) {
   for (auto [i, value] : llvm::enumerate(values))
     LLVM::StoreOp::create(builder, loc, value, slot(i, level), alignmentOf(types[i]));
 }
 
-SmallVector<Value> ReductionEmitter::WaitingResults::at(Value level) {
+SmallVector<Value> ReductionEmitter::PairwiseStack::at(Value level) {
   SmallVector<Value> values;
   for (auto [i, type] : llvm::enumerate(types))
     values.push_back(LLVM::LoadOp::create(builder, loc, type, slot(i, level), alignmentOf(type)));
   return values;
 }
 
-SmallVector<Value> ReductionEmitter::WaitingResults::joinWhile(ValueRange state,
-                                                               function_ref<Value(ValueRange)> condition,
-                                                               function_ref<Value(Value)> nextCounter) {
+SmallVector<Value> ReductionEmitter::PairwiseStack::joinWhile(ValueRange state,
+                                                              function_ref<Value(ValueRange)> condition,
+                                                              function_ref<Value(Value)> nextCounter) {
   auto loop = scf::WhileOp::create(
       builder, loc, state.getTypes(), state,
       [&](OpBuilder &, Location, ValueRange current) {
@@ -103,7 +106,7 @@ FailureOr<SmallVector<Value>> ReductionEmitter::pairwiseTree(Value total, int64_
   if (known && *known <= length)
     return block(zero, total);
   uint64_t blocks = llvm::divideCeil(known.value_or(emitter.longestReduction()), length);
-  WaitingResults waiting(emitter, identities, join, 1 + llvm::Log2_64_Ceil(blocks));
+  PairwiseStack waiting(emitter, identities, join, 1 + llvm::Log2_64_Ceil(blocks));
   waiting.push(zero, identities);
   auto loop = scf::ForOp::create(builder, loc, zero, total, indexConstant(length), ValueRange{zero, zero});
   {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions in exactly the order that stands on the kernel: blocks of an ascending chain, or lanes and their
+// Reductions in exactly the order that the kernel specifies: blocks of an ascending chain, or lanes and their
 // halving tree, joined by a balanced pairwise tree (docs/numerics.md).
 
 #include "KernelEmitter.h"
@@ -58,7 +58,7 @@ Value ReductionEmitter::loopSize(linalg::GenericOp generic, unsigned dim) {
     AffineMap map = generic.getMatchingIndexingMap(&operand);
     for (auto [axis, expr] : llvm::enumerate(map.getResults()))
       if (auto d = dyn_cast<AffineDimExpr>(expr); d && d.getPosition() == dim)
-        return emitter.sizeOf(operand.get(), axis);
+        return emitter.kernelArguments.sizeOf(operand.get(), axis);
   }
   return nullptr;
 }
@@ -89,14 +89,14 @@ FailureOr<SmallVector<Value>> ReductionEmitter::reduceAll(linalg::GenericOp gene
     }
   }
   if (usesLanes(generic)) {
-    SmallVector<Value> sums;
+    SmallVector<Value> accumulators;
     for (auto [loop, identity, position] : llvm::zip_equal(loops, start, positions)) {
       FailureOr<Value> sum = emitter.reduceLanes(generic, loop, identity, position);
       if (failed(sum))
         return failure();
-      sums.push_back(*sum);
+      accumulators.push_back(*sum);
     }
-    return sums;
+    return accumulators;
   }
   if (lanes > 1)
     for (Value &value : start)
@@ -161,20 +161,20 @@ FailureOr<SmallVector<Value>> ReductionEmitter::plainChain(linalg::GenericOp gen
   return SmallVector<Value>(loop.getResults());
 }
 
-// One step of the chain of one position: `sums` holds its accumulators, and then the next ones.
+// One step of the chain of one position: `accumulators` are replaced by the next ones.
 LogicalResult ReductionEmitter::chainStep(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
-                                          MutableArrayRef<Value> sums) {
+                                          MutableArrayRef<Value> accumulators) {
   SmallVector<Index> inner(loops);
   setReductionIndex(generic, inner, {k, 0, nullptr});
-  auto results = emitter.accumulate(generic, inner, sums);
+  auto results = emitter.accumulate(generic, inner, accumulators);
   if (failed(results))
     return failure();
-  for (auto [sum, value] : llvm::zip_equal(sums, *results))
+  for (auto [sum, value] : llvm::zip_equal(accumulators, *results))
     sum = isa<VectorType>(sum.getType()) ? emitter.laneValues.splat(value, lanes) : value;
   return success();
 }
 
-// One tree over the sums of chunks.
+// One tree over the results of chunks.
 FailureOr<Value> ReductionEmitter::reduceChunks(linalg::GenericOp generic, SmallVector<Index> loops,
                                                 Value identity, const Position &position) {
   OrderAttr order = kernel.getOrderAttr();
@@ -184,10 +184,10 @@ FailureOr<Value> ReductionEmitter::reduceChunks(linalg::GenericOp generic, Small
       return failure();
     return SmallVector<Value>{*sum};
   };
-  auto sums = emitter.orderedTree(generic, identity, position, chunk, 1);
-  if (failed(sums))
+  auto accumulators = emitter.orderedTree(generic, identity, position, chunk, 1);
+  if (failed(accumulators))
     return failure();
-  return sums->front();
+  return accumulators->front();
 }
 
 Value ReductionEmitter::reducedTotal(linalg::GenericOp generic) {

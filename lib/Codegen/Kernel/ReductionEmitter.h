@@ -21,7 +21,7 @@ public:
                                           ArrayRef<Position> positions);
   FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                              ArrayRef<Value> identities, ArrayRef<Position> positions);
-  /// A reduction in lanes: a tree over the sums of its chunks.
+  /// A reduction in lanes: a tree over the results of its chunks.
   FailureOr<Value> reduceChunks(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                 const Position &position);
   FailureOr<SmallVector<Value>> chain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
@@ -29,9 +29,9 @@ public:
   FailureOr<SmallVector<Value>> plainChain(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                            ArrayRef<Value> start, Value lower, Value upper);
   LogicalResult chainStep(linalg::GenericOp generic, ArrayRef<Index> loops, Value k,
-                          MutableArrayRef<Value> sums);
+                          MutableArrayRef<Value> accumulators);
   Value reducedTotal(linalg::GenericOp generic);
-  class WaitingResults;
+  class PairwiseStack;
   FailureOr<SmallVector<Value>> pairwiseTree(Value total, int64_t length, ArrayRef<Value> identities,
                                              Operation *join, BlockCode block);
   void setReductionIndex(linalg::GenericOp generic, SmallVectorImpl<Index> &loops, const Index &linear);

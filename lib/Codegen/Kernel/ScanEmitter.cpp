@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Running reductions (cumsum): one chain per line, each of whose steps is stored. Vectors hold the chains of
-// neighbouring lines. Where memory runs along the lines, square blocks of lines and steps are read along the
+// adjacent lines. Where memory runs along the lines, square blocks of lines and steps are read along the
 // lines, transposed in registers, and transposed back before they are stored: the steps of a vector of lines
 // lie in as many cache lines.
 
@@ -11,11 +11,11 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::codegen;
 
-linalg::GenericOp codegen::scanOf(Value root) {
-  auto generic = root.getDefiningOp<linalg::GenericOp>();
+linalg::GenericOp codegen::scanOf(Value output) {
+  auto generic = output.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumReductionLoops() == 0 || generic.getNumResults() < 2)
     return nullptr;
-  OpOperand *init = generic.getDpsInitOperand(cast<OpResult>(root).getResultNumber());
+  OpOperand *init = generic.getDpsInitOperand(cast<OpResult>(output).getResultNumber());
   bool storesEachStep = generic.getMatchingIndexingMap(init).getNumResults() == generic.getNumLoops();
   return storesEachStep ? generic : linalg::GenericOp();
 }
@@ -36,7 +36,7 @@ Nest ScanEmitter::nestOverLines(linalg::GenericOp scan) {
   Nest nest;
   nest.shape.assign(lineType.getShape().begin(), lineType.getShape().end());
   for (int64_t axis = 0; axis < lineType.getRank(); ++axis)
-    nest.sizes.push_back(emitter.sizeOf(lines, axis));
+    nest.sizes.push_back(emitter.kernelArguments.sizeOf(lines, axis));
   return nest;
 }
 

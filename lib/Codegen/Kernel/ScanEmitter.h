@@ -11,9 +11,9 @@ namespace mlir::ad::codegen {
 
 /// The running reduction that the value is the result of, which stores the accumulator of each step; else
 /// null.
-linalg::GenericOp scanOf(Value root);
+linalg::GenericOp scanOf(Value output);
 
-/// The loop along which a running reduction goes.
+/// The loop of a running reduction.
 unsigned scannedDim(linalg::GenericOp scan);
 
 /// From the loops of a running reduction to the axes of its result.

@@ -57,7 +57,7 @@ Value MemoryAccess::loadReversed(const Buffer &buffer, Value base) {
 }
 
 // Lane i is the element at `base` + i * `step`. The last vector that is loaded ends with the last element, so
-// that nothing behind it is read.
+// that nothing past its end is read.
 Value MemoryAccess::loadStrided(const Buffer &buffer, Value base, int64_t step) {
   int64_t distance = std::abs(step), span = (lanes - 1) * distance + 1;
   Type memory = memoryType(buffer.element);
@@ -67,14 +67,14 @@ Value MemoryAccess::loadStrided(const Buffer &buffer, Value base, int64_t step) 
   for (int64_t covered = 0; covered < span; covered += lanes) {
     int64_t start = std::min(covered, span - lanes);
     Value pointer = pointerAt(buffer, binary<arith::AddIOp>(first, indexConstant(start)));
-    Value piece = LLVM::LoadOp::create(builder, loc, type, pointer, memoryBytes(buffer.element));
+    Value loaded = LLVM::LoadOp::create(builder, loc, type, pointer, memoryBytes(buffer.element));
     SmallVector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       int64_t element = (step < 0 ? lanes - 1 - lane : lane) * distance;
       bool isHere = element >= covered && element < covered + lanes;
       order.push_back(isHere ? lanes + element - start : lane);
     }
-    result = vector::ShuffleOp::create(builder, loc, result ? result : piece, piece, order);
+    result = vector::ShuffleOp::create(builder, loc, result ? result : loaded, loaded, order);
   }
   return fromMemory(result, buffer.element);
 }

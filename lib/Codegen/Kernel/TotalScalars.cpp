@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-// The builder and place of one operation on integers or indices of one type.
+// The builder and location of one operation on integers or indices of one type.
 struct Integers {
   OpBuilder builder;
   Location loc;

@@ -46,9 +46,9 @@ FailureOr<SmallVector<Value>> ValueEvaluator::evaluate(Value tensor, ArrayRef<Po
     return evaluate(tensor, positions);
   }
   SmallVector<Position> missing;
-  std::set<Key> asked; // columns of one row ask for its sum once
+  std::set<Key> requested; // the sum of a row is requested once for all columns
   for (const Position &position : positions)
-    if (!known(tensor, position) && asked.insert(keyOf(tensor, position)).second)
+    if (!known(tensor, position) && requested.insert(keyOf(tensor, position)).second)
       missing.push_back(position);
   if (!missing.empty() && failed(evaluateMissing(tensor, missing)))
     return failure();
@@ -61,7 +61,7 @@ FailureOr<SmallVector<Value>> ValueEvaluator::evaluate(Value tensor, ArrayRef<Po
 LogicalResult ValueEvaluator::evaluateMissing(Value tensor, ArrayRef<Position> missing) {
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (generic && reduces(generic)) {
-    // All positions share one loop over the reduced axes.
+    // All positions use one loop over the reduced axes.
     auto reduced = emitter.reductions.reduce(generic, cast<OpResult>(tensor).getResultNumber(), missing);
     if (failed(reduced))
       return failure();
@@ -248,7 +248,7 @@ FailureOr<Value> ValueEvaluator::extract(tensor::ExtractOp op, IRMapping &values
   return evaluateOne(op.getTensor(), position);
 }
 
-// Whatever stands in scalar code.
+// Any operation of scalar code.
 FailureOr<Value> ValueEvaluator::cloneScalar(Operation *op, IRMapping &values, ArrayRef<Index> loops) {
   if (auto index = dyn_cast<linalg::IndexOp>(op)) {
     const Index &loop = loops[index.getDim()];

@@ -17,7 +17,9 @@ using namespace mlir::ad::host;
 
 bool CPULaunch::hasOneUnit() const { return getConstantIntValue(getAsOpFoldResult(units)) == 1; }
 
-int64_t CPULaunch::nanoseconds() const { return kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr).getInt(); }
+int64_t CPULaunch::nanoseconds() const {
+  return kernel->getAttrOfType<IntegerAttr>(kNanosecondsAttr).getInt();
+}
 
 CPULaunch CPULaunches::prepare(LaunchOp op, func::FuncOp kernel, SmallVector<Value> operands) {
   return {op, kernel, std::move(operands), unitsOf(op, kernel)};
@@ -83,8 +85,8 @@ Value CPULaunches::unitsOf(LaunchOp op, func::FuncOp kernel) {
   WorkUnits spaces = *unitsFromAttribute(kernel->getAttr(kUnitsAttr));
   Value units = indexConstant(0);
   for (const UnitSpace &space : spaces)
-    units = builder.createOrFold<arith::AddIOp>(loc, units,
-                                                unitsAround(space, values.tensor(op.getResult(space.result))));
+    units = builder.createOrFold<arith::AddIOp>(
+        loc, units, unitsAround(space, values.tensor(op.getResult(space.result))));
   return units;
 }
 
@@ -101,7 +103,8 @@ Value CPULaunches::unitsAround(const UnitSpace &space, const HostTensor &result)
   return units;
 }
 
-void CPULaunches::runOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value units, Value nanoseconds) {
+void CPULaunches::runOnThreads(func::FuncOp kernel, ArrayRef<Value> operands, Value units,
+                               Value nanoseconds) {
   auto [function, closure] = closures.functionAndClosure(kernel, operands);
   call("adrt_parallel_for", nullptr, {context, toI64(units), nanoseconds, function, closure});
 }

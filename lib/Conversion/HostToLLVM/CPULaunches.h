@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Launches of kernels on the CPU: a call over all units of work, or a parallel loop over ranges of them on the threads
-// of the context. A kernel without loops is inlined into a loop that launches it: small carries then stay in registers
-// instead of being stored and loaded around a call.
+// Launches of kernels on the CPU: a call over all units of work, or a parallel loop over ranges of them on
+// the threads of the context. A kernel without loops is inlined into a loop that launches it: small carries
+// then stay in registers instead of being stored and loaded around a call.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_CPULAUNCHES_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_CPULAUNCHES_H

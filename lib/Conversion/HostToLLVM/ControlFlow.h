@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Structured control flow of the host program, and the tensors that it carries. A carry of a loop has one buffer, which
-// starts as a copy of the initial value. A result of a branch has one buffer, into which both sides write.
+// Structured control flow of the host program, and the tensors that it carries. A carry of a loop has one
+// buffer, which starts as a copy of the initial value. A result of a branch has one buffer, into which both
+// sides write.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_CONTROLFLOW_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_CONTROLFLOW_H
@@ -28,8 +29,8 @@ public:
 
   /// Binds an argument of a loop to a buffer that starts as a copy of `init`.
   HostTensor bindArgument(Value argument, Value init, int64_t buffer);
-  /// Copies the yielded tensors into the buffers of `targets`; `swaps` names a temporary buffer for each yielded
-  /// value, or -1.
+  /// Copies the yielded tensors into the buffers of `targets`; `swaps` names a temporary buffer for each
+  /// yielded value, or -1.
   void yieldTensors(ValueRange yielded, ArrayRef<HostTensor> targets, ArrayRef<int64_t> swaps);
 
 private:
@@ -39,13 +40,14 @@ private:
   RuntimeServices &services;
 };
 
-/// scf.for. A loop polls in each iteration, or, if one iteration is little work, once per strip of iterations: the loop
-/// over a strip has no calls then, so that its carries stay in registers.
+/// scf.for. A loop polls in each iteration, or, if one iteration is little work, once per strip of
+/// iterations: the loop over a strip has no calls then, so that its carries stay in registers.
 class ForLoops : public HostComponent {
 public:
   ForLoops(EntryBuilder &entry, HostValues &values, BufferAddresses &buffers, LoopCarries &carries,
            StopPolls &polls, BlockEmitter &blocks)
-      : HostComponent(entry), values(values), buffers(buffers), carries(carries), polls(polls), blocks(blocks) {}
+      : HostComponent(entry), values(values), buffers(buffers), carries(carries), polls(polls),
+        blocks(blocks) {}
 
   LogicalResult emit(scf::ForOp loop);
 
@@ -74,7 +76,8 @@ class WhileLoops : public HostComponent {
 public:
   WhileLoops(EntryBuilder &entry, HostValues &values, BufferAddresses &buffers, LoopCarries &carries,
              StopPolls &polls, BlockEmitter &blocks)
-      : HostComponent(entry), values(values), buffers(buffers), carries(carries), polls(polls), blocks(blocks) {}
+      : HostComponent(entry), values(values), buffers(buffers), carries(carries), polls(polls),
+        blocks(blocks) {}
 
   LogicalResult emit(scf::WhileOp loop);
 
@@ -90,8 +93,8 @@ private:
   BlockEmitter &blocks;
 };
 
-/// scf.if. The buffer of a static shape is bound before the branch. That of a dynamic shape is bound where its sizes
-/// are known, and the branch yields its address and its sizes.
+/// scf.if. The buffer of a static shape is bound before the branch. That of a dynamic shape is bound where
+/// its sizes are known, and the branch yields its address and its sizes.
 class Branches : public HostComponent {
 public:
   Branches(EntryBuilder &entry, HostValues &values, BufferAddresses &buffers, TensorCopies &copies,

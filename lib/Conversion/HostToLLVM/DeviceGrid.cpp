@@ -13,11 +13,11 @@ using namespace mlir::ad::host;
 
 void DeviceGrid::bind() {
   smCount = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                       call("adrt_processors", builder.getI32Type(), context));
+                                       call("adrt_sm_count", builder.getI32Type(), context));
 }
 
-// The number of elements or tiles that the grid enumerates, divided by those that a thread, warp or block computes at
-// once.
+// The number of elements or tiles that the grid enumerates, divided by those that a thread, warp or block
+// computes at once.
 Value DeviceGrid::tileCount(LaunchOp launch, LaunchConfigAttr config) {
   HostTensor result = values.tensor(launch.getResult(config.getResult()));
   SmallVector<int64_t> tile(config.getAxes(), 1);
@@ -45,7 +45,7 @@ std::pair<Value, Value> DeviceGrid::blocksAndThreads(LaunchConfigAttr config, Va
                                                  builder.createOrFold<arith::MulIOp>(loc, warps, warp));
   }
   Value blocks = builder.createOrFold<arith::CeilDivUIOp>(loc, threads, block);
-  return {builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMostBlocks)), block};
+  return {builder.createOrFold<arith::MinUIOp>(loc, blocks, indexConstant(kMaxBlocks)), block};
 }
 
 // The clusters of persistent blocks that fill the multiprocessors, at least one.
@@ -60,7 +60,7 @@ Value DeviceGrid::persistentClusters(int64_t persistent, int64_t cluster) {
 // Counted in clusters, so that the grid consists of whole clusters.
 Value DeviceGrid::countedBlocks(LaunchOp launch, LaunchConfigAttr config) {
   bool isDynamic = config.getGridSize() == 0;
-  int64_t cluster = config.getClusterSize(), max = kMostBlocks / cluster;
+  int64_t cluster = config.getClusterSize(), max = kMaxBlocks / cluster;
   Value count = isDynamic ? tileCount(launch, config)
                           : indexConstant(std::clamp<int64_t>(config.getGridSize() / cluster, 1, max));
   if (int64_t persistent = config.getPersistentBlocks())
@@ -88,8 +88,8 @@ Value DeviceGrid::ofThreads(LaunchConfigAttr config, Value threads) {
   return create(blocks, block, config.getDynamicSharedBytes());
 }
 
-// adrt_grid: blocks and threads per block along x, and 1 along every other axis. The size of clusters is an attribute
-// of the kernel.
+// adrt_grid: blocks and threads per block along x, and 1 along every other axis. The size of clusters is an
+// attribute of the kernel.
 Value DeviceGrid::create(Value blocks, Value threads, int64_t sharedBytes) {
   constexpr int64_t numbers = 10; // three triples and the bytes of shared memory
   auto type = LLVM::LLVMArrayType::get(builder.getI32Type(), numbers);

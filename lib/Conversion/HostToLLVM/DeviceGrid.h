@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The grid of a launch on a device: how many blocks, and threads per block, from `#ad.launch_config`, the sizes of the
-// results and the number of multiprocessors. Kernels compute the same bits for any grid.
+// The grid of a launch on a device: how many blocks, and threads per block, from `#ad.launch_config`, the
+// sizes of the results and the number of multiprocessors. Kernels compute the same bits for any grid.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_DEVICEGRID_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_DEVICEGRID_H

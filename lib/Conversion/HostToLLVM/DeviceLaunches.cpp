@@ -38,7 +38,8 @@ void DeviceLaunches::emitDivided(LaunchOp launch, func::FuncOp kernel, ArrayRef<
 }
 
 // `sizes`: the leaves of a node, the bytes of all nodes and the threads that sum them.
-void DeviceLaunches::emitNodes(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands, ValueRange sizes) {
+void DeviceLaunches::emitNodes(LaunchOp launch, func::FuncOp kernel, ArrayRef<Value> operands,
+                               ValueRange sizes) {
   Value memory = buffers.scratch(sizes[1]);
   entry.guardMemory(memory, loc);
   auto withNodes = llvm::to_vector(operands);
@@ -60,9 +61,10 @@ SmallVector<Value> DeviceLaunches::tensorMaps(LaunchOp launch, LaunchConfigAttr 
       LLVM::StoreOp::create(builder, loc, i32(size), address);
     }
     maps.push_back(entry.stackSlot(bytes, 1, kTensorMapAlignment));
-    guard(call("adrt_tensor_map", builder.getI32Type(),
-               {context, module.site(builder, loc, ""), maps.back(), descriptors.describe(values.tensor(input)),
-                sizes, i32(map.getSwizzle()), i32(map.getTf32())}));
+    guard(
+        call("adrt_tensor_map", builder.getI32Type(),
+             {context, module.site(builder, loc, ""), maps.back(), descriptors.describe(values.tensor(input)),
+              sizes, i32(map.getSwizzle()), i32(map.getTf32())}));
   }
   return maps;
 }

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Launches of kernels on a device, by number. A kernel whose reductions a grid computes in parts (decision 0018) is two
-// launches: the first one writes nodes of the order's tree to memory of the runtime, the second one joins them.
+// Launches of kernels on a device, by number. A kernel whose reductions a grid computes in parts (decision
+// 0018) is two launches: the first one writes nodes of the order's tree to memory of the runtime, the second
+// one joins them.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_DEVICELAUNCHES_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_DEVICELAUNCHES_H

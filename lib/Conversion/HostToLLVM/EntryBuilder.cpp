@@ -24,7 +24,8 @@ static Type typeOfTensor(MLIRContext *context) {
 
 EntryBuilder::EntryBuilder(func::FuncOp source, HostModule &module, const HostOptions &options)
     : source(source), module(module), options(options), builder(source), loc(source.getLoc()),
-      pointerType(LLVM::LLVMPointerType::get(builder.getContext())), tensorType(typeOfTensor(builder.getContext())) {
+      pointerType(LLVM::LLVMPointerType::get(builder.getContext())),
+      tensorType(typeOfTensor(builder.getContext())) {
   function = func::FuncOp::create(builder, loc, adrt::entrySymbol(source.getSymName()),
                                   entryType(builder.getContext()));
   builder.setInsertionPointToStart(function.addEntryBlock());
@@ -43,7 +44,8 @@ void EntryBuilder::guard(Value status) { GuardOp::create(builder, loc, status); 
 
 // A service that returns no memory has recorded the reason, in most cases that too little is free.
 void EntryBuilder::guardMemory(Value pointer, Location user) {
-  guard(call("adrt_require_allocated", builder.getI32Type(), {context, pointer, module.site(builder, user, "")}));
+  guard(call("adrt_require_allocated", builder.getI32Type(),
+             {context, pointer, module.site(builder, user, "")}));
 }
 
 Value EntryBuilder::stackSlot(Type type, int64_t count, unsigned alignment) {
@@ -72,5 +74,9 @@ Value EntryBuilder::elementAddress(Type type, Value array, int32_t index) {
 Value EntryBuilder::fieldAddress(Type structType, Value base, int32_t field) {
   return LLVM::GEPOp::create(builder, loc, pointerType, structType, base, ArrayRef<LLVM::GEPArg>{0, field});
 }
-Value EntryBuilder::argument(int32_t number) { return elementAddress(tensorType, function.getArgument(1), number); }
-Value EntryBuilder::result(int32_t number) { return elementAddress(tensorType, function.getArgument(2), number); }
+Value EntryBuilder::argument(int32_t number) {
+  return elementAddress(tensorType, function.getArgument(1), number);
+}
+Value EntryBuilder::result(int32_t number) {
+  return elementAddress(tensorType, function.getArgument(2), number);
+}

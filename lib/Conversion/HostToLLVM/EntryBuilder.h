@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The entry function that the lowering is writing: builder, location, signature, and the calls, constants and stack
-// variables that every component creates. An entry has the C ABI of `adrt`: context, arguments, results; a status.
+// The entry function that the lowering is writing: builder, location, signature, and the calls, constants and
+// stack variables that every component creates. An entry has the C ABI of `adrt`: context, arguments,
+// results; a status.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_ENTRYBUILDER_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_ENTRYBUILDER_H
@@ -50,8 +51,8 @@ public:
   Value context;
 };
 
-/// The base of the components of the lowering. Each has state of its own and knows the components that its constructor
-/// names.
+/// The base of the components of the lowering. Each has state of its own and knows the components that its
+/// constructor names.
 class HostComponent {
 public:
   explicit HostComponent(EntryBuilder &entry)

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::host;
 
-// A call of a kernel with more operations costs little beside its code.
+// A call of a kernel with more operations costs little compared with its code.
 static constexpr int64_t kMaxInlinedOps = 400;
 
 LLVM::LLVMFuncOp HostModule::runtimeFunction(StringRef name, Type result, ArrayRef<Type> arguments) {

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Globals and declarations that the entries of a module share: declarations of runtime functions, strings, source
-// locations, constant data, kernel numbers. Each exists once in the module, however many entries use it.
+// Globals and declarations that the entries of a module share: declarations of runtime functions, strings,
+// source locations, constant data, kernel numbers. Each exists once in the module, however many entries use
+// it.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_HOSTMODULE_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_HOSTMODULE_H
@@ -30,7 +31,8 @@ public:
   ArrayRef<std::string> kernelNames() const { return kernels; }
   /// The function (closure, begin, end) that runs a kernel over a range of units with operands from memory.
   func::FuncOp rangeFunction(func::FuncOp kernel, Type closureType);
-  /// Whether a loop that launches the kernel takes a copy of its code instead of a call: short code without loops.
+  /// Whether a loop that launches the kernel takes a copy of its code instead of a call: short code without
+  /// loops.
   bool isInlinable(func::FuncOp kernel);
   void markCalled(func::FuncOp kernel) { called.insert(kernel.getSymName()); }
   /// Erases kernels that were only inlined.

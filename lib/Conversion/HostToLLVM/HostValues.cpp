@@ -21,7 +21,9 @@ SmallVector<Value> HostValues::scalars(ValueRange values) const {
   return llvm::map_to_vector(values, [&](Value value) { return scalar(value); });
 }
 
-SmallVector<Value> HostValues::nonTensorScalars(ValueRange values) const { return scalars(nonTensors(values)); }
+SmallVector<Value> HostValues::nonTensorScalars(ValueRange values) const {
+  return scalars(nonTensors(values));
+}
 
 void HostValues::bindNonTensors(ValueRange values, ValueRange scalars) {
   for (auto [value, scalar] : llvm::zip_equal(nonTensors(values), scalars))

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The lowered form of each value of the host program: a tensor is a pointer and sizes, every other value a scalar.
+// The lowered form of each value of the host program: a tensor is a pointer and sizes, every other value a
+// scalar.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_HOSTVALUES_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_HOSTVALUES_H
@@ -14,7 +15,8 @@ struct HostTensor {
   Value pointer;
   SmallVector<Value> sizes;
   RankedTensorType type;
-  int64_t buffer = -1; ///< of the memory plan; -1 for constants, selected addresses and arguments that are not donated
+  int64_t buffer =
+      -1; ///< of the memory plan; -1 for constants, selected addresses and arguments that are not donated
   bool isZero = false; ///< a constant whose bytes are all 0
 };
 

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Closures: the operands of a kernel in memory, for functions that the runtime calls and for launches on a device.
+// Closures: the operands of a kernel in memory, for functions that the runtime calls and for launches on a
+// device.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_KERNELCLOSURES_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_KERNELCLOSURES_H

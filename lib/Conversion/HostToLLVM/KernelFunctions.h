@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The functions of a kernel that code generation has made: the kernel itself, and functions next to it whose names
-// have a suffix of WorkUnits.h.
+// The functions of a kernel that code generation has made: the kernel itself, and functions next to it whose
+// names have a suffix of WorkUnits.h.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_KERNELFUNCTIONS_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_KERNELFUNCTIONS_H

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// `ad.launch`: the buffers of the results, the operands of the kernel, and a launch on the CPU or on a device.
+// `ad.launch`: the buffers of the results, the operands of the kernel, and a launch on the CPU or on a
+// device.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_LAUNCHES_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_LAUNCHES_H

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The runtime replays iterations that repeat, whatever these remarks say. They tell the author of a program in which
-// loops the host waits for the device, in each iteration or in some, and name the first operation that waits.
+// The runtime replays iterations that repeat, whatever these remarks say. They tell the author of a program
+// in which loops the host waits for the device, in each iteration or in some, and name the first operation
+// that waits.
 
 #include "LoopRemarks.h"
 #include "adjoint/Dialect/AD/IR/ADOps.h"

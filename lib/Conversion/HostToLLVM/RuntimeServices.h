@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Operations of the host program that call a service of the runtime: feeds, receives, checks and shape conditions.
+// Operations of the host program that call a service of the runtime: feeds, receives, checks and shape
+// conditions.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_RUNTIMESERVICES_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_RUNTIMESERVICES_H

@@ -42,7 +42,8 @@ void TensorCopies::copy(const HostTensor &target, const HostTensor &source) {
   }
   if (source.isZero && !options.device) { // zeros need not be read
     Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI8IntegerAttr(0));
-    LLVM::MemsetOp::create(builder, loc, target.pointer, zero, values.byteCount(source), /*isVolatile=*/false);
+    LLVM::MemsetOp::create(builder, loc, target.pointer, zero, values.byteCount(source),
+                           /*isVolatile=*/false);
     return;
   }
   copyBytes(target.pointer, source.pointer, values.byteCount(source));

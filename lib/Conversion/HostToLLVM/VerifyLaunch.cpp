@@ -101,7 +101,8 @@ LogicalResult LaunchVerifier::verifyUnits(func::FuncOp kernel) {
   return verifyCompanions(kernel);
 }
 
-// The functions next to a kernel take its operands. Some take the memory of partial results and a range after them.
+// The functions next to a kernel take its operands. Some take the memory of partial results and a range after
+// them.
 LogicalResult LaunchVerifier::verifyCompanions(func::FuncOp kernel) {
   Type index = IndexType::get(kernel.getContext()), pointer = LLVM::LLVMPointerType::get(kernel.getContext());
   ArrayRef<Type> arguments = kernel.getArgumentTypes();
@@ -150,8 +151,8 @@ LogicalResult LaunchVerifier::verifyConfig(func::FuncOp kernel) {
   if (config.getAxes() > rank)
     return launch.emitOpError("expected the launch_config of its kernel to enumerate at most ")
            << rank << " axes of result " << config.getResult() << ", but got " << config.getAxes();
-  return success(llvm::all_of(config.getTensorMaps(),
-                              [&](TensorMapAttr map) { return succeeded(verifyMap(map)); }));
+  return success(
+      llvm::all_of(config.getTensorMaps(), [&](TensorMapAttr map) { return succeeded(verifyMap(map)); }));
 }
 
 LogicalResult LaunchVerifier::verifyMap(TensorMapAttr map) {

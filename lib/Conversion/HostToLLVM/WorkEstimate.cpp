@@ -44,7 +44,7 @@ static int64_t elementsOf(Type type) {
 }
 
 static int64_t workOnResults(LaunchOp launch, func::FuncOp kernel) {
-  auto reduction = kernel->getAttrOfType<IntegerAttr>("ad.depth");
+  auto reduction = kernel->getAttrOfType<IntegerAttr>("ad.k");
   int64_t steps = kStepsPerElement + (reduction ? reduction.getInt() : 0), elements = 1;
   for (Type type : launch.getResultTypes())
     elements = std::max(elements, elementsOf(type));

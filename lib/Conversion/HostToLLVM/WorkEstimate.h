@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Upper bounds of the work of operations, for the distance between polls. A unit of work is a step of a kernel's
-// innermost code over one element.
+// Upper bounds of the work of operations, for the distance between polls. A unit of work is a step of a
+// kernel's innermost code over one element.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_WORKESTIMATE_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_WORKESTIMATE_H

@@ -3,7 +3,7 @@
 // An emitter computes all results of a kernel over one iteration space in one nest, and all values of a point
 // before it stores the first of them, unless contractions read every argument of a result's type. Where
 // sums over rows are all that it sums, it goes row by row, and computes what belongs to the whole row before
-// it stores anything of the row (lib/Codegen/CPU: emitRoots, storeRoots, emitRowsAt). What may be
+// it stores anything of the row (lib/Codegen/CPU: emitOutputs, storeOutputs, emitRowsAt). What may be
 // overwritten follows from that: an argument that is read only where the result is written, or, in a kernel
 // over rows, also for sums of the row that is written.
 

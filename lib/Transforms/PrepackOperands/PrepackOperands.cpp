@@ -110,7 +110,8 @@ private:
         chooseRegisterTile(table, sizes[0], sizes[1], lanes, generic.getResultTypes().front());
     if (dotProducts && hasByteDotProducts(lanes) && multipliesBytes(generic))
       return {tile.vectors * lanes, kBytesPerLane};
-    bool pairs = dotProducts && lanes == kDotProductLanes && sumsPairs(generic, fusion.getOrderAttr());
+    bool pairs =
+        dotProducts && lanes == kDotProductLanes && usesPairDotProducts(generic, fusion.getOrderAttr());
     return {tile.vectors * lanes, pairs ? 2 : 1};
   }
 

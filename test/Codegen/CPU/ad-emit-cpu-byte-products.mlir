@@ -43,7 +43,7 @@ ad.kernel private @packed(%a: tensor<8x64xi8>, %b: tensor<64x32xi8>) -> tensor<8
   ad.yield %r : tensor<8x32xi32>
 }
 
-// Rows that are not contiguous along the depth are copied, from any kind of widening and order of operands.
+// Rows that are not contiguous along K are copied, from any kind of widening and order of operands.
 // CHECK-LABEL: func.func private @copied
 // CHECK: llvm.alloca %{{.+}} x i8
 // CHECK: vpdpbusd

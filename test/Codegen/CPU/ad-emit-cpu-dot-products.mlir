@@ -54,9 +54,9 @@ ad.kernel private @without_permission(%a: tensor<8x64xbf16>, %b: tensor<64x32xbf
   ad.yield %r : tensor<8x32xf32>
 }
 
-// REFUSED-LABEL: func.func private @odd_depth
+// REFUSED-LABEL: func.func private @odd_k
 // REFUSED-NOT: dpbf16ps
-ad.kernel private @odd_depth(%a: tensor<8x63xbf16>, %b: tensor<63x32xbf16>) -> tensor<8x32xf32> attributes
+ad.kernel private @odd_k(%a: tensor<8x63xbf16>, %b: tensor<63x32xbf16>) -> tensor<8x32xf32> attributes
     {kernel_class = #ad<kernel_class contraction>, order = #ad.order<block = 512>} {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x32xf32>

@@ -5,8 +5,8 @@
 #identity = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Short rows go two at a time: both sums before the first product, then the vectors of both in turn, so that one row is
-// read while the other waits for its sum. The next row lies 32 elements behind. A row that is left over goes alone.
+// Two short rows per iteration: both sums before the first product, then the vectors of both in turn, so that loads of
+// one row overlap with the sum of the other. The next row is 32 elements further. The last row may be alone.
 // CHECK-LABEL: func.func private @two_rows
 // CHECK-DAG: %[[ONE:.+]] = arith.constant 1 : index
 // CHECK-DAG: %[[TWO:.+]] = arith.constant 2 : index
@@ -75,8 +75,8 @@ ad.kernel private @one_row(%a: tensor<301x32xf32>) -> tensor<301x32xf32> attribu
   ad.yield %r : tensor<301x32xf32>
 }
 
-// Rows from beyond the caches: the last sum along a row fetches the lines that the row is stored to, and the next row
-// (1024 elements on), since it keeps exponentials for the loop that stores.
+// Rows from beyond the caches: the last sum along a row prefetches the cache lines of its results, and the next row
+// (1024 elements further), since it caches exponentials for the loop that stores.
 // CHECK-LABEL: func.func private @large_rows_kept
 // CHECK: scf.for
 // CHECK: scf.for
@@ -116,7 +116,7 @@ ad.kernel private @large_rows_kept(%a: tensor<4096x1024xf32>) -> tensor<4096x102
   ad.yield %r : tensor<4096x1024xf32>
 }
 
-// Where nothing is kept, the next row is fetched by the loop that stores. A vector of f64 covers two lines.
+// If no value is cached, the loop that stores prefetches the next row. A vector of f64 covers two cache lines.
 // CHECK-LABEL: func.func private @large_rows
 // CHECK: scf.for
 // CHECK: scf.for

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// An elementwise kernel over a short last axis computes where the elements of its operands lie from the numbers of its own
-// elements: in 32 bits as long as those have room for all numbers, in 64 bits behind that.
+// An elementwise kernel over a short last axis computes positions in its operands from the numbers of its elements:
+// in 32 bits as long as these hold all numbers, in 64 bits from there on.
 // RUN: ad-opt %s --ad-emit-cpu | FileCheck %s
 
 #identity = affine_map<(d0, d1) -> (d0, d1)>

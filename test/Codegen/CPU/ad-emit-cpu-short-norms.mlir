@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A norm of rows that are no longer than a vector computes one vector for each column. The loads of the columns share
-// whole vectors and shuffle their elements out of them, also where rows are longer than the stride up to which other
+// A norm of rows that are no longer than a vector computes one vector for each column. The loads of the columns use the
+// same whole vectors and shuffle their elements out of them, also if rows are longer than the stride up to which other
 // code shuffles; nothing is gathered.
 // RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels --ad-emit-cpu | FileCheck %s
 

@@ -30,7 +30,7 @@ ad.kernel private @product(%a: tensor<24x64xf32>, %b: tensor<64x64xf32>) -> tens
   ad.yield %r : tensor<24x64xf32>
 }
 
-// An operand beyond the caches is packed for rows whose number only the run knows, and read in place where they are fewer
+// An operand beyond the caches is packed if the number of rows is dynamic, and read in place if there are fewer rows
 // than a tile has.
 // CHECK-LABEL: func.func private @unknown_rows
 // CHECK: llvm.alloca %{{.+}} x f32
@@ -57,8 +57,8 @@ ad.kernel private @unknown_rows(%a: tensor<?x512xf32>, %b: tensor<512x1024xf32>)
   ad.yield %r : tensor<?x1024xf32>
 }
 
-// Deep products have narrow blocks of columns, so tiles of rows follow fast: each fetches lines of the next one's rows, 8
-// further down, into the second-level cache.
+// Products with a large K have narrow blocks of columns, so tiles of rows are short: each prefetches the rows of the
+// next tile, 8 rows further down, into the second-level cache.
 // CHECK-LABEL: func.func private @deep_product
 // LARGE: math.fma
 // LARGE: %[[ROW:.+]] = arith.remui %[[DEPTH:.+]], %c8
@@ -99,8 +99,8 @@ ad.kernel private @row_of_panels(%a: tensor<1x1024xf32>, %b: tensor<4x1024x256xf
   ad.yield %r : tensor<1x1024xf32>
 }
 
-// One row times a matrix whose rows are pages apart: in tiles of columns while the shared cache holds the matrix,
-// streamed from memory beyond that. Streamed too are rows at other distances, and two rows times the same matrix.
+// One row times a matrix whose rows are pages apart: in tiles of columns if the matrix fits the last-level cache,
+// else streamed from memory. Rows at other distances are streamed too, and so are two rows times the same matrix.
 // CHECK-LABEL: func.func private @row_in_tiles$partial(
 // LARGE: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>
 ad.kernel private @row_in_tiles(%a: tensor<1x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<1x1024xf32> attributes

@@ -5,7 +5,7 @@
 // Units of work: an axis of size 1 never hides the others.
 
 // Rows along several axes, until there are 256.
-// CHECK: func.func private @{{.*}} attributes {ad.depth = 700 : i64, ad.nanoseconds = {{[0-9]+}} : i64, ad.units = {{\[\[}}0, array<i64: 1, 1>, array<i64: 1, 2>]]}
+// CHECK: func.func private @{{.*}} attributes {ad.k = 700 : i64, ad.nanoseconds = {{[0-9]+}} : i64, ad.units = {{\[\[}}0, array<i64: 1, 1>, array<i64: 1, 2>]]}
 func.func @rows(%x: tensor<1x8x50x700xf32>) -> tensor<1x8x50x700xf32> {
   %y = ad.softmax %x axis 3 : tensor<1x8x50x700xf32>
   return %y : tensor<1x8x50x700xf32>
@@ -88,7 +88,7 @@ func.func @running(%x: tensor<1x512x384xf32>) -> tensor<1x512x384xf32> {
 
 // -----
 
-// The first long axis of what is put together.
+// The first long axis of a concatenation.
 // CHECK: func.func private @{{.*}} ad.units = {{\[\[}}0, array<i64: 1, 1>]]}
 func.func @together(%x: tensor<1x300x384xf32>) -> tensor<1x600x384xf32> {
   %y = ad.concat axis 1 %x, %x : tensor<1x300x384xf32>, tensor<1x300x384xf32>
@@ -145,7 +145,7 @@ func.func @few_tiles(%x: tensor<2048x16xf32>, %w: tensor<2048x32xf32>) -> tensor
 
 // -----
 
-// The right operand is transposed, once for all tiles of rows: the depth stays whole.
+// The right operand is transposed, once for all tiles of rows: K is not divided.
 // CHECK-NOT: ad.partial_reductions
 func.func @transposed_operand(%x: tensor<64x65536xf32>, %w: tensor<64x65536xf32>) -> tensor<64x64xf32> {
   %y = ad.dot %x, %w batch [] x [] contract [1] x [1] : (tensor<64x65536xf32>, tensor<64x65536xf32>) -> tensor<64x64xf32>
@@ -154,8 +154,8 @@ func.func @transposed_operand(%x: tensor<64x65536xf32>, %w: tensor<64x65536xf32>
 
 // -----
 
-// One row times a large matrix: rows of the matrix are read in long pieces, whose results wait in memory.
-// CHECK: func.func private @{{.*}} attributes {ad.depth = 2048 : i64, {{.*}}ad.partial_reductions = 1 : i64
+// One row times a large matrix: long parts of its rows are read in turn, with accumulators in memory.
+// CHECK: func.func private @{{.*}} attributes {ad.k = 2048 : i64, {{.*}}ad.partial_reductions = 1 : i64
 func.func @one_row(%x: tensor<1x2048xf32>, %w: tensor<2048x8192xf32>) -> tensor<1x8192xf32> {
   %y = ad.dot %x, %w batch [] x [] contract [1] x [0] : (tensor<1x2048xf32>, tensor<2048x8192xf32>) -> tensor<1x8192xf32>
   return %y : tensor<1x8192xf32>

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Parallel kernels that read several of their outs: in scalar code, by the terminator alone, and beside outs that nobody reads.
+// Parallel kernels that read several of their outs: in scalar code, by the terminator alone, and next to outs that nobody reads.
 //
 // RUN: ad-runner %s --cache=off
 // RUN: ad-runner %s --cache=off --threads 2

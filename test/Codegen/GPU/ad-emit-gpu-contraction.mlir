@@ -3,20 +3,20 @@
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.fast | FileCheck %s --check-prefixes=CHECK,FAST
 // RUN: FileCheck %s --check-prefix=TENSOR < %t.fast
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.strict | FileCheck %s --check-prefixes=CHECK,STRICT
-// RUN: FileCheck %s --check-prefix=MULTIPLY < %t.strict
+// RUN: FileCheck %s --check-prefix=SIMT < %t.strict
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast,narrow --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu --remarks-filter=ad-gpu 2> %t.narrow | FileCheck %s --check-prefix=TF32
 // RUN: FileCheck %s --check-prefix=NARROW < %t.narrow
 
-// Tensor cores need a permission that strict lacks; a product that is read in another order has the class that covers all.
-// TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
-// MULTIPLY-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units=multiply-adds
+// Tensor cores need a permission that strict lacks. A product that is read in another order has the generic class.
+// TENSOR-DAG: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
+// SIMT-DAG: contraction-class | Category:ad-gpu | instruction=fma, kernel=dot_0
 
 // CHECK: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 4>}
 // FAST: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<24576 x i8>
 // STRICT: llvm.mlir.global internal @dot_0$shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<16384 x i8>
 // CHECK-LABEL: gpu.func @dot_0
 
-// Two pieces on their way before the loop; in it one is waited for, the next one sent, and one multiplied.
+// Copies of two K tiles are in flight before the loop. Each iteration waits for one, starts the next, and multiplies one.
 // FAST-COUNT-2: nvvm.cp.async.commit.group
 // FAST: scf.for
 // FAST: nvvm.cp.async.wait.group 1
@@ -24,14 +24,14 @@
 // FAST: scf.if
 // FAST: nvvm.cp.async.shared.global
 // FAST: nvvm.cp.async.commit.group
-// The left operand lies along the depth, the right one across it.
+// Operand A is K-major, B is N-major.
 // FAST: nvvm.ldmatrix {{.+}}layout = #nvvm.mma_layout<row>
 // FAST: nvvm.ldmatrix {{.+}}layout = #nvvm.mma_layout<col>
 // FAST: nvvm.mma.sync {{.+}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
 // FAST: nvvm.cp.async.wait.group 0
 
-// So it is where threads multiply and add: each one continues sixteen chains through all sixteen steps of a piece, with lines of both
-// operands that it reads by four. The elements of the left operand are brought one by one, as they are too short for asynchronous copies.
+// SIMT code has the same pipeline: each thread continues sixteen chains through all sixteen steps of a K tile, with
+// vectors of four elements of both operands. Elements of A go through registers, since cp.async copies 4 bytes at least.
 // STRICT-COUNT-2: nvvm.cp.async.commit.group
 // STRICT: scf.for
 // STRICT: nvvm.cp.async.wait.group 1
@@ -44,7 +44,7 @@
 // STRICT-COUNT-256: math.fma
 // STRICT-NOT: math.fma
 
-// What the kernel makes of a sum stands there once.
+// The epilogue is emitted once.
 // CHECK: gpu.barrier
 // CHECK: gpu.barrier
 // CHECK: scf.if
@@ -56,17 +56,17 @@ func.func @main(%a: tensor<100x96xbf16>, %b: tensor<96x128xbf16>, %r: tensor<128
 
 // -----
 
-// Of sizes that only the run knows the host counts the tiles of the leading axes; where chunks of 16 bytes lie, the length of rows says.
-// TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// Dynamic sizes: the host counts the tiles, and the length of rows decides whether 16-byte chunks are aligned.
+// TENSOR-DAG: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
 // CHECK-LABEL: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 3, tile = 64x64>}
-// CHECK: gpu.func @dot_0(%{{[^:]+}}: !llvm.ptr, %[[DEPTH:[^:]+]]: index, %[[RIGHT:[^:]+]]: !llvm.ptr
-// FAST: %[[REST:.+]] = arith.remui %[[DEPTH]], %{{.+}} : index
+// CHECK: gpu.func @dot_0(%{{[^:]+}}: !llvm.ptr, %[[K:[^:]+]]: index, %[[RIGHT:[^:]+]]: !llvm.ptr
+// FAST: %[[REST:.+]] = arith.remui %[[K]], %{{.+}} : index
 // FAST: %[[WHOLE:.+]] = arith.cmpi eq, %[[REST]]
 // FAST: scf.if %[[WHOLE]]
 // FAST: nvvm.cp.async.shared.global
 // FAST: } else {
 // FAST: llvm.store
-// The depth of one operand says how many places sums of blocks need, the type of neither.
+// K of an operand in memory bounds the number of accumulators for blocks of the order.
 // STRICT: %[[LEVELS:.+]] = llvm.mlir.constant(32 : i64)
 // STRICT: llvm.alloca %[[LEVELS]] x f32
 func.func @main(%a: tensor<2x48x?xbf16>, %b: tensor<2x?x?xbf16>) -> tensor<2x48x?xbf16> {
@@ -76,10 +76,10 @@ func.func @main(%a: tensor<2x48x?xbf16>, %b: tensor<2x?x?xbf16>) -> tensor<2x48x
 
 // -----
 
-// Sums of i8 are the same in any order, so that tensor cores compute them in every mode. They take what lies along the depth: the left operand
-// in chunks, the right one element by element.
-// TENSOR-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
-// MULTIPLY-DAG: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// Sums of i8 are the same in any order, so tensor cores compute them in every mode. They need K-major tiles: A is
+// copied in chunks, B is transposed element by element.
+// TENSOR-DAG: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
+// SIMT-DAG: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
 // CHECK-LABEL: func.func private @dot_0
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: llvm.store {{.+}} : i8, !llvm.ptr<3>
@@ -94,10 +94,10 @@ func.func @bytes(%a: tensor<96x128xi8>, %b: tensor<128x64xi8>) -> tensor<96x64xi
 
 // -----
 
-// Floats of 32 bits become shorter by name alone: words are read across the depth where an operand lies so, and rounded to nearest.
+// f32 is rounded to tf32 with the permission narrow only. Threads load words of an operand that is not K-major.
 // CHECK-LABEL: func.func private @dot_0
 // CHECK-NOT: nvvm.mma.sync
-// NARROW: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// NARROW: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
 // TF32: nvvm.ldmatrix {{.+}}layout = #nvvm.mma_layout<row>
 // TF32: nvvm.convert.float.to.tf32 {{.+}}rnd = #nvvm.fp_rnd_mode<rna>
 // TF32: llvm.load {{.+}} : !llvm.ptr<3> -> i32

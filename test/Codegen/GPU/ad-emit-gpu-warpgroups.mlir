@@ -5,19 +5,19 @@
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=fast --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90 | FileCheck %s --check-prefix=OTHER
 // RUN: ad-opt %s --split-input-file --ad-to-cpu-frontend=numerics=strict --ad-to-cpu-fusion --ad-to-gpu-kernels --ad-emit-gpu=chip=sm_90a | FileCheck %s --check-prefix=OTHER
 
-// Warpgroups multiply on that chip alone, and with the permissions of tensor cores alone.
+// wgmma needs sm_90a and the permissions of tensor cores.
 // OTHER-NOT: wgmma
 // OTHER-NOT: tensor_map
 // OTHER-NOT: mbarrier
 
-// A block has one warpgroup that copies and two that multiply. The left operand lies along the depth, the right one across it.
-// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
+// A block has one producer warpgroup and two consumers. Operand A is K-major, B is N-major.
+// REMARK: contraction-class | Category:ad-gpu | instruction=wgmma, kernel=dot_0
 // CHECK: func.func private @dot_0({{.*}}) attributes {ad.launch_config = #ad.launch_config<block, axes = 0, grid_size = 192, persistent_blocks = 1, threads_per_block = 384, dynamic_shared_bytes = 213056, tensor_maps = [<operand = 0, box = 128x64, swizzle = 128>, <operand = 1, box = 64x64, swizzle = 128>]>}
 // CHECK: llvm.mlir.global external @dot_0$shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 // CHECK: gpu.func @dot_0({{.*}}%[[LEFT:[^ ,]+]]: !llvm.ptr, %[[RIGHT:[^ ,]+]]: !llvm.ptr) kernel
 // CHECK-SAME: nvvm.maxntid = array<i32: 384>
 
-// One thread has the tensor maps ready and sets up the ring, all wait for it.
+// One thread prefetches the tensor maps and initializes the mbarriers; all wait for it.
 // CHECK: scf.if
 // CHECK: nvvm.prefetch tensormap in_param_space, %[[LEFT]]
 // CHECK: nvvm.prefetch tensormap in_param_space, %[[RIGHT]]
@@ -26,7 +26,7 @@
 // CHECK: gpu.barrier
 // CHECK-NOT: gpu.barrier
 
-// It waits for an empty stage, announces all bytes of a stage, and has four slabs and one brought.
+// The producer waits for an empty stage, expects all bytes of it, and loads one slab of A and four of B.
 // CHECK: nvvm.setmaxregister decrease 40
 // CHECK: scf.for
 // CHECK: nvvm.mbarrier.try_wait
@@ -36,7 +36,7 @@
 // CHECK-COUNT-4: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, %[[RIGHT]]
 // CHECK-NOT: nvvm.cp.async.bulk
 
-// The other warpgroups keep one piece in flight, and give the one before it back.
+// Consumers keep one K tile in flight and release the one before it.
 // CHECK: nvvm.setmaxregister increase 232
 // CHECK: scf.for
 // CHECK: scf.for
@@ -49,7 +49,7 @@
 // CHECK: nvvm.wgmma.wait.group.sync.aligned 0
 // CHECK: nvvm.mbarrier.arrive %
 
-// What the kernel makes of a sum stands there once for each of 16 bytes of a result; which registers are stored depends on the columns.
+// The epilogue is emitted once per 16 bytes of a result. A switch selects the registers of the columns.
 // CHECK: nvvm.bar.warp.sync
 // CHECK: scf.index_switch
 // CHECK: nvvm.bar.warp.sync
@@ -64,8 +64,8 @@ func.func @large(%a: tensor<384x1000xbf16>, %b: tensor<1000x16384xbf16>, %r: ten
 
 // -----
 
-// A small result has small tiles, one warpgroup that multiplies, and the registers of the launch. A batch is an axis of the map.
-// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
+// A small result has small tiles and one consumer, with the registers of the launch. A batch is an axis of the tensor map.
+// REMARK: contraction-class | Category:ad-gpu | instruction=wgmma, kernel=dot_0
 // CHECK: grid_size = 12, persistent_blocks = 2,
 // CHECK-SAME: tensor_maps = [<operand = 0, box = 1x64x64, swizzle = 128>, <operand = 1, box = 1x64x64, swizzle = 128>]>
 // CHECK: gpu.func @dot_0
@@ -80,8 +80,8 @@ func.func @small(%a: tensor<3x72x104xf16>, %b: tensor<3x90x72xf16>) -> tensor<3x
 // -----
 
 // Rows that do not begin at a multiple of 16 bytes have no tensor map.
-// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have 132 bytes, which is no multiple of 16"
-// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have 132 bytes, which is no multiple of 16"
+// REMARK: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
 func.func @ragged(%a: tensor<64x66xbf16>, %b: tensor<66x64xbf16>) -> tensor<64x64xbf16> {
   %0 = ad.dot %a, %b : (tensor<64x66xbf16>, tensor<66x64xbf16>) -> tensor<64x64xbf16>
   return %0 : tensor<64x64xbf16>
@@ -89,7 +89,7 @@ func.func @ragged(%a: tensor<64x66xbf16>, %b: tensor<66x64xbf16>) -> tensor<64x6
 
 // -----
 
-// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="an operand has no elements, or 2^31 of them or more"
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="an operand has no elements, or 2^31 of them or more"
 func.func @empty(%a: tensor<64x0xbf16>, %b: tensor<0x64xbf16>) -> tensor<64x64xbf16> {
   %0 = ad.dot %a, %b : (tensor<64x0xbf16>, tensor<0x64xbf16>) -> tensor<64x64xbf16>
   return %0 : tensor<64x64xbf16>
@@ -97,7 +97,7 @@ func.func @empty(%a: tensor<64x0xbf16>, %b: tensor<0x64xbf16>) -> tensor<64x64xb
 
 // -----
 
-// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="an operand has more than five axes"
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="an operand has more than five axes"
 func.func @axes(%a: tensor<2x1x1x1x64x64xbf16>, %b: tensor<2x1x1x1x64x64xbf16>) -> tensor<2x1x1x1x64x64xbf16> {
   %0 = ad.dot %a, %b batch [0, 1, 2, 3] x [0, 1, 2, 3] contract [5] x [4] : (tensor<2x1x1x1x64x64xbf16>, tensor<2x1x1x1x64x64xbf16>) -> tensor<2x1x1x1x64x64xbf16>
   return %0 : tensor<2x1x1x1x64x64xbf16>
@@ -105,7 +105,7 @@ func.func @axes(%a: tensor<2x1x1x1x64x64xbf16>, %b: tensor<2x1x1x1x64x64xbf16>) 
 
 // -----
 
-// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="an operand is contiguous along neither a side of the result nor the depth"
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="an operand is contiguous along none of M, N and K"
 func.func @batch_last(%a: tensor<64x64x8xbf16>, %b: tensor<8x64x64xbf16>) -> tensor<8x64x64xbf16> {
   %0 = ad.dot %a, %b batch [2] x [0] contract [1] x [1] : (tensor<64x64x8xbf16>, tensor<8x64x64xbf16>) -> tensor<8x64x64xbf16>
   return %0 : tensor<8x64x64xbf16>
@@ -113,8 +113,8 @@ func.func @batch_last(%a: tensor<64x64x8xbf16>, %b: tensor<8x64x64xbf16>) -> ten
 
 // -----
 
-// Tensor maps take sizes from the launch, but rows have to be known; the host counts the parts of the result.
-// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units=warpgroups
+// Tensor maps take sizes from the launch, but rows need a static size. The host counts the tiles.
+// REMARK: contraction-class | Category:ad-gpu | instruction=wgmma, kernel=dot_0
 // CHECK: #ad.launch_config<block, axes = 2, persistent_blocks = 2, tile = 64x64, dynamic_shared_bytes = {{[0-9]+}},
 func.func @unknown_rows(%a: tensor<?x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<?x64xbf16> {
   %0 = ad.dot %a, %b : (tensor<?x64xbf16>, tensor<64x64xbf16>) -> tensor<?x64xbf16>
@@ -123,8 +123,8 @@ func.func @unknown_rows(%a: tensor<?x64xbf16>, %b: tensor<64x64xbf16>) -> tensor
 
 // -----
 
-// REMARK: warpgroups | Category:ad-gpu | kernel=dot_0, reason="only the run knows how long the rows of an operand are"
-// REMARK: contraction-class | Category:ad-gpu | kernel=dot_0, units="tensor cores"
+// REMARK: wgmma | Category:ad-gpu | kernel=dot_0, reason="the rows of an operand have a dynamic size"
+// REMARK: contraction-class | Category:ad-gpu | instruction=mma.sync, kernel=dot_0
 func.func @unknown_depth(%a: tensor<64x?xbf16>, %b: tensor<?x64xbf16>) -> tensor<64x64xbf16> {
   %0 = ad.dot %a, %b : (tensor<64x?xbf16>, tensor<?x64xbf16>) -> tensor<64x64xbf16>
   return %0 : tensor<64x64xbf16>

@@ -23,7 +23,7 @@ inline constexpr int64_t kDotProductLanes = 16;
 /// wherever the operation permits them and both operands' types give the contracted axis an even size.
 /// Neither operand's role nor its other sizes matter, since rewrites without a permission exchange operands,
 /// and a program computes the same fused and unfused.
-bool sumsPairs(linalg::GenericOp contraction, OrderAttr order);
+bool usesPairDotProducts(linalg::GenericOp contraction, OrderAttr order);
 
 /// What x86's vpdpbusd adds to each lane of i32: products of bytes.
 inline constexpr int64_t kBytesPerLane = 4;
@@ -35,7 +35,7 @@ inline bool hasByteDotProducts(int64_t lanes) { return lanes == 8 || lanes == 16
 /// integers wrap, so that any order gives the same bits.
 bool multipliesBytes(linalg::GenericOp contraction);
 
-/// Rows and vectors of `lanes` sums of a type that stay in registers over the whole reduction.
+/// Rows and vectors of `lanes` accumulators of a type that stay in registers over the whole reduction.
 struct RegisterTile {
   int64_t rows, vectors;
 };

@@ -11,11 +11,11 @@ namespace mlir::ad::device {
 
 /// Threads of a warp, which agree by shuffles. Blocks consist of whole warps.
 constexpr int64_t kWarpThreads = 32;
-/// The most threads of a block, where the kernel does not ask for another number; a launch may take fewer,
+/// The maximum number of threads of a block, unless the kernel requests another one; a launch may have fewer,
 /// and any number of blocks.
 constexpr int64_t kBlockThreads = 256;
-/// Of a launch: kernels give the same bits for any grid.
-constexpr int64_t kMostBlocks = 65535;
+/// The maximum of a launch: kernels give the same bits for any grid.
+constexpr int64_t kMaxBlocks = 65535;
 
 /// Bytes of a tensor map, which is aligned to 64 of them.
 constexpr int64_t kTensorMapBytes = 128, kTensorMapAlignment = 64;

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which results of a kernel share its loops: those of one shape, and those with one element per row of it.
+// Which results of a kernel use its loops: results of one shape, and results with one element per row of it.
 
 #ifndef ADJOINT_CODEGEN_KERNEL_ROWSHAPE_H
 #define ADJOINT_CODEGEN_KERNEL_ROWSHAPE_H

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The work of a CPU kernel in units, for threads. Its function takes the range [begin, end) of units to run;
-// each unit writes elements of its own, so that ranges may run side by side and in any order. The attribute
+// each unit writes elements of its own, so that ranges may run in parallel and in any order. The attribute
 // `ad.units` of the function says how many there are, for the host program, which knows the sizes.
 
 #ifndef ADJOINT_CODEGEN_KERNEL_WORKUNITS_H
@@ -11,7 +11,7 @@
 
 namespace mlir::ad {
 
-/// A loop whose iterations are shared among threads: the axes that it enumerates as one, and how many of
+/// A loop whose iterations are distributed over threads: the axes that it enumerates as one, and how many of
 /// their elements a unit takes. The last unit may have fewer.
 struct UnitLoop {
   SmallVector<int64_t> axes;
@@ -25,18 +25,18 @@ struct UnitSpace {
   SmallVector<UnitLoop> loops;
 };
 
-/// The number of units is the sum of those of the spaces, whose ranges follow each other.
+/// The number of units is the sum over the spaces, whose ranges are consecutive.
 using WorkUnits = SmallVector<UnitSpace>;
 
 constexpr llvm::StringLiteral kUnitsAttr = "ad.units";
 
-/// About how long all units of a kernel take on one thread: an attribute of the kernel's function, or, where
-/// only the run knows the sizes, a function of the operands whose name has that suffix.
+/// About how long all units of a kernel take on one thread: an attribute of the kernel's function, or, if
+/// the sizes are dynamic, a function of the operands whose name has that suffix.
 constexpr llvm::StringLiteral kNanosecondsAttr = "ad.nanoseconds", kNanosecondsSuffix = "$nanoseconds";
 
-/// A kernel whose reductions can be divided has that attribute, the fewest threads that gain from it (an i64,
-/// 1 where the caches gain too), and three more functions. The first returns for the operands the number of
-/// partial results and the bytes of memory that they take. The second computes a range of them into that
+/// A kernel whose reductions can be divided has that attribute, the minimum number of threads that gain (an
+/// i64, 1 where the caches gain too), and three more functions. The first returns for the operands the number
+/// of partial results and the bytes of memory that they take. The second computes a range of them into that
 /// memory, its argument before the range. The third is the kernel, but takes the partial results from there,
 /// and has `ad.units` of its own.
 constexpr llvm::StringLiteral kPartialReductionsAttr = "ad.partial_reductions",

@@ -30,7 +30,7 @@ static linalg::GenericOp onlyReduction(KernelOp kernel, std::string &reason) {
     reason = "it has no product of two operands over one axis";
     return {};
   }
-  // Threads outside of the result compute too, and read the nearest element.
+  // Threads outside of the result compute too, with operands clamped to their bounds.
   bool readsElsewhere =
       !found.getOps<linalg::IndexOp>().empty() || !found.getOps<tensor::ExtractOp>().empty();
   if (readsElsewhere || matchReduction(found).form != ReductionForm::joined) {
@@ -68,9 +68,9 @@ static bool startsAtZero(linalg::GenericOp op) {
          (matchPattern(fill.getInputs()[0], m_PosZeroFloat()) || matchPattern(fill.getInputs()[0], m_Zero()));
 }
 
-// A strict program computes the same fused and unfused; but a fusion that reads the product in another order
-// is of another class, which multiplies and adds. So tensor cores need a permission beside `mma` or `narrow`
-// that strict lacks; but for integers, whose sums are the same.
+// A strict program gives the same bits fused and unfused, but a fusion that reads the product in another
+// order belongs to another class, which uses FMA. So tensor cores need `contract`, which strict lacks,
+// besides `mma` or `narrow`. Integers need no permission: their sums are the same in any order.
 static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
   if (!startsAtZero(op))
     return false;
@@ -103,13 +103,13 @@ static bool readsInPlace(Value value, linalg::GenericOp contraction) {
   });
 }
 
-// Each operand has one side of the result, and both have the depth.
-static bool isIndexedBySides(const Contraction &found) {
+// Operand A has M and K, operand B has N and K.
+static bool isMatrixProduct(const Contraction &found) {
   linalg::GenericOp op = found.op;
-  AffineMap rows = op.getMatchingIndexingMap(found.rows), columns = op.getMatchingIndexingMap(found.columns);
-  return rows.isProjectedPermutation() && columns.isProjectedPermutation() && !uses(rows, found.columnLoop) &&
-         !uses(columns, found.rowLoop) && uses(rows, found.rowLoop) && uses(columns, found.columnLoop) &&
-         uses(rows, found.depthLoop) && uses(columns, found.depthLoop);
+  AffineMap a = op.getMatchingIndexingMap(found.operandA), b = op.getMatchingIndexingMap(found.operandB);
+  return a.isProjectedPermutation() && b.isProjectedPermutation() && !uses(a, found.nLoop) &&
+         !uses(b, found.mLoop) && uses(a, found.mLoop) && uses(b, found.nLoop) && uses(a, found.kLoop) &&
+         uses(b, found.kLoop);
 }
 
 std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string &reason) {
@@ -129,18 +129,19 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
   }
   SmallVector<unsigned> reduced;
   op.getReductionDims(reduced);
-  Units units = mayUseTensorCores(kernel, op) ? Units::TensorCores : Units::MultiplyAdds;
+  MathInstruction instruction =
+      mayUseTensorCores(kernel, op) ? MathInstruction::MmaSync : MathInstruction::Fma;
   Contraction found{op,
                     op.getDpsInputOperand(0),
                     op.getDpsInputOperand(1),
                     out.getDimPosition(rank - 2),
                     out.getDimPosition(rank - 1),
                     reduced.front(),
-                    units};
-  if (uses(op.getMatchingIndexingMap(found.rows), found.columnLoop))
-    std::swap(found.rows, found.columns);
-  if (!isIndexedBySides(found)) {
-    reason = "its operands are not indexed by a row and a column of the result";
+                    instruction};
+  if (uses(op.getMatchingIndexingMap(found.operandA), found.nLoop))
+    std::swap(found.operandA, found.operandB);
+  if (!isMatrixProduct(found)) {
+    reason = "its operands do not have M and K, and N and K";
     return std::nullopt;
   }
   for (Value root : kernel.getBody().front().getTerminator()->getOperands())
@@ -151,52 +152,52 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
   return found;
 }
 
-StringRef device::nameOf(Units units) {
-  if (units == Units::MultiplyAdds)
-    return "multiply-adds";
-  return units == Units::TensorCores ? "tensor cores" : "warpgroups";
+StringRef device::nameOf(MathInstruction instruction) {
+  if (instruction == MathInstruction::Fma)
+    return "fma";
+  return instruction == MathInstruction::MmaSync ? "mma.sync" : "wgmma";
 }
 
-// The limits of a tensor map: axes, elements of an axis, and what distances in memory are a multiple of.
+// The limits of a tensor map: axes, elements, and the alignment of strides.
 static std::string whyNoTensorMap(const Contraction &contraction, OpOperand *operand, unsigned loop) {
-  constexpr int64_t mostAxes = 5, mostElements = int64_t(1) << 31, alignment = 16;
+  constexpr int64_t maxAxes = 5, maxElements = int64_t(1) << 31, alignment = 16;
   linalg::GenericOp op = contraction.op;
   auto type = cast<RankedTensorType>(operand->get().getType());
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
   if (!isa<BlockArgument>(operand->get()))
     return "an operand is computed by the kernel";
-  if (type.getRank() > mostAxes)
+  if (type.getRank() > maxAxes)
     return "an operand has more than five axes";
-  if (last != loop && last != contraction.depthLoop)
-    return "an operand is contiguous along neither a side of the result nor the depth";
+  if (last != loop && last != contraction.kLoop)
+    return "an operand is contiguous along none of M, N and K";
   if (type.isDynamicDim(type.getRank() - 1))
-    return "only the run knows how long the rows of an operand are";
+    return "the rows of an operand have a dynamic size";
   if (int64_t row = type.getShape().back() * type.getElementTypeBitWidth() / 8; row % alignment != 0)
     return "the rows of an operand have " + std::to_string(row) + " bytes, which is no multiple of 16";
   int64_t elements = 1;
-  for (int64_t size : type.getShape()) // what only the run knows is checked there
+  for (int64_t size : type.getShape()) // a launch checks dynamic sizes
     elements =
-        std::min(elements * (ShapedType::isDynamic(size) ? 1 : std::min(size, mostElements)), mostElements);
-  if (elements == 0 || elements >= mostElements)
+        std::min(elements * (ShapedType::isDynamic(size) ? 1 : std::min(size, maxElements)), maxElements);
+  if (elements == 0 || elements >= maxElements)
     return "an operand has no elements, or 2^31 of them or more";
   return "";
 }
 
-// Instructions of warpgroups turn elements of 16 bits alone.
-static std::string whyNotAsItLies(const Contraction &contraction, OpOperand *operand, unsigned loop) {
+// wgmma transposes 16-bit elements only.
+static std::string whyNoOperandOfWgmma(const Contraction &contraction, OpOperand *operand, unsigned loop) {
   std::string reason = whyNoTensorMap(contraction, operand, loop);
   linalg::GenericOp op = contraction.op;
   AffineMap map = op.getMatchingIndexingMap(operand);
   Type element = getElementTypeOrSelf(operand->get().getType());
   if (!reason.empty() || element.getIntOrFloatBitWidth() == 16 ||
-      map.getDimPosition(map.getNumResults() - 1) == contraction.depthLoop)
+      map.getDimPosition(map.getNumResults() - 1) == contraction.kLoop)
     return reason;
-  llvm::raw_string_ostream(reason) << "warpgroups take " << element << " along the depth alone";
+  llvm::raw_string_ostream(reason) << "wgmma takes only K-major operands of " << element;
   return reason;
 }
 
-std::string device::whyNoWarpgroups(const Contraction &contraction) {
-  std::string reason = whyNotAsItLies(contraction, contraction.rows, contraction.rowLoop);
-  return reason.empty() ? whyNotAsItLies(contraction, contraction.columns, contraction.columnLoop) : reason;
+std::string device::whyNoWgmma(const Contraction &contraction) {
+  std::string reason = whyNoOperandOfWgmma(contraction, contraction.operandA, contraction.mLoop);
+  return reason.empty() ? whyNoOperandOfWgmma(contraction, contraction.operandB, contraction.nLoop) : reason;
 }

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a kernel has to look like for the class of contractions on a GPU.
+// Which kernels the class of contractions covers on a GPU, and which instruction multiplies.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONMATCH_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONMATCH_H
@@ -10,27 +10,27 @@
 
 namespace mlir::ad::device {
 
-/// What multiplies: each thread by itself, the tensor cores of a warp (`mma.sync`), or those of a warpgroup
-/// (`wgmma`), whose operands tensor maps bring.
-enum class Units { MultiplyAdds, TensorCores, Warpgroups };
-StringRef nameOf(Units units);
+/// The instruction that multiplies: FMA of each thread (SIMT), `mma.sync` of a warp, or `wgmma` of a
+/// warpgroup, whose operands TMA loads.
+enum class MathInstruction { Fma, MmaSync, Wgmma };
+StringRef nameOf(MathInstruction instruction);
 
-/// The contraction of a kernel. The last axis of its result runs along `columnLoop`, the one before along
-/// `rowLoop`; `rows` and `columns` are the operands that have one of them each.
+/// The contraction of a kernel, (M, K) x (K, N) with batch axes. N is the last axis of its result, M the one
+/// before; operand A has M, operand B has N, and both have the reduction dimension K.
 struct Contraction {
   linalg::GenericOp op;
-  OpOperand *rows, *columns;
-  unsigned rowLoop, columnLoop, depthLoop;
-  Units units; // tensor cores for i8, and for the floats that permissions let them sum
+  OpOperand *operandA, *operandB;
+  unsigned mLoop, nLoop, kLoop;
+  MathInstruction instruction; // tensor cores for i8, and for floats with permissions
 };
 
-/// The one contraction of the kernel, when each result of the kernel has its shape and
-/// reads it element by element; otherwise `reason` says what is in the way.
+/// The one contraction of the kernel, if each result of the kernel has its shape and reads it element by
+/// element; otherwise `reason` says what prevents that.
 std::optional<Contraction> matchContraction(KernelOp kernel, std::string &reason);
 
-/// Why warpgroups cannot multiply what tensor cores may: mostly since tensor maps cannot bring the operands
-/// as they lie in memory. Empty when they can.
-std::string whyNoWarpgroups(const Contraction &contraction);
+/// Why `wgmma` cannot take the place of `mma.sync`: mostly since TMA cannot load the operands as they are in
+/// memory. Empty if it can.
+std::string whyNoWgmma(const Contraction &contraction);
 
 } // namespace mlir::ad::device
 

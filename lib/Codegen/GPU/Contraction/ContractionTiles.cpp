@@ -7,87 +7,86 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 namespace {
-/// A tile of some units, for operands whose elements have so many bytes.
-struct TileOfUnits {
-  Units units;
+/// A tile for an instruction and operands with elements of some bytes.
+struct TileRow {
+  MathInstruction instruction;
   int64_t elementBytes;
   ContractionTile tile;
 };
 } // namespace
 
-// Warps copy lines of 64 bytes along the depth, warpgroups lines of 128, and have 64 rows each. Chips differ
-// in the units that they have (EmitGPU.cpp), not in their tiles: all of these fit into what every one has.
-static constexpr TileOfUnits kTiles[] = {
-    {Units::MultiplyAdds, 1, {128, 128, 16, 0, 0, 4, 0}},
-    {Units::MultiplyAdds, 1, {64, 64, 16, 0, 0, 3, 0}},
-    {Units::MultiplyAdds, 2, {128, 128, 16, 0, 0, 4, 0}},
-    {Units::MultiplyAdds, 2, {64, 64, 16, 0, 0, 3, 0}},
-    {Units::MultiplyAdds, 4, {128, 128, 8, 0, 0, 4, 0}},
-    {Units::MultiplyAdds, 4, {64, 64, 16, 0, 0, 3, 0}},
-    {Units::MultiplyAdds, 8, {64, 64, 8, 0, 0, 3, 0}},
-    {Units::TensorCores, 1, {128, 128, 64, 2, 4, 3, 0}},
-    {Units::TensorCores, 1, {64, 64, 64, 2, 4, 3, 0}},
-    {Units::TensorCores, 2, {128, 128, 32, 2, 4, 3, 0}},
-    {Units::TensorCores, 2, {64, 64, 32, 2, 4, 3, 0}},
-    {Units::TensorCores, 4, {128, 128, 16, 2, 4, 3, 0}},
-    {Units::TensorCores, 4, {64, 64, 16, 2, 4, 3, 0}},
-    {Units::Warpgroups, 1, {128, 256, 128, 0, 0, 4, 2, 2}},
-    {Units::Warpgroups, 1, {128, 256, 128, 0, 0, 4, 2}},
-    {Units::Warpgroups, 1, {128, 128, 128, 0, 0, 4, 2, 2}},
-    {Units::Warpgroups, 1, {128, 128, 128, 0, 0, 4, 2}},
-    {Units::Warpgroups, 1, {64, 64, 128, 0, 0, 4, 1}},
-    {Units::Warpgroups, 2, {128, 256, 64, 0, 0, 4, 2, 2}},
-    {Units::Warpgroups, 2, {128, 256, 64, 0, 0, 4, 2}},
-    {Units::Warpgroups, 2, {128, 128, 64, 0, 0, 4, 2, 2}},
-    {Units::Warpgroups, 2, {128, 128, 64, 0, 0, 4, 2}},
-    {Units::Warpgroups, 2, {64, 64, 64, 0, 0, 4, 1}},
-    {Units::Warpgroups, 4, {128, 256, 32, 0, 0, 4, 2, 2}},
-    {Units::Warpgroups, 4, {128, 256, 32, 0, 0, 4, 2}},
-    {Units::Warpgroups, 4, {128, 128, 32, 0, 0, 4, 2, 2}},
-    {Units::Warpgroups, 4, {128, 128, 32, 0, 0, 4, 2}},
-    {Units::Warpgroups, 4, {64, 64, 32, 0, 0, 4, 1}},
+// A K tile has 64 bytes along K for mma.sync, and 128 bytes for wgmma, where each consumer warpgroup has 64
+// rows. Chips differ in their instructions (EmitGPU.cpp), not in tile sizes: all tiles fit into every chip.
+// {m, n, k, warpsM, warpsN, stages, consumerWarpgroups, clusterSize}
+static constexpr TileRow kTiles[] = {
+    {MathInstruction::Fma, 1, {128, 128, 16, 0, 0, 4, 0}},
+    {MathInstruction::Fma, 1, {64, 64, 16, 0, 0, 3, 0}},
+    {MathInstruction::Fma, 2, {128, 128, 16, 0, 0, 4, 0}},
+    {MathInstruction::Fma, 2, {64, 64, 16, 0, 0, 3, 0}},
+    {MathInstruction::Fma, 4, {128, 128, 8, 0, 0, 4, 0}},
+    {MathInstruction::Fma, 4, {64, 64, 16, 0, 0, 3, 0}},
+    {MathInstruction::Fma, 8, {64, 64, 8, 0, 0, 3, 0}},
+    {MathInstruction::MmaSync, 1, {128, 128, 64, 2, 4, 3, 0}},
+    {MathInstruction::MmaSync, 1, {64, 64, 64, 2, 4, 3, 0}},
+    {MathInstruction::MmaSync, 2, {128, 128, 32, 2, 4, 3, 0}},
+    {MathInstruction::MmaSync, 2, {64, 64, 32, 2, 4, 3, 0}},
+    {MathInstruction::MmaSync, 4, {128, 128, 16, 2, 4, 3, 0}},
+    {MathInstruction::MmaSync, 4, {64, 64, 16, 2, 4, 3, 0}},
+    {MathInstruction::Wgmma, 1, {128, 256, 128, 0, 0, 4, 2, 2}},
+    {MathInstruction::Wgmma, 1, {128, 256, 128, 0, 0, 4, 2}},
+    {MathInstruction::Wgmma, 1, {128, 128, 128, 0, 0, 4, 2, 2}},
+    {MathInstruction::Wgmma, 1, {128, 128, 128, 0, 0, 4, 2}},
+    {MathInstruction::Wgmma, 1, {64, 64, 128, 0, 0, 4, 1}},
+    {MathInstruction::Wgmma, 2, {128, 256, 64, 0, 0, 4, 2, 2}},
+    {MathInstruction::Wgmma, 2, {128, 256, 64, 0, 0, 4, 2}},
+    {MathInstruction::Wgmma, 2, {128, 128, 64, 0, 0, 4, 2, 2}},
+    {MathInstruction::Wgmma, 2, {128, 128, 64, 0, 0, 4, 2}},
+    {MathInstruction::Wgmma, 2, {64, 64, 64, 0, 0, 4, 1}},
+    {MathInstruction::Wgmma, 4, {128, 256, 32, 0, 0, 4, 2, 2}},
+    {MathInstruction::Wgmma, 4, {128, 256, 32, 0, 0, 4, 2}},
+    {MathInstruction::Wgmma, 4, {128, 128, 32, 0, 0, 4, 2, 2}},
+    {MathInstruction::Wgmma, 4, {128, 128, 32, 0, 0, 4, 2}},
+    {MathInstruction::Wgmma, 4, {64, 64, 32, 0, 0, 4, 1}},
 };
-// Tiles that keep the processors of a large chip busy.
+// Tiles that keep the multiprocessors of a large chip busy.
 static constexpr int64_t kManyTiles = 128;
-// Tiles of the result for each one outside of it that the last clusters may take.
-static constexpr int64_t kTilesForOneOutside = 8;
+// The last clusters may compute one tile outside of the result for so many tiles inside.
+static constexpr int64_t kInsidePerOutside = 8;
 
 std::string ContractionTile::name() const {
-  std::string size = std::to_string(rows) + "x" + std::to_string(columns);
-  return cluster > 1 ? std::to_string(cluster) + "x" + size : size;
+  std::string size = std::to_string(m) + "x" + std::to_string(n);
+  return clusterSize > 1 ? std::to_string(clusterSize) + "x" + size : size;
 }
 
 SmallVector<ContractionTile> device::tilesFor(const Contraction &contraction) {
-  int64_t bytes = getElementTypeOrSelf(contraction.rows->get().getType()).getIntOrFloatBitWidth() / 8;
+  int64_t bytes = getElementTypeOrSelf(contraction.operandA->get().getType()).getIntOrFloatBitWidth() / 8;
   SmallVector<ContractionTile> tiles;
-  for (const TileOfUnits &row : kTiles)
-    if (row.units == contraction.units && row.elementBytes == bytes)
+  for (const TileRow &row : kTiles)
+    if (row.instruction == contraction.instruction && row.elementBytes == bytes)
       tiles.push_back(row.tile);
   return tiles;
 }
 
-int64_t device::tilesOf(ArrayRef<int64_t> shape, const ContractionTile &tile) {
-  int64_t count = tile.cluster;
+int64_t device::countTiles(ArrayRef<int64_t> shape, const ContractionTile &tile) {
+  int64_t count = tile.clusterSize;
   for (auto [axis, size] : llvm::enumerate(shape)) {
-    int64_t each = axis + 1 == shape.size()   ? tile.columns
-                   : axis + 2 == shape.size() ? tile.clusterRows()
-                                              : 1;
+    int64_t each = axis + 1 == shape.size() ? tile.n : axis + 2 == shape.size() ? tile.clusterM() : 1;
     count *= ShapedType::isDynamic(size) ? 1 : int64_t(llvm::divideCeil(size, each));
   }
   return count;
 }
 
-// Blocks of a cluster that find no tile left only bring what the others need.
+// Blocks of a cluster whose tile is outside of the result only load what the others need.
 static bool fillsClusters(ArrayRef<int64_t> shape, const ContractionTile &tile) {
   ContractionTile alone = tile;
-  alone.cluster = 1;
-  int64_t inside = tilesOf(shape, alone);
-  return (tilesOf(shape, tile) - inside) * kTilesForOneOutside <= inside;
+  alone.clusterSize = 1;
+  int64_t inside = countTiles(shape, alone);
+  return (countTiles(shape, tile) - inside) * kInsidePerOutside <= inside;
 }
 
-// No tile is wider than the result, in tiles of the smallest width; a size that only the run knows counts as
-// one of those. Nor has a thread the sums of a large tile where they are wide, or where only the run knows
-// the depth: then it keeps sums of blocks for each of them in its own memory.
+// No tile is wider than the result, rounded up to the smallest width; a dynamic N counts as that width. The
+// smallest tile is chosen for 64-bit accumulators, and for SIMT code with a dynamic K: there each accumulator
+// has more for the blocks of the order, in local memory.
 std::optional<ContractionTile> device::chooseTile(const Contraction &contraction, StringRef name) {
   SmallVector<ContractionTile> tiles = tilesFor(contraction);
   if (!name.empty()) {
@@ -96,13 +95,13 @@ std::optional<ContractionTile> device::chooseTile(const Contraction &contraction
   }
   linalg::GenericOp op = contraction.op;
   auto result = cast<RankedTensorType>(op.getResult(0).getType());
-  int64_t smallest = tiles.back().columns, columns = result.getShape().back();
-  int64_t width = ShapedType::isDynamic(columns) ? smallest : int64_t(llvm::alignTo(columns, smallest));
-  bool unknownDepth = ShapedType::isDynamic(op.getStaticLoopRanges()[contraction.depthLoop]);
+  int64_t smallest = tiles.back().n, n = result.getShape().back();
+  int64_t width = ShapedType::isDynamic(n) ? smallest : int64_t(llvm::alignTo(n, smallest));
+  bool dynamicK = ShapedType::isDynamic(op.getStaticLoopRanges()[contraction.kLoop]);
   bool small =
-      result.getElementTypeBitWidth() > 32 || (unknownDepth && contraction.units == Units::MultiplyAdds);
+      result.getElementTypeBitWidth() > 32 || (dynamicK && contraction.instruction == MathInstruction::Fma);
   for (const ContractionTile &tile : ArrayRef(tiles).drop_back())
-    if (!small && tilesOf(result.getShape(), tile) >= kManyTiles && tile.columns <= width &&
+    if (!small && countTiles(result.getShape(), tile) >= kManyTiles && tile.n <= width &&
         fillsClusters(result.getShape(), tile))
       return tile;
   return tiles.back();

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The tiles in which contractions on GPUs go through their results, as data.
+// The tile sizes of contractions on GPUs, as data.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONTILES_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONTILES_H
@@ -9,27 +9,27 @@
 
 namespace mlir::ad::device {
 
-/// How the warps of a block share a tile.
+/// The tile of a thread block, and how its warps share it.
 struct ContractionTile {
-  int64_t rows, columns;          // of the result
-  int64_t depth;                  // of what lies in shared memory at once
-  int64_t warpsDown, warpsAcross; // of tensor cores
-  int64_t stages;                 // pieces of that depth that are copied ahead
-  int64_t warpgroups;             // that multiply, beside the one that copies
-  int64_t cluster = 1;            // blocks that take tiles below each other and share the columns' operand
-  /// What the blocks of a cluster take together.
-  int64_t clusterRows() const { return rows * cluster; }
+  int64_t m, n;               // of the result
+  int64_t k;                  // of a K tile
+  int64_t warpsM, warpsN;     // for mma.sync
+  int64_t stages;             // K tiles in the pipeline
+  int64_t consumerWarpgroups; // for wgmma, after the producer
+  int64_t clusterSize = 1;    // blocks along M that share loads of B
+  /// Rows that the blocks of a cluster compute.
+  int64_t clusterM() const { return m * clusterSize; }
   std::string name() const;
 };
 
-/// Those that the contraction's units have for its operands' type, from large to small.
+/// The tiles for the contraction's instruction and operand type, from large to small.
 SmallVector<ContractionTile> tilesFor(const Contraction &contraction);
 
-/// The tile of that name, or without a name the largest one of which the result has enough.
+/// The tile with that name. Without a name, the largest tile of which the result has enough.
 std::optional<ContractionTile> chooseTile(const Contraction &contraction, StringRef name);
 
-/// How many tiles a result has in whole clusters; of a size that only the run knows there is one.
-int64_t tilesOf(ArrayRef<int64_t> shape, const ContractionTile &tile);
+/// The number of tiles of a result, in whole clusters. A dynamic size counts as one tile.
+int64_t countTiles(ArrayRef<int64_t> shape, const ContractionTile &tile);
 
 } // namespace mlir::ad::device
 

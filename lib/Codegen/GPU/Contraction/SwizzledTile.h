@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tiles of operands in shared memory, as tensor maps bring them there and as the multiplications of a
-// warpgroup read them.
+// Operand tiles of `wgmma` in shared memory, as TMA writes them with the 128-byte swizzle; their matrix
+// descriptors, and the instruction itself (PTX ISA: wgmma, shared memory matrix layout; CUTLASS:
+// GMMA::Major).
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_SWIZZLEDTILE_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_SWIZZLEDTILE_H
@@ -10,45 +11,45 @@
 
 namespace mlir::ad::device {
 
-/// Bytes of a line, in which chunks of 16 bytes are exchanged by the number of the line; what the hardware
-/// calls a swizzle of 128 bytes.
+/// Bytes of a staged row. Its 16-byte chunk c is stored at chunk c ^ (r % 8), where r is the number of the
+/// row.
 constexpr int64_t kSwizzleBytes = 128;
-/// Tiles begin where the numbers of lines begin again.
+/// The alignment of a tile, with which the numbers of rows start at 0.
 constexpr int64_t kTileAlignment = 1024;
-/// Threads that multiply together, the rows that they have of the result, and the depth of one step.
-constexpr int64_t kWarpgroupThreads = 128, kWarpgroupRows = 64, kStepBytes = 32;
+/// Threads of a warpgroup, M of `wgmma`, and its K in bytes.
+constexpr int64_t kWarpgroupThreads = 128, kWgmmaM = 64, kWgmmaKBytes = 32;
 
-/// Part of an operand: `extent` rows or columns of the result by `depth`. Where a line runs along the depth,
-/// there is one after another for each row; where it runs across, which only elements of 16 bits may, slabs
-/// of 64 rows by the depth follow each other.
+/// A tile of `extent` elements along M or N by `k` elements along K. A K-major tile has a staged row for each
+/// element along M or N. The staged rows of other tiles run along M or N, which only 16-bit elements may do:
+/// slabs of 64 elements of M or N by all of K follow each other.
 struct SwizzledTile {
-  int64_t extent, depth;
-  bool alongDepth;
+  int64_t extent, k;
+  bool kMajor;
   int64_t elementBytes;
 
-  int64_t bytes() const { return extent * depth * elementBytes; }
-  int64_t lineElements() const { return kSwizzleBytes / elementBytes; }
-  /// Copies that bring it, and what each brings.
-  int64_t slabCount() const { return alongDepth ? 1 : extent / lineElements(); }
+  int64_t bytes() const { return extent * k * elementBytes; }
+  int64_t rowElements() const { return kSwizzleBytes / elementBytes; }
+  /// TMA loads that fill it, and what each loads.
+  int64_t slabCount() const { return kMajor ? 1 : extent / rowElements(); }
   int64_t slabExtent() const { return extent / slabCount(); }
   int64_t slabBytes() const { return bytes() / slabCount(); }
-  /// Bytes from the start of the tile to a row, a multiple of 64, at the depth of a step.
-  int64_t offsetOf(int64_t row, int64_t deep) const;
+  /// Bytes from the start of the tile to an index in M or N, a multiple of 64, and a step of K.
+  int64_t offsetOf(int64_t index, int64_t step) const;
 
-  /// The tile as an operand of a multiplication; `pointer` is where it starts.
+  /// The matrix descriptor of the tile that starts at `pointer`.
   Value describe(OpBuilder &builder, Location loc, Value pointer) const;
-  /// The same from `bytes` bytes on.
+  /// The descriptor plus some bytes.
   static Value advance(OpBuilder &builder, Location loc, Value descriptor, int64_t bytes);
 };
 
-/// Adds the product of 64 rows by some columns, one step deep, to the sums of a warpgroup: a structure of
-/// f32, or of i32 for bytes, half as many as columns for each thread. It goes on behind; the operands may
-/// change when it has been waited for.
-Value multiplyInWarpgroup(OpBuilder &builder, Location loc, Type element, Value rows, bool rowsAlongDepth,
-                          Value columns, bool columnsAlongDepth, Value sums);
+/// wgmma.mma_async: adds the product of 64 rows of A by some columns of B, one step of K, to the accumulators
+/// of a warpgroup: a structure of f32, or of i32 for bytes, with half as many elements per thread as columns.
+/// The operands may change after the next wait for it.
+Value emitWgmma(OpBuilder &builder, Location loc, Type element, Value a, bool aKMajor, Value b, bool bKMajor,
+                Value accumulators);
 
-/// Zeros for the sums of `columns` columns.
-Value zeroSums(OpBuilder &builder, Location loc, Type type, int64_t columns);
+/// Zero accumulators of `columns` columns.
+Value zeroAccumulators(OpBuilder &builder, Location loc, Type type, int64_t columns);
 
 } // namespace mlir::ad::device
 

@@ -24,7 +24,7 @@ LogicalResult ElementwiseEmitter::emitVectors(const Nest &nest, int64_t axis, in
     return emitFlatVectors(nest, length, store);
   PerThread perThread(mapping);
   Scope scope(*this);
-  if (failed(hoistInvariants(nest.roots, nest)))
+  if (failed(hoistInvariants(nest.outputs, nest)))
     return failure();
   Value each = indexConstant(length);
   SmallVector<Value> counts(nest.sizes);

@@ -9,8 +9,9 @@ using namespace mlir::ad::device;
 
 GPUComponent::GPUComponent(GPUKernelEmitter &emitter)
     : KernelComponent(emitter), emitter(emitter), evaluator(emitter.evaluator), hoisting(emitter.hoisting),
-      memoryAccess(emitter.memoryAccess), reductions(emitter.reductions), outputs(emitter.outputs),
-      scalars(emitter.scalars), launchShape(emitter.launchShape), mapping(emitter.mapping) {}
+      memoryAccess(emitter.memoryAccess), reductions(emitter.reductions),
+      kernelOutputs(emitter.kernelOutputs), scalars(emitter.scalars), launchShape(emitter.launchShape),
+      mapping(emitter.mapping) {}
 
 LogicalResult GPUComponent::emitLoop(Value lower, Value upper, Value step,
                                      function_ref<LogicalResult(Value)> body) {
@@ -22,4 +23,6 @@ LogicalResult GPUComponent::emitIf(Value condition, function_ref<LogicalResult()
   return emitter.emitIf(condition, then, otherwise);
 }
 
-Value GPUComponent::sizeOf(Value tensor, int64_t axis) { return emitter.sizeOf(tensor, axis); }
+Value GPUComponent::sizeOf(Value tensor, int64_t axis) {
+  return emitter.kernelArguments.sizeOf(tensor, axis);
+}

@@ -45,7 +45,7 @@ protected:
   Hoisting &hoisting;
   MemoryAccess &memoryAccess;
   ReductionEmitter &reductions;
-  KernelOutputs &outputs;
+  KernelOutputs &kernelOutputs;
   IRMapping &scalars;
   LaunchShape &launchShape;
   ThreadMapping &mapping;

@@ -14,8 +14,7 @@ GPUKernelEmitter::GPUKernelEmitter(KernelOp kernel, FunctionOpInterface function
 
 LogicalResult GPUKernelEmitter::emitDivided(const Division &division, Work part) {
   partialTree.division = division;
-  setWork(part);
-  return emit();
+  return emit(part);
 }
 
 void GPUKernelEmitter::bindRange(ValueRange arguments) {
@@ -24,39 +23,40 @@ void GPUKernelEmitter::bindRange(ValueRange arguments) {
   mapping.bind();
 }
 
-LogicalResult GPUKernelEmitter::emitRoots() {
+LogicalResult GPUKernelEmitter::emitOutputs() {
   if (work != Work::all)
     return work == Work::partial ? emitPartialNodes() : partialTree.emitJoin();
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  std::optional<unsigned> space = outputs.rowSpaceOf(roots);
+  std::optional<unsigned> space = kernelOutputs.rowSpaceOf(roots);
   launchShape = {MappingLevel::thread, space.value_or(0),
                  static_cast<int64_t>(results[space.value_or(0)].shape.size())};
   if (!space) {
     for (auto [root, destination] : llvm::zip_equal(roots, results))
-      if (failed(emitRoot(root, destination)))
+      if (failed(emitOutput(root, destination)))
         return failure();
     return success();
   }
-  Nest nest = outputs.nestOver(results[*space], roots);
+  Nest nest = kernelOutputs.nestOver(results[*space], roots);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
-  flat = oneShape && llvm::all_of(roots, [&](Value root) { return outputs.isFlat(root, isPointwise); });
+  flat = oneShape && llvm::all_of(roots, [&](Value root) { return kernelOutputs.isFlat(root, isPointwise); });
   bool sumsLanes = llvm::any_of(roots, [&](Value root) {
     return dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
   });
   if (!oneShape || sumsLanes)
     return rowLoops.emitRows(roots, *space);
-  return emitNest(
-      nest, [&](ArrayRef<Position> positions) { return outputs.storeRoots(roots, results, positions); });
+  return emitNest(nest, [&](ArrayRef<Position> positions) {
+    return kernelOutputs.storeOutputs(roots, results, positions);
+  });
 }
 
 // A slice is stored into a tensor that is in memory already. Otherwise one loop computes every element, in
 // the slice or around it: stores of several loops, by different threads, would be in no order.
-LogicalResult GPUKernelEmitter::emitRoot(Value root, const Buffer &destination) {
+LogicalResult GPUKernelEmitter::emitOutput(Value root, const Buffer &destination) {
   auto insert = root.getDefiningOp<tensor::InsertSliceOp>();
   if (!insert || buffers.count(insert.getDest()))
-    return KernelEmitter::emitRoot(root, destination);
-  return emitNest(outputs.nestOver(destination, root), [&](ArrayRef<Position> positions) {
-    return outputs.storeRoots(root, destination, positions);
+    return KernelEmitter::emitOutput(root, destination);
+  return emitNest(kernelOutputs.nestOver(destination, root), [&](ArrayRef<Position> positions) {
+    return kernelOutputs.storeOutputs(root, destination, positions);
   });
 }
 
@@ -64,7 +64,7 @@ LogicalResult GPUKernelEmitter::emitRoot(Value root, const Buffer &destination) 
 LogicalResult GPUKernelEmitter::emitNest(const Nest &nest, Store store) {
   PerThread perThread(mapping);
   Scope scope(*this);
-  if (failed(hoistInvariants(nest.roots, nest)))
+  if (failed(hoistInvariants(nest.outputs, nest)))
     return failure();
   return emitLoop(mapping.thread, mapping.elementCount(nest.sizes), mapping.gridThreads, [&](Value number) {
     Position position = flat ? Position{{number, 0, nullptr}} : mapping.positionOfElement(number, nest.sizes);

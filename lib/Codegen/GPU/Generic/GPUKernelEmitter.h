@@ -59,8 +59,8 @@ protected:
   using PerThread = ThreadMapping::PerThread;
 
   void bindRange(ValueRange arguments) override;
-  LogicalResult emitRoots() override;
-  LogicalResult emitRoot(Value root, const Buffer &destination) override;
+  LogicalResult emitOutputs() override;
+  LogicalResult emitOutput(Value root, const Buffer &destination) override;
   LogicalResult hoistInvariants(ValueRange roots, const Nest &nest);
   FailureOr<Value> compute(Value tensor, const Position &position) override;
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,

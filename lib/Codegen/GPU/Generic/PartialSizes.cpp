@@ -12,7 +12,7 @@ Value PartialSizes::resultCount() {
   Value count = indexConstant(1);
   auto type = cast<RankedTensorType>(reduction.getResult(0).getType());
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    count = binary<arith::MulIOp>(count, sizeOf(reduction.getResult(0), axis));
+    count = binary<arith::MulIOp>(count, kernelArguments.sizeOf(reduction.getResult(0), axis));
   return count;
 }
 
@@ -72,7 +72,7 @@ bool PartialSizes::readsNoOperand() {
 }
 
 FailureOr<bool> PartialSizes::emitSizes(int64_t threadsPerNode) {
-  if (failed(bindSizes()))
+  if (failed(kernelArguments.bind()))
     return failure();
   Value leaves = chooseLeaves(threadsPerNode), bytes = partialTree.layOutNodes(Value(), leaves);
   Value threads = indexConstant(1);

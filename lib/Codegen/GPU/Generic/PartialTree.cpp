@@ -183,13 +183,14 @@ FailureOr<SmallVector<Value>> PartialTree::wholeChain(linalg::GenericOp reductio
 LogicalResult PartialTree::emitJoin() {
   layOutNodes(nodeMemory, leavesOfNode);
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  Nest nest = outputs.nestOver(results.front(), roots);
+  Nest nest = kernelOutputs.nestOver(results.front(), roots);
   launchShape = {division.joinsByThreads ? MappingLevel::thread : MappingLevel::warp, 0,
                  static_cast<int64_t>(nest.shape.size())};
   if (!division.joinsByThreads)
     return emitter.rowLoops.emitSummedElements(roots, nest);
-  return emitter.emitNest(
-      nest, [&](ArrayRef<Position> positions) { return outputs.storeRoots(roots, results, positions); });
+  return emitter.emitNest(nest, [&](ArrayRef<Position> positions) {
+    return kernelOutputs.storeOutputs(roots, results, positions);
+  });
 }
 
 // The node with that number, or padding after the last one.

@@ -8,13 +8,13 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 LogicalResult RowLoops::emitRows(ValueRange roots, unsigned space) {
-  Nest whole = outputs.nestOver(results[space], {});
+  Nest whole = kernelOutputs.nestOver(results[space], {});
   for (auto [root, buffer] : llvm::zip_equal(roots, results))
     if (buffer.shape == whole.shape)
-      whole.roots.push_back(root);
+      whole.outputs.push_back(root);
   int64_t rank = whole.shape.size();
-  bool summed = rank == 0 || hoisting.sumsLanesAlong(whole.roots, whole, rank - 1);
-  bool hasRows = whole.roots.size() != roots.size();
+  bool summed = rank == 0 || hoisting.sumsLanesAlong(whole.outputs, whole, rank - 1);
+  bool hasRows = whole.outputs.size() != roots.size();
   launchShape = {MappingLevel::warp, space, summed && !hasRows ? rank : rank - 1};
   if (summed && !hasRows)
     return emitSummedElements(roots, whole);
@@ -26,29 +26,29 @@ LogicalResult RowLoops::emitRows(ValueRange roots, unsigned space) {
 
 LogicalResult RowLoops::emitSummedElements(ValueRange roots, const Nest &space) {
   return emitLoop(mapping.warp, mapping.elementCount(space.sizes), mapping.gridWarps, [&](Value number) {
-    return outputs.storeRoots(roots, results,
-                              ArrayRef<Position>(mapping.positionOfElement(number, space.sizes)));
+    return kernelOutputs.storeOutputs(roots, results,
+                                      ArrayRef<Position>(mapping.positionOfElement(number, space.sizes)));
   });
 }
 
 // All values of the row are read before the first is stored, since a result may overwrite an operand.
 LogicalResult RowLoops::emitRow(ValueRange roots, const Nest &space, const Position &row, bool parallel) {
   Scope scope(*this);
-  RowRoots split = outputs.splitByRow(roots, space.shape);
+  RowOutputs split = kernelOutputs.splitByRow(roots, space.shape);
   Position along(row);
   along.push_back(Index::varying());
   Visited hoisted;
   for (Value root : split.whole)
     if (failed(hoisting.hoist(root, along, hoisted)))
       return failure();
-  if (failed(outputs.storePerRow(split.perRow, split.perRowBuffers, row)))
+  if (failed(kernelOutputs.storePerRow(split.perRow, split.perRowBuffers, row)))
     return failure();
   emitter.synchronizeRowThreads();
   auto storeAt = [&](ArrayRef<Value> indices) {
     SmallVector<Position> positions(indices.size(), row);
     for (auto [position, index] : llvm::zip_equal(positions, indices))
       position.push_back({index, 0, nullptr});
-    return outputs.storeRoots(split.whole, split.wholeBuffers, positions);
+    return kernelOutputs.storeOutputs(split.whole, split.wholeBuffers, positions);
   };
   Value length = space.sizes.back();
   if (!parallel)

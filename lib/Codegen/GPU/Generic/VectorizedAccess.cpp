@@ -36,7 +36,7 @@ int64_t VectorizedAccess::vectorLength(const Nest &nest, int64_t axis) {
     if (own >= 0 && shape[own] == nest.shape[axis])
       widest = std::max(widest, memoryBytes(element));
   };
-  for (Value root : nest.roots)
+  for (Value root : nest.outputs)
     widest = std::max(widest, memoryBytes(getElementTypeOrSelf(root.getType())));
   for (auto &[tensor, buffer] : buffers)
     count(buffer.element, buffer.shape);

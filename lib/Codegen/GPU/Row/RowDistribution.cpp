@@ -44,7 +44,7 @@ RowTiling RowDistribution::chooseTiling(ValueRange roots) {
   Nest nest;
   nest.shape = {rows.length};
   if (!rows.ofElements)
-    llvm::copy_if(roots, std::back_inserter(nest.roots), [&](Value root) {
+    llvm::copy_if(roots, std::back_inserter(nest.outputs), [&](Value root) {
       return cast<RankedTensorType>(root.getType()).getShape() == ArrayRef(results[rows.space].shape);
     });
   int64_t longest = vectorized.vectorLength(nest, 0);

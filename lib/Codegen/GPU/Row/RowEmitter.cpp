@@ -16,7 +16,7 @@ int64_t RowEmitter::minBlocksPerSM() const {
 }
 
 // A thread block computes a row that is the sum of several chunks, so that several groups have work.
-LogicalResult RowEmitter::emitRoots() {
+LogicalResult RowEmitter::emitOutputs() {
   if (work == Work::partial)
     return emitPartialNodes();
   ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
@@ -49,14 +49,14 @@ void RowEmitter::bind(const RowTiling &tiling) {
 
 LogicalResult RowEmitter::emitRowLoop(ValueRange roots, const RowTiling &tiling) {
   bind(tiling);
-  Nest space = outputs.nestOver(results[rows.space], {});
+  Nest space = kernelOutputs.nestOver(results[rows.space], {});
   SmallVector<Value> sizes(ArrayRef(space.sizes).take_front(launchShape.axes));
   auto emitOne = [&](Value number) {
     Position &row = distribution.row;
     row = mapping.positionOfElement(number, sizes);
     if (tiling.inShared)
       cache.loadRow();
-    return rows.ofElements ? outputs.storeRoots(roots, results, ArrayRef<Position>(row))
+    return rows.ofElements ? kernelOutputs.storeOutputs(roots, results, ArrayRef<Position>(row))
                            : rowLoops.emitRow(roots, space, row, !rows.sumsAlong);
   };
   Value count = mapping.elementCount(sizes);

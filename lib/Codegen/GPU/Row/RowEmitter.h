@@ -29,7 +29,7 @@ public:
   }
 
 private:
-  LogicalResult emitRoots() override;
+  LogicalResult emitOutputs() override;
   LogicalResult emitRowLoop(ValueRange roots, const RowTiling &tiling);
   void bind(const RowTiling &tiling);
   FailureOr<Value> compute(Value tensor, const Position &position) override;

@@ -49,7 +49,7 @@ int64_t TransposeEmitter::vectorLength(int64_t axis) {
   return vector;
 }
 
-LogicalResult TransposeEmitter::emitRoots() {
+LogicalResult TransposeEmitter::emitOutputs() {
   shared = sharedMemory(builder, function, side * kRowBytes, "tile");
   launchShape = {MappingLevel::block, 0, static_cast<int64_t>(results.front().shape.size())};
   launchShape.elements = side * side;

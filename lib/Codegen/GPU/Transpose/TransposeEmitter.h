@@ -32,7 +32,7 @@ private:
     int64_t readLength, writeLength;
   };
 
-  LogicalResult emitRoots() override;
+  LogicalResult emitOutputs() override;
   LogicalResult emitTiles(int64_t readLength, int64_t writeLength);
   int64_t vectorLength(int64_t axis);
   Value tilesAlong(int64_t axis);

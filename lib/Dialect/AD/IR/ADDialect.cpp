@@ -68,7 +68,7 @@ LogicalResult ad::verifyKnownAttributes(Operation *op) {
 //===- Attributes with the prefix `ad.` -----------------------------------===//
 
 // What passes write for later ones, on any operation.
-static constexpr StringRef kPassAttributes[] = {"ad.class",      "ad.depth",       "ad.kernel_names",
+static constexpr StringRef kPassAttributes[] = {"ad.class",      "ad.k",           "ad.kernel_names",
                                                 "ad.mma",        "ad.nanoseconds", "ad.partial_reductions",
                                                 "ad.same_sizes", "ad.units"};
 

@@ -23,8 +23,9 @@ OF_WARP_TILES = 192  # of those on the tensor cores of warps, with what belongs 
 SPILLS = {"f64": 16, "classes-f64": 16}  # bytes, else none
 FLOATS = ["f64", "f32", "f16", "bf16", "f8E4M3FN", "f8E5M2"]
 INTEGERS = ["i8", "i32", "i64"]
-CHECKS = ["08-unary", "12-layer-norm", "13-cross-entropy", "19-other-elements", "20-convexity", "52-broadcast"]
-FILES = [*(ROOT / "test" / "Integration" / f"check-{name}.mlir" for name in CHECKS),
+PROGRAMS = ["unary-functions", "layer-norm", "cross-entropy", "sums-with-transposes", "fusion-convexity",
+            "dynamic-broadcast"]
+FILES = [*(ROOT / "test" / "Integration" / f"{name}.mlir" for name in PROGRAMS),
          *sorted((ROOT / "examples" / "digits").glob("*.mlir"))]
 
 

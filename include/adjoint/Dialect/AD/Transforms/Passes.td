@@ -227,17 +227,19 @@ def DecomposePass : Pass<"ad-decompose"> {
 
 //===- Fusion -===//
 
-def SplitContractionsPass : Pass<"ad-split-contractions"> {
-  let summary = "Split the depth of contractions with small results, so that all processors have work";
+def SplitKPass : Pass<"ad-split-k"> {
+  let summary = "Split the reduction dimension K of contractions with small results";
   let description = [{
-    Why: a block of threads of a GPU goes through the whole depth of its tile of the result. A result of few tiles
-    leaves most processors idle; the gradient of a weight, which sums over all rows of a batch, is of that kind.
+    This pass rewrites a contraction as a sum of contractions over parts of the reduction dimension K (split-K).
 
-    The depth is cut into equal parts, which become a batch axis in front, in the accumulator's type; their sum over
-    that axis is rounded to the result's type. There are as many parts as give `blocks` blocks a tile of 64 by 64 each,
-    but none less deep than 128 (512 where tensor cores multiply), and each is a multiple of 16 deep. Only sizes that
-    are known are split. Sums of integers wrap and are split in every mode; those of floats need `reorder` and
-    `contract`, which `strict` does not have: on GPUs it keeps the bits of `reproducible`.
+    Why: one thread block of a GPU loops over all of K for its tile of the result. A result of few tiles leaves most
+    multiprocessors idle. The gradient of a weight, which sums over all rows of a batch, is an example.
+
+    The pass splits K into equal parts. The parts become a leading batch axis, in the accumulator's type, and their
+    sum over that axis is rounded to the result's type. The number of parts gives each of `blocks` thread blocks a
+    tile of 64 x 64. No part is shorter than 128 (512 on tensor cores), and the length of a part is a multiple of 16.
+    Only static sizes are split. Sums of integers wrap, so integer contractions are split in every mode. Sums of
+    floats need `reorder` and `contract`, which `strict` does not have: on GPUs it keeps the bits of `reproducible`.
 
     Before:
     ```mlir
@@ -252,11 +254,11 @@ def SplitContractionsPass : Pass<"ad-split-contractions"> {
     %3 = ad.reduce_sum %2 axes [0] : tensor<8x64x64xf32> -> tensor<64x64xf32>
     %w = ad.cast %3 : tensor<64x64xf32> -> tensor<64x64xbf16>
     ```
-    Refuses: contractions without the permissions, each use of which is a row of the numerics report; a number of blocks
+    Refuses: contractions without the permissions (the numerics report has a row for each use), and a number of blocks
     that is not positive.
   }];
   let options = [Option<"blocks", "blocks", "int64_t", "128",
-                        "Blocks of threads that keep the processors of a GPU busy">];
+                        "Thread blocks that keep the multiprocessors of a GPU busy">];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
 

@@ -1,12 +1,12 @@
-// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-contractions | FileCheck %s
-// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-contractions --ad-split-contractions | FileCheck %s
-// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-contractions=blocks=4 | FileCheck %s --check-prefix=FEW
-// RUN: ad-opt %s --ad-set-numerics=numerics=strict --ad-split-contractions | FileCheck %s --check-prefix=STRICT
-// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-contractions --remarks-filter=ad-numerics 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
-// RUN: not ad-opt %s --ad-set-numerics=numerics=fast --ad-split-contractions=blocks=0 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-k | FileCheck %s
+// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-k --ad-split-k | FileCheck %s
+// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-k=blocks=4 | FileCheck %s --check-prefix=FEW
+// RUN: ad-opt %s --ad-set-numerics=numerics=strict --ad-split-k | FileCheck %s --check-prefix=STRICT
+// RUN: ad-opt %s --ad-set-numerics=numerics=fast --ad-split-k --remarks-filter=ad-numerics 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+// RUN: not ad-opt %s --ad-set-numerics=numerics=fast --ad-split-k=blocks=0 2>&1 | FileCheck %s --check-prefix=BLOCKS
 // BLOCKS: error: expected 'blocks' with a number of at least 1, but got 0
 //
-// As many parts as give 128 blocks of threads a tile, but none less deep than 128 where threads multiply and 512 where tensor cores do.
+// The number of parts gives each of 128 thread blocks a tile. No part of K is shorter than 128 (SIMT) or 512 (tensor cores).
 
 // CHECK-LABEL: @weight_gradient
 // FEW-LABEL: @weight_gradient
@@ -19,12 +19,12 @@ func.func @weight_gradient(%x: tensor<4096x64xbf16>, %g: tensor<4096x80xbf16>) -
   // CHECK: ad.cast %[[SUM]] {{.*}} -> tensor<64x80xbf16>
   // FEW: tensor<2x2048x64xbf16>
   // STRICT: ad.dot {{.*}} -> tensor<64x80xbf16>
-  // REMARK: remark: {{.*}}split-contraction
+  // REMARK: remark: {{.*}}split-k
   %y = ad.dot %x, %g contract [0] x [0] : (tensor<4096x64xbf16>, tensor<4096x80xbf16>) -> tensor<64x80xbf16>
   return %y : tensor<64x80xbf16>
 }
 
-// Of f32 parts may be shorter; batch axes stay behind the new one, free axes in their order.
+// Parts of f32 may be shorter. Batch axes follow the new one, free axes keep their order.
 // CHECK-LABEL: @between_batch_axes
 func.func @between_batch_axes(%x: tensor<3x40x512xf32>, %g: tensor<512x3x48xf32>) -> tensor<3x40x48xf32> {
   // CHECK: ad.reshape %{{.+}} : tensor<3x40x512xf32> -> tensor<3x40x4x128xf32>
@@ -35,7 +35,7 @@ func.func @between_batch_axes(%x: tensor<3x40x512xf32>, %g: tensor<512x3x48xf32>
   return %y : tensor<3x40x48xf32>
 }
 
-// What a gemm makes of its sum stays, each step rounded once.
+// The epilogue of a gemm is kept, each step rounded once.
 // CHECK-LABEL: @gemm
 func.func @gemm(%x: tensor<2048x64xf16>, %w: tensor<2048x32xf16>, %b: tensor<32xf16>) -> tensor<64x32xf16> {
   // CHECK: ad.dot {{.*}} batch [0] x [0] contract [1] x [1] {{.*}} -> tensor<4x64x32xf32>
@@ -52,7 +52,7 @@ func.func @gemm(%x: tensor<2048x64xf16>, %w: tensor<2048x32xf16>, %b: tensor<32x
   return %y : tensor<64x32xf16>
 }
 
-// Integers wrap: their sums are the same, in every mode.
+// Integers wrap, so their sums do not depend on the order: they are split in every mode.
 // CHECK-LABEL: @bytes
 // STRICT-LABEL: @bytes
 func.func @bytes(%x: tensor<64x1024xi8>, %g: tensor<64x1024xi8>) -> tensor<64x64xi32> {
@@ -62,7 +62,7 @@ func.func @bytes(%x: tensor<64x1024xi8>, %g: tensor<64x1024xi8>) -> tensor<64x64
   return %y : tensor<64x64xi32>
 }
 
-// The parts are equal, and a multiple of 16 deep: of 720 that is 5 times 144.
+// The parts are equal multiples of 16: 720 = 5 * 144.
 // CHECK-LABEL: @equal_parts
 func.func @equal_parts(%x: tensor<64x720xf32>, %g: tensor<720x64xf32>) -> tensor<64x64xf32> {
   // CHECK: tensor<64x5x144xf32>

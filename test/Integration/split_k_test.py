@@ -1,7 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions whose depth is split on the emulated GPU: in fast mode the bits of chains over equal parts and of one
-chain over their sums, in the modes that keep the written order the bits of the reference interpreter; integers, which
-are split in every mode, always."""
+"""Split-K contractions on the emulated GPU. In fast mode the result has the bits of one chain per part and of one chain
+over their sums.
+The modes that keep the written order give the bits of the reference interpreter. Integers are split in every mode and
+always give its bits."""
 
 import functools
 import json
@@ -17,8 +18,8 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", "build/release/bin"))
-BLOCK = 512  # of the canonical order: a part no deeper than that is one chain
-# What stands in the program, the letters of the operands' and the result's axes, sizes, and the parts of the depth k.
+BLOCK = 512  # of the canonical order: a part of K no longer than that is one chain
+# The operation, the letters of the operands' and the result's axes, their sizes, and the number of parts of k.
 PROGRAMS = {
     "rows": ("ad.dot %a, %b", "mk,kn->mn", {"m": 40, "n": 70, "k": 1280}, 10),
     "weight gradient": ("ad.dot %a, %b contract [0] x [0]", "km,kn->mn", {"m": 64, "n": 48, "k": 4096}, 32),
@@ -38,7 +39,7 @@ def coarse(random, shape):
 
 
 def flat(array, axes, sizes, order):
-    """The array as outer axes in `order` by the depth."""
+    """The array with its outer axes in `order`, and K last."""
     moved = np.einsum(array, list(range(array.ndim)), [axes.index(name) for name in order if name in axes])
     outer = [sizes[name] for name in order if name in axes and name not in "jk"]
     return moved.reshape(*outer, -1)
@@ -56,10 +57,10 @@ def expected(a, b, letters, sizes, parts):
     left, right = operands.split(",")
     a, b = flat(a, left, sizes, "bmjk"), flat(b, right, sizes, "bnjk")
     products = a[..., :, None, :] * b[..., None, :, :]
-    pieces = np.moveaxis(products.reshape(*products.shape[:-1], parts, -1), (-2, -1), (0, 1))
-    assert pieces.shape[1] <= BLOCK
+    terms = np.moveaxis(products.reshape(*products.shape[:-1], parts, -1), (-2, -1), (0, 1))
+    assert terms.shape[1] <= BLOCK
     zero = np.zeros(products.shape[:-1], np.float32)
-    return chain(zero, [chain(zero, piece) for piece in pieces])
+    return chain(zero, [chain(zero, part) for part in terms])
 
 
 def tensor(letters, sizes, element):
@@ -74,7 +75,7 @@ def run(folder, target, mode):
                     f"--numerics-report={out}.json"],
                    check=True, capture_output=True, text=True)
     reported = {use["pattern"] for use in json.loads(pathlib.Path(f"{out}.json").read_text())}
-    return np.load(out / "res0.npy"), "split-contraction" in reported
+    return np.load(out / "res0.npy"), "split-k" in reported
 
 
 def write(folder, written, letters, sizes, element, result, a, b):
@@ -166,7 +167,7 @@ def wrong_shorts(folder):
 def main():
     found = [(name, functools.partial(wrong_floats, name)) for name in PROGRAMS]
     found += [("scaled gemm", wrong_gemm), ("i8", wrong_bytes), ("f16", wrong_shorts)]
-    return checks.run_checks("split-contractions", found)
+    return checks.run_checks("split-k", found)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Mbarriers of a ring. Their phases alternate: a wait names the parity of the phase that has to be over, and
-// of the phase before the first one every mbarrier says that it is.
+// The phases of an mbarrier alternate. A wait names the parity of the phase that has to be complete; the
+// phase before the first one counts as complete (PTX ISA: mbarrier.try_wait.parity).
 
-#include "Ring.h"
+#include "MbarrierPipeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,56 +15,56 @@ using namespace mlir::ad::device;
 static constexpr int64_t kBarrierBytes = 8;
 static constexpr unsigned kClusterSpace = 7;
 
-int64_t Ring::barrierBytes(int64_t stages) { return 2 * stages * kBarrierBytes; }
+int64_t MbarrierPipeline::barrierBytes(int64_t stages) { return 2 * stages * kBarrierBytes; }
 
-Value Ring::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+Value MbarrierPipeline::index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
 
-Value Ring::pointerAt(Value byte) {
+Value MbarrierPipeline::pointerAt(Value byte) {
   Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), byte);
   return LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory, ValueRange{offset});
 }
 
-Value Ring::pointerTo(Value piece, Value byte) {
-  Value stage = builder.createOrFold<arith::RemUIOp>(loc, piece, index(shape.stages));
-  Value start = builder.createOrFold<arith::MulIOp>(loc, stage, index(shape.bytes));
+Value MbarrierPipeline::pointerTo(Value kTile, Value byte) {
+  Value stage = builder.createOrFold<arith::RemUIOp>(loc, kTile, index(shape.stages));
+  Value start = builder.createOrFold<arith::MulIOp>(loc, stage, index(shape.stageBytes));
   return pointerAt(builder.createOrFold<arith::AddIOp>(loc, start, byte));
 }
 
 // `first` is the number of the mbarrier of stage 0.
-Value Ring::barrierOf(Value piece, int64_t first) {
-  Value stage = builder.createOrFold<arith::RemUIOp>(loc, piece, index(shape.stages));
+Value MbarrierPipeline::barrierOf(Value kTile, int64_t first) {
+  Value stage = builder.createOrFold<arith::RemUIOp>(loc, kTile, index(shape.stages));
   Value number = builder.createOrFold<arith::AddIOp>(loc, stage, index(first));
   Value byte = builder.createOrFold<arith::MulIOp>(loc, number, index(kBarrierBytes));
-  return pointerAt(builder.createOrFold<arith::AddIOp>(loc, byte, index(shape.barriers)));
+  return pointerAt(builder.createOrFold<arith::AddIOp>(loc, byte, index(shape.barriersOffset)));
 }
 
-// Whether the piece's round through the ring, and `shift` more, has an odd number.
-Value Ring::roundOf(Value piece, int64_t shift) {
-  Value round = builder.createOrFold<arith::DivUIOp>(loc, piece, index(shape.stages));
+// The parity of the K tile's pass through the stages, plus `shift`.
+Value MbarrierPipeline::parityOf(Value kTile, int64_t shift) {
+  Value round = builder.createOrFold<arith::DivUIOp>(loc, kTile, index(shape.stages));
   round = builder.createOrFold<arith::AddIOp>(loc, round, index(shift));
   round = builder.createOrFold<arith::AndIOp>(loc, round, index(1));
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), round);
 }
 
-void Ring::initialize() {
+void MbarrierPipeline::initialize() {
   auto count = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), value);
   };
   for (int64_t stage = 0; stage < shape.stages; ++stage) {
     NVVM::MBarrierInitOp::create(builder, loc, barrierOf(index(stage), 0), count(1), Value());
     NVVM::MBarrierInitOp::create(builder, loc, barrierOf(index(stage), shape.stages),
-                                 count(shape.readers * shape.cluster), Value());
+                                 count(shape.consumers * shape.clusterSize), Value());
   }
-  // What copies bytes is to see them too.
+  // The asynchronous proxy has to see the initialized mbarriers too.
   NVVM::FenceMbarrierInitOp::create(builder, loc);
 }
 
-// The scope of the block suffices in clusters too: what lies in a stage is written and read by the
-// asynchronous proxy alone, and an arrival says that its reads are over. In the scope of the cluster each
-// would be a fence of all memory, in every step (decision 0017).
+// The scope of the block (.cta) suffices in clusters too: only the asynchronous proxy writes and reads the
+// stages, and an arrival says that its reads are complete. In the scope of the cluster each arrival and wait
+// would be a fence of all memory, in every iteration (decision 0017).
 static constexpr NVVM::MemScopeKind kScope = NVVM::MemScopeKind::CTA;
 
-void Ring::wait(Value barrier, Value parity) {
+void MbarrierPipeline::wait(Value barrier, Value parity) {
   auto loop = scf::WhileOp::create(builder, loc, TypeRange(), ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&loop.getBefore());
@@ -77,20 +77,20 @@ void Ring::wait(Value barrier, Value parity) {
   scf::YieldOp::create(builder, loc);
 }
 
-Value Ring::startFilling(Value piece) {
-  wait(barrierOf(piece, shape.stages), roundOf(piece, 1));
-  Value full = barrierOf(piece, 0);
-  Value bytes = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), shape.bytes);
+Value MbarrierPipeline::acquire(Value kTile) {
+  wait(emptyBarrier(kTile), parityOf(kTile, 1));
+  Value full = fullBarrier(kTile);
+  Value bytes = arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), shape.stageBytes);
   NVVM::MBarrierArriveExpectTxOp::create(builder, loc, Type(), full, bytes, kScope,
                                          /*relaxed=*/false, Value());
   return full;
 }
 
-void Ring::awaitFull(Value piece) { wait(barrierOf(piece, 0), roundOf(piece, 0)); }
+void MbarrierPipeline::waitFull(Value kTile) { wait(fullBarrier(kTile), parityOf(kTile, 0)); }
 
-void Ring::release(Value piece, Value block) {
-  Value barrier = barrierOf(piece, shape.stages);
-  if (shape.cluster > 1) {
+void MbarrierPipeline::release(Value kTile, Value block) {
+  Value barrier = emptyBarrier(kTile);
+  if (shape.clusterSize > 1) {
     Value rank = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), block);
     Type inCluster = LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
     barrier = NVVM::MapaOp::create(builder, loc, inCluster, barrier, rank);

@@ -1,0 +1,122 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "Epilogue.h"
+#include "../SharedMemory.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+int64_t Epilogue::rowsPerPass() {
+  int64_t rows = contraction.instruction == MathInstruction::MmaSync ? tile.m / tile.warpsM : tile.m;
+  while (rows * rowBytes() > kSharedBytes)
+    rows /= 2;
+  return rows;
+}
+
+StagedAccumulators Epilogue::stagedByBlock(int64_t firstRow, int64_t rows) {
+  Value zero = indexConstant(0);
+  return {indexConstant(firstRow), zero, rows, tile.n, zero, threadInBlock, kBlockThreads};
+}
+
+// XOR swizzle of 16-byte chunks within a row, free of bank conflicts for each access of a warp: pairs of
+// accumulators in four or eight rows, single ones in two, and one, two or four chunks per thread. Four rows
+// have four permutations of eight chunks, and every eight chunks have one more.
+Value Epilogue::pointerAt(const StagedAccumulators &staged, Value row, Value column) {
+  int64_t bytes = memoryBytes(accumulatorType()), inChunk = kChunkBytes / bytes;
+  Value one = indexConstant(1), three = indexConstant(3);
+  Value odd = binary<arith::AndIOp>(row, one);
+  Value second = binary<arith::AndIOp>(binary<arith::ShRUIOp>(row, one), one);
+  Value phase = binary<arith::XOrIOp>(binary<arith::MulIOp>(odd, indexConstant(7)),
+                                      binary<arith::MulIOp>(second, indexConstant(5)));
+  Value chunk = binary<arith::DivUIOp>(column, indexConstant(inChunk));
+  Value eights = binary<arith::AndIOp>(binary<arith::ShRUIOp>(chunk, three), three);
+  Value swizzled = binary<arith::XOrIOp>(chunk, binary<arith::XOrIOp>(phase, eights));
+  Value inside = binary<arith::RemUIOp>(column, indexConstant(inChunk));
+  Value byte = binary<arith::AddIOp>(staged.offset, binary<arith::MulIOp>(inside, indexConstant(bytes)));
+  byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(row, indexConstant(staged.columns * bytes)));
+  return sharedPointer(
+      binary<arith::AddIOp>(byte, binary<arith::MulIOp>(swizzled, indexConstant(kChunkBytes))));
+}
+
+void Epilogue::stage(const StagedAccumulators &staged, Value row, Value column, ValueRange values) {
+  auto count = static_cast<int64_t>(values.size());
+  Value vector = LLVM::UndefOp::create(builder, loc, VectorType::get(count, accumulatorType()));
+  for (auto [number, value] : llvm::enumerate(values)) {
+    Value at = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), number);
+    vector = LLVM::InsertElementOp::create(builder, loc, vector, value, at);
+  }
+  LLVM::StoreOp::create(builder, loc, vector, pointerAt(staged, row, column),
+                        count * memoryBytes(accumulatorType()));
+}
+
+SmallVector<Value> Epilogue::load(const StagedAccumulators &staged, Value row, Value column, int64_t count) {
+  int64_t bytes = memoryBytes(accumulatorType()), width = std::min(count, kChunkBytes / bytes);
+  SmallVector<Value> loaded;
+  for (int64_t first = 0; first < count; first += width) {
+    Value pointer = pointerAt(staged, row, binary<arith::AddIOp>(column, indexConstant(first)));
+    Value vector =
+        LLVM::LoadOp::create(builder, loc, VectorType::get(width, accumulatorType()), pointer, width * bytes);
+    for (int64_t i = 0; i < width; ++i) {
+      Value at = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(), i);
+      loaded.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, at));
+    }
+  }
+  return loaded;
+}
+
+// Vectors of the widest result have 16 bytes.
+int64_t Epilogue::vectorLength() {
+  int64_t widest = 1, size = results.front().shape.back();
+  for (const Buffer &result : results)
+    widest = std::max(widest, memoryBytes(result.element));
+  int64_t length = kAccessBytes / widest;
+  while (!ShapedType::isDynamic(size) && size % length != 0)
+    length /= 2;
+  return length;
+}
+
+LogicalResult Epilogue::emit(const TileOrigin &origin, const StagedAccumulators &staged) {
+  int64_t length = vectorLength();
+  auto vectors = [&] { return emitVectors(origin, staged, length); };
+  if (length == 1 || !ShapedType::isDynamic(results.front().shape.back()))
+    return vectors();
+  Value rest = binary<arith::RemUIOp>(tileMapping.sizeN(), indexConstant(length));
+  return emitIf(isEqual(rest, 0), vectors, [&] { return emitVectors(origin, staged, 1); });
+}
+
+Value Epilogue::rowInTile(const StagedAccumulators &staged, Value row) {
+  if (staged.groupRows == staged.rows)
+    return row;
+  Value group = binary<arith::DivUIOp>(row, indexConstant(staged.groupRows));
+  Value gap = indexConstant(staged.groupStride - staged.groupRows);
+  return binary<arith::AddIOp>(row, binary<arith::MulIOp>(group, gap));
+}
+
+// Consecutive threads take consecutive vectors of a row, and keep their columns in all rows.
+LogicalResult Epilogue::emitVectors(const TileOrigin &origin, const StagedAccumulators &staged,
+                                    int64_t length) {
+  linalg::GenericOp op = contraction.op;
+  Value width = indexConstant(staged.columns / length);
+  assert(staged.threads % (staged.columns / length) == 0 && "threads cover whole rows");
+  Value inColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(staged.thread, width), indexConstant(length));
+  Value column = binary<arith::AddIOp>(binary<arith::AddIOp>(origin.n, staged.n), inColumn);
+  Value first = binary<arith::DivUIOp>(staged.thread, width);
+  Value rowStep = indexConstant(staged.threads / (staged.columns / length));
+  return emitLoop(first, indexConstant(staged.rows), rowStep, [&](Value inRow) {
+    Value row = binary<arith::AddIOp>(binary<arith::AddIOp>(origin.m, staged.m), rowInTile(staged, inRow));
+    Value inside =
+        binary<arith::AndIOp>(isBelow(row, tileMapping.sizeM()), isBelow(column, tileMapping.sizeN()));
+    return emitIf(inside, [&] {
+      llvm::SaveAndRestore<bool> ofThread(perThread, true);
+      SmallVector<Position> positions;
+      for (Value index : consecutiveIndices(column, length))
+        positions.push_back(tileMapping.positionAt(origin, row, index));
+      for (auto [position, value] : llvm::zip_equal(positions, load(staged, inRow, inColumn, length)))
+        evaluator.remember(op.getResult(0), position, value);
+      return kernelOutputs.storeOutputs(kernel.getBody().front().getTerminator()->getOperands(), results,
+                                        positions);
+    });
+  });
+}

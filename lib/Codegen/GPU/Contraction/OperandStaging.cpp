@@ -1,0 +1,101 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "OperandStaging.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+// Every tensor begins at a multiple of 64 bytes, so 16-byte chunks are aligned if the length of rows is a
+// multiple of them. `mma.sync` takes bytes from K-major tiles only.
+StagedOperand OperandStaging::plan(OpOperand *operand, bool isA) {
+  linalg::GenericOp op = contraction.op;
+  unsigned loop = isA ? contraction.mLoop : contraction.nLoop;
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  unsigned last = map.getDimPosition(map.getNumResults() - 1);
+  StagedOperand part{
+      operand, isA,          loop,         reductions.loopSize(op, loop), isA ? tile.m : tile.n,
+      tile.k,  last != loop, last != loop, /*hasChunks=*/false,           nullptr};
+  if (contraction.instruction == MathInstruction::MmaSync && part.elementBytes() == 1)
+    part.kMajor = true;
+  if (!buffers.count(operand->get()) || (last != loop && last != contraction.kLoop) ||
+      part.kMajor != part.globalKMajor)
+    return part;
+  Value rest = binary<arith::RemUIOp>(reductions.loopSize(op, last), indexConstant(part.chunkElements()));
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rest));
+  part.hasChunks = !known || *known == 0;
+  if (!known)
+    part.aligned = isEqual(rest, 0);
+  return part;
+}
+
+void OperandStaging::planOperands() {
+  operands.clear();
+  operands.push_back(planA());
+  operands.push_back(planB());
+}
+
+// Consecutive threads take consecutive numbers. The unrolled form has no branch, so address computations are
+// invariant in the loop over K tiles.
+LogicalResult OperandStaging::distribute(int64_t count, function_ref<LogicalResult(Value)> code) {
+  constexpr int64_t maxUnrolled = 16;
+  if (count % kBlockThreads != 0 || count > maxUnrolled * kBlockThreads)
+    return emitLoop(threadInBlock, indexConstant(count), indexConstant(kBlockThreads), code);
+  for (int64_t first = 0; first < count; first += kBlockThreads)
+    if (failed(code(binary<arith::AddIOp>(threadInBlock, indexConstant(first)))))
+      return failure();
+  return success();
+}
+
+FailureOr<Value> OperandStaging::loadClamped(const StagedOperand &part, const TileOrigin &origin, Value index,
+                                             Value step) {
+  linalg::GenericOp op = contraction.op;
+  Value one = indexConstant(1);
+  index = binary<arith::MinUIOp>(index, binary<arith::SubIOp>(part.size, one));
+  step = binary<arith::MinUIOp>(step, binary<arith::SubIOp>(tileMapping.sizeK(), one));
+  llvm::SaveAndRestore<bool> ofThread(perThread, true);
+  AffineMap map = op.getMatchingIndexingMap(part.operand);
+  return evaluator.evaluateOne(part.operand->get(),
+                               evaluator.apply(map, tileMapping.loopsAt(origin, index, index, step)));
+}
+
+// Always true if the size is a whole number of tiles. A tile size of 0 means that tiles may begin anywhere.
+Value OperandStaging::isInside(Value index, Value size, int64_t tileSize) {
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(size));
+  if (known && tileSize > 0 && *known % tileSize == 0)
+    return arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 1);
+  return isBelow(index, size);
+}
+
+// Copies of 16 bytes bypass the L1 cache; the hardware supports this for no other size.
+void OperandStaging::asyncCopy(const StagedOperand &part, const TileOrigin &origin, Value index, Value step,
+                               Value target, int64_t bytes) {
+  constexpr unsigned globalSpace = 1;
+  linalg::GenericOp op = contraction.op;
+  // A block of the order may end within a K tile, and the next one begins there.
+  int64_t kTile =
+      contraction.instruction != MathInstruction::Fma || tileMapping.hasWholeKTiles() ? tile.k : 0;
+  Value inside = binary<arith::AndIOp>(isInside(index, part.size, part.extent),
+                                       isInside(step, tileMapping.sizeK(), kTile));
+  auto orFirst = [&](Value number) {
+    return builder.createOrFold<arith::SelectOp>(loc, inside, number, indexConstant(0));
+  };
+  index = orFirst(index);
+  Position position = evaluator.apply(op.getMatchingIndexingMap(part.operand),
+                                      tileMapping.loopsAt(origin, index, index, orFirst(step)));
+  const Buffer &buffer = buffers.find(part.operand->get())->second;
+  int64_t stride;
+  Value vector;
+  Value source = memoryAccess.pointerAt(buffer, memoryAccess.linearIndex(buffer, position, stride, vector));
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
+  source = LLVM::AddrSpaceCastOp::create(builder, loc, global, source);
+  auto number = [&](int64_t count) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), count);
+  };
+  Value size = builder.createOrFold<arith::SelectOp>(loc, inside, number(bytes), number(0));
+  auto cache = bytes == kChunkBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  NVVM::CpAsyncOp::create(builder, loc, target, source, bytes, cache, size);
+}

@@ -1,0 +1,37 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "PersistentScheduler.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+Value PersistentScheduler::kTileCount() { return divideUp(tileMapping.sizeK(), tile.k); }
+
+void PersistentScheduler::bindCluster() {
+  rank = binary<arith::RemUIOp>(blockId, indexConstant(tile.clusterSize));
+}
+
+void PersistentScheduler::synchronizeCluster() {
+  NVVM::ClusterArriveOp::create(builder, loc, /*aligned=*/nullptr);
+  NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/nullptr);
+}
+
+// A cluster takes a tile of clusterM rows, of which each block computes its own part.
+LogicalResult PersistentScheduler::forEachTile(TileCode code) {
+  Value size = indexConstant(tile.clusterSize);
+  Value cluster = binary<arith::DivUIOp>(blockId, size), clusters = binary<arith::DivUIOp>(gridBlocks, size);
+  auto loop = scf::ForOp::create(builder, loc, cluster, tileMapping.tileCount(), clusters, indexConstant(0));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Scope scope(*this);
+  Value before = loop.getRegionIterArg(0);
+  TileOrigin origin = tileMapping.originOf(loop.getInductionVar());
+  origin.m = binary<arith::AddIOp>(origin.m, binary<arith::MulIOp>(rank, indexConstant(tile.m)));
+  if (failed(code(origin, before)))
+    return failure();
+  Value after = binary<arith::AddIOp>(before, kTileCount());
+  scf::YieldOp::create(builder, loc, after);
+  return success();
+}

@@ -1,0 +1,79 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "SwizzledStaging.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+// Eight rows at one chunk lie in 32 different banks. Two rows of 64 bytes share the 32 banks, so they have
+// the same swizzle. 32-bit elements that are not K-major are read one by one, four rows at two adjacent
+// chunks: their swizzle changes twice as fast.
+Value SwizzledStaging::byteOfChunk(const StagedOperand &part, Value stage, Value row, Value chunk) {
+  int64_t rowBytes = part.rowLength() * part.elementBytes();
+  Value one = indexConstant(1), phase = row;
+  if (rowBytes == 64)
+    phase = binary<arith::ShRUIOp>(row, one);
+  else if (!part.kMajor && part.elementBytes() == 4)
+    phase = binary<arith::ShLIOp>(row, one);
+  int64_t chunks = std::min<int64_t>(rowBytes / kChunkBytes, 8);
+  Value swizzled = binary<arith::XOrIOp>(chunk, binary<arith::AndIOp>(phase, indexConstant(chunks - 1)));
+  Value byte = binary<arith::MulIOp>(stage, indexConstant(part.rowCount() * rowBytes));
+  byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(row, indexConstant(rowBytes)));
+  byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(swizzled, indexConstant(kChunkBytes)));
+  return binary<arith::AddIOp>(byte, indexConstant(part.offset));
+}
+
+void SwizzledStaging::copyChunks(const StagedOperand &part, const TileOrigin &origin, Value k, Value stage) {
+  int64_t inChunk = part.chunkElements(), perRow = part.rowLength() / inChunk;
+  (void)staging.distribute(part.rowCount() * perRow, [&](Value number) {
+    auto [row, chunk] = divide(number, indexConstant(perRow));
+    Value column = binary<arith::MulIOp>(chunk, indexConstant(inChunk));
+    Value index = binary<arith::AddIOp>(part.start(origin), part.kMajor ? row : column);
+    Value step = binary<arith::AddIOp>(k, part.kMajor ? column : row);
+    staging.asyncCopy(part, origin, index, step, sharedPointer(byteOfChunk(part, stage, row, chunk)),
+                      kChunkBytes);
+    return success();
+  });
+}
+
+// Through registers, for operands that the kernel computes, or whose chunks are not contiguous or aligned.
+LogicalResult SwizzledStaging::storeElements(const StagedOperand &part, const TileOrigin &origin, Value k,
+                                             Value stage) {
+  bool transposes = part.kMajor != part.globalKMajor; // consecutive threads then write to different rows
+  int64_t contiguous = transposes ? part.rowCount() : part.rowLength();
+  Value all = indexConstant(part.extent * part.k);
+  return emitLoop(threadInBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
+    auto [row, column] = divide(number, indexConstant(contiguous));
+    if (transposes)
+      std::swap(row, column);
+    Value index = binary<arith::AddIOp>(part.start(origin), part.kMajor ? row : column);
+    Value step = binary<arith::AddIOp>(k, part.kMajor ? column : row);
+    FailureOr<Value> value = staging.loadClamped(part, origin, index, step);
+    if (failed(value))
+      return failure();
+    Value bits = memoryAccess.toMemory(*value);
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
+    bits = arith::SelectOp::create(builder, loc, isBelow(step, tileMapping.sizeK()), bits, zero);
+    auto [chunk, rest] = divide(column, indexConstant(part.chunkElements()));
+    Value byte = byteOfChunk(part, stage, row, chunk);
+    byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(rest, indexConstant(part.elementBytes())));
+    LLVM::StoreOp::create(builder, loc, bits, sharedPointer(byte));
+    return success();
+  });
+}
+
+LogicalResult SwizzledStaging::loadKTile(const TileOrigin &origin, Value kTile) {
+  Value stage = binary<arith::RemUIOp>(kTile, indexConstant(tile.stages));
+  Value k = binary<arith::MulIOp>(kTile, indexConstant(tile.k));
+  for (const StagedOperand &part : staging.operands) {
+    auto store = [&] { return storeElements(part, origin, k, stage); };
+    auto copy = [&] {
+      copyChunks(part, origin, k, stage);
+      return success();
+    };
+    if (failed(part.hasChunks ? emitIfAllowed(part.aligned, copy, store) : store()))
+      return failure();
+  }
+  return success();
+}

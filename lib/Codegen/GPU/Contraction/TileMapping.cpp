@@ -1,0 +1,91 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "TileMapping.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+void TileMapping::bindSizes() {
+  linalg::GenericOp op = contraction.op;
+  m = reductions.loopSize(op, contraction.mLoop);
+  n = reductions.loopSize(op, contraction.nLoop);
+  k = reductions.loopSize(op, contraction.kLoop);
+}
+
+void TileMapping::setGrid() {
+  ArrayRef<int64_t> shape = results.front().shape;
+  launch.level = MappingLevel::block;
+  launch.clusterSize = tile.clusterSize;
+  if (!ShapedType::isDynamicShape(shape)) {
+    launch.gridSize = countTiles(shape, tile);
+    return;
+  }
+  launch.axes = shape.size();
+  launch.tile = {tile.clusterM(), tile.n};
+}
+
+Value TileMapping::tileCount() {
+  Value count = binary<arith::MulIOp>(divideUp(m, tile.clusterM()), divideUp(n, tile.n));
+  for (Value size : ArrayRef(results.front().sizes).drop_back(2))
+    count = binary<arith::MulIOp>(count, size);
+  return count;
+}
+
+// Consecutive tiles share operands in the L2 cache: the order goes down a strip of this many tiles, then to
+// the next column of the strip. The last strip may be lower.
+static constexpr int64_t kStripRows = 8;
+
+Value TileMapping::stripHeight(Value rows, Value first) {
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(rows));
+  int64_t maxHeight = kStripRows / tile.clusterSize;
+  if (known && (*known < maxHeight || *known % maxHeight == 0))
+    return indexConstant(std::min(*known, maxHeight));
+  return binary<arith::MinUIOp>(binary<arith::SubIOp>(rows, first), indexConstant(maxHeight));
+}
+
+std::pair<Value, Value> TileMapping::tileInMatrix(Value number, Value rows, Value columns) {
+  Value height = indexConstant(kStripRows / tile.clusterSize);
+  auto [strip, inStrip] = divide(number, binary<arith::MulIOp>(height, columns));
+  Value first = binary<arith::MulIOp>(strip, height);
+  auto [column, row] = divide(inStrip, stripHeight(rows, first));
+  return {binary<arith::AddIOp>(first, row), column};
+}
+
+TileOrigin TileMapping::originOf(Value number) {
+  Value rows = divideUp(m, tile.clusterM()), columns = divideUp(n, tile.n);
+  auto [rest, inMatrix] = divide(number, binary<arith::MulIOp>(rows, columns));
+  auto [row, column] = tileInMatrix(inMatrix, rows, columns);
+  ArrayRef<Value> outer = ArrayRef(results.front().sizes).drop_back(2);
+  TileOrigin origin{Position(outer.size()), binary<arith::MulIOp>(row, indexConstant(tile.clusterM())),
+                    binary<arith::MulIOp>(column, indexConstant(tile.n))};
+  for (int64_t axis = int64_t(outer.size()) - 1; axis >= 0; --axis) {
+    auto [left, index] = divide(rest, outer[axis]);
+    origin.batch[axis] = {index, 0, nullptr};
+    rest = left;
+  }
+  return origin;
+}
+
+Position TileMapping::positionAt(const TileOrigin &origin, Value row, Value column) {
+  Position position(origin.batch);
+  position.push_back({row, 0, nullptr});
+  position.push_back({column, 0, nullptr});
+  return position;
+}
+
+SmallVector<Index> TileMapping::loopsAt(const TileOrigin &origin, Value row, Value column, Value step) {
+  linalg::GenericOp op = contraction.op;
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  SmallVector<Index> loops = evaluator.loopsFromOutput(op, out, positionAt(origin, row, column));
+  loops[contraction.kLoop] = {step, 0, nullptr};
+  return loops;
+}
+
+bool TileMapping::hasWholeKTiles() {
+  linalg::GenericOp op = contraction.op;
+  int64_t size = op.getStaticLoopRanges()[contraction.kLoop];
+  OrderAttr order = kernel.getOrderAttr();
+  return !ShapedType::isDynamic(size) && size % tile.k == 0 && (!order || order.getLength() % tile.k == 0);
+}

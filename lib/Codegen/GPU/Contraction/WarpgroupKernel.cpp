@@ -1,0 +1,84 @@
+// Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
+
+#include "WarpgroupKernel.h"
+#include "../SharedMemory.h"
+#include "ContractionEmitter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::ad;
+using namespace mlir::ad::device;
+
+// Shared memory that a block may have.
+[[maybe_unused]] static constexpr int64_t kMaxSharedBytes = 227 * 1024;
+// Registers per thread with two consumer warpgroups: the producer gives up what it does not need
+// (PTX ISA: setmaxnreg).
+static constexpr int64_t kLaunchRegisters = 168, kProducerRegisters = 40, kConsumerRegisters = 232;
+static_assert(kProducerRegisters + 2 * kConsumerRegisters <= 3 * kLaunchRegisters, "a block has no more");
+
+LogicalResult WarpgroupKernel::emit() {
+  tileMapping.bindSizes();
+  if (failed(stages.addOperands()))
+    return failure();
+  describeLaunch();
+  emitPrologue();
+  auto produce = [&] {
+    setMaxRegisters(/*ofProducer=*/true);
+    return emitIf(isEqual(threadInBlock, 0), [&] { return producer.emit(); });
+  };
+  auto consume = [&] {
+    setMaxRegisters(/*ofProducer=*/false);
+    return consumer.emit(warpgroup);
+  };
+  if (failed(emitIf(isEqual(warpgroup, 0), produce, consume)))
+    return failure();
+  // Another block may still arrive at mbarriers of this one.
+  if (tile.clusterSize > 1)
+    scheduler.synchronizeCluster();
+  return success();
+}
+
+void WarpgroupKernel::describeLaunch() {
+  tileMapping.setGrid();
+  launch.persistentBlocks = emitter.minBlocksPerSM();
+  launch.threadsPerBlock = (tile.consumerWarpgroups + 1) * kWarpgroupThreads;
+  launch.dynamicSharedBytes = stages.totalBytes();
+  assert(emitter.minBlocksPerSM() * launch.dynamicSharedBytes <= kMaxSharedBytes &&
+         "tiles fit into shared memory");
+}
+
+// A shuffle makes the number uniform in each warp, so that the compiler knows that the warp does not diverge.
+Value WarpgroupKernel::warpgroupOfThread() {
+  Value number = binary<arith::DivUIOp>(threadInBlock, indexConstant(kWarpgroupThreads));
+  number = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), number);
+  number =
+      ::mlir::gpu::ShuffleOp::create(builder, loc, number, 0, kWarpThreads, ::mlir::gpu::ShuffleMode::IDX)
+          .getShuffleResult();
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
+}
+
+// The first loads would wait for their tensor maps, so these are prefetched.
+void WarpgroupKernel::emitPrologue() {
+  shared = sharedMemory(builder, function, /*bytes=*/0, "shared", kTileAlignment);
+  warpgroup = warpgroupOfThread();
+  (void)emitIf(isEqual(threadInBlock, 0), [&] {
+    for (const TmaOperand &operand : stages.operands)
+      NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
+                               NVVM::CacheEvictionPriorityAttr(), operand.tensorMap, /*predicate=*/Value(),
+                               /*tensormap=*/true, /*uniform=*/false, /*in_param_space=*/true);
+    stages.pipeline().initialize();
+    return success();
+  });
+  scheduler.bindCluster();
+  if (tile.clusterSize > 1)
+    scheduler.synchronizeCluster();
+  else
+    synchronizeBlock();
+}
+
+void WarpgroupKernel::setMaxRegisters(bool ofProducer) {
+  if (tile.consumerWarpgroups > 1)
+    NVVM::SetMaxRegisterOp::create(
+        builder, loc, static_cast<uint32_t>(ofProducer ? kProducerRegisters : kConsumerRegisters),
+        ofProducer ? NVVM::SetMaxRegisterAction::decrease : NVVM::SetMaxRegisterAction::increase);
+}
