@@ -4,7 +4,7 @@
 races costs.
 
 Kernels are those of the tests in larger grids, and a loop over elements. A thread-instruction is one operation of the kernel's text,
-executed by one thread; arithmetic on a vector counts once for each element. Time is that of the processor, without compiling the kernel. There is no peer: the closing
+executed by one thread; arithmetic on a vector counts once for each element. Time is that of the CPU, without compiling the kernel. There is no peer: the closing
 lines compare with our own aims.
 """
 
@@ -111,7 +111,7 @@ def seconds(command, arguments, paths, rounds, more):
     done = subprocess.run([*map(str, words), "--stats", "--repeat", str(rounds), *more], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{NAME}: {done.stderr.strip()}")
-    return float(re.search(r"processor milliseconds: (\S+)", done.stdout)[1]) / 1e3
+    return float(re.search(r"CPU milliseconds: (\S+)", done.stdout)[1]) / 1e3
 
 
 def main():

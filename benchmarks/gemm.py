@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 # Debian packages: libopenblas-dev libdnnl-dev
-"""Matrix products on one core: ours beside OpenBLAS, oneDNN, NumPy, PyTorch and JAX, and as shares of the processor's peak.
+"""Matrix products on one core: ours beside OpenBLAS, oneDNN, NumPy, PyTorch and JAX, and as shares of the CPU's peak.
 
 Like is compared with like. In the first table operands lie plain in memory, a transposed one as its transpose, and all is f32. In
 the second the right operand is packed beforehand: by oneDNN in the layout that it likes best, by us before a loop of products with
-it; in f32 and, where the processor has dot products of bf16 pairs, in bf16. Ours is `strict`; `reproducible` is measured beside it on
+it; in f32 and, where the CPU has dot products of bf16 pairs, in bf16. Ours is `strict`; `reproducible` is measured beside it on
 a few shapes.
 """
 
@@ -242,7 +242,7 @@ def chosen_cases(options):
     cases = measure.select(CASES + PREPACKED_CASES, options, NAME)
     if has_dot_products():
         return cases
-    print("bf16: left out, the processor has no dot products of its pairs")
+    print("bf16: left out, the CPU has no dot products of its pairs")
     return [case for case in cases if case.element != "bf16"]
 
 

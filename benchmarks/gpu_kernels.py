@@ -95,7 +95,7 @@ def product(size, element="bf16", mode="fast"):
 
 
 def gradient(size, rows):
-    """A layer of many rows and the gradient of its weight: a small result, whose depth processors share."""
+    """A layer of many rows and the gradient of its weight: a small result, whose K dimension is split over SMs."""
     operands = [("b", (size, rows), f"normal:2:{size ** -0.5}"), ("c", (rows, size), f"normal:3:{rows ** -0.5}")]
     text = """{p} = ad.dot %b, {v} contract [0] x [0] : ({tb}, {t}) -> {tc}
     {y} = ad.dot %c, {p} contract [0] x [0] : ({tc}, {tc}) -> {t}"""

@@ -232,7 +232,7 @@ def main():
     if options.worker:
         return serve(options)
     if len(os.sched_getaffinity(0)) < max(THREADS):
-        sys.exit(f"{NAME}: needs {max(THREADS)} processors")
+        sys.exit(f"{NAME}: needs {max(THREADS)} CPUs")
     chosen = chosen_cases(options)
     bound_by_memory = {case.name for kind, case in cases() if kind == MEMORY}
     if not chosen:

@@ -80,7 +80,7 @@ void ad::buildAdFusionPipeline(OpPassManager &pm, const SharedOptions &options) 
 void ad::buildAdGpuFusionPipeline(OpPassManager &pm, const SharedOptions &options) {
   addFusionInputChecks(pm);
   if (options.optimize)
-    pm.addPass(createSplitContractionsPass());
+    pm.addPass(createSplitKPass());
   addFusion(pm, options);
 }
 

@@ -152,13 +152,13 @@ bool hasShape(const adrt_tensor &tensor, const std::vector<int64_t> &shape) {
 /// it, which is the caller's.
 bool takeResult(adrt_context &context, size_t index, const adrt_tensor &view, const adrt_tensor *output,
                 ProgramResult &result) {
-  result = {context.takeResult(index), static_cast<adrt_type>(view.type),
+  result = {context.results.take(index), static_cast<adrt_type>(view.type),
             std::vector<int64_t>(view.shape, view.shape + view.rank)};
   int64_t bytes = adrt::byteSize(view.type, view.rank, view.shape);
   if (output && output->data && hasShape(*output, result.shape)) {
     if (output->data != view.data)
       std::memcpy(output->data, view.data, static_cast<size_t>(bytes));
-    context.offerResult(index, std::exchange(result.data, adrt::Buffer()));
+    context.results.offer(index, std::exchange(result.data, adrt::Buffer()));
     return true;
   }
   if (result.data.data() == view.data)
@@ -234,13 +234,13 @@ static bool isArgument(const adrt_tensor &output, const std::vector<adrt_tensor>
 /// Outputs that are arguments are written at the end: the program reads them.
 static void lendMemory(adrt_context &context, ResultMemory &memory, size_t results,
                        const std::vector<adrt_tensor> &arguments, const std::vector<adrt_tensor> &outputs) {
-  context.outputs = outputs;
-  for (adrt_tensor &output : context.outputs)
+  context.results.outputs = outputs;
+  for (adrt_tensor &output : context.results.outputs)
     if (isArgument(output, arguments))
       output.data = nullptr;
   for (size_t index = 0; index < results; ++index)
-    if (context.outputs.empty() || !context.outputs[index].data)
-      context.offerResult(index, memory.take(index));
+    if (context.results.outputs.empty() || !context.results.outputs[index].data)
+      context.results.offer(index, memory.take(index));
 }
 
 bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,

@@ -11,7 +11,7 @@ from . import _adjoint
 from ._errors import ArgumentMemoryError, ArgumentShapeError, ArgumentTypeError
 from ._signature import STORAGE, TensorSpec, format_type
 
-# Devices of DLPack whose memory the processor reads: its own, and pinned memory of CUDA and ROCm.
+# Devices of DLPack whose memory the CPU reads: its own, and pinned memory of CUDA and ROCm.
 _HOST_DEVICES = (1, 3, 11)
 _SCALARS = {"f": (int, float), "i": (int,), "b": (bool,)}
 

@@ -46,8 +46,8 @@ def compile(
     `source` is the program or the name of its file: a string with a line break or a brace is a program, any other a
     name. The options are those of ad-runner: `target` is "cpu", "reference" or "gpu-sim"; `numerics` a mode and permissions, e.g.
     "reproducible" or "strict,reorder", in place of the module's own; `threads` the most threads of a call, 0 for
-    all processors that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 0: all programs
-    share one pool of them; `cpu` the processor to compile for instead of this one; `cache` the folder of compiled programs
+    all CPUs that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 0: all programs
+    share one pool of them; `cpu` the CPU to compile for instead of this one; `cache` the folder of compiled programs
     or "off"; with `optimize=False` the program is not simplified. `name` stands for the file in messages.
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
@@ -131,7 +131,7 @@ class Program:
         self._source = source
         self.target = target
         self.numerics: str = native.numerics
-        #: The processor that it was compiled for; empty for the reference interpreter.
+        #: The CPU that it was compiled for; empty for the reference interpreter.
         self.cpu: str = native.cpu
         #: "hit" or "miss" of the cache of compiled programs, or "off".
         self.cache_use: str = native.cache_use
@@ -154,7 +154,7 @@ class Program:
         """Runs the program once on arrays given in order or by name.
 
         Arguments are NumPy arrays of the signature's element types, or objects of the DLPack protocol in the memory of
-        the processor; row-major ones are not copied. A number of Python may stand for a tensor of rank 0. The result is
+        the CPU; row-major ones are not copied. A number of Python may stand for a tensor of rank 0. The result is
         a fresh array, several are a named tuple, none is None. An array that is given to an argument that the program
         declares as donated is updated: it comes back as the result. After an error it holds anything.
 

@@ -80,7 +80,7 @@ def test_missing_files_are_errors_of_the_system(tmp_path):
         ({"numerics": "fast,all"}, "unknown numerics permission 'all'"),
         ({"threads": -1}, "expected a number of threads from 0 to 1024, got -1"),
         ({"threads": 10**30}, "expected a number of threads from 0 to 1024, got 1000"),
-        ({"cpu": "z80"}, "unknown x86-64 processor 'z80'"),
+        ({"cpu": "z80"}, "unknown x86-64 CPU 'z80'"),
         ({"entry": "other"}, "no function @other, it has @main"),
     ],
 )

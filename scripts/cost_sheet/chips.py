@@ -2,15 +2,15 @@
 """What a multiprocessor of a chip has, and how many warps of a kernel it holds.
 
 Limits and rates per clock: "CUDA C++ Programming Guide", tables of compute capabilities and of the throughput of native arithmetic
-instructions. Bandwidth, multiprocessors and clocks: NVIDIA's data sheets and white papers of the A100 (80 GB, SXM) and of the H100 (SXM)."""
+instructions. Bandwidth, SMs and clocks: NVIDIA's data sheets and white papers of the A100 (80 GB, SXM) and of the H100 (SXM)."""
 
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Chip:
-    processors: int
-    clock: float  # of the multiprocessors in Hz, boosted
+    sm_count: int
+    clock: float  # of the SMs in Hz, boosted
     bandwidth: float  # of the memory in bytes per second
     shared_bytes: int  # of a multiprocessor, for blocks
     warps: int  # most
@@ -21,7 +21,7 @@ class Chip:
 
     def bytes_per_clock(self):
         """That the memory gives one multiprocessor."""
-        return self.bandwidth / self.processors / self.clock
+        return self.bandwidth / self.sm_count / self.clock
 
 
 A100 = Chip(108, 1.41e9, 2.039e12, 164 << 10, 64, 32, fp32=64, fp64=32, products=1024)

@@ -14,7 +14,7 @@ import launch_config
 import sass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK_THREADS, MOST_BLOCKS, WARP = 256, 65535, 32  # as include/adjoint/Codegen/Kernel/Grid.h and HostToLLVM/DeviceGrid.cpp have them
+BLOCK_THREADS, MAX_BLOCKS, WARP = 256, 65535, 32  # as include/adjoint/Codegen/Kernel/Grid.h and HostToLLVM/DeviceGrid.cpp have them
 BLOCK_ELEMENTS, CHUNK_ELEMENTS = 512, 4096  # leaves of the orders (docs/numerics.md)
 WANTED_THREADS, MOST_NODES = 2048, 8192  # as lib/Codegen/GPU/Generic/Division.h has them
 DUMP = "// -----// IR Dump "
@@ -80,29 +80,29 @@ class Compiled:
     def shared(self):
         return self.static_shared + self.launch.get("dynamic_shared_bytes", 0)
 
-    def grid(self, processors):
+    def grid(self, sm_count):
         """Blocks, and threads of a block, as the host program counts them."""
         threads = self.launch.get("threads_per_block", BLOCK_THREADS)
         cluster = self.launch.get("cluster_size", 1)
         if "grid_size" in self.launch or "tile" in self.launch:
-            count = self.tiles() if "tile" in self.launch else max(1, min(self.launch["grid_size"], MOST_BLOCKS) // cluster)
+            count = self.tiles() if "tile" in self.launch else max(1, min(self.launch["grid_size"], MAX_BLOCKS) // cluster)
             if "persistent_blocks" in self.launch:
-                count = min(count, max(1, processors * self.launch["persistent_blocks"] // cluster))
-            return min(count * cluster, MOST_BLOCKS), threads
+                count = min(count, max(1, sm_count * self.launch["persistent_blocks"] // cluster))
+            return min(count * cluster, MAX_BLOCKS), threads
         level = self.launch["level"]
-        tiles = self.nodes(processors) if self.name.endswith("$partial") else self.tiles()
+        tiles = self.nodes(sm_count) if self.name.endswith("$partial") else self.tiles()
         count = max(1, tiles * {"thread": self.launch.get("threads_per_element", 1), "warp": WARP, "block": threads}[level])
         if level != "block":
-            threads = min(threads, max(1, count // (2 * processors * WARP)) * WARP)
-        return min(divide_up(count, threads), MOST_BLOCKS), threads
+            threads = min(threads, max(1, count // (2 * sm_count * WARP)) * WARP)
+        return min(divide_up(count, threads), MAX_BLOCKS), threads
 
-    def nodes(self, processors):
+    def nodes(self, sm_count):
         """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each multiprocessor enough threads. Groups of threads sum
         rows, whose leaves are chunks."""
         results, group = self.results[0].elements, self.launch.get("threads_per_element", 1)
         leaf = CHUNK_ELEMENTS if group > 1 else BLOCK_ELEMENTS
         leaves = divide_up(max(tensor.elements for tensor in self.operands), results * leaf)
-        wanted = min(max(1, divide_up(processors * (WANTED_THREADS // group), results)), MOST_NODES)
+        wanted = min(max(1, divide_up(sm_count * (WANTED_THREADS // group), results)), MOST_NODES)
         own = divide_up(leaves, wanted)
         return results * divide_up(leaves, 1 << (own - 1).bit_length())
 

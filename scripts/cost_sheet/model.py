@@ -1,7 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """What a kernel may cost at most, from its work and the chip alone.
 
-Little's law: to keep the memory busy, bandwidth x latency bytes have to be on their way. The H100 has 3.35 TB/s for 132 multiprocessors,
+Little's law: to keep the memory busy, bandwidth x latency bytes have to be on their way. The H100 has 3.35 TB/s for 132 SMs,
 25.4 bytes per nanosecond for each; with a latency under load of 970 ns that is 24 KB. Measurements of others lie around it: without load
 the latency is a quarter to a third of that, and CUB's transformations are tuned to 16 KB on the A100, 32 KB on the H100 and 48 KB on the
 H200 (cub/device/dispatch/tuning/tuning_transform.cuh)."""
@@ -83,7 +83,7 @@ def figures(kernel, sheet):
     if kernel.name.endswith("$merge"):  # reads nodes, which are few, and not the operands
         return
     if kernel.operands:
-        read = sum(tensor.bytes for tensor in kernel.operands) / chips.CHIPS[sheet.chip].processors
+        read = sum(tensor.bytes for tensor in kernel.operands) / chips.CHIPS[sheet.chip].sm_count
         yield "bytes in flight", sheet.in_flight, min(IN_FLIGHT, read)
     # Without such a loop nothing is known of an element's instructions.
     yield "loops over elements", bool(sheet.per_element), 1

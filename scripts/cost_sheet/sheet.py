@@ -163,7 +163,7 @@ def make(kernel, chip_name):
     main = max(costs, key=LoopCost.product_weight if kernel.kind == "contraction" else LoopCost.weight)
     passing = passing_loops(costs)
     per_element = sum_per_element(passing)
-    blocks, threads = kernel.grid(chip.processors)
+    blocks, threads = kernel.grid(chip.sm_count)
     holds = chips.resident_blocks(chip, kernel.registers, kernel.shared, threads)
     clocks = collections.Counter()
     for cost in [main] if kernel.kind == "contraction" else passing or [main]:
@@ -174,7 +174,7 @@ def make(kernel, chip_name):
     reads = 1 if kernel.kind == "contraction" else share_of_reads(kernel)
     return Sheet(
         kernel.name, kernel.kind, chip_name, kernel.registers, kernel.spills, kernel.shared, threads, blocks,
-        warps=min(holds, -(-blocks // chip.processors)) * chips.round_up(threads, chips.WARP) // chips.WARP,
+        warps=min(holds, -(-blocks // chip.sm_count)) * chips.round_up(threads, chips.WARP) // chips.WARP,
         fences=sum(bool(FENCES.match(i.opcode)) for loop in graph.loops for block in loop.blocks for i in graph.instructions(block)),
-        in_flight=block_in_flight(costs, kernel, traced[0], threads) * min(holds, blocks / chip.processors) / reads if reads else 0,
+        in_flight=block_in_flight(costs, kernel, traced[0], threads) * min(holds, blocks / chip.sm_count) / reads if reads else 0,
         main=main, per_element=per_element, clocks=clocks)

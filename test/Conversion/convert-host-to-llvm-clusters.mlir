@@ -4,7 +4,7 @@
 
 // Clusters are counted, and blocks are as many as these have; one cluster is there on the smallest device.
 // CHECK-LABEL: func.func @adrt_entry_clusters
-// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
+// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_sm_count(
 // CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
 // CHECK: %[[PAIRS:.+]] = arith.divui %[[PROCESSORS]], %{{c2.*}} : index
 // CHECK: %[[ROOM:.+]] = arith.maxui %[[PAIRS]], %{{c1.*}} : index

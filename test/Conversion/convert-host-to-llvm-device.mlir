@@ -134,7 +134,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4xf32> {
 
 // A thread has four elements: a quarter of the threads, in whole warps, so that each processor has two blocks before blocks grow.
 // CHECK-LABEL: func.func @adrt_entry_runs
-// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
+// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_sm_count(
 // CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
 // CHECK: %[[TOGETHER:.+]] = arith.muli %[[PROCESSORS]], %{{c64.*}}
 // CHECK: %[[SHARE:.+]] = arith.divui %[[THREADS:c1024.*]], %[[TOGETHER]]
@@ -170,7 +170,7 @@ func.func @groups(%x: tensor<65536xf32>) -> tensor<65536xf32> {
 
 // Blocks that stay: two for each processor, and no more than there are tiles.
 // CHECK-LABEL: func.func @adrt_entry_resident
-// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_processors(
+// CHECK: %[[ANSWER:.+]] = llvm.call @adrt_sm_count(
 // CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[ANSWER]] : i32 to index
 // CHECK: %[[ROOM:.+]] = arith.muli %[[PROCESSORS]], %{{c2.*}}
 // CHECK: %[[BLOCKS:.+]] = arith.minui %[[ROOM]], %{{c1000.*}}

@@ -5,7 +5,7 @@
 // The function beside the kernel decides by the sizes and the processors; nodes lie behind the pools of the plan, of which there is one.
 // CHECK: ad.kernel_names = ["k$partial", "k$merge", "k"]
 // CHECK-LABEL: func.func @adrt_entry_main
-// CHECK: %[[COUNT:.+]] = llvm.call @adrt_processors
+// CHECK: %[[COUNT:.+]] = llvm.call @adrt_sm_count
 // CHECK: %[[PROCESSORS:.+]] = arith.index_cast %[[COUNT]]
 // CHECK: %[[SIZES:.+]]:3 = call @k$partial_sizes(%{{[^,]+}}, %{{[^,]+}}, %{{[^,]+}}, %[[PROCESSORS]])
 // CHECK: %[[DIVIDES:.+]] = arith.cmpi ne, %[[SIZES]]#0

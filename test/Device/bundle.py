@@ -161,7 +161,7 @@ def all_cases(folder):
     counts = {}
     for path, options in [*programs.programs(), *programs.digits(folder)]:
         counts[path.stem] = counts.get(path.stem, 0) + 1
-        yield Case(f"{path.stem}-{counts[path.stem]}", "programs", path, options)
+        yield Case(f"program-{path.stem}-{counts[path.stem]}", "programs", path, options)
     for name, file, options in graphs.modules(folder):
         yield Case(name, "random", file, options)
     narrow = {(rows, columns, depth, layout, "f32", *(rest or [0])) for rows, columns, depth, layout,

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The SHA-256 of a tensor's bits, the same wherever the sign and payload of a NaN differ: those are the processor's. Used where cases are
+"""The SHA-256 of a tensor's bits, the same wherever the sign and payload of a NaN differ: those are the CPU's. Used where cases are
 made, and where they are run."""
 
 import hashlib

@@ -4,7 +4,7 @@
 
   check.py [FOLDER] [--only TEXT] [--jobs N] [--rows FILE.jsonl]
 
-Equal are the same bits, or NaN on both sides: its sign and payload are the processor's. Needs Python with NumPy, and for `cuda` the driver
+Equal are the same bits, or NaN on both sides: its sign and payload are the CPU's. Needs Python with NumPy, and for `cuda` the driver
 of the GPU. Closes with `device: N run, N failed`. The exit code is 1 when a case failed or was skipped, 4 when adrt-run does not start.
 """
 
@@ -19,7 +19,7 @@ import jsonlines
 import tools
 
 NO_DEVICE = 4
-SECONDS = 120  # that a case may take: a busy processor stands for the GPU, too
+SECONDS = 120  # that a case may take: a busy CPU stands for the GPU, too
 
 
 def main():

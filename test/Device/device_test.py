@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """The bundle for machines with a GPU (bundle.py), made for the emulated one: its check passes, and names a result that differs, one that leaves
-its bound, and a program that does not run. What is made for a GPU needs no newer processor. Packs that fail leave nothing."""
+its bound, and a program that does not run. What is made for a GPU needs no newer CPU. Packs that fail leave nothing."""
 
 import functools
 import json
@@ -72,7 +72,7 @@ def truncate(made):
 
 
 def refuse_to_start(made, text):
-    """What the loader of an older system does, or the kernel of one for another processor."""
+    """What the loader of an older system does, or the kernel of one for another CPU."""
     (made / "adrt-run").write_text(text)
 
 
@@ -123,8 +123,8 @@ def bounds(folder):
             yield f"expected {expected}, got {found}"
 
 
-def made_for_other_processors(folder):
-    """What is packed for a GPU runs on the processors beside it, too."""
+def made_for_other_cpus(folder):
+    """What is packed for a GPU runs on the CPUs beside it, too."""
     made = bundles.make(folder / "bundle", "dot-9x17x1", "cuda")
     kernel = next(gpu_kernels.kernels(gpu_kernels.SMALL))
     gpu_make.emit(BIN / "ad-runner", made, "kernel", kernel.program(), "cuda", "sm_90a", kernel.mode)
@@ -180,7 +180,7 @@ def refused_without_gpu(folder):
 
 def main():
     return checks.run_checks("device", [
-        ("programs", functools.partial(unchanged, "check-1", 1)),
+        ("programs", functools.partial(unchanged, "program-square", 1)),
         ("contractions", functools.partial(unchanged, "dot-40x72x104", 4)),
         ("random programs", functools.partial(unchanged, "graphs-8", 2)),
         ("canonical bits", canonical_bits),
@@ -193,7 +193,7 @@ def main():
                                                    "FAILED: dot-40x72x104-tt-bf16-0-fast: dot.npy leaves the bound")),
         ("a bound around nothing", functools.partial(named, "dot-40x72x104-tt-bf16-0", functools.partial(change_manifest, expect_other_bits),
                                                      "fast: its reproducible run gives no results to compare with")),
-        ("other processors", made_for_other_processors),
+        ("other CPUs", made_for_other_cpus),
         ("packs that fail", refused_packs),
         ("without a GPU", refused_without_gpu),
         *((f"adrt-run that does not start: {said}",

@@ -57,7 +57,7 @@ def table(head, lines):
 
 def machine(stages):
     found = next((row for stage in stages for row in stage.of("environment")), {})
-    lines = [line for line in found.get("adrt", "").splitlines() if line.startswith(("GPU", "processor"))]
+    lines = [line for line in found.get("adrt", "").splitlines() if line.startswith(("GPU", "CPU"))]
     if found.get("nvidia_smi", "not installed") != "not installed":
         lines.append(f"nvidia-smi: {found['nvidia_smi']}")
     packages = ", ".join(f"{name} {version}" for name, version in found.get("packages", {}).items())

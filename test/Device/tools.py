@@ -76,4 +76,4 @@ def environment(bundle, deadline):
     said = processes.run([smi, *SMI], deadline.at_most(SECONDS)).said if smi else "not installed"
     return {"adrt": describe(bundle, deadline).said, "nvidia_smi": said, "platform": platform.platform(), "python": platform.python_version(),
             "packages": versions(), "tools": {name: find(name) or "not installed" for name in ("ncu", "compute-sanitizer")},
-            "processors": os.cpu_count(), "folder": pathlib.Path(bundle).name}
+            "cpus": os.cpu_count(), "folder": pathlib.Path(bundle).name}

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of processors by name: each is compiled for with its own vector registers.
+// Tests of CPUs by name: each is compiled for with its own vector registers.
 #include "TestUtils.h"
 #include "adjoint/Runner/Session/Compile.h"
 

@@ -81,7 +81,7 @@ TEST(Program, ResultsOwnTheirMemoryWhereAnArgumentIsDonated) {
     EXPECT_TRUE(program->run({x.view()}, {}, results, failure));
     EXPECT_NE(results[0].data.data(), x.getData());
     EXPECT_EQ(static_cast<float *>(results[0].data.data())[2], 6);
-    // The processor writes it where the argument was; the reference writes over nothing.
+    // The CPU writes it where the argument was; the reference writes over nothing.
     EXPECT_EQ(*reinterpret_cast<const float *>(x.getData()), target == targets[0] ? 2 : 1);
   }
 }

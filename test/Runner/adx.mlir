@@ -68,7 +68,7 @@
 // RUN: adrt-run --version | FileCheck %s --check-prefix=VERSION
 // VERSION: adrt-run {{[0-9.]+}} (.adx {{[0-9]+}}, runtime {{[0-9]+}})
 // RUN: adrt-run --env | FileCheck %s --check-prefix=ENV
-// ENV: processor: {{.+}}
+// ENV: CPU: {{.+}}
 
 func.func @wrong(%x: tensor<?xf32> {ad.name = "x"}, %y: tensor<?xf32> {ad.name = "y"}) -> tensor<?xf32> {
   %z = ad.add %x, %y : tensor<?xf32>

@@ -101,7 +101,7 @@ def forgeries(content, folder):
     yield "future version", refused(write(sections, version=2, original=content), folder, 2, "the file has version 2 of the format")
     yield "other runtime", refused(write(sections, abi=99), folder, 2, "the file needs version 99 of the runtime")
     feature = describe(content, lambda d: d["features"].append("flux-capacitor"))
-    yield "processor", refused(feature, folder, 4, "the code needs a processor with flux-capacitor, which this machine lacks")
+    yield "CPU", refused(feature, folder, 4, "the code needs a CPU with flux-capacitor, which this machine lacks")
     machine = describe(content, lambda d: d.update(machine="vax"))
     yield "machine", refused(machine, folder, 4, "the code is for vax, this machine is")
     kernel = describe(content, lambda d: d["program"]["signature"].update(entry="other"))

@@ -40,7 +40,7 @@
 // RUN: FileCheck %s --check-prefix=DONATED < %t.calls
 // DONATED-COUNT-5: fake: cuMemcpyHtoDAsync
 
-// Devices without a clock of their own, and the processor, have the host's.
+// Devices without a clock of their own, and the CPU, have the host's.
 // RUN: %{run} --target gpu-sim --bench | FileCheck %s --check-prefix=SIM
 // SIM: "clock":"monotonic","device":"gpu-sim",{{.*}}"launches":"replayed",{{.*}}"repeat":10,{{.*}}"seconds":{"all":[{{[0-9]}}{{.*}}"warmup":2}
 // RUN: ad-runner %s --arg x=normal:1 --target reference --bench --repeat 1 --warmup 0 2>&1 | FileCheck %s --check-prefix=REFERENCE

@@ -60,13 +60,13 @@ RUN = {
     "bench": (["--bench=FOLDER/bench.jsonl"], False),
     "numerics-report": (["--numerics-report", "FOLDER/numerics.json"], False), "timeout-kernel": (["--timeout-kernel", "60"], True),
     "schedule": (["--schedule", "lazy"], True), "seed": (["--schedule", "shuffled", "--seed", "3"], True),
-    "processors": (["--processors", "7"], True), "no-race-detection": (["--no-race-detection"], True), "no-replay": (["--no-replay"], True),
+    "sm-count": (["--sm-count", "7"], True), "no-race-detection": (["--no-race-detection"], True), "no-replay": (["--no-replay"], True),
     "traffic": (["--traffic"], True),
 }
 # Neither makes nor takes an entry.
 UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"], "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
             "cache": ["--cache", "off"], "help": ["--help"], "h": ["-h"]}
-ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features of the processor say which
+ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features of the CPU say which
              "env", "version"}  # stand without a program
 
 

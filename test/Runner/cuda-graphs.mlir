@@ -105,7 +105,7 @@
 
 // A graph that is not launched is an error of its last kernel, whose place is known.
 // RUN: %{fake} AD_FAKE_CUDA=cuGraphLaunch %{exits} 4 %{run} --entry straight 2>&1 | FileCheck %s --check-prefix=FAILS
-// FAILS: cuda-graphs.mlir:[[#@LINE+18]]:10: error: cuGraphLaunch: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_{{[0-9_]+}}', the last of 3 commands that were asked for as one
+// FAILS: cuda-graphs.mlir:[[#@LINE+18]]:10: error: cuGraphLaunch: CUDA_ERROR_FAKE (as the test wants it), after kernel 'elementwise_{{[0-9_]+}}', the last of 3 commands of a graph
 
 // RUN: %{exits} 2 ad-runner %s --entry straight --target cuda --emit %t.adx --no-replay 2>&1 | FileCheck %s --check-prefix=EMIT
 // EMIT: error: --emit runs nothing: give --no-replay to adrt-run

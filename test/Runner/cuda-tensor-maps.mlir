@@ -32,17 +32,17 @@
 // RUN: adrt-run %t.sim.adx --arg a=normal:1 --arg b=normal:2 --print > %t.sim
 // RUN: cmp %t.expected %t.sim
 
-// The emulated GPU may say that it has another number of processors: blocks that stay take more tiles in turn, or one takes all. The bits
+// The emulated GPU may say that it has another number of SMs: blocks that stay take more tiles in turn, or one takes all. The bits
 // are the same.
-// RUN: ad-runner %s --target gpu-sim --numerics fast --arg a=normal:1 --arg b=normal:2 --print --processors 1 > %t.one
+// RUN: ad-runner %s --target gpu-sim --numerics fast --arg a=normal:1 --arg b=normal:2 --print --sm-count 1 > %t.one
 // RUN: cmp %t.expected %t.one
-// RUN: adrt-run %t.sim.adx --arg a=normal:1 --arg b=normal:2 --print --processors 2 > %t.two
+// RUN: adrt-run %t.sim.adx --arg a=normal:1 --arg b=normal:2 --print --sm-count 2 > %t.two
 // RUN: cmp %t.expected %t.two
 // RUN: ad-runner %s --entry rows --target gpu-sim --arg x=normal:1 --print > %t.expected
-// RUN: ad-runner %s --entry rows --target gpu-sim --arg x=normal:1 --print --processors 3 > %t.three
+// RUN: ad-runner %s --entry rows --target gpu-sim --arg x=normal:1 --print --sm-count 3 > %t.three
 // RUN: cmp %t.expected %t.three
 
-// A chip of 16 processors, with one block of large tiles on each, which stay.
+// A chip of 16 SMs, with one block of large tiles on each, which stay.
 // RUN: %{fake} ad-runner %s --entry large --target cuda --numerics fast --cache off --arg a=zeros --arg b=zeros 2>&1 | FileCheck %s --check-prefix=LARGE
 // LARGE: fake: cuLaunchKernel 16 x 384
 

@@ -29,15 +29,15 @@
 // LOAD: error: cuModuleLoadDataEx: CUDA_ERROR_FAKE (as the test wants it): line 1: no
 
 // RUN: %{fake} AD_FAKE_CUDA=cuLaunchKernel %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=LAUNCH
-// LAUNCH: cuda.mlir:[[#@LINE+13]]:8: error: {{.*}}cuLaunchKernel: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
+// LAUNCH: cuda.mlir:[[#@LINE+13]]:8: error: {{.*}}cuLaunchKernel: CUDA_ERROR_FAKE (as the test wants it), after kernel 'elementwise_0'
 
 // RUN: %{fake} AD_FAKE_CUDA=cuStreamSynchronize %{exits} 4 %{run} 2>&1 | FileCheck %s --check-prefix=LATER
-// LATER: cuda.mlir:[[#@LINE+10]]:8: error: cuStreamSynchronize: CUDA_ERROR_FAKE (as the test wants it), behind kernel 'elementwise_0'
+// LATER: cuda.mlir:[[#@LINE+10]]:8: error: cuStreamSynchronize: CUDA_ERROR_FAKE (as the test wants it), after kernel 'elementwise_0'
 
 // RUN: %{fake} ad-runner --env | FileCheck %s --check-prefix=ENV
 // RUN: %{fake} adrt-run --env | FileCheck %s --check-prefix=ENV
 // ENV: GPU driver: CUDA 13.1, {{/.*}}/libad-fake-cuda.so{{$}}
-// ENV-NEXT: GPU 0: Fake GPU, sm_80, 16 multiprocessors, 81920 MiB; a block has at most 1 threads, 12 registers and 97 bytes of shared memory
+// ENV-NEXT: GPU 0: Fake GPU, sm_80, 16 SMs, 81920 MiB; a block has at most 1 threads, 12 registers and 97 bytes of shared memory
 // RUN: env ADJOINT_LIBCUDA=/missing/libcuda.so ad-runner --env | FileCheck %s --check-prefix=NONE
 // NONE: GPU: none: the driver cannot be loaded: /missing/libcuda.so
 

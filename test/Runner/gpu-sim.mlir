@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The emulated GPU as a target: the same texts as on the processor, with what was fed, received, donated and repeated; times of
+// The emulated GPU as a target: the same texts as on the CPU, with what was fed, received, donated and repeated; times of
 // kernels; errors at their place; programs from the cache.
 // DEFINE: %{run} = ad-runner %s --arg x=arange --dim x.0=3 --arg p=zeros --feed f=arange
 

@@ -19,8 +19,8 @@ PROGRAM = """func.func @main(%x: tensor<3xf32> {ad.name = "x"}) -> tensor<f32> {
 REFERENCE, GPU = ["--target=reference"], ["--target=gpu-sim"]
 # Options, the message, and options with which the refused one has a meaning; none where there are none.
 REFUSED = [
-    (["--tiles=small", *REFERENCE], "--tiles is about kernels on the processor, target 'reference' has none; leave it out", ["--tiles=small"]),
-    (["--tiles=large", *GPU], "--tiles is about kernels on the processor, target 'gpu-sim' has none; leave it out", GPU),
+    (["--tiles=small", *REFERENCE], "--tiles is about kernels on the CPU, target 'reference' has none; leave it out", ["--tiles=small"]),
+    (["--tiles=large", *GPU], "--tiles is about kernels on the CPU, target 'gpu-sim' has none; leave it out", GPU),
     (["--fuse=single", *REFERENCE], "--fuse says which operations share a kernel, target 'reference' has none; leave it out",
      ["--fuse=single", *GPU]),
     (["--cpu=x86-64", *REFERENCE], "--cpu says what to compile for, target 'reference' compiles nothing; leave it out", ["--cpu=x86-64"]),

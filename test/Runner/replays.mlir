@@ -3,7 +3,7 @@
 // Turns that are replayed make the same values as turns whose kernels are launched one by one, and as the reference interpreter. The
 // emulated GPU replays a copy of what it was asked for, with arguments and grids changed in it, under its checks.
 // DEFINE: %{run} = ad-runner %s --print --arg x=normal:1 --numerics reproducible
-// DEFINE: %{reports} = %python %S/Inputs/replays.py %t.json
+// DEFINE: %{reports} = %python %S/Inputs/graphs.py %t.json
 
 // RUN: %{run} --feed f=normal:2 --entry loops --target reference > %t.reference
 // RUN: %{run} --feed f=normal:2 --entry loops --target gpu-sim --no-replay > %t.single
@@ -22,12 +22,12 @@
 // How often, from a file that was compiled without timed kernels: those are launched one by one.
 // RUN: ad-runner %s --entry loops --target gpu-sim --emit %t.adx --numerics reproducible
 // RUN: adrt-run %t.adx --arg x=normal:1 --feed f=normal:2 --report %t.json
-// RUN: %{reports} recorded=4 replayed=22 changed=17
+// RUN: %{reports} instantiated=4 launched=22 updated=17
 // RUN: adrt-run %t.adx --arg x=normal:1 --feed f=normal:2 --report %t.json --no-replay
-// RUN: %{reports} recorded=0 replayed=0 changed=0
+// RUN: %{reports} instantiated=0 launched=0 updated=0
 // RUN: ad-runner %s --entry grows --target gpu-sim --emit %t.adx --numerics reproducible
 // RUN: adrt-run %t.adx --arg x=normal:1 --report %t.json
-// RUN: %{reports} recorded=2 replayed=5 changed=6
+// RUN: %{reports} instantiated=2 launched=5 updated=6
 
 // What the host finds in a later turn has its place.
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry leaves --target gpu-sim --arg x=normal:1 2>&1 | FileCheck %s --check-prefix=LEAVES

@@ -385,10 +385,10 @@ TEST(Context, ResultsCanBeTaken) {
   adrt_tensor first, second;
   context.run(
       [&] { return adrt_result(&context, &first, 0, ADRT_I8, 1, shape) ? ADRT_OK : ADRT_HOST_ERROR; });
-  adrt::Buffer taken = context.takeResult(0);
+  adrt::Buffer taken = context.results.take(0);
   EXPECT_EQ(taken.data(), first.data);
-  EXPECT_EQ(context.takeResult(0).data(), nullptr);
-  EXPECT_EQ(context.takeResult(9).data(), nullptr);
+  EXPECT_EQ(context.results.take(0).data(), nullptr);
+  EXPECT_EQ(context.results.take(9).data(), nullptr);
   context.run(
       [&] { return adrt_result(&context, &second, 0, ADRT_I8, 1, shape) ? ADRT_OK : ADRT_HOST_ERROR; });
   EXPECT_TRUE(second.data);
@@ -413,8 +413,8 @@ TEST(Context, KernelsAreTimed) {
   }
   adrt_kernel_end(&context, 7);
   adrt_kernel_begin(&context, -1);
-  ASSERT_EQ(context.getKernelTimes().size(), 3);
-  EXPECT_EQ(context.getKernelTimes()[2].calls, 3);
+  ASSERT_EQ(context.kernelTimes.get().size(), 3);
+  EXPECT_EQ(context.kernelTimes.get()[2].calls, 3);
 }
 
 TEST(Context, SymbolsKeepLettersAndDigits) {

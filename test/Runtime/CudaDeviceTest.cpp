@@ -64,7 +64,7 @@ TEST_F(CudaDevice, MemoryFromAnyThread) {
   void *memory = nullptr, *other = nullptr, *pinned = nullptr;
   onNewThread("allocate", [&] { memory = device->allocate(16); });
   onNewThread("allocate", [&] { other = device->allocate(16); });
-  onNewThread("allocateHost", [&] { pinned = device->allocateHost(16); });
+  onNewThread("allocateHost", [&] { pinned = device->getStreams().allocateHost(16); });
   EXPECT_TRUE(memory);
   EXPECT_TRUE(other);
   EXPECT_TRUE(pinned);
@@ -77,8 +77,8 @@ TEST_F(CudaDevice, MemoryFromAnyThread) {
   succeeds("read", [&] { return device->read(back, other, sizeof back); });
   EXPECT_EQ(std::string(back), bytes);
   succeeds("fill", [&] { return device->fill(memory, 'x', 15); });
-  succeeds("fetch", [&] { return device->fetch(pinned, memory, sizeof bytes); });
-  succeeds("bring", [&] { return device->bring(other, pinned, sizeof bytes); });
+  succeeds("copyToHost", [&] { return device->getStreams().copyToHost(pinned, memory, sizeof bytes); });
+  succeeds("copyToDevice", [&] { return device->getStreams().copyToDevice(other, pinned, sizeof bytes); });
   succeeds("read", [&] { return device->read(back, other, sizeof back); });
   EXPECT_EQ(std::string(back, sizeof back), std::string(15, 'x') + '\0');
   int64_t shape[] = {4, 4};
@@ -87,7 +87,7 @@ TEST_F(CudaDevice, MemoryFromAnyThread) {
   succeeds("describe", [&] { return device->describe(map, {memory, shape, 2, ADRT_F32}, {box, 0}); });
   onNewThread("release", [&] { device->release(memory); });
   onNewThread("release", [&] { device->release(other); });
-  onNewThread("releaseHost", [&] { device->releaseHost(pinned); });
+  onNewThread("releaseHost", [&] { device->getStreams().releaseHost(pinned); });
   onNewThread("~CudaDevice", [&] { device.reset(); });
 }
 
@@ -96,13 +96,13 @@ TEST_F(CudaDevice, EventsFromAnyThread) {
   std::unique_ptr<Event> event;
   succeeds("makeEvent", [&] {
     Outcome outcome;
-    event = device->makeEvent(outcome);
+    event = device->getStreams().makeEvent(outcome);
     return outcome;
   });
-  succeeds("record", [&] { return device->record(*event, Lane::Compute); });
-  succeeds("order", [&] { return device->order(Lane::Fetch, *event); });
-  succeeds("wait", [&] { return device->wait(*event); });
-  onNewThread("reached", [&] { device->reached(*event); });
+  succeeds("record", [&] { return device->getStreams().record(*event, StreamKind::Compute); });
+  succeeds("waitFor", [&] { return device->getStreams().waitFor(StreamKind::DeviceToHost, *event); });
+  succeeds("wait", [&] { return device->getStreams().wait(*event); });
+  onNewThread("isComplete", [&] { device->getStreams().isComplete(*event); });
   succeeds("synchronize", [&] { return device->synchronize(); });
   onNewThread("~Event", [&] { event.reset(); });
 }
@@ -118,16 +118,16 @@ TEST_F(CudaDevice, LaunchesFromAnyThread) {
     (blocks == 1 ? commands : others).add(launch);
   }
   std::unique_ptr<Graph> graph;
-  succeeds("capture", [&] {
+  succeeds("instantiate", [&] {
     Outcome outcome;
-    graph = device->capture(commands, outcome);
+    graph = device->getGraphs()->instantiate(commands, outcome);
     return outcome;
   });
   EXPECT_NE(graph, nullptr);
   if (!graph)
     return;
-  succeeds("replay", [&] { return device->replay(*graph, commands); });
-  succeeds("change", [&] { return device->change(*graph, others, 0); });
+  succeeds("launch of a graph", [&] { return device->getGraphs()->launch(*graph, commands); });
+  succeeds("update", [&] { return device->getGraphs()->update(*graph, others, 0); });
   onNewThread("~Graph", [&] { graph.reset(); });
 }
 

@@ -16,7 +16,42 @@
 
 namespace {
 
-/// The emulated GPU, which counts what it is asked for and knows what it has given.
+/// The streams of the emulated GPU, whose host memory is accounted for.
+class CountingStreams final : public adrt::Streams {
+public:
+  CountingStreams(adrt::Streams &sim, std::set<void *> &given) : sim(sim), given(given) {}
+
+  adrt::Outcome copyToDevice(void *target, const void *source, int64_t bytes) override {
+    return sim.copyToDevice(target, source, bytes);
+  }
+  adrt::Outcome copyToHost(void *target, const void *source, int64_t bytes) override {
+    return sim.copyToHost(target, source, bytes);
+  }
+  void *allocateHost(int64_t bytes) override {
+    void *memory = sim.allocateHost(bytes);
+    given.insert(memory);
+    return memory;
+  }
+  void releaseHost(void *memory) override {
+    EXPECT_EQ(given.erase(memory), 1);
+    sim.releaseHost(memory);
+  }
+  std::unique_ptr<adrt::Event> makeEvent(adrt::Outcome &outcome) override { return sim.makeEvent(outcome); }
+  adrt::Outcome record(adrt::Event &event, adrt::StreamKind stream) override {
+    return sim.record(event, stream);
+  }
+  adrt::Outcome waitFor(adrt::StreamKind stream, adrt::Event &event) override {
+    return sim.waitFor(stream, event);
+  }
+  adrt::Outcome wait(adrt::Event &event) override { return sim.wait(event); }
+  bool isComplete(adrt::Event &event) override { return sim.isComplete(event); }
+
+private:
+  adrt::Streams &sim;
+  std::set<void *> &given;
+};
+
+/// The emulated GPU, with counts of its calls and of the memory that it has given.
 class CountingDevice final : public adrt::Device {
 public:
   ~CountingDevice() override { EXPECT_TRUE(given.empty()); }
@@ -48,31 +83,12 @@ public:
     ++descriptions;
     return sim->describe(map, tensor, tiles);
   }
-  adrt::Outcome bring(void *target, const void *source, int64_t bytes) override {
-    return sim->bring(target, source, bytes);
-  }
-  adrt::Outcome fetch(void *target, const void *source, int64_t bytes) override {
-    return sim->fetch(target, source, bytes);
-  }
-  void *allocateHost(int64_t bytes) override {
-    void *memory = sim->allocateHost(bytes);
-    given.insert(memory);
-    return memory;
-  }
-  void releaseHost(void *memory) override {
-    EXPECT_EQ(given.erase(memory), 1);
-    sim->releaseHost(memory);
-  }
-  std::unique_ptr<adrt::Event> makeEvent(adrt::Outcome &outcome) override { return sim->makeEvent(outcome); }
-  adrt::Outcome record(adrt::Event &event, adrt::Lane lane) override { return sim->record(event, lane); }
-  adrt::Outcome order(adrt::Lane lane, adrt::Event &event) override { return sim->order(lane, event); }
-  adrt::Outcome wait(adrt::Event &event) override { return sim->wait(event); }
-  bool reached(adrt::Event &event) override { return sim->reached(event); }
   adrt::Outcome launch(const adrt::Launch &launch) override {
     return {ADRT_PROGRAM_ERROR, "kernel " + std::to_string(launch.kernel) + " fails", "k.mlir:1:2"};
   }
-  int32_t processors() const override { return 7; }
+  int32_t smCount() const override { return 7; }
   adrt::Outcome synchronize() override { return {}; }
+  adrt::Streams &getStreams() override { return streams; }
 
   int64_t limit = INT64_MAX;
   int writes = 0, descriptions = 0;
@@ -80,6 +96,7 @@ public:
 private:
   std::unique_ptr<adrt::Device> sim = adrt::makeSimDevice({});
   std::set<void *> given;
+  CountingStreams streams{sim->getStreams(), given};
 };
 
 struct Fixture {
@@ -160,11 +177,11 @@ TEST(Device, HostSeesCopies) {
   EXPECT_EQ(seen, 3);
 }
 
-/// A program that feeds a value and sends it back, `turns` times; the host writes down what it is asked for
-/// and given. Sizes grow, except ahead: larger places wait for what is in the smaller ones.
-static std::string echo(bool feedsAhead, int turns, int failingReceive = -1) {
+/// A program that feeds a value and sends it back, `iterations` times; the host writes down what it is asked
+/// for and given. Sizes grow, except ahead: larger places wait for what is in the smaller ones.
+static std::string echo(bool feedsAhead, int iterations, int failingReceive = -1) {
   Fixture f;
-  auto sizeOf = [&](int64_t turn) { return feedsAhead ? 1000 : 1000 * (turn + 1); };
+  auto sizeOf = [&](int64_t iteration) { return feedsAhead ? 1000 : 1000 * (iteration + 1); };
   f.context.feedsAhead = feedsAhead;
   std::string events;
   int fed = 0, received = 0;
@@ -188,8 +205,8 @@ static std::string echo(bool feedsAhead, int turns, int failingReceive = -1) {
     return ADRT_OK;
   };
   int32_t status = f.context.run([&]() -> int32_t {
-    for (int64_t turn = 0; turn < turns; ++turn) {
-      int64_t size = sizeOf(turn);
+    for (int64_t iteration = 0; iteration < iterations; ++iteration) {
+      int64_t size = sizeOf(iteration);
       adrt_tensor x = {adrt_buffer(&f.context, 1, 4 * size), &size, 1, ADRT_F32};
       for (auto step : {+[](adrt_context *c, adrt_tensor *t) { return adrt_feed(c, &site, "x", t); },
                         +[](adrt_context *c, adrt_tensor *t) { return adrt_receive(c, &site, "x", t, 1); },
@@ -257,7 +274,7 @@ TEST(Device, StuckKernelsAreNamed) {
     adsim::KernelCode code = {};
     code.name = "spin";
     code.entry = [](void **) {
-      for (volatile int turns = 0;; turns = turns + 1)
+      for (volatile int iterations = 0;; iterations = iterations + 1)
         ;
     };
     adrt_context context;
@@ -288,7 +305,7 @@ TEST(Device, KernelsInTimeGoOn) {
   adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
   int32_t status = context.run([&] {
     int32_t last = ADRT_OK;
-    for (int turn = 0; turn < 100 && last == ADRT_OK; ++turn)
+    for (int iteration = 0; iteration < 100 && last == ADRT_OK; ++iteration)
       last = adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0);
     return last;
   });
@@ -301,7 +318,7 @@ TEST(Device, WithoutADeviceNothingRuns) {
   char bytes[4];
   EXPECT_EQ(adrt_constant(&context, bytes, 4), nullptr);
   EXPECT_EQ(adrt_read(&context, bytes, bytes, 4), ADRT_TARGET_ERROR);
-  EXPECT_EQ(adrt_processors(&context), 1);
+  EXPECT_EQ(adrt_sm_count(&context), 1);
   EXPECT_EQ(context.getError().message, "the program was compiled for a device, and there is none");
 }
 
@@ -311,7 +328,7 @@ TEST(Device, TilesAreDescribedOnce) {
   const int64_t shape[] = {4, 24}, shorter[] = {3, 24};
   const uint32_t box[] = {2, 8}, lower[] = {1, 8};
   f.context.run([&] {
-    EXPECT_EQ(adrt_processors(&f.context), 7);
+    EXPECT_EQ(adrt_sm_count(&f.context), 7);
     auto *memory = static_cast<char *>(adrt_arena(&f.context, 4096));
     adrt_tensor tensor = {memory, shape, 2, ADRT_BF16};
     auto describe = [&](void *map, const uint32_t *tile, int32_t swizzle, int32_t tf32 = 0) {
@@ -337,7 +354,7 @@ TEST(Device, TilesAreDescribedOnce) {
     EXPECT_NE(std::memcmp(first, again, sizeof first), 0);
     // One that cannot be made is not kept.
     tensor.data = memory + 8;
-    for (int turn = 0; turn < 2; ++turn)
+    for (int iteration = 0; iteration < 2; ++iteration)
       EXPECT_EQ(adrt_tensor_map(&f.context, &site, again, &tensor, box, 32, /*tf32=*/0), ADRT_TARGET_ERROR);
     EXPECT_EQ(f.device->descriptions, 10);
     return ADRT_OK;

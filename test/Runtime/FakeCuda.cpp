@@ -4,7 +4,7 @@
    kernels are not executed, and all else is done at once. $AD_FAKE_CUDA names one call that fails. Each call
    is printed, launches with the arguments that a kernel would see; what was made and not given back is
    counted when the context is released. Calls on a thread that has no current context fail, and are counted.
-   $AD_FAKE_CUDA_CHIP is the compute capability (default 80), $AD_FAKE_CUDA_PROCESSORS the number of
+   $AD_FAKE_CUDA_CHIP is the compute capability (default 80), $AD_FAKE_CUDA_SM_COUNT the number of
    multiprocessors (default 16).
  */
 #include <algorithm>
@@ -219,7 +219,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int) {
   int capability = numberFrom("AD_FAKE_CUDA_CHIP", 80);
   *value = attribute == major             ? capability / 10
            : attribute == minor           ? capability % 10
-           : attribute == multiprocessors ? numberFrom("AD_FAKE_CUDA_PROCESSORS", 16)
+           : attribute == multiprocessors ? numberFrom("AD_FAKE_CUDA_SM_COUNT", 16)
                                           : attribute;
   return fails("cuDeviceGetAttribute");
 }

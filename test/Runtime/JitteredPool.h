@@ -70,6 +70,7 @@ int jitteredBroadcast(pthread_cond_t *condition) {
 #define ADRT_POOL_STEP() jitter()
 // NOLINTNEXTLINE(bugprone-suspicious-include)
 #include "../../lib/Runtime/Host/ThreadPool.cpp"
+#include "../../lib/Runtime/Host/ThreadPoolStart.cpp"
 
 //===- Alarm --------------------------------------------------------------===//
 
@@ -146,7 +147,7 @@ void joinThreads(const std::vector<pthread_t> &threads) {
     pthread_join(thread, nullptr);
 }
 
-double processorSeconds() {
+double cpuSeconds() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);

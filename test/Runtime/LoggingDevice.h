@@ -1,11 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A device that writes down what it does, behind one that replays: the log must be what the program asks for.
+// A device that logs its commands, under one that replays graphs: the log must equal the program's commands.
 #ifndef ADJOINT_TEST_RUNTIME_LOGGINGDEVICE_H
 #define ADJOINT_TEST_RUNTIME_LOGGINGDEVICE_H
 
 #include "../../lib/Runtime/Replay/CommandList.h"
-#include "adjoint/Runtime/Replay/ReplayingDevice.h"
+#include "adjoint/Runtime/Replay/GraphReplayDevice.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
@@ -21,22 +21,80 @@ struct LoggedGraph final : Graph {
   CommandList commands;
 };
 
-/// What a device did: `k1(5)x3` is kernel 1 with argument 5 and three blocks, `c8` a copy of 8 bytes.
+struct DeviceLog {
+  std::string done;
+  bool allBytes = false; ///< launches with each byte of grid and arguments
+  bool hasGraphs = true, refusesGraphs = false, refusesUpdates = false;
+  int failingKernel = -1;
+
+  Outcome say(const char *text) {
+    done += text;
+    return {};
+  }
+};
+
+class LoggingStreams final : public Streams {
+public:
+  explicit LoggingStreams(DeviceLog &log) : log(log) {}
+
+  Outcome copyToDevice(void *, const void *, int64_t) override { return log.say("copyToDevice "); }
+  Outcome copyToHost(void *, const void *, int64_t) override { return log.say("copyToHost "); }
+  void *allocateHost(int64_t) override { return nullptr; }
+  void releaseHost(void *) override {}
+  std::unique_ptr<Event> makeEvent(Outcome &) override { return std::make_unique<Event>(); }
+  Outcome record(Event &, StreamKind) override { return log.say("record "); }
+  Outcome waitFor(StreamKind, Event &) override { return log.say("waitFor "); }
+  Outcome wait(Event &) override { return log.say("wait "); }
+  bool isComplete(Event &) override { return true; }
+
+private:
+  DeviceLog &log;
+};
+
+class LoggingGraphs final : public Graphs {
+public:
+  LoggingGraphs(DeviceLog &log, Device &device) : log(log), device(device) {}
+
+  std::unique_ptr<Graph> instantiate(const CommandList &commands, Outcome &outcome) override {
+    if (log.refusesGraphs)
+      outcome = Outcome::failed("no graphs today");
+    if (log.refusesGraphs || !log.hasGraphs)
+      return nullptr;
+    auto graph = std::make_unique<LoggedGraph>();
+    graph->commands = commands;
+    return graph;
+  }
+  Outcome update(Graph &graph, const CommandList &commands, size_t index) override {
+    if (log.refusesUpdates)
+      return Outcome::failed("no updates today");
+    static_cast<LoggedGraph &>(graph).commands.updateAt(index, commands);
+    return {};
+  }
+  Outcome launch(Graph &graph, const CommandList &requested) override {
+    CommandList &commands = static_cast<LoggedGraph &>(graph).commands;
+    commands.takeSites(requested);
+    for (size_t index = 0; index < commands.size(); ++index)
+      if (Outcome outcome = commands.issue(device, index); !outcome.ok())
+        return outcome;
+    return {};
+  }
+
+private:
+  DeviceLog &log;
+  Device &device;
+};
+
+/// Logs each command: `k1(5)x3` is kernel 1 with argument 5 and three blocks, `c8` a copy of 8 bytes.
 class LoggingDevice final : public Device {
 public:
-  struct Log {
-    std::string done;
-    bool allBytes = false; ///< launches with each byte of grid and arguments
-    bool hasGraphs = true, refusesGraphs = false, refusesChanges = false;
-    int failingKernel = -1;
-  };
+  using Log = DeviceLog;
   explicit LoggingDevice(Log &log) : log(log) {}
 
   Outcome launch(const Launch &launch) override {
     if (launch.kernel == log.failingKernel)
       return Outcome::failed("kernel " + std::to_string(launch.kernel) + " fails");
     if (log.allBytes)
-      return say(describeBytes(launch).c_str());
+      return log.say(describeBytes(launch).c_str());
     log.done += "k" + std::to_string(launch.kernel) + "(";
     for (int32_t number = 0; number < launch.count; ++number) {
       int64_t value = 0;
@@ -53,47 +111,16 @@ public:
     log.done += "c" + std::to_string(bytes) + " ";
     return {};
   }
-  std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override {
-    if (log.refusesGraphs)
-      outcome = Outcome::failed("no graphs today");
-    if (log.refusesGraphs || !log.hasGraphs)
-      return nullptr;
-    auto graph = std::make_unique<LoggedGraph>();
-    graph->commands = commands;
-    return graph;
-  }
-  Outcome change(Graph &graph, const CommandList &commands, size_t index) override {
-    if (log.refusesChanges)
-      return Outcome::failed("no changes today");
-    static_cast<LoggedGraph &>(graph).commands.changeAt(index, commands);
-    return {};
-  }
-  Outcome replay(Graph &graph, const CommandList &asked) override {
-    CommandList &commands = static_cast<LoggedGraph &>(graph).commands;
-    commands.takeSites(asked);
-    for (size_t index = 0; index < commands.size(); ++index)
-      if (Outcome outcome = commands.issue(*this, index); !outcome.ok())
-        return outcome;
-    return {};
-  }
-
   void *allocate(int64_t) override { return nullptr; }
   void release(void *) override { log.done += "release "; }
-  Outcome write(void *, const void *, int64_t) override { return say("write "); }
-  Outcome read(void *, const void *, int64_t) override { return say("read "); }
-  Outcome bring(void *, const void *, int64_t) override { return say("bring "); }
-  Outcome fetch(void *, const void *, int64_t) override { return say("fetch "); }
-  void *allocateHost(int64_t) override { return nullptr; }
-  void releaseHost(void *) override {}
-  std::unique_ptr<Event> makeEvent(Outcome &) override { return std::make_unique<Event>(); }
-  Outcome record(Event &, Lane) override { return say("record "); }
-  Outcome order(Lane, Event &) override { return say("order "); }
-  Outcome wait(Event &) override { return say("wait "); }
-  bool reached(Event &) override { return true; }
-  Outcome fill(void *, uint8_t, int64_t) override { return say("fill "); }
+  Outcome write(void *, const void *, int64_t) override { return log.say("write "); }
+  Outcome read(void *, const void *, int64_t) override { return log.say("read "); }
+  Outcome fill(void *, uint8_t, int64_t) override { return log.say("fill "); }
   Outcome describe(void *, const adrt_tensor &, const Tiles &) override { return {}; }
-  int32_t processors() const override { return 3; }
-  Outcome synchronize() override { return say("synchronize "); }
+  int32_t smCount() const override { return 3; }
+  Outcome synchronize() override { return log.say("synchronize "); }
+  Streams &getStreams() override { return streams; }
+  Graphs *getGraphs() override { return &graphs; }
 
   static std::string describeBytes(const Launch &launch) {
     std::string text = "k" + std::to_string(launch.kernel);
@@ -110,18 +137,15 @@ public:
   }
 
 private:
-  Outcome say(const char *text) {
-    log.done += text;
-    return {};
-  }
-
   Log &log;
+  LoggingStreams streams{log};
+  LoggingGraphs graphs{log, *this};
 };
 
 struct Fixture {
   LoggingDevice::Log log;
   std::string warnings;
-  std::unique_ptr<Device> device = makeReplayingDevice(
+  std::unique_ptr<Device> device = makeGraphReplayDevice(
       std::make_unique<LoggingDevice>(log), [this](const adrt_site *site, const std::string &message) {
         warnings += std::string(site ? site->location : "?") + ": " + message + "\n";
       });
@@ -134,11 +158,11 @@ struct Fixture {
     const int32_t bytes[] = {sizeof argument};
     return device->launch({&site, kernel, {{blocks, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 1});
   }
-  /// What was done since the last call.
+  /// The commands since the last call.
   std::string done() { return std::exchange(log.done, ""); }
-  bool has(uint64_t recorded, uint64_t replayed, uint64_t changed) const {
-    ReplayCounts counts = device->getReplays();
-    return counts.recorded == recorded && counts.replayed == replayed && counts.changed == changed;
+  bool has(uint64_t instantiated, uint64_t launched, uint64_t updated) const {
+    GraphCounts counts = device->getGraphCounts();
+    return counts.instantiated == instantiated && counts.launched == launched && counts.updated == updated;
   }
 };
 

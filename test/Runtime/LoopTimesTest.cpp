@@ -33,7 +33,7 @@ TEST(LoopTimes, FasterWayWins) {
 }
 
 // What single runs lose, others save. When nothing is saved for long, the other threads sleep between the
-// runs, or have lost their processors.
+// runs, or have lost their CPUs.
 TEST(LoopTimes, SharedLoopsGoOnBeingTimed) {
   LoopTimes::Record &record = tried(6, 100000, 60000);
   for (int round = 0; round < 100; ++round) {

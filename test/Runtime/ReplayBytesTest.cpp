@@ -95,7 +95,7 @@ TEST(ReplayBytes, ListsCompareEveryByte) {
         EXPECT_TRUE(before.isSameAt(0, after));
         EXPECT_FALSE(before.isSameAt(1, after));
         EXPECT_TRUE(before.isSameAt(2, after));
-        changed.changeAt(1, after);
+        changed.updateAt(1, after);
         EXPECT_TRUE(changed.isSameAt(0, after));
         EXPECT_TRUE(changed.isSameAt(1, after));
         EXPECT_TRUE(changed.isSameAt(2, after));
@@ -105,15 +105,15 @@ TEST(ReplayBytes, ListsCompareEveryByte) {
   }
 }
 
-// Turn by turn one byte differs from the turn before the last: the recordings for places that alternate have
-// to be told apart by it, and be changed.
+// In each iteration one byte differs from the iteration before the last: the graphs for alternating buffers
+// have to be told apart by it, and be changed.
 TEST(ReplayBytes, ReplaysFollowEveryByte) {
   unsigned seed = 0;
   for (const std::vector<int32_t> &widths : widthsOfKernels()) {
     Fixture f;
     f.log.allBytes = true;
     OwnedLaunch launch(1, widths, ++seed), beside(2, {8}, seed + 1000);
-    auto turn = [&] {
+    auto iterate = [&] {
       std::string expected;
       for (OwnedLaunch *each : {&launch, &beside}) {
         expected += each->text();
@@ -123,11 +123,11 @@ TEST(ReplayBytes, ReplaysFollowEveryByte) {
       EXPECT_EQ(f.done(), expected);
     };
     for (unsigned char *byte : launch.bytes()) {
-      turn();
+      iterate();
       *byte ^= 1;
-      turn();
-      turn();
+      iterate();
+      iterate();
     }
-    EXPECT_GE(f.device->getReplays().changed + 4, launch.bytes().size());
+    EXPECT_GE(f.device->getGraphCounts().updated + 4, launch.bytes().size());
   }
 }

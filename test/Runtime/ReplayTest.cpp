@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of what a device is asked for again: the device behind writes down what it does, and that must be
-// what the program asks for.
+// Tests of graph replay: the underlying device logs its commands, which must equal those of the program.
 #include "LoggingDevice.h"
 
 #include <cstdio>
@@ -11,9 +10,9 @@
 
 using namespace adrt;
 
-TEST(Replay, TurnsAreReplayed) {
+TEST(Replay, IterationsAreReplayed) {
   Fixture f;
-  for (int turn = 0; turn < 5; ++turn) {
+  for (int iteration = 0; iteration < 5; ++iteration) {
     EXPECT_TRUE(f.launch(0, 7).ok());
     EXPECT_TRUE(f.device->copy(nullptr, nullptr, 8).ok());
     EXPECT_TRUE(f.launch(1, 8).ok());
@@ -25,31 +24,32 @@ TEST(Replay, TurnsAreReplayed) {
   EXPECT_TRUE(f.warnings.empty());
 }
 
-TEST(Replay, PlacesAlternate) {
+TEST(Replay, BuffersAlternate) {
   Fixture f;
-  for (int turn = 0; turn < 6; ++turn) {
-    f.launch(0, turn % 2);
+  for (int iteration = 0; iteration < 6; ++iteration) {
+    f.launch(0, iteration % 2);
     f.launch(1, 5);
     EXPECT_TRUE(f.device->submit().ok());
-    EXPECT_EQ(f.done(), "k0(" + std::to_string(turn % 2) + ")x1 k1(5)x1 ");
+    EXPECT_EQ(f.done(), "k0(" + std::to_string(iteration % 2) + ")x1 k1(5)x1 ");
   }
   EXPECT_TRUE(f.has(2, 5, 0));
 }
 
 TEST(Replay, ArgumentsAndGridsChange) {
   Fixture f;
-  for (int turn = 0; turn < 6; ++turn) {
-    f.launch(0, turn, static_cast<uint32_t>(turn + 1));
+  for (int iteration = 0; iteration < 6; ++iteration) {
+    f.launch(0, iteration, static_cast<uint32_t>(iteration + 1));
     f.launch(1, 5);
     EXPECT_TRUE(f.device->submit().ok());
-    EXPECT_EQ(f.done(), "k0(" + std::to_string(turn) + ")x" + std::to_string(turn + 1) + " k1(5)x1 ");
+    EXPECT_EQ(f.done(),
+              "k0(" + std::to_string(iteration) + ")x" + std::to_string(iteration + 1) + " k1(5)x1 ");
   }
   EXPECT_TRUE(f.has(2, 5, 3));
 }
 
 TEST(Replay, SingleCommandsAndNoneAreNoGraphs) {
   Fixture f;
-  for (int turn = 0; turn < 3; ++turn) {
+  for (int iteration = 0; iteration < 3; ++iteration) {
     f.launch(0, 1);
     EXPECT_TRUE(f.device->submit().ok());
     EXPECT_EQ(f.done(), "k0(1)x1 ");
@@ -61,7 +61,7 @@ TEST(Replay, SingleCommandsAndNoneAreNoGraphs) {
   EXPECT_TRUE(f.has(0, 0, 0));
 }
 
-// Copies are never changed: they are part of the shape.
+// Copies are never updated: they are part of the shape.
 TEST(Replay, OtherCopiesAreOtherShapes) {
   Fixture f;
   for (int64_t bytes : {8, 8, 16, 16, 8})
@@ -77,19 +77,19 @@ TEST(Replay, OtherCopiesAreOtherShapes) {
   EXPECT_TRUE(f.has(2, 3, 0));
 }
 
-// Everything that needs what was put off comes behind it.
-TEST(Replay, RequestsComeBehind) {
+// Calls that depend on deferred commands come after them.
+TEST(Replay, CallsComeAfterPendingCommands) {
   Outcome outcome;
   Fixture f;
-  std::unique_ptr<Event> event = f.device->makeEvent(outcome);
+  std::unique_ptr<Event> event = f.device->getStreams().makeEvent(outcome);
   std::function<void()> requests[] = {[&] { f.device->write(nullptr, nullptr, 1); },
                                       [&] { f.device->read(nullptr, nullptr, 1); },
                                       [&] { f.device->fill(nullptr, 0, 1); },
-                                      [&] { f.device->record(*event, Lane::Compute); },
-                                      [&] { f.device->order(Lane::Compute, *event); },
+                                      [&] { f.device->getStreams().record(*event, StreamKind::Compute); },
+                                      [&] { f.device->getStreams().waitFor(StreamKind::Compute, *event); },
                                       [&] { f.device->release(nullptr); },
                                       [&] { f.device->synchronize(); }};
-  const char *names[] = {"write ", "read ", "fill ", "record ", "order ", "release ", "synchronize "};
+  const char *names[] = {"write ", "read ", "fill ", "record ", "waitFor ", "release ", "synchronize "};
   for (size_t index = 0; index < std::size(names); ++index) {
     f.launch(0, 1);
     requests[index]();
@@ -97,28 +97,28 @@ TEST(Replay, RequestsComeBehind) {
   }
 }
 
-TEST(Replay, RefusalsAreToldOnce) {
+TEST(Replay, FailuresWarnOnce) {
   for (bool refusesGraphs : {true, false}) {
     Fixture f;
     f.log.refusesGraphs = refusesGraphs;
-    f.log.refusesChanges = !refusesGraphs;
+    f.log.refusesUpdates = !refusesGraphs;
     std::string expected;
-    for (int turn = 0; turn < 6; ++turn) {
-      f.launch(0, turn);
+    for (int iteration = 0; iteration < 6; ++iteration) {
+      f.launch(0, iteration);
       f.launch(1, 5);
       EXPECT_TRUE(f.device->submit().ok());
-      expected += "k0(" + std::to_string(turn) + ")x1 k1(5)x1 ";
+      expected += "k0(" + std::to_string(iteration) + ")x1 k1(5)x1 ";
     }
     EXPECT_EQ(f.done(), expected);
     EXPECT_EQ(f.warnings, std::string("p.mlir:2:1: kernels are launched one by one: no ") +
-                              (refusesGraphs ? "graphs" : "changes") + " today\n");
+                              (refusesGraphs ? "graphs" : "updates") + " today\n");
   }
 }
 
 TEST(Replay, DevicesMayHaveNoGraphs) {
   Fixture f;
   f.log.hasGraphs = false;
-  for (int turn = 0; turn < 3; ++turn) {
+  for (int iteration = 0; iteration < 3; ++iteration) {
     f.launch(0, 1);
     f.launch(1, 2);
     EXPECT_TRUE(f.device->submit().ok());
@@ -128,16 +128,16 @@ TEST(Replay, DevicesMayHaveNoGraphs) {
   EXPECT_TRUE(f.warnings.empty());
 }
 
-// An error names the launch and not what made the device start; nothing is done behind it.
-TEST(Replay, ErrorsKnowTheirPlace) {
+// An error names the launch and not the call that submitted it; no command follows it.
+TEST(Replay, ErrorsNameTheLaunch) {
   Fixture f;
-  for (int turn = 0; turn < 3; ++turn) {
-    f.log.failingKernel = turn == 1 ? -1 : 1;
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    f.log.failingKernel = iteration == 1 ? -1 : 1;
     f.launch(0, 1);
     f.launch(1, 2);
     f.launch(2, 3);
     Outcome outcome = f.device->read(nullptr, nullptr, 1);
-    if (turn == 1) {
+    if (iteration == 1) {
       EXPECT_TRUE(outcome.ok());
       EXPECT_EQ(f.done(), "k0(1)x1 k1(2)x1 k2(3)x1 read ");
       continue;
@@ -149,22 +149,22 @@ TEST(Replay, ErrorsKnowTheirPlace) {
     EXPECT_TRUE(f.done().empty());
   }
   EXPECT_TRUE(f.has(1, 2, 0));
-  // Giving memory back cannot fail: the next request says it.
+  // Freeing memory cannot fail: the next call returns the error.
   f.launch(1, 2);
   f.device->release(nullptr);
   EXPECT_EQ(f.device->synchronize().site, &sites[1]);
 }
 
-// Another loop that asks for the same has the graph of the first one, and errors of its own.
-TEST(Replay, ErrorsNameWhoAsksThisTime) {
+// Another loop with the same commands uses the graph of the first one; its errors name its own launches.
+TEST(Replay, ErrorsNameTheCurrentSite) {
   Fixture f;
-  for (int turn = 0; turn < 4; ++turn) {
-    const adrt_site &site = sites[turn < 3 ? 0 : 2];
-    f.log.failingKernel = turn < 3 ? -1 : 1;
+  for (int iteration = 0; iteration < 4; ++iteration) {
+    const adrt_site &site = sites[iteration < 3 ? 0 : 2];
+    f.log.failingKernel = iteration < 3 ? -1 : 1;
     EXPECT_TRUE(f.launchFrom(site, 0, 1).ok());
     EXPECT_TRUE(f.launchFrom(site, 1, 2).ok());
     Outcome outcome = f.device->submit();
-    if (turn < 3) {
+    if (iteration < 3) {
       EXPECT_TRUE(outcome.ok()) << outcome.message;
       continue;
     }
@@ -181,8 +181,8 @@ TEST(Replay, TensorMapsKeepTheirAlignment) {
   int64_t size = 4;
   void *arguments[] = {&small, map, &size, map};
   const int32_t bytes[] = {1, sizeof map, sizeof size, sizeof map};
-  for (int turn = 0; turn < 3; ++turn) {
-    map[127] = static_cast<unsigned char>(turn); // the last byte counts
+  for (int iteration = 0; iteration < 3; ++iteration) {
+    map[127] = static_cast<unsigned char>(iteration); // the last byte counts
     for (int32_t kernel : {0, 1})
       f.device->launch({&sites[0], kernel, {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}, arguments, bytes, 4});
     EXPECT_TRUE(f.device->submit().ok());
@@ -191,11 +191,11 @@ TEST(Replay, TensorMapsKeepTheirAlignment) {
   EXPECT_TRUE(f.has(2, 2, 0));
 }
 
-/// Turns of a program that nobody has written, drawn from `seed`; the same with and without replays.
+/// Iterations of a random program, drawn from `seed`; equal with and without replays.
 static std::string run(Device &device, LoggingDevice::Log &log, unsigned seed) {
   std::mt19937 draw(seed);
   auto below = [&](unsigned bound) { return static_cast<int64_t>(draw() % bound); };
-  for (int turn = 0; turn < 400; ++turn) {
+  for (int iteration = 0; iteration < 400; ++iteration) {
     std::mt19937 kernels(static_cast<unsigned>(below(90))); // more shapes than are kept
     for (int64_t left = below(2) ? 6 : 2; left > 0; --left) {
       auto kernel = static_cast<int32_t>(kernels() % 3);
@@ -216,20 +216,20 @@ static std::string run(Device &device, LoggingDevice::Log &log, unsigned seed) {
   return std::exchange(log.done, "");
 }
 
-TEST(Replay, ReplaysAreWhatWasAskedFor) {
+TEST(Replay, ReplaysEqualTheProgram) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     Fixture f;
     LoggingDevice::Log log;
     LoggingDevice direct(log);
     EXPECT_EQ(run(*f.device, f.log, seed), run(direct, log, seed));
-    ReplayCounts counts = f.device->getReplays();
-    EXPECT_GT(counts.recorded, 40);
-    EXPECT_GT(counts.replayed, counts.recorded);
-    EXPECT_GT(counts.changed, 20);
+    GraphCounts counts = f.device->getGraphCounts();
+    EXPECT_GT(counts.instantiated, 40);
+    EXPECT_GT(counts.launched, counts.instantiated);
+    EXPECT_GT(counts.updated, 20);
   }
 }
 
-TEST(Replay, LongStretchesAreNotHeldBack) {
+TEST(Replay, LongSequencesAreSubmitted) {
   Fixture f;
   for (int number = 0; number < 1023; ++number)
     f.launch(0, 1);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of the emulated GPU as a device of the runtime: its memory, its lanes and the order of its threads.
+// Tests of the emulated GPU as a device of the runtime: its memory, its streams and the order of its threads.
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "RacingKernel.h"
 #include "gtest/gtest.h"
@@ -12,30 +12,30 @@
 
 static const adrt_site site = {"p.mlir:3:8", "ad.launch"};
 
-TEST(SimDevice, TransfersAreLate) {
+TEST(SimDevice, CopiesAreLate) {
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({});
-  auto *host = static_cast<char *>(device->allocateHost(4));
+  auto *host = static_cast<char *>(device->getStreams().allocateHost(4));
   auto *memory = static_cast<char *>(device->allocate(4));
   adrt::Outcome outcome;
-  std::unique_ptr<adrt::Event> brought = device->makeEvent(outcome);
+  std::unique_ptr<adrt::Event> event = device->getStreams().makeEvent(outcome);
   std::memset(host, 7, 4);
-  EXPECT_TRUE(device->bring(memory, host, 4).ok());
-  EXPECT_TRUE(device->record(*brought, adrt::Lane::Bring).ok());
+  EXPECT_TRUE(device->getStreams().copyToDevice(memory, host, 4).ok());
+  EXPECT_TRUE(device->getStreams().record(*event, adrt::StreamKind::HostToDevice).ok());
   char seen[4];
   // Too early.
-  EXPECT_FALSE(device->reached(*brought));
+  EXPECT_FALSE(device->getStreams().isComplete(*event));
   EXPECT_TRUE(device->read(seen, memory, 4).ok());
   EXPECT_EQ(seen[0], char(0xff));
-  EXPECT_TRUE(device->order(adrt::Lane::Compute, *brought).ok());
-  EXPECT_TRUE(device->reached(*brought));
+  EXPECT_TRUE(device->getStreams().waitFor(adrt::StreamKind::Compute, *event).ok());
+  EXPECT_TRUE(device->getStreams().isComplete(*event));
   EXPECT_TRUE(device->read(seen, memory, 4).ok());
   EXPECT_EQ(seen[3], 7);
-  // A transfer that leaves the memory shows where it is waited for.
-  EXPECT_TRUE(device->fetch(host, memory, 5).ok());
-  EXPECT_TRUE(device->record(*brought, adrt::Lane::Fetch).ok());
-  EXPECT_FALSE(device->wait(*brought).ok());
+  // A copy that leaves the memory fails where the host waits for it.
+  EXPECT_TRUE(device->getStreams().copyToHost(host, memory, 5).ok());
+  EXPECT_TRUE(device->getStreams().record(*event, adrt::StreamKind::DeviceToHost).ok());
+  EXPECT_FALSE(device->getStreams().wait(*event).ok());
   device->release(memory);
-  device->releaseHost(host);
+  device->getStreams().releaseHost(host);
 }
 
 TEST(SimDevice, SimMemoryHasEnds) {

@@ -130,7 +130,7 @@ struct EmptyLoop {
   }
 };
 
-/// The processors that two ranges may use, on two threads.
+/// The CPUs that two ranges may use, on two threads.
 struct Affinities {
   pthread_barrier_t barrier;
   cpu_set_t sets[2];
@@ -149,9 +149,9 @@ struct Affinities {
 };
 
 // Workers start, and wake, where their caller is not, and may then run wherever it may: also when a caller
-// that may use one processor only wakes one that has just been woken.
+// that may use one CPU only wakes one that has just been woken.
 TEST_F(PoolOfTwo, WorkersMayUseAllProcessors) {
-  current = "ranges that look at their processors";
+  current = "ranges that look at their CPUs";
   timespec untilAsleep = {0, 2000000};
   pid_t child = fork();
   if (child == 0) {
@@ -249,7 +249,7 @@ int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit,
     std::atomic<int> ranges{0};
     int64_t nanoseconds, ofSharing;
   } busy{{}, nanosecondsOfUnit, nanosecondsOfSharing};
-  // Asleep, so that two threads are faster where other programs have the processors, too.
+  // Asleep, so that two threads are faster where other programs have the CPUs, too.
   auto wait = [](void *closure, int64_t begin, int64_t end) {
     auto *busy = static_cast<Busy *>(closure);
     ++busy->ranges;
@@ -328,9 +328,9 @@ TEST_F(PoolOfThree, IdleThreadsUseNoProcessor) {
   timespec pause = {0, 5000000}, rest = {0, 300000000};
   EXPECT_EQ(runLoop(3, 9), 3);
   nanosleep(&pause, nullptr);
-  double before = processorSeconds();
+  double before = cpuSeconds();
   nanosleep(&rest, nullptr);
-  EXPECT_LT(processorSeconds() - before, 0.003);
+  EXPECT_LT(cpuSeconds() - before, 0.003);
 }
 
 // Whatever workers were about to do when the process forked.

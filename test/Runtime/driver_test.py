@@ -53,9 +53,9 @@ def complaint(program, call):
         return f"ended with {done.returncode}: {errors}"
     if {**MEMORY, **LOADING}.get(call, f"{call}: CUDA_ERROR_FAKE") not in errors[0]:
         return f"does not name the call: {errors}"
-    # What was asked for behind a launch may be the kernel's fault.
+    # An error of a call after a launch may be the kernel's fault.
     launched = "cuLaunchKernel" in calls(done.stderr)
-    located = re.match(rf".*{program}:\d+:\d+: error: .*behind kernel '\w+'", errors[0])
+    located = re.match(rf".*{program}:\d+:\d+: error: .*after kernel '\w+'", errors[0])
     return f"has no kernel or no place: {errors}" if launched and call not in MEMORY and not located else None
 
 

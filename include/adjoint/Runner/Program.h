@@ -22,7 +22,7 @@ struct ProgramOptions {
   std::string numerics; ///< MODE[,PERMISSION…]; empty: the module's own
   std::string cpu;      ///< empty: the host
   std::string cache;    ///< a folder, `off`, or empty for the default one
-  /// 0: all processors that the process may use; empty: $ADJOINT_NUM_THREADS, or 0.
+  /// 0: all CPUs that the process may use; empty: $ADJOINT_NUM_THREADS, or 0.
   std::optional<unsigned> threads;
   bool optimize = true; ///< false: the program is not simplified
 };
@@ -91,8 +91,8 @@ public:
 
   const ProgramInterface &getInterface() const;
   const std::string &getNumerics() const; ///< the mode that it was compiled in
-  const std::string &getCpu() const;      ///< the processor that it was compiled for
-  const std::string &getCacheUse() const; ///< hit, miss or off; empty for other targets than the processor
+  const std::string &getCpu() const;      ///< the CPU that it was compiled for
+  const std::string &getCacheUse() const; ///< hit, miss or off; empty for other targets than the CPU
   /// Warnings and remarks of the compilation.
   const std::vector<Message> &getMessages() const;
 

@@ -25,9 +25,9 @@ struct PipelineOptions {
   std::string chip;     ///< of a GPU; empty: the target's own choice
   std::string cpu;      ///< as LLVM names it
   std::vector<std::string> cpuFeatures;
-  int64_t vectorBytes = 16;      ///< of the processor's widest vector register
-  bool dotProducts = false;      ///< the processor has AVX512_BF16 and AVX512_VNNI
-  bool halfInstructions = false; ///< the processor has F16C
+  int64_t vectorBytes = 16;      ///< of the CPU's widest vector register
+  bool dotProducts = false;      ///< the CPU has AVX512_BF16 and AVX512_VNNI
+  bool halfInstructions = false; ///< the CPU has F16C
 };
 
 /// What the tool brings. A null function means that this build lacks the part.

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a structure or a signature below changes. */
-#define ADRT_ABI_VERSION 7
+#define ADRT_ABI_VERSION 8
 
 /* Element types. Sizes in bytes: 8 4 2 2 1 1 1 1 4 8; booleans are one byte, 0 or 1. */
 typedef enum adrt_type {
@@ -195,9 +195,9 @@ typedef struct adrt_grid {
 int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel, const adrt_grid *grid,
                     void *const *arguments, const int32_t *bytes, int32_t count);
 
-/* Processors of the device, each of which runs blocks of its own; 1 without a device. No result may depend on
+/* The number of SMs (streaming multiprocessors) of the device; 1 without a device. No result may depend on
    it. */
-int32_t adrt_processors(adrt_context *context);
+int32_t adrt_sm_count(adrt_context *context);
 
 /* Time of kernels: the compiled program brackets kernel number `kernel` when it was built with profiling. */
 void adrt_kernel_begin(adrt_context *context, int32_t kernel);

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // What the sections of a compiled program mean. The description is the one that the cache keeps, with what a
-// file needs beside it: the processor, the weights.
+// file needs beside it: the CPU, the weights.
 #include "adjoint/Runner/AOT/Adx.h"
 #include "AdxFile.h"
 #include "adjoint/Support/Error.h"
@@ -156,6 +156,6 @@ Error mlir::ad::runner::checkHost(const HostRequirement &host) {
       missing += (missing.empty() ? "" : ", ") + feature;
   if (missing.empty())
     return Error::success();
-  return exitError(ExitNoTarget, "the code needs a processor with " + missing +
-                                     ", which this machine lacks; emit it with --cpu");
+  return exitError(ExitNoTarget,
+                   "the code needs a CPU with " + missing + ", which this machine lacks; emit it with --cpu");
 }

@@ -7,7 +7,7 @@
 #include "AdxFile.h"
 #include "adjoint/Runner/AOT/Adx.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
-#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -72,7 +72,7 @@ void printVersion(llvm::raw_ostream &os) {
 void printEnvironment(llvm::raw_ostream &os, const Options &options) {
   printVersion(os);
   os << "machine: " << llvm::sys::getProcessTriple() << "\n";
-  os << "processor: " << llvm::sys::getHostCPUName() << ", " << adrt::countProcessors() << " threads\n"
+  os << "CPU: " << llvm::sys::getHostCPUName() << ", " << adrt::countCPUs() << " threads\n"
      << adrt::describeCuda();
   os << "threads used: " << resolveThreads(options.threads) << "\n";
 }

@@ -13,8 +13,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,13 +112,13 @@ std::string CacheKey::digest() const {
   return toHex(hash(content), /*LowerCase=*/true);
 }
 
+// Code is loaded from this folder: a program with more rights than its caller takes no name from the caller.
 std::string ObjectCache::defaultDirectory() {
   SmallString<128> directory;
-  if (std::optional<std::string> base = sys::Process::GetEnv("XDG_CACHE_HOME");
-      base && sys::path::is_absolute(*base))
-    directory = *base;
-  else if (std::optional<std::string> home = sys::Process::GetEnv("HOME"); home && !home->empty())
-    sys::path::append(directory, *home, ".cache");
+  if (const char *base = secure_getenv("XDG_CACHE_HOME"); base && sys::path::is_absolute(base))
+    directory = base;
+  else if (const char *home = secure_getenv("HOME"); home && *home)
+    sys::path::append(directory, home, ".cache");
   else
     return "";
   sys::path::append(directory, "adjoint");

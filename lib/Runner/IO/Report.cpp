@@ -49,7 +49,7 @@ llvm::json::Array trafficToJSON(llvm::ArrayRef<adrt::KernelTraffic> traffic) {
                                             {"memory", access.shared ? "shared" : "global"},
                                             {"requests", access.requests},
                                             {access.shared ? "wavefronts" : "sectors", access.units},
-                                            {"fewest", access.fewest}});
+                                            {"fewest", access.minUnits}});
     array.push_back(llvm::json::Object{{"name", kernel.name},
                                        {"class", kernel.kind},
                                        {"launches", kernel.launches},
@@ -67,7 +67,7 @@ void mlir::ad::runner::printTraffic(llvm::raw_ostream &os, llvm::ArrayRef<adrt::
     os << "kernel " << kernel.name << " (" << kernel.kind << "): " << kernel.launches << " launches\n";
     for (const adrt::AccessTraffic &access : kernel.accesses) {
       double share =
-          access.fewest ? static_cast<double>(access.units) / static_cast<double>(access.fewest) : 0;
+          access.minUnits ? static_cast<double>(access.units) / static_cast<double>(access.minUnits) : 0;
       os << "  " << access.operation << ": " << access.requests << " requests of "
          << (access.shared ? "shared" : "global") << " memory, " << access.units
          << (access.shared ? " wavefronts, " : " sectors, ") << llvm::format("%.2f", share)
@@ -99,9 +99,9 @@ llvm::json::Value mlir::ad::runner::toJSON(const Report &report) {
                             {"passes", stagesToJSON(report.passes.getStages())},
                             {"kernels", kernelsToJSON(report)},
                             {"traffic", trafficToJSON(report.traffic)},
-                            {"replays", llvm::json::Object{{"recorded", report.replays.recorded},
-                                                           {"replayed", report.replays.replayed},
-                                                           {"changed", report.replays.changed}}},
+                            {"graphs", llvm::json::Object{{"instantiated", report.graphs.instantiated},
+                                                          {"launched", report.graphs.launched},
+                                                          {"updated", report.graphs.updated}}},
                             {"arena_bytes", report.arenaBytes},
                             {"warmup", report.warmup},
                             {"runs", llvm::json::Array(report.runs)},

@@ -5,7 +5,7 @@
 #include "adjoint/Runner/Cache/ObjectCache.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
-#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/TargetParser/Host.h"
@@ -49,8 +49,8 @@ void mlir::ad::runner::printEnvironment(llvm::raw_ostream &os, const Options &op
   std::string brand = cpuBrand();
   printVersion(os);
   os << "machine: " << llvm::sys::getProcessTriple() << "\n";
-  os << "processor: " << host.cpu << (brand.empty() ? "" : " (" + brand + ")") << ", "
-     << adrt::countProcessors() << " threads\n";
+  os << "CPU: " << host.cpu << (brand.empty() ? "" : " (" + brand + ")") << ", " << adrt::countCPUs()
+     << " threads\n";
   os << "features:";
   for (llvm::StringRef feature : host.features)
     if (feature.consume_front("+"))

@@ -28,7 +28,7 @@ constexpr TargetRule targetRules[] = {
     {"--tile", onDevice, " is about kernels on a GPU, target '{}' has none",
      "; add --target gpu-sim or cuda"},
     {"--traffic", bit(Target::GpuSim), " is counted by the emulated GPU alone", "; add --target gpu-sim"},
-    {"--tiles", onHost, " is about kernels on the processor, target '{}' has none", "; leave it out"},
+    {"--tiles", onHost, " is about kernels on the CPU, target '{}' has none", "; leave it out"},
     {"--fuse", onHost | onDevice, " says which operations share a kernel, target '{}' has none",
      "; leave it out"},
     {"--cpu", onHost | onDevice, " says what to compile for, target '{}' compiles nothing", "; leave it out"},

@@ -2,7 +2,7 @@
 //
 // What options mean, on the command line and for programs that embed the runner.
 #include "OptionValues.h"
-#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -35,9 +35,9 @@ Error mlir::ad::runner::checkKernelOptions(const Options &options, Target target
   const adrt::Emulation &emulation = options.emulation, usual;
   if (target != Target::GpuSim &&
       (emulation.schedule != usual.schedule || emulation.detectRaces != usual.detectRaces ||
-       emulation.processors != usual.processors))
+       emulation.smCount != usual.smCount))
     return usageError(
-        "--schedule, --processors and --no-race-detection are about the emulated GPU, not target '" +
+        "--schedule, --sm-count and --no-race-detection are about the emulated GPU, not target '" +
         targetName(target) + "'");
   return Error::success();
 }
@@ -69,7 +69,7 @@ Expected<unsigned> mlir::ad::runner::defaultThreads() {
 }
 
 unsigned mlir::ad::runner::resolveThreads(unsigned asked) {
-  return asked ? asked : std::min(adrt::countProcessors(), kMaxThreads);
+  return asked ? asked : std::min(adrt::countCPUs(), kMaxThreads);
 }
 
 Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {

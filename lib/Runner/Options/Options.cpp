@@ -1,15 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The command line. OptTable and not cl::opt: the shared LLVM library brings hundreds of global cl::opt of
-// its own, whose names collide with ours, and unknown options must exit with 2.
-#include "OptionValues.h"
+// The values of the command line. OptTable and not cl::opt: libLLVM defines hundreds of global
+// cl::opt, whose names collide with ours, and unknown options must exit with 2.
+#include "OptionsReader.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Option/ArgList.h"
-#include "llvm/Option/OptTable.h"
-#include "llvm/Option/Option.h"
 #include "llvm/Support/Regex.h"
 
 using namespace llvm;
@@ -17,19 +13,6 @@ using namespace llvm::opt;
 using namespace mlir::ad::runner;
 
 namespace {
-
-enum : unsigned { RunVis = 1 << 1 }; // beside DefaultVis; named in Options.td
-
-Visibility visibilityOf(OptionSet set) {
-  return Visibility(set == OptionSet::Run ? static_cast<unsigned>(RunVis) : DefaultVis);
-}
-
-enum OptionId {
-  OPT_INVALID = 0,
-#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
-#include "Options.inc"
-#undef OPTION
-};
 
 #define OPTTABLE_STR_TABLE_CODE
 #include "Options.inc"
@@ -50,88 +33,7 @@ public:
   RunnerOptTable() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {}
 };
 
-StringRef programFile(OptionSet set) { return set == OptionSet::Run ? "FILE.adx" : "FILE.mlir"; }
-
-/// Fills an Options from parsed arguments; each function handles one kind of value.
-class OptionsReader {
-public:
-  OptionsReader(const RunnerOptTable &table, const InputArgList &list, OptionSet set)
-      : table(table), list(list), set(set) {}
-  Expected<Options> read();
-
-private:
-  bool isOptionOf(OptionSet other, StringRef name) const;
-  Error checkUnknown() const;
-  Error checkValues() const;
-  Error checkEmit(const Options &options) const;
-  Error checkOutputs(const Options &options) const;
-  Error checkCompiled(const Options &options) const;
-  Error checkTogether(const Options &options) const;
-  Error readInput(Options &options) const;
-  Error readTarget(Options &options) const;
-  Error readCompilation(Options &options) const;
-  Error readSources(Options &options) const;
-  Error readRuns(Options &options) const;
-  Error readBench(Options &options) const;
-  Error readEmulation(adrt::Emulation &emulation) const;
-  Error readOutputs(Options &options) const;
-  Error readAssignments(OptionId id, std::vector<Assignment> &assignments) const;
-  Error readDims(Options &options) const;
-  Error readName(OptionId id, StringRef what, ArrayRef<StringRef> names, std::string &value) const;
-  Error readCount(OptionId id, unsigned minimum, unsigned maximum, unsigned &value) const;
-  Error readThreads(Options &options) const;
-  Error readSeconds(OptionId id, double &value) const;
-  std::string text(OptionId id, StringRef fallback = "") const {
-    return list.getLastArgValue(id, fallback).str();
-  }
-
-  const RunnerOptTable &table;
-  const InputArgList &list;
-  OptionSet set;
-};
-
-bool OptionsReader::isOptionOf(OptionSet other, StringRef name) const {
-  for (unsigned id = 1; id <= table.getNumOptions(); ++id)
-    if (Option option = table.getOption(id); option.getPrefixedName().rtrim('=') == name)
-      return option.hasVisibilityFlag(visibilityOf(other));
-  return false;
-}
-
-Error OptionsReader::checkUnknown() const {
-  const Arg *unknown = list.getLastArgNoClaim(OPT_UNKNOWN);
-  if (!unknown)
-    return Error::success();
-  std::string given = unknown->getAsString(list), nearest;
-  std::string message = "unknown option '" + given + "'";
-  StringRef name = StringRef(given).split('=').first;
-  if (set == OptionSet::Run && (name == "--traffic" || name == "--check-gradients" || name == "--emit"))
-    return usageError("option '" + name + "' needs the program in MLIR; give both to ad-runner");
-  if (set == OptionSet::Run && isOptionOf(OptionSet::Compiler, name))
-    return usageError("option '" + name +
-                      "' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit");
-  if (set == OptionSet::Compiler && name.starts_with("-O"))
-    return usageError(message +
-                      ", expected -O0, which does not simplify the program, or nothing, which does");
-  // Far-fetched suggestions are worse than none.
-  if (table.findNearest(name, nearest, visibilityOf(set)) <= name.size() / 3)
-    message += ", did you mean '" + StringRef(nearest).rtrim('=').str() + "'?";
-  return usageError(message);
-}
-
-// --arg, --feed and --dim add up; every other option says one thing.
-Error OptionsReader::checkValues() const {
-  for (const Arg *arg : list) {
-    const Option &option = arg->getOption();
-    if (arg->getNumValues() == 0 || option.matches(OPT_INPUT) || option.matches(OPT_UNKNOWN))
-      continue;
-    if (StringRef(arg->getValue()).empty())
-      return usageError("option '" + option.getPrefixedName() + "' expects a value");
-    bool addsUp = option.matches(OPT_arg) || option.matches(OPT_feed) || option.matches(OPT_dim);
-    if (!addsUp && list.getLastArgNoClaim(option.getID()) != arg)
-      return usageError("option '" + option.getPrefixedName() + "' is given twice");
-  }
-  return Error::success();
-}
+} // namespace
 
 Error OptionsReader::readInput(Options &options) const {
   std::vector<std::string> inputs = list.getAllArgValues(OPT_INPUT);
@@ -147,72 +49,13 @@ Error OptionsReader::readInput(Options &options) const {
   return Error::success();
 }
 
-// A file is written and nothing runs: what says how to run belongs on the command line of adrt-run.
-Error OptionsReader::checkEmit(const Options &options) const {
-  if (options.emit.empty())
-    return Error::success();
-  for (OptionId id :
-       {OPT_feed, OPT_out_dir, OPT_print, OPT_threads, OPT_repeat, OPT_warmup, OPT_bench, OPT_bench_eq,
-        OPT_timeout_kernel, OPT_schedule, OPT_seed, OPT_processors, OPT_no_race_detection, OPT_no_replay})
-    if (list.hasArg(id))
-      return usageError("--emit runs nothing: give " + table.getOption(id).getPrefixedName().rtrim('=') +
-                        " to adrt-run");
-  for (const DimAssignment &dim : options.dims)
-    if (none_of(options.arguments, [&](const Assignment &given) {
-          return StringRef(given.name + "=" + given.value).starts_with(dim.name + "=");
-        }))
-      return usageError("--emit runs nothing: give --dim to adrt-run, or argument '" + dim.name +
-                        "' a source");
-  if (options.target == Target::Reference)
-    return usageError("--emit has no compiled code for target 'reference', expected cpu, gpu-sim or cuda");
-  return Error::success();
-}
-
-// What is written must not replace the program, a source, nor another output.
-Error OptionsReader::checkOutputs(const Options &options) const {
-  std::vector<std::pair<OptionId, StringRef>> outputs;
-  for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized, OPT_bench_eq})
-    if (StringRef path = list.getLastArgValue(id); !path.empty())
-      outputs.push_back({id, path});
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    auto [id, path] = outputs[i];
-    StringRef name = table.getOption(id).getPrefixedName().rtrim('=');
-    // The program that is named like this comes from standard input.
-    if (path != kStandardOutput && isSameFile(path, options.input))
-      return usageError(name + " would replace the program '" + path + "'; name another file");
-    for (const Assignment &source : llvm::concat<const Assignment>(options.arguments, options.feeds)) {
-      StringRef file = source.value;
-      file.consume_back(",cycle");
-      if (isSameFile(path, file))
-        return usageError(name + " would write into '" + path + "', the source of '" + source.name +
-                          "'; name another file");
-    }
-    for (size_t other = 0; other < i; ++other)
-      if (isSameFile(path, outputs[other].second) && path != "/dev/null")
-        return usageError(name + " and " + table.getOption(outputs[other].first).getPrefixedName() +
-                          " would both write '" + path + "'; name two files");
-  }
-  return Error::success();
-}
-
-// A file that is compiled already has no use for what says how to compile.
-Error OptionsReader::checkCompiled(const Options &options) const {
-  if (!isCompiled(options))
-    return Error::success();
-  for (const Arg *arg : list)
-    if (!arg->getOption().matches(OPT_INPUT) && !arg->getOption().hasVisibilityFlag(RunVis))
-      return usageError("'" + options.input + "' is compiled already: " + arg->getOption().getPrefixedName() +
-                        " has no meaning for it");
-  return Error::success();
-}
-
 Error OptionsReader::readAssignments(OptionId id, std::vector<Assignment> &assignments) const {
   std::string option = table.getOption(id).getPrefixedName().str();
   for (StringRef value : list.getAllArgValues(id)) {
     auto [name, source] = value.split('=');
     if (name.empty() || source.empty())
       return usageError("expected " + option + " NAME=SOURCE, found '" + value + "'");
-    // With a second `=` only the program knows where the name ends.
+    // With a second `=` the name of the argument ends at one of them; the program decides.
     for (const Assignment &other : assignments)
       if (other.name == name && !source.contains('=') && !StringRef(other.value).contains('='))
         return usageError(option + " '" + name + "' is given twice");
@@ -369,8 +212,8 @@ Error OptionsReader::readEmulation(adrt::Emulation &emulation) const {
   if (list.hasArg(OPT_seed) && emulation.schedule != adsim::Schedule::Shuffled)
     return usageError("--seed is what --schedule shuffled draws from; add it");
   emulation.seed = seed;
-  constexpr unsigned mostProcessors = 65535;
-  if (Error error = readCount(OPT_processors, 1, mostProcessors, emulation.processors))
+  constexpr unsigned maxSMCount = 65535;
+  if (Error error = readCount(OPT_sm_count, 1, maxSMCount, emulation.smCount))
     return error;
   emulation.detectRaces = !list.hasArg(OPT_no_race_detection);
   return Error::success();
@@ -385,15 +228,6 @@ Error OptionsReader::readOutputs(Options &options) const {
   options.print = list.hasArg(OPT_print);
   options.traffic = list.hasArg(OPT_traffic);
   return Error::success();
-}
-
-Error OptionsReader::checkTogether(const Options &options) const {
-  SmallVector<StringRef> given;
-  for (const Arg *arg : list)
-    given.push_back(arg->getOption().getPrefixedName().rtrim('='));
-  if (options.showEnv || options.showVersion)
-    return checkOptionsOfText(given);
-  return checkOptionsTogether(given, options);
 }
 
 Expected<Options> OptionsReader::read() {
@@ -422,8 +256,6 @@ Expected<Options> OptionsReader::read() {
       return std::move(error);
   return options;
 }
-
-} // namespace
 
 StringRef mlir::ad::runner::toolName(OptionSet set) {
   return set == OptionSet::Run ? "adrt-run" : "ad-runner";

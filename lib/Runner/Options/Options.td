@@ -22,7 +22,7 @@ defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for
 defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy. "
     "The files of arguments may lie there, too: results replace those of their names">;
 def print : Switch<"print", "Print results and what is received">;
-defm threads : Value<"threads", "N", "Threads for kernels, at most (default: $ADJOINT_NUM_THREADS, or 0: all processors that the process may use); the reference interpreter always uses one">;
+defm threads : Value<"threads", "N", "Threads for kernels, at most (default: $ADJOINT_NUM_THREADS, or 0: all CPUs that the process may use); the reference interpreter always uses one">;
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds; prints the median time">;
 defm warmup : Value<"warmup", "N", "Runs before the first one that --repeat or --report measures">;
 def bench : Switch<"bench", "Measure the runs with the clock of the device (CUDA events on a GPU) "
@@ -30,13 +30,13 @@ def bench : Switch<"bench", "Measure the runs with the clock of the device (CUDA
 def bench_eq : Joined<["--"], "bench=">, HelpText<"The same, and append the line to FILE">, MetaVarName<"FILE.jsonl">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
 defm schedule : Value<"schedule", "NAME", "When copies of the emulated GPU land and its threads run: eager (default), lazy or shuffled">;
-defm processors : Value<"processors", "N", "How many the emulated GPU says that it has (default: 132); results are the same">;
+defm sm_count : Value<"sm-count", "N", "The number of SMs that the emulated GPU reports (default: 132); results are the same">;
 defm seed : Value<"seed", "N", "What the shuffled schedule draws from (default: 0)">;
 def no_race_detection : Switch<"no-race-detection", "The emulated GPU looks for no races: faster, and --threads runs its blocks side by side">;
 def no_replay : Switch<"no-replay", "Launch kernels on a GPU one by one, also those that a loop has launched before">;
 defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran; "
                     "- is standard output, for every file that is written">;
-def env : Switch<"env", "Print versions, the processor, the GPU with its driver and limits">;
+def env : Switch<"env", "Print versions, the CPU, the GPU with its driver and limits">;
 def version : Switch<"version", "Print the version">;
 def help : Switch<"help", "Print this text">;
 def h : Flag<["-"], "h">, Alias<help>;
@@ -55,6 +55,6 @@ def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program; operations wh
 defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use: sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100 (default: sm_90a on gpu-sim and where the GPU is one, else sm_80)">;
 defm tile : Value<"tile", "ROWSxCOLUMNS", "The tile of contractions in kernels on a GPU, one that their units "
     "have, such as 128x256, or 2x128x256 in a cluster; for measurements">;
-defm cpu : Value<"cpu", "NAME", "The processor to compile for (default: this machine's)">;
+defm cpu : Value<"cpu", "NAME", "The CPU to compile for (default: this machine's)">;
 defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;
 defm emit : Value<"emit", "FILE.adx", "Write the compiled program, with the arguments that have a source, for adrt-run; nothing runs">;

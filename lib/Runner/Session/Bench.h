@@ -10,7 +10,7 @@
 
 namespace mlir::ad::runner {
 
-/// Appends the line of a program that has run on `device`, null for the processor, to `options.bench`. It is
+/// Appends the line of a program that has run on `device`, null for the CPU, to `options.bench`. It is
 /// on the disk on return.
 llvm::Error writeBenchLine(const Options &options, const Report &report, const adrt::Device *device);
 

@@ -4,7 +4,7 @@
 // and SLP vectorisers would only take time on, and nothing here may touch the order or the rounding of float
 // arithmetic. Of the passes that a target adds by itself, those are left out that cost much and find little.
 #include "adjoint/Runner/Session/Compile.h"
-#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -137,7 +137,7 @@ void compilePart(Part &part, const CpuTarget &cpu) {
 unsigned countParts(const llvm::Module &module) {
   constexpr unsigned instructionsPerPart = 3000, maxParts = 8;
   unsigned useful = module.getInstructionCount() / instructionsPerPart;
-  return std::clamp(std::min(useful, adrt::countProcessors()), 1u, maxParts);
+  return std::clamp(std::min(useful, adrt::countCPUs()), 1u, maxParts);
 }
 
 std::vector<Part> splitModule(llvm::Module &module, unsigned count) {
@@ -194,7 +194,7 @@ static int64_t widestVector(llvm::function_ref<bool(llvm::StringRef)> has) {
   return has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
 }
 
-/// Of bf16 and of i8. Every processor with the former has the latter; a processor without both gets neither.
+/// Of bf16 and of i8. Every CPU with the former has the latter; a CPU without both gets neither.
 static bool hasDotProducts(llvm::function_ref<bool(llvm::StringRef)> has) {
   return has("+avx512bf16") && has("+avx512vnni");
 }
@@ -214,7 +214,7 @@ CpuTarget mlir::ad::runner::hostCpu() {
   return host;
 }
 
-/// LLVM ends the process when it is asked for 64-bit code for a processor without it.
+/// LLVM ends the process when it is asked for 64-bit code for a CPU without it.
 static bool isFor64Bit(llvm::StringRef name) {
   return llvm::Triple(llvm::sys::getProcessTriple()).getArch() != llvm::Triple::x86_64 || name == "generic" ||
          llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
@@ -230,10 +230,10 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool e
     return machine.takeError();
   const llvm::MCSubtargetInfo &generic = *(*machine)->getMCSubtargetInfo();
   if (!generic.isCPUStringValid(name))
-    return usageError("unknown x86-64 processor '" + name +
+    return usageError("unknown x86-64 CPU '" + name +
                       "'; `llc -mtriple=x86_64 -mcpu=help` lists those that LLVM knows");
   if (!isFor64Bit(name))
-    return usageError("processor '" + name + "' is none of LLVM's 64-bit processors");
+    return usageError("CPU '" + name + "' is none of LLVM's 64-bit CPUs");
   machine = createTargetMachine(wanted);
   if (!machine)
     return machine.takeError();
@@ -247,8 +247,7 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool e
     if (!has(("+" + feature).str()))
       continue;
     if (signedFeature.front() == '-' && !elsewhere)
-      return exitError(ExitNoTarget,
-                       "processor '" + name + "' has " + feature + ", which this machine lacks");
+      return exitError(ExitNoTarget, "CPU '" + name + "' has " + feature + ", which this machine lacks");
     wanted.needed.push_back(feature.str());
   }
   return wanted;

@@ -6,7 +6,7 @@
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Runtime/Host/Symbols.h"
-#include "adjoint/Runtime/Replay/ReplayingDevice.h"
+#include "adjoint/Runtime/Replay/GraphReplayDevice.h"
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/SymbolName.h"
@@ -27,7 +27,7 @@ public:
   /// Null and the reason when there is no device to run on.
   using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(
       const adrt::Emulation &emulation, std::vector<adrt::KernelTraffic> *traffic, std::string &problem)>;
-  /// `makeDevice` is empty when the processor runs the kernels.
+  /// `makeDevice` is empty when the CPU runs the kernels.
   CompiledExecutable(std::unique_ptr<LoadedCode> code, adrt_entry entry, std::vector<std::string> kernels,
                      DeviceMaker makeDevice)
       : code(std::move(code)), entry(entry), kernels(std::move(kernels)), makeDevice(std::move(makeDevice)) {}
@@ -57,7 +57,7 @@ private:
     if (makeDevice)
       device = makeDevice(emulation, countsTraffic ? &traffic : nullptr, problem);
     if (device && context.replays)
-      device = adrt::makeReplayingDevice(std::move(device), context.warn);
+      device = adrt::makeGraphReplayDevice(std::move(device), context.warn);
     if (device)
       device->program = number;
     context.setDevice(std::move(device));

@@ -32,7 +32,7 @@ public:
     context->feed = nullptr;
     context->receive = nullptr;
     context->interrupted = nullptr;
-    context->outputs.clear();
+    context->results.outputs.clear();
     std::lock_guard<std::mutex> lock(mutex);
     idle.push_back(std::move(context));
   }

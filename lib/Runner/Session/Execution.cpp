@@ -121,9 +121,9 @@ void Execution::recordRun(adrt_context &context, Executable &executable, std::op
     report.runs.push_back(context.measurement ? context.measurement->seconds : *seconds);
   report.arenaBytes = context.getArenaBytes();
   report.sharedLoops = adrt::ThreadPool::get().getSharedLoops() - sharedBefore;
-  report.kernels = context.getKernelTimes();
+  report.kernels = context.kernelTimes.get();
   report.traffic = executable.getTraffic().vec();
-  report.replays = context.getDevice() ? context.getDevice()->getReplays() : adrt::ReplayCounts();
+  report.graphs = context.getDevice() ? context.getDevice()->getGraphCounts() : adrt::GraphCounts();
 }
 
 int Execution::finish(adrt_context &context, Outputs &outputs, llvm::ArrayRef<adrt_tensor> results) {
@@ -168,7 +168,7 @@ int Execution::runAll(Executable &executable, const Signature &signature, Bindin
       bindings.rewindFeeds();
     }
     if (index == options.warmup)
-      context.clearKernelTimes();
+      context.kernelTimes.clear();
     outputs.setRecording(index == options.warmup);
     Clock::time_point before = Clock::now();
     int32_t status = executable.run(context, arguments, results);

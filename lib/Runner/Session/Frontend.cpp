@@ -5,7 +5,7 @@
 #include "../IO/InputFile.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
-#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Runtime/Host/Symbols.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -170,7 +170,7 @@ std::string Frontend::numericsName(ModuleOp module) const {
 // MLIR's own pool would not know of quotas.
 void LoadedProgram::renewThreads() {
   context->disableMultithreading();
-  threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(adrt::countProcessors()));
+  threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(adrt::countCPUs()));
   context->setThreadPool(*threads);
 }
 
@@ -251,7 +251,7 @@ Error Frontend::dumpOptimized(ModuleOp module) {
 Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
   ModuleOp module = *program.module;
   if (isLowered(module, options.entry) && options.target != Target::Cpu)
-    return exitError(ExitProgramError, "the program has been lowered for the processor; target '" +
+    return exitError(ExitProgramError, "the program has been lowered for the CPU; target '" +
                                            targetName(options.target) + "' needs the one before");
   if (!isLowered(module, options.entry)) {
     PipelineBuilder build = targetPipeline();

@@ -30,7 +30,7 @@ struct LoadedProgram {
   llvm::json::Value numericsReport = nullptr;
   std::unique_ptr<Executable> executable;
 
-  /// Gives the context a new pool, of as many threads as there are processors for this process. None starts
+  /// Gives the context a new pool, of as many threads as there are CPUs for this process. None starts
   /// before there is work; those of the pool before end.
   void renewThreads();
 };
@@ -77,7 +77,7 @@ private:
   std::string cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const;
   PipelineOptions pipelineOptions(const CpuTarget &cpu) const;
   PipelineBuilder targetPipeline() const;
-  /// What runs the kernels; empty for the processor.
+  /// What runs the kernels; empty for the CPU.
   std::string deviceName() const;
   std::string numericsOption() const;
   std::string numericsName(mlir::ModuleOp module) const;

@@ -131,9 +131,9 @@ struct CudaDriver {
   /// Where the driver is older than graphs, cuGraphCreate is null and the others may be.
   CudaResult (*cuGraphCreate)(void **graph, unsigned flags);
   CudaResult (*cuGraphDestroy)(void *graph);
-  CudaResult (*cuGraphAddKernelNode)(void **node, void *graph, void *const *behind, size_t count,
+  CudaResult (*cuGraphAddKernelNode)(void **node, void *graph, void *const *dependencies, size_t count,
                                      const CudaKernelNode *);
-  CudaResult (*cuGraphAddMemcpyNode)(void **node, void *graph, void *const *behind, size_t count,
+  CudaResult (*cuGraphAddMemcpyNode)(void **node, void *graph, void *const *dependencies, size_t count,
                                      const CudaCopyNode *, void *context);
   CudaResult (*cuGraphInstantiateWithFlags)(void **executable, void *graph, unsigned long long flags);
   CudaResult (*cuGraphExecKernelNodeSetParams)(void *executable, void *node, const CudaKernelNode *);

@@ -57,7 +57,7 @@ std::string adrt::describeCuda() {
     driver->cuDeviceTotalMem_v2(&bytes, number);
     text += "GPU " + std::to_string(number) + ": " + name + ", sm_" + std::to_string(ask(cudaDeviceMajor)) +
             std::to_string(ask(cudaDeviceMinor)) + ", " + std::to_string(ask(cudaDeviceMultiprocessors)) +
-            " multiprocessors, " + std::to_string(bytes >> 20) + " MiB; a block has at most " +
+            " SMs, " + std::to_string(bytes >> 20) + " MiB; a block has at most " +
             std::to_string(ask(cudaDeviceThreadsOfBlock)) + " threads, " +
             std::to_string(ask(cudaDeviceRegistersOfBlock)) + " registers and " +
             std::to_string(ask(cudaDeviceSharedOfBlock)) + " bytes of shared memory\n";

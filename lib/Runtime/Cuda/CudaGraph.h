@@ -1,12 +1,11 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Launches and copies as a graph of the CUDA driver: one command behind the other, and one call for all.
-   Internal to the runtime. */
+   CUDA graphs: launches and copies in a chain, which one call starts. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_CUDA_CUDAGRAPH_H
 #define ADJOINT_LIB_RUNTIME_CUDA_CUDAGRAPH_H
 
 #include "../Replay/CommandList.h"
-#include "CudaDriver.h"
+#include "CudaKernels.h"
 
 namespace adrt {
 
@@ -15,25 +14,41 @@ public:
   CudaGraph(const CudaDriver &driver, void *context) : driver(driver), context(context) {}
   ~CudaGraph() override;
 
-  /// Puts a command behind all others.
+  /// Appends a command; it runs after all others.
   CudaAnswer add(const Launch &launch, void *function);
   CudaAnswer add(const Copy &copy);
-  /// Gets the commands ready; nothing is added any more.
-  CudaAnswer finish();
+  /// Ends the construction; no command is added later.
+  CudaAnswer instantiate();
 
-  /// Other arguments and another grid for command `index`, which is a launch, from the next run on.
-  CudaAnswer change(size_t index, const Launch &launch, void *function);
-  CudaAnswer run(void *stream);
+  /// Other arguments and another grid for command `index`, which is a launch, from the next launch of the
+  /// graph on.
+  CudaAnswer update(size_t index, const Launch &launch, void *function);
+  CudaAnswer launch(void *stream);
 
 private:
-  CudaAnswer open();
-  size_t countBefore() const { return nodes.empty() ? 0 : 1; }
-  void *const *before() const { return nodes.empty() ? nullptr : &nodes.back(); }
+  CudaAnswer create();
+  size_t dependencyCount() const { return nodes.empty() ? 0 : 1; }
+  void *const *dependencies() const { return nodes.empty() ? nullptr : &nodes.back(); }
 
   const CudaDriver &driver;
   void *context;
   void *graph = nullptr, *executable = nullptr;
   std::vector<void *> nodes; // by command
+};
+
+class CudaGraphs final : public Graphs {
+public:
+  CudaGraphs(CudaSession &session, CudaKernels &kernels) : session(session), kernels(kernels) {}
+
+  std::unique_ptr<Graph> instantiate(const CommandList &commands, Outcome &outcome) override;
+  Outcome update(Graph &graph, const CommandList &commands, size_t index) override;
+  Outcome launch(Graph &graph, const CommandList &commands) override;
+
+private:
+  CudaAnswer add(CudaGraph &graph, const CommandList &commands, size_t index) const;
+
+  CudaSession &session;
+  CudaKernels &kernels;
 };
 
 } // namespace adrt

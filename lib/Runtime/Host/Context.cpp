@@ -15,8 +15,7 @@ using namespace adrt;
 
 namespace {
 
-// Far beyond any machine; a larger table is a broken program, not a profile.
-constexpr int32_t maxKernels = 1 << 20;
+// Far beyond any machine; a larger number is a broken program.
 constexpr int32_t maxResults = 1 << 20;
 constexpr int32_t maxBuffers = 1 << 24;
 
@@ -150,10 +149,8 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
          "the compiled program describes result " + std::to_string(index) + " wrongly");
     return nullptr;
   }
-  while (results.size() <= static_cast<size_t>(index))
-    results.push_back(std::make_unique<Result>());
-  Result &slot = *results[index];
-  void *memory = outputFor(index, type, rank, shape);
+  ResultMemory::Slot &slot = results.slot(index);
+  void *memory = results.output(index, type, rank, shape);
   if (!memory) {
     int64_t bytes = byteSize(type, rank, shape);
     if (slot.data.capacity() / 2 > std::max(bytes, adrt::Buffer::alignment))
@@ -169,25 +166,6 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
   int64_t bytes = byteSize(type, rank, shape);
   writtenResults[index] = {memory, bytes};
   return requireMemory(deviceMemory->result(index, bytes), bytes, "a result");
-}
-
-void *adrt_context::outputFor(int32_t index, int32_t type, int32_t rank, const int64_t *shape) const {
-  if (static_cast<size_t>(index) >= outputs.size())
-    return nullptr;
-  const adrt_tensor &output = outputs[index];
-  bool fits = output.type == type && output.rank == rank && std::equal(shape, shape + rank, output.shape);
-  return fits ? output.data : nullptr;
-}
-
-void adrt_context::offerResult(size_t index, Buffer memory) {
-  while (results.size() <= index)
-    results.push_back(std::make_unique<Result>());
-  if (!results[index]->data.data())
-    results[index]->data = std::move(memory);
-}
-
-Buffer adrt_context::takeResult(size_t index) {
-  return index < results.size() ? std::exchange(results[index]->data, Buffer()) : Buffer();
 }
 
 int32_t adrt_context::poll() {
@@ -206,20 +184,10 @@ int32_t adrt_context::checkInterrupt() {
   return fail(ADRT_INTERRUPTED, nullptr, "interrupted");
 }
 
-void adrt_context::beginKernel(int32_t kernel) {
-  if (kernel < 0 || kernel >= maxKernels)
-    return;
-  if (kernelTimes.size() <= static_cast<size_t>(kernel))
-    kernelTimes.resize(kernel + 1);
-  kernelTimes[kernel].started = std::chrono::steady_clock::now();
-}
-
 void adrt_context::endKernel(int32_t kernel) {
-  if (kernel < 0 || static_cast<size_t>(kernel) >= kernelTimes.size())
+  if (!kernelTimes.contains(kernel))
     return;
-  KernelTime &time = kernelTimes[kernel];
   if (deviceMemory)
     finish(getDevice()->synchronize(), nullptr); // the next service that can fail returns it
-  ++time.calls;
-  time.total += std::chrono::steady_clock::now() - time.started;
+  kernelTimes.end(kernel);
 }

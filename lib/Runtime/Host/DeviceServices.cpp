@@ -54,7 +54,7 @@ int32_t adrt_context::finish(const Outcome &outcome, const adrt_site *site) {
   if (outcome.site)
     site = outcome.site;
   else if (!site)
-    site = outcome.behind;
+    site = outcome.lastLaunch;
   adrt_site precise = {outcome.location.c_str(), site ? site->operation : ""};
   return fail(outcome.status, outcome.location.empty() ? site : &precise, outcome.message);
 }
@@ -182,7 +182,7 @@ int32_t adrt_launch(adrt_context *context, const adrt_site *site, int32_t kernel
   return context->launch({site, kernel, *grid, arguments, bytes, count});
 }
 
-int32_t adrt_processors(adrt_context *context) {
+int32_t adrt_sm_count(adrt_context *context) {
   Device *device = context->getDevice();
-  return device ? device->processors() : 1;
+  return device ? device->smCount() : 1;
 }

@@ -38,7 +38,7 @@ void LoopTimes::Record::add(bool onOneThread, int64_t nanoseconds, int64_t estim
   runs.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Another program that takes a processor for a slice of time delays one run in hundreds, by milliseconds. So
+// Another program that takes a CPU for a slice of time delays one run in hundreds, by milliseconds. So
 // times are added up. What was saved before covers no more than what may be lost.
 void LoopTimes::Record::addShared(int64_t nanoseconds, int64_t estimate) {
   int64_t one = alone.load(std::memory_order_relaxed), most = mostLost + 4 * one;

@@ -2,7 +2,7 @@
 
    The table that the JIT links compiled code against: the services of adrt.h, the memory functions that a
    code generator may call on its own, and functions of the C library whose result has one right answer (they
-   round correctly or are exact), which the portable path needs where the processor has no instruction for
+   round correctly or are exact), which the portable path needs where the CPU has no instruction for
    them. */
 #include "adjoint/Runtime/Host/Symbols.h"
 #include "adjoint/Runtime/adrt.h"
@@ -44,7 +44,7 @@ SymbolTable adrt::getSymbols() {
       {"adrt_read", address(adrt_read)},
       {"adrt_tensor_map", address(adrt_tensor_map)},
       {"adrt_launch", address(adrt_launch)},
-      {"adrt_processors", address(adrt_processors)},
+      {"adrt_sm_count", address(adrt_sm_count)},
       {"adrt_kernel_begin", address(adrt_kernel_begin)},
       {"adrt_kernel_end", address(adrt_kernel_end)},
       {"memcpy", address<MemoryCopy>(std::memcpy)},

@@ -3,25 +3,18 @@
    A caller claims free workers and puts its job into their mailboxes. A worker looks into its mailbox for
    some microseconds before it sleeps: kernels follow each other closely, and waking a thread costs more than
    most of them. Ranges that no worker has begun when the caller is done with its own are taken back, so that
-   a loop waits for no thread to wake up; only the first one does, which measures how long that takes. */
+   a loop waits for no thread to wake up; only the first loop does, which measures how long that takes
+   (ThreadPoolStart.cpp). */
 #include "adjoint/Runtime/Host/ThreadPool.h"
+#include "PoolWorker.h"
 #include "adjoint/Runtime/Host/LoopTimes.h"
 #include "adjoint/Support/FloatingPointState.h"
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstdlib>
-#include <ctime>
-#include <new>
-#include <sched.h>
 
 using namespace adrt;
-
-// Tests of the pool delay threads here, between two steps whose order counts.
-#ifndef ADRT_POOL_STEP
-#define ADRT_POOL_STEP() ((void)0)
-#endif
 
 namespace {
 
@@ -29,28 +22,13 @@ namespace {
 constexpr int64_t latenciesPerShare = 4;
 /// Starting the first threads, and measuring them.
 constexpr HandOff notStarted = {250000, 15000};
-// In nanoseconds: how long threads wait before they sleep, how long they take to be asleep, and how long all
-// measuring may take.
-constexpr int64_t leastSpin = 10000, mostSpin = 50000, untilAsleep = 20000, mostMeasuring = 2000000;
 
 thread_local bool insideLoop = false;
 thread_local unsigned callerDepth = 0; // programs of this thread that run inside each other
 /// What this thread would have gained since the workers fell asleep, had they been awake.
 thread_local int64_t missed = 0;
 
-void relax() {
-#if defined(__x86_64__)
-  _mm_pause();
-#endif
-}
-
 LoopTimes times;
-
-int64_t now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * int64_t(1000000000) + time.tv_nsec;
-}
 
 /// For tests, whose programs are small: each loop of several units is divided, whatever its work.
 bool dividesAlways() {
@@ -59,25 +37,6 @@ bool dividesAlways() {
     return value && *value && (*value != '0' || value[1]);
   }();
   return always;
-}
-
-/// Signals go to the threads of the host, except those that a thread causes itself. `before` gets the mask of
-/// now.
-void blockSignals(sigset_t &before) {
-  sigset_t signals;
-  sigfillset(&signals);
-  for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF})
-    sigdelset(&signals, own);
-  pthread_sigmask(SIG_SETMASK, &signals, &before);
-}
-
-/// Takes the processor of this thread out of a set. False when it is the only one, or is not known.
-bool removeOwnProcessor(cpu_set_t &processors) {
-  int own = sched_getcpu();
-  if (own < 0 || own >= CPU_SETSIZE)
-    return false;
-  CPU_CLR(own, &processors);
-  return CPU_COUNT(&processors) > 0;
 }
 
 } // namespace
@@ -93,70 +52,6 @@ unsigned adrt::countThreads(int64_t units, int64_t nanoseconds, unsigned threads
   }
   return static_cast<unsigned>(std::max<int64_t>(count, 1));
 }
-
-/// A loop; on the stack of its caller, who waits until `pending` is 0.
-struct ThreadPool::Job {
-  Body body;
-  void *closure;
-  int64_t units;
-  unsigned ranges;
-  std::atomic<unsigned> pending; // ranges of workers that are not done
-
-  // The first `units % ranges` ranges hold one unit more; written without a product that could overflow.
-  void run(unsigned range) const {
-    int64_t length = units / ranges, extra = units % ranges, position = range;
-    int64_t begin = length * position + std::min(position, extra);
-    int64_t end = begin + length + (position < extra);
-    if (begin < end)
-      body(closure, begin, end);
-  }
-};
-
-struct alignas(64) ThreadPool::Worker {
-  std::atomic<Job *> mailbox{nullptr};
-  std::atomic<bool> claimed{false}; // by a caller, until its range is done
-  std::atomic<bool> asleep{false};
-  unsigned range = 0; // of the job in the mailbox
-  ThreadPool *pool = nullptr;
-  pthread_t thread = {};
-  bool hasOtherAffinity = false; // from when a caller wakes it until it runs
-  cpu_set_t affinity = {};       // its own, meanwhile
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t posted = PTHREAD_COND_INITIALIZER;
-
-  void post(Job &job, unsigned number) {
-    range = number;
-    mailbox.store(&job);
-    ADRT_POOL_STEP();
-    if (!asleep.load())
-      return;
-    pthread_mutex_lock(&mutex);
-    if (asleep)
-      wake();
-    pthread_mutex_unlock(&mutex);
-  }
-  /// The system may choose the processor of the caller, which will not be free for it soon: that of a virtual
-  /// machine does so when the other ones are halted.
-  void wake() {
-    // A thread that has not run since it was woken before has another affinity than its own.
-    bool isKnown = hasOtherAffinity || pthread_getaffinity_np(thread, sizeof(affinity), &affinity) == 0;
-    cpu_set_t others = affinity;
-    hasOtherAffinity |=
-        isKnown && removeOwnProcessor(others) && pthread_setaffinity_np(thread, sizeof(others), &others) == 0;
-    pthread_cond_signal(&posted);
-  }
-  /// Of the thread itself, once it is awake.
-  void restoreAffinity() {
-    if (hasOtherAffinity)
-      pthread_setaffinity_np(thread, sizeof(affinity), &affinity);
-    hasOtherAffinity = false;
-  }
-  /// Whether the worker has not begun, and now will not.
-  bool takeBack(Job &job) {
-    Job *expected = &job;
-    return mailbox.compare_exchange_strong(expected, nullptr);
-  }
-};
 
 //===- Callers ------------------------------------------------------------===//
 
@@ -428,106 +323,4 @@ unsigned ThreadPool::share(unsigned wanted, int64_t units, Body body, void *clos
   waitForEnd(job);
   insideLoop = false;
   return helpers + 1;
-}
-
-//===- Start --------------------------------------------------------------===//
-
-// Another caller that starts threads at this moment is not waited for.
-void ThreadPool::start(unsigned count) {
-  if (started >= count || startFailed || pthread_mutex_trylock(&starting) != 0)
-    return;
-  while (started < count && startWorker(started))
-    ++started;
-  pthread_mutex_unlock(&starting);
-}
-
-bool ThreadPool::startWorker(unsigned index) {
-  // The record of a parent's worker serves again.
-  Worker *&worker = workers[index];
-  worker = worker ? new (worker) Worker : new Worker;
-  worker->pool = this;
-  pthread_attr_t attributes;
-  pthread_t thread;
-  sigset_t signals;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  size_t stack = 0;
-  if (pthread_attr_getstacksize(&attributes, &stack) == 0 && stack < leastStack)
-    pthread_attr_setstacksize(&attributes, leastStack);
-  bool isKnown = sched_getaffinity(0, sizeof(worker->affinity), &worker->affinity) == 0;
-  cpu_set_t others = worker->affinity;
-  worker->hasOtherAffinity = isKnown && removeOwnProcessor(others) &&
-                             pthread_attr_setaffinity_np(&attributes, sizeof(others), &others) == 0;
-  blockSignals(signals);
-  bool made = pthread_create(&thread, &attributes, workerMain, worker) == 0;
-  pthread_sigmask(SIG_SETMASK, &signals, nullptr);
-  pthread_attr_destroy(&attributes);
-  startFailed = !made; // loops then run on the threads that there are
-  return made;
-}
-
-/// Times of empty jobs, in nanoseconds.
-struct ThreadPool::Samples {
-  static constexpr unsigned most = 15;
-  int64_t latency[most], post[most];
-  unsigned count = 0;
-
-  static int64_t median(int64_t *values, unsigned count, int64_t least, int64_t most) {
-    std::nth_element(values, values + count / 2, values + count);
-    return std::min(std::max(values[count / 2], least), most);
-  }
-};
-
-// Hands an empty job to a worker. A sample when the worker sleeps, or does not, as asked; one that does not
-// may have to be woken first. False when none is free, or when time is up.
-bool ThreadPool::sample(bool asleep, int64_t deadline, Samples &samples) {
-  uint16_t index;
-  if (claim(1, &index) == 0)
-    return false;
-  Worker &worker = *workers[index];
-  if (asleep) {
-    while (!worker.asleep && now() < deadline)
-      relax();
-    for (int64_t end = now() + untilAsleep; now() < end;)
-      relax();
-  }
-  bool isSample = worker.asleep == asleep;
-  Job job = {[](void *, int64_t, int64_t) {}, nullptr, 2, 2, {1}};
-  int64_t begin = now();
-  worker.post(job, 1);
-  int64_t posted = now();
-  // A caller that slept would wake when the worker has fallen asleep.
-  while (job.pending != 0 && now() < deadline)
-    relax();
-  waitForEnd(job);
-  int64_t end = now();
-  if (isSample) {
-    samples.post[samples.count] = posted - begin;
-    samples.latency[samples.count++] = end - begin;
-  }
-  return end < deadline;
-}
-
-// Clamped: on a busy machine a sample may have waited for a processor.
-void ThreadPool::measure() {
-  int64_t deadline = now() + mostMeasuring;
-  Samples awake, sleeping;
-  while (awake.count < Samples::most && sample(false, deadline, awake))
-    ;
-  while (sleeping.count < 7 && sample(true, deadline, sleeping))
-    ;
-  if (sleeping.count >= 3) {
-    asleepLatency = Samples::median(sleeping.latency, sleeping.count, 2000, 200000);
-    asleepPost = Samples::median(sleeping.post, sleeping.count, 500, 20000);
-  }
-  if (awake.count >= 3) {
-    spinningLatency = Samples::median(awake.latency, awake.count, 200, 10000);
-    spinningPost = Samples::median(awake.post, awake.count, 50, 1000);
-  }
-  constexpr int rounds = 100;
-  int64_t begin = now();
-  for (int round = 0; round < rounds; ++round)
-    relax();
-  int64_t spin = std::min(std::max(2 * asleepLatency, leastSpin), mostSpin);
-  spinRounds = static_cast<int>(spin * rounds / std::max<int64_t>(now() - begin, rounds));
 }

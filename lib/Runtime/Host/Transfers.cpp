@@ -13,7 +13,7 @@ int64_t bytesOf(const adrt_tensor &tensor) { return byteSize(tensor.type, tensor
 
 int64_t align(int64_t offset) { return (offset + alignment - 1) / alignment * alignment; }
 
-/// Asks for one after the other until something fails.
+/// Runs the steps in order until one fails.
 Outcome inOrder(std::initializer_list<std::function<Outcome()>> steps) {
   for (const auto &step : steps)
     if (Outcome outcome = step(); !outcome.ok())
@@ -23,13 +23,13 @@ Outcome inOrder(std::initializer_list<std::function<Outcome()>> steps) {
 
 } // namespace
 
-//===- Places -------------------------------------------------------------===//
+//===- Slots --------------------------------------------------------------===//
 
 void Transfers::Slot::release() {
   if (onDevice)
     device.release(onDevice);
   if (onHost)
-    device.releaseHost(onHost);
+    device.getStreams().releaseHost(onHost);
   onDevice = onHost = nullptr;
   capacity = 0;
 }
@@ -38,21 +38,21 @@ Outcome Transfers::Slot::reserve(int64_t bytes) {
   Outcome outcome;
   for (std::unique_ptr<Event> *event : {&computed, &transferred})
     if (!*event && outcome.ok())
-      *event = device.makeEvent(outcome);
+      *event = device.getStreams().makeEvent(outcome);
   if (!outcome.ok() || (onDevice && bytes <= capacity))
     return outcome;
   release();
   onDevice = device.allocate(bytes);
-  onHost = device.allocateHost(bytes);
+  onHost = device.getStreams().allocateHost(bytes);
   if (!onDevice || !onHost)
     return Outcome::failed("there is not enough memory for " + std::to_string(bytes) +
-                           " bytes on their way between host and device");
+                           " bytes of copies between host and device");
   capacity = bytes;
   return {};
 }
 
-Transfers::Slot &Transfers::nextSlot(Ring &ring) {
-  std::unique_ptr<Slot> &slot = ring.slots[ring.turn++ % 2];
+Transfers::Slot &Transfers::nextSlot(DoubleBuffer &buffer) {
+  std::unique_ptr<Slot> &slot = buffer.slots[buffer.uses++ % 2];
   if (!slot)
     slot = std::make_unique<Slot>(device);
   return *slot;
@@ -66,8 +66,8 @@ int32_t Transfers::feed(const adrt_site *site, const char *name, const adrt_tens
       return status;
   int64_t bytes = bytesOf(destination);
   Slot &slot = nextSlot(feeds[name]);
-  // The host writes where the value before the last one was: it must have left.
-  Outcome free = slot.transferred ? device.wait(*slot.transferred) : Outcome();
+  // The slot's previous value must be on the device before the host overwrites it.
+  Outcome free = slot.transferred ? streams.wait(*slot.transferred) : Outcome();
   if (free.ok())
     free = slot.reserve(bytes);
   if (!free.ok())
@@ -77,12 +77,12 @@ int32_t Transfers::feed(const adrt_site *site, const char *name, const adrt_tens
   std::string message;
   if (int32_t status = context.feed(name, view, message); status != ADRT_OK)
     return context.fail(status, site, "feed '" + std::string(name) + "': " + message);
-  return context.finish(inOrder({[&] { return device.order(Lane::Bring, *slot.computed); },
-                                 [&] { return device.bring(slot.onDevice, slot.onHost, bytes); },
-                                 [&] { return device.record(*slot.transferred, Lane::Bring); },
-                                 [&] { return device.order(Lane::Compute, *slot.transferred); },
+  return context.finish(inOrder({[&] { return streams.waitFor(StreamKind::HostToDevice, *slot.computed); },
+                                 [&] { return streams.copyToDevice(slot.onDevice, slot.onHost, bytes); },
+                                 [&] { return streams.record(*slot.transferred, StreamKind::HostToDevice); },
+                                 [&] { return streams.waitFor(StreamKind::Compute, *slot.transferred); },
                                  [&] { return device.copy(destination.data, slot.onDevice, bytes); },
-                                 [&] { return device.record(*slot.computed, Lane::Compute); }}),
+                                 [&] { return streams.record(*slot.computed, StreamKind::Compute); }}),
                         site);
 }
 
@@ -96,14 +96,14 @@ int32_t Transfers::receive(const adrt_site *site, const char *name, const adrt_t
       return status;
   slot.site = site;
   slot.name = name;
-  if (int32_t status = context.finish(fetch(slot, values, count), site); status != ADRT_OK)
+  if (int32_t status = context.finish(enqueueCopies(slot, values, count), site); status != ADRT_OK)
     return status;
   slot.pending = true;
   pending.push_back(&slot);
   return ADRT_OK;
 }
 
-Outcome Transfers::fetch(Slot &slot, const adrt_tensor *values, int32_t count) {
+Outcome Transfers::enqueueCopies(Slot &slot, const adrt_tensor *values, int32_t count) {
   int64_t total = 0;
   for (int32_t index = 0; index < count; ++index)
     total = align(total) + bytesOf(values[index]);
@@ -123,16 +123,16 @@ Outcome Transfers::fetch(Slot &slot, const adrt_tensor *values, int32_t count) {
     slot.values.push_back({static_cast<char *>(slot.onHost) + offset, shape.data(), value.rank, value.type});
     offset += bytesOf(value);
   }
-  return inOrder({[&] { return device.record(*slot.computed, Lane::Compute); },
-                  [&] { return device.order(Lane::Fetch, *slot.computed); },
-                  [&] { return device.fetch(slot.onHost, slot.onDevice, total); },
-                  [&] { return device.record(*slot.transferred, Lane::Fetch); }});
+  return inOrder({[&] { return streams.record(*slot.computed, StreamKind::Compute); },
+                  [&] { return streams.waitFor(StreamKind::DeviceToHost, *slot.computed); },
+                  [&] { return streams.copyToHost(slot.onHost, slot.onDevice, total); },
+                  [&] { return streams.record(*slot.transferred, StreamKind::DeviceToHost); }});
 }
 
-/// The oldest one.
+/// Hands over the oldest pending value.
 int32_t Transfers::handOver(Slot &slot) {
   std::string message;
-  int32_t status = context.finish(device.wait(*slot.transferred), slot.site);
+  int32_t status = context.finish(streams.wait(*slot.transferred), slot.site);
   if (status == ADRT_OK) {
     status =
         context.receive(slot.name, slot.values.data(), static_cast<int32_t>(slot.values.size()), message);
@@ -143,7 +143,7 @@ int32_t Transfers::handOver(Slot &slot) {
   pending.pop_front();
   if (status == ADRT_OK)
     return status;
-  // A host that could not take a value gets no later one.
+  // After an error the host receives no later value.
   for (Slot *later : pending)
     later->pending = false;
   pending.clear();
@@ -152,7 +152,7 @@ int32_t Transfers::handOver(Slot &slot) {
 
 int32_t Transfers::deliver(Wait wait) {
   while (!pending.empty()) {
-    if (wait == Wait::No && !device.reached(*pending.front()->transferred))
+    if (wait == Wait::No && !streams.isComplete(*pending.front()->transferred))
       return ADRT_OK;
     if (int32_t status = handOver(*pending.front()); status != ADRT_OK)
       return status;

@@ -1,9 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   What programs on a device feed and receive while it computes. Values go through memory of the host that the
-   device can copy on its own, and through memory of the device that nothing else uses: the program's tensors
-   are read and written by the lane that computes alone. Two places for each name let one value travel while
-   the one before is used. Internal to the runtime. */
+   Feeds and receives of programs on a device, overlapped with its kernels. A value goes through page-locked
+   host memory and through a staging buffer of the device: only the compute stream reads and writes the
+   tensors of the program. Double buffering by name lets one value be copied while the previous one is in use.
+   Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_HOST_TRANSFERS_H
 #define ADJOINT_LIB_RUNTIME_HOST_TRANSFERS_H
 
@@ -15,18 +15,19 @@ namespace adrt {
 
 class Transfers {
 public:
-  Transfers(adrt_context &context, Device &device) : context(context), device(device) {}
+  Transfers(adrt_context &context, Device &device)
+      : context(context), device(device), streams(device.getStreams()) {}
 
-  /// As the services of adrt.h. What is received is handed to the host later, in the order of the calls.
+  /// See adrt.h. Received values are handed to the host later, in the order of the calls.
   int32_t feed(const adrt_site *site, const char *name, const adrt_tensor &destination);
   int32_t receive(const adrt_site *site, const char *name, const adrt_tensor *values, int32_t count);
 
   enum class Wait { No, Yes };
-  /// Hands over what has arrived; if it is to wait, all that was received.
+  /// Hands over the received values whose copies are complete; with Yes, waits for all of them.
   int32_t deliver(Wait wait);
 
 private:
-  /// Room for one value on its way.
+  /// Staging memory for one value.
   struct Slot {
     explicit Slot(Device &device) : device(device) {}
     ~Slot() { release(); }
@@ -38,28 +39,29 @@ private:
     Device &device;
     void *onHost = nullptr, *onDevice = nullptr;
     int64_t capacity = 0;
-    // The end of what each lane does with this place; null until it is first used.
+    // After the last use by the compute stream and by the stream of copies; null until the first use.
     std::unique_ptr<Event> computed, transferred;
-    bool pending = false; // received, and not handed over
+    bool pending = false; // received and not handed over
     const adrt_site *site = nullptr;
     const char *name = nullptr;
     std::deque<std::vector<int64_t>> shapes;
     std::vector<adrt_tensor> values; // as the host will see them
   };
 
-  struct Ring {
+  struct DoubleBuffer {
     std::unique_ptr<Slot> slots[2];
-    unsigned turn = 0;
+    unsigned uses = 0;
   };
 
-  Slot &nextSlot(Ring &ring);
+  Slot &nextSlot(DoubleBuffer &buffer);
   int32_t handOver(Slot &slot);
-  /// Lays `values` out one after the other in the slot; returns how the copies were asked for.
-  Outcome fetch(Slot &slot, const adrt_tensor *values, int32_t count);
+  /// Enqueues copies of `values` to consecutive parts of the slot.
+  Outcome enqueueCopies(Slot &slot, const adrt_tensor *values, int32_t count);
 
   adrt_context &context;
   Device &device;
-  std::map<std::string, Ring> feeds, receives;
+  Streams &streams;
+  std::map<std::string, DoubleBuffer> feeds, receives;
   std::deque<Slot *> pending;
 };
 

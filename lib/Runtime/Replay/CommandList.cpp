@@ -122,7 +122,7 @@ void CommandList::takeSites(const CommandList &other) {
     commands[index].launch.site = other.commands[index].launch.site;
 }
 
-void CommandList::changeAt(size_t index, const CommandList &other) {
+void CommandList::updateAt(size_t index, const CommandList &other) {
   Command &mine = commands[index];
   const Command &theirs = other.commands[index];
   mine.launch = theirs.launch;

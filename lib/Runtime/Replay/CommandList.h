@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   What a lane that computes was asked for: kernels with the values of their arguments, and copies. Kept to be
-   asked for later, compared with what was asked for before, and asked for again. Internal to the runtime. */
+   Commands of a compute stream: launches with the values of their arguments, and copies. A list is issued
+   later, compared with earlier lists, and made into a graph. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_REPLAY_COMMANDLIST_H
 #define ADJOINT_LIB_RUNTIME_REPLAY_COMMANDLIST_H
 
@@ -11,7 +11,7 @@
 
 namespace adrt {
 
-/// Inside the memory of a device.
+/// A copy inside the memory of a device.
 struct Copy {
   void *target = nullptr;
   const void *source = nullptr;
@@ -30,7 +30,7 @@ public:
   size_t size() const { return commands.size(); }
   bool empty() const { return commands.empty(); }
 
-  /// Asks the device for one of them.
+  /// Issues one command to the device.
   Outcome issue(Device &device, size_t index) const;
   /// The last launch, without arguments; null when there is none.
   const Launch *lastLaunch() const;
@@ -39,19 +39,19 @@ public:
   /// The launch, whose arguments are valid until the next call.
   Launch launchAt(size_t index) const;
 
-  /// The same kernels and copies in the same order; grids, arguments and places of kernels may differ.
+  /// The same kernels and copies in the same order; grids, arguments and sites of launches may differ.
   bool hasShapeOf(const CommandList &other) const;
-  /// Equal for lists of one shape, and hardly ever for others.
+  /// Equal for lists of one shape; rarely equal for others.
   uint64_t hashShape() const;
-  /// Whether a command does the same to the last argument, wherever it comes from; the lists have one shape.
+  /// Whether a command is the same in grid and all arguments, whatever its site; the lists have one shape.
   bool isSameAt(size_t index, const CommandList &other) const;
-  /// Takes over where each launch comes from; the lists have one shape.
+  /// Copies the site of each launch; the lists have one shape.
   void takeSites(const CommandList &other);
-  /// Takes over the grid and the arguments of a launch; the lists have one shape.
-  void changeAt(size_t index, const CommandList &other);
+  /// Copies the grid and the arguments of a launch; the lists have one shape.
+  void updateAt(size_t index, const CommandList &other);
 
 private:
-  // Tensor maps are read by their alignment.
+  // Tensor maps are read at this alignment.
   struct alignas(ADRT_TENSOR_MAP_ALIGNMENT) Chunk {
     unsigned char bytes[ADRT_TENSOR_MAP_ALIGNMENT];
   };
@@ -69,7 +69,7 @@ private:
   std::vector<Chunk> values;
   std::vector<size_t> offsets;           // of each argument among the values of its launch
   std::vector<int32_t> widths;           // bytes of each argument
-  mutable std::vector<void *> addresses; // of the launch that was asked for last
+  mutable std::vector<void *> addresses; // of the last launchAt
 };
 
 } // namespace adrt

@@ -1,9 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The lane that computes works at once, those for transfers as late as their events allow: who takes a result
-   too early, or memory back, finds the old bytes. Every block of device memory is a separate allocation of
-   the host. Only launches and the functions of the device reach it; a kernel that leaves a block, or a copy
-   that does, is an error of this program. */
+   The compute stream executes at once, copies between host and device as late as their events allow: a
+   program that reads a result too early, or reuses memory too early, finds the old bytes. Every block of
+   device memory is a separate allocation of the host. Only launches and the functions of the device access
+   it; a kernel or a copy that leaves a block is an error of the program. */
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "../Host/TiledTensor.h"
 #include "../Replay/CommandList.h"
@@ -21,24 +21,62 @@ namespace {
 
 constexpr int64_t alignment = 256;
 
-/// A lane for transfers, and how far it has come.
-struct TransferLane {
-  std::deque<std::function<Outcome()>> waiting; // asked for and not made
-  uint64_t made = 0;
+/// A stream of copies in one direction.
+struct CopyStream {
+  std::deque<std::function<Outcome()>> enqueued; // and not executed
+  uint64_t executed = 0;
 
-  /// Makes the first `count` transfers, of all that there ever were.
+  /// Executes copies until `count` of all that were ever enqueued are done.
   Outcome advance(uint64_t count);
+  uint64_t end() const { return executed + enqueued.size(); }
 };
 
-/// How many transfers of a lane come before it; of none when it is one of the lane that computes.
+/// The number of copies of a stream before the event; `stream` is null for the compute stream.
 struct SimEvent final : Event {
-  TransferLane *lane = nullptr;
-  uint64_t transfers = 0;
+  CopyStream *stream = nullptr;
+  uint64_t copies = 0;
 };
 
-/// A copy of the commands: what it is asked for shows when they are not what the program asks for.
+class SimStreams final : public Streams {
+public:
+  explicit SimStreams(Device &device) : device(device) {}
+  ~SimStreams() override {
+    for (void *memory : hostBlocks)
+      std::free(memory);
+  }
+
+  Outcome copyToDevice(void *target, const void *source, int64_t bytes) override;
+  Outcome copyToHost(void *target, const void *source, int64_t bytes) override;
+  void *allocateHost(int64_t bytes) override;
+  void releaseHost(void *memory) override;
+  std::unique_ptr<Event> makeEvent(Outcome &) override { return std::make_unique<SimEvent>(); }
+  Outcome record(Event &event, StreamKind stream) override;
+  Outcome waitFor(StreamKind stream, Event &event) override;
+  Outcome wait(Event &event) override;
+  bool isComplete(Event &event) override;
+  Outcome synchronize();
+
+private:
+  Device &device;
+  std::set<void *> hostBlocks;
+  CopyStream toDevice, toHost;
+};
+
+/// A copy of the commands, so that a graph that differs from what the program launches shows in the results.
 struct SimGraph final : Graph {
   CommandList commands;
+};
+
+class SimGraphs final : public Graphs {
+public:
+  explicit SimGraphs(Device &device) : device(device) {}
+
+  std::unique_ptr<Graph> instantiate(const CommandList &commands, Outcome &outcome) override;
+  Outcome update(Graph &graph, const CommandList &commands, size_t index) override;
+  Outcome launch(Graph &graph, const CommandList &commands) override;
+
+private:
+  Device &device;
 };
 
 class SimDevice final : public Device {
@@ -53,8 +91,6 @@ public:
   ~SimDevice() override {
     for (const auto &[memory, bytes] : blocks)
       std::free(memory);
-    for (void *memory : hostBlocks)
-      std::free(memory);
   }
 
   void *allocate(int64_t bytes) override;
@@ -62,26 +98,16 @@ public:
   Outcome write(void *target, const void *source, int64_t bytes) override;
   Outcome read(void *target, const void *source, int64_t bytes) override;
   Outcome copy(void *target, const void *source, int64_t bytes) override;
-  Outcome bring(void *target, const void *source, int64_t bytes) override;
-  Outcome fetch(void *target, const void *source, int64_t bytes) override;
-  void *allocateHost(int64_t bytes) override;
-  void releaseHost(void *memory) override;
-  std::unique_ptr<Event> makeEvent(Outcome &) override { return std::make_unique<SimEvent>(); }
-  Outcome record(Event &event, Lane lane) override;
-  Outcome order(Lane lane, Event &event) override;
-  Outcome wait(Event &event) override;
-  bool reached(Event &event) override;
   Outcome fill(void *target, uint8_t value, int64_t bytes) override;
   Outcome describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) override;
   const char *kernelName(int32_t kernel) const override {
     return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size() ? kernels[kernel]->name : "";
   }
   Outcome launch(const Launch &launch) override;
-  int32_t processors() const override { return static_cast<int32_t>(emulation.processors); }
-  Outcome synchronize() override;
-  std::unique_ptr<Graph> capture(const CommandList &commands, Outcome &outcome) override;
-  Outcome change(Graph &graph, const CommandList &commands, size_t index) override;
-  Outcome replay(Graph &graph, const CommandList &asked) override;
+  int32_t smCount() const override { return static_cast<int32_t>(emulation.smCount); }
+  Outcome synchronize() override { return streams.synchronize(); }
+  Streams &getStreams() override { return streams; }
+  Graphs *getGraphs() override { return &graphs; }
 
 private:
   Outcome check(const void *memory, int64_t bytes) const;
@@ -89,10 +115,10 @@ private:
   std::vector<const adsim::KernelCode *> kernels;
   const Emulation emulation;
   uint64_t launches = 0;
-  std::vector<KernelTraffic> *traffic; // null when nobody asks
-  std::map<void *, int64_t> blocks;    // by address, with the bytes that were asked for
-  std::set<void *> hostBlocks;
-  TransferLane bringing, fetching;
+  std::vector<KernelTraffic> *traffic; // null when it is not counted
+  std::map<void *, int64_t> blocks;    // by address, with the requested bytes
+  SimStreams streams{*this};
+  SimGraphs graphs{*this};
 };
 
 } // namespace
@@ -152,56 +178,57 @@ Outcome SimDevice::copy(void *target, const void *source, int64_t bytes) {
   return outcome;
 }
 
-Outcome SimDevice::bring(void *target, const void *source, int64_t bytes) {
-  bringing.waiting.push_back([=] { return write(target, source, bytes); });
+Outcome SimStreams::copyToDevice(void *target, const void *source, int64_t bytes) {
+  toDevice.enqueued.push_back([=] { return device.write(target, source, bytes); });
   return {};
 }
 
-Outcome SimDevice::fetch(void *target, const void *source, int64_t bytes) {
-  fetching.waiting.push_back([=] { return read(target, source, bytes); });
+Outcome SimStreams::copyToHost(void *target, const void *source, int64_t bytes) {
+  toHost.enqueued.push_back([=] { return device.read(target, source, bytes); });
   return {};
 }
 
-Outcome TransferLane::advance(uint64_t count) {
-  while (made < count) {
-    Outcome outcome = waiting.front()();
-    waiting.pop_front();
-    ++made;
+Outcome CopyStream::advance(uint64_t count) {
+  while (executed < count) {
+    Outcome outcome = enqueued.front()();
+    enqueued.pop_front();
+    ++executed;
     if (!outcome.ok())
       return outcome;
   }
   return {};
 }
 
-Outcome SimDevice::record(Event &event, Lane lane) {
-  auto &place = static_cast<SimEvent &>(event);
-  place.lane = lane == Lane::Bring ? &bringing : lane == Lane::Fetch ? &fetching : nullptr;
-  place.transfers = place.lane ? place.lane->made + place.lane->waiting.size() : 0;
+Outcome SimStreams::record(Event &event, StreamKind kind) {
+  auto &recorded = static_cast<SimEvent &>(event);
+  recorded.stream = kind == StreamKind::HostToDevice   ? &toDevice
+                    : kind == StreamKind::DeviceToHost ? &toHost
+                                                       : nullptr;
+  recorded.copies = recorded.stream ? recorded.stream->end() : 0;
   return {};
 }
 
-Outcome SimDevice::order(Lane lane, Event &event) {
-  // What computes is done, whoever waits for it.
-  return lane == Lane::Compute ? wait(event) : Outcome();
+Outcome SimStreams::waitFor(StreamKind kind, Event &event) {
+  // The compute stream has executed everything, so that copies have nothing to wait for.
+  return kind == StreamKind::Compute ? wait(event) : Outcome();
 }
 
-Outcome SimDevice::wait(Event &event) {
-  auto &place = static_cast<SimEvent &>(event);
-  return place.lane ? place.lane->advance(place.transfers) : Outcome();
+Outcome SimStreams::wait(Event &event) {
+  auto &recorded = static_cast<SimEvent &>(event);
+  return recorded.stream ? recorded.stream->advance(recorded.copies) : Outcome();
 }
 
-bool SimDevice::reached(Event &event) {
-  auto &place = static_cast<SimEvent &>(event);
-  return !place.lane || place.transfers <= place.lane->made;
+bool SimStreams::isComplete(Event &event) {
+  auto &recorded = static_cast<SimEvent &>(event);
+  return !recorded.stream || recorded.copies <= recorded.stream->executed;
 }
 
-Outcome SimDevice::synchronize() {
-  Outcome brought = bringing.advance(bringing.made + bringing.waiting.size());
-  Outcome fetched = fetching.advance(fetching.made + fetching.waiting.size());
-  return brought.ok() ? fetched : brought;
+Outcome SimStreams::synchronize() {
+  Outcome written = toDevice.advance(toDevice.end()), read = toHost.advance(toHost.end());
+  return written.ok() ? read : written;
 }
 
-void *SimDevice::allocateHost(int64_t bytes) {
+void *SimStreams::allocateHost(int64_t bytes) {
   void *memory = bytes < 0 ? nullptr : std::malloc(static_cast<size_t>(std::max<int64_t>(bytes, 1)));
   if (memory) {
     std::memset(memory, 0xff, static_cast<size_t>(bytes));
@@ -210,7 +237,7 @@ void *SimDevice::allocateHost(int64_t bytes) {
   return memory;
 }
 
-void SimDevice::releaseHost(void *memory) {
+void SimStreams::releaseHost(void *memory) {
   synchronize();
   if (hostBlocks.erase(memory))
     std::free(memory);
@@ -252,31 +279,31 @@ static void addTraffic(KernelTraffic &kernel, const adsim::Statistics &statistic
       known = kernel.accesses.insert(known, {site.site.operation, site.shared, 0, 0, 0});
     known->requests += site.requests;
     known->units += site.units;
-    known->fewest += site.idealUnits;
+    known->minUnits += site.idealUnits;
   }
 }
 
-std::unique_ptr<Graph> SimDevice::capture(const CommandList &commands, Outcome &) {
+std::unique_ptr<Graph> SimGraphs::instantiate(const CommandList &commands, Outcome &) {
   auto graph = std::make_unique<SimGraph>();
   graph->commands = commands;
   return graph;
 }
 
-Outcome SimDevice::change(Graph &graph, const CommandList &commands, size_t index) {
-  static_cast<SimGraph &>(graph).commands.changeAt(index, commands);
+Outcome SimGraphs::update(Graph &graph, const CommandList &commands, size_t index) {
+  static_cast<SimGraph &>(graph).commands.updateAt(index, commands);
   return {};
 }
 
-Outcome SimDevice::replay(Graph &graph, const CommandList &asked) {
+Outcome SimGraphs::launch(Graph &graph, const CommandList &requested) {
   CommandList &commands = static_cast<SimGraph &>(graph).commands;
-  commands.takeSites(asked);
+  commands.takeSites(requested);
   for (size_t index = 0; index < commands.size(); ++index)
-    if (Outcome outcome = commands.issue(*this, index); !outcome.ok())
+    if (Outcome outcome = commands.issue(device, index); !outcome.ok())
       return outcome;
   return {};
 }
 
-/// The step of splitmix64: launches under neighbouring seeds would draw the same numbers otherwise.
+/// The step of splitmix64: adjacent seeds would otherwise draw the same numbers.
 static uint64_t mix(uint64_t word) {
   word += 0x9e3779b97f4a7c15;
   word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9;
@@ -284,16 +311,16 @@ static uint64_t mix(uint64_t word) {
   return word ^ (word >> 31);
 }
 
-Outcome SimDevice::launch(const Launch &asked) {
-  if (asked.kernel < 0 || static_cast<size_t>(asked.kernel) >= kernels.size())
-    return Outcome::failed("internal error: the program launches kernel " + std::to_string(asked.kernel) +
+Outcome SimDevice::launch(const Launch &requested) {
+  if (requested.kernel < 0 || static_cast<size_t>(requested.kernel) >= kernels.size())
+    return Outcome::failed("internal error: the program launches kernel " + std::to_string(requested.kernel) +
                            " of " + std::to_string(kernels.size()));
-  const adsim::KernelCode &code = *kernels[asked.kernel];
-  if (static_cast<uint32_t>(asked.count) != code.argumentCount)
+  const adsim::KernelCode &code = *kernels[requested.kernel];
+  if (static_cast<uint32_t>(requested.count) != code.argumentCount)
     return Outcome::failed("internal error: kernel '" + std::string(code.name) + "' takes " +
                            std::to_string(code.argumentCount) + " arguments, but gets " +
-                           std::to_string(asked.count));
-  const adrt_grid &grid = asked.grid;
+                           std::to_string(requested.count));
+  const adrt_grid &grid = requested.grid;
   adsim::Launch launch;
   launch.grid = {grid.blocks[0], grid.blocks[1], grid.blocks[2]};
   launch.block = {grid.threads[0], grid.threads[1], grid.threads[2]};
@@ -308,9 +335,9 @@ Outcome SimDevice::launch(const Launch &asked) {
     launch.memory.push_back({memory, static_cast<uint64_t>(bytes), true});
   launch.countTraffic = traffic != nullptr;
   adsim::Statistics statistics;
-  adsim::Result result = adsim::launch(code, const_cast<void **>(asked.arguments), launch, &statistics);
+  adsim::Result result = adsim::launch(code, const_cast<void **>(requested.arguments), launch, &statistics);
   if (traffic)
-    addTraffic((*traffic)[static_cast<size_t>(asked.kernel)], statistics);
+    addTraffic((*traffic)[static_cast<size_t>(requested.kernel)], statistics);
   if (result.ok())
     return {};
   if (result.failure == adsim::Failure::Interrupted)

@@ -28,7 +28,7 @@ void onInterrupt(int) {
 }
 
 // Others may use the machine too; what a launch costs is the time of its own threads.
-double processorSeconds() {
+double cpuSeconds() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
@@ -63,7 +63,7 @@ void printStatistics(const adsim::Statistics &s, double seconds) {
     if (value)
       llvm::outs() << name << ": " << value << "\n";
   };
-  llvm::outs() << "processor milliseconds: " << llvm::format("%.3f", 1e3 * seconds) << "\n";
+  llvm::outs() << "CPU milliseconds: " << llvm::format("%.3f", 1e3 * seconds) << "\n";
   line("threads", s.threads);
   line("switches", s.switches);
   line("barrier arrivals", s.barriers);
@@ -112,9 +112,9 @@ llvm::Error run(const ToolOptions &options) {
   adsim::Statistics statistics;
   double fastest = 0;
   for (unsigned i = 0; i < options.repeat; ++i) {
-    double start = processorSeconds();
+    double start = cpuSeconds();
     adsim::Result result = adsim::launch(**code, pointers.data(), launch, &statistics);
-    double seconds = processorSeconds() - start;
+    double seconds = cpuSeconds() - start;
     if (!result.ok()) {
       bool interrupted = result.failure == adsim::Failure::Interrupted;
       return runner::exitError(interrupted                                       ? runner::ExitInterrupted

@@ -14,7 +14,7 @@ namespace mlir::ad::runner {
 /// Raised whenever the layout of the file or the meaning of its sections changes.
 constexpr uint32_t adxVersion = 1;
 
-/// The processor that the code is for.
+/// The CPU that the code is for.
 struct HostRequirement {
   std::string machine;               ///< as in a triple, e.g. x86_64
   std::vector<std::string> features; ///< that the code may use, as LLVM names them
@@ -31,7 +31,7 @@ struct AdxProgram {
 llvm::Error writeAdx(llvm::StringRef path, const AdxProgram &adx);
 
 /// Reads a whole file. Errors say what is wrong with it: not such a file, of another version, truncated,
-/// damaged, for another processor.
+/// damaged, for another CPU.
 llvm::Expected<AdxProgram> readAdx(llvm::StringRef bytes);
 
 /// What stands under a name in the file.

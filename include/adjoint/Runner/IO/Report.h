@@ -66,7 +66,7 @@ struct Report {
   std::vector<adrt::KernelTime> kernels; ///< of the measured executions
   std::vector<std::string> kernelNames;
   std::vector<adrt::KernelTraffic> traffic; ///< by number of the kernel, of all executions
-  adrt::ReplayCounts replays;               ///< of all executions
+  adrt::GraphCounts graphs;                 ///< of all executions
   int exitCode = 0;
 };
 

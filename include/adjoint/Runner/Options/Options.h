@@ -45,7 +45,7 @@ struct Options {
   std::vector<DimAssignment> dims;
   std::string outDir;
   bool print = false;
-  unsigned threads = 0; ///< 0: all processors that the process may use
+  unsigned threads = 0; ///< 0: all CPUs that the process may use
   unsigned repeat = 1, warmup = 0;
   std::string bench; ///< where a line about the runs is appended, `-` for standard output; empty: nowhere
   double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
@@ -68,14 +68,14 @@ struct Options {
 /// Whether the program is a file that was compiled ahead of time.
 inline bool isCompiled(const Options &options) { return llvm::StringRef(options.input).ends_with(".adx"); }
 
-/// More threads than any machine has processors for, and few enough to start.
+/// More threads than any machine has CPUs for, and few enough to start.
 constexpr unsigned kMaxThreads = 1024;
 /// Holds the number of threads for programs that are not told one.
 constexpr const char *kThreadsVariable = "ADJOINT_NUM_THREADS";
 
 /// What --threads is where it is not given: $ADJOINT_NUM_THREADS, or else 0. An error names the variable.
 llvm::Expected<unsigned> defaultThreads();
-/// The number of threads for --threads: 0 asks for one per processor that this process may use.
+/// The number of threads for --threads: 0 asks for one per CPU that this process may use.
 unsigned resolveThreads(unsigned asked);
 /// An error when kernels are to be watched, emulated in some way or not replayed, on a target that has no
 /// such kernels.

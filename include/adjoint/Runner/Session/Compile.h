@@ -10,10 +10,10 @@
 
 namespace mlir::ad::runner {
 
-/// The processor to compile for.
+/// The CPU to compile for.
 struct CpuTarget {
   std::string cpu;                   ///< as LLVM names it
-  std::vector<std::string> features; ///< `+avx512f`, …; empty for a processor given by name
+  std::vector<std::string> features; ///< `+avx512f`, …; empty for a CPU given by name
   std::vector<std::string> needed;   ///< features that its code may use, without a sign
   int64_t vectorBytes = 16;          ///< of the widest vector register
   bool dotProducts = false;          ///< of pairs of bf16 (AVX512_BF16) and of four i8 (AVX512_VNNI)
@@ -21,14 +21,14 @@ struct CpuTarget {
   std::string featureString() const;
 };
 
-/// The host, or the named processor: an error with ExitUsage when nobody knows it, with ExitNoTarget when
+/// The host, or the named CPU: an error with ExitUsage when nobody knows it, with ExitNoTarget when
 /// this machine cannot execute its code, unless that runs `elsewhere`.
 llvm::Expected<CpuTarget> findCpu(llvm::StringRef name, bool elsewhere = false);
 /// The host as it is; cheap.
 CpuTarget hostCpu();
 
 /// Compiles `module`, which holds only what translates to LLVM IR, to objects that link with each other: as
-/// many as the processors and the size of the program make worth while. Adds the stages `translate`, `llvm`,
+/// many as the CPUs and the size of the program make worth while. Adds the stages `translate`, `llvm`,
 /// `codegen`.
 llvm::Expected<std::vector<std::string>> compileToObjects(mlir::ModuleOp module, const CpuTarget &target,
                                                           StageTimes &times);

@@ -36,7 +36,7 @@ struct CompiledProgram {
   Signature signature;
   std::string numerics;             ///< the mode it was compiled in
   std::vector<std::string> kernels; ///< by number
-  std::string device;               ///< what runs the kernels: empty for the processor, `gpu-sim` or `cuda`
+  std::string device;               ///< what runs the kernels: empty for the CPU, `gpu-sim` or `cuda`
   std::string image;                ///< their code, for `cuda`
   std::string chip;                 ///< that the image is for, e.g. sm_80
   llvm::json::Value numericsReport = nullptr;

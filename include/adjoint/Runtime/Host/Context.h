@@ -6,6 +6,8 @@
 #define ADJOINT_RUNTIME_HOST_CONTEXT_H
 
 #include "adjoint/Runtime/Host/Device.h"
+#include "adjoint/Runtime/Host/KernelTimes.h"
+#include "adjoint/Runtime/Host/ResultMemory.h"
 #include "adjoint/Runtime/Host/ThreadPool.h"
 #include "adjoint/Runtime/Host/Watchdog.h"
 #include "adjoint/Runtime/adrt.h"
@@ -30,13 +32,6 @@ struct ErrorRecord {
   std::string message;   ///< lower case, without a final period
 };
 
-/// How often a kernel ran and for how long altogether.
-struct KernelTime {
-  int64_t calls = 0;
-  std::chrono::nanoseconds total{0};
-  std::chrono::steady_clock::time_point started;
-};
-
 class DeviceMemory;
 class Transfers;
 
@@ -56,15 +51,16 @@ struct adrt_context {
 
   Feed feed;
   Receive receive;
-  /// Asked at each poll and each launch on a device, on the thread that runs the program, which stops when
-  /// the answer is true. May be empty.
+  /// Called at each poll and each launch on a device, on the thread that runs the program, which stops when
+  /// it returns true. May be empty.
   std::function<bool()> interrupted;
-  /// What the host feeds does not depend on what it has received. On a device a feed may then be asked for
-  /// before values are handed over that the program sent earlier, while they are still being computed.
+  /// The values that the host feeds do not depend on those that it received. On a device a feed may then be
+  /// called before the host receives values that the program sent earlier, while they are still being
+  /// computed.
   bool feedsAhead = false;
-  /// What a device is asked for again is asked for as one. Decided when a program first runs here.
+  /// Repeated commands of a device are replayed as graphs. Read when a program first runs in this context.
   bool replays = true;
-  /// Told what does not keep a program from running; `site` may be null. May be empty.
+  /// Receives warnings; `site` may be null. May be empty.
   std::function<void(const adrt_site *site, const std::string &message)> warn;
   /// For measurements: each run is timed, results stay on the device, and so do the arguments from run to run
   /// but those that the program may overwrite, by number.
@@ -83,34 +79,27 @@ struct adrt_context {
   /// The same for code that is not an adrt_entry, e.g. an interpreter that calls the services itself.
   int32_t run(const std::function<int32_t()> &body);
 
-  /// Hands over the memory of result `index` of the last run, which the results of that run point to.
-  adrt::Buffer takeResult(size_t index);
-  /// Memory for result `index` of the next run, unless there is some already.
-  void offerResult(size_t index, adrt::Buffer memory);
-  /// Memory of the host that results are written to, by number. `data` is null where the program takes its
-  /// own; so it does where a shape turns out to be another one. It overlaps nothing that the program reads.
-  std::vector<adrt_tensor> outputs;
+  adrt::ResultMemory results;
+  adrt::KernelTimes kernelTimes;
 
-  /// What runs the kernels of programs that are compiled for a device; null for all others. Memory that an
-  /// earlier device had for this context is given back to it.
+  /// The device of programs that are compiled for one; null for all others. Memory of this context on an
+  /// earlier device is freed.
   void setDevice(std::shared_ptr<adrt::Device> device);
   adrt::Device *getDevice() const;
   adrt::Transfers &getTransfers() { return *transfers; }
 
-  /// Tells the host of kernels on the device that take longer than `limit`. Each is then waited for before
-  /// the next one starts, so that the one that is late has a name.
+  /// Calls `expired` when a kernel on the device takes longer than `limit`. The host then waits for each
+  /// kernel before it launches the next one, so that the late kernel is known.
   void watchKernels(std::chrono::duration<double> limit, adrt::Watchdog::Expired expired) {
     watchdog = std::make_unique<adrt::Watchdog>(limit, std::move(expired));
   }
 
-  /// The most threads that a loop of this context runs on, the caller included; 0 counts as 1.
+  /// The maximum number of threads of a loop of this context, the caller included; 0 counts as 1.
   void setThreads(unsigned count);
   unsigned getThreads() const { return threads; }
 
   const adrt::ErrorRecord &getError() const { return error; }
-  const std::vector<adrt::KernelTime> &getKernelTimes() const { return kernelTimes; }
-  void clearKernelTimes() { kernelTimes.clear(); }
-  /// The most bytes that arena and buffers of one run had.
+  /// The peak size of arena and buffers in one run, in bytes.
   int64_t getArenaBytes() const { return arenaPeak; }
 
   // What the services of adrt.h do; see there.
@@ -131,17 +120,10 @@ struct adrt_context {
   int32_t poll();
   /// ADRT_INTERRUPTED once the host has asked to stop.
   int32_t checkInterrupt();
-  void beginKernel(int32_t kernel);
   void endKernel(int32_t kernel);
 
 private:
-  struct Result {
-    adrt::Buffer data;
-    std::vector<int64_t> shape;
-  };
-
   void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);
-  void *outputFor(int32_t index, int32_t type, int32_t rank, const int64_t *shape) const;
   void *requireMemory(void *memory, int64_t bytes, const char *purpose);
   int32_t runOnHost(const std::function<int32_t()> &body);
   int32_t beginDeviceRun();
@@ -156,8 +138,6 @@ private:
   int64_t arenaBytes = 0, arenaPeak = 0;
   std::vector<std::unique_ptr<adrt::Buffer>> buffers; // of sizes known at run time only, by number
   int64_t bufferBytes = 0;
-  std::vector<std::unique_ptr<Result>> results;
-  std::vector<adrt::KernelTime> kernelTimes;
   std::unique_ptr<adrt::DeviceMemory> deviceMemory; // null without a device
   std::unique_ptr<adrt::Transfers> transfers;       // the same; goes before the device
   // Results of this run that the device has, by number: where the host gets them, and their bytes.

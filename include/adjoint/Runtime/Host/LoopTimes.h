@@ -4,7 +4,7 @@
    in memory; in a cache a loop takes a tenth of that, and then the hand-off to other threads costs more than
    they save. So loops that are estimated to be short are tried both ways, and run as was faster. Those that
    are shared go on being timed: the other threads may fall asleep between the runs, or lose their
-   processors. */
+   CPUs. */
 #ifndef ADJOINT_RUNTIME_HOST_LOOPTIMES_H
 #define ADJOINT_RUNTIME_HOST_LOOPTIMES_H
 
@@ -17,7 +17,7 @@ namespace adrt {
 class LoopTimes {
 public:
   /// Runs that are timed on one thread, then on several, then on one again. The fastest of each way counts:
-  /// the first ones of a process are slow, and so is one that reads from the caches of other processors.
+  /// the first ones of a process are slow, and so is one that reads from the caches of other CPUs.
   static constexpr uint32_t trialsOfWay = 4, trials = 3 * trialsOfWay;
   /// Loops that are estimated to take more nanoseconds are not tried: to wake a thread is a small part of
   /// them.
@@ -27,7 +27,7 @@ public:
   public:
     /// Whether the next run goes to one thread: in the first and last trials, and when several threads save
     /// less than a fifth. Less than that is lost when the next loop reads from the caches of other
-    /// processors.
+    /// CPUs.
     bool prefersOneThread() const;
     /// Whether runs are still timed.
     bool isTrying() const { return runs.load(std::memory_order_relaxed) < trials; }

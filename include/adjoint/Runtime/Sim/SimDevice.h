@@ -13,16 +13,16 @@
 
 namespace adrt {
 
-/// What the instructions of one kind in a kernel asked of one memory.
+/// The requests of the instructions of one kind in a kernel to one memory.
 struct AccessTraffic {
   std::string operation;
   bool shared = false;
   uint64_t requests = 0; ///< of warps
   uint64_t units = 0;    ///< wavefronts of shared memory, sectors of global memory
-  uint64_t fewest = 0;   ///< that the requested bytes need
+  uint64_t minUnits = 0; ///< that the requested bytes need
 };
 
-/// What all launches of a kernel asked of memory.
+/// The memory requests of all launches of a kernel.
 struct KernelTraffic {
   std::string name;
   std::string kind; ///< its class
@@ -35,8 +35,8 @@ struct Emulation {
   adsim::Schedule schedule = adsim::Schedule::Eager;
   uint64_t seed = 0; ///< of the shuffled schedule, mixed with the number of each launch
   bool detectRaces = true;
-  unsigned processors = 132; ///< that programs find: as many as the chip has whose instructions it knows
-  unsigned hostThreads = 1;  ///< that run CTAs side by side where no race is looked for
+  unsigned smCount = 132;   ///< that programs find: as many as an H100 has
+  unsigned hostThreads = 1; ///< that run CTAs in parallel where races are not detected
 };
 
 /// A device whose kernels are compiled for the emulator, by number. They must outlive it. Its memory is

@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The inner loops of matrix instructions, compiled for the vectors that the processor has. Products of short
+   The inner loops of matrix instructions, compiled for the vectors that the CPU has. Products of short
    floats are exact in f32, so that each step rounds once, in the order of k, whatever the width. */
 #include "Numbers.h"
 

@@ -2,7 +2,7 @@
 
    Approximations, which hardware computes with an error of its own: here each is the correctly rounded f32
    value, as far as the host's library is right in double. And what compiled code calls for f16 where the
-   processor has no instructions for it. */
+   CPU has no instructions for it. */
 #include "../Memory/Access.h"
 #include "Functions.h"
 #include "Numbers.h"

@@ -2,7 +2,7 @@
 
    The affinity of the process, and the quota of its container. A container may have a name space of its own
    for control groups: paths then begin at its root, and the mount says which part of them it shows. */
-#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 
 #include <algorithm>
 #include <fstream>
@@ -42,7 +42,7 @@ Mount findMount(const std::string &root, bool isVersion2) {
   return {};
 }
 
-/// The limit that `folder` sets, in processors; 0 when it sets none. The quota may be "max" or -1.
+/// The limit that `folder` sets, in CPUs; 0 when it sets none. The quota may be "max" or -1.
 unsigned quotaOf(const std::string &folder, bool isVersion2) {
   long long quota = 0, period = 0;
   if (isVersion2) {
@@ -75,7 +75,7 @@ unsigned quotaAbove(const std::string &root, bool isVersion2, std::string group)
   }
 }
 
-/// The processors of the affinity mask; 0 when the system does not say.
+/// The CPUs of the affinity mask; 0 when the system does not say.
 unsigned countAllowed() {
   for (size_t most = CPU_SETSIZE; most <= size_t(1) << 20; most *= 2) {
     size_t bytes = CPU_ALLOC_SIZE(most);
@@ -105,7 +105,7 @@ unsigned adrt::findQuota(const std::string &root) {
   return quota;
 }
 
-unsigned adrt::countProcessors() {
+unsigned adrt::countCPUs() {
   unsigned allowed = countAllowed();
   if (allowed == 0)
     allowed = static_cast<unsigned>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L));

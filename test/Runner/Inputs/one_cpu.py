@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""one_processor.py COMMAND…: runs the command on one of the processors that this process may use."""
+"""one_cpu.py COMMAND…: runs the command on one of the CPUs that this process may use."""
 
 import os
 import sys

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How many processors a process may use: by its affinity mask, and by quotas of control groups, whose files
+// How many CPUs a process may use: by its affinity mask, and by quotas of control groups, whose files
 // are made here as they look on a machine, in containers with and without a name space of their own.
-#include "adjoint/Runtime/Host/Processors.h"
+#include "adjoint/Runtime/Host/CPUCount.h"
 #include "gtest/gtest.h"
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ namespace {
 class Files {
 public:
   explicit Files(const std::vector<std::pair<std::string, std::string>> &files) {
-    char name[] = "/tmp/adrt-processors-XXXXXX";
+    char name[] = "/tmp/adrt-cpu-count-XXXXXX";
     root = mkdtemp(name);
     for (const auto &[path, text] : files) {
       std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
@@ -41,7 +41,7 @@ const std::string mount1 = "33 24 0:29 / /sys/fs/cgroup/cpuset rw - cgroup cgrou
 
 } // namespace
 
-TEST(Processors, Version2HasAQuota) {
+TEST(CPUCount, Version2HasAQuota) {
   auto quota = [](const char *text) {
     return findQuota({{group2, "0::/\n"}, {mounts, mount2}, {"/sys/fs/cgroup/cpu.max", text}});
   };
@@ -55,7 +55,7 @@ TEST(Processors, Version2HasAQuota) {
 }
 
 // A group gets no more than those that it lies in.
-TEST(Processors, GroupsAboveCount) {
+TEST(CPUCount, GroupsAboveCount) {
   std::string folder = "/sys/fs/cgroup/user.slice";
   EXPECT_EQ(findQuota({{group2, "0::/user.slice/work/job\n"},
                        {mounts, mount2},
@@ -65,7 +65,7 @@ TEST(Processors, GroupsAboveCount) {
             3);
 }
 
-TEST(Processors, Version1HasAQuota) {
+TEST(CPUCount, Version1HasAQuota) {
   std::string folder = "/sys/fs/cgroup/cpu,cpuacct/docker/1f";
   auto quota = [&](const char *text, const std::string &mount) {
     return findQuota({{group2, "7:cpuset:/docker/1f\n5:cpu,cpuacct:/docker/1f\n0::/docker/1f\n"},
@@ -79,7 +79,7 @@ TEST(Processors, Version1HasAQuota) {
 }
 
 // A container sees its own group as the root of the mount.
-TEST(Processors, MountsBeginAtTheContainer) {
+TEST(CPUCount, MountsBeginAtTheContainer) {
   EXPECT_EQ(
       findQuota({{group2, "5:cpu,cpuacct:/docker/1f/job\n"},
                  {mounts, "34 24 0:30 /docker/1f /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"},
@@ -88,13 +88,13 @@ TEST(Processors, MountsBeginAtTheContainer) {
       4);
 }
 
-TEST(Processors, ThereMayBeNoGroups) {
+TEST(CPUCount, ThereMayBeNoGroups) {
   EXPECT_EQ(findQuota({}), 0);
   EXPECT_EQ(findQuota({{group2, "nonsense\n1:\n"}, {mounts, "short\n1 2 3 - cgroup2\n"}}), 0);
 }
 
-TEST(Processors, AffinityCounts) {
-  EXPECT_GE(adrt::countProcessors(), 1);
+TEST(CPUCount, AffinityCounts) {
+  EXPECT_GE(adrt::countCPUs(), 1);
   cpu_set_t before, one;
   EXPECT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
   int cpu = 0;
@@ -103,7 +103,7 @@ TEST(Processors, AffinityCounts) {
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
   EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-  EXPECT_EQ(adrt::countProcessors(), 1);
+  EXPECT_EQ(adrt::countCPUs(), 1);
   sched_setaffinity(0, sizeof before, &before);
-  EXPECT_TRUE(adrt::findQuota() != 0 || adrt::countProcessors() == static_cast<unsigned>(CPU_COUNT(&before)));
+  EXPECT_TRUE(adrt::findQuota() != 0 || adrt::countCPUs() == static_cast<unsigned>(CPU_COUNT(&before)));
 }
