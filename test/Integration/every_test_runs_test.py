@@ -64,7 +64,7 @@ DIFFERENTIATED = {
     "value_and_grad": ("%y = ad.reduce_sum %x axes [0, 1] : T -> tensor<E>", "tensor<E>"),
 }
 # In every program here, or only behind ad-fuse.
-ELSEWHERE = "receive fusion kernel launch yield elementary convert require guard".split()
+ELSEWHERE = "receive fusion kernel launch buffer copy yield elementary convert require guard".split()
 # Campaigns that CI does not run: they compile libraries once more, for minutes.
 APART = ["mutations", "parser", "races"]
 
