@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The emulated GPU on one core: thread-instructions per second in simple code, wgmma and mma.sync in GFLOP/s, and what looking for
-races costs.
+"""The emulated GPU on one core: thread-instructions per second in simple code, wgmma and mma.sync in GFLOP/s, and what
+looking for races costs.
 
-Kernels are those of the tests in larger grids, and a loop over elements. A thread-instruction is one operation of the kernel's text,
-executed by one thread; arithmetic on a vector counts once for each element. Time is that of the CPU, without compiling the kernel. There is no peer: the closing
-lines compare with our own aims.
+Kernels are those of the tests in larger grids, and a loop over elements. A thread-instruction is one operation of the
+kernel's text, executed by one thread; arithmetic on a vector counts once for each element. Time is that of the CPU,
+without compiling the kernel. There is no peer: the closing lines compare with our own aims.
 """
 
 import pathlib
@@ -75,7 +75,8 @@ def count_instructions(text):
 def cases():
     """Name, unit, work, aim and command of each case."""
     product = ["bf16:{a}", "bf16:{b}", f"out:f32:{M}x{N}", f"i32:{N}", f"i32:{K}"]
-    tiles = ["map:box=64x64,swizzle=128:bf16:{a}", "map:box=16x64,swizzle=128:bf16:{b}", f"map:box=64x16:out:f32:{M}x{N}", f"i32:{K}"]
+    tiles = ["map:box=64x64,swizzle=128:bf16:{a}", "map:box=16x64,swizzle=128:bf16:{b}",
+             f"map:box=64x16:out:f32:{M}x{N}", f"i32:{K}"]
     wide = ["map:box=64x64,swizzle=128:bf16:{a}", "map:box=256x64,swizzle=128:bf16:{b}", "i32:" + str(K)]
     softmax = INPUTS / "softmax.mlir"
     flops = 2.0 * M * N * K
@@ -83,12 +84,16 @@ def cases():
     turn = count_instructions(LOOP.split("^turn(%i", 1)[1]) - 1
     return {
         "loop": ("M thread-instructions/s", 256.0 * BLOCKS * (straight + TURNS * turn), INSTRUCTIONS_AIM,
-                 ["{loop}", "--grid", BLOCKS, "--block", 256], ["{long}", f"out:f32:{BLOCKS * TURNS * 256}", f"i32:{TURNS}"]),
+                 ["{loop}", "--grid", BLOCKS, "--block", 256],
+                 ["{long}", f"out:f32:{BLOCKS * TURNS * 256}", f"i32:{TURNS}"]),
         "softmax": ("M thread-instructions/s", 128.0 * ROWS * count_instructions(softmax.read_text()), None,
                     [softmax, "--grid", ROWS, "--block", 128], ["bf16:{x}", f"out:f32:{ROWS}x1024"]),
-        "mma": ("MFLOP/s", flops, None, [INPUTS / "gemm-mma.mlir", "--grid", f"{N // 16},{M // 32}", "--block", 64], product),
-        "wgmma-n16": ("MFLOP/s", flops, None, [INPUTS / "gemm-wgmma.mlir", "--grid", f"{N // 16},{M // 64}", "--block", 256, "--shared", 24608], tiles),
-        "wgmma-n256": ("MFLOP/s", flops, WGMMA_AIM, ["{wide}", "--grid", f"{N // 256},{M // 64}", "--block", 256, "--shared", 82976], wide),
+        "mma": ("MFLOP/s", flops, None, [INPUTS / "gemm-mma.mlir", "--grid", f"{N // 16},{M // 32}", "--block", 64],
+                product),
+        "wgmma-n16": ("MFLOP/s", flops, None, [INPUTS / "gemm-wgmma.mlir", "--grid", f"{N // 16},{M // 64}", "--block",
+                                               256, "--shared", 24608], tiles),
+        "wgmma-n256": ("MFLOP/s", flops, WGMMA_AIM, ["{wide}", "--grid", f"{N // 256},{M // 64}", "--block", 256,
+                                                     "--shared", 82976], wide),
     }
 
 
@@ -96,9 +101,11 @@ def widen(text):
     """The wgmma kernel of the tests with tiles of 256 columns; without its epilogue, which is written for 16."""
     head, tail = text.split("  ^epilogue:\n", 1)
     old, new = ("!llvm.struct<(" + ", ".join(["f32"] * count) + ")>" for count in (8, 128))
-    head = head.replace(old, new).replace("n = 16,", "n = 256,").replace("%map_c: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant}, ", "")
+    head = head.replace(old, new).replace("n = 16,",
+                                          "n = 256,").replace("%map_c: !llvm.ptr {llvm.byval = !llvm.array<128 x i8>, llvm.align = 64 : i64, nvvm.grid_constant}, ", "")
     head = head.replace("mul %bx, %c16", "mul %bx, %c256").replace("mlir.constant(10240 ", "mlir.constant(40960 ")
-    head = head.replace("mlir.constant(24576 ", "mlir.constant(82944 ").replace("mlir.constant(24592 ", "mlir.constant(82960 ")
+    head = head.replace("mlir.constant(24576 ",
+                        "mlir.constant(82944 ").replace("mlir.constant(24592 ", "mlir.constant(82960 ")
     constant = "    %c256 = llvm.mlir.constant(256 : i32) : i32\n"
     head = head.replace("    %shared = ", constant + "    %shared = ", 1) if constant not in head else head
     return head + "  ^epilogue:\n    llvm.br ^end\n  ^end:\n    llvm.return\n  }\n}\n"
@@ -136,10 +143,12 @@ def main():
             plain = seconds(command, arguments, paths, options.rounds, ["--no-race-detection"])
             races = seconds(command, arguments, paths, 1, [])
             print(f"{case:12} {1e3 * plain:9.2f} {work / plain / 1e6:9.0f}   {unit:24} {1e3 * races:21.2f} {races / plain:6.1f}", flush=True)
-            rows.append({"case": case, "unit": unit, "seconds": plain, "rate": work / plain, "seconds_with_races": races, "aim": aim})
+            rows.append({"case": case, "unit": unit, "seconds": plain, "rate": work / plain,
+                         "seconds_with_races": races, "aim": aim})
     for row in rows:
         if row["aim"]:
-            measure.close(NAME, row["rate"] / row["aim"], "our aim", f"{row['case']}, {row['aim'] / 1e6:.0f} {row['unit']}")
+            measure.close(NAME, row["rate"] / row["aim"], "our aim",
+                          f"{row['case']}, {row['aim'] / 1e6:.0f} {row['unit']}")
     measure.write_json(options, rows)
 
 

@@ -3,10 +3,10 @@
 # Debian packages: libopenblas-dev libdnnl-dev
 """Matrix products on one core: ours beside OpenBLAS, oneDNN, NumPy, PyTorch and JAX, and as shares of the CPU's peak.
 
-Like is compared with like. In the first table operands lie plain in memory, a transposed one as its transpose, and all is f32. In
-the second the right operand is packed beforehand: by oneDNN in the layout that it likes best, by us before a loop of products with
-it; in f32 and, where the CPU has dot products of bf16 pairs, in bf16. Ours is `strict`; `reproducible` is measured beside it on
-a few shapes.
+Like is compared with like. In the first table operands lie plain in memory, a transposed one as its transpose, and all
+is f32. In the second the right operand is packed beforehand: by oneDNN in the layout that it likes best, by us before a
+loop of products with it; in f32 and, where the CPU has dot products of bf16 pairs, in bf16. Ours is `strict`;
+`reproducible` is measured beside it on a few shapes.
 """
 
 import pathlib
@@ -33,8 +33,8 @@ REPRODUCIBLE = {"256x256x256", "197x768x768", "1024x1024x1024", "32x1024x1024"}
 
 
 class Case:
-    """`BATCH*MxNxK` and which operands are transposed, such as `TN` for the left one only; `prepacked f32` or `prepacked bf16`
-    before it where the right one is packed beforehand."""
+    """`BATCH*MxNxK` and which operands are transposed, such as `TN` for the left one only; `prepacked f32` or
+    `prepacked bf16` before it where the right one is packed beforehand."""
 
     def __init__(self, text):
         self.text = text
@@ -216,7 +216,8 @@ def show(row):
                         else " missing" + " " * (len(name) - 7) for name in COLUMNS)
     ratio = f"{row['ratio']:6.2f}" if row["ratio"] else "      "
     share = gflops["strict"] / row["peak_gflops"]
-    print(f"{row['case']:28} {row['peak_gflops']:6.1f} {gflops['strict']:7.1f} {share:6.1%} {ratio} {cells}", flush=True)
+    print(f"{row['case']:28} {row['peak_gflops']:6.1f} {gflops['strict']:7.1f} {share:6.1%} {ratio} {cells}",
+          flush=True)
 
 
 def close(rows):
@@ -255,7 +256,8 @@ def main():
                               {"OPENBLAS_CORETYPE": "SkylakeX"})
         print(f"GFLOP/s, one thread, ours strict, median of {options.rounds} interleaved rounds; ratio: to the best beside it.\n"
               f"All write to the same memory in each call, but JAX to fresh memory.")
-        print(f"{'M x N x K':28} {'peak':>6} {'ours':>7} {'share':>6} {'ratio':>6}  " + " ".join(f"{name:>7}" for name in COLUMNS))
+        print(f"{'M x N x K':28} {'peak':>6} {'ours':>7} {'share':>6} {'ratio':>6}  "
+              + " ".join(f"{name:>7}" for name in COLUMNS))
         rows = []
         for case in cases:
             rows.append(measure_case(case, peers, in_python, folder, options.rounds))

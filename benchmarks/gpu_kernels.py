@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What gpu.py measures: single kernels as programs that apply them again and again, and how much of everything. Peers take it from here,
-too."""
+"""What gpu.py measures: single kernels as programs that apply them again and again, and how much of everything. Peers
+take it from here, too."""
 
 BURST = 0.05  # seconds that the steps of a kernel take, about
 FLOPS, BANDWIDTH = {"bf16": 600e12, "f32": 40e12}, 3.5e12  # guesses, only to find the number of steps
@@ -14,8 +14,9 @@ def calls_for(estimate):
 
 
 class Kernel:
-    """One operation from a matrix to one of its shape, and the operands beside it as (name, shape, source). `unrolled` is how often a turn
-    of the program applies it; `autotuned` kernels are compiled by torch in its slowest mode, too."""
+    """One operation from a matrix to one of its shape, and the operands beside it as (name, shape, source). `unrolled`
+    is how often a turn of the program applies it; `autotuned` kernels are compiled by torch in its slowest mode,
+    too."""
 
     def __init__(self, name, text, element, rows, columns, mode, operands=(), flops=0, unrolled=1, autotuned=False):
         self.name, self.text, self.element, self.shape, self.mode = name, text, element, (rows, columns), mode
@@ -44,7 +45,8 @@ class Kernel:
     def application(self, number):
         """From %v<number> to the next."""
         types = {f"t{name}": self.tensor(shape) for name, shape, _ in self.operands}
-        return "    " + self.text.format(t=self.tensor(self.shape), v=f"%v{number}", y=f"%v{number + 1}", p=f"%p{number}", **types)
+        return "    " + self.text.format(t=self.tensor(self.shape), v=f"%v{number}", y=f"%v{number + 1}",
+                                         p=f"%p{number}", **types)
 
     def program(self):
         t = self.tensor(self.shape)
@@ -62,12 +64,13 @@ class Kernel:
 """
 
     def arguments(self):
-        return [f"--arg={name}={source}" for name, source in [("x", "normal:1"), *((n, s) for n, _, s in self.operands)]]
+        return [f"--arg={name}={source}"
+                for name, source in [("x", "normal:1"), *((n, s) for n, _, s in self.operands)]]
 
 
 class Once(Kernel):
-    """An operation that the program applies once: a sum, whose result is no operand of the next, or what cannot work in place, so that a
-    loop would copy."""
+    """An operation that the program applies once: a sum, whose result is no operand of the next, or what cannot work in
+    place, so that a loop would copy."""
 
     def __init__(self, name, text, rows, columns, result, bytes_of):
         super().__init__(name, text, "f32", rows, columns, "strict")
@@ -90,7 +93,8 @@ def sum_over(name, rows, columns, axes):
 
 def product(size, element="bf16", mode="fast"):
     operand = ("b", (size, size), f"normal:2:{size ** -0.5}")
-    return Kernel("dot", "{y} = ad.dot {v}, %b : ({t}, {tb}) -> {t}", element, size, size, mode, [operand], 2 * size**3, UNROLLED,
+    return Kernel("dot", "{y} = ad.dot {v}, %b : ({t}, {tb}) -> {t}", element, size, size, mode, [operand], 2 * size**3,
+                  UNROLLED,
                   (element, size) in AUTOTUNED)
 
 
@@ -132,21 +136,27 @@ def every_kernel(extent):
         yield layer_norm(rows, columns)
         yield Kernel("gelu", "{y} = ad.gelu {v} : {t}", "f32", rows, columns, "strict")
         if rows == columns:
-            yield Once("transpose", "%y = ad.transpose %x [1, 0] : {t}", rows, columns, (columns, rows), 8 * rows * columns)
+            yield Once("transpose", "%y = ad.transpose %x [1, 0] : {t}", rows, columns, (columns, rows),
+                       8 * rows * columns)
     yield from map(product_as_tf32, reversed(extent["sizes"]))
 
 
 def tiles(extent):
-    """(tile, kernel): the largest product in three forms. A name of its own tells them from the one that the compiler chooses."""
+    """(tile, kernel): the largest product in three forms. A name of its own tells them from the one that the compiler
+    chooses."""
     for tile in extent["tiles"]:
         yield tile, product(extent["sizes"][-1]).limit(extent["most_steps"], extent["most_repeat"])
 
 
 AUTOTUNED = [("bf16", 8192), ("f32", 4096)]
 LARGE = {"sizes": [1024, 2048, 4096, 8192], "f32_sizes": [1024, 4096], "gradients": [(256, 65536)],
-         "sums": [("column_sum", 65536, 1024, [0]), ("sum", 65536, 1024, [0, 1])], "tiles": ["2x128x256", "128x256", "128x128"],
-         "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": [1, 6], "training_steps": 1000, "digit_steps": 880,
+         "sums": [("column_sum", 65536, 1024, [0]), ("sum", 65536, 1024, [0, 1])],
+         "tiles": ["2x128x256", "128x256", "128x128"],
+         "shapes": [(4096, 1024), (16384, 4096), (8192, 8192)], "layers": [1, 6], "training_steps": 1000,
+         "digit_steps": 880,
          "block": [4, 1024], "most_steps": 4000, "most_repeat": 50}
-SMALL = {"sizes": [64], "f32_sizes": [64], "gradients": [(64, 1024)], "sums": [("column_sum", 2000, 32, [0]), ("sum", 2000, 32, [0, 1])],
-         "tiles": ["128x128", "64x64"], "shapes": [(32, 64), (64, 64)], "layers": [1], "training_steps": 2, "digit_steps": 4, "block": None,
+SMALL = {"sizes": [64], "f32_sizes": [64], "gradients": [(64, 1024)],
+         "sums": [("column_sum", 2000, 32, [0]), ("sum", 2000, 32, [0, 1])],
+         "tiles": ["128x128", "64x64"], "shapes": [(32, 64), (64, 64)], "layers": [1], "training_steps": 2,
+         "digit_steps": 4, "block": None,
          "most_steps": 3, "most_repeat": 2}  # for tests of this program

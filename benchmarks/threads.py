@@ -89,7 +89,8 @@ def cases():
         (MEMORY, graph_case("column sums 65536x256", lambda g: g.reduce("sum", g.input((65536, 256)), (0,)))),
         (MEMORY, graph_case("column maxima 65536x64", lambda g: g.reduce("max", g.input((65536, 64)), (0,)))),
         (MEMORY, graph_case("transposition 4096x4096", lambda g: g.transpose(g.input((4096, 4096)), (1, 0)))),
-        (MEMORY, graph_case("transposition 1x512x8x128", lambda g: g.transpose(g.input((8, 512, 8, 128)), (0, 2, 1, 3)))),
+        (MEMORY,
+         graph_case("transposition 1x512x8x128", lambda g: g.transpose(g.input((8, 512, 8, 128)), (0, 2, 1, 3)))),
         (MEMORY, graph_case("concat 2x4 M", lambda g: g.concat([g.input((1, 1 << 22)), g.input((1, 1 << 22))], 1))),
         (COMPUTE, graph_case("gelu 1x4 M", lambda g: g.unary("gelu", g.input((1, 1 << 22), "f32", -4.0, 4.0)))),
         (MEMORY, graph_case("cumsum along rows 2048x4096", lambda g: g.cumsum(g.input((2048, 4096)), 1))),
@@ -165,7 +166,8 @@ class Ours(sweep.Ours):
         compiled = [str(threads) if before == "--threads" else word
                     for before, word in zip(["", *self.compiled], self.compiled)]
         command = ["taskset", "-c", ",".join(map(str, cores)), *compiled]
-        sweep.execute([pathlib.Path(command[0]), *command[1:], "--warmup", "2", "--repeat", str(calls), "--report", report])
+        sweep.execute([pathlib.Path(command[0]), *command[1:], "--warmup", "2", "--repeat", str(calls), "--report",
+                       report])
         return json.loads(report.read_text())["median_seconds"]
 
 
@@ -239,7 +241,8 @@ def main():
         sys.exit(f"{NAME}: no case contains '{options.only}'")
     workers = {} if options.no_peers else {threads: Worker(threads, sys.argv[1:]) for threads in THREADS}
     copy = Copy()
-    copied = measure.take_turns({threads: lambda threads=threads: copy.time(threads) for threads in THREADS}, options.rounds)
+    copied = measure.take_turns({threads: lambda threads=threads: copy.time(threads) for threads in THREADS},
+                                options.rounds)
     copy_gain = copied[1] / copied[2]
     print(f"milliseconds, ours strict, median of {options.rounds} interleaved rounds")
     print(f"{'case':60} {'1 thread':>10} {'2 threads':>10} {'gain':>6} {'best peer':>10} {'ratio':>6}  (its gain)")

@@ -21,8 +21,8 @@ def prepare(
 ) -> np.ndarray:
     """An array in row-major order with the elements of `value`, a copy if need be or asked for.
 
-    `shape` narrows that of `spec`. An array for a donated argument has to be writable; what is no array of NumPy, or has
-    another layout, is copied.
+    `shape` narrows that of `spec`. An array for a donated argument has to be writable; what is no array of NumPy, or
+    has another layout, is copied.
     """
     expected = spec.shape if shape is None else shape
     subject = f"{what} '{spec.name}': expected {format_type(spec.element_type, expected)}"

@@ -44,11 +44,11 @@ def compile(
     """Compiles a program in the `ad` dialect.
 
     `source` is the program or the name of its file: a string with a line break or a brace is a program, any other a
-    name. The options are those of ad-runner: `target` is "cpu", "reference" or "gpu-sim"; `numerics` a mode and permissions, e.g.
-    "reproducible" or "strict,reorder", in place of the module's own; `threads` the most threads of a call, 0 for
-    all CPUs that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 0: all programs
-    share one pool of them; `cpu` the CPU to compile for instead of this one; `cache` the folder of compiled programs
-    or "off"; with `optimize=False` the program is not simplified. `name` stands for the file in messages.
+    name. The options are those of ad-runner: `target` is "cpu", "reference" or "gpu-sim"; `numerics` a mode and
+    permissions, e.g. "reproducible" or "strict,reorder", in place of the module's own; `threads` the most threads of a
+    call, 0 for all CPUs that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 0: all
+    programs share one pool of them; `cpu` the CPU to compile for instead of this one; `cache` the folder of compiled
+    programs or "off"; with `optimize=False` the program is not simplified. `name` stands for the file in messages.
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """
@@ -166,8 +166,8 @@ class Program:
         are called with what the program hands over. What they raise ends the program and comes out of this call.
 
         Raises ArgumentTypeError, ArgumentShapeError and ArgumentMemoryError before the program runs (where the program
-        leaves the sizes of a result open, the shape of its output is compared after the run), ProgramError and CheckError when it
-        fails, KeyboardInterrupt at its next iteration after Ctrl-C.
+        leaves the sizes of a result open, the shape of its output is compared after the run), ProgramError and
+        CheckError when it fails, KeyboardInterrupt at its next iteration after Ctrl-C.
         """
         if named or len(arrays) != len(self.signature.arguments):
             arrays = self._in_order(arrays, named)

@@ -1,8 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """What a multiprocessor of a chip has, and how many warps of a kernel it holds.
 
-Limits and rates per clock: "CUDA C++ Programming Guide", tables of compute capabilities and of the throughput of native arithmetic
-instructions. Bandwidth, SMs and clocks: NVIDIA's data sheets and white papers of the A100 (80 GB, SXM) and of the H100 (SXM)."""
+Limits and rates per clock: "CUDA C++ Programming Guide", tables of compute capabilities and of the throughput of native
+arithmetic instructions. Bandwidth, SMs and clocks: NVIDIA's data sheets and white papers of the A100 (80 GB, SXM) and
+of the H100 (SXM)."""
 
 import dataclasses
 

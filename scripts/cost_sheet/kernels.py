@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The kernels of a module: what the compiler says of their operands and launches, what ptxas says of their registers, and their code."""
+"""The kernels of a module: what the compiler says of their operands and launches, what ptxas says of their registers,
+and their code."""
 
 import dataclasses
 import os
@@ -14,7 +15,8 @@ import launch_config
 import sass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BLOCK_THREADS, MAX_BLOCKS, WARP = 256, 65535, 32  # as include/adjoint/Codegen/Kernel/Grid.h and HostToLLVM/DeviceGrid.cpp have them
+# As in include/adjoint/Codegen/Kernel/Grid.h and lib/Conversion/HostToLLVM/DeviceGrid.cpp.
+BLOCK_THREADS, MAX_BLOCKS, WARP = 256, 65535, 32
 BLOCK_ELEMENTS, CHUNK_ELEMENTS = 512, 4096  # leaves of the orders (docs/numerics.md)
 WANTED_THREADS, MOST_NODES = 2048, 8192  # as lib/Codegen/GPU/Generic/Division.h has them
 DUMP = "// -----// IR Dump "
@@ -85,20 +87,22 @@ class Compiled:
         threads = self.launch.get("threads_per_block", BLOCK_THREADS)
         cluster = self.launch.get("cluster_size", 1)
         if "grid_size" in self.launch or "tile" in self.launch:
-            count = self.tiles() if "tile" in self.launch else max(1, min(self.launch["grid_size"], MAX_BLOCKS) // cluster)
+            count = self.tiles() if "tile" in self.launch else max(1,
+                                                                   min(self.launch["grid_size"], MAX_BLOCKS) // cluster)
             if "persistent_blocks" in self.launch:
                 count = min(count, max(1, sm_count * self.launch["persistent_blocks"] // cluster))
             return min(count * cluster, MAX_BLOCKS), threads
         level = self.launch["level"]
         tiles = self.nodes(sm_count) if self.name.endswith("$partial") else self.tiles()
-        count = max(1, tiles * {"thread": self.launch.get("threads_per_element", 1), "warp": WARP, "block": threads}[level])
+        count = max(1, tiles * {"thread": self.launch.get("threads_per_element", 1), "warp": WARP,
+                                "block": threads}[level])
         if level != "block":
             threads = min(threads, max(1, count // (2 * sm_count * WARP)) * WARP)
         return min(divide_up(count, threads), MAX_BLOCKS), threads
 
     def nodes(self, sm_count):
-        """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each multiprocessor enough threads. Groups of threads sum
-        rows, whose leaves are chunks."""
+        """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each multiprocessor enough threads.
+        Groups of threads sum rows, whose leaves are chunks."""
         results, group = self.results[0].elements, self.launch.get("threads_per_element", 1)
         leaf = CHUNK_ELEMENTS if group > 1 else BLOCK_ELEMENTS
         leaves = divide_up(max(tensor.elements for tensor in self.operands), results * leaf)
@@ -171,7 +175,8 @@ def signatures(text):
 
 
 def pointer_places(types):
-    """{bytes from the first argument of the function: number of the tensor}. A tensor is a pointer and then its dynamic sizes."""
+    """{bytes from the first argument of the function: number of the tensor}. A tensor is a pointer and then its dynamic
+    sizes."""
     places, place = {}, 0
     for kind in types:
         if kind.startswith("tensor"):
@@ -187,7 +192,8 @@ def pointer_places(types):
 def declarations(text):
     """What the host program knows of each kernel, and its class."""
     found = {}
-    for declaration in re.finditer(r"^\s*func\.func private @([\w.$-]+|\"[^\"]+\")\(.*?\) attributes \{(.*)\}$", text, re.M):
+    for declaration in re.finditer(r"^\s*func\.func private @([\w.$-]+|\"[^\"]+\")\(.*?\) attributes \{(.*)\}$", text,
+                                   re.M):
         if launch := launch_config.read(declaration[2]):
             found[declaration[1]] = launch
     for kernel in re.finditer(r'^\s*gpu\.func @([\w.$-]+|"[^"]+")\(.*?ad\.class = "(\w+)"', text, re.M):
@@ -202,7 +208,8 @@ def ptx_in(text):
 
 
 def assemble(ptx, chip, with_ranges=False):
-    """Registers, spilled bytes and static shared bytes of each kernel, and the listing of all, on demand with the life ranges of registers."""
+    """Registers, spilled bytes and static shared bytes of each kernel, and the listing of all, on demand with the life
+    ranges of registers."""
     with tempfile.TemporaryDirectory() as folder:
         cubin = pathlib.Path(folder) / "kernels.cubin"
         done = run([find_ptxas(), "-v", "-arch", chip, "-o", cubin, "-"], input=ptx)
@@ -212,14 +219,16 @@ def assemble(ptx, chip, with_ranges=False):
         name = re.match(r"'([^']+)'", part)[1]
         shared = re.search(r"(\d+) bytes smem", part)
         spills = [int(count) for count in re.findall(r"(\d+) bytes spill (?:stores|loads)", part)]
-        used[name] = (int(re.search(r"Used (\d+) registers", part)[1]), max(spills, default=0), int(shared[1]) if shared else 0)
+        used[name] = (int(re.search(r"Used (\d+) registers", part)[1]), max(spills, default=0),
+                      int(shared[1]) if shared else 0)
     return used, listing
 
 
 def compile_module(path, chip, numerics="", with_ranges=False):
     """All kernels of a module of the ad dialect, and their listing."""
     options = f"{f'numerics={numerics} ' if numerics else ''}chip={chip}"
-    command = [find_opt(), path, f"--ad-to-gpu={options}", "--mlir-print-ir-before=ad-emit-gpu", "--mlir-print-ir-after=ad-emit-gpu"]
+    command = [find_opt(), path, f"--ad-to-gpu={options}", "--mlir-print-ir-before=ad-emit-gpu",
+               "--mlir-print-ir-after=ad-emit-gpu"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode:
         raise ProgramFailure(done.stderr.split(DUMP)[0].strip() or f"ad-opt ended with {done.returncode}")
@@ -240,7 +249,8 @@ def compile_module(path, chip, numerics="", with_ranges=False):
 
 
 def source_name(name, known):
-    """PTX has no names with other characters than letters, digits, _ and $: each is written as $ and its two hexadecimal digits."""
+    """PTX has no names with other characters than letters, digits, _ and $: each is written as $ and its two
+    hexadecimal digits."""
     plain = re.sub(r"\$([0-9a-f]{2})", lambda m: chr(int(m[1], 16)), name)
     for candidate in (name, plain, f'"{plain}"', plain.removeprefix("kernel_"), f'"{plain.removeprefix("kernel_")}"'):
         if candidate in known:

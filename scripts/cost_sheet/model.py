@@ -1,10 +1,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """What a kernel may cost at most, from its work and the chip alone.
 
-Little's law: to keep the memory busy, bandwidth x latency bytes have to be on their way. The H100 has 3.35 TB/s for 132 SMs,
-25.4 bytes per nanosecond for each; with a latency under load of 970 ns that is 24 KB. Measurements of others lie around it: without load
-the latency is a quarter to a third of that, and CUB's transformations are tuned to 16 KB on the A100, 32 KB on the H100 and 48 KB on the
-H200 (cub/device/dispatch/tuning/tuning_transform.cuh)."""
+Little's law: to keep the memory busy, bandwidth x latency bytes have to be on their way. The H100 has 3.35 TB/s for 132
+SMs, 25.4 bytes per nanosecond for each; with a latency under load of 970 ns that is 24 KB. Measurements of others lie
+around it: without load the latency is a quarter to a third of that, and CUB's transformations are tuned to 16 KB on the
+A100, 32 KB on the H100 and 48 KB on the H200 (cub/device/dispatch/tuning/tuning_transform.cuh)."""
 
 import dataclasses
 import math
@@ -41,8 +41,8 @@ AT_LEAST = ("bytes in flight", "share of products", "loops over elements")
 
 
 def run_length(kernel):
-    """Neighbouring elements that a thread can take at once: 16 bytes of the widest large tensor, where rows have whole runs. Tensors that all
-    have one shape are one long row."""
+    """Neighbouring elements that a thread can take at once: 16 bytes of the widest large tensor, where rows have whole
+    runs. Tensors that all have one shape are one long row."""
     tensors = [tensor for tensor in kernel.tensors if tensor.elements > 1]
     widest = max((kernel.tensors[number].element_bytes for number in kernel.large), default=ACCESS_BYTES)
     run = max(1, ACCESS_BYTES // widest)

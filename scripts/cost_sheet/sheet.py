@@ -37,8 +37,10 @@ class LoopCost:
         return len(self.instructions)
 
     def kind(self):
-        """Equal for a loop and those that finish what it leaves: they go through the same tensors with the same instructions."""
-        return frozenset(self.traffic), frozenset(i.base for i in self.instructions if opcodes.unit_of(i) not in ("move", "control", "uniform"))
+        """Equal for a loop and those that finish what it leaves: they go through the same tensors with the same
+        instructions."""
+        return frozenset(self.traffic), frozenset(i.base for i in self.instructions
+                                                  if opcodes.unit_of(i) not in ("move", "control", "uniform"))
 
     def weight(self):
         """How much of the kernel's work it does."""
@@ -62,12 +64,14 @@ class Sheet:
     fences: int  # in loops
     in_flight: float  # bytes of a multiprocessor, stores in proportion
     main: LoopCost
-    per_element: collections.Counter  # instructions by unit, "instructions" and "index integers"; empty if no loop passes elements
+    # Instructions by unit, "instructions" and "index integers"; empty if no loop passes over the elements.
+    per_element: collections.Counter
     clocks: dict  # for a warp's element, or for an iteration of the main loop: how long each unit is busy
 
 
 def live_instructions(graph, blocks):
-    return [instruction for block in sorted(blocks) if not mix.is_slow_path(graph.instructions(block)) for instruction in graph.instructions(block)]
+    return [instruction for block in sorted(blocks) if not mix.is_slow_path(graph.instructions(block))
+            for instruction in graph.instructions(block)]
 
 
 def clocks_of(cost, chip):
@@ -110,8 +114,8 @@ def costs_of(loop, graph, kernel, traced):
 
 
 def passing_loops(costs):
-    """Those that pass over the elements. Others lie around them, or finish what they leave: those take fewer elements at once, of the same
-    tensors or by the same instructions; or they join sums in shared memory, one by one."""
+    """Those that pass over the elements. Others lie around them, or finish what they leave: those take fewer elements
+    at once, of the same tensors or by the same instructions; or they join sums in shared memory, one by one."""
     best = {}
     for cost in sorted(costs, key=lambda cost: cost.elements):
         if cost.elements > cost.inner_elements and (cost.traffic or cost.bytes["shared_reads"] >= ACCESS_BYTES):
@@ -143,14 +147,16 @@ def block_in_flight(costs, kernel, accessed, threads):
     copying = [cost.instructions for cost in costs if cost.bytes["copies"]]
     for instructions in copying:
         # Where no wait is in the loop, a block waits for all that it copies: rows of operands.
-        rows = sum(tensor.shape[-1] * tensor.element_bytes for number, tensor in enumerate(kernel.operands) if number in kernel.large)
+        rows = sum(tensor.shape[-1] * tensor.element_bytes for number, tensor in enumerate(kernel.operands) if number
+                   in kernel.large)
         waited = flight.async_per_wait(instructions, copied)
         found.append(min(kernel.shared, rows if waited is None else waited * threads))
     return max(found)
 
 
 def share_of_reads(kernel):
-    read = sum(tensor.bytes for number, tensor in enumerate(kernel.tensors) if number in kernel.large and number < len(kernel.operands))
+    read = sum(tensor.bytes for number, tensor in enumerate(kernel.tensors) if number in kernel.large
+               and number < len(kernel.operands))
     return read / sum(kernel.tensors[number].bytes for number in kernel.large)
 
 
@@ -175,6 +181,8 @@ def make(kernel, chip_name):
     return Sheet(
         kernel.name, kernel.kind, chip_name, kernel.registers, kernel.spills, kernel.shared, threads, blocks,
         warps=min(holds, -(-blocks // chip.sm_count)) * chips.round_up(threads, chips.WARP) // chips.WARP,
-        fences=sum(bool(FENCES.match(i.opcode)) for loop in graph.loops for block in loop.blocks for i in graph.instructions(block)),
-        in_flight=block_in_flight(costs, kernel, traced[0], threads) * min(holds, blocks / chip.sm_count) / reads if reads else 0,
+        fences=sum(bool(FENCES.match(i.opcode)) for loop in graph.loops for block in loop.blocks
+                   for i in graph.instructions(block)),
+        in_flight=block_in_flight(costs, kernel, traced[0], threads) * min(holds, blocks / chip.sm_count) / reads
+        if reads else 0,
         main=main, per_element=per_element, clocks=clocks)

@@ -1,9 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """What one iteration of a reverse loop writes does not depend on how many iterations there are.
 
-Loops read rows of a tensor of as many rows as there are iterations, or replace them. The memory plan says which bytes the
-kernels and copies in the bodies of all loops write: results that are not updates in place, and each `ad.copy`. Their number
-must be the same for two trip counts."""
+Loops read rows of a tensor of as many rows as there are iterations, or replace them. The memory plan says which bytes
+the kernels and copies in the bodies of all loops write: results that are not updates in place, and each `ad.copy`.
+Their number must be the same for two trip counts."""
 
 import math
 import os
@@ -57,14 +57,17 @@ BODIES = {
     "one row twice": LOOP.replace("{to}", "n") + read("r", "i") + read("s", "i") + step("r", "s") + END,
     "the same rows": LOOP.replace("{to}", "n") + f"    %r = ad.slice %x [3, 0] strides [1, 1] : {{x}} -> {ROW}\n"
                      + step("r") + END,
-    "every second element": LOOP.replace("{to}", "n") + f"""    %p = ad.slice %x [3, 0] strides [2, 2] : {{x}} -> tensor<2x8xf32>
+    "every second element": LOOP.replace("{to}", "n")
+    + f"""    %p = ad.slice %x [3, 0] strides [2, 2] : {{x}} -> tensor<2x8xf32>
     %r = ad.reshape %p : tensor<2x8xf32> -> {ROW}
 """ + step("r") + END,
-    "overlapping windows": LOOP.replace("{to}", "m") + f"""    %p = ad.dynamic_slice %x[%i, %c0] : {{x}} -> tensor<2x16xf32>
+    "overlapping windows": LOOP.replace("{to}", "m")
+    + f"""    %p = ad.dynamic_slice %x[%i, %c0] : {{x}} -> tensor<2x16xf32>
     %r = ad.reduce_sum %p axes [0] keep_dims : tensor<2x16xf32> -> {ROW}
 """ + step("r") + END,
     "two loops": TWO.replace("%h", "%g") + TWO.replace("iter_args(%a = %w)", "iter_args(%a = %g)"),
-    "inner loop": LOOP.replace("{to}", "m") + f"""    %t = scf.for %k = %c0 to %c2 step %c1 iter_args(%b = %a) -> {ROW} {{{{
+    "inner loop": LOOP.replace("{to}", "m")
+    + f"""    %t = scf.for %k = %c0 to %c2 step %c1 iter_args(%b = %a) -> {ROW} {{{{
       %j = arith.addi %i, %k : index
 """ + read("r", "j") + f"""      %p = ad.mul %b, %r : {ROW}
       %u = ad.sin %p : {ROW}
@@ -226,7 +229,8 @@ class Plan:
 
 
 def written(body, trips):
-    done = subprocess.run([OPT, "-", *PIPELINE], input=program(body, trips), capture_output=True, text=True, check=False)
+    done = subprocess.run([OPT, "-", *PIPELINE], input=program(body, trips), capture_output=True, text=True,
+                          check=False)
     assert done.returncode == 0, done.stderr
     return Plan(done.stdout).written
 

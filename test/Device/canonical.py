@@ -1,13 +1,14 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The SHA-256 of a tensor's bits, the same wherever the sign and payload of a NaN differ: those are the CPU's. Used where cases are
-made, and where they are run."""
+"""The SHA-256 of a tensor's bits, the same wherever the sign and payload of a NaN differ: those are the CPU's. Used
+where cases are made, and where they are run."""
 
 import hashlib
 
 import numpy as np
 
 # What only the magnitude of a NaN exceeds, as bits.
-LARGEST = {"f64": 0x7FF0000000000000, "f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80, "f8E4M3FN": 0x7E, "f8E5M2": 0x7C}
+LARGEST = {"f64": 0x7FF0000000000000, "f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80, "f8E4M3FN": 0x7E,
+           "f8E5M2": 0x7C}
 
 
 def canonical(array, element):

@@ -4,8 +4,9 @@
 
   check.py [FOLDER] [--only TEXT] [--jobs N] [--rows FILE.jsonl]
 
-Equal are the same bits, or NaN on both sides: its sign and payload are the CPU's. Needs Python with NumPy, and for `cuda` the driver
-of the GPU. Closes with `device: N run, N failed`. The exit code is 1 when a case failed or was skipped, 4 when adrt-run does not start.
+Equal are the same bits, or NaN on both sides: its sign and payload are the CPU's. Needs Python with NumPy, and for
+`cuda` the driver of the GPU. Closes with `device: N run, N failed`. The exit code is 1 when a case failed or was
+skipped, 4 when adrt-run does not start.
 """
 
 import argparse
@@ -26,7 +27,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path, nargs="?", default=pathlib.Path(__file__).parent)
     parser.add_argument("--only", default="", metavar="TEXT", help="only the cases whose name contains TEXT")
-    parser.add_argument("--jobs", type=int, default=cases.JOBS, metavar="N", help=f"cases at a time (default: {cases.JOBS})")
+    parser.add_argument("--jobs", type=int, default=cases.JOBS, metavar="N",
+                        help=f"cases at a time (default: {cases.JOBS})")
     parser.add_argument("--rows", type=pathlib.Path, metavar="FILE.jsonl", help="where a row per program goes")
     options = parser.parse_args()
     bundle = options.folder.resolve()
@@ -35,7 +37,8 @@ def main():
         return NO_DEVICE
     manifest = json.loads((bundle / "manifest.json").read_text())
     chosen = [case for case in manifest["cases"] if options.only in case["name"]]
-    runner = cases.Cases(bundle, manifest["target"], jsonlines.Rows(options.rows), processes.Deadline(), options.jobs, SECONDS)
+    runner = cases.Cases(bundle, manifest["target"], jsonlines.Rows(options.rows), processes.Deadline(), options.jobs,
+                         SECONDS)
     found = [row for _, each in runner.run(chosen) for row in each]
     failed = sum(row["status"] != "passed" for row in found)
     print(f"device: {len(found)} run, {failed} failed")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The bundle for machines with a GPU (bundle.py), made for the emulated one: its check passes, and names a result that differs, one that leaves
-its bound, and a program that does not run. What is made for a GPU needs no newer CPU. Packs that fail leave nothing."""
+"""The bundle for machines with a GPU (bundle.py), made for the emulated one: its check passes, and names a result that
+differs, one that leaves its bound, and a program that does not run. What is made for a GPU needs no newer CPU. Packs
+that fail leave nothing."""
 
 import functools
 import json
@@ -28,7 +29,8 @@ NO_DEVICE = 4
 
 
 def check(made):
-    done = subprocess.run([sys.executable, made / "check.py"], capture_output=True, text=True, cwd=made.parent, env=bundles.environment())
+    done = subprocess.run([sys.executable, made / "check.py"], capture_output=True, text=True, cwd=made.parent,
+                          env=bundles.environment())
     return done.returncode, done.stdout + done.stderr
 
 
@@ -79,7 +81,8 @@ def refuse_to_start(made, text):
 def canonical_bits(folder):
     """Another NaN is the same result; another zero, element, shape or type is not."""
     quiet, other = folder / "quiet.npy", folder / "other.npy"
-    kinds = {"f64": ("<u8", 0x7FF8 << 48, 0xFFF0 << 48 | 1), "f32": ("<u4", 0x7FC00000, 0xFF800001), "f16": ("<u2", 0x7E00, 0xFC01),
+    kinds = {"f64": ("<u8", 0x7FF8 << 48, 0xFFF0 << 48 | 1), "f32": ("<u4", 0x7FC00000, 0xFF800001),
+             "f16": ("<u2", 0x7E00, 0xFC01),
              "bf16": ("<u2", 0x7FC0, 0xFF81), "f8E4M3FN": ("<u1", 0x7F, 0xFF), "f8E5M2": ("<u1", 0x7E, 0xFD)}
     for element, (word, one, another) in kinds.items():
         dtype = {"f64": "<f8", "f32": "<f4", "f16": "<f2"}.get(element, f"V{np.dtype(word).itemsize}")
@@ -93,7 +96,8 @@ def canonical_bits(folder):
             yield f"{element}: another NaN is another result"
         infinity = canonical.LARGEST[element]
         sign = 1 << (8 * np.dtype(word).itemsize - 1)
-        for words, shape in [([infinity, 1, 0, 2], (2, 2)), ([one, 1, sign, 2], (2, 2)), ([one, 1, 0, 3], (2, 2)), ([one, 1, 0, 2], (4,))]:
+        for words, shape in [([infinity, 1, 0, 2], (2, 2)), ([one, 1, sign, 2], (2, 2)), ([one, 1, 0, 3], (2, 2)),
+                             ([one, 1, 0, 2], (4,))]:
             if digest(other, words, shape) == first:
                 yield f"{element}: {words} in {shape} are the same result"
     np.save(other, np.zeros((2, 2), "<i4"))
@@ -103,7 +107,8 @@ def canonical_bits(folder):
 
 
 def bounds(folder):
-    """Values that leave the bound are named, of a result and of the one that is rounded once more, and so is another shape."""
+    """Values that leave the bound are named, of a result and of the one that is rounded once more, and so is another
+    shape."""
     bound = {"element": "f32", "relative": 0.0, "absolute": 0.1}
     for name in ("expected", "given"):
         (folder / name).mkdir()
@@ -115,7 +120,8 @@ def bounds(folder):
         return judge.outside(bound, folder / "expected", folder / "given")
 
     near, far, none = np.array([0.05, 0, -0.05]), np.array([0, 0.2, 0]), np.array([0, np.nan, 0])
-    wanted = [(near, near, None), (far, near, "dot.npy leaves"), (near, far, "sum.npy leaves"), (none, near, "dot.npy leaves"),
+    wanted = [(near, near, None), (far, near, "dot.npy leaves"), (near, far, "sum.npy leaves"),
+              (none, near, "dot.npy leaves"),
               (np.zeros(2), near, "dot.npy has the shape (2,), expected (3,)")]
     for dot, total, expected in wanted:
         found = complaint(dot, total)
@@ -142,27 +148,32 @@ def packing(folder, python):
     (folder / "scripts" / "setup.sh").write_text("#!/bin/sh\n")
     with (folder / "scripts" / "common.sh").open("a") as common:
         common.write(f'build() {{ :; }}\nPYTHON=make\nmake() {{ {python}; }}\n')
-    return subprocess.run(["bash", folder / "scripts" / "gpu.sh", "pack", folder / "pack"], capture_output=True, text=True)
+    return subprocess.run(["bash", folder / "scripts" / "gpu.sh", "pack", folder / "pack"], capture_output=True,
+                          text=True)
 
 
 def refused_packs(folder):
-    """A pack for an unknown chip is refused at once, in the words of ad-runner; one that fails, or is too large, leaves nothing; a whole
-    one is named with its size."""
-    done = subprocess.run(["bash", ROOT / "scripts" / "gpu.sh", "pack", folder / "pack", "--chip", "sm_99"], capture_output=True, text=True)
-    by_runner = subprocess.run([BIN / "ad-runner", "none.mlir", "--target=gpu-sim", "--chip=sm_99"], capture_output=True, text=True).stderr
+    """A pack for an unknown chip is refused at once, in the words of ad-runner; one that fails, or is too large, leaves
+    nothing; a whole one is named with its size."""
+    done = subprocess.run(["bash", ROOT / "scripts" / "gpu.sh", "pack", folder / "pack", "--chip", "sm_99"],
+                          capture_output=True, text=True)
+    by_runner = subprocess.run([BIN / "ad-runner", "none.mlir", "--target=gpu-sim", "--chip=sm_99"],
+                               capture_output=True, text=True).stderr
     said = done.stderr.removeprefix("gpu.sh: ").strip()
     if not done.returncode or done.stdout or not said or not by_runner.startswith(f"ad-runner: error: {said}"):
         yield f"exit code {done.returncode}: {done.stdout}{done.stderr}, by ad-runner: {by_runner}"
     for name, python, code, expected in [
             ("fails", 'mkdir -p "$folder/cases"; return 1', 1, "compiling the cases"),
-            ("large", 'mkdir -p "$folder"; head -c 15100000 /dev/urandom >"$folder/data"', 1, "bytes, expected at most 15000000"),
+            ("large", 'mkdir -p "$folder"; head -c 15100000 /dev/urandom >"$folder/data"', 1,
+             "bytes, expected at most 15000000"),
             ("whole", 'mkdir -p "$folder/cases"; echo data >"$folder/cases/a.txt"', 0, "pack.tar.xz, 0.0 MB")]:
         (folder / name).mkdir()
         done = packing(folder / name, python)
         left = [file.name for file in (folder / name).glob("pack*")]
         if done.returncode != code or expected not in done.stdout + done.stderr or bool(left) != (code == 0):
             yield f"{name}: exit code {done.returncode}, {left}: {done.stdout}{done.stderr}"
-    listed = subprocess.run(["tar", "-tf", folder / "whole" / "pack.tar.xz"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["tar", "-tf", folder / "whole" / "pack.tar.xz"], capture_output=True, text=True,
+                            check=True).stdout
     if listed.split() != ["pack/cases/a.txt"]:
         yield f"the pack holds {listed}"
 
@@ -174,7 +185,8 @@ def refused_without_gpu(folder):
     nowhere = bundles.environment(ADJOINT_LIBCUDA=folder / "nowhere.so")
     for command in ([made / "run.py"], [ROOT / "benchmarks" / "gpu.py", "--from", made]):
         done = subprocess.run([sys.executable, *command], capture_output=True, text=True, env=nowhere)
-        if done.returncode != NO_DEVICE or "the driver cannot be loaded" not in done.stderr or "nowhere.so" not in done.stderr:
+        if (done.returncode != NO_DEVICE or "the driver cannot be loaded" not in done.stderr
+                or "nowhere.so" not in done.stderr):
             yield f"{command[0].name}: exit code {done.returncode}, {done.stderr}"
 
 
@@ -187,18 +199,23 @@ def main():
         ("bounds", bounds),
         ("another bit", functools.partial(named, "dot-9x17x1", functools.partial(change_manifest, expect_other_bits),
                                           "differs from the reference in dot.npy, sum.npy")),
-        ("a missing result", functools.partial(named, "dot-9x17x1", functools.partial(change_manifest, expect_another_result),
+        ("a missing result", functools.partial(named, "dot-9x17x1",
+                                               functools.partial(change_manifest, expect_another_result),
                                                "wrote ['dot', 'sum'], expected ['dot', 'more', 'sum']")),
-        ("outside of the bound", functools.partial(named, "dot-40x72x104-tt-bf16-0", functools.partial(change_manifest, expect_exactness),
+        ("outside of the bound", functools.partial(named, "dot-40x72x104-tt-bf16-0",
+                                                   functools.partial(change_manifest, expect_exactness),
                                                    "FAILED: dot-40x72x104-tt-bf16-0-fast: dot.npy leaves the bound")),
-        ("a bound around nothing", functools.partial(named, "dot-40x72x104-tt-bf16-0", functools.partial(change_manifest, expect_other_bits),
+        ("a bound around nothing", functools.partial(named, "dot-40x72x104-tt-bf16-0",
+                                                     functools.partial(change_manifest, expect_other_bits),
                                                      "fast: its reproducible run gives no results to compare with")),
         ("other CPUs", made_for_other_cpus),
         ("packs that fail", refused_packs),
         ("without a GPU", refused_without_gpu),
         *((f"adrt-run that does not start: {said}",
-           functools.partial(named, "dot-9x17x1", functools.partial(refuse_to_start, text=text), said, expected_code=NO_DEVICE))
-          for said, text in {"GLIBC_2.36 not found": "#!/bin/sh\necho GLIBC_2.36 not found >&2; exit 1\n", "Exec format error": "\x7fELF"}.items()),
+           functools.partial(named, "dot-9x17x1", functools.partial(refuse_to_start, text=text), said,
+                             expected_code=NO_DEVICE))
+          for said, text in {"GLIBC_2.36 not found": "#!/bin/sh\necho GLIBC_2.36 not found >&2; exit 1\n",
+                             "Exec format error": "\x7fELF"}.items()),
         ("a damaged program", functools.partial(named, "dot-9x17x1", truncate, "exit code 2")),
     ])
 

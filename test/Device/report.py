@@ -4,8 +4,9 @@
 
   report.py DIR [--into FOLDER | --out FILE.md]
 
-Reads stage1.jsonl to stage4.jsonl in DIR, or in folders below it, as far as they are there and whole. The page goes to standard output, to a
-file, or into a folder under a name made of the GPU and the date. The exit code is 2 when DIR has no results.
+Reads stage1.jsonl to stage4.jsonl in DIR, or in folders below it, as far as they are there and whole. The page goes to
+standard output, to a file, or into a folder under a name made of the GPU and the date. The exit code is 2 when DIR has
+no results.
 """
 
 import argparse
@@ -21,9 +22,11 @@ import jsonlines
 from expectations import judge_cases, judge_speeds, ratio
 
 HERE = pathlib.Path(__file__).resolve().parent
-PEERS = ["cublas", "torch-eager", "torch-compile", "torch-compile-graphs", "torch-autotune", "jax", "jax-jit", "jax-fori-loop", "jax-scan", "copy",
+PEERS = ["cublas", "torch-eager", "torch-compile", "torch-compile-graphs", "torch-autotune", "jax", "jax-jit",
+         "jax-fori-loop", "jax-scan", "copy",
          "ours-one-by-one"]
-NEEDED = {"case": {"name", "class", "status"}, "again": {"name", "status"}, "sanitizer": {"name", "tool", "status"}, "begin": {"date"},
+NEEDED = {"case": {"name", "class", "status"}, "again": {"name", "status"}, "sanitizer": {"name", "tool", "status"},
+          "begin": {"date"},
           "environment": {"platform", "python"}, "ncu": {"case"}, "note": {"text"},
           **dict.fromkeys(("kernel", "tile", "training"), {"case", "seconds", "failed"})}  # keys of rows, by kind
 STATUS = {"done": "done", "late": "ended by its deadline", "interrupted": "interrupted", None: "killed"}
@@ -35,7 +38,8 @@ class Stage:
     def __init__(self, file):
         self.name = file.stem
         read, damaged = jsonlines.read(file)
-        found = [row for row in read if isinstance(row.get("kind"), str) and NEEDED.get(row["kind"], set()) <= row.keys()]
+        found = [row for row in read if isinstance(row.get("kind"), str)
+                 and NEEDED.get(row["kind"], set()) <= row.keys()]
         self.damaged = damaged + len(read) - len(found)
         begins = [number for number, row in enumerate(found) if row.get("kind") == "begin"]
         self.rows = found[begins[-1]:] if begins else found
@@ -69,7 +73,8 @@ def what_ran(stages):
     lines = []
     for stage in stages:
         begin, end = stage.first("begin"), stage.first("end")
-        lines.append((stage.name, begin.get("date", "?"), begin.get("seconds", "?"), end.get("seconds", "?"), STATUS.get(end.get("status"), "?"),
+        lines.append((stage.name, begin.get("date", "?"), begin.get("seconds", "?"), end.get("seconds", "?"),
+                      STATUS.get(end.get("status"), "?"),
                       len(stage.rows), stage.damaged or ""))
     return ["## What ran", "", *table(["stage", "date", "limit in s", "took", "ended", "rows", "damaged rows"], lines)]
 
@@ -77,21 +82,27 @@ def what_ran(stages):
 def cases(found):
     counts = collections.Counter(row["status"] for row in found)
     text = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "none ran"
-    lines = [(row["name"], row["class"], row["status"], row.get("detail") or "") for row in found if row["status"] != "passed"]
+    lines = [(row["name"], row["class"], row["status"], row.get("detail") or "") for row in found
+             if row["status"] != "passed"]
     return ["## Cases against the reference interpreter", "", f"{len(found)} programs: {text}.", "",
             *(table(["program", "class", "status", "what was wrong"], lines) if lines else [])]
 
 
 def again(stages):
     """What the repetition of failures, and compute-sanitizer, say."""
-    repeated = [(row["name"], row.get("how", ""), row["status"], row.get("detail") or "") for stage in stages for row in stage.of("again")]
-    sanitized = [(row["name"], row["tool"], row["status"], row.get("detail") or "") for stage in stages for row in stage.of("sanitizer")
+    repeated = [(row["name"], row.get("how", ""), row["status"], row.get("detail") or "") for stage in stages
+                for row in stage.of("again")]
+    sanitized = [(row["name"], row["tool"], row["status"], row.get("detail") or "") for stage in stages
+                 for row in stage.of("sanitizer")
                  if row["status"] != "clean"]
     clean = sum(row["status"] == "clean" for stage in stages for row in stage.of("sanitizer"))
-    lines = ["## Failures once more", "", *table(["program", "how", "status", "what was wrong"], repeated)] if repeated else []
+    lines = ["## Failures once more", "", *table(["program", "how", "status", "what was wrong"],
+                                                 repeated)] if repeated else []
     if sanitized or clean:
-        lines += ["## compute-sanitizer", "", f"{clean} runs without findings. Findings are no failures: the tool reports some accesses of "
-                  "`wgmma` that are right.", "", *(table(["program", "tool", "status", "finding"], sanitized) if sanitized else [])]
+        lines += ["## compute-sanitizer", "",
+                  f"{clean} runs without findings. Findings are no failures: the tool reports some accesses of "
+                  "`wgmma` that are right.", "", *(table(["program", "tool", "status", "finding"], sanitized)
+                                                   if sanitized else [])]
     return lines
 
 
@@ -104,8 +115,10 @@ def rate(row):
 
 def missing_peers(found, measured):
     """A line with the reasons of peers that have no time at all."""
-    reasons = {name: reason for row in found for name, reason in row["failed"].items() if name not in measured and not name.startswith("ours")}
-    return ["Not measured: " + "; ".join(f"{name}: {reason}" for name, reason in reasons.items()) + ".", ""] if reasons else []
+    reasons = {name: reason for row in found for name, reason in row["failed"].items() if name not in measured
+               and not name.startswith("ours")}
+    return ["Not measured: " + "; ".join(f"{name}: {reason}" for name, reason in reasons.items()) + ".",
+            ""] if reasons else []
 
 
 def measurements(title, found):
@@ -116,10 +129,13 @@ def measurements(title, found):
     lines = []
     for row in found:
         ours = row["seconds"].get("ours")
-        lines.append((row["case"], f"{1e6 * ours:.1f} us" if ours else row["failed"].get("ours", "not measured"), rate(row),
+        lines.append((row["case"], f"{1e6 * ours:.1f} us" if ours else row["failed"].get("ours", "not measured"),
+                      rate(row),
                       row.get("launches", {}).get("ours", ""), row.get("clock", {}).get("ours", ""),
-                      *(f"{share:.2f}" if (share := ratio(row, name)) else row["failed"].get(name, "") for name in peers)))
-    return [f"## {title}", "", *missing_peers(found, peers), "Columns of peers: how fast ours is beside them; more than 1 means that ours is faster.", "",
+                      *(f"{share:.2f}" if (share := ratio(row, name)) else row["failed"].get(name, "")
+                        for name in peers)))
+    return [f"## {title}", "", *missing_peers(found, peers),
+            "Columns of peers: how fast ours is beside them; more than 1 means that ours is faster.", "",
             *table(["case", "ours", "rate", "launches", "clock", *peers], lines)]
 
 
@@ -128,7 +144,8 @@ def profiles(stages):
     for stage in stages:
         for row in stage.of("ncu"):
             if row.get("text"):
-                lines += [*([f"### {row['case']}", ""] if row.get("part") == 0 else []), "```", row["text"].replace("```", "'''"), "```", ""]
+                lines += [*([f"### {row['case']}", ""] if row.get("part") == 0 else []), "```",
+                          row["text"].replace("```", "'''"), "```", ""]
     return ["## Kernels under ncu", "", *lines] if lines else []
 
 
@@ -139,12 +156,15 @@ def notes(stages):
 
 def page(stages):
     begin = next((stage.first("begin") for stage in stages if stage.of("begin")), {})
-    found = {kind: [row for stage in stages for row in stage.of(kind)] for kind in ("case", "kernel", "tile", "training")}
+    found = {kind: [row for stage in stages for row in stage.of(kind)]
+             for kind in ("case", "kernel", "tile", "training")}
     expected = json.loads((HERE / "expectations.json").read_text())
-    verdicts = [*judge_speeds(expected["speeds"], [*found["kernel"], *found["tile"]]), *judge_cases(expected["cases"], found["case"])]
+    verdicts = [*judge_speeds(expected["speeds"], [*found["kernel"], *found["tile"]]),
+                *judge_cases(expected["cases"], found["case"])]
     lines = [f"# {gpu_name(stages)}, {begin.get('date', 'no date')}", "",
              f"Written by `scripts/gpu.sh report`. Target {begin.get('target', '?')}, code for {begin.get('chip', '?')}.", "", *machine(stages), *what_ran(stages),
-             "## Expectations", "", *table(["what", "expected", "measured", "verdict", "why"], verdicts), *cases(found["case"]), *again(stages),
+             "## Expectations", "", *table(["what", "expected", "measured", "verdict", "why"], verdicts),
+             *cases(found["case"]), *again(stages),
              *measurements("Kernels", found["kernel"]), *measurements("A product in several tiles", found["tile"]),
              *measurements("Training", found["training"]), *profiles(stages), *notes(stages)]
     return "\n".join(lines).rstrip() + "\n"
@@ -164,7 +184,8 @@ def file_name(stages):
 
 def unused(file):
     """The file, or one of that name with a number: a second run on one day is a page of its own."""
-    names = itertools.chain([file], (file.with_name(f"{file.stem}-{number}{file.suffix}") for number in itertools.count(2)))
+    names = itertools.chain([file], (file.with_name(f"{file.stem}-{number}{file.suffix}")
+                                     for number in itertools.count(2)))
     return next(name for name in names if not name.exists())
 
 

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What there is on this machine: the GPU, as adrt-run and the driver know it, the tools of CUDA, and packages of peers."""
+"""What there is on this machine: the GPU, as adrt-run and the driver know it, the tools of CUDA, and packages of
+peers."""
 
 import ctypes
 import glob
@@ -47,8 +48,8 @@ def missing_gpu(described):
 
 
 def share_driver(said):
-    """Lets peers find the driver where adrt-run has found it: they know the loader's folders alone. Behind the others, since theirs bring
-    libraries along that may have namesakes there."""
+    """Lets peers find the driver where adrt-run has found it: they know the loader's folders alone. Behind the others,
+    since theirs bring libraries along that may have namesakes there."""
     try:
         ctypes.CDLL("libcuda.so.1")
         return
@@ -74,6 +75,8 @@ def environment(bundle, deadline):
     """A row about this machine. nvidia-smi adds what it knows, where it is installed."""
     smi = find("nvidia-smi")
     said = processes.run([smi, *SMI], deadline.at_most(SECONDS)).said if smi else "not installed"
-    return {"adrt": describe(bundle, deadline).said, "nvidia_smi": said, "platform": platform.platform(), "python": platform.python_version(),
-            "packages": versions(), "tools": {name: find(name) or "not installed" for name in ("ncu", "compute-sanitizer")},
+    return {"adrt": describe(bundle, deadline).said, "nvidia_smi": said, "platform": platform.platform(),
+            "python": platform.python_version(),
+            "packages": versions(), "tools": {name: find(name) or "not installed"
+                                              for name in ("ncu", "compute-sanitizer")},
             "cpus": os.cpu_count(), "folder": pathlib.Path(bundle).name}

@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Installs the package into a folder of its own and builds an outside CMake project against it. One program embeds the compiler: it gives
-the sum of three times a tensor and its gradient. The other has a dialect with an elementwise operation and a reduction of rows, which
-implement Adjoint's interfaces: they are fused with operations of `ad` into one kernel, and their values and gradients are right on the
-reference interpreter, the processor and the emulated GPU."""
+"""Installs the package into a folder of its own and builds an outside CMake project against it. One program embeds the
+compiler: it gives the sum of three times a tensor and its gradient. The other has a dialect with an elementwise
+operation and a reduction of rows, which implement Adjoint's interfaces: they are fused with operations of `ad` into one
+kernel, and their values and gradients are right on the reference interpreter, the processor and the emulated GPU."""
 
 import os
 import pathlib
@@ -29,7 +29,8 @@ def build(folder):
     prefix, programs = folder / "prefix", folder / "build"
     if run("cmake", "--install", BUILD, "--prefix", prefix).returncode:
         return None
-    configure = ["cmake", "-G", "Ninja", "-S", PROJECT, "-B", programs, f"-DCMAKE_PREFIX_PATH={prefix};/usr/lib/llvm-22"]
+    configure = ["cmake", "-G", "Ninja", "-S", PROJECT, "-B", programs,
+                 f"-DCMAKE_PREFIX_PATH={prefix};/usr/lib/llvm-22"]
     configure += ["-DCMAKE_CXX_COMPILER=clang++-22", "-DCMAKE_C_COMPILER=clang-22"]
     configure += ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld-22", "-DCMAKE_BUILD_TYPE=Release"]
     if run(*configure).returncode or run("cmake", "--build", programs).returncode:
@@ -88,7 +89,8 @@ def foreign_dialect(programs):
 def main():
     with tempfile.TemporaryDirectory() as name:
         programs = build(pathlib.Path(name))
-        complaints = [["expected programs that build"]] if programs is None else [list(embedded_compiler(programs)), list(foreign_dialect(programs))]
+        complaints = ([["expected programs that build"]] if programs is None
+                      else [list(embedded_compiler(programs)), list(foreign_dialect(programs))])
     for complaint in sum(complaints, []):
         print(complaint)
     failed = sum(bool(found) for found in complaints)

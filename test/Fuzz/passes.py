@@ -2,9 +2,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random well-typed `ad` functions before and after the passes: the reference interpreter must give the same bits.
 
-Each case is a random function of several operations. It runs as written, and once more as what simplification, decomposition
-and fusion have made of it, in `reproducible` and in `strict` mode and with each policy of fusion by turns; both modes promise
-that no rewrite changes a bit.
+Each case is a random function of several operations. It runs as written, and once more as what simplification,
+decomposition and fusion have made of it, in `reproducible` and in `strict` mode and with each policy of fusion by
+turns; both modes promise that no rewrite changes a bit.
 
 A failing case is reduced and written to a folder that is named. Closes with `passes: N run, N failed`."""
 
@@ -21,13 +21,15 @@ import programs
 import runner
 
 VARIANTS = [(mode, policy) for policy in ("grow", "layers", "single") for mode in ("reproducible", "strict")]
-PASSES = ["--ad-simplify", "--ad-set-numerics", "--ad-decompose", "--ad-set-numerics", "--ad-simplify", "--ad-set-numerics",
+PASSES = ["--ad-simplify", "--ad-set-numerics", "--ad-decompose", "--ad-set-numerics", "--ad-simplify",
+          "--ad-set-numerics",
           "--ad-verify-numerics"]
 
 
 def passes(variant):
     mode, policy = variant
-    return [f"--ad-set-numerics=numerics={mode}", *PASSES, f"--ad-fuse=policy={policy}", "--ad-select-kernels", "--ad-verify-fused"]
+    return [f"--ad-set-numerics=numerics={mode}", *PASSES, f"--ad-fuse=policy={policy}", "--ad-select-kernels",
+            "--ad-verify-fused"]
 
 
 def rewritten(text, variant):
@@ -54,9 +56,11 @@ def check(cases, variant):
 
 
 def report(given, number, variant, program, complaint):
-    program = campaign.reduce(program, lambda p: check([p], variant)[0] is not None, programs.intermediate_values(program))
+    program = campaign.reduce(program, lambda p: check([p], variant)[0] is not None,
+                              programs.intermediate_values(program))
     complaint = check([program], variant)[0] or complaint
-    path = campaign.write_case(f"{given.out}/passes-{given.seed}-{number}", program.function("main", ""), program.arguments,
+    path = campaign.write_case(f"{given.out}/passes-{given.seed}-{number}", program.function("main", ""),
+                               program.arguments,
                                f"ad-opt program.mlir {' '.join(passes(variant))} -o changed.mlir && "
                                "ad-runner changed.mlir --target reference --print",
                                complaint)

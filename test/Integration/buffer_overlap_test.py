@@ -2,8 +2,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """No two buffers that are live together overlap, in loops and around them, and threads change nothing.
 
-Plans of whole programs, fused and unfused, are executed without data by test/Support/plan.py, which must find the races of a
-plan with all buffers at one offset.
+Plans of whole programs, fused and unfused, are executed without data by test/Support/plan.py, which must find the races
+of a plan with all buffers at one offset.
 """
 
 import functools

@@ -1,6 +1,7 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Contractions by wgmma in clusters of two blocks, on the emulated GPU: in every schedule the bits of sums in ascending order, as without
-clusters, no finding of the checks, and half as many sectors read of the operand that both blocks need."""
+"""Contractions by wgmma in clusters of two blocks, on the emulated GPU: in every schedule the bits of sums in ascending
+order, as without clusters, no finding of the checks, and half as many sectors read of the operand that both blocks
+need."""
 
 import functools
 import json
@@ -16,17 +17,23 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 from gpu_products import BIN, Product, to_bf16  # noqa: E402
 
-# M, N, K, layout (t: transposed operand, ?: dynamic M), element type, batch, tile, blocks (0: as many as the kernel asks for). Even and odd
-# numbers of tiles along M, one of them, remainders along each axis, clusters that compute several tiles and none, multicast halves of B
-# outside of the operand, rasterisation strips and a lower one.
+# M, N, K, layout (t: transposed operand, ?: dynamic M), element type, batch, tile, blocks (0: as many as the kernel
+# asks for). Even and odd numbers of tiles along M, one of them, remainders along each axis, clusters that compute
+# several tiles and none, multicast halves of B outside of the operand, rasterisation strips and a lower one.
 CASES = [
-    (256, 256, 64, "nn", "bf16", 0, "2x128x256", 0), (136, 264, 200, "nt", "f16", 0, "2x128x256", 2), (328, 72, 328, "tn", "bf16", 0, "2x128x256", 2),
-    (264, 136, 72, "tt", "f16", 2, "2x128x256", 4), (256, 128, 320, "nn", "f16", 0, "2x128x128", 0), (392, 120, 400, "tt", "bf16", 0, "2x128x128", 2),
-    (8, 136, 8, "tn", "bf16", 3, "2x128x128", 4), (1, 5, 136, "nt", "bf16", 0, "2x128x128", 2), (264, 40, 136, "nn", "f16", 2, "2x128x128", 8),
-    (1160, 136, 16, "nt", "bf16", 0, "2x128x128", 6), (300, 136, 72, "nn?", "bf16", 0, "2x128x128", 2), (128, 264, 72, "nt?", "f16", 2, "2x128x256", 4),
+    (256, 256, 64, "nn", "bf16", 0, "2x128x256", 0), (136, 264, 200, "nt", "f16", 0, "2x128x256", 2),
+    (328, 72, 328, "tn", "bf16", 0, "2x128x256", 2),
+    (264, 136, 72, "tt", "f16", 2, "2x128x256", 4), (256, 128, 320, "nn", "f16", 0, "2x128x128", 0),
+    (392, 120, 400, "tt", "bf16", 0, "2x128x128", 2),
+    (8, 136, 8, "tn", "bf16", 3, "2x128x128", 4), (1, 5, 136, "nt", "bf16", 0, "2x128x128", 2),
+    (264, 40, 136, "nn", "f16", 2, "2x128x128", 8),
+    (1160, 136, 16, "nt", "bf16", 0, "2x128x128", 6), (300, 136, 72, "nn?", "bf16", 0, "2x128x128", 2),
+    (128, 264, 72, "nt?", "f16", 2, "2x128x256", 4),
     # Bytes, and f32 as tf32.
-    (264, 264, 400, "nt", "i8", 0, "2x128x256", 2), (328, 136, 656, "nt", "i8", 2, "2x128x128", 4), (1, 5, 16, "nt", "i8", 0, "2x128x128", 0),
-    (264, 264, 100, "nt", "f32", 0, "2x128x256", 2), (328, 136, 164, "nt", "f32", 2, "2x128x128", 4), (1, 5, 4, "nt", "f32", 0, "2x128x256", 0),
+    (264, 264, 400, "nt", "i8", 0, "2x128x256", 2), (328, 136, 656, "nt", "i8", 2, "2x128x128", 4),
+    (1, 5, 16, "nt", "i8", 0, "2x128x128", 0),
+    (264, 264, 100, "nt", "f32", 0, "2x128x256", 2), (328, 136, 164, "nt", "f32", 2, "2x128x128", 4),
+    (1, 5, 4, "nt", "f32", 0, "2x128x256", 0),
 ]
 
 
@@ -61,7 +68,8 @@ def wrong_reads(tile, folder):
 def wrong_launch(folder):
     """Half a cluster is no launch."""
     done = Product(folder, 256, 128, 64, "nn", "bf16", 0, "2x128x128").run(["eager"], 3)
-    return None if done.returncode == 2 and "does not consist of clusters" in done.stderr else f"exit {done.returncode}: {done.stderr}"
+    return (None if done.returncode == 2 and "does not consist of clusters" in done.stderr
+            else f"exit {done.returncode}: {done.stderr}")
 
 
 LAUNCHED = """func.func @main(%a: tensor<?x2048x16xbf16> {ad.name = "a"}, %b: tensor<16x1024xbf16> {ad.name = "b"})
@@ -73,22 +81,26 @@ LAUNCHED = """func.func @main(%a: tensor<?x2048x16xbf16> {ad.name = "a"}, %b: te
 
 
 def wrong_program(folder):
-    """Clusters chosen by shape, as a program launches them on few multiprocessors and on many; the number of tiles is dynamic. Small
-    integers have exact sums."""
+    """Clusters chosen by shape, as a program launches them on few multiprocessors and on many; the number of tiles is
+    dynamic. Small integers have exact sums."""
     random = np.random.default_rng(0)
     a, b = (random.integers(-4, 5, shape).astype(np.float32) for shape in ((2, 2048, 16), (16, 1024)))
     (folder / "program.mlir").write_text(LAUNCHED)
     for name, values in (("a", a), ("b", b)):
         np.save(folder / f"{name}.npy", to_bf16(values).view("V2"))
     for processors in (1, 3, 132):
-        subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", "--numerics=fast", "--cache=off", f"--sm-count={processors}",
-                        *(f"--arg={name}={folder / name}.npy" for name in "ab"), f"--out-dir={folder}", f"--report={folder}/report.json", "--traffic"],
+        subprocess.run([BIN / "ad-runner", folder / "program.mlir", "--target=gpu-sim", "--numerics=fast",
+                        "--cache=off", f"--sm-count={processors}",
+                        *(f"--arg={name}={folder / name}.npy" for name in "ab"), f"--out-dir={folder}",
+                        f"--report={folder}/report.json", "--traffic"],
                        check=True, capture_output=True, text=True)
         if not np.array_equal(np.load(folder / "y.npy"), a @ b):
             return f"{processors} processors: other sums"
         [kernel] = json.loads((folder / "report.json").read_text())["traffic"]
-        loaded = sum(access["sectors"] for access in kernel["accesses"] if access["operation"].startswith("nvvm.cp.async.bulk"))
-        if loaded != 2 * 16 * 8 * (128 + 64) * 16 * 2 / 32:  # for each output tile its tile of A and half of its tile of B
+        loaded = sum(access["sectors"] for access in kernel["accesses"]
+                     if access["operation"].startswith("nvvm.cp.async.bulk"))
+        if loaded != 2 * 16 * 8 * (128
+                                   + 64) * 16 * 2 / 32:  # for each output tile its tile of A and half of its tile of B
             return f"{processors} processors: {loaded} sectors loaded"
     return None
 

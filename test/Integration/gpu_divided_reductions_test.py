@@ -1,8 +1,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Reductions with few results and much to reduce, which a grid of the GPU shares in two kernels (decision 0018). Random shapes, axes,
-types and modes, sizes that only the run knows, empty and unit axes, operands and results that belong to the fusion, give on the
-emulated GPU the bits of the reference interpreter, with no finding of its checks; so do graphs and programs that are compiled ahead of time. A
-driver that only counts proves that launches fill the machine. Takes --seed and --count; closes with `divided reductions on gpus: N run, N failed`."""
+"""Reductions with few results and much to reduce, which a grid of the GPU shares in two kernels (decision 0018). Random
+shapes, axes, types and modes, sizes that only the run knows, empty and unit axes, operands and results that belong to
+the fusion, give on the emulated GPU the bits of the reference interpreter, with no finding of its checks; so do graphs
+and programs that are compiled ahead of time. A driver that only counts proves that launches fill the machine. Takes
+--seed and --count; closes with `divided reductions on gpus: N run, N failed`."""
 
 import argparse
 import functools
@@ -78,12 +79,15 @@ class Case:
             axes = sorted({self.axis, draw.randrange(len(self.shape))})
         kept = [size for axis, size in enumerate(self.known) if axis not in axes]
         if kind == "arg":
-            self.add(lines, f"ad.arg{draw.choice(['max', 'min'])} {operand} axis {self.axis} : {self.type}", "i64", kept, "")
+            self.add(lines, f"ad.arg{draw.choice(['max', 'min'])} {operand} axis {self.axis} : {self.type}", "i64",
+                     kept, "")
         else:
-            order = f" {{order = #ad.order<{draw.choice(ORDERS)}>}}" if kind in ("sum", "prod") and draw.random() < 0.4 else ""
+            order = (f" {{order = #ad.order<{draw.choice(ORDERS)}>}}"
+                     if kind in ("sum", "prod") and draw.random() < 0.4 else "")
             self.add(lines, f"ad.reduce_{kind} {operand} axes {axes}{order} : {self.type}", self.element, kept)
             if draw.random() < 0.4:  # of the same space, and perhaps in the same kernel
-                self.add(lines, f"ad.reduce_{draw.choice(['max', 'min'])} {operand} axes {axes} : {self.type}", self.element, kept)
+                self.add(lines, f"ad.reduce_{draw.choice(['max', 'min'])} {operand} axes {axes} : {self.type}",
+                         self.element, kept)
             if floats and draw.random() < 0.5:
                 own = elements.tensor(self.element, kept)
                 value, kind_of = f"%{name}_{len(self.results)}", f"{own}"
@@ -150,13 +154,14 @@ def wrong_form(text, operand, result, folder):
                f"  return %y : {types[1]}\n}}\n")
     values = elements.random(np.random.default_rng(3), element, tuple(map(int, shape)))
     modes = {mode: ["--target=gpu-sim", *MODES[mode]] for mode in ("reproducible", "strict")}
-    for label, _, expected, found in runner.beside_reference(folder, program, [("x", element, values)], [("y", result.split("x")[-1])], modes):
+    for label, _, expected, found in runner.beside_reference(folder, program, [("x", element, values)],
+                                                             [("y", result.split("x")[-1])], modes):
         if not elements.same_bits(result.split("x")[-1], found, expected).all():
             yield f"{label}: differs from the reference"
 
 
-# The gradients of a norm's weight and bias and of a bias behind a product are sums of columns with much of the program in them; one size of
-# each shape is open.
+# The gradients of a norm's weight and bias and of a bias behind a product are sums of columns with much of the program
+# in them; one size of each shape is open.
 GRADIENTS = """func.func private @loss(%w: tensor<24xf32>, %b: tensor<24xf32>, %o: tensor<5xf32>, %x: tensor<?x24xELEMENT>, %m: tensor<24x5xf32>) -> tensor<f32> {
   %0 = ad.cast %x : tensor<?x24xELEMENT> -> tensor<?x24xf32>
   %1 = ad.layer_norm %0, %w, %b epsilon 1.0e-5 : tensor<?x24xf32>, tensor<24xf32>
@@ -180,11 +185,13 @@ func.func @main(%w: tensor<24xf32> {ad.name = "w"}, %b: tensor<24xf32> {ad.name 
 
 def wrong_gradients(element, rows, mode, folder):
     rng = np.random.default_rng(rows)
-    shapes = [("w", "f32", (24,)), ("b", "f32", (24,)), ("o", "f32", (5,)), ("x", element, (rows, 24)), ("m", "f32", (24, 5))]
+    shapes = [("w", "f32", (24,)), ("b", "f32", (24,)), ("o", "f32", (5,)), ("x", element, (rows, 24)),
+              ("m", "f32", (24, 5))]
     arguments = [(name, kind, elements.encode(kind, rng.standard_normal(shape))) for name, kind, shape in shapes]
     results = [(name, "f32") for name in ("l", "dw", "db", "do")]
     targets = {mode: ["--target=gpu-sim", *MODES[mode]]}
-    for label, name, expected, found in runner.beside_reference(folder, GRADIENTS.replace("ELEMENT", element), arguments, results, targets):
+    for label, name, expected, found in runner.beside_reference(folder, GRADIENTS.replace("ELEMENT", element),
+                                                                arguments, results, targets):
         if found.tobytes() != expected.tobytes():
             yield f"{label}: {name} differs from the reference"
 
@@ -223,10 +230,12 @@ def wrong_turns(folder):
     expected = runner.run(TURNS, given, results, ["--target=reference", "--numerics=reproducible"])
     for options in [], ["--no-replay"], ["--repeat=3"]:
         found = runner.run(TURNS, given, results, ["--target=gpu-sim", "--numerics=reproducible", *options])
-        yield from (f"{options}: {name} differs" for name in expected if found[name].tobytes() != expected[name].tobytes())
+        yield from (f"{options}: {name} differs" for name in expected
+                    if found[name].tobytes() != expected[name].tobytes())
     text, made = folder / "turns.mlir", folder / "turns.adx"
     text.write_text(TURNS)
-    subprocess.run([runner.binary("ad-runner"), text, "--target=gpu-sim", "--numerics=reproducible", f"--emit={made}"], check=True)
+    subprocess.run([runner.binary("ad-runner"), text, "--target=gpu-sim", "--numerics=reproducible", f"--emit={made}"],
+                   check=True)
     subprocess.run([runner.binary("adrt-run"), made, f"--out-dir={folder}", *given], check=True, capture_output=True)
     yield from (f"ahead of time: {name} differs" for name in expected
                 if np.load(folder / f"{name}.npy").tobytes() != expected[name].tobytes())
@@ -236,9 +245,11 @@ def launches(text, options, processors, folder):
     """(kernel, blocks, threads of a block) of each launch, as the driver was asked for it."""
     file = folder / "counted.mlir"
     file.write_text(text)
-    done = subprocess.run([runner.binary("ad-runner"), file, "--target=cuda", "--no-replay", "--cache=off", *options], text=True,
+    done = subprocess.run([runner.binary("ad-runner"), file, "--target=cuda", "--no-replay", "--cache=off", *options],
+                          text=True,
                           capture_output=True,
-                          env={**os.environ, "ADJOINT_LIBCUDA": str(LIBRARY), "AD_FAKE_CUDA": "", "AD_FAKE_CUDA_SM_COUNT": str(processors)})
+                          env={**os.environ, "ADJOINT_LIBCUDA": str(LIBRARY), "AD_FAKE_CUDA": "",
+                               "AD_FAKE_CUDA_SM_COUNT": str(processors)})
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     return [(name, int(blocks), int(threads)) for blocks, threads, name in
@@ -248,9 +259,11 @@ def launches(text, options, processors, folder):
 # Text, operand and result.
 COUNTED = [
     ("ad.reduce_sum %x axes [0]", "65536x1024xf32", "1024xf32"), ("ad.reduce_sum %x axes [0]", "1048576xf32", "f32"),
-    ("ad.reduce_max %x axes [0]", "20000x40xf16", "40xf16"), ("ad.reduce_sum %x axes [1]", "4x1300x513xbf16", "4x513xbf16"),
+    ("ad.reduce_max %x axes [0]", "20000x40xf16", "40xf16"),
+    ("ad.reduce_sum %x axes [1]", "4x1300x513xbf16", "4x513xbf16"),
     ("ad.reduce_prod %x axes [1]", "20x200000xf64", "20xf64"), ("ad.reduce_min %x axes [0]", "1500000xi8", "i8"),
-    ("ad.reduce_sum %x axes [0, 1]", "3000x1000xf32", "f32"), ("ad.reduce_sum %x axes [1]", "4x300x513xbf16", "4x513xbf16"),
+    ("ad.reduce_sum %x axes [0, 1]", "3000x1000xf32", "f32"),
+    ("ad.reduce_sum %x axes [1]", "4x300x513xbf16", "4x513xbf16"),
     ("ad.reduce_mean %x axes [0]", "16384x256xf32", "256xf32"), ("ad.reduce_sum %x axes [0]", "2000000x1xf32", "1xf32"),
     ("ad.argmax %x axis 1", "3x2000000xi8", "3xi64"), ("ad.argmin %x axis 0", "300000x30xf32", "30xi64"),
 ]
@@ -286,7 +299,8 @@ def main():
     found += [(form, functools.partial(wrong_form, *form)) for form in FORMS]
     found.append(("turns", wrong_turns))
     found += [((*case, "gradients"), functools.partial(wrong_gradients, *case))
-              for case in (("f32", 1100, "reproducible"), ("bf16", 2049, "strict"), ("f16", 300, "strict"), ("f32", 0, "reproducible"))]
+              for case in (("f32", 1100, "reproducible"), ("bf16", 2049, "strict"), ("f16", 300, "strict"),
+                           ("f32", 0, "reproducible"))]
     found += [((*case, "sizes of the run" if is_open else "sizes of the program", f"{processors} processors"),
                functools.partial(too_few_blocks, case, is_open, processors))
               for case in COUNTED for is_open in (False, True) for processors in PROCESSORS]

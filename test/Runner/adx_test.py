@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Files of ad-runner --emit as docs/adx.md describes them: what is truncated, damaged, of another version or for another machine is
-refused, and adrt-run stands alone, in a folder that has nothing but it and the C library. Closes with `adx: N run, N failed`."""
+"""Files of ad-runner --emit as docs/adx.md describes them: what is truncated, damaged, of another version or for
+another machine is refused, and adrt-run stands alone, in a folder that has nothing but it and the C library. Closes
+with `adx: N run, N failed`."""
 
 import hashlib
 import json
@@ -82,7 +83,8 @@ def describe(content, change):
 def truncations(content, folder):
     lengths = {0, 1, 7, 8, 31, 32, 63, 64, 100, len(content) - 1, *random.Random(1).sample(range(len(content)), 40)}
     for length in sorted(lengths):
-        yield f"{length} bytes", refused(content[:length], folder, 2, "the file is damaged" if length else "not a compiled")
+        yield f"{length} bytes", refused(content[:length], folder, 2, "the file is damaged" if length
+                                         else "not a compiled")
     yield "one byte more", refused(content + b"\0", folder, 2, "the file is damaged")
 
 
@@ -98,7 +100,8 @@ def forgeries(content, folder):
     """Files whose checksum holds."""
     sections = read(content)
     yield "the same again", None if write(sections, original=content) == content else "the documented layout is another"
-    yield "future version", refused(write(sections, version=2, original=content), folder, 2, "the file has version 2 of the format")
+    yield "future version", refused(write(sections, version=2, original=content), folder, 2,
+                                    "the file has version 2 of the format")
     yield "other runtime", refused(write(sections, abi=99), folder, 2, "the file needs version 99 of the runtime")
     feature = describe(content, lambda d: d["features"].append("flux-capacitor"))
     yield "CPU", refused(feature, folder, 4, "the code needs a CPU with flux-capacitor, which this machine lacks")
@@ -111,7 +114,8 @@ def forgeries(content, folder):
         yield f"no {name}", refused(write(less, original=content), folder, 2, f"it has no section '{name}'")
     yield "no JSON", refused(write({**sections, "description": b"{"}, original=content), folder, 2, "is no JSON")
     nested = b"[" * 100000 + b"]" * 100000
-    yield "nested JSON", refused(write({**sections, "description": nested}, original=content), folder, 2, "is nested too deeply")
+    yield "nested JSON", refused(write({**sections, "description": nested}, original=content), folder, 2,
+                                 "is nested too deeply")
     yield "no code", refused(write({**sections, "host": b""}, original=content), folder, 2, "the code is malformed")
     expected = run(content, folder).stdout
     for length in range(0, len(sections["host"]), len(sections["host"]) // 40):
@@ -151,7 +155,8 @@ def chroot(files, folder):
     shutil.copy(RUN, root / "adrt-run")
     for path in files:
         shutil.copy(path, root)
-        expected = subprocess.run([BIN / "ad-runner", PROGRAM, "--target", path.stem, *VALUES], capture_output=True, text=True)
+        expected = subprocess.run([BIN / "ad-runner", PROGRAM, "--target", path.stem, *VALUES], capture_output=True,
+                                  text=True)
         arguments = [path.name, "--target", path.stem, *VALUES]
         done = subprocess.run(in_chroot(root, arguments), capture_output=True, text=True)
         same = done.returncode == 0 and done.stdout == expected.stdout != ""
@@ -159,13 +164,15 @@ def chroot(files, folder):
 
 
 def whole_or_nothing(folder):
-    """A file that does not fit on the disk leaves what was there; the pieces that are linked do fit, the weights do not."""
+    """A file that does not fit on the disk leaves what was there; the pieces that are linked do fit, the weights do
+    not."""
     path = folder / "kept.adx"
     path.write_bytes(b"before")
     command = [BIN / "ad-runner", PROGRAM, "--emit", path, "--arg", "x=zeros", "--dim", "x.0=1000000"]
     limited = subprocess.run(["bash", "-c", 'ulimit -f 1024; exec "$@"', "-", *command], capture_output=True, text=True)
     left = sorted(file.name for file in folder.glob(".kept*"))
-    good = limited.returncode == 2 and f"cannot write '{path}'" in limited.stderr and path.read_bytes() == b"before" and not left
+    good = (limited.returncode == 2 and f"cannot write '{path}'" in limited.stderr and path.read_bytes() == b"before"
+            and not left)
     yield "full disk", None if good else f"ended with {limited.returncode}: {limited.stderr[:300]} {left}"
 
 
@@ -175,7 +182,8 @@ def broken_linker(folder):
     (broken / "ld.lld-22").write_text("#!/bin/sh\necho no such luck >&2\nexit 1\n")
     (broken / "ld.lld-22").chmod(0o755)
     environment = {**os.environ, "PATH": f"{broken}:{os.environ['PATH']}"}
-    done = subprocess.run([BIN / "ad-runner", PROGRAM, "--emit", folder / "none.adx"], env=environment, capture_output=True,
+    done = subprocess.run([BIN / "ad-runner", PROGRAM, "--emit", folder / "none.adx"], env=environment,
+                          capture_output=True,
                           text=True)
     good = done.returncode == 1 and "does not link: no such luck" in done.stderr and not (folder / "none.adx").exists()
     yield "linker", None if good else f"ended with {done.returncode}: {done.stderr[:300]}"
@@ -191,7 +199,8 @@ def privileged(folder):
     named = {**os.environ, "ADJOINT_LIBCUDA": str(library), "AD_FAKE_CUDA": ""}
     nobody = 65534
     for user, expected in ((0, True), (nobody, False)):
-        done = subprocess.run(["setpriv", f"--reuid={user}", "--clear-groups", program, "--env"], capture_output=True, text=True, env=named)
+        done = subprocess.run(["setpriv", f"--reuid={user}", "--clear-groups", program, "--env"], capture_output=True,
+                              text=True, env=named)
         loaded = "Fake GPU" in done.stdout
         yield f"privileges of user {user}", None if done.returncode == 0 and loaded == expected else f"ended with {done.returncode}: {done.stdout[:300]}"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What a compiled program in the cache depends on: each option that changes code, in turn and in random company, makes an entry of its
-own, and no other option does. Every option of ad-runner belongs to one of the two: a new one has to be put into a list below. Closes with
-`cache: N run, N failed`."""
+"""What a compiled program in the cache depends on: each option that changes code, in turn and in random company, makes
+an entry of its own, and no other option does. Every option of ad-runner belongs to one of the two: a new one has to be
+put into a list below. Closes with `cache: N run, N failed`."""
 
 import itertools
 import os
@@ -49,22 +49,27 @@ CODE = {
     "report": [["--report", "FOLDER/report.json"]],  # kernels take their time
 }
 CODE_FOR = {
-    "cpu": {**CODE, "target": [GPU], "tiles": [["--tiles", "small"]], "cpu": [["--cpu", "x86-64"], ["--cpu", "x86-64-v3"]]},
+    "cpu": {**CODE, "target": [GPU], "tiles": [["--tiles", "small"]],
+            "cpu": [["--cpu", "x86-64"], ["--cpu", "x86-64-v3"]]},
     "gpu-sim": {**CODE, "chip": [["--chip", "sm_80"], ["--chip", "sm_90"]], "tile": [["--tile", "64x64"]]},
 }
 # Says how to run, and leaves the code alone: (options, whether they are about GPUs alone).
 RUN = {
     "arg": (["--arg", "w=arange"], False), "feed": (["--feed", "f=arange"], False), "dim": (["--dim", "x.0=1"], False),
-    "out-dir": (["--out-dir", "FOLDER/out"], False), "print": (["--print"], False), "threads": (["--threads", "2"], False),
+    "out-dir": (["--out-dir", "FOLDER/out"], False), "print": (["--print"], False),
+    "threads": (["--threads", "2"], False),
     "repeat": (["--repeat", "2"], False), "warmup": (["--warmup", "1", "--repeat", "1"], False),
     "bench": (["--bench=FOLDER/bench.jsonl"], False),
-    "numerics-report": (["--numerics-report", "FOLDER/numerics.json"], False), "timeout-kernel": (["--timeout-kernel", "60"], True),
+    "numerics-report": (["--numerics-report", "FOLDER/numerics.json"], False),
+    "timeout-kernel": (["--timeout-kernel", "60"], True),
     "schedule": (["--schedule", "lazy"], True), "seed": (["--schedule", "shuffled", "--seed", "3"], True),
-    "sm-count": (["--sm-count", "7"], True), "no-race-detection": (["--no-race-detection"], True), "no-replay": (["--no-replay"], True),
+    "sm-count": (["--sm-count", "7"], True), "no-race-detection": (["--no-race-detection"], True),
+    "no-replay": (["--no-replay"], True),
     "traffic": (["--traffic"], True),
 }
 # Neither makes nor takes an entry.
-UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"], "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
+UNCACHED = {"check-gradients": ["--check-gradients", "--entry", "plain"],
+            "dump-optimized": ["--dump-optimized", "FOLDER/dump.mlir"],
             "cache": ["--cache", "off"], "help": ["--help"], "h": ["-h"]}
 ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features of the CPU say which
              "env", "version"}  # stand without a program
@@ -81,7 +86,8 @@ class Cache:
     def run(self, options, program=None, tool=None):
         """Runs and returns how many entries that added."""
         options = [option.replace("FOLDER", str(self.folder)) for option in options]
-        given = {"--dim": ["--dim", "x.0=3"], "--target": ["--target", self.target], "--cache": ["--cache", str(self.folder / "cache")]}
+        given = {"--dim": ["--dim", "x.0=3"], "--target": ["--target", self.target],
+                 "--cache": ["--cache", str(self.folder / "cache")]}
         if "plain" not in options:
             given["--feed"] = ["--feed", "f=normal:1"]
         usual = ["--dim", "w.0=3"] + [word for name, words in given.items() if name not in options for word in words]
@@ -89,7 +95,8 @@ class Cache:
             if f"{name}=arange" not in options:
                 usual += ["--arg", f"{name}=normal:2"]
         before = self.entries()
-        subprocess.run([tool or runner.binary("ad-runner"), program or self.program, *usual, *options], check=True, capture_output=True, text=True,
+        subprocess.run([tool or runner.binary("ad-runner"), program or self.program, *usual, *options], check=True,
+                       capture_output=True, text=True,
                        cwd=self.folder)
         return len(self.entries() - before)
 
@@ -103,7 +110,8 @@ class Cache:
 
 
 def every_option_has_its_list(_):
-    table = re.findall(r'^(?:defm|def) \w+ : (?:Value|Switch|Flag)<(?:\["-"\], )?"([\w-]+)"', TABLE.read_text(), re.MULTILINE)
+    table = re.findall(r'^(?:defm|def) \w+ : (?:Value|Switch|Flag)<(?:\["-"\], )?"([\w-]+)"', TABLE.read_text(),
+                       re.MULTILINE)
     known = [*set().union(*CODE_FOR.values()), *RUN, *UNCACHED, *ELSEWHERE]
     if len(known) != len(set(known)):
         yield "an option is in two lists"
@@ -147,7 +155,8 @@ def the_program_itself(folder):
     for name in ("renamed.mlir", "other/program.mlir"):
         shutil.copy(cache.program, folder / name)
         yield from cache.expect(1, name, [], program=folder / name)
-        done = subprocess.run([runner.binary("ad-runner"), folder / name, "--arg", "x=zeros", "--arg", "w=zeros", "--feed", "f=zeros", "--dim", "x.0=2", "--dim", "w.0=3",
+        done = subprocess.run([runner.binary("ad-runner"), folder / name, "--arg", "x=zeros", "--arg", "w=zeros",
+                               "--feed", "f=zeros", "--dim", "x.0=2", "--dim", "w.0=3",
                                "--cache", folder / "cache"], capture_output=True, text=True)
         if done.returncode != 1 or f"{folder / name}:3:" not in done.stderr:
             yield f"expected an error in {name}, got {done.returncode}: {done.stderr}"

@@ -1,5 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Options that would have no effect, on the target or beside another option, are refused; what the messages advise is possible."""
+"""Options that would have no effect, on the target or beside another option, are refused; what the messages advise is
+possible."""
 
 import os
 import pathlib
@@ -19,20 +20,28 @@ PROGRAM = """func.func @main(%x: tensor<3xf32> {ad.name = "x"}) -> tensor<f32> {
 REFERENCE, GPU = ["--target=reference"], ["--target=gpu-sim"]
 # Options, the message, and options with which the refused one has a meaning; none where there are none.
 REFUSED = [
-    (["--tiles=small", *REFERENCE], "--tiles is about kernels on the CPU, target 'reference' has none; leave it out", ["--tiles=small"]),
+    (["--tiles=small", *REFERENCE], "--tiles is about kernels on the CPU, target 'reference' has none; leave it out",
+     ["--tiles=small"]),
     (["--tiles=large", *GPU], "--tiles is about kernels on the CPU, target 'gpu-sim' has none; leave it out", GPU),
-    (["--fuse=single", *REFERENCE], "--fuse says which operations share a kernel, target 'reference' has none; leave it out",
+    (["--fuse=single", *REFERENCE],
+     "--fuse says which operations share a kernel, target 'reference' has none; leave it out",
      ["--fuse=single", *GPU]),
-    (["--cpu=x86-64", *REFERENCE], "--cpu says what to compile for, target 'reference' compiles nothing; leave it out", ["--cpu=x86-64"]),
-    (["--chip=sm_80"], "--chip is about kernels on a GPU, target 'cpu' has none; add --target gpu-sim or cuda", ["--chip=sm_80", *GPU]),
+    (["--cpu=x86-64", *REFERENCE], "--cpu says what to compile for, target 'reference' compiles nothing; leave it out",
+     ["--cpu=x86-64"]),
+    (["--chip=sm_80"], "--chip is about kernels on a GPU, target 'cpu' has none; add --target gpu-sim or cuda",
+     ["--chip=sm_80", *GPU]),
     (["--traffic"], "--traffic is counted by the emulated GPU alone; add --target gpu-sim", ["--traffic", *GPU]),
-    (["--warmup=1"], "--warmup comes before what is measured; add --repeat, --report or --bench", ["--warmup=1", "--repeat=2"]),
+    (["--warmup=1"], "--warmup comes before what is measured; add --repeat, --report or --bench",
+     ["--warmup=1", "--repeat=2"]),
     (["--warmup", "1"], "add --repeat, --report or --bench", ["--warmup=1", "--report=/dev/null"]),
-    (["--tile=128x128"], "--tile is about kernels on a GPU, target 'cpu' has none; add --target gpu-sim or cuda", ["--tile=128x128", *GPU]),
+    (["--tile=128x128"], "--tile is about kernels on a GPU, target 'cpu' has none; add --target gpu-sim or cuda",
+     ["--tile=128x128", *GPU]),
     *[(["--check-gradients", option], "--check-gradients prints how gradients compare, and nothing else, so that "
        f"{option.split('=')[0]} would have no effect", ["--check-gradients", *GPU])
-      for option in ("--print", "--out-dir=out", "--repeat=2", "--threads=2", "--bench", "--numerics-report=numerics.json")],
-    (["--emit=a.adx", "--check-gradients"], "--emit runs nothing, so that --check-gradients would have no effect", ["--check-gradients"]),
+      for option in ("--print", "--out-dir=out", "--repeat=2", "--threads=2", "--bench",
+                     "--numerics-report=numerics.json")],
+    (["--emit=a.adx", "--check-gradients"], "--emit runs nothing, so that --check-gradients would have no effect",
+     ["--check-gradients"]),
     (["--emit=a.adx", "--traffic", *GPU], "--emit runs nothing, so that --traffic would have no effect", None),
     (["--version"], "--version prints and ends, so that --arg would have no effect", None),
     (["--env"], "--env prints and ends, so that --arg would have no effect", None),
@@ -80,7 +89,8 @@ def check_compiled_files(folder):
     for option, more in ("--traffic", GPU), ("--check-gradients", []):
         message = f"option '{option}' needs the program in MLIR; give both to ad-runner"
         yield from is_refused(run("adrt-run", folder, "a.adx", "--arg=x=normal:1", option), message)
-        if (done := run("ad-runner", folder, "program.mlir", "--arg=x=normal:1", "--cache=off", option, *more)).returncode:
+        if (done := run("ad-runner", folder, "program.mlir", "--arg=x=normal:1", "--cache=off", option,
+                        *more)).returncode:
             yield f"expected ad-runner {option} to be possible, but got {done.returncode}: {done.stderr}"
     for option in "--fuse=single", "--numerics=fast":
         message = f"option '{option.split('=')[0]}' says how to compile, and FILE.adx is compiled already; give it to ad-runner --emit"
@@ -98,13 +108,15 @@ def check_sources(folder):
     (folder / "feed.mlir").write_text("func.func @main() -> tensor<3xf32> {\n"
                                       '  %x = ad.feed "x" : tensor<3xf32>\n  return %x : tensor<3xf32>\n}\n')
     done = run("ad-runner", folder, "feed.mlir", "--feed=x=none.npy")
-    yield from is_refused(done, "feed 'x': no file 'none.npy', and no source of that name; sources are FILE.npy[,cycle], "
+    yield from is_refused(done,
+                          "feed 'x': no file 'none.npy', and no source of that name; sources are FILE.npy[,cycle], "
                                 "normal:SEED[:SCALE], uniform:SEED[:SCALE], zeros and arange")
 
 
 def main():
     cases = [(" ".join(options), check_refusal(options, message, instead)) for options, message, instead in REFUSED]
-    cases += [("what prints and ends", check_printers), ("compiled files", check_compiled_files), ("sources", check_sources)]
+    cases += [("what prints and ends", check_printers), ("compiled files", check_compiled_files),
+              ("sources", check_sources)]
     return checks.run_checks("options together", cases)
 
 

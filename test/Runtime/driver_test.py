@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Each call of the CUDA driver is made to fail in its turn, with a library in the driver's place: the error names the call, behind a
-launch also the kernel and its place in the source, and all that was made is given back. Closes with `driver: N run, N failed`."""
+"""Each call of the CUDA driver is made to fail in its turn, with a library in the driver's place: the error names the
+call, behind a launch also the kernel and its place in the source, and all that was made is given back. Closes with
+`driver: N run, N failed`."""
 
 import os
 import pathlib
@@ -12,17 +13,20 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
 # What is fed and received, turns that become graphs, one of which is changed, and runs that are measured.
-PROGRAMS = {"cuda-transfers.mlir": ["--feed", "f=arange"], "cuda-graphs.mlir": ["--entry", "numbered", "--fuse", "single", "--arg", "x=zeros"],
+PROGRAMS = {"cuda-transfers.mlir": ["--feed", "f=arange"],
+            "cuda-graphs.mlir": ["--entry", "numbered", "--fuse", "single", "--arg", "x=zeros"],
             "bench.mlir": ["--arg", "x=zeros", "--fuse", "single", "--bench", "--repeat", "2"]}
 LIBRARY = BIN.parent / "lib/libad-fake-cuda.so"
 # Nobody can repair these, and the process is about to end.
-RELEASES = {"cuMemFree", "cuMemFreeHost", "cuEventDestroy", "cuStreamDestroy", "cuModuleUnload", "cuDevicePrimaryCtxRelease",
+RELEASES = {"cuMemFree", "cuMemFreeHost", "cuEventDestroy", "cuStreamDestroy", "cuModuleUnload",
+            "cuDevicePrimaryCtxRelease",
             "cuGraphDestroy", "cuGraphExecDestroy"}
 MEMORY = {"cuMemAlloc": "the device has not enough memory for", "cuMemHostAlloc": "there is not enough memory for"}
 # Without an answer the code is for the oldest chip, which runs everywhere.
 ASKED = {"cuDeviceGetAttribute"}
 # Without graphs kernels are launched one by one.
-GRAPHS = {"cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddMemcpyNode", "cuGraphInstantiateWithFlags", "cuGraphExecKernelNodeSetParams"}
+GRAPHS = {"cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddMemcpyNode", "cuGraphInstantiateWithFlags",
+          "cuGraphExecKernelNodeSetParams"}
 LOADING = {"cuInit": "cuInit", "cuDeviceGetCount": "the driver finds no GPU"}
 LEAST_CALLS = {"cuda-transfers.mlir": 24, "cuda-graphs.mlir": 20, "bench.mlir": 20}
 
@@ -44,7 +48,8 @@ def complaint(program, call):
     if any(count != "0" for count, _ in left):
         return f"not all is given back: {done.stderr[-600:]}"
     if call in GRAPHS:
-        warned = re.search(rf"warning: .*{program}:\d+:\d+: kernels are launched one by one: {call}: CUDA_ERROR_FAKE", done.stderr)
+        warned = re.search(rf"warning: .*{program}:\d+:\d+: kernels are launched one by one: {call}: CUDA_ERROR_FAKE",
+                           done.stderr)
         launched = "cuLaunchKernel" in calls(done.stderr.partition("warning:")[2])
         return None if done.returncode == 0 and warned and launched else f"ended with {done.returncode}, no warning or no launch: {errors}"
     if call in RELEASES | ASKED:

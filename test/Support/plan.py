@@ -1,9 +1,10 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Executes the host program of planned IR without data: every tensor that a kernel reads must still be in its buffer.
 
-Reads the text that ad-opt prints after --ad-plan-memory. Knows only which buffers are written and read, nothing of how the
-planner counts lifetimes; so it judges the plan on its own. Loops make three iterations, both sides of a branch are followed.
-A buffer is (memory, offset, end), a memory being the storage kind and the number: the arena, a pool, an argument or a result."""
+Reads the text that ad-opt prints after --ad-plan-memory. Knows only which buffers are written and read, nothing of how
+the planner counts lifetimes; so it judges the plan on its own. Loops make three iterations, both sides of a branch are
+followed. A buffer is (memory, offset, end), a memory being the storage kind and the number: the arena, a pool, an
+argument or a result."""
 
 import re
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Mistakes of a first day: each message stands where the fault is, says what was expected and found, and what to write instead.
+"""Mistakes of a first day: each message stands where the fault is, says what was expected and found, and what to write
+instead.
 
 Programs are the body of a function of `%x: tensor<4x3xf32>`.
 """
@@ -25,7 +26,8 @@ T = "tensor<4x3xf32>"
 
 # The line of the body, the column of the message, and what it says.
 LINES = {
-    "another framework's product": (f"%y = ad.matmul %x, %x : {T}", 8, "'ad.matmul' is unknown; did you mean 'ad.dot'?"),
+    "another framework's product": (f"%y = ad.matmul %x, %x : {T}", 8,
+                                    "'ad.matmul' is unknown; did you mean 'ad.dot'?"),
     "another framework's layer": (f"%y = ad.linear %x, %x : {T}", 8, "'ad.linear' is unknown; did you mean 'ad.gemm'?"),
     "another framework's sum": (f"%y = ad.sum %x : {T}", 8, "'ad.sum' is unknown; did you mean 'ad.reduce_sum'?"),
     "a gradient": (f"%y = ad.grad @main(%x) : {T}", 8, "'ad.grad' is unknown; did you mean 'ad.value_and_grad'?"),
@@ -35,28 +37,38 @@ LINES = {
     "no prefix": (f"%y = exp %x : {T}", 8, "; did you mean 'ad.exp'?"),
     "no such operation": (f"%y = ad.convolution2d %x : {T}", 8, "; docs/reference lists the operations of the dialect"),
     "no type": ("%y = ad.exp %x", 17, "expected ':' and a type, for example ': tensor<4xf32>'"),
-    "another type": ("%y = ad.exp %x : tensor<4x3xf64>", 15, "expects different type than prior uses: 'tensor<4x3xf64>' vs 'tensor<4x3xf32>'"),
-    "sizes that do not fit": (f"%y = ad.dot %x, %x : ({T}, {T}) -> {T}", 8, "contracting axes 1 and 0 have sizes 3 and 4"),
+    "another type": ("%y = ad.exp %x : tensor<4x3xf64>", 15,
+                     "expects different type than prior uses: 'tensor<4x3xf64>' vs 'tensor<4x3xf32>'"),
+    "sizes that do not fit": (f"%y = ad.dot %x, %x : ({T}, {T}) -> {T}", 8,
+                              "contracting axes 1 and 0 have sizes 3 and 4"),
     "an axis too many": (f"%y = ad.softmax %x axis 2 : {T}", 8, "expected an axis from 0 to 1, but got 2"),
     "an unknown attribute": (f"%y = ad.exp %x {{precise}} : {T}", 8, "has no attribute 'precise'"),
-    "a prefix too many": (f"%y = ad.exp %x {{ad.allow = #ad.allow<approx>}} : {T}", 8, "has no attribute 'ad.allow'; did you mean 'allow'?"),
-    "a permission twice": (f"%y = ad.exp %x {{allow = #ad.allow<approx|approx>}} : {T}", 44, "expected distinct permissions, but got 'approx' twice"),
-    "no permission and one": (f"%y = ad.exp %x {{allow = #ad.allow<approx|none>}} : {T}", 44, "expected 'none' without other permissions"),
+    "a prefix too many": (f"%y = ad.exp %x {{ad.allow = #ad.allow<approx>}} : {T}", 8,
+                          "has no attribute 'ad.allow'; did you mean 'allow'?"),
+    "a permission twice": (f"%y = ad.exp %x {{allow = #ad.allow<approx|approx>}} : {T}", 44,
+                           "expected distinct permissions, but got 'approx' twice"),
+    "no permission and one": (f"%y = ad.exp %x {{allow = #ad.allow<approx|none>}} : {T}", 44,
+                              "expected 'none' without other permissions"),
     "a type too many": (f"%y = ad.exp %x : {T}, {T}", 37, f"expected '{T}' as the last type"),
     "a number for a constant": (f"%y = ad.constant 1.0 : {T}", 20, "write dense<1.0>"),
-    "no axes": (f"%y = ad.reduce_sum %x : {T} -> tensor<f32>", 25, "expected 'axes' and a list, for example 'axes [0]'"),
+    "no axes": (f"%y = ad.reduce_sum %x : {T} -> tensor<f32>", 25,
+                "expected 'axes' and a list, for example 'axes [0]'"),
     "no axis": (f"%y = ad.softmax %x : {T}", 22, "expected 'axis' and a number, for example 'axis 0'"),
-    "no strides": (f"%y = ad.slice %x [1, 0] : {T} -> tensor<3x3xf32>", 27, "and a list, for example '[8] strides [1]'"),
+    "no strides": (f"%y = ad.slice %x [1, 0] : {T} -> tensor<3x3xf32>", 27,
+                   "and a list, for example '[8] strides [1]'"),
     "no offsets": (f"%y = ad.slice %x : {T} -> tensor<3x3xf32>", 19, "expected '[' and a list, for example '[1, 0]'"),
     "no permutation": (f"%y = ad.transpose %x : {T}", 23, "expected '[' and a list, for example '[1, 0]'"),
-    "no parenthesis": (f"check.expect_finite %x : {T}", 22, "expected '('; docs/reference shows how each operation is written"),
-    "an operand too few": (f"%y = ad.fma %x, %x : {T}", 21, "expected ',', as between two operands; docs/reference shows"),
+    "no parenthesis": (f"check.expect_finite %x : {T}", 22,
+                       "expected '('; docs/reference shows how each operation is written"),
+    "an operand too few": (f"%y = ad.fma %x, %x : {T}", 21,
+                           "expected ',', as between two operands; docs/reference shows"),
     "a form": (f"%y = ad.gelu %x {{form = #ad<gelu_form exact>}} : {T}", 41, "expected none or tanh, but got 'exact'"),
     "a function that is not there": (f"%y = func.call @g(%x) : ({T}) -> {T}", 8,
                                      "'g' does not reference a valid function; define it in the program"),
     "another dialect": (f"%y = stablehlo.exp %x : {T}", 8,
                         "dialect 'stablehlo' is not supported, but got 'stablehlo.exp'; write operations of ad on tensors"),
-    "a tensor for a condition": ("%c = ad.constant dense<true> : tensor<i1> scf.if %c {\n  }", 52, "use of value '%c' expects different type than prior uses: 'i1' vs 'tensor<i1>'; "
+    "a tensor for a condition": ("%c = ad.constant dense<true> : tensor<i1> scf.if %c {\n  }", 52,
+                                 "use of value '%c' expects different type than prior uses: 'i1' vs 'tensor<i1>'; "
                                  "take the element with tensor.extract %c[] : tensor<i1>"),
     "a value that is not there": (f"%y = ad.exp %z : {T}", 15, "use of undeclared SSA value name"),
 }
@@ -66,20 +78,25 @@ PROGRAMS = {
     "no brace": (HEAD + f"  %y = ad.exp %x : {T}\n  return %y : {T}\n", "3:", "or '}' where a region ends"),
     "another result": (HEAD.replace("-> tensor<4x3", "-> tensor<3x4") + f"  %y = ad.exp %x : {T}\n" + TAIL, "3:3",
                        "type of return operand 0 ('tensor<4x3xf32>') doesn't match function result type ('tensor<3x4xf32>')"),
-    "a permission after reproducible": ("module attributes {ad.numerics = #ad.numerics<reproducible, approx>} {\n}\n", "1:61",
+    "a permission after reproducible": ("module attributes {ad.numerics = #ad.numerics<reproducible, approx>} {\n}\n",
+                                        "1:61",
                                          "expected no permissions after reproducible, which promises the same bits everywhere, but got approx"),
-    "an attribute of a module": ("module attributes {ad.numeric = #ad.numerics<fast>} {\n}\n", "1:1", "'ad.numeric', expected one of ad.numerics,"),
-    "an attribute of an argument": (HEAD.replace("ad.name", "ad.nam") + f"  %y = ad.exp %x : {T}\n" + TAIL, "1:17", "did you mean 'ad.name'?"),
+    "an attribute of a module": ("module attributes {ad.numeric = #ad.numerics<fast>} {\n}\n", "1:1",
+                                 "'ad.numeric', expected one of ad.numerics,"),
+    "an attribute of an argument": (HEAD.replace("ad.name", "ad.nam") + f"  %y = ad.exp %x : {T}\n" + TAIL, "1:17",
+                                    "did you mean 'ad.name'?"),
     "permissions as a text": (HEAD + f"  %y = ad.add %x, %x {{allow = \"reorder\"}} : {T}\n" + TAIL, "2:",
                               "constraint: permissions of one operation, such as #ad.allow<reorder>"),
     "a class of kernels": ("ad.kernel @k(%x: tensor<f32>) -> tensor<f32> attributes {kernel_class = #ad<kernel_class fast>} {\n"
                            "  ad.yield %x : tensor<f32>\n}\n", "1:90",
                            "expected elementwise, row, generic, contraction or transposition, but got 'fast'"),
-    "brackets nested too deeply": (HEAD + "  %y = ad.constant dense<" + "[" * 400 + "1.0" + "]" * 400 + "> : tensor<f32>\n" + TAIL,
+    "brackets nested too deeply": (HEAD + "  %y = ad.constant dense<" + "[" * 400 + "1.0" + "]" * 400
+                                   + "> : tensor<f32>\n" + TAIL,
                                    "2:", "expected brackets that are nested at most 256 deep"),
     "types nested beyond the stack": ("func.func @main(%x: " + "tuple<" * 200000 + "f32" + ">" * 200000 + ")", "1:",
                                       "expected brackets that are nested at most 256 deep"),
-    "a mode of numerics": ("module attributes {ad.numerics = #ad.numerics<exact>} {\n}\n", "1:47", "expected reproducible, strict or fast, but got 'exact'"),
+    "a mode of numerics": ("module attributes {ad.numerics = #ad.numerics<exact>} {\n}\n", "1:47",
+                           "expected reproducible, strict or fast, but got 'exact'"),
 }
 # Names that other libraries and dialects have for an operation of ours. Each one is a program of its own.
 NAMES = {
@@ -102,16 +119,20 @@ OPTIONS = {
     "no source": ([], "argument 'x' of type tensor<4x3xf32> has no source, expected --arg x=SOURCE"),
     "another name": (["--arg", "y=zeros"], "the program has no argument 'y', its arguments are x"),
     "a source torn apart": (["--arg", "x", "zeros"], "expected --arg NAME=SOURCE, found 'x'"),
-    "another type": (["--arg", "x={}/double.npy"], "expected elements of type f32, found dtype '<f8'; convert it with .astype(numpy.float32)"),
+    "another type": (["--arg", "x={}/double.npy"],
+                     "expected elements of type f32, found dtype '<f8'; convert it with .astype(numpy.float32)"),
     "another shape": (["--arg", "x={}/turned.npy"], "turned.npy': expected tensor<4x3xf32>, found tensor<3x4xf32>"),
     "half a file": (["--arg", "x={}/half.npy"], "truncated: the header announces 48 bytes of data, the file holds 24"),
     "a folder": (["--arg", "x={}"], "not a regular file"),
     "no file": (["--arg", "x={}/none.npy"], "no file '{}/none.npy', and no source of that name; sources are"),
-    "a size that is no number": (["--arg", "x=zeros", "--dim", "x.0=nan"], "expected --dim NAME.AXIS=N with numbers from 0 to"),
+    "a size that is no number": (["--arg", "x=zeros", "--dim", "x.0=nan"],
+                                 "expected --dim NAME.AXIS=N with numbers from 0 to"),
     "two modes": (["--numerics", "strict,fast"], "'fast' is a mode, and so is 'strict'; give one mode"),
     "a permission twice": (["--numerics", "strict,approx,approx"], "permission 'approx' is given twice"),
-    "a permission after reproducible": (["--numerics", "reproducible,approx"], "takes no permission, found 'approx'; use strict or fast"),
-    "half a target": (["--target", "gpu"], "unknown target 'gpu', expected reference, cpu, gpu-sim or cuda, did you mean 'gpu-sim'?"),
+    "a permission after reproducible": (["--numerics", "reproducible,approx"],
+                                        "takes no permission, found 'approx'; use strict or fast"),
+    "half a target": (["--target", "gpu"],
+                      "unknown target 'gpu', expected reference, cpu, gpu-sim or cuda, did you mean 'gpu-sim'?"),
     "an option without its end": (["--thread", "2"], "unknown option '--thread', did you mean '--threads'?"),
     "less than no threads": (["--threads", "-1"], "expected --threads with a number from 0 to 1024, found '-1'"),
     "another entry": (["--entry", "loss"], "no function @loss, it has @main; choose one with --entry NAME"),
@@ -144,7 +165,8 @@ def wrong_program(text, place, message):
         for tool, options in (("ad-runner", ["--cache=off", "--arg=x=zeros"]), ("ad-opt", [])):
             code, error = said(tool, file, *options)
             line = next((line for line in error.splitlines() if "error: " in line), "")
-            if code != 1 or f"program.mlir:{place}" not in line or message not in line or "`" in error or "http" in error:
+            if (code != 1 or f"program.mlir:{place}" not in line or message not in line or "`" in error
+                    or "http" in error):
                 yield f"{tool}: expected exit code 1 and '{message}' at {place}, but got {code}: {error[:300]}"
 
     return check
@@ -157,7 +179,8 @@ def wrong_options(options, message):
         np.save(folder / "turned.npy", np.zeros((3, 4), np.float32))
         np.save(folder / "half.npy", np.zeros((4, 3), np.float32))
         (folder / "half.npy").write_bytes((folder / "half.npy").read_bytes()[:-24])
-        code, error = said("ad-runner", folder / "program.mlir", "--cache=off", *[option.format(folder) for option in options])
+        code, error = said("ad-runner", folder / "program.mlir", "--cache=off",
+                           *[option.format(folder) for option in options])
         if code != 2 or message.format(folder) not in error:
             yield f"expected exit code 2 and '{message.format(folder)}', but got {code}: {error[:300]}"
 
@@ -190,7 +213,8 @@ def wrong_number(option, number, message):
 def names_elsewhere(folder):
     """All in one run: ad-opt reads on behind each `// -----`."""
     names = [(name, here) for here, elsewhere in NAMES.items() for name in elsewhere.split()]
-    (folder / "program.mlir").write_text("// -----\n".join(f"{HEAD}  %y = ad.{name} %x : {T}\n{TAIL}" for name, _ in names))
+    (folder / "program.mlir").write_text("// -----\n".join(f"{HEAD}  %y = ad.{name} %x : {T}\n{TAIL}" for name,
+                                                           _ in names))
     _, error = said("ad-opt", "--split-input-file", folder / "program.mlir")
     hints = re.findall(r"error: custom op 'ad\.(\w+)' is unknown; did you mean 'ad\.(\w+)'\?", error)
     yield from (f"expected ad.{here} for ad.{name}" for name, here in names if (name, here) not in hints)
@@ -212,11 +236,13 @@ def byte_order_mark(folder):
 
 
 def main():
-    cases = [(name, wrong_program(f"{HEAD}  {line}\n{TAIL}", f"2:{column}", message)) for name, (line, column, message) in LINES.items()]
+    cases = [(name, wrong_program(f"{HEAD}  {line}\n{TAIL}", f"2:{column}", message)) for name,
+             (line, column, message) in LINES.items()]
     cases += [(name, wrong_program(*given)) for name, given in PROGRAMS.items()]
     cases += [(name, wrong_options(*given)) for name, given in OPTIONS.items()]
     cases += [(given, wrong_numerics("", f"=numerics={given}", message)) for given, message in NUMERICS.items()]
-    cases.append(("a contract that nothing reads", wrong_numerics(UNREAD, "", "got it as 'da.numerics', which nothing reads")))
+    cases.append(("a contract that nothing reads", wrong_numerics(UNREAD, "",
+                                                                  "got it as 'da.numerics', which nothing reads")))
     cases += [(option, wrong_number(option, *given)) for option, given in NUMBERS.items()]
     cases.append(("names of other libraries", names_elsewhere))
     return checks.run_checks("messages", [*cases, ("an array for a program", array_for_program),

@@ -2,9 +2,9 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Memory plans of generated programs against brute force: a feed starts the life of a buffer, a receive ends it.
 
-What must hold is worked out here from the program's text alone: no two buffers that are live together overlap; the lower
-bound is the largest sum of what is live; the arena is never smaller than that, nor than the best layout of all, and rarely
-larger. The race checker refuses exactly the layouts in which two live buffers overlap.
+What must hold is worked out here from the program's text alone: no two buffers that are live together overlap; the
+lower bound is the largest sum of what is live; the arena is never smaller than that, nor than the best layout of all,
+and rarely larger. The race checker refuses exactly the layouts in which two live buffers overlap.
 """
 
 import itertools
@@ -39,7 +39,8 @@ def program(name, intervals):
 
 
 def lifetimes(intervals):
-    """First and last line of each buffer in the program: at one step, feeds come before receives, each on a line of its own."""
+    """First and last line of each buffer in the program: at one step, feeds come before receives, each on a line of its
+    own."""
     feeds = sorted((first, 0, number) for number, (first, _, _) in enumerate(intervals))
     receives = sorted((last, 1, number) for number, (_, last, _) in enumerate(intervals))
     spans = {}
@@ -66,7 +67,8 @@ def largest_live_set(spans, sizes):
 
 
 def best_layout(spans, sizes):
-    """Placing buffers by ascending offset, each as low as it goes, is one of the orders; so the best of all orders is the best."""
+    """Placing buffers by ascending offset, each as low as it goes, is one of the orders; so the best of all orders is
+    the best."""
     best = sum(sizes)
     for order in itertools.permutations(range(len(sizes))):
         places = {}
@@ -128,7 +130,8 @@ def check_layouts(rng, folder):
         best, bound = best_layout(spans, sizes), largest_live_set(spans, sizes)
         worse += used > best
         wanted = {"total": (total, sum(sizes)), "saved": (saved, total - used), "lower bound": (live, bound),
-                  "percentage": (found[3], f"{100 * used / total:.3f}"), "distance": (found[5], f"{100 * (used - live) / live:.3f}"),
+                  "percentage": (found[3], f"{100 * used / total:.3f}"),
+                  "distance": (found[5], f"{100 * (used - live) / live:.3f}"),
                   "end of the arena": (used, max(offset + size for offset, size in places)),
                   "sizes": ([size for _, size in places], sizes)}
         for what, (got, expected) in wanted.items():
@@ -187,7 +190,8 @@ def check_time(rng, _folder):
     """Many short lives, and lives that all last to the end."""
     for kind in ("short", "to the end"):
         def make(count, kind=kind):
-            return program("p", [(i, min(i + rng.randint(0, 40), count) if kind == "short" else count, rng.randint(1, 9))
+            return program("p", [(i, min(i + rng.randint(0, 40), count) if kind == "short" else count,
+                                  rng.randint(1, 9))
                                  for i in range(count)])
         texts = [make(count) for count in (1250, 5000)]
         short, long = (seconds(text) for text in texts)
