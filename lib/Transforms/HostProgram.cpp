@@ -84,23 +84,23 @@ static LogicalResult refuseCall(func::CallOp call) {
   return call.emitOpError("is part of a recursion, which cannot be compiled; write a loop");
 }
 
-static LogicalResult verify(Operation *op) {
+static LogicalResult verify(Operation *op, Stage stage) {
   if (isSupported(op))
     return success();
   if (auto call = dyn_cast<func::CallOp>(op))
     return refuseCall(call);
   if (isa<ADDialect>(op->getDialect()))
-    return op->emitOpError("is in no kernel; ") << howToReach(Stage::outlined);
+    return op->emitOpError("is in no kernel; ") << howToReach(stage);
   return op->emitOpError("is not supported in a program for this target; write ")
          << insteadOf(op) << " instead";
 }
 
 // All of them, in the order of the program: the first alone is often only an allocation for the one that
 // matters. What stands inside of a refused operation goes with it.
-LogicalResult ad::verifyHostProgram(func::FuncOp function) {
+LogicalResult ad::verifyHostProgram(func::FuncOp function, Stage stage) {
   bool isValid = true;
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (succeeded(verify(op)))
+    if (succeeded(verify(op, stage)))
       return WalkResult::advance();
     isValid = false;
     return WalkResult::skip();

@@ -67,7 +67,8 @@ def PrepackOperandsPass : Pass<"ad-prepack-operands", "::mlir::func::FuncOp"> {
   }];
   let options = [Option<"vectorWidth", "vector-bytes", "int64_t", "64", "The same option of ad-emit-cpu">,
                  Option<"dotProducts", "dot-products", "bool", "false", "The same option of ad-emit-cpu">,
-                 Option<"tiles", "tiles", "std::string", "\"large\"", "The same option of ad-emit-cpu">];
+                 Option<"tiles", "tiles", "std::string", "\"large\"",
+                        "The tile table of ad-emit-cpu: large or small">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 

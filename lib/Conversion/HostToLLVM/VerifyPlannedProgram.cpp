@@ -11,7 +11,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::host;
 
 LogicalResult host::verifyPlannedProgram(func::FuncOp function, const HostOptions &options) {
-  if (failed(verifyHostProgram(function)) || failed(MemoryPlan::read(function)))
+  if (failed(verifyHostProgram(function, Stage::planned)) || failed(MemoryPlan::read(function)))
     return failure();
   WalkResult result =
       function.walk([&](LaunchOp launch) { return WalkResult(verifyLaunch(launch, options)); });

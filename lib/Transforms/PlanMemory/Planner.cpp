@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::ad;
 
 LogicalResult MemoryPlanner::assign() {
-  if (failed(verifyHostProgram(function)) || failed(checkSizes()))
+  if (failed(verifyHostProgram(function, Stage::outlined)) || failed(checkSizes()))
     return failure();
   eraseMemoryPlan(function);
   scheduleUpdates(function, overwrites);

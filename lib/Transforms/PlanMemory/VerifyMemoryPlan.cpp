@@ -330,7 +330,7 @@ LogicalResult PlanVerifier::run() {
 }
 
 LogicalResult ad::verifyMemoryPlan(func::FuncOp function, SymbolTableCollection &symbols) {
-  if (failed(verifyHostProgram(function)))
+  if (failed(verifyHostProgram(function, Stage::planned)))
     return failure();
   FailureOr<MemoryPlan> plan = MemoryPlan::read(function);
   return failed(plan) ? failure() : PlanVerifier(function, *plan, symbols).run();
