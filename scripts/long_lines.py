@@ -22,7 +22,7 @@ COLUMNS = 120
 KINDS = (".md", ".td", ".h", ".cpp", ".py", ".sh")
 # Files whose lines are still to be broken. The list only shrinks.
 LATER = set("""
-docs/architecture.md include/adjoint/Conversion/Passes.td include/adjoint/Dialect/AD/IR/ADNNOps.td
+include/adjoint/Conversion/Passes.td include/adjoint/Dialect/AD/IR/ADNNOps.td
 include/adjoint/Interfaces/ElementwiseOpInterface.td
 """.split())
 GENERATED = re.compile(r"docs/reference/|include/adjoint/Numerics/Math/Coefficients\.h$")
