@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What a multiprocessor of a chip has, and how many warps of a kernel it holds.
+"""What an SM of a chip has, and how many warps of a kernel it holds.
 
 Limits and rates per clock: "CUDA C++ Programming Guide", tables of compute capabilities and of the throughput of native
 arithmetic instructions. Bandwidth, SMs and clocks: NVIDIA's data sheets and white papers of the A100 (80 GB, SXM) and
@@ -13,7 +13,7 @@ class Chip:
     sm_count: int
     clock: float  # of the SMs in Hz, boosted
     bandwidth: float  # of the memory in bytes per second
-    shared_bytes: int  # of a multiprocessor, for blocks
+    shared_bytes: int  # of an SM, for blocks
     warps: int  # most
     blocks: int  # most
     fp32: int  # results per clock
@@ -21,7 +21,7 @@ class Chip:
     products: int  # multiply-adds of f16 on tensor cores per clock; tf32 half, i8 twice of them
 
     def bytes_per_clock(self):
-        """That the memory gives one multiprocessor."""
+        """That the memory gives one SM."""
         return self.bandwidth / self.sm_count / self.clock
 
 
@@ -29,9 +29,9 @@ A100 = Chip(108, 1.41e9, 2.039e12, 164 << 10, 64, 32, fp32=64, fp64=32, products
 H100 = Chip(132, 1.83e9, 3.35e12, 228 << 10, 64, 32, fp32=128, fp64=64, products=2048)
 CHIPS = {"sm_80": A100, "sm_90": H100, "sm_90a": H100}
 
-REGISTERS = 64 << 10  # of a multiprocessor
+REGISTERS = 64 << 10  # of an SM
 REGISTERS_TOGETHER = 256  # a warp gets whole multiples
-WARPS_TOGETHER = 4  # one of each quarter of a multiprocessor
+WARPS_TOGETHER = 4  # one of each quarter of an SM
 SHARED_OF_SYSTEM = 1 << 10  # of each block
 SHARED_TOGETHER = 128
 INTEGERS, SPECIALS, SHUFFLES, WARP = 64, 16, 32, 32  # results per clock
@@ -44,7 +44,7 @@ def round_up(number, to):
 
 
 def resident_blocks(chip, registers, shared, threads):
-    """How many blocks of so many threads a multiprocessor holds; a thread has `registers`, a block `shared` bytes."""
+    """How many blocks of so many threads an SM holds; a thread has `registers`, a block `shared` bytes."""
     if not 0 < threads <= 1024 or not 0 < registers <= 255 or shared < 0:
         raise ValueError(f"no block has {threads} threads of {registers} registers with {shared} bytes of shared memory")
     warps = round_up(threads, WARP) // WARP

@@ -101,7 +101,7 @@ class Compiled:
         return min(divide_up(count, threads), MAX_BLOCKS), threads
 
     def nodes(self, sm_count):
-        """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each multiprocessor enough threads.
+        """Of a divided reduction (decision 0018): of 2^k leaves, as many as give each SM enough threads.
         Groups of threads sum rows, whose leaves are chunks."""
         results, group = self.results[0].elements, self.launch.get("threads_per_element", 1)
         leaf = CHUNK_ELEMENTS if group > 1 else BLOCK_ELEMENTS

@@ -11,7 +11,7 @@ import math
 
 import chips
 
-IN_FLIGHT = 24 << 10  # bytes of a multiprocessor
+IN_FLIGHT = 24 << 10  # bytes of an SM
 ACCESS_BYTES = 16  # that a thread should read or write at once
 
 # Integer instructions. Numbers of elements and addresses have two words.
@@ -52,7 +52,7 @@ def run_length(kernel):
 
 
 def integers_allowed(kernel):
-    """Integer instructions for places, per element of the largest tensor."""
+    """Integer instructions for indices, per element of the largest tensor."""
     run, shape = run_length(kernel), max(kernel.tensors, key=lambda tensor: tensor.elements).shape
     tensors = [tensor for tensor in kernel.tensors if tensor.elements > 1]
     integers = PER_ITERATION + PER_ACCESS * sum(max(1, tensor.element_bytes * run / ACCESS_BYTES) for tensor in tensors)

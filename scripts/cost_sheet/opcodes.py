@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Which unit of a multiprocessor executes an instruction, and how many bytes of memory it moves.
+"""Which unit of an SM executes an instruction, and how many bytes of memory it moves.
 
 By the instruction set reference of NVIDIA's "CUDA Binary Utilities". An opcode that stands nowhere here is an error:
 the table is to be completed, not the cost to be left out."""

@@ -39,14 +39,14 @@ def line(sheet):
 
 def text(kernel, sheet):
     lines = [f"{sheet.name}: {sheet.kind} kernel on {sheet.chip}",
-             f"  launch     {sheet.blocks} blocks of {sheet.threads} threads; a multiprocessor holds {sheet.warps} warps",
+             f"  launch     {sheet.blocks} blocks of {sheet.threads} threads; an SM holds {sheet.warps} warps",
              f"  resources  {sheet.registers} registers, {sheet.spills} bytes spilled, {sheet.shared} bytes of shared memory",
-             f"  in flight  {number(sheet.in_flight)} bytes of a multiprocessor"]
+             f"  in flight  {number(sheet.in_flight)} bytes per SM"]
     if sheet.kind == "contraction":
         lines.append(f"  main loop  {sheet.main.count} instructions: {mix_of(sheet.main.units)}")
     elif sheet.per_element:
         lines.append(f"  element    {number(sheet.per_element['instructions'])} instructions: {mix_of(sheet.per_element)}; "
-                     f"{number(sheet.per_element['index integers'])} of the integers for places")
+                     f"{number(sheet.per_element['index integers'])} of the integers for indices")
     lines.append(f"  busy       {limiter(sheet)}")
     lines += [f"  MISSED     {complaint(miss)}" for miss in model.misses(kernel, sheet)]
     return "\n".join(lines)

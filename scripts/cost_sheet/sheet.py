@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The cost sheet of a kernel: what its loops cost a multiprocessor, element by element of the largest tensor."""
+"""The cost sheet of a kernel: what its loops cost an SM, element by element of the largest tensor."""
 
 import collections
 import dataclasses
@@ -60,9 +60,9 @@ class Sheet:
     shared: int  # bytes of a block
     threads: int  # of a block
     blocks: int  # of the launch
-    warps: int  # that a multiprocessor holds, of those that are launched
+    warps: int  # that an SM holds, of those that are launched
     fences: int  # in loops
-    in_flight: float  # bytes of a multiprocessor, stores in proportion
+    in_flight: float  # bytes of an SM, stores in proportion
     main: LoopCost
     # Instructions by unit, "instructions" and "index integers"; empty if no loop passes over the elements.
     per_element: collections.Counter
@@ -75,7 +75,7 @@ def live_instructions(graph, blocks):
 
 
 def clocks_of(cost, chip):
-    """How long each unit of a multiprocessor is busy with one warp's iteration."""
+    """How long each unit of an SM is busy with one warp's iteration."""
     rate = lambda count, per_clock: count * chips.WARP / per_clock  # noqa: E731
     shared_bytes = cost.bytes["shared_reads"] + cost.bytes["shared_writes"] + cost.bytes["copies"]
     return {
