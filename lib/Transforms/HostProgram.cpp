@@ -50,7 +50,7 @@ static std::string sameName(Operation *op) {
   return "operations of the ad dialect";
 }
 
-// For what is most often met in programs that were written for other compilers.
+// For operations that are frequent in programs written for other compilers.
 static std::string insteadOf(Operation *op) {
   return llvm::StringSwitch<std::string>(op->getName().getStringRef())
       .Case("arith.constant", "ad.constant")
@@ -96,7 +96,7 @@ static LogicalResult verify(Operation *op, Stage stage) {
 }
 
 // All of them, in the order of the program: the first alone is often only an allocation for the one that
-// matters. What stands inside of a refused operation goes with it.
+// matters. The operations inside a refused operation are not reported.
 LogicalResult ad::verifyHostProgram(func::FuncOp function, Stage stage) {
   bool isValid = true;
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {

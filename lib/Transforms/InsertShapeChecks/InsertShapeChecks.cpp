@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass `ad-insert-shape-checks`: conditions on sizes that only run time knows, before the operations that
-// have them.
+// The pass `ad-insert-shape-checks`: the conditions on dynamic sizes of each operation.
 
+#include "ConditionWriter.h"
 #include "LaunchChecks.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"
@@ -28,292 +28,217 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
+static void nonNegative(ConditionWriter &write, Value result, ValueRange sizes) {
+  for (int64_t axis = 0; axis < write.type(result).getRank(); ++axis) {
+    if (!write.type(result).isDynamicDim(axis))
+      continue;
+    Value s = sizes.front();
+    sizes = sizes.drop_front();
+    if (SizeAnalysis(/*reach=*/1).originOfIndex(s).dimension < 0) // a tensor has no negative size
+      write.require(ADRT_FAIL_NEGATIVE, write.compare(arith::CmpIPredicate::sge, s, write.constant(0)),
+                    {write.constant(axis), s});
+  }
+}
+
+static void broadcast(ConditionWriter &write, BroadcastOp broadcast) {
+  nonNegative(write, broadcast.getResult(), broadcast.getSizes());
+  auto from = write.type(broadcast.getInput()), to = write.type(broadcast.getResult());
+  SmallVector<Value> sizes = write.resultSizes(to, broadcast.getSizes());
+  int64_t leading = to.getRank() - from.getRank();
+  for (int64_t i = 0; i < from.getRank(); ++i) {
+    if (from.getDimSize(i) == 1 || haveSameSize(broadcast.getInput(), i, broadcast.getResult(), leading + i))
+      continue;
+    Value have = write.size(broadcast.getInput(), i), want = sizes[leading + i];
+    Value fits = write.either(write.equal(have, write.constant(1)), write.equal(have, want));
+    // In the order of the operands: one after the first does not fit those before it.
+    if (writtenOperand(broadcast).value_or(0) > 0)
+      std::swap(have, want);
+    write.require(ADRT_FAIL_BROADCAST, fits, {write.constant(leading + i), have, want});
+  }
+}
+
+static void sumToShape(ConditionWriter &write, SumToShapeOp sum) {
+  nonNegative(write, sum.getResult(), sum.getSizes());
+  auto from = write.type(sum.getInput()), to = write.type(sum.getResult());
+  SmallVector<Value> sizes = write.resultSizes(to, sum.getSizes());
+  int64_t leading = from.getRank() - to.getRank();
+  for (int64_t i = 0; i < to.getRank(); ++i) {
+    if (to.getDimSize(i) == 1 || haveSameSize(sum.getResult(), i, sum.getInput(), leading + i))
+      continue;
+    Value have = write.size(sum.getInput(), leading + i), want = sizes[i];
+    write.require(ADRT_FAIL_BROADCAST,
+                  write.either(write.equal(want, write.constant(1)), write.equal(have, want)),
+                  {write.constant(leading + i), want, have});
+  }
+}
+
+static void reshape(ConditionWriter &write, ReshapeOp reshape) {
+  if (write.type(reshape.getInput()).hasStaticShape() && write.type(reshape.getResult()).hasStaticShape())
+    return;
+  nonNegative(write, reshape.getResult(), reshape.getSizes());
+  Value from = write.constant(1), to = write.constant(1);
+  for (int64_t i = 0; i < write.type(reshape.getInput()).getRank(); ++i)
+    from = write.multiply(from, write.size(reshape.getInput(), i));
+  SmallVector<Value> sizes = write.resultSizes(write.type(reshape.getResult()), reshape.getSizes());
+  for (Value s : sizes)
+    to = write.multiply(to, s);
+  Value exact = write.isExactProduct(to, sizes);
+  write.require(ADRT_FAIL_RESHAPE, write.both(write.equal(from, to), exact),
+                {from, write.select(exact, to, write.constant(kMaxNumber))});
+}
+
+static void dot(ConditionWriter &write, DotOp dot) {
+  for (auto [l, r] : llvm::zip_equal(dot.getLhsBatch(), dot.getRhsBatch()))
+    write.same(dot.getLhs(), l, dot.getRhs(), r);
+  for (auto [l, r] : llvm::zip_equal(dot.getLhsContract(), dot.getRhsContract()))
+    write.same(dot.getLhs(), l, dot.getRhs(), r);
+}
+
+static void gemm(ConditionWriter &write, GemmOp gemm) {
+  write.same(gemm.getLhs(), gemm.getTransA() ? 0 : 1, gemm.getRhs(), gemm.getTransB() ? 1 : 0);
+  if (!gemm.getBias())
+    return;
+  // The bias broadcasts where its size is 1 in the program; a dynamic size is the result's.
+  auto bias = write.type(gemm.getBias());
+  for (int64_t i = 0; i < bias.getRank(); ++i) {
+    bool rows = 2 - bias.getRank() + i == 0;
+    Value source = rows ? gemm.getLhs() : gemm.getRhs();
+    int64_t axis = rows ? (gemm.getTransA() ? 1 : 0) : (gemm.getTransB() ? 0 : 1);
+    if (bias.getDimSize(i) == 1 || haveSameSize(source, axis, gemm.getBias(), i))
+      continue;
+    Value have = write.size(gemm.getBias(), i), want = write.size(source, axis);
+    write.require(ADRT_FAIL_BROADCAST, write.equal(have, want),
+                  {write.constant(2 - bias.getRank() + i), have, want});
+  }
+}
+
+static void slice(ConditionWriter &write, SliceOp slice) {
+  nonNegative(write, slice.getResult(), slice.getSizes());
+  SmallVector<Value> sizes = write.resultSizes(write.type(slice.getResult()), slice.getSizes());
+  for (auto [i, offset, stride] : llvm::enumerate(slice.getOffsets(), slice.getStrides())) {
+    if (!write.type(slice.getInput()).isDynamicDim(i) && !write.type(slice.getResult()).isDynamicDim(i))
+      continue;
+    // The last element read is offset + (size - 1) * stride, if there is one: a number that may be too
+    // large.
+    Value have = write.size(slice.getInput(), i), steps = write.subtract(sizes[i], write.constant(1));
+    Value rest = write.subtract(have, write.constant(offset)), room = write.subtract(rest, write.constant(1));
+    Value fits = write.both(
+        write.compare(arith::CmpIPredicate::sgt, rest, write.constant(0)),
+        write.compare(arith::CmpIPredicate::sle, steps, write.divide(room, write.constant(stride))));
+    Value last = write.add(write.constant(offset), write.multiply(steps, write.constant(stride)));
+    Value large =
+        write.compare(arith::CmpIPredicate::sgt, steps, write.constant((kMaxNumber - offset) / stride));
+    write.require(ADRT_FAIL_BOUNDS, write.either(write.equal(sizes[i], write.constant(0)), fits),
+                  {write.constant(i), write.select(large, write.constant(kMaxNumber), last), have});
+  }
+}
+
+static void window(ConditionWriter &write, Value tensor, ValueRange offsets, ArrayRef<Value> sizes) {
+  for (auto [i, offset] : llvm::enumerate(offsets)) {
+    Value have = write.size(tensor, i);
+    Value fits = write.both(write.compare(arith::CmpIPredicate::sge, offset, write.constant(0)),
+                            write.compare(arith::CmpIPredicate::sle, offset, write.subtract(have, sizes[i])));
+    Value last = write.subtract(write.add(offset, sizes[i]), write.constant(1));
+    Value large = write.compare(arith::CmpIPredicate::sgt, offset,
+                                write.subtract(write.constant(kMaxNumber), sizes[i]));
+    write.require(ADRT_FAIL_BOUNDS, fits,
+                  {write.constant(i), write.select(fits, offset, write.outside(offset, last, large)), have});
+  }
+}
+
+static void dynamicSlice(ConditionWriter &write, DynamicSliceOp slice) {
+  nonNegative(write, slice.getResult(), slice.getSizes());
+  window(write, slice.getInput(), slice.getOffsets(),
+         write.resultSizes(write.type(slice.getResult()), slice.getSizes()));
+}
+
+static void dynamicUpdateSlice(ConditionWriter &write, DynamicUpdateSliceOp update) {
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < write.type(update.getUpdate()).getRank(); ++i)
+    sizes.push_back(write.size(update.getUpdate(), i));
+  window(write, update.getInput(), update.getOffsets(), sizes);
+}
+
+static void concat(ConditionWriter &write, ConcatOp concat) {
+  for (Value input : concat.getInputs().drop_front())
+    for (int64_t i = 0; i < write.type(input).getRank(); ++i)
+      if (i != int64_t(concat.getAxis()))
+        write.same(concat.getInputs().front(), i, input, i);
+}
+
+// A cast may claim a static size for a dynamic one.
+static void claimedSizes(ConditionWriter &write, tensor::CastOp cast) {
+  auto from = dyn_cast<RankedTensorType>(cast.getSource().getType());
+  auto to = dyn_cast<RankedTensorType>(cast.getType());
+  if (!from || !to)
+    return;
+  for (int64_t i = 0; i < to.getRank(); ++i) {
+    if (!from.isDynamicDim(i) || to.isDynamicDim(i))
+      continue;
+    Value claimed = write.constant(to.getDimSize(i)), have = write.size(cast.getSource(), i);
+    write.require(ADRT_FAIL_SAME_SIZE, write.equal(claimed, have), {write.constant(i), claimed, have});
+  }
+}
+
+static void nonEmptyAxis(ConditionWriter &write, Value tensor, int64_t axis) {
+  if (!write.type(tensor).isDynamicDim(axis))
+    return;
+  Value have = write.size(tensor, axis);
+  write.require(ADRT_FAIL_BOUNDS, write.compare(arith::CmpIPredicate::sgt, have, write.constant(0)),
+                {write.constant(axis), write.constant(0), have});
+}
+
+// A loop that does not advance would never end.
+static void step(ConditionWriter &write, scf::ForOp loop) {
+  Value step = loop.getStep();
+  if (!step.getType().isIndex())
+    step = arith::IndexCastOp::create(write.builder, write.loc, write.builder.getIndexType(), step);
+  write.require(ADRT_FAIL_STEP, write.compare(arith::CmpIPredicate::sgt, step, write.constant(0)), {step});
+}
+
+static void element(ConditionWriter &write, tensor::ExtractOp extract) {
+  for (auto [axis, index] : llvm::enumerate(extract.getIndices())) {
+    Value have = write.size(extract.getTensor(), axis);
+    Value fits = write.both(write.compare(arith::CmpIPredicate::sge, index, write.constant(0)),
+                            write.compare(arith::CmpIPredicate::slt, index, have));
+    write.require(ADRT_FAIL_BOUNDS, fits, {write.constant(axis), index, have});
+  }
+}
+
+static void divisor(ConditionWriter &write, Value divisor) {
+  if (isa<ShapedType>(divisor.getType()))
+    return;
+  Value zero =
+      arith::ConstantOp::create(write.builder, write.loc, write.builder.getIntegerAttr(divisor.getType(), 0));
+  write.require(ADRT_FAIL_DIVISION, write.compare(arith::CmpIPredicate::ne, divisor, zero), {});
+}
+
 namespace {
-// What messages say instead of numbers that have no place in 64 bits.
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-
-// Writes the conditions of one operation before it.
-class Checks {
-public:
-  explicit Checks(Operation *op) : op(op), builder(op), loc(op->getLoc()) {}
-
-  void broadcast(BroadcastOp broadcast) {
-    nonNegative(broadcast.getResult(), broadcast.getSizes());
-    auto from = type(broadcast.getInput()), to = type(broadcast.getResult());
-    SmallVector<Value> sizes = resultSizes(to, broadcast.getSizes());
-    int64_t leading = to.getRank() - from.getRank();
-    for (int64_t i = 0; i < from.getRank(); ++i) {
-      if (from.getDimSize(i) == 1 ||
-          haveSameSize(broadcast.getInput(), i, broadcast.getResult(), leading + i))
-        continue;
-      Value have = size(broadcast.getInput(), i), want = sizes[leading + i];
-      Value fits = either(equal(have, constant(1)), equal(have, want));
-      // In the order of the operands: one behind the first does not fit those before it.
-      if (writtenOperand(broadcast).value_or(0) > 0)
-        std::swap(have, want);
-      require(ADRT_FAIL_BROADCAST, fits, {constant(leading + i), have, want});
-    }
-  }
-
-  void sumToShape(SumToShapeOp sum) {
-    nonNegative(sum.getResult(), sum.getSizes());
-    auto from = type(sum.getInput()), to = type(sum.getResult());
-    SmallVector<Value> sizes = resultSizes(to, sum.getSizes());
-    int64_t leading = from.getRank() - to.getRank();
-    for (int64_t i = 0; i < to.getRank(); ++i) {
-      if (to.getDimSize(i) == 1 || haveSameSize(sum.getResult(), i, sum.getInput(), leading + i))
-        continue;
-      Value have = size(sum.getInput(), leading + i), want = sizes[i];
-      require(ADRT_FAIL_BROADCAST, either(equal(want, constant(1)), equal(have, want)),
-              {constant(leading + i), want, have});
-    }
-  }
-
-  void reshape(ReshapeOp reshape) {
-    if (type(reshape.getInput()).hasStaticShape() && type(reshape.getResult()).hasStaticShape())
-      return;
-    nonNegative(reshape.getResult(), reshape.getSizes());
-    Value from = constant(1), to = constant(1);
-    for (int64_t i = 0; i < type(reshape.getInput()).getRank(); ++i)
-      from = multiply(from, size(reshape.getInput(), i));
-    SmallVector<Value> sizes = resultSizes(type(reshape.getResult()), reshape.getSizes());
-    for (Value s : sizes)
-      to = multiply(to, s);
-    Value exact = isExactProduct(to, sizes);
-    require(ADRT_FAIL_RESHAPE, both(equal(from, to), exact), {from, select(exact, to, constant(kMost))});
-  }
-
-  void dot(DotOp dot) {
-    for (auto [l, r] : llvm::zip_equal(dot.getLhsBatch(), dot.getRhsBatch()))
-      same(dot.getLhs(), l, dot.getRhs(), r);
-    for (auto [l, r] : llvm::zip_equal(dot.getLhsContract(), dot.getRhsContract()))
-      same(dot.getLhs(), l, dot.getRhs(), r);
-  }
-
-  void gemm(GemmOp gemm) {
-    same(gemm.getLhs(), gemm.getTransA() ? 0 : 1, gemm.getRhs(), gemm.getTransB() ? 1 : 0);
-    if (!gemm.getBias())
-      return;
-    // The bias broadcasts where its size is 1 in the program; a size that only run time knows is the
-    // result's.
-    auto bias = type(gemm.getBias());
-    for (int64_t i = 0; i < bias.getRank(); ++i) {
-      bool rows = 2 - bias.getRank() + i == 0;
-      Value source = rows ? gemm.getLhs() : gemm.getRhs();
-      int64_t axis = rows ? (gemm.getTransA() ? 1 : 0) : (gemm.getTransB() ? 0 : 1);
-      if (bias.getDimSize(i) == 1 || haveSameSize(source, axis, gemm.getBias(), i))
-        continue;
-      Value have = size(gemm.getBias(), i), want = size(source, axis);
-      require(ADRT_FAIL_BROADCAST, equal(have, want), {constant(2 - bias.getRank() + i), have, want});
-    }
-  }
-
-  void slice(SliceOp slice) {
-    nonNegative(slice.getResult(), slice.getSizes());
-    SmallVector<Value> sizes = resultSizes(type(slice.getResult()), slice.getSizes());
-    for (auto [i, offset, stride] : llvm::enumerate(slice.getOffsets(), slice.getStrides())) {
-      if (!type(slice.getInput()).isDynamicDim(i) && !type(slice.getResult()).isDynamicDim(i))
-        continue;
-      // The last element read is offset + (size - 1) * stride, if there is one: a number that may be too
-      // large.
-      Value have = size(slice.getInput(), i), steps = subtract(sizes[i], constant(1));
-      Value behind = subtract(have, constant(offset)), room = subtract(behind, constant(1));
-      Value fits = both(compare(arith::CmpIPredicate::sgt, behind, constant(0)),
-                        compare(arith::CmpIPredicate::sle, steps, divide(room, constant(stride))));
-      Value last = add(constant(offset), multiply(steps, constant(stride)));
-      Value large = compare(arith::CmpIPredicate::sgt, steps, constant((kMost - offset) / stride));
-      require(ADRT_FAIL_BOUNDS, either(equal(sizes[i], constant(0)), fits),
-              {constant(i), select(large, constant(kMost), last), have});
-    }
-  }
-
-  void window(Value tensor, ValueRange offsets, ArrayRef<Value> sizes) {
-    for (auto [i, offset] : llvm::enumerate(offsets)) {
-      Value have = size(tensor, i);
-      Value fits = both(compare(arith::CmpIPredicate::sge, offset, constant(0)),
-                        compare(arith::CmpIPredicate::sle, offset, subtract(have, sizes[i])));
-      Value last = subtract(add(offset, sizes[i]), constant(1));
-      Value large = compare(arith::CmpIPredicate::sgt, offset, subtract(constant(kMost), sizes[i]));
-      require(ADRT_FAIL_BOUNDS, fits,
-              {constant(i), select(fits, offset, outside(offset, last, large)), have});
-    }
-  }
-
-  void dynamicSlice(DynamicSliceOp slice) {
-    nonNegative(slice.getResult(), slice.getSizes());
-    window(slice.getInput(), slice.getOffsets(), resultSizes(type(slice.getResult()), slice.getSizes()));
-  }
-
-  void dynamicUpdateSlice(DynamicUpdateSliceOp update) {
-    SmallVector<Value> sizes;
-    for (int64_t i = 0; i < type(update.getUpdate()).getRank(); ++i)
-      sizes.push_back(size(update.getUpdate(), i));
-    window(update.getInput(), update.getOffsets(), sizes);
-  }
-
-  void concat(ConcatOp concat) {
-    for (Value input : concat.getInputs().drop_front())
-      for (int64_t i = 0; i < type(input).getRank(); ++i)
-        if (i != int64_t(concat.getAxis()))
-          same(concat.getInputs().front(), i, input, i);
-  }
-
-  // A cast may claim a size that only run time knows.
-  void claimedSizes(tensor::CastOp cast) {
-    auto from = dyn_cast<RankedTensorType>(cast.getSource().getType());
-    auto to = dyn_cast<RankedTensorType>(cast.getType());
-    if (!from || !to)
-      return;
-    for (int64_t i = 0; i < to.getRank(); ++i) {
-      if (!from.isDynamicDim(i) || to.isDynamicDim(i))
-        continue;
-      Value claimed = constant(to.getDimSize(i)), have = size(cast.getSource(), i);
-      require(ADRT_FAIL_SAME_SIZE, equal(claimed, have), {constant(i), claimed, have});
-    }
-  }
-
-  void nonEmptyAxis(Value tensor, int64_t axis) {
-    if (!type(tensor).isDynamicDim(axis))
-      return;
-    Value have = size(tensor, axis);
-    require(ADRT_FAIL_BOUNDS, compare(arith::CmpIPredicate::sgt, have, constant(0)),
-            {constant(axis), constant(0), have});
-  }
-
-  void nonNegative(Value result, ValueRange sizes) {
-    for (int64_t axis = 0; axis < type(result).getRank(); ++axis) {
-      if (!type(result).isDynamicDim(axis))
-        continue;
-      Value s = sizes.front();
-      sizes = sizes.drop_front();
-      if (SizeAnalysis(/*reach=*/1).originOfIndex(s).dimension < 0) // a tensor has no negative size
-        require(ADRT_FAIL_NEGATIVE, compare(arith::CmpIPredicate::sge, s, constant(0)), {constant(axis), s});
-    }
-  }
-
-private:
-  static RankedTensorType type(Value value) { return cast<RankedTensorType>(value.getType()); }
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-  Value size(Value tensor, int64_t axis) { return builder.createOrFold<tensor::DimOp>(loc, tensor, axis); }
-  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
-    return builder.createOrFold<arith::CmpIOp>(loc, predicate, a, b);
-  }
-  Value equal(Value a, Value b) { return compare(arith::CmpIPredicate::eq, a, b); }
-  Value add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
-  Value subtract(Value a, Value b) { return builder.createOrFold<arith::SubIOp>(loc, a, b); }
-  Value multiply(Value a, Value b) { return builder.createOrFold<arith::MulIOp>(loc, a, b); }
-  Value divide(Value a, Value b) { return builder.createOrFold<arith::DivSIOp>(loc, a, b); }
-  Value either(Value a, Value b) { return builder.createOrFold<arith::OrIOp>(loc, a, b); }
-  Value both(Value a, Value b) { return builder.createOrFold<arith::AndIOp>(loc, a, b); }
-  Value select(Value c, Value a, Value b) { return builder.createOrFold<arith::SelectOp>(loc, c, a, b); }
-
-  // The index that a failure names: the offset when it is negative, else the last element, which may have no
-  // number.
-  Value outside(Value offset, Value last, Value large) {
-    Value negative = compare(arith::CmpIPredicate::slt, offset, constant(0));
-    return select(negative, offset, select(large, constant(kMost), last));
-  }
-
-  // Whether a computed product of sizes, none negative, is their product: what is computed wraps. Divided by
-  // all but the last it is the last, unless one is zero.
-  Value isExactProduct(Value product, ArrayRef<Value> sizes) {
-    if (sizes.size() < 2)
-      return arith::ConstantIntOp::create(builder, loc, 1, 1);
-    Value rest = product, empty;
-    for (Value s : sizes.drop_back()) {
-      Value zero = equal(s, constant(0));
-      empty = empty ? either(empty, zero) : zero;
-      rest = divide(rest, select(zero, constant(1), s));
-    }
-    empty = either(empty, equal(sizes.back(), constant(0)));
-    return either(empty, equal(rest, sizes.back()));
-  }
-
-  SmallVector<Value> resultSizes(RankedTensorType result, ValueRange dynamic) {
-    SmallVector<Value> sizes;
-    for (int64_t s : result.getShape()) {
-      if (!ShapedType::isDynamic(s)) {
-        sizes.push_back(constant(s));
-        continue;
-      }
-      sizes.push_back(dynamic.front());
-      dynamic = dynamic.drop_front();
-    }
-    return sizes;
-  }
-
-public:
-  // A loop that does not advance would never end.
-  void step(scf::ForOp loop) {
-    Value step = loop.getStep();
-    if (!step.getType().isIndex())
-      step = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), step);
-    require(ADRT_FAIL_STEP, compare(arith::CmpIPredicate::sgt, step, constant(0)), {step});
-  }
-
-  void element(tensor::ExtractOp extract) {
-    for (auto [axis, index] : llvm::enumerate(extract.getIndices())) {
-      Value have = size(extract.getTensor(), axis);
-      Value fits = both(compare(arith::CmpIPredicate::sge, index, constant(0)),
-                        compare(arith::CmpIPredicate::slt, index, have));
-      require(ADRT_FAIL_BOUNDS, fits, {constant(axis), index, have});
-    }
-  }
-
-  void divisor(Value divisor) {
-    if (isa<ShapedType>(divisor.getType()))
-      return;
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(divisor.getType(), 0));
-    require(ADRT_FAIL_DIVISION, compare(arith::CmpIPredicate::ne, divisor, zero), {});
-  }
-
-private:
-  void same(Value a, int64_t axisA, Value b, int64_t axisB) {
-    if (haveSameSize(a, axisA, b, axisB))
-      return;
-    Value expected = size(a, axisA), actual = size(b, axisB);
-    require(ADRT_FAIL_SAME_SIZE, equal(expected, actual), {constant(axisB), expected, actual});
-  }
-
-  void require(int32_t kind, Value condition, ValueRange values) {
-    if (getConstantIntValue(getAsOpFoldResult(condition)) == 1) {
-      LDBG() << op->getName() << " at " << loc << ": a condition holds by the types";
-      return;
-    }
-    LDBG() << op->getName() << " at " << loc << " is checked at run time, failure " << kind;
-    RequireOp::create(builder, loc, kind, condition, values, writtenName(op));
-  }
-
-  Operation *op;
-  OpBuilder builder;
-  Location loc;
-};
-
 class InsertShapeChecksPass : public ad::impl::InsertShapeChecksPassBase<InsertShapeChecksPass> {
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
       if (op->getParentOfType<linalg::LinalgOp>()) // code of a kernel
         return;
-      Checks checks(op);
+      ConditionWriter write(op);
       llvm::TypeSwitch<Operation *>(op)
-          .Case([&](scf::ForOp o) { checks.step(o); })
-          .Case([&](BroadcastOp o) { checks.broadcast(o); })
-          .Case([&](SumToShapeOp o) { checks.sumToShape(o); })
-          .Case([&](ReshapeOp o) { checks.reshape(o); })
-          .Case([&](DotOp o) { checks.dot(o); })
-          .Case([&](GemmOp o) { checks.gemm(o); })
-          .Case([&](SliceOp o) { checks.slice(o); })
-          .Case([&](DynamicSliceOp o) { checks.dynamicSlice(o); })
-          .Case([&](DynamicUpdateSliceOp o) { checks.dynamicUpdateSlice(o); })
-          .Case([&](ConcatOp o) { checks.concat(o); })
+          .Case([&](scf::ForOp o) { step(write, o); })
+          .Case([&](BroadcastOp o) { broadcast(write, o); })
+          .Case([&](SumToShapeOp o) { sumToShape(write, o); })
+          .Case([&](ReshapeOp o) { reshape(write, o); })
+          .Case([&](DotOp o) { dot(write, o); })
+          .Case([&](GemmOp o) { gemm(write, o); })
+          .Case([&](SliceOp o) { slice(write, o); })
+          .Case([&](DynamicSliceOp o) { dynamicSlice(write, o); })
+          .Case([&](DynamicUpdateSliceOp o) { dynamicUpdateSlice(write, o); })
+          .Case([&](ConcatOp o) { concat(write, o); })
           .Case([](LaunchOp o) { requireSizesOfLaunch(o); })
-          .Case([&](tensor::CastOp o) { checks.claimedSizes(o); })
-          .Case([&](ArgmaxOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
-          .Case([&](ArgminOp o) { checks.nonEmptyAxis(o.getInput(), o.getAxis()); })
-          .Case([&](tensor::ExtractOp o) { checks.element(o); })
+          .Case([&](tensor::CastOp o) { claimedSizes(write, o); })
+          .Case([&](ArgmaxOp o) { nonEmptyAxis(write, o.getInput(), o.getAxis()); })
+          .Case([&](ArgminOp o) { nonEmptyAxis(write, o.getInput(), o.getAxis()); })
+          .Case([&](tensor::ExtractOp o) { element(write, o); })
           .Case<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::CeilDivSIOp,
-                arith::CeilDivUIOp, arith::FloorDivSIOp>([&](auto o) { checks.divisor(o.getRhs()); })
-          .Case<FullOp, IotaOp, FeedOp>([&](auto o) { checks.nonNegative(o.getResult(), o.getSizes()); });
+                arith::CeilDivUIOp, arith::FloorDivSIOp>([&](auto o) { divisor(write, o.getRhs()); })
+          .Case<FullOp, IotaOp, FeedOp>([&](auto o) { nonNegative(write, o.getResult(), o.getSizes()); });
     });
   }
 };

@@ -129,7 +129,7 @@ private:
           visit(operand, axis, expr);
   }
 
-  // The first and the last index that an expression takes lie inside of the axis.
+  // The first and the last index that an expression takes are inside the axis.
   void requireInside(linalg::LinalgOp op, OpOperand &operand, int64_t axis, AffineExpr expr,
                      ArrayRef<Value> loops) {
     Value size = sizeOf(operand.get(), axis), first = bound(expr, loops, false),
@@ -151,7 +151,7 @@ private:
             {constant(operand.getOperandNumber()), constant(axis), wrong, size});
   }
 
-  // The largest or the least value of an index expression. Null where a loop has no known size, and for
+  // The maximum or minimum of an index expression. Null where a loop has no known size, and for
   // expressions that divide.
   Value bound(AffineExpr expr, ArrayRef<Value> loops, bool upper) {
     if (auto number = dyn_cast<AffineConstantExpr>(expr))

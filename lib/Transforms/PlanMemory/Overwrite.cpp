@@ -1,11 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// An emitter computes all results of a kernel over one iteration space in one nest, and all values of a point
-// before it stores the first of them, unless contractions read every argument of a result's type. Where
-// sums over rows are all that it sums, it goes row by row, and computes what belongs to the whole row before
-// it stores anything of the row (lib/Codegen/CPU: emitOutputs, storeOutputs, emitRowsAt). What may be
-// overwritten follows from that: an argument that is read only where the result is written, or, in a kernel
-// over rows, also for sums of the row that is written.
+// The analysis relies on three guarantees of the emitters (lib/Codegen). One loop nest computes all results
+// of a kernel over one iteration space. It computes all values of a point before it stores the first of them,
+// unless contractions read every argument of a result's type. If all reductions are over rows, it goes row by
+// row, and computes the reductions of a row before it stores an element of the row. So a result may overwrite
+// an argument that is read only at the element that is written, or, in a kernel over rows, also for
+// reductions of the row that is written.
 
 #include "Overwrite.h"
 #include "adjoint/Codegen/Kernel/RowShape.h"
@@ -17,7 +17,7 @@ using namespace mlir::ad;
 
 static ArrayRef<int64_t> shapeOf(Type type) { return cast<RankedTensorType>(type).getShape(); }
 
-// From loops over a space to its rows: all loops but the last, and perhaps a constant 0 in the place of that.
+// From loops over a space to its rows: all loops but the last, and perhaps a constant 0 for that.
 static bool isRowMap(AffineMap map) {
   unsigned rows = map.getNumDims() - 1, results = map.getNumResults();
   if (map.getNumDims() == 0 || results < rows || results > rows + 1)
@@ -36,7 +36,7 @@ static bool mapsAre(linalg::GenericOp generic, ValueRange values, function_ref<b
 
 static bool isIdentity(AffineMap map) { return map.isIdentity(); }
 
-// Whether the operation sums the last of the space's axes only.
+// Whether the operation reduces the last axis of the space only.
 static bool sumsRows(linalg::GenericOp generic, int64_t rank) {
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
@@ -48,7 +48,7 @@ static bool sumsRows(linalg::GenericOp generic, int64_t rank) {
 namespace {
 /// How a value depends on the argument.
 enum class Level {
-  point, ///< an element on the one at the same place
+  point, ///< an element on the one at the same index
   row    ///< an element per row, on the elements of that row
 };
 } // namespace
@@ -150,8 +150,7 @@ bool OverwriteAnalysis::mayOverwrite(LaunchOp launch, unsigned input, unsigned r
     return true;
   if (kernel.getBody().getArgument(input).getType() != type || !sharesOneNest(kernel, shapeOf(type)))
     return false;
-  // Rows are worked off one after another, also by several threads, when there are several axes. A row of one
-  // element is a point.
+  // With several axes, each thread computes one row after another. A row of one element is a point.
   ArrayRef<int64_t> shape = shapeOf(type);
   bool hasRows = facts.rowsOnly && shape.size() > 1 && shape.back() != 1;
   return facts.arguments[input] == Reads::point || (facts.arguments[input] == Reads::row && hasRows);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which results of a kernel may lie in the place of an argument.
+// Which results of a kernel may overwrite an argument.
 
 #ifndef ADJOINT_LIB_TRANSFORMS_PLANMEMORY_OVERWRITE_H
 #define ADJOINT_LIB_TRANSFORMS_PLANMEMORY_OVERWRITE_H
@@ -10,7 +10,7 @@
 
 namespace mlir::ad {
 
-/// Remembers what it has found out about kernels: keep one only as long as no kernel changes.
+/// Caches its findings about kernels: valid as long as no kernel changes.
 class OverwriteAnalysis {
 public:
   explicit OverwriteAnalysis(SymbolTableCollection &symbols) : symbols(symbols) {}
@@ -22,14 +22,14 @@ public:
 private:
   enum class Reads : uint8_t {
     nothing,   ///< sizes at most
-    point,     ///< where the result is written
-    row,       ///< there, and anywhere in the same row for values that belong to the whole row
-    elsewhere, ///< anywhere
-    inserted   ///< nothing: slices are inserted into it
+    point,     ///< the element that is written
+    row,       ///< that element, and the whole row for reductions over the row
+    elsewhere, ///< any element
+    inserted   ///< none: slices are inserted into it
   };
   struct Facts {
     SmallVector<Reads> arguments;
-    bool rowsOnly = false; ///< all that is summed are rows, in lanes
+    bool rowsOnly = false; ///< all reductions are over rows, in lanes
   };
   const Facts &factsOf(KernelOp kernel);
   Reads readsOf(BlockArgument argument);

@@ -2,9 +2,11 @@
 //
 // The passes `ad-plan-memory` and `ad-verify-memory-plan`.
 
+#include "Planner.h"
 #include "Report.h"
 #include "VerifyMemoryPlan.h"
 #include "adjoint/Support/TextFile.h"
+#include "adjoint/Transforms/HostProgram.h"
 #include "adjoint/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/DebugLog.h"
@@ -32,23 +34,24 @@ static std::string nameOf(Operation *op) {
   return launch ? launch.getKernel().str() : op->getName().getStringRef().str();
 }
 
-static PlannedFunction placePools(MemoryPlanner &planner) {
+static PlannedFunction assignOffsets(func::FuncOp function, MemoryPlanner &planner) {
   PlannedFunction planned;
-  planned.name = planner.getFunction().getName().str();
-  planned.end = planner.getEnd();
+  const ProgramOrder &order = planner.getOrder();
+  planned.name = function.getName().str();
+  planned.end = order.getEnd();
   for (int64_t number = 0; number < planned.end; ++number)
-    planned.operations.push_back(nameOf(planner.getOperation(number)));
+    planned.operations.push_back(nameOf(order.getOperation(number)));
   SmallVector<SmallVector<PlannedBuffer *>> pools(planner.getPoolCount());
-  for (PlannedBuffer &buffer : planner.getBuffers())
+  for (PlannedBuffer &buffer : planner.getBuffers().getAll())
     if (buffer.isInPool())
       pools[buffer.number].push_back(&buffer);
   for (auto [number, buffers] : llvm::enumerate(pools)) {
-    planned.pools.push_back(placePool(buffers, number == 0 ? kArenaAlignment : 1));
-    planned.peaks.push_back(textOf(planner.getOperation(planned.pools.back().liveAt)));
+    planned.pools.push_back(assignOffsets(buffers, number == 0 ? kArenaAlignment : 1));
+    planned.peaks.push_back(textOf(order.getOperation(planned.pools.back().liveAt)));
     LDBG() << "pool " << number << ", " << planned.pools.back().order << ": " << planned.pools.back().used
            << " bytes for " << buffers.size() << " buffers of " << planned.pools.back().total;
   }
-  planned.buffers.assign(planner.getBuffers().begin(), planner.getBuffers().end());
+  planned.buffers = SmallVector<PlannedBuffer>(planner.getBuffers().getAll());
   return planned;
 }
 
@@ -60,12 +63,29 @@ static void report(func::FuncOp function, const PoolSummary &arena) {
         << remark::metric("live", std::to_string(arena.live));
 }
 
+static LogicalResult verifySizes(func::FuncOp function) {
+  WalkResult result = function.walk([](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && !fitsInMemory(type)) {
+        op->emitError("the result of type ")
+            << type << " is larger than all memory"; // launches are not the program's
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 static FailureOr<PlannedFunction> plan(func::FuncOp function, SymbolTableCollection &symbols) {
-  MemoryPlanner planner(function, symbols);
-  if (failed(planner.assign()))
+  if (failed(verifyHostProgram(function, Stage::outlined)) || failed(verifySizes(function)))
     return failure();
-  PlannedFunction planned = placePools(planner);
-  planner.write();
+  eraseMemoryPlan(function);
+  OverwriteAnalysis overwrites(symbols);
+  scheduleUpdates(function, overwrites);
+  MemoryPlanner planner(function, overwrites);
+  planner.assign();
+  PlannedFunction planned = assignOffsets(function, planner);
+  writeMemoryPlan(function, planner.getBuffers(), planner.getTemporaries());
   report(function, planned.pools.front());
   if (failed(verifyMemoryPlan(function, symbols)))
     return failure();

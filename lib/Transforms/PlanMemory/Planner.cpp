@@ -1,39 +1,18 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A walk through the host program in the order of execution that gives every tensor a buffer.
+// The walk through the host program in the order of execution.
 
 #include "Planner.h"
-#include "adjoint/Transforms/HostProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 
-LogicalResult MemoryPlanner::assign() {
-  if (failed(verifyHostProgram(function, Stage::outlined)) || failed(checkSizes()))
-    return failure();
-  eraseMemoryPlan(function);
-  scheduleUpdates(function, overwrites);
-  number(function.getBody().front());
+void MemoryPlanner::assign() {
   bindArguments();
   bindResults();
-  if (failed(assign(function.getBody().front())))
-    return failure();
+  assign(function.getBody().front());
   reportDonations();
-  return success();
-}
-
-LogicalResult MemoryPlanner::checkSizes() {
-  WalkResult result = function.walk([](Operation *op) {
-    for (Value value : op->getResults())
-      if (auto type = dyn_cast<RankedTensorType>(value.getType()); type && !fitsInMemory(type)) {
-        op->emitError("the result of type ")
-            << type << " is larger than all memory"; // launches are not the program's
-        return WalkResult::interrupt();
-      }
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
 }
 
 // Only the memory of donated arguments may be written, so that only that is a buffer.
@@ -44,8 +23,7 @@ void MemoryPlanner::bindArguments() {
     if (!result || !isTensor(argument))
       continue;
     donated[result.getInt()] = number;
-    bufferOf[argument] = makeBuffer(argument, 0, StorageKind::argument, number);
-    extendOverUses(argument);
+    buffers.assign(argument, buffers.make(argument, 0, StorageKind::argument, number));
   }
 }
 
@@ -62,14 +40,12 @@ void MemoryPlanner::bindResults() {
     }
 }
 
-LogicalResult MemoryPlanner::assign(Block &block) {
+void MemoryPlanner::assign(Block &block) {
   for (Operation &op : block)
-    if (failed(assignOp(op)))
-      return failure();
-  return success();
+    assignOp(op);
 }
 
-LogicalResult MemoryPlanner::assignOp(Operation &op) {
+void MemoryPlanner::assignOp(Operation &op) {
   if (auto launch = dyn_cast<LaunchOp>(op))
     return assignLaunch(launch);
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -79,29 +55,18 @@ LogicalResult MemoryPlanner::assignOp(Operation &op) {
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return assignIf(branch);
   if (isAlias(&op)) {
-    for (auto [result, operand] : llvm::zip(op.getResults(), op.getOperands())) {
-      bufferOf[result] = bufferOf.lookup_or(operand, -1);
-      extendOverUses(result);
-    }
-    return success();
+    for (auto [result, operand] : llvm::zip(op.getResults(), op.getOperands()))
+      buffers.assign(result, buffers.of(operand));
+  } else if (isa<FeedOp>(op) || (isa<arith::SelectOp>(op) && isTensor(op.getResult(0)))) {
+    // A selected tensor is copied.
+    buffers.assign(op.getResult(0), bufferFor(op.getResult(0), &op));
   }
-  if (isa<ConstantOp>(op))
-    return success(); // read-only data of the program
-  // A choice between two tensors is a copy of the chosen one.
-  if (isa<FeedOp>(op) || (isa<arith::SelectOp>(op) && isTensor(op.getResult(0)))) {
-    bufferOf[op.getResult(0)] = bufferFor(op.getResult(0), &op);
-    extendOverUses(op.getResult(0));
-    return success();
-  }
-  return success(); // makes no tensor
 }
 
-LogicalResult MemoryPlanner::assignLaunch(LaunchOp launch) {
+void MemoryPlanner::assignLaunch(LaunchOp launch) {
   for (OpResult result : launch->getResults()) {
     int64_t buffer = bufferFor(result, launch);
-    bufferOf[result] = buffer;
-    buffers[buffer].last = std::max(buffers[buffer].last, numberOf(launch));
-    extendOverUses(result);
+    buffers.assign(result, buffer);
+    buffers.extend(buffer, order.numberOf(launch));
   }
-  return success();
 }

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// The axis of an index value: it is a size itself.
+// The axis of an index value, which is a size itself.
 static constexpr int64_t kItself = -1;
 
 bool ad::fitsInMemory(RankedTensorType type) {
@@ -34,7 +34,7 @@ static Value sizeOfLaunch(LaunchOp launch, OpResult result, int64_t axis) {
   return sizeOperand(sizes, cast<RankedTensorType>(result.getType()), axis);
 }
 
-// Where the size is taken from, one operation back; nothing when it arises here.
+// The origin of the size one operation back; none if the size is computed here.
 std::optional<PoolAnalysis::Origin> PoolAnalysis::step(const Origin &origin) {
   if (!origin.value)
     return std::nullopt;
@@ -50,7 +50,7 @@ std::optional<PoolAnalysis::Origin> PoolAnalysis::step(const Origin &origin) {
   auto type = cast<RankedTensorType>(origin.value.getType());
   if (!type.isDynamicDim(origin.number))
     return Origin{Value(), type.getDimSize(origin.number)};
-  // The sizes of what a loop carries stay those of what it starts with: the lowered loop checks it.
+  // A carry keeps the sizes of its initial value: the lowered loop checks that.
   if (auto argument = dyn_cast<BlockArgument>(origin.value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     return loop ? std::optional(Origin{loop.getTiedLoopInit(argument)->get(), origin.number}) : std::nullopt;

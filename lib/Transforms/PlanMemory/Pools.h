@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which pool of memory a tensor belongs to. Tensors whose dynamic sizes come from the same places differ in
-// size by a constant factor, so that one layout serves all runs.
+// The pool of a tensor. Tensors whose dynamic sizes have the same origins differ in size by a constant
+// factor, so that one layout serves all sizes.
 
 #ifndef ADJOINT_LIB_TRANSFORMS_PLANMEMORY_POOLS_H
 #define ADJOINT_LIB_TRANSFORMS_PLANMEMORY_POOLS_H
@@ -12,20 +12,19 @@
 
 namespace mlir::ad {
 
-/// Whether a processor has addresses for a tensor of the type; sizes that only run time knows always fit.
+/// Whether a tensor of the type fits into the address space; dynamic sizes always fit.
 bool fitsInMemory(RankedTensorType type);
 
 class PoolAnalysis {
 public:
   /// The pool of the value: 0 when its type says all sizes.
   int64_t poolOf(Value tensor);
-  /// Whether both take as many bytes in every run.
+  /// Whether both take the same number of bytes, whatever the dynamic sizes are.
   bool haveSameSize(Value a, Value b);
   int64_t count() const { return pools.size() + 1; }
 
 private:
-  /// Where a size comes from: a number, an index value, or an axis of a tensor that nothing more is known
-  /// about.
+  /// The origin of a size: a number, an index value, or an axis of a tensor whose size is not known further.
   struct Origin {
     Value value;
     int64_t number = 0; ///< the axis; the number itself when there is no value

@@ -5,7 +5,7 @@
 #ifndef ADJOINT_LIB_TRANSFORMS_PLANMEMORY_REPORT_H
 #define ADJOINT_LIB_TRANSFORMS_PLANMEMORY_REPORT_H
 
-#include "Placement.h"
+#include "OffsetAssignment.h"
 
 namespace mlir::ad {
 
@@ -14,12 +14,12 @@ struct PlannedFunction {
   std::string name;
   SmallVector<PlannedBuffer> buffers;
   SmallVector<PoolSummary> pools;
-  SmallVector<std::string> peaks;      ///< for each pool, where most is live
-  std::vector<std::string> operations; ///< by number: the name, of a launch that of its kernel
-  int64_t end = 0;                     ///< number behind the last operation
+  SmallVector<std::string> peaks;      ///< for each pool, the operation at its largest live set
+  std::vector<std::string> operations; ///< by number: the name, or that of the launched kernel
+  int64_t end = 0;                     ///< number after the last operation
 };
 
-/// What each pool needs, how much that saves, and how far it is from the least.
+/// Bytes of each pool, the bytes that reuse saves, and the distance from the lower bound.
 void printReport(ArrayRef<PlannedFunction> functions, raw_ostream &os);
 
 /// An SVG with a rectangle for each buffer of a pool: offset against lifetime, axes with sizes and names.

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which buffer a value gets: one that it has to be in, that of the argument donated to it, memory of the
-// host, that of an operand which dies, or a new one.
+// The buffer of a value: that of an update in place, of the donated argument, of a result of the function, of
+// an operand that dies, or a new one.
 
 #include "Planner.h"
 #include "mlir/IR/Remarks.h"
@@ -12,29 +12,17 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-int64_t MemoryPlanner::makeBuffer(Value value, int64_t at, StorageKind storage, int64_t number) {
-  int64_t bytes = bytesPerUnit(cast<RankedTensorType>(value.getType()));
-  LDBG() << "buffer " << buffers.size() << " of " << bytes << " bytes for " << value;
-  buffers.push_back({storage, number, /*offset=*/0, bytes, at, at});
-  return buffers.size() - 1;
-}
-
-int64_t MemoryPlanner::makePooledBuffer(Value value, int64_t at) {
-  int64_t pool = pools.poolOf(value);
-  return makeBuffer(value, at, pool == 0 ? StorageKind::arena : StorageKind::pool, pool);
-}
-
-// A loop whose carry starts as what lies in the buffer does not move it.
+// A loop whose carry starts as the value in the buffer does not move it.
 static bool startsAs(Operation *op, Value value, function_ref<bool(Value)> isInBuffer) {
   auto loop = dyn_cast<scf::ForOp>(op);
   auto result = dyn_cast<OpResult>(value);
   return loop && result && isInBuffer(loop.getInitArgs()[result.getResultNumber()]);
 }
 
-bool MemoryPlanner::mayTake(int64_t buffer, Value value, Operation *op, StringRef &refusal) {
+bool MemoryPlanner::mayReuse(int64_t buffer, Value value, Operation *op, StringRef &refusal) {
   const PlannedBuffer &taken = buffers[buffer];
   auto type = cast<RankedTensorType>(value.getType());
-  auto isInBuffer = [&](Value other) { return bufferOf.lookup_or(other, -1) == buffer; };
+  auto isInBuffer = [&](Value other) { return buffers.of(other) == buffer; };
   auto refuse = [&](StringRef reason) {
     LDBG() << "buffer " << buffer << " is not overwritten by a result of " << op->getName() << ": " << reason;
     refusal = reason;
@@ -46,7 +34,7 @@ bool MemoryPlanner::mayTake(int64_t buffer, Value value, Operation *op, StringRe
     return refuse("dynamic sizes may differ");
   if (llvm::any_of(op->getResults(), [&](Value other) { return other != value && isInBuffer(other); }))
     return refuse("another result is in its memory");
-  int64_t at = numberOf(op);
+  int64_t at = order.numberOf(op);
   if (taken.last > at)
     return refuse("it is read after the result is written");
   if (taken.last < at || startsAs(op, value, isInBuffer))
@@ -60,14 +48,15 @@ bool MemoryPlanner::mayTake(int64_t buffer, Value value, Operation *op, StringRe
   return true;
 }
 
-// An operand of the launch that nothing needs afterwards and that the result may be written over.
+// The buffer of an operand that dies and that the result may overwrite.
 int64_t MemoryPlanner::dyingOperand(OpResult value, LaunchOp launch) {
   auto tied = launch.getTied();
   int64_t first = tied ? (*tied)[value.getResultNumber()] : -1;
   StringRef refusal;
   auto candidate = [&](Value input) {
-    int64_t buffer = isTensor(input) ? bufferOf.lookup_or(input, -1) : -1;
-    return buffer >= 0 && buffers[buffer].isInPool() && mayTake(buffer, value, launch, refusal) ? buffer : -1;
+    int64_t buffer = isTensor(input) ? buffers.of(input) : -1;
+    return buffer >= 0 && buffers[buffer].isInPool() && mayReuse(buffer, value, launch, refusal) ? buffer
+                                                                                                 : -1;
   };
   if (first >= 0)
     return candidate(launch.getInputs()[first]);
@@ -78,34 +67,34 @@ int64_t MemoryPlanner::dyingOperand(OpResult value, LaunchOp launch) {
 }
 
 int64_t MemoryPlanner::bufferFor(Value value, Operation *op) {
-  int64_t at = numberOf(op);
-  if (auto it = wanted.find(value); it != wanted.end())
-    return it->second;
+  int64_t at = order.numberOf(op);
+  if (int64_t chosen = updates.bufferOf(value); chosen >= 0)
+    return chosen;
   if (auto it = returned.find(value); it != returned.end()) {
     int64_t result = it->second;
     if (auto from = donated.find(result); from != donated.end()) {
-      int64_t buffer = bufferOf.lookup(function.getArgument(from->second));
-      if (mayTake(buffer, value, op, refusals[from->second]))
+      int64_t buffer = buffers.of(function.getArgument(from->second));
+      if (mayReuse(buffer, value, op, refusals[from->second]))
         return buffer;
     }
     bool hasStaticShape = cast<RankedTensorType>(value.getType()).hasStaticShape() &&
                           cast<RankedTensorType>(function.getResultTypes()[result]).hasStaticShape();
     if (hasStaticShape)
-      return makeBuffer(value, at, StorageKind::result, result);
+      return buffers.make(value, at, StorageKind::result, result);
   }
   int64_t buffer = -1;
   StringRef refusal;
   if (auto launch = dyn_cast<LaunchOp>(op)) {
     buffer = dyingOperand(cast<OpResult>(value), launch);
   } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    int64_t start = bufferOf.lookup_or(loop.getInitArgs()[cast<OpResult>(value).getResultNumber()], -1);
-    if (start >= 0 && buffers[start].isInPool() && mayTake(start, value, op, refusal))
+    int64_t start = buffers.of(loop.getInitArgs()[cast<OpResult>(value).getResultNumber()]);
+    if (start >= 0 && buffers[start].isInPool() && mayReuse(start, value, op, refusal))
       buffer = start;
   }
-  return buffer >= 0 ? buffer : makePooledBuffer(value, at);
+  return buffer >= 0 ? buffer : buffers.makePooled(value, at);
 }
 
-// What became of `ad.donated`.
+// Remarks whether each donated argument gave its memory to its result.
 void MemoryPlanner::reportDonations() {
   Operation *end = function.getBody().front().getTerminator();
   for (BlockArgument argument : function.getArguments()) {
@@ -114,7 +103,7 @@ void MemoryPlanner::reportDonations() {
       continue;
     Value value = stripAliases(end->getOperand(result.getInt()));
     int argumentNumber = argument.getArgNumber(), resultNumber = result.getInt();
-    if (bufferOf.lookup_or(value, -1) == bufferOf.lookup(argument)) {
+    if (buffers.of(value) == buffers.of(argument)) {
       remark::passed(argument.getLoc(), remark::RemarkOpts::name("donated").category("ad-memory"))
           << remark::metric("argument", argumentNumber) << remark::metric("result", resultNumber);
       continue;

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Updates run as early as they can, but behind what reads the value that they replace: programs tend to
-// update all parameters at the end, until when everything that the updates read stays live; and an update
-// before a reader needs another place.
+// Schedules in-place updates as early as possible, but after the last read of the value that they replace.
+// Programs tend to update all parameters at the end, which keeps the operands of all updates live until then;
+// an update before a read of the old value would need another buffer.
 
 #include "Planner.h"
 
@@ -47,12 +47,13 @@ public:
   }
 
 private:
-  // What it computes leaves the block: to the carries, or to the host.
+  // Its results leave the block, as carries or as results of the function.
   bool isUpdate(LaunchOp launch) const {
     return llvm::all_of(launch->getUsers(), [&](Operation *user) { return user == block.getTerminator(); });
   }
 
-  // Whether the launch reads the value where it does not write: then its result never takes that place.
+  // Whether the launch reads elements of the value that it does not write: then its result never overwrites
+  // the value.
   bool readsElsewhere(LaunchOp launch, Value old, unsigned result) {
     for (auto [number, input] : llvm::enumerate(launch.getInputs()))
       if (input == old && !overwrites.mayOverwrite(launch, number, result))
@@ -60,7 +61,7 @@ private:
     return false;
   }
 
-  // Operations have even keys, those of what runs behind them are odd.
+  // Operations keep even keys; the key after one of them is odd.
   int64_t keyFor(LaunchOp launch) {
     int64_t own = original.lookup(launch), key = guard;
     for (Value operand : launch->getOperands())
@@ -77,12 +78,12 @@ private:
           key = std::max(key, keyOfReader(user, launch));
       }
     if (key + 1 == own - 1)
-      return own; // it is there already
+      return own; // it is scheduled there already
     return key + 1;
   }
 
-  // What was put behind this launch already stays there: of two updates that read each other's old value, one
-  // needs another place.
+  // An operation that was scheduled after this launch stays there: of two updates that read each other's old
+  // value, one needs another buffer.
   int64_t keyOfReader(Operation *user, LaunchOp launch) {
     Operation *reader = block.findAncestorOpInBlock(*user);
     if (!reader || reader == launch || reader == block.getTerminator())
@@ -95,7 +96,7 @@ private:
 
   Block &block;
   OverwriteAnalysis &overwrites;
-  DenseMap<unsigned, Value> replaced; // what lies where an operand of the terminator goes
+  DenseMap<unsigned, Value> replaced; // by operand of the terminator, the value whose buffer it takes
   DenseMap<Operation *, int64_t> original, scheduled;
   SmallVector<std::pair<int64_t, Operation *>> keys;
   int64_t guard = -1;

@@ -85,7 +85,7 @@ static AffineMap storedAt(Value result, ArrayRef<int64_t> space, AffineMap point
   return shape.size() == space.size() && shape.back() == 1 ? point : AffineMap();
 }
 
-// A kernel that sums nothing but rows, in lanes, takes one row after another.
+// A kernel whose reductions are all over rows, in lanes, computes one row after another.
 static bool takesWholeRows(KernelOp kernel, unsigned rank) {
   return kernel.getOrderAttr() && kernel.getOrderAttr().isLanes() &&
          llvm::all_of(kernel.getBody().getOps<linalg::GenericOp>(), [&](linalg::GenericOp generic) {
@@ -118,7 +118,7 @@ bool ad::mayWriteOver(KernelOp kernel, unsigned input, unsigned number) {
   NeedsOfKernel needs(rank);
   for (Value result : results)
     needs.add(result, storedAt(result, space, point));
-  // The sums of a row are there before its first element is written.
+  // The reductions of a row are computed before its first element is written.
   AffineMap row;
   if (rank > 1 && space.back() != 1 && takesWholeRows(kernel, rank))
     row = point.dropResult(rank - 1).insertResult(getAffineSymbolExpr(0, kernel.getContext()), rank - 1);

@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The pass `ad-prepack-operands`: a matrix that stays the same over the turns of a loop is packed in front of
-// it.
+// The pass `ad-prepack-operands`: packs a loop-invariant matrix before the loop.
 
 #include "adjoint/Codegen/Kernel/Contractions.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
@@ -23,29 +22,30 @@ namespace mlir::ad {
 using namespace mlir;
 using namespace mlir::ad;
 
-// Packing reads and writes a matrix once; a turn gains about a third of reading it.
-static constexpr int64_t kTurns = 8;
-// Smaller ones lie in the first-level cache in any order.
+// Packing reads and writes a matrix once; an iteration saves about a third of the time of reading it.
+static constexpr int64_t kMinIterations = 8;
+// Smaller matrices are in the L1 cache in any order.
 static constexpr int64_t kElements = 4096;
 
-static int64_t turnsOf(scf::ForOp loop) {
-  std::optional<APInt> turns = loop.getStaticTripCount();
-  return turns && turns->getActiveBits() < 63 ? turns->getSExtValue() : 0;
+static int64_t tripCountOf(scf::ForOp loop) {
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  return trips && trips->getActiveBits() < 63 ? trips->getSExtValue() : 0;
 }
 
-// The outermost loop around `op` in which the value stays the same, if the loops up to it turn often enough.
+// The outermost loop around `op` in which the value stays the same, if the loops up to it have enough
+// iterations.
 static scf::ForOp loopToLeave(Operation *op, Value value) {
   scf::ForOp outermost;
-  int64_t turns = 1;
+  int64_t iterations = 1;
   for (Operation *parent = op->getParentOp(); !isa<func::FuncOp>(parent); parent = parent->getParentOp()) {
     if (parent->isAncestor(value.getParentRegion()->getParentOp()))
       break;
     if (auto loop = dyn_cast<scf::ForOp>(parent)) {
       outermost = loop;
-      turns = llvm::SaturatingMultiply<uint64_t>(turns, turnsOf(loop));
+      iterations = llvm::SaturatingMultiply<uint64_t>(iterations, tripCountOf(loop));
     }
   }
-  return turns >= kTurns ? outermost : nullptr;
+  return iterations >= kMinIterations ? outermost : nullptr;
 }
 
 namespace {

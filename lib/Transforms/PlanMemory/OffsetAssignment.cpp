@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-#include "Placement.h"
+#include "OffsetAssignment.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -10,8 +10,8 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Pairs of buffers that are live together, beyond which not every order is tried: keeps planning linear in
-// very long programs.
+// With more pairs of buffers that are live together, only one strategy runs: planning stays linear in very
+// long programs.
 static constexpr int64_t kPairLimit = 1 << 20;
 
 namespace {
@@ -25,15 +25,14 @@ struct Layout {
   int64_t bytes = 0;
 };
 
-/// An order in which buffers are placed, by descending key, and whether each gets the smallest gap or the
-/// first one.
+/// Buffers get their offsets by descending key, each in the smallest gap or in the first one.
 struct Strategy {
   StringLiteral name;
   double (*key)(const Item &);
   bool smallestGap;
 };
 
-// Big buffers have the least choice; long-lived ones are in the way of most others.
+// Large buffers fit into few gaps; long-lived ones conflict with most others.
 constexpr Strategy kStrategies[] = {
     {"largest first", [](const Item &i) { return double(i.bytes); }, false},
     {"largest first, smallest gap", [](const Item &i) { return double(i.bytes); }, true},
@@ -48,17 +47,17 @@ constexpr Strategy kStrategies[] = {
     {"latest first, smallest gap", [](const Item &i) { return double(i.last); }, true},
 };
 
-class Placer {
+class OffsetAssigner {
 public:
-  explicit Placer(ArrayRef<Item> items) : items(items) {
+  explicit OffsetAssigner(ArrayRef<Item> items) : items(items) {
     for (unsigned i = 0; i < items.size(); ++i)
       byStart.push_back(i);
     llvm::stable_sort(byStart, [&](unsigned a, unsigned b) { return items[a].first < items[b].first; });
   }
 
   void findLargestLiveSet(PoolSummary &summary);
-  bool findNeighbours();
-  Layout place(const Strategy &strategy);
+  bool findConflicts();
+  Layout assign(const Strategy &strategy);
   Layout scan();
 
 private:
@@ -66,11 +65,11 @@ private:
 
   ArrayRef<Item> items;
   SmallVector<unsigned> byStart;
-  SmallVector<SmallVector<unsigned, 0>, 0> neighbours; // what is live with each item
+  SmallVector<SmallVector<unsigned, 0>, 0> conflicts; // the items that are live with each item
 };
 } // namespace
 
-void Placer::findLargestLiveSet(PoolSummary &summary) {
+void OffsetAssigner::findLargestLiveSet(PoolSummary &summary) {
   std::multimap<int64_t, int64_t> ends; // last, bytes
   int64_t live = 0;
   for (unsigned i : byStart) {
@@ -88,8 +87,8 @@ void Placer::findLargestLiveSet(PoolSummary &summary) {
 }
 
 // False when there are too many pairs.
-bool Placer::findNeighbours() {
-  neighbours.resize(items.size());
+bool OffsetAssigner::findConflicts() {
+  conflicts.resize(items.size());
   SmallVector<unsigned> active;
   int64_t pairs = 0;
   for (unsigned i : byStart) {
@@ -98,17 +97,17 @@ bool Placer::findNeighbours() {
     if (pairs > kPairLimit)
       return false;
     for (unsigned other : active) {
-      neighbours[i].push_back(other);
-      neighbours[other].push_back(i);
+      conflicts[i].push_back(other);
+      conflicts[other].push_back(i);
     }
     active.push_back(i);
   }
   return true;
 }
 
-int64_t Placer::findGap(unsigned item, const Layout &layout, bool smallest) {
+int64_t OffsetAssigner::findGap(unsigned item, const Layout &layout, bool smallest) {
   SmallVector<std::pair<int64_t, int64_t>, 32> taken;
-  for (unsigned other : neighbours[item])
+  for (unsigned other : conflicts[item])
     if (layout.offsets[other] >= 0)
       taken.emplace_back(layout.offsets[other], layout.offsets[other] + items[other].bytes);
   llvm::sort(taken);
@@ -124,7 +123,7 @@ int64_t Placer::findGap(unsigned item, const Layout &layout, bool smallest) {
   return best < 0 ? end : best;
 }
 
-Layout Placer::place(const Strategy &strategy) {
+Layout OffsetAssigner::assign(const Strategy &strategy) {
   SmallVector<unsigned> order(byStart);
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
     double keyA = strategy.key(items[a]), keyB = strategy.key(items[b]);
@@ -140,13 +139,13 @@ Layout Placer::place(const Strategy &strategy) {
 }
 
 namespace {
-/// Free places between buffers, found by offset and by size.
+/// Free gaps between buffers, by offset and by size.
 class Gaps {
 public:
   void add(int64_t offset, int64_t bytes);
   /// Takes the bytes from the smallest gap that has them; -1 when none has.
   int64_t take(int64_t bytes);
-  /// Of the gap that ends there, or 0.
+  /// Bytes of the gap that ends there, or 0.
   int64_t bytesBefore(int64_t end) const;
 
 private:
@@ -190,8 +189,8 @@ int64_t Gaps::bytesBefore(int64_t end) const {
   return endsThere ? gaps.rbegin()->second : 0;
 }
 
-// In the order of the program, each buffer into the smallest gap that is free when it starts.
-Layout Placer::scan() {
+// In the order of the program, each buffer gets the smallest gap that is free when its lifetime starts.
+Layout OffsetAssigner::scan() {
   Layout layout;
   layout.offsets.assign(items.size(), -1);
   Gaps gaps;
@@ -213,7 +212,7 @@ Layout Placer::scan() {
   return layout;
 }
 
-PoolSummary ad::placePool(ArrayRef<PlannedBuffer *> buffers, int64_t alignment) {
+PoolSummary ad::assignOffsets(ArrayRef<PlannedBuffer *> buffers, int64_t alignment) {
   SmallVector<Item> items;
   PoolSummary summary;
   for (const PlannedBuffer *buffer : buffers) {
@@ -221,13 +220,13 @@ PoolSummary ad::placePool(ArrayRef<PlannedBuffer *> buffers, int64_t alignment) 
     items.push_back({bytes, buffer->first, buffer->last});
     summary.total += bytes;
   }
-  Placer placer(items);
-  placer.findLargestLiveSet(summary);
-  Layout best = placer.scan();
+  OffsetAssigner assigner(items);
+  assigner.findLargestLiveSet(summary);
+  Layout best = assigner.scan();
   summary.order = "one scan";
-  if (best.bytes > summary.live && placer.findNeighbours())
+  if (best.bytes > summary.live && assigner.findConflicts())
     for (const Strategy &strategy : kStrategies) {
-      Layout layout = placer.place(strategy);
+      Layout layout = assigner.assign(strategy);
       if (layout.bytes < best.bytes) {
         best = std::move(layout);
         summary.order = strategy.name;
