@@ -72,7 +72,7 @@ func.func @copy_elsewhere(%x: tensor<4xf32>) {
 // -----
 
 func.func @left(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'ad.exp' op is in no kernel; run --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg --ad-outline-kernels first}}
+  // expected-error @+1 {{'ad.exp' op is in no kernel; run --ad-to-cpu-frontend --ad-to-cpu-fusion --ad-to-cpu-kernels first, or for a GPU --ad-to-cpu-frontend --ad-to-gpu-fusion --ad-to-gpu-kernels}}
   %y = ad.exp %x : tensor<4xf32>
   return
 }
