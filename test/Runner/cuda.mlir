@@ -62,4 +62,4 @@ func.func @main(%x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = 
 // RUN: env ADJOINT_LIBCUDA=libc.so.6 adrt-run --env 2>&1 | FileCheck %s --check-prefix=OTHER
 // OTHER: GPU: none: '{{.*}}libc.so.6': it has no cuInit, a newer driver is needed
 // RUN: env -u ADJOINT_LIBCUDA adrt-run --env 2>&1 | FileCheck %s --check-prefix=PLACES
-// PLACES: GPU{{ driver: CUDA|: none: the driver cannot be loaded: there is no libcuda.so.1 in the loader's folders, /usr/lib/x86_64-linux-gnu, /usr/lib64, /usr/lib/wsl/lib, /usr/local/nvidia/lib64 and /usr/local/cuda/compat; where it lies elsewhere, name it or its folder by ADJOINT_LIBCUDA|: none: .*cuInit}}
+// PLACES: GPU{{ driver: CUDA|: none: the driver cannot be loaded: there is no libcuda.so.1 in the loader's folders, /usr/lib/x86_64-linux-gnu, /usr/lib64, /usr/lib/wsl/lib, /usr/local/nvidia/lib64 and /usr/local/cuda/compat; if it is elsewhere, set ADJOINT_LIBCUDA to the library or its folder|: none: .*cuInit}}

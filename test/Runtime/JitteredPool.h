@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The thread pool under jitter. The pool is compiled here once more, with random delays around each call that
-// threads wait or meet by, so that a window of nanoseconds in which a wake-up could be lost lasts as long as
-// a kernel. A pool that does not go on is named by an alarm, and the process ends. For one test program.
+// synchronizes threads, so that a window of nanoseconds in which a wake-up could be lost lasts as long as a
+// kernel. An alarm names the test whose threads make no progress, and ends the process. For one test program.
 #ifndef ADJOINT_TEST_RUNTIME_JITTEREDPOOL_H
 #define ADJOINT_TEST_RUNTIME_JITTEREDPOOL_H
 
@@ -23,7 +23,7 @@ namespace {
 
 std::atomic<unsigned> jitterSeed{1};
 
-/// Mostly nothing or a few microseconds, now and then longer than workers spin before they sleep.
+/// No delay or a few microseconds, and rarely a delay that is longer than workers spin before they sleep.
 void jitter() {
   thread_local std::minstd_rand draw(jitterSeed += 7919);
   unsigned kind = draw() % 16;
@@ -46,7 +46,7 @@ int jitteredUnlock(pthread_mutex_t *mutex) {
   return result;
 }
 int jitteredWait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
-  jitter(); // between the look at the state and the sleep
+  jitter(); // after the caller has read the state, before it sleeps
   int result = pthread_cond_wait(condition, mutex);
   jitter();
   return result;
@@ -69,6 +69,7 @@ int jitteredBroadcast(pthread_cond_t *condition) {
 #define pthread_cond_broadcast jitteredBroadcast
 #define ADRT_POOL_STEP() jitter()
 // NOLINTNEXTLINE(bugprone-suspicious-include)
+#include "../../lib/Runtime/Host/HandOffMeasurement.cpp"
 #include "../../lib/Runtime/Host/ThreadPool.cpp"
 #include "../../lib/Runtime/Host/ThreadPoolStart.cpp"
 
@@ -79,7 +80,7 @@ namespace {
 std::atomic<uint64_t> progress{0};
 const char *volatile current = "";
 
-/// Seconds of this process: while it is stopped, at most one alarm waits.
+/// Seconds in which this process runs: while it is stopped, at most one alarm is pending.
 constexpr int secondsWithoutProgress = 30;
 
 void onAlarm(int) {
@@ -105,18 +106,18 @@ void watchProgress() {
 
 adrt::ThreadPool &pool() { return adrt::ThreadPool::get(); }
 
-/// What a loop did, and how many of all loops' bodies ran at a time.
+/// The visits of a loop, and how many bodies of all loops run at the same time.
 struct Loop {
   std::vector<std::atomic<int>> visits;
   std::atomic<int> ranges{0};
   explicit Loop(int64_t units) : visits(static_cast<size_t>(units)) {}
 
-  static inline std::atomic<int> running{0}, mostRunning{0};
+  static inline std::atomic<int> running{0}, maxRunning{0};
 
   static void visit(void *closure, int64_t begin, int64_t end) {
     auto *loop = static_cast<Loop *>(closure);
-    int now = ++running, most = mostRunning;
-    while (most < now && !mostRunning.compare_exchange_weak(most, now))
+    int now = ++running, before = maxRunning;
+    while (before < now && !maxRunning.compare_exchange_weak(before, now))
       ;
     ++loop->ranges;
     for (int64_t unit = begin; unit < end; ++unit)
@@ -126,7 +127,7 @@ struct Loop {
   }
 };
 
-/// In how many ranges the loop ran; 0 when not each unit ran once by the time the call returned.
+/// The number of ranges of a loop; 0 if a unit had not run exactly once when the call returned.
 int runLoop(unsigned threads, int64_t units, int64_t nanoseconds = INT64_MAX) {
   Loop loop(units);
   pool().run(units, nanoseconds, threads, Loop::visit, &loop);

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Loops of one caller and of several on the threads of a process, which sleeps, forks and exits.
+// Loops of one caller and of several callers, in a process that sleeps, forks and exits.
 #include "JitteredPool.h"
 
-/// A pool never shrinks, so that the tests of a pool of two threads come before those of one of three.
+/// A pool never shrinks, so the tests of a pool of two threads come before those of a pool of three.
 template <unsigned threads> class PoolOf : public testing::Test {
 protected:
   static void SetUpTestSuite() {
@@ -32,7 +32,7 @@ struct Blocked {
   }
 };
 
-/// A thread that runs the function on blocked ranges until the test ends it.
+/// Runs the function on another thread, on ranges that the test ends.
 struct OtherThread {
   Blocked blocked;
   std::vector<pthread_t> threads = std::vector<pthread_t>(1);
@@ -42,9 +42,9 @@ struct OtherThread {
   void join() { joinThreads(threads); }
 };
 
-// Whoever finds all threads busy goes on alone.
+// A caller that finds all threads busy runs its loop alone.
 TEST_F(PoolOfTwo, BusyThreadsAreNotWaitedFor) {
-  current = "a loop beside another one";
+  current = "a loop during another one";
   OtherThread other(Blocked::run);
   other.waitUntilBlocked();
   other.waitUntilBlocked();
@@ -55,7 +55,7 @@ TEST_F(PoolOfTwo, BusyThreadsAreNotWaitedFor) {
   EXPECT_EQ(runLoop(2, 7), 2);
 }
 
-/// A program that waits for the test twice, the second time as for its host.
+/// A program that waits for the test twice, the second time in a pause, as it waits for its host.
 void *runProgram(void *state) {
   auto *blocked = static_cast<Blocked *>(state);
   adrt::ThreadPool::Caller caller, nested;
@@ -65,8 +65,8 @@ void *runProgram(void *state) {
   return nullptr;
 }
 
-// A thread that runs a program counts, except while it waits for its host.
-TEST_F(PoolOfTwo, CallersHavePlaces) {
+// A thread that runs a program counts as running, except while it waits for its host.
+TEST_F(PoolOfTwo, CallersCountAsRunning) {
   current = "a caller that waits for its host";
   OtherThread other(runProgram);
   other.waitUntilBlocked();
@@ -79,7 +79,8 @@ TEST_F(PoolOfTwo, CallersHavePlaces) {
   EXPECT_EQ(runLoop(2, 7), 2);
 }
 
-// No worker sleeps on when there is work. Its range cannot be taken back here: the caller's own waits for it.
+// No worker sleeps while there is work. The caller cannot take the range back here: its own range waits for
+// the worker.
 TEST_F(PoolOfTwo, WorkersWakeUp) {
   current = "ranges that wait for each other";
   auto meet = [](void *barrier, int64_t, int64_t) {
@@ -106,9 +107,9 @@ struct Masks {
   }
 };
 
-// Ctrl-C goes to the host's threads.
+// The threads of the host handle Ctrl-C.
 TEST_F(PoolOfTwo, WorkersLeaveSignalsToTheHost) {
-  current = "ranges that look at their signals";
+  current = "ranges that read their signal masks";
   Masks masks;
   pthread_barrier_init(&masks.barrier, nullptr, 2);
   pool().run(2, INT64_MAX, 2, Masks::look, &masks);
@@ -117,7 +118,7 @@ TEST_F(PoolOfTwo, WorkersLeaveSignalsToTheHost) {
   EXPECT_FALSE(sigismember(&masks.masks[1], SIGSEGV));
 }
 
-/// The ranges of a loop without work, and those of them that its caller ran.
+/// The number of ranges of a loop without work, and how many of them its caller ran.
 struct EmptyLoop {
   pthread_t caller = pthread_self();
   std::atomic<int> ranges{0}, own{0};
@@ -130,7 +131,7 @@ struct EmptyLoop {
   }
 };
 
-/// The CPUs that two ranges may use, on two threads.
+/// The CPUs that two ranges on two threads may use.
 struct Affinities {
   pthread_barrier_t barrier;
   cpu_set_t sets[2];
@@ -148,10 +149,10 @@ struct Affinities {
   }
 };
 
-// Workers start, and wake, where their caller is not, and may then run wherever it may: also when a caller
-// that may use one CPU only wakes one that has just been woken.
-TEST_F(PoolOfTwo, WorkersMayUseAllProcessors) {
-  current = "ranges that look at their CPUs";
+// A worker starts and wakes on another CPU than its caller's, and may then use every CPU that the caller may
+// use. This also holds when a caller that may use a single CPU wakes a worker that has just been woken.
+TEST_F(PoolOfTwo, WorkersMayUseAllCPUs) {
+  current = "ranges that read their affinity";
   timespec untilAsleep = {0, 2000000};
   pid_t child = fork();
   if (child == 0) {
@@ -177,7 +178,7 @@ TEST_F(PoolOfTwo, WorkersMayUseAllProcessors) {
   EXPECT_EQ(status, 0);
 }
 
-/// Programs that run at the same time: each has a place before the first one has a loop.
+/// Programs that run at the same time: each counts as running before the first loop begins.
 struct Programs {
   pthread_barrier_t begun;
   std::atomic<int> wrong{0}, divided{0};
@@ -197,22 +198,22 @@ struct Programs {
   }
 };
 
-// Two programs with three threads each make three running ones, not six.
+// Two programs with three threads each have three running threads together, not six.
 TEST_F(PoolOfThree, CallersShareThreads) {
   current = "loops of several callers";
   for (unsigned callers : {2u, 5u}) {
-    Loop::mostRunning = 0;
+    Loop::maxRunning = 0;
     Programs programs(callers);
     std::vector<pthread_t> hosts(callers);
     startThreads(hosts, Programs::run, &programs);
     joinThreads(hosts);
     EXPECT_EQ(programs.wrong, 0);
     EXPECT_EQ(programs.divided > 0, callers < 3);
-    EXPECT_LE(Loop::mostRunning, static_cast<int>(std::max(callers, 3u)));
+    EXPECT_LE(Loop::maxRunning, static_cast<int>(std::max(callers, 3u)));
   }
 }
 
-// Loops follow each other at once, and after pauses in which workers fall asleep.
+// One loop follows another immediately, or after a pause in which workers fall asleep.
 TEST_F(PoolOfThree, LoopsFollowEachOther) {
   current = "loops that follow each other";
   for (unsigned threads : {1u, 2u, 3u, 5u})
@@ -232,7 +233,7 @@ TEST_F(PoolOfThree, LoopsWithLittleWorkStayOnOneThread) {
   EXPECT_EQ(adrt::countThreads(100, 12000, 8, handOff), 3);
   EXPECT_EQ(adrt::countThreads(100, 1000000, 8, handOff), 8);
   EXPECT_EQ(adrt::countThreads(5, 1000000, 8, handOff), 5);
-  // Each of many threads is woken: the last one of a hundred begins after 10 us.
+  // Threads are woken one by one: the last of a hundred threads begins after 10 us.
   EXPECT_EQ(adrt::countThreads(1000, 1000000, 1000, handOff), 100);
   EXPECT_EQ(adrt::countThreads(1000, INT64_MAX, 1000, handOff), 1000);
   EXPECT_EQ(adrt::countThreads(0, INT64_MAX, 1000, handOff), 1);
@@ -241,15 +242,15 @@ TEST_F(PoolOfThree, LoopsWithLittleWorkStayOnOneThread) {
   EXPECT_EQ(runLoop(3, 9, 100000000), 3);
 }
 
-/// A loop of two units, each of which takes the nanoseconds, and longer in a range of its own; how many
-/// ranges it had.
+/// The number of ranges of a loop of two units. Each unit takes `nanosecondsOfUnit`, and
+/// `nanosecondsOfSharing` more in a range of its own.
 int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit,
              int64_t nanosecondsOfSharing = 0) {
   struct Busy {
     std::atomic<int> ranges{0};
     int64_t nanoseconds, ofSharing;
   } busy{{}, nanosecondsOfUnit, nanosecondsOfSharing};
-  // Asleep, so that two threads are faster where other programs have the CPUs, too.
+  // Sleeps, so that two threads are faster even if other programs use the CPUs.
   auto wait = [](void *closure, int64_t begin, int64_t end) {
     auto *busy = static_cast<Busy *>(closure);
     ++busy->ranges;
@@ -262,8 +263,8 @@ int runTried(uint64_t identity, int64_t estimate, int64_t nanosecondsOfUnit,
   return busy.ranges;
 }
 
-// All are estimated to take 400 us. A thread that is delayed may need some milliseconds to wake up.
-TEST_F(PoolOfThree, TriedLoopsRunAsWasFaster) {
+// All loops are estimated to take 400 us. A delayed thread may need some milliseconds to wake up.
+TEST_F(PoolOfThree, TriedLoopsRunTheFasterWay) {
   current = "loops that are tried";
   int ofShort = 0, ofLong = 0;
   for (int round = 0; round < 300; ++round)
@@ -281,12 +282,12 @@ TEST_F(PoolOfThree, TriedLoopsRunAsWasFaster) {
   EXPECT_EQ(runTried(3, INT64_MAX, 0), 2);
 }
 
-// In a sequence of loops that are too short to wake a thread for, threads are awake after the first ones.
+// In a sequence of loops, each too short to pay for waking a thread, threads are awake after the first loops.
 TEST_F(PoolOfThree, ShortLoopsWakeThreadsTogether) {
   current = "short loops in a sequence";
   timespec pause = {0, 2000000};
   runLoop(3, 9); // starts the threads
-  int64_t work = pool().getAsleep().latency * 4;
+  int64_t work = pool().getCosts().getAsleep().latency * 4;
   int divided = 0;
   nanosleep(&pause, nullptr);
   for (int round = 0; round < 20; ++round)
@@ -295,12 +296,13 @@ TEST_F(PoolOfThree, ShortLoopsWakeThreadsTogether) {
   EXPECT_LT(divided, 20);
 }
 
-/// A loop that is over before a thread wakes for it, then loops too short to wake one; counts those of them
-/// that are divided.
+/// Runs a loop that ends before a thread wakes for it, then loops that are too short to pay for waking a
+/// thread. Counts the short loops that are divided.
 void *runLateLoops(void *divided) {
   if (EmptyLoop(INT64_MAX).own < 2)
     return nullptr; // a thread was awake
-  int64_t work = pool().getSpinning().latency * 8, enoughToWake = pool().getAsleep().latency * 8;
+  int64_t work = pool().getCosts().getSpinning().latency * 8,
+          enoughToWake = pool().getCosts().getAsleep().latency * 8;
   timespec gap = {0, 1000};
   for (int64_t missed = work; missed < enoughToWake; missed += work) {
     nanosleep(&gap, nullptr);
@@ -309,9 +311,9 @@ void *runLateLoops(void *divided) {
   return nullptr;
 }
 
-// A worker that woke too late for one loop is awake for the next ones.
+// A worker that woke too late for one loop is awake for the next loops.
 TEST_F(PoolOfThree, LateWorkersWaitForTheNextLoop) {
-  current = "loops behind one that was over too soon";
+  current = "loops after one that ended too soon";
   timespec untilAsleep = {0, 2000000};
   int divided = 0;
   for (int round = 0; round < 20; ++round) {
@@ -323,7 +325,7 @@ TEST_F(PoolOfThree, LateWorkersWaitForTheNextLoop) {
   EXPECT_GT(divided, 0);
 }
 
-TEST_F(PoolOfThree, IdleThreadsUseNoProcessor) {
+TEST_F(PoolOfThree, IdleThreadsUseNoCPU) {
   current = "threads without work";
   timespec pause = {0, 5000000}, rest = {0, 300000000};
   EXPECT_EQ(runLoop(3, 9), 3);
@@ -333,8 +335,8 @@ TEST_F(PoolOfThree, IdleThreadsUseNoProcessor) {
   EXPECT_LT(cpuSeconds() - before, 0.003);
 }
 
-// Whatever workers were about to do when the process forked.
-TEST_F(PoolOfThree, ForksFindWorkersAnywhere) {
+// The process may fork while workers are in any state.
+TEST_F(PoolOfThree, ForksFindWorkersInAnyState) {
   current = "a forked process";
   for (int round = 0; round < 40; ++round) {
     EXPECT_EQ(runLoop(3, 9), 3);
@@ -351,9 +353,9 @@ TEST_F(PoolOfThree, ForksFindWorkersAnywhere) {
   }
 }
 
-// A program of another thread has no place in the child.
+// A program of another thread does not count as running in the child.
 TEST_F(PoolOfThree, ForksFindNoOtherCallers) {
-  current = "a process forked beside a program";
+  current = "a fork during a program of another thread";
   OtherThread other(runProgram);
   other.waitUntilBlocked();
   EXPECT_EQ(runLoop(3, 9), 2);
@@ -370,7 +372,7 @@ TEST_F(PoolOfThree, ForksFindNoOtherCallers) {
   other.join();
 }
 
-// As a process does that has threads which it does not wait for.
+// A process may exit without waiting for threads that run loops.
 TEST_F(PoolOfThree, ProcessesExitWhileLoopsRun) {
   current = "a process that exits";
   auto work = [](void *) -> void * {

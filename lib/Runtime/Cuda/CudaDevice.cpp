@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The device of the CUDA driver: memory and copies on the compute stream, and the parts that have state of
-   their own. The host waits only when it reads. */
+   The device of the CUDA driver: memory and copies on the compute stream, and the components that have state
+   of their own. The host waits only when it reads. */
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "../Host/TiledTensor.h"
 #include "CudaGraph.h"

@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Finds the driver. */
+   Loads the driver. */
 #include "CudaDriver.h"
 #include "CudaLibrary.h"
 
@@ -21,7 +21,7 @@ template <class Function> bool resolve(void *library, const char *name, Function
   return function != nullptr;
 }
 
-/// What older drivers lack, and programs without tensor maps or without replays do not ask for.
+/// The functions that older drivers lack. Only programs with tensor maps or replays need them.
 void resolveNewer(void *library, CudaDriver &driver) {
   resolve(library, "cuTensorMapEncodeTiled", driver.cuTensorMapEncodeTiled);
   bool hasGraphs =
@@ -37,11 +37,12 @@ void resolveNewer(void *library, CudaDriver &driver) {
     driver.cuGraphCreate = nullptr;
 }
 
-/// The first function that the driver lacks, or null.
-const char *resolveNeeded(void *library, CudaDriver &driver) {
 #define ADJOINT_RESOLVE(NAME)                                                                                \
   if (!resolve(library, #NAME, driver.NAME))                                                                 \
   return #NAME
+
+/// Resolves functions of devices, contexts and modules. The first one that the driver lacks, or null.
+const char *resolveDevices(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuInit);
   ADJOINT_RESOLVE(cuGetErrorName);
   ADJOINT_RESOLVE(cuGetErrorString);
@@ -58,6 +59,11 @@ const char *resolveNeeded(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuModuleUnload);
   ADJOINT_RESOLVE(cuModuleGetFunction);
   ADJOINT_RESOLVE(cuFuncSetAttribute);
+  return nullptr;
+}
+
+/// The same for functions of streams, events and memory.
+const char *resolveStreams(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuStreamCreate);
   ADJOINT_RESOLVE(cuStreamDestroy_v2);
   ADJOINT_RESOLVE(cuStreamSynchronize);
@@ -77,14 +83,16 @@ const char *resolveNeeded(void *library, CudaDriver &driver) {
   ADJOINT_RESOLVE(cuMemcpyDtoDAsync_v2);
   ADJOINT_RESOLVE(cuMemsetD8Async);
   ADJOINT_RESOLVE(cuLaunchKernel);
-#undef ADJOINT_RESOLVE
   return nullptr;
 }
 
-/// Why the library is no driver with a GPU, or nothing.
+#undef ADJOINT_RESOLVE
+
+/// Why the library is no driver with a GPU; empty if it is one.
 std::string start(void *library, CudaDriver &driver) {
-  if (const char *missing = resolveNeeded(library, driver))
-    return std::string("it has no ") + missing + ", a newer driver is needed";
+  for (auto resolveAll : {resolveDevices, resolveStreams})
+    if (const char *missing = resolveAll(library, driver))
+      return std::string("it has no ") + missing + ", a newer driver is needed";
   resolveNewer(library, driver);
   int count = 0;
   if (CudaResult result = driver.cuInit(0))
@@ -94,22 +102,22 @@ std::string start(void *library, CudaDriver &driver) {
   return count == 0 ? "the driver finds no GPU" : "";
 }
 
-/// What to say when no library is a driver with a GPU: what is wrong with those that there are, or else where
-/// there is none.
+/// The message when no library is a driver with a GPU: the failures of the libraries that exist, or else the
+/// folders that were searched.
 std::string describeFailure(const std::vector<std::string> &names, const std::string &failures,
                             const std::string &reason) {
   if (!failures.empty())
     return failures;
   if (names.size() == 1)
     return "the driver cannot be loaded: " + reason;
-  std::string places = "the loader's folders";
+  std::string folders = "the loader's folders";
   for (size_t index = 1; index < names.size(); ++index)
-    places += (index + 1 < names.size() ? ", " : " and ") + names[index].substr(0, names[index].rfind('/'));
-  return "the driver cannot be loaded: there is no " + names.front() + " in " + places +
-         "; where it lies elsewhere, name it or its folder by ADJOINT_LIBCUDA";
+    folders += (index + 1 < names.size() ? ", " : " and ") + names[index].substr(0, names[index].rfind('/'));
+  return "the driver cannot be loaded: there is no " + names.front() + " in " + folders +
+         "; if it is elsewhere, set ADJOINT_LIBCUDA to the library or its folder";
 }
 
-/// The first library that is a driver with a GPU. It stays open: its threads outlive every use.
+/// Loads the first library that is a driver with a GPU. It is never closed: its threads outlive every use.
 Loaded load() {
   Loaded loaded;
   std::string reason, failures;
@@ -124,7 +132,7 @@ Loaded load() {
     std::string problem = start(library, loaded.driver);
     if (problem.empty())
       return loaded;
-    // A library is named where there may be several, or where it is not what it should be.
+    // The message names the library if there may be several, or if it is no CUDA driver.
     bool named = names.size() > 1 || !loaded.driver.cuInit;
     failures += (failures.empty() ? "" : "; ") + (named ? "'" + loaded.file + "': " : "") + problem;
   }

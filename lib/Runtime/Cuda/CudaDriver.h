@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The part of the CUDA driver's interface that we call, declared by ourselves. Internal to the runtime. */
+   Our own declarations of the functions of the CUDA driver that we call. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_CUDA_CUDADRIVER_H
 #define ADJOINT_LIB_RUNTIME_CUDA_CUDADRIVER_H
 
@@ -14,7 +14,7 @@ using CudaResult = int; // CUresult; 0 is success
 using CudaAddress = unsigned long long;
 using CudaDeviceNumber = int;
 
-/// Numbers of the driver's enumerations, with its names for them.
+/// Enumerators of the driver, with their names in cuda.h.
 enum : int {
   cudaJitErrorLog = 5,             // CU_JIT_ERROR_LOG_BUFFER
   cudaJitErrorLogBytes = 6,        // CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES
@@ -46,7 +46,7 @@ enum : int {
   cudaMemoryOfDevice = 2,          // CU_MEMORYTYPE_DEVICE
 };
 
-/// A kernel in a graph; in the first version of this structure, which every driver with graphs takes.
+/// A kernel in a graph. This is the first version of the structure, which every driver with graphs accepts.
 struct CudaKernelNode { // CUDA_KERNEL_NODE_PARAMS_v1
   void *function = nullptr;
   uint32_t blocks[3] = {};    // gridDimX
@@ -67,7 +67,7 @@ struct CudaCopyEnd { // begin of CUDA_MEMCPY3D
   size_t rows = 0;                     // srcHeight
 };
 
-/// A copy in a graph: one row, so that nobody asks how far apart rows are.
+/// A copy in a graph, of a single row, so that pitches have no meaning.
 struct CudaCopyNode { // CUDA_MEMCPY3D
   CudaCopyEnd source; // srcXInBytes
   CudaCopyEnd target; // dstXInBytes
@@ -76,13 +76,13 @@ struct CudaCopyNode { // CUDA_MEMCPY3D
   size_t layers = 1;  // Depth
 };
 
-/// What the driver said to a call.
+/// A call of the driver and its result.
 struct CudaAnswer {
   const char *call;
   CudaResult result;
 };
 
-/// Entry points with the names that they have in the library.
+/// The functions of the driver, by their names in the library.
 struct CudaDriver {
   CudaResult (*cuInit)(unsigned flags);
   CudaResult (*cuGetErrorName)(CudaResult, const char **);
@@ -140,12 +140,12 @@ struct CudaDriver {
   CudaResult (*cuGraphExecDestroy)(void *executable);
   CudaResult (*cuGraphLaunch)(void *executable, void *stream);
 
-  /// CALL: NAME (what it means).
+  /// CALL: NAME (DESCRIPTION).
   std::string explain(const char *call, CudaResult result) const;
 };
 
-/// The driver, loaded and initialised once for the process; null and the reason in `problem` when there is
-/// none, or no GPU.
+/// The driver, loaded and initialised once for the process. Null, with the reason in `problem`, when there is
+/// no driver or no GPU.
 const CudaDriver *loadCudaDriver(std::string &problem);
 /// The file of the driver that was loaded.
 const std::string &cudaDriverFile();

@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   What GPUs there are. */
+   Describes the driver and its GPUs. */
 #include "CudaDriver.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 
@@ -46,7 +46,7 @@ std::string adrt::describeCuda() {
   text = "GPU driver: CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) +
          ", " + cudaDriverFile() + "\n";
   for (int number = 0; number < count; ++number) {
-    auto ask = [&](int attribute) {
+    auto attributeOf = [&](int attribute) {
       int value = 0;
       driver->cuDeviceGetAttribute(&value, attribute, number);
       return value;
@@ -55,12 +55,13 @@ std::string adrt::describeCuda() {
     size_t bytes = 0;
     driver->cuDeviceGetName(name, sizeof name, number);
     driver->cuDeviceTotalMem_v2(&bytes, number);
-    text += "GPU " + std::to_string(number) + ": " + name + ", sm_" + std::to_string(ask(cudaDeviceMajor)) +
-            std::to_string(ask(cudaDeviceMinor)) + ", " + std::to_string(ask(cudaDeviceMultiprocessors)) +
-            " SMs, " + std::to_string(bytes >> 20) + " MiB; a block has at most " +
-            std::to_string(ask(cudaDeviceThreadsOfBlock)) + " threads, " +
-            std::to_string(ask(cudaDeviceRegistersOfBlock)) + " registers and " +
-            std::to_string(ask(cudaDeviceSharedOfBlock)) + " bytes of shared memory\n";
+    text += "GPU " + std::to_string(number) + ": " + name + ", sm_" +
+            std::to_string(attributeOf(cudaDeviceMajor)) + std::to_string(attributeOf(cudaDeviceMinor)) +
+            ", " + std::to_string(attributeOf(cudaDeviceMultiprocessors)) + " SMs, " +
+            std::to_string(bytes >> 20) + " MiB; a block has at most " +
+            std::to_string(attributeOf(cudaDeviceThreadsOfBlock)) + " threads, " +
+            std::to_string(attributeOf(cudaDeviceRegistersOfBlock)) + " registers and " +
+            std::to_string(attributeOf(cudaDeviceSharedOfBlock)) + " bytes of shared memory\n";
   }
   return text;
 }

@@ -1,14 +1,14 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Graphs are built node by node and not captured from a stream: nodes then have handles, by which arguments
-   are updated, and calls of other threads cannot invalidate a capture. */
+   Graphs are built node by node instead of captured from a stream. Arguments are updated by the handles of
+   nodes, and calls of other threads cannot invalidate a capture. */
 #include "CudaGraph.h"
 
 using namespace adrt;
 
 CudaGraph::~CudaGraph() {
   driver.cuCtxSetCurrent(context);
-  // The driver frees a graph that still runs after its end.
+  // The driver frees a graph that still runs when it ends.
   if (executable)
     driver.cuGraphExecDestroy(executable);
   if (graph)

@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   CUDA graphs: launches and copies in a chain, which one call starts. Internal to the runtime. */
+   CUDA graphs: a chain of launches and copies that one call enqueues. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_CUDA_CUDAGRAPH_H
 #define ADJOINT_LIB_RUNTIME_CUDA_CUDAGRAPH_H
 
@@ -14,14 +14,13 @@ public:
   CudaGraph(const CudaDriver &driver, void *context) : driver(driver), context(context) {}
   ~CudaGraph() override;
 
-  /// Appends a command; it runs after all others.
+  /// Appends a command, which depends on the previous one.
   CudaAnswer add(const Launch &launch, void *function);
   CudaAnswer add(const Copy &copy);
-  /// Ends the construction; no command is added later.
+  /// Instantiates the graph; no command is added later.
   CudaAnswer instantiate();
 
-  /// Other arguments and another grid for command `index`, which is a launch, from the next launch of the
-  /// graph on.
+  /// Replaces the arguments and the grid of command `index`, a launch, in later launches of the graph.
   CudaAnswer update(size_t index, const Launch &launch, void *function);
   CudaAnswer launch(void *stream);
 

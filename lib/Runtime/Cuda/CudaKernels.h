@@ -17,12 +17,12 @@ public:
   CudaKernels(const CudaKernels &) = delete;
   CudaKernels &operator=(const CudaKernels &) = delete;
 
-  /// Loads a module of PTX or machine code. Empty, or the problem.
+  /// Loads a module of PTX or machine code. Returns the problem, empty if there is none.
   std::string load(const std::string &image, const std::vector<std::string> &names);
   bool contains(int32_t kernel) const { return kernel >= 0 && static_cast<size_t>(kernel) < kernels.size(); }
   const std::string &name(int32_t kernel) const { return kernels[kernel].name; }
   void *function(int32_t kernel) const { return kernels[kernel].function; }
-  /// Checks the launch and raises the kernel's limit of dynamic shared memory to what it needs.
+  /// Checks the launch, and raises the kernel's limit of dynamic shared memory to the launch's.
   Outcome prepare(const Launch &launch);
   Outcome launch(const Launch &launch);
 

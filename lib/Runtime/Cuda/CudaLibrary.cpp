@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The loader knows its own folders and those of LD_LIBRARY_PATH. Containers and distributions keep the driver
-   in others, too. */
+   The loader searches its own folders and those of LD_LIBRARY_PATH. Containers and distributions install the
+   driver into other folders, too. */
 #include "CudaLibrary.h"
 
 #include <cstdlib>
@@ -23,7 +23,7 @@ bool isFolder(const std::string &path) {
 
 } // namespace
 
-// A program with more rights than its caller does not load what the caller names: secure_getenv.
+// secure_getenv: a program with more rights than its caller must not load a library that the caller names.
 std::vector<std::string> adrt::cudaLibraries() {
   if (const char *named = secure_getenv("ADJOINT_LIBCUDA"); named && *named)
     return {isFolder(named) ? std::string(named) + "/" + driver : named};
@@ -36,12 +36,12 @@ std::vector<std::string> adrt::cudaLibraries() {
 void *adrt::openCudaLibrary(const std::string &name, std::string &reason) {
   void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    const char *said = dlerror();
-    reason = said ? said : name;
+    const char *message = dlerror();
+    reason = message ? message : name;
     return nullptr;
   }
-  // A library that is loaded already is found by its name, wherever it came from. Without one the driver says
-  // so when it is given PTX.
+  // The driver finds a loaded compiler by its name, in whichever folder it is. If there is none, the driver
+  // reports it when it gets PTX.
   if (size_t end = name.rfind('/'); end != std::string::npos)
     (void)dlopen((name.substr(0, end + 1) + compiler).c_str(), RTLD_NOW | RTLD_GLOBAL);
   return library;

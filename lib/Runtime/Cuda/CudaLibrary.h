@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Where the library of the CUDA driver may lie. Internal to the runtime. */
+   Finds the library of the CUDA driver. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_CUDA_CUDALIBRARY_H
 #define ADJOINT_LIB_RUNTIME_CUDA_CUDALIBRARY_H
 
@@ -9,15 +9,16 @@
 
 namespace adrt {
 
-/// Names for dlopen, the likeliest first. $ADJOINT_LIBCUDA, a library or the folder that holds libcuda.so.1,
-/// is the only one when it is set.
+/// Names for dlopen, in the order of the search. If $ADJOINT_LIBCUDA is set, it is the only one: a library,
+/// or the folder of libcuda.so.1.
 std::vector<std::string> cudaLibraries();
 
-/// The library, and beside it the driver's compiler for PTX, which the driver asks for by name alone and
-/// would not find in a folder that the loader does not know. Null and the loader's words in `reason`.
+/// Opens the library, and the driver's compiler for PTX in the same folder: the driver loads its compiler by
+/// name alone and would not find it in a folder that the loader does not search. Null, with the loader's
+/// message in `reason`.
 void *openCudaLibrary(const std::string &name, std::string &reason);
 
-/// The file that a function was loaded from; `name` where the loader does not say.
+/// The file that a function was loaded from; `name` if the loader does not give it.
 std::string fileOf(const void *function, const std::string &name);
 
 } // namespace adrt

@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   What the parts of a CUDA device share: the driver's context, a CUDA stream for each StreamKind, the clock's
-   start, and the last launch, which errors name because a kernel's fault shows in a later call. Internal to
-   the runtime. */
+   The state that all components of a CUDA device use: the driver's context, a CUDA stream for each
+   StreamKind, the events of the clock, and the last launch. Errors name the last launch because a later call
+   returns the error of a kernel. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_CUDA_CUDASESSION_H
 #define ADJOINT_LIB_RUNTIME_CUDA_CUDASESSION_H
 
@@ -32,11 +32,12 @@ public:
   ~CudaSession();
   CudaSession(const CudaSession &) = delete;
   CudaSession &operator=(const CudaSession &) = delete;
-  /// Retains the primary context of the first GPU and creates the streams. Empty, or the problem.
+  /// Retains the primary context of the first GPU and creates the streams. Returns the problem, empty if
+  /// there is none.
   std::string open();
 
   static CudaAddress address(const void *memory) { return reinterpret_cast<CudaAddress>(memory); }
-  /// Makes the context current: calls come from any thread, and a context is current on one at a time.
+  /// Makes the context current on the calling thread, which may be any thread.
   void enter() const { driver.cuCtxSetCurrent(context); }
   void *stream(StreamKind kind) const { return streams[static_cast<int>(kind)]; }
   Outcome finish(const char *call, CudaResult result) const;
@@ -45,7 +46,7 @@ public:
   std::unique_ptr<CudaEvent> makeEvent(unsigned flags, Outcome &outcome) const;
   Outcome record(CudaEvent &event, StreamKind kind) const;
 
-  /// Errors from now on name this launch; `commands` is the number of commands that its graph has.
+  /// Later errors name this launch; `commands` is the number of commands of its graph.
   void noteLaunch(const std::string &kernel, const adrt_site *site, size_t commands);
 
   Outcome startClock();
@@ -63,7 +64,7 @@ private:
   const adrt_site *lastSite = nullptr;
   size_t lastCommands = 1;
   std::unique_ptr<CudaEvent> clockStart, clockStop;
-  bool clockIsDue = false; // before the next command
+  bool clockIsDue = false; // the next command records the start
 };
 
 } // namespace adrt

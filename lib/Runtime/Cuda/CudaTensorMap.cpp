@@ -6,7 +6,7 @@
 
 using namespace adrt;
 
-// CUtensorMapDataType; bytes of types that it does not have are moved as they are.
+// CUtensorMapDataType; elements of types that it lacks are copied as bytes.
 static int tensorMapType(int32_t type) {
   switch (type) {
   case ADRT_F64:
@@ -26,7 +26,7 @@ static int tensorMapType(int32_t type) {
   }
 }
 
-// Or nothing that the driver knows.
+// -1, which the driver refuses, for other sizes.
 static int tensorMapSwizzle(uint32_t bytes) {
   switch (bytes) {
   case 0:
@@ -45,10 +45,10 @@ static int tensorMapSwizzle(uint32_t bytes) {
 CudaAnswer adrt::encodeTensorMap(const CudaDriver &driver, void *map, const adrt_tensor &tensor,
                                  const Tiles &tiles) {
   TiledTensor tiled(tensor, tiles.box);
-  uint32_t steps[TiledTensor::mostAxes];
+  uint32_t steps[TiledTensor::maxAxes];
   std::fill_n(steps, tiled.rank, 1);
   int type = tiles.tf32 ? cudaMapTF32 : tensorMapType(tensor.type);
-  // The stride of the first axis is that of an element, which the driver knows.
+  // Without the stride of the first axis, which is the size of an element.
   return {"cuTensorMapEncodeTiled",
           driver.cuTensorMapEncodeTiled(map, type, tiled.rank, tensor.data, tiled.sizes, tiled.strides + 1,
                                         tiled.box, steps, cudaInterleaveNone,

@@ -1,7 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Tensors of the runtime in the words of the CUDA driver, which describes them for the hardware. Internal to
-   the runtime. */
+   Encodes tensor maps with the CUDA driver. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_CUDA_CUDATENSORMAP_H
 #define ADJOINT_LIB_RUNTIME_CUDA_CUDATENSORMAP_H
 
@@ -10,7 +9,7 @@
 
 namespace adrt {
 
-/// Fills `map`. The driver must have tensor maps, and they must be able to describe the tensor.
+/// Fills `map`. The driver must have tensor maps, and TiledTensor::canDescribe(tensor) must hold.
 CudaAnswer encodeTensorMap(const CudaDriver &driver, void *map, const adrt_tensor &tensor,
                            const Tiles &tiles);
 

@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The affinity of the process, and the quota of its container. A container may have a name space of its own
-   for control groups: paths then begin at its root, and the mount says which part of them it shows. */
+   The affinity of the process, and the quota of its container. A container may have a cgroup namespace of its
+   own: paths then begin at the root of the namespace, and the mount states which cgroup is its root. */
 #include "adjoint/Runtime/Host/CPUCount.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace adrt;
 
 namespace {
 
-/// Where a hierarchy of control groups is mounted, and which of its folders that is.
+/// The mount point of a hierarchy of control groups, and the group that is its root.
 struct Mount {
   std::string folder, root;
 };
@@ -42,7 +42,7 @@ Mount findMount(const std::string &root, bool isVersion2) {
   return {};
 }
 
-/// The limit that `folder` sets, in CPUs; 0 when it sets none. The quota may be "max" or -1.
+/// The quota of the group in `folder`, in CPUs; 0 without a quota, which is written "max" or -1.
 unsigned quotaOf(const std::string &folder, bool isVersion2) {
   long long quota = 0, period = 0;
   if (isVersion2) {
@@ -58,7 +58,7 @@ unsigned smaller(unsigned left, unsigned right) {
   return left && right ? std::min(left, right) : left + right;
 }
 
-/// The least quota of the group and of those above it, as far as the mount shows them.
+/// The minimum quota of the group and its ancestors, as far as the mount shows them.
 unsigned quotaAbove(const std::string &root, bool isVersion2, std::string group) {
   Mount mount = findMount(root, isVersion2);
   if (mount.folder.empty())
@@ -75,10 +75,10 @@ unsigned quotaAbove(const std::string &root, bool isVersion2, std::string group)
   }
 }
 
-/// The CPUs of the affinity mask; 0 when the system does not say.
+/// The CPUs of the affinity mask; 0 when the system does not give it.
 unsigned countAllowed() {
-  for (size_t most = CPU_SETSIZE; most <= size_t(1) << 20; most *= 2) {
-    size_t bytes = CPU_ALLOC_SIZE(most);
+  for (size_t maxCPUs = CPU_SETSIZE; maxCPUs <= size_t(1) << 20; maxCPUs *= 2) {
+    size_t bytes = CPU_ALLOC_SIZE(maxCPUs);
     std::vector<unsigned long> mask(bytes / sizeof(unsigned long));
     auto *set = reinterpret_cast<cpu_set_t *>(mask.data());
     if (sched_getaffinity(0, bytes, set) == 0)
@@ -89,7 +89,7 @@ unsigned countAllowed() {
 
 } // namespace
 
-// `ID:CONTROLLERS:GROUP`; of version 2 the ID is 0 and there are no controllers.
+// `ID:CONTROLLERS:GROUP`; in version 2 the ID is 0 and there are no controllers.
 unsigned adrt::findQuota(const std::string &root) {
   unsigned quota = 0;
   std::ifstream file(root + "/proc/self/cgroup");

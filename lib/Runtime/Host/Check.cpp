@@ -1,8 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The comparisons behind the check dialect. A failed check says where the first difference is, what stands
-   there on both sides, and how large the largest difference is: enough to tell rounding from a wrong program.
- */
+   The comparisons of the check dialect. A failed check states the index of the first difference, both values
+   there, and the maximum difference: enough to tell rounding from a wrong program. */
 #include "Failure.h"
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Support/Elements.h"
@@ -15,12 +14,12 @@ using namespace adrt;
 
 namespace {
 
-/// What was found while walking over the elements.
+/// The elements that fail.
 struct Findings {
   int64_t failures = 0;
   int64_t first = -1;
-  int64_t largestAt = -1;
-  double largest = 0;
+  int64_t maxIndex = -1;
+  double maximum = 0;
 };
 
 class Comparison {
@@ -79,8 +78,7 @@ bool Comparison::holds(int64_t index) const {
     return true;
   if (kind == ADRT_CHECK_EQUAL)
     return false;
-  // Written so that a NaN, on one side or as tolerance, fails; an infinite bound must not excuse a finite
-  // value.
+  // Fails for a NaN, on one side or as tolerance. An infinite bound must not accept a finite value.
   double bound = relative ? tolerance * std::fabs(e) : tolerance;
   return std::isfinite(e) && difference(index) <= bound;
 }
@@ -109,7 +107,7 @@ std::string Comparison::element(const adrt_tensor &tensor, int64_t index) const 
   std::string result = text;
   if (kind != ADRT_CHECK_EQUAL)
     return result;
-  // Where bits are compared, the bits are what a reader needs (-0, neighbouring values).
+  // A comparison of bits shows the bits: decimal digits may hide the difference (-0, adjacent values).
   uint64_t bits = 0;
   std::memcpy(&bits, at(tensor, index), static_cast<size_t>(width));
   std::snprintf(text, sizeof(text), " (0x%0*llx)", static_cast<int>(2 * width),
@@ -128,21 +126,21 @@ std::string Comparison::position(int64_t index) const {
 
 std::string Comparison::report(const Findings &found, int64_t count) const {
   std::string text = "failed at " + position(found.first) + ": got " + element(actual, found.first);
-  std::string share = std::to_string(found.failures) + " of " + std::to_string(count) + " elements";
+  std::string failing = std::to_string(found.failures) + " of " + std::to_string(count) + " elements";
   if (kind == ADRT_CHECK_FINITE)
-    return text + ", expected a finite value; " + share + " are not";
+    return text + ", expected a finite value; " + failing + " are not";
   text += ", expected " + element(*expected, found.first);
   if (kind == ADRT_CHECK_ALMOST_EQUAL) {
     char bound[48];
     std::snprintf(bound, sizeof(bound), " within %g%s", tolerance, relative ? " (relative)" : "");
     text += bound;
   }
-  if (found.largestAt >= 0) {
+  if (found.maxIndex >= 0) {
     char largest[48];
-    std::snprintf(largest, sizeof(largest), "; largest difference %.9g", found.largest);
-    text += largest + (" at " + position(found.largestAt));
+    std::snprintf(largest, sizeof(largest), "; largest difference %.9g", found.maximum);
+    text += largest + (" at " + position(found.maxIndex));
   }
-  return text + "; " + share + " differ";
+  return text + "; " + failing + " differ";
 }
 
 std::string Comparison::run() {
@@ -160,9 +158,9 @@ std::string Comparison::run() {
     if (!expected)
       continue;
     double distance = difference(index);
-    if (!std::isnan(distance) && (found.largestAt < 0 || distance > found.largest)) {
-      found.largest = distance;
-      found.largestAt = index;
+    if (!std::isnan(distance) && (found.maxIndex < 0 || distance > found.maximum)) {
+      found.maximum = distance;
+      found.maxIndex = index;
     }
   }
   return found.failures == 0 ? std::string() : report(found, count);

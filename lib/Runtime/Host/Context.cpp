@@ -2,8 +2,7 @@
 
    Memory, errors and times of one running program. */
 #include "adjoint/Runtime/Host/Context.h"
-#include "DeviceMemory.h"
-#include "Transfers.h"
+#include "DeviceContext.h"
 #include "adjoint/Support/FloatingPointState.h"
 
 #include <algorithm>
@@ -15,7 +14,7 @@ using namespace adrt;
 
 namespace {
 
-// Far beyond any machine; a larger number is a broken program.
+// No program needs as many; a larger number shows a broken program.
 constexpr int32_t maxResults = 1 << 20;
 constexpr int32_t maxBuffers = 1 << 24;
 
@@ -26,6 +25,33 @@ constexpr int32_t maxBuffers = 1 << 24;
 adrt_context::adrt_context() = default;
 adrt_context::~adrt_context() = default;
 
+void adrt_context::setDevice(std::shared_ptr<Device> next) {
+  if (device && device->isOf(next))
+    return;
+  device.reset();
+  if (next)
+    device = std::make_unique<DeviceContext>(*this, std::move(next));
+}
+
+Device *adrt_context::getDevice() const { return device ? &device->getDevice() : nullptr; }
+
+DeviceContext *adrt_context::requireDevice() {
+  if (!device)
+    fail(ADRT_TARGET_ERROR, nullptr, "the program was compiled for a device, and there is none");
+  return device.get();
+}
+
+int32_t adrt_context::finish(const Outcome &outcome, const adrt_site *site) {
+  if (outcome.ok())
+    return ADRT_OK;
+  if (outcome.site)
+    site = outcome.site;
+  else if (!site)
+    site = outcome.lastLaunch;
+  adrt_site precise = {outcome.location.c_str(), site ? site->operation : ""};
+  return fail(outcome.status, outcome.location.empty() ? site : &precise, outcome.message);
+}
+
 int32_t adrt_context::run(adrt_entry entry, const adrt_tensor *arguments, adrt_tensor *values) {
   return run([&] { return entry(this, arguments, values); });
 }
@@ -34,7 +60,7 @@ static size_t stackOfThread() {
   static thread_local const size_t bytes = [] {
     pthread_attr_t attributes;
     void *lowest;
-    size_t size = leastStack;
+    size_t size = minStack;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
       return size;
     pthread_attr_getstack(&attributes, &lowest, &size);
@@ -46,19 +72,19 @@ static size_t stackOfThread() {
 
 int32_t adrt_context::run(const std::function<int32_t()> &body) {
   error = ErrorRecord();
-  if (!deviceMemory && stackOfThread() < leastStack)
+  if (!device && stackOfThread() < minStack)
     return fail(ADRT_TARGET_ERROR, nullptr,
                 "the stack of this thread has " + std::to_string(stackOfThread()) + " bytes, expected " +
-                    std::to_string(leastStack) +
+                    std::to_string(minStack) +
                     " for a compiled program; see ulimit -s, or start the thread with a larger one");
   arenaBlocksUsed = 0;
   arenaBytes = 0;
   FloatingPointScope floatingPoint;
   ThreadPool::Caller caller;
-  if (!deviceMemory)
+  if (!device)
     return runOnHost(body);
-  int32_t begun = beginDeviceRun();
-  return endDeviceRun(begun == ADRT_OK ? body() : begun);
+  int32_t begun = device->beginRun();
+  return device->endRun(begun == ADRT_OK ? body() : begun);
 }
 
 int32_t adrt_context::runOnHost(const std::function<int32_t()> &body) {
@@ -110,8 +136,8 @@ void *adrt_context::allocate(Buffer &buffer, int64_t bytes, const char *purpose)
 }
 
 void *adrt_context::allocateArena(int64_t bytes) {
-  if (deviceMemory)
-    return requireMemory(deviceMemory->arena(bytes), bytes, "the arena of intermediate tensors");
+  if (device)
+    return device->allocateArena(bytes);
   if (arenaBlocksUsed == arena.size())
     arena.push_back(std::make_unique<Buffer>());
   void *memory = allocate(*arena[arenaBlocksUsed], bytes, "the arena of intermediate tensors");
@@ -128,8 +154,8 @@ void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
     fail(ADRT_HOST_ERROR, nullptr, "the compiled program asks for buffer " + std::to_string(number));
     return nullptr;
   }
-  if (deviceMemory)
-    return requireMemory(deviceMemory->buffer(number, bytes), bytes, "an intermediate tensor");
+  if (device)
+    return device->allocateBuffer(number, bytes);
   if (static_cast<size_t>(number) >= buffers.size())
     buffers.resize(number + 1);
   if (!buffers[number])
@@ -154,28 +180,19 @@ void *adrt_context::allocateResult(adrt_tensor &result, int32_t index, int32_t t
   if (!memory) {
     int64_t bytes = byteSize(type, rank, shape);
     if (slot.data.capacity() / 2 > std::max(bytes, adrt::Buffer::alignment))
-      slot.data = Buffer(); // a result that lives long would keep all of it
+      slot.data = Buffer(); // otherwise a small result could keep a large block for long
     memory = allocate(slot.data, bytes, "a result");
   }
   if (!memory)
     return nullptr;
   slot.shape.assign(shape, shape + rank);
   result = {memory, slot.shape.data(), rank, type};
-  if (!deviceMemory)
-    return memory;
-  int64_t bytes = byteSize(type, rank, shape);
-  writtenResults[index] = {memory, bytes};
-  return requireMemory(deviceMemory->result(index, bytes), bytes, "a result");
+  return device ? device->allocateResult(index, memory, byteSize(type, rank, shape)) : memory;
 }
 
 int32_t adrt_context::poll() {
-  if (transfers) {
-    if (int32_t status = finish(getDevice()->submit(), nullptr); status != ADRT_OK)
-      return status;
-    if (int32_t status = transfers->deliver(Transfers::Wait::No); status != ADRT_OK)
-      return status;
-  }
-  return checkInterrupt();
+  int32_t status = device ? device->poll() : ADRT_OK;
+  return status == ADRT_OK ? checkInterrupt() : status;
 }
 
 int32_t adrt_context::checkInterrupt() {
@@ -187,7 +204,7 @@ int32_t adrt_context::checkInterrupt() {
 void adrt_context::endKernel(int32_t kernel) {
   if (!kernelTimes.contains(kernel))
     return;
-  if (deviceMemory)
-    finish(getDevice()->synchronize(), nullptr); // the next service that can fail returns it
+  if (device)
+    finish(getDevice()->synchronize(), nullptr); // the next function that returns a status returns the error
   kernelTimes.end(kernel);
 }

@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   What devices share. */
+   The clock of devices that have none of their own. */
 #include "adjoint/Runtime/Host/Device.h"
 
 using namespace adrt;

@@ -13,7 +13,7 @@ void *DeviceMemory::Block::reserve(Device &device, int64_t bytes) {
     return nullptr;
   if (memory && bytes <= size)
     return memory;
-  // The old block goes first: its content is not needed, and both may not fit.
+  // The old block is freed first: its content is not needed, and both blocks may not fit.
   if (memory)
     owner->release(memory);
   owner = &device;

@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The memory of one program on its device, with the same kinds as in adrt_context: an arena, numbered
-   buffers, results; beside them copies of arguments and of static data. Blocks are kept from run to run, and
-   so is what static data is in them: the device belongs to one program. Internal to the runtime. */
+   The memory of one program on its device: the arena, numbered buffers, results, and copies of arguments and
+   of static data. Blocks are reused from run to run. Copies of static data stay valid, since the device
+   belongs to one program. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_HOST_DEVICEMEMORY_H
 #define ADJOINT_LIB_RUNTIME_HOST_DEVICEMEMORY_H
 
@@ -31,9 +31,9 @@ public:
   void *buffer(int32_t number, int64_t bytes) { return buffers[number].reserve(*device, bytes); }
   void *result(int32_t number, int64_t bytes) { return results[number].reserve(*device, bytes); }
   void *argument(int32_t number, int64_t bytes) { return arguments[number].reserve(*device, bytes); }
-  /// Whether nobody has asked this for the argument before: its value is not there yet.
+  /// True in the first call for the argument: its value is not on the device yet.
   bool isFirstUse(int32_t argument) { return usedArguments.insert(argument).second; }
-  /// When the data is not `known` to be there already, it is to be written there.
+  /// The caller writes the data unless it is `known` to be on the device.
   void *constant(const void *data, int64_t bytes, bool &known);
   void *resultData(int32_t number) { return results[number].data(); }
 
@@ -41,7 +41,7 @@ public:
   TensorMaps &getMaps() { return maps; }
 
 private:
-  /// Memory that keeps its size when it is asked for less.
+  /// Memory that grows and never shrinks.
   class Block {
   public:
     Block() = default;

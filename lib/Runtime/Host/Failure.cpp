@@ -1,7 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Turns the numbers that compiled code hands to adrt_fail into a sentence. Compiled code stays small this
-   way: it passes a kind and a few integers. */
+   Makes the message of adrt_fail. Compiled code passes a kind and a few integers, so that it stays small. */
 #include "Failure.h"
 #include "adjoint/Runtime/Host/Context.h"
 
@@ -9,7 +8,7 @@ using namespace adrt;
 
 namespace {
 
-/// The values of a failure; asking for one that the program did not pass gives 0 instead of a crash.
+/// The values of a failure. A value that the program did not pass is 0.
 class Values {
 public:
   Values(const int64_t *values, int32_t count) : values(values), count(count) {}

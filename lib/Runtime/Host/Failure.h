@@ -1,6 +1,6 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The text of run-time errors. Internal to the runtime. */
+   Messages of run-time errors. Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_HOST_FAILURE_H
 #define ADJOINT_LIB_RUNTIME_HOST_FAILURE_H
 
@@ -10,10 +10,10 @@
 
 namespace adrt {
 
-/// What adrt_fail's `kind` and `values` say, in words.
+/// The message of adrt_fail.
 std::string describeFailure(int32_t kind, const int64_t *values, int32_t count);
 
-/// Compares as adrt_check asks. Empty when the check holds, else what failed.
+/// Compares as adrt_check. Empty when the check holds, else the message.
 std::string describeCheck(int32_t kind, double tolerance, bool relative, const adrt_tensor &actual,
                           const adrt_tensor *expected);
 

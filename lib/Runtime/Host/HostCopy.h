@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Tensors of a program as checks see them: those of a device as a copy in the host's memory. Internal to the
-   runtime. */
+   A tensor of a program in host memory: a tensor of a device is copied, any other is used directly. Internal
+   to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_HOST_HOSTCOPY_H
 #define ADJOINT_LIB_RUNTIME_HOST_HOSTCOPY_H
 

@@ -5,13 +5,13 @@
 
 using namespace adrt;
 
-// Runs from one series of trials to the next.
-static constexpr uint32_t runsUntilRetrial = 8192, mostDoublings = 4;
-// In nanoseconds, beside four runs. A program may have many loops, each of which may lose that.
-static constexpr int64_t mostLost = 200000;
+// The number of runs from one series of trials to the next.
+static constexpr uint32_t runsUntilRetrial = 8192, maxDoublings = 4;
+// The nanoseconds that a loop may lose, in addition to the time of four runs. A program may have many loops.
+static constexpr int64_t maxLost = 200000;
 
-/// The least of the estimates that share a record.
-static int64_t leastEstimate(int64_t estimate) {
+/// The minimum of the estimates that share a record.
+static int64_t minEstimate(int64_t estimate) {
   return int64_t(1) << (63 - __builtin_clzll(static_cast<uint64_t>(estimate) | 1));
 }
 
@@ -20,10 +20,10 @@ static int64_t scaled(int64_t nanoseconds, int64_t to, int64_t from) {
                               static_cast<double>(std::max<int64_t>(from, 1)));
 }
 
-static void keepLess(std::atomic<int64_t> &least, int64_t value) {
-  int64_t before = least.load(std::memory_order_relaxed);
+static void keepMinimum(std::atomic<int64_t> &minimum, int64_t value) {
+  int64_t before = minimum.load(std::memory_order_relaxed);
   if (before == 0 || value < before)
-    least.store(std::max<int64_t>(value, 1), std::memory_order_relaxed);
+    minimum.store(std::max<int64_t>(value, 1), std::memory_order_relaxed);
 }
 
 bool LoopTimes::Record::prefersOneThread() const {
@@ -34,18 +34,18 @@ bool LoopTimes::Record::prefersOneThread() const {
 }
 
 void LoopTimes::Record::add(bool onOneThread, int64_t nanoseconds, int64_t estimate) {
-  keepLess(onOneThread ? alone : shared, scaled(nanoseconds, leastEstimate(estimate), estimate));
+  keepMinimum(onOneThread ? alone : shared, scaled(nanoseconds, minEstimate(estimate), estimate));
   runs.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Another program that takes a CPU for a slice of time delays one run in hundreds, by milliseconds. So
-// times are added up. What was saved before covers no more than what may be lost.
+// Another program that gets a CPU for a time slice delays one run in hundreds, by milliseconds. So losses are
+// summed. Earlier savings make up for no more than the maximum loss.
 void LoopTimes::Record::addShared(int64_t nanoseconds, int64_t estimate) {
-  int64_t one = alone.load(std::memory_order_relaxed), most = mostLost + 4 * one;
+  int64_t one = alone.load(std::memory_order_relaxed), maximum = maxLost + 4 * one;
   int64_t sum =
-      lost.load(std::memory_order_relaxed) + scaled(nanoseconds, leastEstimate(estimate), estimate) - one;
-  lost.store(std::max(sum, -most), std::memory_order_relaxed);
-  if (sum <= most)
+      lost.load(std::memory_order_relaxed) + scaled(nanoseconds, minEstimate(estimate), estimate) - one;
+  lost.store(std::max(sum, -maximum), std::memory_order_relaxed);
+  if (sum <= maximum)
     return;
   shared.store(one, std::memory_order_relaxed);
   losses.fetch_add(1, std::memory_order_relaxed);
@@ -54,13 +54,14 @@ void LoopTimes::Record::addShared(int64_t nanoseconds, int64_t estimate) {
 int64_t LoopTimes::Record::nanosecondsOnOneThread(int64_t estimate) const {
   if (isTrying())
     return estimate;
-  return scaled(alone.load(std::memory_order_relaxed), estimate, leastEstimate(estimate));
+  return scaled(alone.load(std::memory_order_relaxed), estimate, minEstimate(estimate));
 }
 
-// The time on one thread stays: once loops are shared, a run on one thread reads from the caches of others.
-// Counts of several callers may get lost: to lock the counter would take longer than all else here.
+// The time on one thread is kept: once loops run on several threads, a run on one thread reads from the
+// caches of other CPUs. The count of one caller may be lost to another caller: an atomic increment would take
+// longer than the rest of this function.
 void LoopTimes::Record::skip() {
-  uint32_t doublings = std::min(losses.load(std::memory_order_relaxed), mostDoublings);
+  uint32_t doublings = std::min(losses.load(std::memory_order_relaxed), maxDoublings);
   uint32_t count = runs.load(std::memory_order_relaxed) + 1;
   runs.store(count, std::memory_order_relaxed);
   if (count < runsUntilRetrial << doublings)
@@ -74,7 +75,8 @@ void LoopTimes::Record::skip() {
 
 LoopTimes::Record &LoopTimes::find(uint64_t identity, int64_t nanoseconds, unsigned threads) {
   auto power = static_cast<uint64_t>(64 - __builtin_clzll(static_cast<uint64_t>(nanoseconds) | 1));
-  // Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4); 0 is no loop.
+  // Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4). The key 0 stands for a free
+  // record.
   uint64_t key = ((identity * 64 + power) * 2048 + threads) * 0x9e3779b97f4a7c15 | 1;
   unsigned first = static_cast<unsigned>(key >> 32) % size;
   for (unsigned next = 0; next < ways; ++next) {

@@ -1,9 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The functions that compiled code calls, each a thin door to the context. */
+   The functions of adrt.h that all compiled programs call. They forward to the context. */
+#include "DeviceContext.h"
 #include "Failure.h"
 #include "HostCopy.h"
-#include "Transfers.h"
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Runtime/adrt.h"
 
@@ -15,14 +15,14 @@ using namespace adrt;
 
 namespace {
 
-/// Records what a callback of the host reported.
+/// Records the error of a callback of the host, if it failed.
 int32_t finishCallback(adrt_context *context, const adrt_site *site, int32_t status, std::string message) {
   if (status == ADRT_OK)
     return ADRT_OK;
   return context->fail(status, site, std::move(message));
 }
 
-/// Tensors of a device as the host sees them; `copies` has the memory.
+/// Copies tensors of a device to the host; `copies` owns their memory.
 int32_t copyForHost(adrt_context *context, const adrt_site *site, const adrt_tensor *values, int32_t count,
                     std::deque<HostCopy> &copies, std::vector<adrt_tensor> &views) {
   for (int32_t i = 0; i < count; ++i) {
@@ -34,8 +34,8 @@ int32_t copyForHost(adrt_context *context, const adrt_site *site, const adrt_ten
   return ADRT_OK;
 }
 
-/// Several loops as one, whose units are nanoseconds. A unit of a loop starts some time after that of the
-/// loops before it, and runs with the range in which it starts.
+/// Several loops as one loop, whose units are nanoseconds: each loop begins when the loops before it have
+/// ended. A unit of a loop belongs to the range in which it begins.
 struct LoopGroup {
   const adrt_loop *loops;
   int64_t count;
@@ -47,7 +47,7 @@ struct LoopGroup {
     return sum;
   }
 
-  // By the code of its loops, in their order.
+  // Depends on the code of the loops and on their order.
   uint64_t identity() const {
     uint64_t sum = static_cast<uint64_t>(count);
     for (int64_t i = 0; i < count; ++i)
@@ -105,8 +105,8 @@ int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name
                   const adrt_tensor *destination) {
   if (!context->feed)
     return context->fail(ADRT_HOST_ERROR, site, "feed '" + std::string(name) + "': the host feeds nothing");
-  if (context->getDevice())
-    return context->getTransfers().feed(site, name, *destination);
+  if (DeviceContext *device = context->getDeviceContext())
+    return device->getTransfers().feed(site, name, *destination);
   std::string message;
   ThreadPool::Pause pause;
   int32_t status = context->feed(name, *destination, message);
@@ -115,11 +115,11 @@ int32_t adrt_feed(adrt_context *context, const adrt_site *site, const char *name
 
 int32_t adrt_receive(adrt_context *context, const adrt_site *site, const char *name,
                      const adrt_tensor *values, int32_t count) {
-  // A host that does not ask for what is received may leave it.
+  // A host need not receive values.
   if (!context->receive)
     return ADRT_OK;
-  if (context->getDevice())
-    return context->getTransfers().receive(site, name, values, count);
+  if (DeviceContext *device = context->getDeviceContext())
+    return device->getTransfers().receive(site, name, values, count);
   std::string message;
   ThreadPool::Pause pause;
   int32_t status = context->receive(name, values, count, message);

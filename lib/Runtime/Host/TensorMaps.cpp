@@ -5,8 +5,8 @@
 
 using namespace adrt;
 
-// Sizes that change from turn to turn would make ever more of them.
-static constexpr size_t mostMaps = 4096;
+// Limits the memory of a program whose sizes change in each iteration.
+static constexpr size_t maxMaps = 4096;
 
 TensorMaps::Key TensorMaps::keyOf(const adrt_tensor &tensor, const Tiles &tiles) {
   Key key = {reinterpret_cast<uintptr_t>(tensor.data), static_cast<uint64_t>(tensor.type), tiles.swizzleBytes,
@@ -27,7 +27,7 @@ bool TensorMaps::find(const Key &key, void *map) const {
 }
 
 void TensorMaps::add(Key key, const void *map) {
-  if (maps.size() >= mostMaps)
+  if (maps.size() >= maxMaps)
     maps.clear();
   std::memcpy(maps[std::move(key)].data(), map, ADRT_TENSOR_MAP_BYTES);
 }

@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Descriptions of tensors that were made before: the same tensor in the same place has the same one, from
-   turn to turn of a loop. Internal to the runtime. */
+   A cache of encoded tensor maps: iterations of a loop use the same tensors at the same addresses. Internal
+   to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_HOST_TENSORMAPS_H
 #define ADJOINT_LIB_RUNTIME_HOST_TENSORMAPS_H
 
@@ -15,7 +15,7 @@ namespace adrt {
 
 class TensorMaps {
 public:
-  /// All that a description depends on.
+  /// Everything that a tensor map depends on.
   using Key = std::vector<uint64_t>;
 
   static Key keyOf(const adrt_tensor &tensor, const Tiles &tiles);

@@ -1,12 +1,12 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   A caller claims free workers and puts its job into their mailboxes. A worker looks into its mailbox for
-   some microseconds before it sleeps: kernels follow each other closely, and waking a thread costs more than
-   most of them. Ranges that no worker has begun when the caller is done with its own are taken back, so that
-   a loop waits for no thread to wake up; only the first loop does, which measures how long that takes
-   (ThreadPoolStart.cpp). */
+   A caller claims free workers and puts its job into their mailboxes. A worker polls its mailbox for some
+   microseconds before it sleeps: kernels follow each other closely, and waking a thread costs more than most
+   kernels take. When the caller has finished its own range, it takes back the ranges that no worker has
+   begun, so that a loop never waits for a thread to wake up. Only the first loop does: it measures how long
+   that takes (HandOffMeasurement.h). */
 #include "adjoint/Runtime/Host/ThreadPool.h"
-#include "PoolWorker.h"
+#include "HandOffMeasurement.h"
 #include "adjoint/Runtime/Host/LoopTimes.h"
 #include "adjoint/Support/FloatingPointState.h"
 
@@ -18,19 +18,19 @@ using namespace adrt;
 
 namespace {
 
-/// A thread's share of a loop is at least so many hand-offs long.
-constexpr int64_t latenciesPerShare = 4;
-/// Starting the first threads, and measuring them.
+/// The range of a thread takes at least this many times the latency of a hand-off.
+constexpr int64_t minLatenciesPerRange = 4;
+/// The cost of the first hand-off: threads are started and measured.
 constexpr HandOff notStarted = {250000, 15000};
 
 thread_local bool insideLoop = false;
-thread_local unsigned callerDepth = 0; // programs of this thread that run inside each other
-/// What this thread would have gained since the workers fell asleep, had they been awake.
+thread_local unsigned callerDepth = 0; // nested programs of this thread
+/// Nanoseconds that this thread would have saved since the workers fell asleep, had they been awake.
 thread_local int64_t missed = 0;
 
 LoopTimes times;
 
-/// For tests, whose programs are small: each loop of several units is divided, whatever its work.
+/// For tests, whose programs are small: every loop of several units is divided, whatever its estimate.
 bool dividesAlways() {
   static const bool always = [] {
     const char *value = secure_getenv("ADJOINT_PARALLEL_ALWAYS");
@@ -44,8 +44,8 @@ bool dividesAlways() {
 unsigned adrt::countThreads(int64_t units, int64_t nanoseconds, unsigned threads, const HandOff &handOff) {
   int64_t count = std::min<int64_t>(units, threads);
   if (nanoseconds != INT64_MAX) {
-    count = std::min(count, nanoseconds / (latenciesPerShare * handOff.latency));
-    // n threads take time / n + n * post: least where n is the root of time / post.
+    count = std::min(count, nanoseconds / (minLatenciesPerRange * handOff.latency));
+    // n threads take time / n + n * post, which is minimal at n = sqrt(time / post).
     count = std::min(count,
                      static_cast<int64_t>(std::sqrt(static_cast<double>(std::max<int64_t>(nanoseconds, 0)) /
                                                     static_cast<double>(handOff.post))));
@@ -77,8 +77,7 @@ ThreadPool::Pause::~Pause() {
     ++get().running;
 }
 
-// Its constructor is constexpr, so that none runs: a process may fork while another thread asks for the pool
-// for the first time.
+// Constant initialization: a process may fork while another thread gets the pool for the first time.
 ThreadPool ThreadPool::instance;
 [[maybe_unused]] static const int forkHandler = ThreadPool::registerForkHandler();
 
@@ -86,7 +85,7 @@ ThreadPool &ThreadPool::get() { return instance; }
 
 int ThreadPool::registerForkHandler() { return pthread_atfork(nullptr, nullptr, forgetWorkers); }
 
-// A child has its parent's pool, but none of its threads, which may have held locks.
+// A child process has a copy of the pool and none of its threads, which may have held locks.
 void ThreadPool::forgetWorkers() {
   ThreadPool &pool = instance;
   pool.started = 0;
@@ -99,7 +98,7 @@ void ThreadPool::forgetWorkers() {
 }
 
 void ThreadPool::reserve(unsigned threads) {
-  threads = std::min(threads, mostThreads);
+  threads = std::min(threads, maxThreads);
   unsigned before = size;
   while (before < threads && !size.compare_exchange_weak(before, threads))
     ;
@@ -127,37 +126,21 @@ void ThreadPool::workerLoop(Worker &worker) {
 
 ThreadPool::Job *ThreadPool::waitForJob(Worker &worker) const {
   while (true) {
-    for (int round = spinRounds; round > 0; --round) {
-      // Reading is cheaper than taking, and a caller may take a job back in between.
+    for (int round = costs.getSpinRounds(); round > 0; --round) {
+      // A load is cheaper than an exchange. The exchange may fail: a caller can take its job back in between.
       if (worker.mailbox.load(std::memory_order_relaxed))
         if (Job *job = worker.mailbox.exchange(nullptr))
           return job;
       relax();
     }
-    // Whoever is woken too late for a job waits awake for the next one.
-    if (Job *job = sleepUntilPosted(worker))
+    // A thread that was woken too late for its job spins again before it sleeps.
+    if (Job *job = worker.sleepUntilPosted())
       return job;
   }
 }
 
-// The job, or null when it was taken back before the thread was awake.
-ThreadPool::Job *ThreadPool::sleepUntilPosted(Worker &worker) {
-  pthread_mutex_lock(&worker.mutex);
-  worker.asleep = true;
-  ADRT_POOL_STEP();
-  Job *job = worker.mailbox.exchange(nullptr);
-  if (!job) {
-    pthread_cond_wait(&worker.posted, &worker.mutex);
-    worker.restoreAffinity();
-    job = worker.mailbox.exchange(nullptr);
-  }
-  worker.asleep = false;
-  pthread_mutex_unlock(&worker.mutex);
-  return job;
-}
-
-// The job is gone once its caller knows that the range is done. The worker is free before, for the next loop
-// of that caller.
+// The last use of `job` is the decrement: the caller may destroy it afterwards. The worker is released
+// before, so that the next loop of the caller finds it free.
 void ThreadPool::finishRange(Worker &worker, Job &job) {
   release(worker);
   ADRT_POOL_STEP();
@@ -172,7 +155,7 @@ void ThreadPool::finishRange(Worker &worker, Job &job) {
 }
 
 void ThreadPool::waitForEnd(const Job &job) {
-  for (int round = spinRounds; round > 0; --round) {
+  for (int round = costs.getSpinRounds(); round > 0; --round) {
     if (job.pending == 0)
       return;
     relax();
@@ -196,25 +179,25 @@ const ThreadPool::Worker *ThreadPool::findFree() const {
 }
 
 unsigned ThreadPool::threadsFor(int64_t nanoseconds, unsigned threads) const {
-  return countThreads(INT64_MAX, dividesAlways() ? INT64_MAX : nanoseconds, threads, getSpinning());
+  return countThreads(INT64_MAX, dividesAlways() ? INT64_MAX : nanoseconds, threads, costs.getSpinning());
 }
 
-// Workers that sleep are woken when what is lost without them adds up to what that costs: in a sequence of
-// short loops only the first ones run on one thread.
+// Sleeping workers are woken when the time lost without them adds up to the cost of waking them: in a
+// sequence of short loops only the first ones run on one thread.
 unsigned ThreadPool::decide(int64_t units, int64_t nanoseconds, unsigned threads) const {
-  unsigned most = countThreads(units, nanoseconds, threads, getSpinning());
-  if (most == 1 || nanoseconds == INT64_MAX)
-    return most;
+  unsigned maximum = countThreads(units, nanoseconds, threads, costs.getSpinning());
+  if (maximum == 1 || nanoseconds == INT64_MAX)
+    return maximum;
   const Worker *free = findFree();
   if (!free && started + 1 >= size)
     return 1;
   if (free && !free->asleep.load(std::memory_order_relaxed)) {
     missed = 0;
-    return most;
+    return maximum;
   }
   int64_t known = std::min(nanoseconds, INT64_MAX / 4);
-  unsigned count =
-      std::min(most, countThreads(units, known + missed, threads, started ? getAsleep() : notStarted));
+  unsigned count = std::min(
+      maximum, countThreads(units, known + missed, threads, started ? costs.getAsleep() : notStarted));
   missed = count > 1 ? 0 : std::min(missed + known / 2, INT64_MAX / 4);
   return count;
 }
@@ -232,7 +215,7 @@ void ThreadPool::release(Worker &worker) {
   --running;
 }
 
-// In the order of their numbers: a range then goes to the thread that had it in the loop before.
+// In the order of their numbers, so that a thread gets the same range as in the previous loop.
 unsigned ThreadPool::claim(unsigned count, uint16_t *claimed) {
   unsigned found = 0;
   for (unsigned index = 0, known = started; index < known && found < count; ++index) {
@@ -251,12 +234,12 @@ unsigned ThreadPool::claim(unsigned count, uint16_t *claimed) {
 
 void ThreadPool::run(int64_t units, int64_t nanoseconds, unsigned threads, Body body, void *closure) {
   if (units > 0)
-    share(threadsNow(units, nanoseconds, threads), units, body, closure);
+    distribute(threadsNow(units, nanoseconds, threads), units, body, closure);
 }
 
 void ThreadPool::runTried(uint64_t identity, int64_t units, int64_t nanoseconds, unsigned threads, Body body,
                           void *closure) {
-  if (units <= 1 || threads <= 1 || nanoseconds > LoopTimes::mostNanoseconds || dividesAlways())
+  if (units <= 1 || threads <= 1 || nanoseconds > LoopTimes::maxNanoseconds || dividesAlways())
     return run(units, nanoseconds, threads, body, closure);
   LoopTimes::Record &record = times.find(identity, nanoseconds, threads);
   bool onOneThread = record.prefersOneThread();
@@ -271,7 +254,7 @@ void ThreadPool::runTried(uint64_t identity, int64_t units, int64_t nanoseconds,
   }
   unsigned tried = isTrial && onOneThread ? 1 : wanted;
   int64_t start = now();
-  unsigned got = share(tried, units, body, closure);
+  unsigned got = distribute(tried, units, body, closure);
   int64_t taken = now() - start;
   if (!isTrial) {
     if (got > 1)
@@ -282,16 +265,16 @@ void ThreadPool::runTried(uint64_t identity, int64_t units, int64_t nanoseconds,
   }
 }
 
-// How many threads the loop is worth at this moment.
+// How many threads the loop pays for at this moment.
 unsigned ThreadPool::threadsNow(int64_t units, int64_t nanoseconds, unsigned threads) const {
-  threads = std::min(threads, mostThreads);
+  threads = std::min(threads, maxThreads);
   if (units <= 1 || threads <= 1 || insideLoop)
     return 1;
   return decide(units, dividesAlways() ? INT64_MAX : nanoseconds, threads);
 }
 
-// Returns how many threads there were for the loop.
-unsigned ThreadPool::share(unsigned wanted, int64_t units, Body body, void *closure) {
+// Returns how many threads were free for the loop, the caller included.
+unsigned ThreadPool::distribute(unsigned wanted, int64_t units, Body body, void *closure) {
   if (wanted == 1) {
     body(closure, 0, units);
     return 1;
@@ -300,8 +283,8 @@ unsigned ThreadPool::share(unsigned wanted, int64_t units, Body body, void *clos
   Caller caller;
   start(std::min(wanted, size.load()) - 1);
   if (started > 0 && !measured.exchange(true) && !always)
-    measure();
-  uint16_t claimed[mostThreads];
+    HandOffMeasurement(*this).run();
+  uint16_t claimed[maxThreads];
   unsigned helpers = claim(wanted - 1, claimed);
   if (helpers)
     sharedLoops.fetch_add(1, std::memory_order_relaxed);

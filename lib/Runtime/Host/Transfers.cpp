@@ -129,7 +129,7 @@ Outcome Transfers::enqueueCopies(Slot &slot, const adrt_tensor *values, int32_t 
                   [&] { return streams.record(*slot.transferred, StreamKind::DeviceToHost); }});
 }
 
-/// Hands over the oldest pending value.
+/// Passes the oldest pending value to the host.
 int32_t Transfers::handOver(Slot &slot) {
   std::string message;
   int32_t status = context.finish(streams.wait(*slot.transferred), slot.site);

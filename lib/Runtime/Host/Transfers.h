@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Feeds and receives of programs on a device, overlapped with its kernels. A value goes through page-locked
-   host memory and through a staging buffer of the device: only the compute stream reads and writes the
+   Feeds and receives of programs on a device, overlapped with its kernels. A value is copied through
+   page-locked host memory and a staging buffer on the device: only the compute stream reads and writes the
    tensors of the program. Double buffering by name lets one value be copied while the previous one is in use.
    Internal to the runtime. */
 #ifndef ADJOINT_LIB_RUNTIME_HOST_TRANSFERS_H
@@ -10,6 +10,7 @@
 #include "adjoint/Runtime/Host/Context.h"
 
 #include <deque>
+#include <map>
 
 namespace adrt {
 
@@ -18,12 +19,12 @@ public:
   Transfers(adrt_context &context, Device &device)
       : context(context), device(device), streams(device.getStreams()) {}
 
-  /// See adrt.h. Received values are handed to the host later, in the order of the calls.
+  /// See adrt.h. The host gets received values later, in the order of the calls.
   int32_t feed(const adrt_site *site, const char *name, const adrt_tensor &destination);
   int32_t receive(const adrt_site *site, const char *name, const adrt_tensor *values, int32_t count);
 
   enum class Wait { No, Yes };
-  /// Hands over the received values whose copies are complete; with Yes, waits for all of them.
+  /// Passes the received values whose copies are complete to the host; with Yes, waits for all copies.
   int32_t deliver(Wait wait);
 
 private:
@@ -39,13 +40,14 @@ private:
     Device &device;
     void *onHost = nullptr, *onDevice = nullptr;
     int64_t capacity = 0;
-    // After the last use by the compute stream and by the stream of copies; null until the first use.
+    // Recorded after the last use by the compute stream and by the stream of copies; null until the first
+    // use.
     std::unique_ptr<Event> computed, transferred;
-    bool pending = false; // received and not handed over
+    bool pending = false; // the host has not got the value
     const adrt_site *site = nullptr;
     const char *name = nullptr;
     std::deque<std::vector<int64_t>> shapes;
-    std::vector<adrt_tensor> values; // as the host will see them
+    std::vector<adrt_tensor> values; // in host memory
   };
 
   struct DoubleBuffer {

@@ -17,20 +17,20 @@ Watchdog::~Watchdog() {
   thread.join();
 }
 
-void Watchdog::begin(const char *name, const adrt_site *place) {
+void Watchdog::begin(const char *name, const adrt_site *launched) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     watching = true;
     deadline = Clock::now() + limit;
     kernel = name;
-    site = place ? *place : adrt_site{"", ""};
+    site = launched ? *launched : adrt_site{"", ""};
   }
   changed.notify_one();
 }
 
 void Watchdog::end() {
   std::lock_guard<std::mutex> lock(mutex);
-  watching = false; // the thread looks when it wakes up
+  watching = false; // the thread reads it when it wakes up
 }
 
 void Watchdog::watch() {
@@ -39,15 +39,15 @@ void Watchdog::watch() {
     if (!watching) {
       changed.wait(lock);
     } else if (Clock::now() < deadline) {
-      // A copy: the next kernel moves it while this thread sleeps.
+      // A copy: the next kernel changes `deadline` while this thread sleeps.
       Clock::time_point until = deadline;
       changed.wait_until(lock, until);
     } else {
-      watching = false; // told once
+      watching = false; // reported once
       std::string name = kernel;
-      adrt_site place = site;
+      adrt_site launched = site;
       lock.unlock();
-      expired(name, place);
+      expired(name, launched);
       lock.lock();
     }
   }

@@ -6,7 +6,8 @@
 
 using namespace adrt;
 
-/// Where a value of `bytes` bytes may begin: small ones by their size, large ones like tensor maps.
+/// The next offset for a value of `bytes` bytes: a small value is aligned to its size, a large one like a
+/// tensor map.
 static size_t alignTo(size_t offset, int32_t bytes) {
   size_t alignment = 1;
   while (alignment < static_cast<size_t>(bytes) && alignment < ADRT_TENSOR_MAP_ALIGNMENT)

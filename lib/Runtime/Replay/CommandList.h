@@ -51,7 +51,7 @@ public:
   void updateAt(size_t index, const CommandList &other);
 
 private:
-  // Tensor maps are read at this alignment.
+  // The driver reads tensor maps at this alignment.
   struct alignas(ADRT_TENSOR_MAP_ALIGNMENT) Chunk {
     unsigned char bytes[ADRT_TENSOR_MAP_ALIGNMENT];
   };

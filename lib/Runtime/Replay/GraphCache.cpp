@@ -8,7 +8,7 @@ using namespace adrt;
 
 /// A single command gains nothing from a graph.
 static constexpr size_t minCommands = 2;
-/// Graphs take memory of the device; sizes that change in each iteration would make ever more of them.
+/// Limits the device memory of graphs for a program whose sizes change in each iteration.
 static constexpr size_t maxShapes = 64;
 
 bool GraphCache::Entry::equals(const CommandList &others) const {
@@ -29,8 +29,9 @@ bool GraphCache::launch(const CommandList &commands, Outcome &outcome) {
   return true;
 }
 
-/// The entry that now equals the commands; null when there is none. Commands that run once, such as those
-/// before a loop, are not worth a graph: the first time a shape is only remembered.
+/// The entry whose graph equals the commands, after an update if needed; null when there is none. A graph
+/// does not pay off for commands that run once, such as those before a loop: the first use of a shape only
+/// records it.
 GraphCache::Entry *GraphCache::find(const CommandList &commands) {
   auto [known, isNew] = shapes.try_emplace(commands.hashShape());
   Shape &shape = known->second;

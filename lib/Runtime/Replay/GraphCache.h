@@ -16,8 +16,8 @@ class GraphCache {
 public:
   GraphCache(Graphs *graphs, ReplayWarning warn) : graphs(graphs), warn(std::move(warn)) {}
 
-  /// Launches the commands as one graph and returns true, or returns false when they are to be issued one by
-  /// one: a shape that comes for the first time, and all commands after the device failed to make a graph.
+  /// Launches the commands as one graph and returns true. Returns false when the caller must issue them one
+  /// by one: at the first use of a shape, and always after the device failed to make a graph.
   bool launch(const CommandList &commands, Outcome &outcome);
   const GraphCounts &getCounts() const { return counts; }
 
@@ -30,8 +30,8 @@ private:
 
     bool equals(const CommandList &others) const;
   };
-  /// The graphs of one shape. Two, for buffers that alternate between iterations; other differences are
-  /// updates.
+  /// The graphs of one shape: two, for buffers that alternate between iterations. Other differences are
+  /// updated.
   struct Shape {
     Entry entries[2];
     uint64_t lastUse = 0;
@@ -46,7 +46,7 @@ private:
   ReplayWarning warn;
   std::unordered_map<uint64_t, Shape> shapes; // by hash
   uint64_t clock = 0;
-  bool disabled = false; // after the device could not make a graph
+  bool disabled = false; // the device could not make a graph
   GraphCounts counts;
 };
 

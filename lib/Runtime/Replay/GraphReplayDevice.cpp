@@ -1,11 +1,10 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Defers launches and copies until a call needs them or an iteration of a loop ends, and then replays them as
-   a graph if the same commands ran before. The device executes exactly the commands of the program either
-   way: a graph is launched only when kernels, grids, arguments and copies agree to the last byte, or have
-   been updated to agree. Loops need not be known, and a program that is called repeatedly is replayed like a
-   loop.
- */
+   Defers launches and copies until a call needs their results or an iteration of a loop ends. If the same
+   commands ran before, they are replayed as a graph. Either way the device executes exactly the commands of
+   the program: a graph is launched only when its kernels, grids, arguments and copies agree with the commands
+   to the last byte, after an update if needed. The device does not know loops: a program that is called
+   repeatedly is replayed like a loop. */
 #include "adjoint/Runtime/Replay/GraphReplayDevice.h"
 #include "GraphCache.h"
 
@@ -18,8 +17,8 @@ namespace {
 /// The device must not idle while a long sequence of commands is collected.
 constexpr size_t maxPending = 1024;
 
-/// Submits pending commands of the device before an event orders them; copies have streams of their own and
-/// pass.
+/// Submits the pending commands of the device before an event orders them. Copies between host and device
+/// have streams of their own and are forwarded.
 class SubmittingStreams final : public Streams {
 public:
   SubmittingStreams(Device &owner, Streams &streams) : owner(owner), streams(streams) {}
@@ -71,7 +70,7 @@ public:
   Outcome submit() override;
   GraphCounts getGraphCounts() const override { return cache.getCounts(); }
 
-  // Calls that come after the pending commands.
+  // Calls that the device executes after the pending commands.
   void release(void *memory) override {
     if (Outcome outcome = submit(); !outcome.ok())
       deferredError = outcome;
@@ -98,7 +97,7 @@ public:
   }
   Streams &getStreams() override { return streams; }
 
-  // Calls that do not depend on them.
+  // Calls that do not depend on the pending commands.
   void *allocate(int64_t bytes) override { return device->allocate(bytes); }
   Outcome describe(void *map, const adrt_tensor &tensor, const Tiles &tiles) override {
     return device->describe(map, tensor, tiles);
@@ -117,7 +116,7 @@ private:
   std::unique_ptr<Device> device;
   SubmittingStreams streams;
   CommandList pending;
-  Outcome deferredError; // of commands that `release` submitted, which returns nothing
+  Outcome deferredError; // of commands that `release` submitted, which cannot return it
   GraphCache cache;
 };
 

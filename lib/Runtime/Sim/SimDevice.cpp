@@ -1,9 +1,9 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The compute stream executes at once, copies between host and device as late as their events allow: a
-   program that reads a result too early, or reuses memory too early, finds the old bytes. Every block of
-   device memory is a separate allocation of the host. Only launches and the functions of the device access
-   it; a kernel or a copy that leaves a block is an error of the program. */
+   The compute stream executes its work immediately. Copies between host and device execute as late as their
+   events allow: a program that reads a result too early, or reuses memory too early, reads the old bytes.
+   Every block of device memory is a separate allocation of the host. Only launches and the functions of the
+   device access it; an access of a kernel or a copy outside of a block is an error of the program. */
 #include "adjoint/Runtime/Sim/SimDevice.h"
 #include "../Host/TiledTensor.h"
 #include "../Replay/CommandList.h"
@@ -23,10 +23,10 @@ constexpr int64_t alignment = 256;
 
 /// A stream of copies in one direction.
 struct CopyStream {
-  std::deque<std::function<Outcome()>> enqueued; // and not executed
+  std::deque<std::function<Outcome()>> enqueued; // not executed yet
   uint64_t executed = 0;
 
-  /// Executes copies until `count` of all that were ever enqueued are done.
+  /// Executes copies until `count` copies since the beginning are done.
   Outcome advance(uint64_t count);
   uint64_t end() const { return executed + enqueued.size(); }
 };
@@ -62,7 +62,8 @@ private:
   CopyStream toDevice, toHost;
 };
 
-/// A copy of the commands, so that a graph that differs from what the program launches shows in the results.
+/// Has a copy of the commands, so that a graph that differs from the commands of the program gives other
+/// results.
 struct SimGraph final : Graph {
   CommandList commands;
 };
@@ -115,7 +116,7 @@ private:
   std::vector<const adsim::KernelCode *> kernels;
   const Emulation emulation;
   uint64_t launches = 0;
-  std::vector<KernelTraffic> *traffic; // null when it is not counted
+  std::vector<KernelTraffic> *traffic; // null when traffic is not counted
   std::map<void *, int64_t> blocks;    // by address, with the requested bytes
   SimStreams streams{*this};
   SimGraphs graphs{*this};
@@ -209,7 +210,7 @@ Outcome SimStreams::record(Event &event, StreamKind kind) {
 }
 
 Outcome SimStreams::waitFor(StreamKind kind, Event &event) {
-  // The compute stream has executed everything, so that copies have nothing to wait for.
+  // The compute stream has executed all of its work, so copies never wait.
   return kind == StreamKind::Compute ? wait(event) : Outcome();
 }
 

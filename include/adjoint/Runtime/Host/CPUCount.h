@@ -8,13 +8,13 @@
 
 namespace adrt {
 
-/// The CPUs that the system lets this process run on (sched_getaffinity), at most the CPU quota of its
-/// control groups, rounded up; at least 1. Looked up at each call: both may change.
+/// The number of CPUs of the affinity mask of this process (sched_getaffinity), at most the CPU quota of its
+/// control groups rounded up, and at least 1. Read at each call: both may change.
 unsigned countCPUs();
 
-/// The CPU quota of this process's control groups and all above them, of version 2 (cpu.max) or 1
-/// (cpu.cfs_quota_us), in whole CPUs, rounded up; 0 without one. Files are read below `root`: for
-/// tests, which have their own /proc and /sys.
+/// The minimum CPU quota of the control groups of this process and of their ancestors, of version 2 (cpu.max)
+/// or 1 (cpu.cfs_quota_us), in whole CPUs, rounded up; 0 without a quota. Files are read below `root`: tests
+/// have their own /proc and /sys.
 unsigned findQuota(const std::string &root = "");
 
 } // namespace adrt

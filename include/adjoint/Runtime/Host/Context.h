@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The host's side of `adrt`: one context per running program. It holds what the services of adrt.h need: the
-   host's callbacks, memory, the first error, the times of kernels, the threads. */
+   The host's side of `adrt`: one context per running program. It holds the state of the functions of adrt.h:
+   the callbacks of the host, memory, the first error, the times of kernels, the number of threads. */
 #ifndef ADJOINT_RUNTIME_HOST_CONTEXT_H
 #define ADJOINT_RUNTIME_HOST_CONTEXT_H
 
@@ -15,7 +15,6 @@
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,20 +26,19 @@ namespace adrt {
 /// The first error of an execution.
 struct ErrorRecord {
   int32_t status = ADRT_OK;
-  std::string location;  ///< of the operation in the source; empty when the error has no place there
+  std::string location;  ///< of the operation in the source; empty when the error has no location
   std::string operation; ///< its name, e.g. ad.add
   std::string message;   ///< lower case, without a final period
 };
 
-class DeviceMemory;
-class Transfers;
+class DeviceContext;
 
 } // namespace adrt
 
 struct adrt_context {
   /// Fills `destination`; returns a status of adrt.h and, unless ADRT_OK, sets `error`.
   using Feed = std::function<int32_t(const char *name, const adrt_tensor &destination, std::string &error)>;
-  /// Takes `count` tensors; returns as a feed does.
+  /// Gets `count` tensors; returns as a feed does.
   using Receive =
       std::function<int32_t(const char *name, const adrt_tensor *values, int32_t count, std::string &error)>;
 
@@ -51,30 +49,29 @@ struct adrt_context {
 
   Feed feed;
   Receive receive;
-  /// Called at each poll and each launch on a device, on the thread that runs the program, which stops when
-  /// it returns true. May be empty.
+  /// Called at each poll and each launch on a device, on the thread that runs the program. The program stops
+  /// when it returns true. May be empty.
   std::function<bool()> interrupted;
-  /// The values that the host feeds do not depend on those that it received. On a device a feed may then be
-  /// called before the host receives values that the program sent earlier, while they are still being
-  /// computed.
+  /// The values that the host feeds do not depend on values that it received. On a device, a feed may then be
+  /// called before the host receives values that the program sent earlier.
   bool feedsAhead = false;
   /// Repeated commands of a device are replayed as graphs. Read when a program first runs in this context.
   bool replays = true;
   /// Receives warnings; `site` may be null. May be empty.
   std::function<void(const adrt_site *site, const std::string &message)> warn;
-  /// For measurements: each run is timed, results stay on the device, and so do the arguments from run to run
-  /// but those that the program may overwrite, by number.
+  /// For measurements: each run is timed. Results stay on the device, and so do arguments from run to run,
+  /// except those that the program may overwrite.
   struct Measurement {
-    std::vector<bool> overwritten;
-    /// Of the last run, from its first command on the device to the end of its last one.
+    std::vector<bool> overwritten; ///< by number of the argument
+    /// Of the last run, from its first command on the device to the end of its last command.
     double seconds = 0;
   };
   std::optional<Measurement> measurement;
   /// Fills arena and results with NaN patterns first, so that a read of unwritten memory shows.
   bool poisonMemory = false;
 
-  /// Runs an entry in the right floating-point state; clears the error of the run before and reuses its
-  /// memory.
+  /// Runs an entry in the floating-point state that compiled code needs. Clears the error of the previous run
+  /// and reuses its memory.
   int32_t run(adrt_entry entry, const adrt_tensor *arguments, adrt_tensor *results);
   /// The same for code that is not an adrt_entry, e.g. an interpreter that calls the services itself.
   int32_t run(const std::function<int32_t()> &body);
@@ -82,11 +79,12 @@ struct adrt_context {
   adrt::ResultMemory results;
   adrt::KernelTimes kernelTimes;
 
-  /// The device of programs that are compiled for one; null for all others. Memory of this context on an
-  /// earlier device is freed.
+  /// The device of the program, null for programs for the CPU. Memory of this context on an earlier device is
+  /// freed.
   void setDevice(std::shared_ptr<adrt::Device> device);
   adrt::Device *getDevice() const;
-  adrt::Transfers &getTransfers() { return *transfers; }
+  /// Null without a device.
+  adrt::DeviceContext *getDeviceContext() const { return device.get(); }
 
   /// Calls `expired` when a kernel on the device takes longer than `limit`. The host then waits for each
   /// kernel before it launches the next one, so that the late kernel is known.
@@ -102,47 +100,41 @@ struct adrt_context {
   /// The peak size of arena and buffers in one run, in bytes.
   int64_t getArenaBytes() const { return arenaPeak; }
 
-  // What the services of adrt.h do; see there.
+  // The functions of adrt.h; see there.
   int32_t fail(int32_t status, const adrt_site *site, std::string message);
-  /// ADRT_OK when there is memory, else the status of the recorded error, which gets the site if it has none.
+  /// ADRT_OK when `memory` is not null, else the status of the recorded error, which gets the site if it has
+  /// none.
   int32_t requireAllocated(const void *memory, const adrt_site *site);
   void *allocateArena(int64_t bytes);
   void *allocateBuffer(int32_t number, int64_t bytes);
   void *allocateResult(adrt_tensor &result, int32_t index, int32_t type, int32_t rank, const int64_t *shape);
-  /// Records an error and returns false when there is no device.
-  bool requireDevice();
-  void *placeArgument(const adrt_tensor &argument, int32_t index);
-  void *placeConstant(const void *data, int64_t bytes);
-  int32_t launch(const adrt::Launch &launch);
-  int32_t describe(const adrt_site *site, void *map, const adrt_tensor &tensor, const adrt::Tiles &tiles);
-  /// Records how a request to the device failed, if it did; returns its status.
+  /// Records an error and returns null when there is no device.
+  adrt::DeviceContext *requireDevice();
+  /// Records the error of a call of the device, if it failed; returns its status.
   int32_t finish(const adrt::Outcome &outcome, const adrt_site *site);
   int32_t poll();
-  /// ADRT_INTERRUPTED once the host has asked to stop.
+  /// ADRT_INTERRUPTED once `interrupted` has returned true.
   int32_t checkInterrupt();
   void endKernel(int32_t kernel);
 
 private:
+  friend class adrt::DeviceContext;
+
   void *allocate(adrt::Buffer &buffer, int64_t bytes, const char *purpose);
-  void *requireMemory(void *memory, int64_t bytes, const char *purpose);
   int32_t runOnHost(const std::function<int32_t()> &body);
-  int32_t beginDeviceRun();
-  int32_t endDeviceRun(int32_t status);
 
   unsigned threads = 1;
   std::mutex errorMutex; // kernels report errors from any thread
   adrt::ErrorRecord error;
-  // Normally one block; a program that asks again gets another one, since it may still use the first.
+  // Usually one block; each further request of a run gets another one, since the program may still use the
+  // first.
   std::vector<std::unique_ptr<adrt::Buffer>> arena;
   size_t arenaBlocksUsed = 0;
   int64_t arenaBytes = 0, arenaPeak = 0;
-  std::vector<std::unique_ptr<adrt::Buffer>> buffers; // of sizes known at run time only, by number
+  std::vector<std::unique_ptr<adrt::Buffer>> buffers; // of dynamic sizes, by number
   int64_t bufferBytes = 0;
-  std::unique_ptr<adrt::DeviceMemory> deviceMemory; // null without a device
-  std::unique_ptr<adrt::Transfers> transfers;       // the same; goes before the device
-  // Results of this run that the device has, by number: where the host gets them, and their bytes.
-  std::map<int32_t, std::pair<void *, int64_t>> writtenResults;
-  std::unique_ptr<adrt::Watchdog> watchdog; // null unless kernels are watched
+  std::unique_ptr<adrt::DeviceContext> device; // null without a device
+  std::unique_ptr<adrt::Watchdog> watchdog;    // null unless kernels are watched
 };
 
 #endif // ADJOINT_RUNTIME_HOST_CONTEXT_H

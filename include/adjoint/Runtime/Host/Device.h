@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
    The device that runs the kernels of a program: an emulated GPU, or a real one. A device has memory of its
-   own, which only these functions access, and three streams. Each stream executes its work in the order of
-   the calls, asynchronously. Events order streams against each other and against the host, as in CUDA. */
+   own, which only these functions access, and three streams. Each stream executes its work asynchronously, in
+   the order of the calls. Events order streams against each other and against the host, as in CUDA. */
 #ifndef ADJOINT_RUNTIME_HOST_DEVICE_H
 #define ADJOINT_RUNTIME_HOST_DEVICE_H
 
@@ -21,7 +21,7 @@ class CommandList;
 struct Outcome {
   int32_t status = ADRT_OK;
   std::string message;             ///< lower case, without a final period
-  std::string location;            ///< FILE:LINE:COLUMN of the instruction, where the device knows it
+  std::string location;            ///< FILE:LINE:COLUMN of the instruction, if the device knows it
   const adrt_site *site = nullptr; ///< of the failed command, when it was enqueued by an earlier call
   /// Of the last launch before the error, which may have caused it.
   const adrt_site *lastLaunch = nullptr;
@@ -83,7 +83,7 @@ public:
   virtual bool isComplete(Event &event) = 0;
 };
 
-/// Launches and copies that one call starts. Each device has its own implementation.
+/// Launches and copies that one call enqueues. Each device has its own implementation.
 class Graph {
 public:
   virtual ~Graph() = default;
@@ -95,29 +95,29 @@ struct GraphCounts {
   uint64_t updated = 0; ///< launches in graphs whose arguments or grid were updated
 };
 
-/// Graphs of commands, as CUDA has them.
+/// Graphs of commands, like those of CUDA.
 class Graphs {
 public:
   virtual ~Graphs() = default;
 
-  /// Null when the device has no graphs; the reason is in `outcome` if it has them and failed.
+  /// Null when the device has no graphs, or fails to make one; `outcome` then has the reason.
   virtual std::unique_ptr<Graph> instantiate(const CommandList &commands, Outcome &outcome) = 0;
-  /// Replaces the arguments and the grid of command `index` by those of `commands`, which has a launch of the
-  /// same kernel there.
+  /// Replaces the arguments and the grid of command `index` by those of `commands`, whose command `index`
+  /// launches the same kernel.
   virtual Outcome update(Graph &graph, const CommandList &commands, size_t index) = 0;
-  /// Enqueues all commands of the graph on the compute stream. They equal `commands`, whose sites errors
-  /// name.
+  /// Enqueues all commands of the graph on the compute stream. They equal `commands`. Errors name the sites
+  /// of `commands`.
   virtual Outcome launch(Graph &graph, const CommandList &commands) = 0;
 };
 
-/// One per context; not thread-safe.
+/// A context has at most one device. Devices are not thread-safe.
 class Device {
 public:
   virtual ~Device() = default;
 
   /// At least `bytes` bytes, 256-byte aligned, uninitialized; null when there is not enough memory.
   virtual void *allocate(int64_t bytes) = 0;
-  /// Frees memory after all work that is enqueued.
+  /// Frees memory when all enqueued work is done.
   virtual void release(void *memory) = 0;
 
   /// Host to device, device to host, and inside the device, on the compute stream. The host may reuse its
@@ -148,14 +148,14 @@ public:
 
   /// Measures commands: the clock starts right before the next launch, copy or graph launch on the compute
   /// stream, and stops after the last one, for which `stopClock` waits. A device without a clock of its own
-  /// uses that of the host, from one call to the other.
+  /// measures the time between the two calls with the clock of the host.
   virtual Outcome startClock();
   virtual Outcome stopClock(double &seconds);
   virtual const char *clockName() const { return "monotonic"; }
 
-  /// Polled during long work, which ends when the answer is true. May be empty.
+  /// Polled during long work, which stops when it returns true. May be empty.
   std::function<bool()> interrupted;
-  /// Identifies the program of the kernels: a number that its owner never reuses; 0 for none.
+  /// Identifies the program of the kernels by a number that is never reused; 0 for none.
   uint64_t program = 0;
 
 private:

@@ -17,7 +17,7 @@ struct KernelTime {
   std::chrono::steady_clock::time_point started;
 };
 
-/// By number of the kernel. Numbers that are out of range are ignored.
+/// The times of kernels by their number. Numbers out of range are ignored.
 class KernelTimes {
 public:
   const std::vector<KernelTime> &get() const { return times; }
@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  // Far beyond any program; a larger table is a broken program, not a profile.
+  // No program has as many kernels; a larger number shows a broken program.
   static constexpr int32_t maxKernels = 1 << 20;
 
   std::vector<KernelTime> times;

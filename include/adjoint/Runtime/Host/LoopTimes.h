@@ -1,10 +1,10 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   How long short loops have taken on one thread and on several. What the compiler estimates is for operands
-   in memory; in a cache a loop takes a tenth of that, and then the hand-off to other threads costs more than
-   they save. So loops that are estimated to be short are tried both ways, and run as was faster. Those that
-   are shared go on being timed: the other threads may fall asleep between the runs, or lose their
-   CPUs. */
+   The times of short loops on one thread and on several threads. The compiler estimates the time of a loop
+   for operands in memory. With operands in a cache a loop takes a tenth of the estimate, and the hand-off to
+   other threads may cost more than it saves. So loops that are estimated to be short are tried both ways, and
+   then run the faster way. Loops that run on several threads are still timed: the other threads may fall
+   asleep between the runs, or lose their CPUs. */
 #ifndef ADJOINT_RUNTIME_HOST_LOOPTIMES_H
 #define ADJOINT_RUNTIME_HOST_LOOPTIMES_H
 
@@ -13,56 +13,56 @@
 
 namespace adrt {
 
-/// Callers on several threads may use it at once; when they try the same loop they may count a run less.
+/// Several threads may use it at the same time. When they try the same loop, runs may be missed in the
+/// counts.
 class LoopTimes {
 public:
-  /// Runs that are timed on one thread, then on several, then on one again. The fastest of each way counts:
-  /// the first ones of a process are slow, and so is one that reads from the caches of other CPUs.
+  /// The number of runs that are timed on one thread, then on several threads, then on one thread again. The
+  /// fastest run of each way counts: the first runs of a process are slow, and so is a run that reads from
+  /// the caches of other CPUs.
   static constexpr uint32_t trialsOfWay = 4, trials = 3 * trialsOfWay;
-  /// Loops that are estimated to take more nanoseconds are not tried: to wake a thread is a small part of
-  /// them.
-  static constexpr int64_t mostNanoseconds = 400000;
+  /// Loops with a larger estimate are not tried: the cost of waking a thread is small against their time.
+  static constexpr int64_t maxNanoseconds = 400000;
 
   class Record {
   public:
-    /// Whether the next run goes to one thread: in the first and last trials, and when several threads save
-    /// less than a fifth. Less than that is lost when the next loop reads from the caches of other
-    /// CPUs.
+    /// Whether the next run uses one thread: in the first and the last trials, and when several threads save
+    /// less than a fifth. A smaller gain is lost when the next loop reads from the caches of other CPUs.
     bool prefersOneThread() const;
-    /// Whether runs are still timed.
+    /// Whether the trials are not over.
     bool isTrying() const { return runs.load(std::memory_order_relaxed) < trials; }
-    // Runs of one record may have different sizes, and so estimates up to twice the least one. Times are kept
-    // in proportion to the estimate.
+    // Runs of one record may have different sizes, and their estimates differ by a factor of up to 2. Times
+    // are scaled to the minimum estimate of the record.
 
-    /// What a run took that prefersOneThread has sent to one thread, or to several, in the trials.
+    /// Adds the time of a run in the trials.
     void add(bool onOneThread, int64_t nanoseconds, int64_t estimate);
-    /// What a run on several threads took after the trials. When such runs have lost a part of a millisecond
-    /// against one thread, the next ones go to one thread.
+    /// Adds the time of a run on several threads after the trials. When such runs have lost a part of a
+    /// millisecond against one thread, the next runs use one thread.
     void addShared(int64_t nanoseconds, int64_t estimate);
-    /// The fastest run on one thread, and `estimate` until the trials are over.
+    /// The time of the fastest run on one thread; `estimate` until the trials are over.
     int64_t nanosecondsOnOneThread(int64_t estimate) const;
-    /// Counts a run after the trials. After many of them the loop is tried again: another program may have
-    /// disturbed the trials, or the runs after them. Each loss in a row doubles that number, four times at
-    /// most.
+    /// Counts a run after the trials. After many runs the loop is tried again: another program may have
+    /// disturbed the trials, or the runs after them. Each consecutive loss doubles the number of runs until
+    /// then, at most four times.
     void skip();
 
   private:
     friend class LoopTimes;
     std::atomic<uint64_t> key{0};
     std::atomic<uint32_t> runs{0};
-    // Of runs with the least estimate of this record; 0: none yet.
+    // Minimum times on one thread and on several, scaled to the minimum estimate of the record; 0: none yet.
     std::atomic<int64_t> alone{0}, shared{0};
-    std::atomic<int64_t> lost{0};    // by runs on several threads after the trials, less what they saved
-    std::atomic<uint32_t> losses{0}; // how often in a row runs on several threads were given up
+    std::atomic<int64_t> lost{
+        0}; // nanoseconds, by runs on several threads after the trials; savings count against it
+    std::atomic<uint32_t> losses{0}; // how often in succession the loop went back to one thread
   };
 
-  /// The record of a loop by a number that identifies its code, by its estimate in nanoseconds, of which the
-  /// power of two counts, and by the number of threads. A loop that was not seen before, or not for long, has
-  /// a new one.
+  /// The record of a loop. The key is a number that identifies its code, the power of two of its estimate in
+  /// nanoseconds, and the number of threads. A loop without a record replaces the record of another loop.
   Record &find(uint64_t identity, int64_t nanoseconds, unsigned threads);
 
 private:
-  static constexpr unsigned size = 1024, ways = 4; // as a cache of so many ways
+  static constexpr unsigned size = 1024, ways = 4; // a set-associative cache
   Record records[size];
 };
 

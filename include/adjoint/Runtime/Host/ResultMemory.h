@@ -1,7 +1,7 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   The host memory of a program's results: memory of the host's choice (`outputs`), or buffers that a context
-   keeps from run to run until the host takes them. */
+   The host memory of the results of a program: memory that the host provides (`outputs`), or buffers that a
+   context reuses from run to run until the host takes them. */
 #ifndef ADJOINT_RUNTIME_HOST_RESULTMEMORY_H
 #define ADJOINT_RUNTIME_HOST_RESULTMEMORY_H
 
@@ -20,16 +20,16 @@ public:
     std::vector<int64_t> shape;
   };
 
-  /// Takes the memory of result `index` of the last run, which the results of that run point to.
+  /// Moves out the memory of result `index` of the last run; the results of that run point to it.
   Buffer take(size_t index);
-  /// Memory for result `index` of the next run, unless there is some already.
+  /// Provides memory for result `index` of the next run, unless it has memory already.
   void offer(size_t index, Buffer memory);
-  /// Host memory that results are written to, by number. `data` is null where the program allocates; it also
-  /// allocates where the shape differs. It overlaps nothing that the program reads.
+  /// Host memory that results are written to, by number. The program allocates a result where `data` is null
+  /// or the shape differs. The memory overlaps no memory that the program reads.
   std::vector<adrt_tensor> outputs;
 
   Slot &slot(size_t index);
-  /// The host's memory for a result of this shape, or null.
+  /// The output for a result of this shape, or null.
   void *output(size_t index, int32_t type, int32_t rank, const int64_t *shape) const;
 
 private:

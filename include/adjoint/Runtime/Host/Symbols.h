@@ -1,7 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Every symbol that compiled code may refer to. What is not here does not link: compiled programs allocate
-   nothing themselves, and no elementary function of the C library can slip into a result. */
+   All symbols that compiled code may refer to. A program that refers to any other symbol does not link:
+   compiled programs cannot allocate memory themselves, and their results cannot depend on elementary
+   functions of the C library. */
 #ifndef ADJOINT_RUNTIME_HOST_SYMBOLS_H
 #define ADJOINT_RUNTIME_HOST_SYMBOLS_H
 

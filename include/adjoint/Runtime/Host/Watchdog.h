@@ -1,8 +1,8 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   Looks after kernels that may never end. A device cannot be made to drop one, and a thread that waits for it
-   cannot be stopped, so that the host is told on another thread, and has nothing left to do but to keep what
-   it has and to end the process. */
+   Reports kernels that do not end in time. A device cannot cancel a kernel, and the thread that waits for the
+   kernel cannot be stopped. So the host is called on another thread, where it can only save its outputs and
+   end the process. */
 #ifndef ADJOINT_RUNTIME_HOST_WATCHDOG_H
 #define ADJOINT_RUNTIME_HOST_WATCHDOG_H
 
@@ -19,7 +19,8 @@ namespace adrt {
 
 class Watchdog {
 public:
-  /// What is told, on the watchdog's thread, when a kernel takes longer than it may: its name and place.
+  /// Called on the thread of the watchdog, with the name and the site of a kernel that takes longer than the
+  /// limit.
   using Expired = std::function<void(const std::string &kernel, const adrt_site &site)>;
 
   Watchdog(std::chrono::duration<double> limit, Expired expired);
@@ -27,7 +28,7 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
-  /// Between the two the kernel is watched.
+  /// The kernel is watched between these calls.
   void begin(const char *kernel, const adrt_site *site);
   void end();
 
@@ -42,7 +43,7 @@ private:
   std::chrono::steady_clock::time_point deadline;
   const char *kernel = "";
   adrt_site site = {"", ""};
-  std::thread thread; // the last one: it uses all others
+  std::thread thread; // the last member: it uses all others
 };
 
 } // namespace adrt

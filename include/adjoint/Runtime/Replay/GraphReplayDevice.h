@@ -10,8 +10,8 @@
 
 namespace adrt {
 
-/// Called once, when the device cannot make graphs and launches go one by one; `site` may be null. May be
-/// empty.
+/// Called once, when the device fails to make a graph and commands are issued one by one. `site` may be null.
+/// The function may be empty.
 using ReplayWarning = std::function<void(const adrt_site *site, const std::string &message)>;
 
 /// Owns `device`.

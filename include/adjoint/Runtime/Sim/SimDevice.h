@@ -13,19 +13,19 @@
 
 namespace adrt {
 
-/// The requests of the instructions of one kind in a kernel to one memory.
+/// The requests to one memory by the instructions of one kind in a kernel.
 struct AccessTraffic {
   std::string operation;
   bool shared = false;
-  uint64_t requests = 0; ///< of warps
+  uint64_t requests = 0; ///< by warps
   uint64_t units = 0;    ///< wavefronts of shared memory, sectors of global memory
-  uint64_t minUnits = 0; ///< that the requested bytes need
+  uint64_t minUnits = 0; ///< the minimum for the requested bytes
 };
 
 /// The memory requests of all launches of a kernel.
 struct KernelTraffic {
   std::string name;
-  std::string kind; ///< its class
+  std::string kind; ///< the kernel class
   uint64_t launches = 0;
   std::vector<AccessTraffic> accesses;
 };
@@ -35,13 +35,13 @@ struct Emulation {
   adsim::Schedule schedule = adsim::Schedule::Eager;
   uint64_t seed = 0; ///< of the shuffled schedule, mixed with the number of each launch
   bool detectRaces = true;
-  unsigned smCount = 132;   ///< that programs find: as many as an H100 has
-  unsigned hostThreads = 1; ///< that run CTAs in parallel where races are not detected
+  unsigned smCount = 132;   ///< as reported to programs; an H100 has 132
+  unsigned hostThreads = 1; ///< that run CTAs in parallel, without race detection
 };
 
-/// A device whose kernels are compiled for the emulator, by number. They must outlive it. Its memory is
-/// filled with ones at first, so that a read of unwritten memory shows.
-/// Traffic is counted where `traffic` is given, by kernel number, and costs time; it must outlive the device.
+/// A device whose kernels, by number, are compiled for the emulator. They must outlive it. New memory is
+/// filled with ones, so that a read of unwritten memory shows. If `traffic` is not null, the requests of each
+/// kernel are counted there, by number, which takes time; it must outlive the device.
 std::unique_ptr<Device> makeSimDevice(std::vector<const adsim::KernelCode *> kernels,
                                       const Emulation &emulation = {},
                                       std::vector<KernelTraffic> *traffic = nullptr);
