@@ -48,7 +48,7 @@ static int32_t refuseDerivative(Operation *op, Frame &frame) {
 static int32_t runValueAndGrad(ValueAndGradOp op, Frame &frame) { return refuseDerivative(op, frame); }
 static int32_t runVjp(VjpOp op, Frame &frame) { return refuseDerivative(op, frame); }
 
-// A fusion means what the operations in it mean.
+// A fusion has the semantics of its operations.
 static int32_t runFusion(FusionOp op, Frame &frame) {
   SmallVector<Tensor> yielded;
   if (int32_t status = frame.runBlock(op.getBody().front(), frame.all(op.getInputs()), yielded))
@@ -62,7 +62,7 @@ static int32_t runRequire(RequireOp op, Frame &frame) {
   if (*frame[op.getCondition()].data<bool>())
     return ADRT_OK;
   SmallVector<int64_t> values = frame.indices(op.getValues());
-  return adrt_fail(frame.run.context, Site(op.getLoc(), op.getAsker()).get(),
+  return adrt_fail(frame.run.context, Site(op.getLoc(), op.getRequiredBy()).get(),
                    static_cast<int32_t>(op.getKind()), values.data(), static_cast<int32_t>(values.size()));
 }
 

@@ -21,7 +21,7 @@ copy_tree() {
   ln -s "$ROOT/.venv" "$COPY/.venv"
 }
 
-# A repository of its own, so that git takes the paths of the patch from here.
+# A repository of its own, so that the paths of the patch are relative to it.
 apply_patch() {
   git init -q .
   git apply --verbose "$INPUTS/softsign.patch"

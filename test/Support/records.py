@@ -4,6 +4,7 @@ own."""
 
 import functools
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -18,11 +19,18 @@ INTEGERS = "i8 i32 i64".split()
 ELEMENTS = {"AD_FloatTensor": FLOATS, "AD_NumberTensor": FLOATS + INTEGERS, "AD_LogicalTensor": ["i1"] + INTEGERS}
 
 
+def _with_includes(file):
+    """The text of a file, after those of the files of its folder that it includes."""
+    text = (ROOT / "include" / file).read_text()
+    included = re.findall(rf'^include "({pathlib.PurePath(file).parent}/AD\w+Ops\.td)"', text, re.M)
+    return "".join(map(_with_includes, included)) + text
+
+
 @functools.lru_cache(maxsize=None)
 def _operations(file, base):
     """Mnemonics with the constraints of the arguments, in the order of the file."""
     records = TableGen(pathlib.Path("/usr/lib/llvm-22")).records(file, base)
-    text = (ROOT / "include" / file).read_text()
+    text = _with_includes(file)
     ordered = sorted(records, key=lambda name: text.index(f"def {name} "))
     return {records[name]["opName"]: [value["def"] for value, _ in records[name]["arguments"]["args"]]
             for name in ordered}

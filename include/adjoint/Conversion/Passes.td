@@ -10,11 +10,19 @@ include "mlir/Pass/PassBase.td"
 def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp"> {
   let summary = "Convert the bodies of fusions to linalg on tensors";
   let description = [{
-    Each `ad` operation in an `ad.fusion` becomes `linalg.generic` (access maps and scalar code), `linalg.fill` or
-    `tensor.insert_slice`. Orders and permissions stay on the fusion, since linalg cannot carry them. A fusion that only reshapes is
-    dissolved: the reshape stays in the host program, where it costs nothing. In an elementwise fusion whose last axis
-    is short, contiguous static axes that each value either has or is broadcast along become one; its operands and
-    results are reshaped.
+    Converts each operation in an `ad.fusion` to `linalg.generic` (access maps and scalar code), `linalg.fill` or
+    `tensor.insert_slice`.
+
+    Why: the code generators read only linalg, so kernels that another compiler wrote have the same code path.
+    Operations of any dialect are converted by their interfaces: ElementwiseOpInterface, ReductionOpInterface,
+    FusableOpInterface, or LinalgLoweringOpInterface for code of their own.
+
+    Orders and permissions stay on the fusion, since linalg has no attributes for them. A fusion that only reshapes is
+    replaced by the reshape, which moves no data in the host program. In an elementwise fusion with a short last axis,
+    adjacent static axes become one axis if each value either has all of them or is broadcast along all of them; the
+    operands and results are reshaped.
+
+    Refuses operations of `ad` that compute outside of a fusion, and operations that `ad-decompose` decomposes.
 
     Before:
     ```mlir
@@ -29,8 +37,6 @@ def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp">
       linalg.yield %1 : f32
     } -> tensor<4xf32>
     ```
-    Refuses operations outside of a fusion, which it would leave as they are, and those that have to be
-    decomposed first (`ad-decompose`).
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
@@ -39,17 +45,21 @@ def ConvertADToLinalgPass : Pass<"convert-ad-to-linalg", "::mlir::func::FuncOp">
 def ConvertHostToLLVMPass : Pass<"convert-host-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Convert the planned host program to calls of the runtime in the LLVM dialect";
   let description = [{
-    Every public function becomes an entry of the C ABI `adrt` named `adrt_entry_<name>`. Bytes of the name other than
-    letters, digits and underscores become `$` and two hexadecimal digits. Tensors become pointers into the buffers of the
-    memory plan (`ad.buffer`), launches calls of kernels, and feeds, receives and checks calls of the runtime, each with an
-    `ad.guard` of its status. Code between operations on tensors stays in `scf`, `arith` and `func`. Every loop polls
-    whether the host wants to stop.
+    Converts every public function to an entry of the C ABI `adrt`, named `adrt_entry_<name>`. Bytes of the name other
+    than letters, digits and underscores become `$` and two hexadecimal digits. Tensors become pointers into the buffers
+    of the memory plan (`ad.buffer`). Launches become calls of kernels. Feeds, receives and checks become calls of the
+    runtime, each with an `ad.guard` of its status. Code between operations on tensors stays in `scf`, `arith` and
+    `func`. Every loop polls whether the host wants to stop.
 
-    With `device`, kernels are those of `ad-emit-gpu`, launched by number (`ad.kernel_names` of the module lists them), and
-    tensors are in the memory of a device: the entry copies arguments and constants there, and reads back single elements
-    that the host needs. Remarks of the category ad-host report each loop with launches. `loop-without-waits`: the host only
-    enqueues work. `loop-waits`: the host reads a device value; the remark names the first such operation, and says
-    `iterations=each`, or `iterations=some` if all such operations are in branches.
+    Why: a compiled program needs nothing but the runtime, which is a C library without LLVM.
+
+    With `device`, kernels are those of `ad-emit-gpu`, launched by number (`ad.kernel_names` of the module lists them).
+    Tensors are in the memory of a device: the entry copies arguments and constants there, and reads back single
+    elements that the host needs. Remarks of the category ad-host report each loop with launches. `loop-without-waits`:
+    the host only enqueues work. `loop-waits`: the host reads a device value; the remark names the first such operation,
+    and says `iterations=each`, or `iterations=some` if all such operations are in branches.
+
+    Refuses functions without a plan (`ad-plan-memory`), and launches of kernels without code for the target.
 
     Before:
     ```mlir
@@ -59,17 +69,22 @@ def ConvertHostToLLVMPass : Pass<"convert-host-to-llvm", "::mlir::ModuleOp"> {
     ```mlir
     func.func @adrt_entry_main(%context: !llvm.ptr, %arguments: !llvm.ptr, %results: !llvm.ptr) -> i32
     ```
-    Refuses functions without a plan (`ad-plan-memory`), and launches of kernels without code for the target.
   }];
   let options = [Option<"profile", "profile", "bool", "false", "Bracket each kernel with timing calls; for reports">,
-                 Option<"device", "device", "bool", "false", "Kernels run on a device with memory of its own (ad-emit-gpu)">];
+                 Option<"device", "device", "bool", "false",
+                        "Kernels run on a device with memory of its own (ad-emit-gpu)">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
 def LowerGuardsPass : Pass<"ad-lower-guards", "::mlir::func::FuncOp"> {
-  let summary = "Turn guards into branches to the exit of the entry";
+  let summary = "Lower guards to branches to the exit of the entry";
   let description = [{
-    Runs after structured control flow has become blocks, since a guard leaves the function from inside a loop.
+    Lowers each `ad.guard` to a conditional branch that returns the status from the entry.
+
+    Why: a guard leaves the function from inside of a loop, which structured control flow cannot express. So the pass
+    needs blocks instead of `scf`.
+
+    Refuses nothing.
 
     Before:
     ```mlir
@@ -79,7 +94,6 @@ def LowerGuardsPass : Pass<"ad-lower-guards", "::mlir::func::FuncOp"> {
     ```mlir
     cf.cond_br %ok, ^continue, ^exit(%status : i32)
     ```
-    Refuses nothing.
   }];
   let dependentDialects = ["::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect"];
 }
@@ -87,30 +101,40 @@ def LowerGuardsPass : Pass<"ad-lower-guards", "::mlir::func::FuncOp"> {
 def ExpandScalarOpsPass : Pass<"ad-expand-scalar-ops"> {
   let summary = "Expand elementary functions and conversions into arith operations";
   let description = [{
-    `ad.elementary` becomes the text of lib/Numerics/Math, `ad.convert` the integer expansion of lib/Numerics, on scalars and vectors.
-    Conversions between f16 and f32 stay operations of arith where the processor has instructions for them.
-    Last, so that everything before sees one operation.
+    Expands `ad.elementary` into the function of lib/Numerics/Math, and `ad.convert` into the integer code of
+    lib/Numerics, on scalars and vectors. Conversions between f16 and f32 become operations of `arith` if the CPU has
+    instructions for them.
+
+    Why: compiled code and the reference interpreter give the same bits, since both use these functions. The pass runs
+    last, so that earlier passes see one operation for each function.
+
+    Refuses nothing.
 
     Before:
     ```mlir
     %y = ad.elementary exp %x : vector<16xf32>
     ```
-    After: arith operations, and an `scf.if` around what few arguments need, such as the reduction of large ones in sin.
-    Refuses nothing.
+    After: operations of `arith`, and an `scf.if` around code that few arguments need, such as the range reduction of
+    large arguments of sin.
   }];
   let options = [Option<"remainders", "remainders", "bool", "false",
-                        "Expand arith.remf on scalars too, for a target whose own is not exact">,
+                        "Expand arith.remf on scalars too, for a target whose remainder is not exact">,
                  Option<"halfInstructions", "half-instructions", "bool", "false",
-                        "The processor converts between f16 and f32 (F16C): use arith.extf and arith.truncf there">];
+                        "The CPU converts between f16 and f32 (F16C): use arith.extf and arith.truncf">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::vector::VectorDialect"];
 }
 
 def LowerToLLVMPass : Pass<"ad-lower-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "Turn functions, their blocks and their scalar and vector code into the LLVM dialect";
+  let summary = "Convert functions, their blocks and their scalar and vector code to the LLVM dialect";
   let description = [{
-    Why: upstream has a pass for each of these dialects. All their patterns together need one walk, no casts between types that two
-    passes see differently, and a third of the time.
+    Converts operations of `arith`, `cf`, `func`, `index`, `math` and `vector` by the patterns of upstream, in one walk.
+
+    Why: upstream has one pass for each dialect, with casts between the types of different passes. One walk has no such
+    casts, and needs a third of the time.
+
+    Refuses operations of these dialects that upstream has no pattern for, such as functions on tensors. `scf` and the
+    operations of `ad` are lowered before.
 
     Before:
     ```mlir
@@ -128,17 +152,20 @@ def LowerToLLVMPass : Pass<"ad-lower-to-llvm", "::mlir::ModuleOp"> {
       llvm.return %next : i64
     }
     ```
-    Refuses operations of `arith`, `cf`, `func`, `index`, `math` and `vector` that upstream has no pattern for, such as functions on
-    tensors; `scf` and our own operations are lowered before.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def LowerToNVVMPass : Pass<"ad-lower-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "Turn the kernels of a GPU into the LLVM and NVVM dialects";
+  let summary = "Convert the kernels of a GPU to the LLVM and NVVM dialects";
   let description = [{
-    Why: upstream's pass calls a library of elementary functions whose bits are its own. Here scalar code was expanded before, and what
-    is left has one right answer: fused multiply-adds, square roots, roundings. Control flow has become blocks before.
+    Converts the functions of a `gpu.module`.
+
+    Why: the pass of upstream calls libdevice, whose elementary functions give other bits. In this pipeline
+    `ad-expand-scalar-ops` has expanded elementary functions before. The operations of `math` that are left have one
+    correct result: fused multiply-adds, square roots and roundings. The pass needs blocks instead of `scf`.
+
+    Refuses operations of `arith`, `cf`, `gpu`, `index` and `math` that upstream has no pattern for.
 
     Before:
     ```mlir
@@ -152,7 +179,6 @@ def LowerToNVVMPass : Pass<"ad-lower-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
       llvm.func @k(%y: !llvm.ptr) attributes {nvvm.kernel} { … nvvm.read.ptx.sreg.tid.x … }
     }
     ```
-    Refuses operations of `arith`, `cf`, `gpu`, `index` and `math` that upstream has no pattern for.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }

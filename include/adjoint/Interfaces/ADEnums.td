@@ -14,7 +14,7 @@ class AD_Enum<string name, string summary, list<EnumCase> cases> : I32Enum<name,
 def AD_NumericsMode : AD_Enum<"NumericsMode", "how much freedom rewrites and lowerings have", [
   I32EnumCase<"reproducible", 0>, I32EnumCase<"strict", 1>, I32EnumCase<"fast", 2>]>;
 
-// What a rewrite or a lowering needs to be allowed; docs/numerics.md says what each may change.
+// What a rewrite or a lowering may change only with permission; docs/numerics.md defines each.
 def AD_Permissions : I32BitEnum<"Permissions", "what a rewrite or a lowering may change", [
   I32BitEnumCaseNone<"none">,
   I32BitEnumCaseBit<"reorder", 0>,
@@ -36,7 +36,7 @@ def AD_ComparePredicate : AD_Enum<"ComparePredicate", "an ordered comparison (ne
 def AD_GeluForm : AD_Enum<"GeluForm", "which formula of gelu", [
   I32EnumCase<"none", 0>, I32EnumCase<"tanh", 1>]>;
 
-def AD_FusionKind : AD_Enum<"FusionKind", "what a fusion was grown from", [
+def AD_FusionKind : AD_Enum<"FusionKind", "which kind of operation a fusion starts from", [
   I32EnumCase<"elementwise", 0>, I32EnumCase<"dot", 1>, I32EnumCase<"reduce", 2>,
   I32EnumCase<"movement", 3>]>;
 

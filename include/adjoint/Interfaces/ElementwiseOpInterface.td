@@ -12,8 +12,8 @@ def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
   let cppNamespace = "::mlir::ad";
   let description = [{
     An operation that computes each element of its one result from the elements of its operands at the same position.
-    Operands are ranked tensors that broadcast together like NumPy arrays. Fusion, the conversion to linalg, folding and the
-    reference interpreter treat all such operations alike.
+    Operands are ranked tensors that broadcast together like NumPy arrays. Fusion, the conversion to linalg, folding and
+    the reference interpreter treat all such operations alike.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -30,8 +30,8 @@ def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
       "int64_t", "getScalarCost", (ins), [{}], [{ return 1; }]>,
     InterfaceMethod<[{
         The same function on the bits of elements, for folding and for the reference interpreter. It gives the bits that
-        compiled code gives. Null where the operation has none: then it is not folded, and the reference interpreter executes
-        the code that `emitScalar` builds.
+        compiled code gives. Null where the operation has none: then it is not folded, and the reference interpreter
+        executes the code that `emitScalar` builds.
       }],
       "::mlir::ad::ScalarEvaluator", "getScalarEvaluator", (ins), [{}], [{ return nullptr; }]>
   ];

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What fusion, kernel selection and the conversion to linalg ask an operation: which loops it runs, which elements each
-// iteration reads and writes, and whether it only moves data. The scalar code is in ElementwiseOpInterface and
-// ReductionOpInterface.
+// What fusion, kernel selection and the conversion to linalg need to know about an operation: its loops, the elements
+// that each iteration reads and writes, and whether it only moves data. The scalar code is in ElementwiseOpInterface
+// and ReductionOpInterface.
 
 #ifndef ADJOINT_INTERFACES_FUSABLEOPINTERFACE
 #define ADJOINT_INTERFACES_FUSABLEOPINTERFACE
@@ -12,8 +12,8 @@ include "mlir/IR/OpBase.td"
 def FusableOpInterface : OpInterface<"FusableOpInterface"> {
   let cppNamespace = "::mlir::ad";
   let description = [{
-    Operations that may be in an `ad.fusion`. Fusion knows no concrete operation beyond this interface, so that
-    operations of any dialect take part.
+    Operations that may be in an `ad.fusion`. Fusion knows them by this interface only, so operations of any dialect
+    fuse.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -30,9 +30,8 @@ def FusableOpInterface : OpInterface<"FusableOpInterface"> {
       }]>,
     InterfaceMethod<[{
         For each operand that is a ranked tensor, then for each result: the map from the loops to the indices of the
-        element that an iteration accesses. A null map: which element it is depends on sizes that only the run of the
-        program knows. An elementwise operation has identities, since `ad-set-numerics` gives its operands the shape
-        of its result.
+        element that an iteration accesses. A null map: which element it is depends on dynamic sizes. An elementwise
+        operation has identities, since `ad-set-numerics` gives its operands the shape of its result.
       }],
       "::llvm::SmallVector<::mlir::AffineMap>", "getAccessMaps", (ins), [{}], [{
         return ::mlir::ad::defaultAccessMaps($_op);

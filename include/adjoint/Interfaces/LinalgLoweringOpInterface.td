@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How an operation becomes linalg whose loops and scalar code the other interfaces do not describe.
+// The conversion to linalg of operations whose loops and scalar code the other interfaces do not describe.
 
 #ifndef ADJOINT_INTERFACES_LINALGLOWERINGOPINTERFACE
 #define ADJOINT_INTERFACES_LINALGLOWERINGOPINTERFACE

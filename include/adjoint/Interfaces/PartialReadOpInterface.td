@@ -21,7 +21,7 @@ def PartialReadOpInterface : OpInterface<"PartialReadOpInterface"> {
       "bool", "readsPart", (ins "unsigned":$operand)>,
     InterfaceMethod<[{
         Builds `sum` with the cotangent of the operand added, for an operand of which the operation reads a part.
-        `sum` has the type of the operand, and elements outside of the part stay as they are. A null `sum` stands for
+        `sum` has the type of the operand, and elements outside of the part stay as they are. A null `sum` means
         zeros. `cotangents` has one value per result; a null value is a zero cotangent.
       }],
       "::mlir::Value", "accumulate",

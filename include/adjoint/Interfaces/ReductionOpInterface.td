@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What is reduced, and how: the scalar side of a reduction, as ElementwiseOpInterface is that of elementwise
-// operations.
+// The scalar code of a reduction: the value of an iteration, and how two values are combined.
 
 #ifndef ADJOINT_INTERFACES_REDUCTIONOPINTERFACE
 #define ADJOINT_INTERFACES_REDUCTIONOPINTERFACE

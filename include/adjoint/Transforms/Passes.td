@@ -46,8 +46,8 @@ def PrepackOperandsPass : Pass<"ad-prepack-operands", "::mlir::func::FuncOp"> {
     A contraction reads its right operand in panels: the columns of a tile of the result, with K as the outer
     dimension. A kernel packs the panels itself where that pays. An operand that is the same in at least eight
     iterations of loops of known length is packed once instead. The shape of the packed tensor is the layout, and the
-    access map of the contraction names it, so that any emitter that supports affine maps reads it correctly. Pairs of
-    bf16 are contiguous where the CPU has dot-product instructions for them.
+    access map of the contraction names it, so that any emitter that supports affine maps reads it correctly. If the
+    CPU has dot-product instructions for bf16, two elements that are adjacent along K are contiguous.
 
     Refuses operations that are not in a fusion or not lowered to linalg.
 
@@ -148,8 +148,8 @@ def PlanMemoryPass : Pass<"ad-plan-memory", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"reportFile", "report", "std::string", "\"\"",
-           "Write how many bytes each pool uses, how many its buffers have, and how many are live at once at most, into this "
-           "file; `-` is standard output">,
+           "Write into this file how many bytes each pool uses, how many its buffers have, and how many are live at "
+           "once at most; `-` is standard output">,
     Option<"pictureFile", "picture", "std::string", "\"\"",
            "Draw the offset of each buffer against its lifetime into this file, as SVG">];
 }

@@ -64,7 +64,7 @@ void RuntimeServices::emitRequire(RequireOp require) {
     LLVM::StoreOp::create(builder, loc, toI64(values.scalar(value)), address);
   }
   Value status = call("adrt_fail", builder.getI32Type(),
-                      {context, module.site(builder, loc, require.getAsker()), i32(require.getKind()),
+                      {context, module.site(builder, loc, require.getRequiredBy()), i32(require.getKind()),
                        numbers, i32(require.getValues().size())});
   scf::YieldOp::create(builder, loc, status);
   builder.setInsertionPointAfter(branch);

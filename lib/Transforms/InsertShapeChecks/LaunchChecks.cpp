@@ -83,17 +83,18 @@ private:
     return builder.createOrFold<arith::CmpIOp>(loc, predicate, lhs, rhs);
   }
 
-  void require(Operation *asker, int32_t kind, Value condition, ValueRange values) {
+  void require(Operation *checked, int32_t kind, Value condition, ValueRange values) {
     if (getConstantIntValue(getAsOpFoldResult(condition)) != 1)
-      RequireOp::create(builder, asker->getLoc(), kind, condition, values, asker->getName().getStringRef());
+      RequireOp::create(builder, checked->getLoc(), kind, condition, values,
+                        checked->getName().getStringRef());
   }
 
   // `about` names what has the size: an operand or a result, and its axis.
-  void requireEqual(Operation *asker, int32_t kind, ArrayRef<int64_t> about, Value expected, Value actual) {
+  void requireEqual(Operation *checked, int32_t kind, ArrayRef<int64_t> about, Value expected, Value actual) {
     if (!expected || !actual || expected == actual)
       return;
     SmallVector<Value> values = {constant(about[0]), constant(about[1]), expected, actual};
-    require(asker, kind, compare(arith::CmpIPredicate::eq, expected, actual), values);
+    require(checked, kind, compare(arith::CmpIPredicate::eq, expected, actual), values);
   }
 
   static bool isDynamic(Value tensor) {
@@ -129,7 +130,7 @@ private:
           visit(operand, axis, expr);
   }
 
-  // The first and the last index that an expression takes are inside the axis.
+  // The first and the last value of an index expression are inside the axis.
   void requireInside(linalg::LinalgOp op, OpOperand &operand, int64_t axis, AffineExpr expr,
                      ArrayRef<Value> loops) {
     Value size = sizeOf(operand.get(), axis), first = bound(expr, loops, false),

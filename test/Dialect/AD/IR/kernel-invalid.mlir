@@ -218,7 +218,7 @@ func.func @yield_c1_parent(%x: tensor<4xf32>) {
 
 func.func @require_i2_condition(%x: i32) {
   // expected-error @+1 {{'ad.require' op operand #0 must be 1-bit signless integer, but got 'i32'}}
-  "ad.require"(%x) <{kind = 1 : i32, asker = "ad.dot"}> : (i32) -> ()
+  "ad.require"(%x) <{kind = 1 : i32, requiredBy = "ad.dot"}> : (i32) -> ()
   return
 }
 

@@ -9,9 +9,9 @@ include "adjoint/Dialect/AD/IR/ADDialect.td"
 include "adjoint/Interfaces/ADEnums.td"
 
 def AD_NumericsAttr : AD_Attr<"Numerics", "numerics"> {
-  let summary = "a numerics mode and the permissions given beside it";
+  let summary = "a numerics mode and additional permissions";
   let description = [{
-    The contract of a module or function. A mode brings its own permissions (`reproducible`: none; `strict`:
+    The contract of a module or function. A mode includes permissions (`reproducible`: none; `strict`:
     reorder, mma; `fast`: reorder, algebra, contract, widen, mma, approx); more can be given by name.
 
     Example: `#ad.numerics<strict>`, `#ad.numerics<fast, narrow|finite>`.

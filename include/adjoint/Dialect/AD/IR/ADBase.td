@@ -14,8 +14,8 @@ include "adjoint/Interfaces/FusableOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// Refuses attributes that the operation does not have, unless a dialect's prefix says whose they are: a misspelt
-// option would otherwise have no effect, in silence.
+// Refuses attributes that the operation does not have, unless they have the prefix of a dialect: without this check a
+// misspelt option would silently have no effect.
 def AD_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
   let cppNamespace = "::mlir::ad";
 }
@@ -28,8 +28,8 @@ def AD_ShapeOfFirstOperand : NativeOpTrait<"ShapeOfFirstOperand"> {
 class AD_Op<string mnemonic, list<Trait> traits = []>
     : Op<AD_Dialect, mnemonic, !listconcat([AD_KnownAttributes], traits)>;
 
-// An operation that computes tensors: pure, with sizes known from its operands, able to stand in a fusion, with
-// permissions as an inherent attribute.
+// An operation that computes tensors. It is pure, its sizes are known from its operands, a fusion may contain it, and
+// its permissions are an inherent attribute.
 class AD_ComputeOp<string mnemonic, list<Trait> traits = []>
     : AD_Op<mnemonic, !listconcat(traits, [
         Pure,

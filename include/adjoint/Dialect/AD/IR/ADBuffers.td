@@ -25,7 +25,7 @@ def AD_BufferAttr : AD_Attr<"Buffer", "buffer"> {
     | `argument` | the memory of an argument that is donated (`ad.donated`) | that of the argument |
     | `result` | the memory of a result, which the runtime allocates at entry | that of the result |
 
-    `offset` and `bytes` say which part of that memory the buffer takes. In a pool, both count per element of the pool's
+    `offset` and `bytes` say which part of that memory is the buffer. In a pool, both count per element of the pool's
     unit: the product of the dynamic sizes, which is known at run time only. The arena and each pool are as large as
     their buffers need.
 
@@ -49,7 +49,7 @@ def AD_BufferAttr : AD_Attr<"Buffer", "buffer"> {
   let assemblyFormat = "`<` custom<Storage>($storage) `,` struct($number, $offset, $bytes) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// The offset after the last byte. An empty buffer takes one byte, so that no two buffers are at one offset.
+    /// The offset after the last byte. An empty buffer has one byte, so that no two buffers are at one offset.
     int64_t getEnd() const { return getOffset() + std::max<int64_t>(getBytes(), 1); }
     /// Whether both are in one memory: the arena, or one pool, argument or result.
     bool sharesStorageWith(::mlir::ad::BufferAttr other) const {

@@ -10,13 +10,14 @@ include "adjoint/Dialect/AD/IR/ADBase.td"
 
 // A sum of products. Order and permissions are inherent attributes.
 class AD_ContractionOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic, traits> {
-  let extraClassDeclaration = [{
+  code contractionDeclarations = [{
     ::mlir::ad::FusionKind getFusionKind() { return ::mlir::ad::FusionKind::dot; }
     ::mlir::ad::OrderAttr getCanonicalOrder();
     ::mlir::ad::OrderAttr getSummationOrder() { return getOrderAttr(); }
     ::llvm::SmallVector<::mlir::utils::IteratorType> getIteratorTypes();
     ::llvm::SmallVector<::mlir::AffineMap> getAccessMaps();
   }];
+  let extraClassDeclaration = contractionDeclarations;
   let hasVerifier = 1;
 }
 
@@ -25,14 +26,14 @@ def AD_DotOp : AD_ContractionOp<"dot"> {
   let description = [{
     Semantics: result[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n] with any batch (b) and contracting (k) axes;
     the result's axes are the batch axes, then the free axes of lhs, then those of rhs. Without lists it is NumPy's
-    matmul for ranks of at least one, with equal batch axes: batch axes lead, the last axis of lhs meets the last but
-    one of rhs (the only one of a vector). Accumulates in f32 (f64 for f64; integers wrap) in the written order and
-    rounds once; the result is of the operands' type or of the accumulator's. The operands have one element type, or two
-    of the 8-bit float types.
+    matmul for ranks of at least one, with equal batch axes: batch axes lead, and the last axis of lhs is contracted
+    with the last but one of rhs (the only one of a vector). Accumulates in f32 (f64 for f64; integers wrap) in the
+    written order and rounds once; the result is of the operands' type or of the accumulator's. The operands have one
+    element type, or two of the 8-bit float types.
 
     Constraints: (C1) operands have one element type, or each an 8-bit float type; the result has that of an
     operand or of the accumulator; (C2) there are as many batch axes of both operands, and as many contracting
-    axes; (C3) axes are in range, and no axis stands twice in the lists of its operand; (C4) static sizes of
+    axes; (C3) axes are in range, and no axis is listed twice for its operand; (C4) static sizes of
     paired axes agree; (C5) the result has the sizes of the batch axes, then of the free axes of lhs, then of
     the free axes of rhs.
 
@@ -84,6 +85,9 @@ def AD_GemmOp : AD_ContractionOp<"gemm", []> {
                        DefaultValuedAttr<F64Attr, "1.0">:$alpha, DefaultValuedAttr<F64Attr, "1.0">:$beta,
                        OptionalAttr<AD_OrderAttr>:$order, OptionalAttr<AD_PermissionsAttr>:$allow);
   let results = (outs AD_FloatTensor:$result);
+  let extraClassDeclaration = contractionDeclarations # [{
+    ::mlir::OpOperand *getBroadcastOperand() { return getBias() ? &getBiasMutable()[0] : nullptr; }
+  }];
   let assemblyFormat = [{
     $lhs `,` $rhs (`,` $bias^)? attr-dict `:` custom<GemmTypes>(type($lhs), type($rhs), type($bias), type($result))
   }];

@@ -57,7 +57,7 @@ def AD_FeedOp : AD_Op<"feed", [AttrSizedOperandSegments, MemoryEffects<[MemRead,
   let description = [{
     Semantics: the next tensor of the named stream, once per execution of the operation, in order per name. Dynamic
     sizes are index operands; the host must deliver exactly the resulting shape. After memory planning, `into` names
-    the buffer that takes the tensor.
+    the buffer that the tensor is written into.
 
     Constraints: (C1) `name` is not empty; (C2) there is one size per dynamic dimension of the result, in order.
 
@@ -77,9 +77,9 @@ def AD_FeedOp : AD_Op<"feed", [AttrSizedOperandSegments, MemoryEffects<[MemRead,
 }
 
 def AD_ReceiveOp : AD_Op<"receive", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "values handed to the host";
+  let summary = "values passed to the host";
   let description = [{
-    Semantics: hands the tensors to the named receiver of the host, once per execution, in order per name.
+    Semantics: passes the tensors to the named receiver of the host, once per execution, in order per name.
 
     Constraints: (C1) `name` is not empty; (C2) there is at least one operand.
 

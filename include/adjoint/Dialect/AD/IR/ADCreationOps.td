@@ -17,7 +17,7 @@ def AD_ConstantOp : AD_Op<"constant", [ConstantLike, Pure,
     Semantics: the tensor that the attribute holds.
 
     Constraints: (C1) `value` is a ranked tensor of floats, i1, i8, i32 or i64; the result has its type; (C2) every
-    element is written down, or stands in a resource that exists and has the right length (booleans: one byte each).
+    element is written down, or is in a resource that exists and has the right length (booleans: one byte each).
 
     Adjoint: none: no operands.
 

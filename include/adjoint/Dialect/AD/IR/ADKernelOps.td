@@ -35,9 +35,8 @@ def AD_FusionOp : AD_Op<"fusion", [IsolatedFromAbove, SingleBlock, RecursiveMemo
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>]> {
   let summary = "cluster of operations that becomes one kernel";
   let description = [{
-    Semantics: that of the operations in the region, whose arguments are the operands. What the kernel may do
-    numerically stands here: the intersection of the permissions of its operations, and the one summation order that
-    they share.
+    Semantics: that of the operations in the region, whose arguments are the operands. `allow` is the intersection of
+    the permissions of these operations, `order` the one summation order that they share.
 
     Constraints: (C1) the arguments of the region have the types of the inputs; (C2) the region ends with
     `ad.yield`; (C3) the results have the types of the yielded values.
@@ -64,9 +63,9 @@ def AD_FusionOp : AD_Op<"fusion", [IsolatedFromAbove, SingleBlock, RecursiveMemo
 def AD_KernelOp : AD_Op<"kernel", [IsolatedFromAbove, FunctionOpInterface, SingleBlock, Symbol]> {
   let summary = "function-like code of one kernel";
   let description = [{
-    Semantics: a fusion taken out of the host program: arguments are the fusion's operands, results its results, the
-    body is linalg on tensors. Class, order and permissions are those of the fusion. Emitters turn it into code over a
-    range of units of work.
+    Semantics: a fusion that was outlined from the host program. Arguments are the fusion's operands, results its
+    results, the body is linalg on tensors. Class, order and permissions are those of the fusion. Code generators emit
+    a function that runs a range of units of work.
 
     Constraints: (C1) the block has the arguments of the function type; (C2) the body ends with `ad.yield`; (C3)
     the results have the types of the yielded values.
@@ -129,10 +128,10 @@ def AD_ElementaryOp : AD_Op<"elementary", [Pure, SameOperandsAndResultType]> {
   let summary = "elementary function of scalars or vectors";
   let description = [{
     Semantics: the function of lib/Numerics/Math on f32 or f64, elementwise on vectors. The form of elementary functions
-    inside kernels; expanded into arith operations last. `approximate` stands for the shorter form that the permission
+    inside kernels; expanded into arith operations last. `approximate` selects the shorter form that the permission
     `approx` allows, whose error docs/numerics-functions.md bounds.
 
-    Constraints: (C1) there are two operands for `pow` and `atan2`, else one; (C2) `approximate` stands on f32 and on
+    Constraints: (C1) there are two operands for `pow` and `atan2`, else one; (C2) `approximate` needs f32 and one of
     `tanh`, `erf`, `sigmoid`, `silu`, `gelu` or `gelu_tanh`.
 
     Adjoint: none: scalar code comes after differentiation.
@@ -177,8 +176,8 @@ def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "run-time condition on sizes";
   let description = [{
     Semantics: does nothing when the condition holds; otherwise the program fails with a located run-time error. `kind`
-    is one of adrt_failure (include/adjoint/Runtime/adrt.h), `values` are the numbers that its message names, `asker` is
-    the operation that asked.
+    is one of adrt_failure (include/adjoint/Runtime/adrt.h), `values` are the numbers that its message names,
+    `requiredBy` is the name of the operation that needs the condition.
 
     Adjoint: none: no results.
 
@@ -187,8 +186,8 @@ def AD_RequireOp : AD_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
     ad.require 1 %ok(%dimension, %expected, %actual) "ad.dot"
     ```
   }];
-  let arguments = (ins I32Attr:$kind, I1:$condition, Variadic<Index>:$values, StrAttr:$asker);
-  let assemblyFormat = "$kind $condition `(` $values `)` $asker attr-dict";
+  let arguments = (ins I32Attr:$kind, I1:$condition, Variadic<Index>:$values, StrAttr:$requiredBy);
+  let assemblyFormat = "$kind $condition `(` $values `)` $requiredBy attr-dict";
 }
 
 def AD_GuardOp : AD_Op<"guard", [MemoryEffects<[MemRead, MemWrite]>]> {

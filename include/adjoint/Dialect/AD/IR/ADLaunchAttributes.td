@@ -16,7 +16,7 @@ def AD_MappingLevel : I32Enum<"MappingLevel", "the level of the GPU's hierarchy 
 def AD_TensorMapAttr : AD_Attr<"TensorMap", "tensor_map"> {
   let summary = "a tensor map (TMA descriptor) of an operand of a kernel";
   let description = [{
-    The host encodes the tensor map (`CUtensorMap`) and passes it behind the operands of the launch.
+    The host encodes the tensor map (`CUtensorMap`) and passes it after the operands of the launch.
 
     | parameter | meaning | default |
     |---|---|---|

@@ -19,7 +19,8 @@ class AD_NNOp<string mnemonic, list<Trait> traits = []> : AD_ComputeOp<mnemonic,
 }
 
 // Such an operation whose result has the type of its first operand: its sizes are those of that operand.
-class AD_RowOp<string mnemonic, list<Trait> traits = []> : AD_NNOp<mnemonic, !listconcat([AD_ShapeOfFirstOperand], traits)> {
+class AD_RowOp<string mnemonic, list<Trait> traits = []>
+    : AD_NNOp<mnemonic, !listconcat([AD_ShapeOfFirstOperand], traits)> {
   code sizesDefinition = [{
     ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
                                                        ::mlir::ReifiedRankedShapedTypeDims &shapes) {

@@ -34,7 +34,7 @@ class AD_ReduceOp<string mnemonic, TypeConstraint type, list<Trait> traits = []>
       build($_builder, $_state, type, input, axes, keepDims, nullptr, nullptr);
     }]>
   ];
-  // Shared by the family; the functions stand in lib/Dialect/AD/IR/ADReductionOps.cpp.
+  // Shared by the family; the functions are in lib/Dialect/AD/IR/ADReductionOps.cpp.
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::verify() { return verifyReduction(*this); }
     ::llvm::LogicalResult $cppClass::reifyResultShapes(::mlir::OpBuilder &builder,
@@ -70,8 +70,8 @@ def AD_ReduceSumOp : AD_CombiningOp<"reduce_sum", AD_NumberTensor, "sum"> {
     in the written order and rounded once; empty: 0. The result is of the operand's type or of the accumulator's.
 
     Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the input
-    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with 1 in
-    their place.
+    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with size 1
+    for them.
 
     Adjoint: g broadcast along the axes.
 
@@ -88,8 +88,8 @@ def AD_ReduceProdOp : AD_CombiningOp<"reduce_prod", AD_NumberTensor, "product"> 
     Semantics: the product over the listed axes, accumulated like a sum; empty: 1.
 
     Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the input
-    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with 1 in
-    their place.
+    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with size 1
+    for them.
 
     Adjoint: g times the product of all other elements.
 
@@ -106,7 +106,7 @@ def AD_ReduceMaxOp : AD_CombiningOp<"reduce_max", AD_NumberTensor, "maximum"> {
     Semantics: the IEEE maximum over the listed axes: NaN propagates, -0 < +0; empty: the smallest value (-inf).
 
     Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the
-    input; (C3) the result has the sizes of the input without the reduced axes, or with 1 in their place.
+    input; (C3) the result has the sizes of the input without the reduced axes, or with size 1 for them.
 
     Adjoint: g to one element, 0 to all others: to the one that `ad.argmax` finds along the reduced axes in row-major
     order, the first of several equal ones. Equal ones do not share g.
@@ -124,7 +124,7 @@ def AD_ReduceMinOp : AD_CombiningOp<"reduce_min", AD_NumberTensor, "minimum"> {
     Semantics: the IEEE minimum over the listed axes: NaN propagates, -0 < +0; empty: the largest value (+inf).
 
     Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the
-    input; (C3) the result has the sizes of the input without the reduced axes, or with 1 in their place.
+    input; (C3) the result has the sizes of the input without the reduced axes, or with size 1 for them.
 
     Adjoint: g to one element, 0 to all others: to the one that `ad.argmin` finds along the reduced axes in row-major
     order, the first of several equal ones. Equal ones do not share g.
@@ -142,8 +142,8 @@ def AD_ReduceMeanOp : AD_ReduceOp<"reduce_mean", AD_FloatTensor> {
     Semantics: the sum over the listed axes divided once, in the accumulator, by the number of elements; empty: NaN.
 
     Constraints: (C1) axes are in range, ascending and unique; (C2) the result has the element type of the input
-    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with 1 in
-    their place.
+    or of the accumulator; (C3) the result has the sizes of the input without the reduced axes, or with size 1
+    for them.
 
     Adjoint: g divided by the count, broadcast along the axes.
 

@@ -141,7 +141,7 @@ def AD_SliceOp : AD_ViewOp<"slice", "slice"> {
     Constraints: (C1) the result has the element type of the input; (C2) there is one size operand for each
     dynamic dimension of the result; (C3) the result has the rank of the input, and there are as many offsets
     and strides; (C4) offsets are not negative, strides are positive; (C5) where sizes are static, the last
-    element of each axis lies inside the input.
+    element of each axis is inside the input.
 
     Adjoint: the cotangent in a zero tensor of the input's shape (ad.pad).
 
@@ -216,13 +216,13 @@ def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
   let summary = "surrounding and interleaving with a value";
   let description = [{
     Semantics: axis by axis, low copies of the value (a rank-0 tensor) before, high after and interior ones between
-    neighbours. Nothing is negative.
+    adjacent elements. No count is negative.
 
     Constraints: (C1) the value has rank 0 and the element type of the input; (C2) there are as many low, high and
     interior counts as axes; (C3) counts are not negative and below 2^31; (C4) a static size of the result is below
     2^63.
 
-    Adjoint: the slice of the cotangent where the input lies; the sum of all other elements to the value.
+    Adjoint: the slice of the cotangent where the input is; the sum of all other elements to the value.
 
     Example:
     ```mlir
@@ -240,7 +240,7 @@ def AD_PadOp : AD_ShapeOp<"pad", [InferTypeOpAdaptor]> {
 }
 
 def AD_ConcatOp : AD_ShapeOp<"concat", [InferTypeOpAdaptor]> {
-  let summary = "tensors behind one another";
+  let summary = "concatenation along an axis";
   let description = [{
     Semantics: the inputs in order along the axis; other dimensions agree.
 

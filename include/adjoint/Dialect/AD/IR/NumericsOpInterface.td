@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The part of the numerics contract that stands on an operation.
+// The part of the numerics contract that is attached to an operation.
 
 #ifndef ADJOINT_INTERFACES_NUMERICSOPINTERFACE
 #define ADJOINT_INTERFACES_NUMERICSOPINTERFACE
@@ -25,6 +25,11 @@ def NumericsOpInterface : OpInterface<"NumericsOpInterface"> {
       }]>,
     InterfaceMethod<"True once permissions have been set, even to none.",
       "bool", "hasPermissions", (ins), [{}], [{ return $_op->hasAttr("allow"); }]>,
+    InterfaceMethod<[{
+        The operand that broadcasts to the shape of the result while the other operands do not, as the bias of a
+        contraction; null if there is none. `ad-set-numerics` makes this broadcast explicit.
+      }],
+      "::mlir::OpOperand *", "getBroadcastOperand", (ins), [{}], [{ return nullptr; }]>,
     InterfaceMethod<"The canonical summation order of this operation, null when it sums nothing.",
       "::mlir::ad::OrderAttr", "getCanonicalOrder", (ins), [{}], [{ return nullptr; }]>,
     InterfaceMethod<"The summation order written on the operation, null when none is.",

@@ -17,7 +17,7 @@ def SetNumericsPass : Pass<"ad-set-numerics", "::mlir::ModuleOp"> {
     other operations. A lowering cannot express a broadcast that is decided at run time.
 
     The pass gives the module the attribute `ad.numerics` (`strict` unless it has one). Every operation without `allow`
-    gets the permissions in force at its place, and every summing operation without `order` its canonical order.
+    gets the permissions of its function or module, and every summing operation without `order` its canonical order.
     Implicit broadcasts of elementwise operations become explicit, and so does that of an ad.gemm bias with dynamic
     sizes. If two sizes are dynamic, the pass computes the common size (`p == 1 ? q : p`), and both operands get an
     `ad.broadcast`, which checks at run time. Attributes that are present stay: the pass is idempotent, and refinements
@@ -90,7 +90,7 @@ def WriteNumericsReportPass : Pass<"ad-write-numerics-report"> {
       }
     ]
     ```
-    Rows are sorted by place, pattern and permission, whatever the order in which threads worked.
+    Rows are sorted by location, pattern and permission, whatever the order in which threads worked.
 
     Refuses: a file that cannot be written.
   }];
@@ -332,8 +332,7 @@ def SelectKernelsPass : Pass<"ad-select-kernels"> {
     ```
     After: the same fusion with `kernel = #ad<kernel_class row>`.
 
-    Refuses: operations outside of a fusion, which it would leave as they are. A fusion for which it knows no
-    better class is `generic`.
+    Refuses operations outside of a fusion: they would get no kernel. A fusion that no other class covers is `generic`.
   }];
   let dependentDialects = ["::mlir::ad::ADDialect"];
 }
@@ -361,9 +360,9 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
     Each tensor argument, loop and effect, and each value that a block yields or returns, is a root with a running
     number. Its operands follow below, indented by two. A node that was printed before is named again, without its
     operands. Nodes are numbered in the order of the program: arguments first, then operations and loop-carried tensors.
-    If the result of an elementwise operation is carried to the place of its first operand, it is an update in place,
-    and the carried tensor has the name of its initial value; other carried tensors are nodes of their own. Borders of
-    fusions are not printed.
+    If a loop carries the result of an elementwise operation as the next value of its first operand, it is an update in
+    place, and the carried tensor has the name of its initial value; other carried tensors are nodes of their own.
+    Borders of fusions are not printed.
 
     `form=recorded` prints the words of another system whose graphs are recorded (`MULT`, `Dot Prod`, `SUM`, `View`,
     `Permute`, `Index`, `Feeder`, `Intermediate` for a node that was printed before), so that a test can compare both,
@@ -407,7 +406,7 @@ def PrintGraphPass : Pass<"ad-print-graph", "::mlir::ModuleOp"> {
 def PrintProcedurePass : Pass<"ad-print-procedure", "::mlir::ModuleOp"> {
   let summary = "Print the kernels of every function in their order, with what each reads";
   let description = [{
-    Why: the text answers the two questions about fusion: which operations became one kernel, and at which element each
+    Why: the text answers two questions about fusion: which operations became one kernel, and at which element each
     operand is read. The layout is that of recorded texts of another system, like that of --ad-print-graph.
 
     A fusion is a header with its operations below it, indented by four; a fusion of a single operation is one line.

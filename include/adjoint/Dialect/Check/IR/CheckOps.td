@@ -15,8 +15,8 @@ def Check_Dialect : Dialect {
   let summary = "expectations about values, for tests that run on every target";
   let description = [{
     Each operation compares when it is executed. A failed expectation names the location, the first differing index,
-    both values and the largest difference; the runner then ends with exit code 3. Put inputs behind `ad.barrier`, so
-    that no fold computes the test.
+    both values and the largest difference; the runner then ends with exit code 3. Pass inputs through `ad.barrier`,
+    so that no folder computes the test.
   }];
 }
 
