@@ -157,30 +157,27 @@ private:
   SmallVector<SmallVector<SizeOrigin, 2>> origins;
 };
 
-// The bias of a gemm may broadcast as long as the types say how. Where a size is open, it gets a broadcast,
-// which checks.
-void broadcastBias(GemmOp gemm, SizeAnalysis &sizes) {
-  if (!gemm.getBias())
-    return;
-  auto type = cast<RankedTensorType>(gemm.getType());
-  auto biasType = cast<RankedTensorType>(gemm.getBias().getType());
-  int64_t lead = type.getRank() - biasType.getRank();
-  bool open = llvm::any_of(llvm::seq<int64_t>(0, biasType.getRank()), [&](int64_t axis) {
-    return biasType.isDynamicDim(axis) &&
-           sizes.originOfSize(gemm.getBias(), axis) != sizes.originOfSize(gemm.getResult(), lead + axis);
+// The operand may broadcast to the result as long as the types say how. If a size is open, the operand gets
+// an explicit broadcast, which checks at run time.
+void broadcastOperand(Operation *op, OpOperand &operand, SizeAnalysis &sizes) {
+  Value result = op->getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  auto operandType = cast<RankedTensorType>(operand.get().getType());
+  int64_t lead = type.getRank() - operandType.getRank();
+  bool open = llvm::any_of(llvm::seq<int64_t>(0, operandType.getRank()), [&](int64_t axis) {
+    return operandType.isDynamicDim(axis) &&
+           sizes.originOfSize(operand.get(), axis) != sizes.originOfSize(result, lead + axis);
   });
   if (!open)
     return;
-  OpBuilder builder(gemm);
+  OpBuilder builder(op);
   SmallVector<Value> dynamicSizes;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     if (type.isDynamicDim(axis))
-      dynamicSizes.push_back(
-          materializeSize(builder, gemm.getLoc(), sizes.originOfSize(gemm.getResult(), axis)));
-  OpOperand &bias = gemm.getBiasMutable()[0];
-  Location loc = rememberWritten(gemm, bias.getOperandNumber());
-  bias.set(BroadcastOp::create(builder, loc, type.clone(biasType.getElementType()), bias.get(), dynamicSizes,
-                               gemm.getAllowAttr()));
+      dynamicSizes.push_back(materializeSize(builder, op->getLoc(), sizes.originOfSize(result, axis)));
+  Location loc = rememberWritten(op, operand.getOperandNumber());
+  operand.set(BroadcastOp::create(builder, loc, type.clone(operandType.getElementType()), operand.get(),
+                                  dynamicSizes, op->getAttrOfType<PermissionsAttr>("allow")));
 }
 
 struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
@@ -203,7 +200,7 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
     return success();
   }
 
-  // A contract under another name, `numerics` or `da.numerics`, would be read by nobody.
+  // No pass reads a contract under another name, such as `numerics` or `da.numerics`.
   LogicalResult checkNames() {
     WalkResult result = getOperation()->walk([](Operation *op) {
       if (!isa<ModuleOp, FunctionOpInterface>(op))
@@ -234,11 +231,10 @@ struct SetNumericsPass : ad::impl::SetNumericsPassBase<SetNumericsPass> {
       if (!op.getSummationOrder())
         if (OrderAttr order = op.getCanonicalOrder())
           op.setSummationOrder(order);
-      auto fusable = dyn_cast<FusableOpInterface>(op.getOperation());
-      if (fusable && fusable.getFusionKind() == FusionKind::elementwise)
+      if (isElementwiseOp(op))
         BroadcastMaker(op, sizes).run();
-      if (auto gemm = dyn_cast<GemmOp>(op.getOperation()))
-        broadcastBias(gemm, sizes);
+      if (OpOperand *operand = op.getBroadcastOperand())
+        broadcastOperand(op, *operand, sizes);
     }
   }
 };

@@ -4,25 +4,22 @@
 // (`X`) and columns (`Y`) of each operand.
 
 #include "Access.h"
+#include "OperationTexts.h"
 #include "Texts.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::print;
 
-// Expressions beyond this length help no reader; views of views can double them at each step.
-static constexpr size_t kLongest = 400;
-// Concatenations of concatenations that are followed.
-static constexpr int kDeepest = 16;
-
-static ArrayRef<int64_t> sizesOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getShape(); }
+// The limit of an expression: views of views can double the length at each step.
+static constexpr size_t kMaxLength = 400;
+// The limit of nested concatenations.
+static constexpr int kMaxDepth = 16;
 
 static std::string join(const std::string &lhs, const char *sign, const std::string &rhs) {
   std::string text = "(" + lhs + " " + sign + " " + rhs + ")";
-  return text.size() > kLongest ? "..." : text;
+  return text.size() > kMaxLength ? "..." : text;
 }
-static std::string sizeText(int64_t size) { return ShapedType::isDynamic(size) ? "?" : std::to_string(size); }
 static std::string times(const std::string &lhs, int64_t size) {
   return lhs == "0" || size == 1 ? lhs : join(lhs, "*", sizeText(size));
 }
@@ -58,12 +55,12 @@ static Indices unflatten(const std::string &index, ArrayRef<int64_t> sizes) {
 
 namespace {
 /// The element of a tensor that is read.
-struct Point {
+struct Position {
   Indices indices;
   bool whole = false; ///< the tensor is read in its own order: the linear index is `Global`
 
-  static Point elementwise(ArrayRef<int64_t> sizes) { return {unflatten("Global", sizes), true}; }
-  static Point rows(ArrayRef<int64_t> sizes) {
+  static Position elementwise(ArrayRef<int64_t> sizes) { return {unflatten("Global", sizes), true}; }
+  static Position rows(ArrayRef<int64_t> sizes) {
     if (sizes.size() < 2)
       return {Indices(sizes.size(), "X"), false};
     Indices indices = sizes.size() == 2 ? Indices{"X"} : unflatten("X", sizes.drop_back());
@@ -74,8 +71,19 @@ struct Point {
 };
 } // namespace
 
+static AffineMap accessOf(Operation *view) { return cast<FusableOpInterface>(view).getAccessMaps().front(); }
+
+// The view of a tensor that an expression can follow; `none` for other operations.
+static ViewKind foldedView(Operation *op) {
+  ViewKind view = op ? viewKindOf(op) : ViewKind::none;
+  bool follows = view == ViewKind::reshape || view == ViewKind::broadcast ||
+                 (view == ViewKind::transpose && accessOf(op) && accessOf(op).isPermutation()) ||
+                 (view == ViewKind::slice && stepsOf(op));
+  return follows && isTensor(op->getOperand(0)) ? view : ViewKind::none;
+}
+
 bool print::isFolded(Operation *op) {
-  return isa_and_nonnull<ReshapeOp, BroadcastOp, TransposeOp, SliceOp, ConcatOp>(op);
+  return foldedView(op) != ViewKind::none || concatenationOf(op).has_value();
 }
 
 // From the element of a broadcast result to that of the operand.
@@ -87,50 +95,57 @@ static Indices repeated(ArrayRef<std::string> indices, ArrayRef<int64_t> from, A
   return inner;
 }
 
-static Indices sliced(SliceOp slice, ArrayRef<std::string> indices) {
+static Indices sliced(const Steps &steps, ArrayRef<std::string> indices) {
   Indices inner;
-  for (auto [index, offset, stride] : llvm::zip_equal(indices, slice.getOffsets(), slice.getStrides()))
+  for (auto [index, offset, stride] : llvm::zip_equal(indices, steps.offsets, steps.strides))
     inner.push_back(plus(times(index, stride), std::to_string(offset)));
   return inner;
 }
 
-static Indices throughMovement(Operation *op, const Indices &indices) {
-  ArrayRef<int64_t> from = sizesOf(op->getOperand(0)), to = sizesOf(op->getResult(0));
-  return llvm::TypeSwitch<Operation *, Indices>(op)
-      .Case([&](ReshapeOp) { return unflatten(flatten(indices, to), from); })
-      .Case([&](BroadcastOp) { return repeated(indices, from, to); })
-      .Case([&](TransposeOp transpose) {
-        Indices inner(from.size());
-        for (auto [axis, source] : llvm::enumerate(transpose.getPermutation()))
-          inner[source] = indices[axis];
-        return inner;
-      })
-      .Case([&](SliceOp slice) { return sliced(slice, indices); });
+static Indices permuted(AffineMap access, ArrayRef<std::string> indices) {
+  return llvm::map_to_vector(
+      access.getResults(), [&](AffineExpr loop) { return indices[cast<AffineDimExpr>(loop).getPosition()]; });
 }
 
-static std::string elementText(Value value, Point point, const Nodes &nodes, int depth = 0);
+// The element of the operand, from the element of the view.
+static Indices throughView(Operation *op, const Indices &indices) {
+  ArrayRef<int64_t> from = sizesOf(op->getOperand(0)), to = sizesOf(op->getResult(0));
+  switch (foldedView(op)) {
+  case ViewKind::reshape:
+    return unflatten(flatten(indices, to), from);
+  case ViewKind::broadcast:
+    return repeated(indices, from, to);
+  case ViewKind::transpose:
+    return permuted(accessOf(op), indices);
+  default:
+    return sliced(*stepsOf(op), indices);
+  }
+}
 
-static std::string concatText(ConcatOp concat, const Point &point, const Nodes &nodes, int depth) {
-  int64_t axis = concat.getAxis(), begin = 0;
+static std::string elementText(Value value, Position position, const Nodes &nodes, int depth = 0);
+
+static std::string concatText(const Concatenation &concat, const Position &position, const Nodes &nodes,
+                              int depth) {
+  int64_t axis = concat.axis, begin = 0;
   std::string text, closing;
-  for (auto [number, input] : llvm::enumerate(concat.getInputs())) {
-    Point inner = {point.indices, false};
+  for (auto [number, input] : llvm::enumerate(concat.inputs)) {
+    Position inner = {position.indices, false};
     if (begin > 0)
-      inner.indices[axis] = join(point.indices[axis], "-", sizeText(begin));
+      inner.indices[axis] = join(position.indices[axis], "-", sizeText(begin));
     std::string element = elementText(input, inner, nodes, depth + 1);
     int64_t size = sizesOf(input)[axis];
     begin = ShapedType::isDynamic(size) || ShapedType::isDynamic(begin) ? ShapedType::kDynamic : begin + size;
-    if (number + 1 == concat.getInputs().size()) {
+    if (number + 1 == concat.inputs.size()) {
       text += element;
       break;
     }
-    text += "KConcat(" + join(point.indices[axis], "<", sizeText(begin)) + " ? " + element + " : ";
+    text += "KConcat(" + join(position.indices[axis], "<", sizeText(begin)) + " ? " + element + " : ";
     closing += ")";
   }
   return text + closing;
 }
 
-static std::string elementText(Value value, Point point, const Nodes &nodes, int depth) {
+static std::string elementText(Value value, Position position, const Nodes &nodes, int depth) {
   while (true) {
     if (auto argument = dyn_cast<BlockArgument>(value))
       if (auto fusion = dyn_cast<FusionOp>(argument.getOwner()->getParentOp())) {
@@ -140,20 +155,16 @@ static std::string elementText(Value value, Point point, const Nodes &nodes, int
     Operation *op = value.getDefiningOp();
     if (std::optional<std::string> number = literalOf(op))
       return *number;
-    if (auto concat = dyn_cast_if_present<ConcatOp>(op); concat && depth < kDeepest)
-      return concatText(concat, point, nodes, depth);
-    if (!isFolded(op) || isa<ConcatOp>(op))
+    if (std::optional<Concatenation> concat = concatenationOf(op); concat && depth < kMaxDepth)
+      return concatText(*concat, position, nodes, depth);
+    if (foldedView(op) == ViewKind::none)
       break;
-    point = {throughMovement(op, point.indices), false};
+    position = {throughView(op, position.indices), false};
     value = op->getOperand(0);
   }
-  return "Mat (id: " + nodes.id(nodes.place(value)) + ", " + point.text(sizesOf(value)) + ")";
+  return "Mat (id: " + nodes.id(nodes.resolveUpdates(value)) + ", " + position.text(sizesOf(value)) + ")";
 }
 
-static bool isElementwise(Operation *op) {
-  auto fusable = dyn_cast<FusableOpInterface>(op);
-  return fusable && fusable.getFusionKind() == FusionKind::elementwise;
-}
 static bool runsOverRows(Operation *op) {
   auto fusable = dyn_cast<FusableOpInterface>(op);
   return fusable && llvm::is_contained({FusionKind::dot, FusionKind::reduce}, fusable.getFusionKind());
@@ -163,30 +174,30 @@ std::string print::operandText(OpOperand &operand, const Nodes &nodes) {
   Operation *op = operand.getOwner();
   ArrayRef<int64_t> own = sizesOf(operand.get());
   if (runsOverRows(op))
-    return elementText(operand.get(), Point::rows(own), nodes);
-  if (!isElementwise(op))
+    return elementText(operand.get(), Position::rows(own), nodes);
+  if (!isElementwiseOp(op))
     return wholeText(operand.get(), nodes);
   ArrayRef<int64_t> sizes = sizesOf(op->getResult(0));
-  Point point = Point::elementwise(sizes);
+  Position position = Position::elementwise(sizes);
   // Operands may still be smaller than the result, as NumPy allows.
   if (own != sizes)
-    point = {repeated(point.indices, own, sizes), false};
-  return elementText(operand.get(), point, nodes);
+    position = {repeated(position.indices, own, sizes), false};
+  return elementText(operand.get(), position, nodes);
 }
 
 std::string print::wholeText(Value tensor, const Nodes &nodes) {
-  Value node = nodes.place(tensor);
+  Value node = nodes.resolveUpdates(tensor);
   return literalOf(node.getDefiningOp()).value_or("Mat (id: " + nodes.id(node) + ", Global)");
 }
 
 std::string print::movedText(Value tensor, const Nodes &nodes) {
-  return elementText(tensor, Point::elementwise(sizesOf(tensor)), nodes);
+  return elementText(tensor, Position::elementwise(sizesOf(tensor)), nodes);
 }
 
 std::string print::resultText(Value result, const Nodes &nodes) {
-  Point point = Point::elementwise(sizesOf(result));
+  Position position = Position::elementwise(sizesOf(result));
   Operation *op = result.getDefiningOp();
   if (op && runsOverRows(op))
-    point = Point::rows(sizesOf(result));
-  return "Mat (id: " + nodes.id(nodes.place(result)) + ", " + point.text(sizesOf(result)) + ")";
+    position = Position::rows(sizesOf(result));
+  return "Mat (id: " + nodes.id(nodes.resolveUpdates(result)) + ", " + position.text(sizesOf(result)) + ")";
 }

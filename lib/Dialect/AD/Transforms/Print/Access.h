@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which element of an operand a kernel reads, as an expression over its running indices. Data movement
-// between the operand and where it is read is folded into the expression.
+// Which element of an operand a kernel reads, as an expression over its loop indices. Data movement between
+// the operand and its reader is folded into the expression.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_PRINT_ACCESS_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_PRINT_ACCESS_H
@@ -17,7 +17,7 @@ bool isFolded(Operation *op);
 std::string operandText(OpOperand &operand, const Nodes &nodes);
 /// A tensor that is read in its own layout.
 std::string wholeText(Value tensor, const Nodes &nodes);
-/// What moved data is made from.
+/// The source of moved data.
 std::string movedText(Value tensor, const Nodes &nodes);
 /// The result as the operation writes it.
 std::string resultText(Value result, const Nodes &nodes);

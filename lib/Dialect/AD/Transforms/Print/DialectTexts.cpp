@@ -2,9 +2,9 @@
 //
 // How --ad-print-graph names operations in its usual form: as programs are written.
 
+#include "OperationTexts.h"
 #include "Texts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -22,14 +22,12 @@ static bool isHidden(StringRef name) {
 static std::string attributeText(Attribute value) {
   if (auto list = dyn_cast<DenseI64ArrayAttr>(value))
     return print::listOf(list);
-  if (auto predicate = dyn_cast<ComparePredicateAttr>(value))
-    return stringifyEnum(predicate.getValue()).str();
-  if (auto form = dyn_cast<GeluFormAttr>(value))
-    return stringifyEnum(form.getValue()).str();
   std::string text;
   llvm::raw_string_ostream os(text);
   value.print(os, /*elideType=*/true);
-  return text;
+  // Of an enumeration, `#ad<predicate lt>`, the case alone.
+  StringRef inner = text;
+  return inner.consume_front("#ad<") && inner.consume_back(">") ? inner.split(' ').second.str() : text;
 }
 
 static std::string attributesOf(Operation *op) {
@@ -45,29 +43,18 @@ static std::string attributesOf(Operation *op) {
   return text;
 }
 
-static std::string axesOf(DotOp dot) {
-  std::string text;
-  if (!dot.getLhsBatch().empty())
-    text += " batch " + print::listOf(dot.getLhsBatch()) + " x " + print::listOf(dot.getRhsBatch());
-  return text + " contract " + print::listOf(dot.getLhsContract()) + " x " +
-         print::listOf(dot.getRhsContract());
-}
-
 static std::string boundsOf(scf::ForOp loop) {
-  auto text = [](Value index) {
-    std::optional<int64_t> bound = getConstantIntValue(index);
-    return bound ? std::to_string(*bound) : std::string("?");
-  };
-  return " " + text(loop.getLowerBound()) + " to " + text(loop.getUpperBound()) + " step " +
-         text(loop.getStep());
+  return " " + print::boundText(loop.getLowerBound()) + " to " + print::boundText(loop.getUpperBound()) +
+         " step " + print::boundText(loop.getStep());
 }
 
 static std::string detailsOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::string>(op)
-      .Case([](ConstantOp constant) { return " " + print::literalOf(constant).value_or("dense"); })
-      .Case([](DotOp dot) { return axesOf(dot); })
-      .Case([](scf::ForOp loop) { return boundsOf(loop); })
-      .Default([](Operation *other) { return attributesOf(other); });
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return " " + print::literalOf(op).value_or("dense");
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return boundsOf(loop);
+  std::optional<std::string> axes = print::axesOf(op);
+  return axes ? *axes : attributesOf(op);
 }
 
 std::string print::describeInDialect(Operation *op, bool inPlace) {

@@ -125,7 +125,7 @@ Value print::Nodes::updatedCarry(Operation *op) const {
   return carry;
 }
 
-Value print::Nodes::place(Value value) const {
+Value print::Nodes::resolveUpdates(Value value) const {
   while (true) {
     value = resolve(value);
     Operation *op = value.getDefiningOp();

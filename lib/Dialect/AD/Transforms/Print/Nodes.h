@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The nodes that the two text forms of a function speak about: tensors and operations, each with a number.
+// The nodes of the two text forms of a function: tensors and operations, each with a number.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_PRINT_NODES_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_PRINT_NODES_H
@@ -18,8 +18,8 @@ public:
   /// The node of a value: through fusions, from the result of a loop to the carried tensor or,
   /// where that is updated in place, to the update, and from such a tensor to the one that it starts as.
   Value resolve(Value value) const;
-  /// The same, and from an update in place to the tensor that it changes: two nodes in one place are one.
-  Value place(Value value) const;
+  /// The same, and from an update in place to the tensor that it updates: both have one number.
+  Value resolveUpdates(Value value) const;
   /// The carried tensor that the operation updates in place, or null.
   Value updatedCarry(Operation *op) const;
 

@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The graph form: what has an effect, each with the tree of what it is computed from.
+// The graph form: each result and effect with the tree of the operations that it is computed from.
 
 #include "Nodes.h"
+#include "OperationTexts.h"
 #include "Texts.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -123,7 +124,7 @@ private:
     drain(indent);
   }
 
-  // Trees may be deeper than a stack.
+  // Iterative, since trees may be deeper than a stack.
   void drain(unsigned indent) {
     while (!pending.empty()) {
       auto [value, depth] = pending.pop_back_val();
@@ -140,7 +141,7 @@ private:
         pending.emplace_back(operand, currentDepth);
   }
 
-  // What makes no tensor has a number in the recorded form only.
+  // An operation without a result has a number in the recorded form only.
   std::string lineOf(Operation *op, bool inPlace) const {
     std::string name = !recorded && op->getNumResults() == 0 ? "" : id(op) + " = ";
     return name + describe(op, inPlace);

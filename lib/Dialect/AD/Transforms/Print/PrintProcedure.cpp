@@ -3,6 +3,7 @@
 // The procedure form: kernels in their order, with the element that each operand is read at.
 
 #include "Access.h"
+#include "OperationTexts.h"
 #include "Texts.h"
 #include "adjoint/Dialect/AD/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -51,7 +52,7 @@ private:
         printBlock(block, indent + 1);
   }
 
-  // What a kernel computes; the rest of it are expressions.
+  // Operations with a text of their own; constants and movement are parts of expressions.
   static bool computes(Operation &op) {
     return !isFolded(&op) && !literalOf(&op) && llvm::any_of(op.getResults(), isTensor);
   }
@@ -77,7 +78,7 @@ private:
     for (Operation &op : body.without_terminator())
       if (computes(op))
         printLine(&op, indent);
-    // Data movement at the end has to write something.
+    // Data movement at the end writes a result.
     for (Value yielded : body.getTerminator()->getOperands())
       if (isFolded(yielded.getDefiningOp()))
         printCopy(yielded, indent);
