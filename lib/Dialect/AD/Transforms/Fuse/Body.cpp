@@ -17,7 +17,7 @@ public:
         builder(members.front()->getContext()) {
     llvm::sort(members,
                [&](Operation *lhs, Operation *rhs) { return graph.positionOf(lhs) < graph.positionOf(rhs); });
-    takesCopies = llvm::all_of(members, takesFree);
+    takesCopies = llvm::all_of(members, mayReadThroughViews);
     builder.setInsertionPointToStart(&body);
     for (Operation *member : members)
       add(member);
@@ -64,7 +64,7 @@ private:
     return mapped;
   }
 
-  // What the fusion was grown from: a contraction before a reduction before elementwise operations.
+  // The kind of the fusion: that of a contraction, else of a reduction, else of elementwise operations.
   FusionKind kind() {
     auto has = [&](FusionKind wanted) {
       return llvm::any_of(members, [&](Operation *member) {
@@ -94,7 +94,7 @@ private:
     if (mapping.contains(value))
       return;
     Operation *op = value.getDefiningOp();
-    bool repeats = op && viewKindOf(op) == ViewKind::broadcast && isFree(op);
+    bool repeats = op && viewKindOf(op) == ViewKind::broadcast && isCopyableView(op);
     if (op && op->getBlock() == &graph.getBlock() &&
         (isSmallConstant(op) || (takesCopies && (repeats || graph.isCopied(op))))) {
       copies.insert(op);

@@ -65,11 +65,11 @@ public:
   /// The uses by operations of this block that are not copied, and through those that are.
   SmallVector<Use> usesOf(Value value) const;
   bool hasUsesOutside(Value value, const Cluster *cluster) const;
-  /// In code that nothing reaches, values may depend on themselves: such operations are left alone.
+  /// In unreachable code, values may depend on themselves: such operations are not fused.
   bool isUsedBefore(Operation *op) const;
 
-  /// Whether something that uses what `from` computes must run before `to`. True also when the search gets
-  /// too long to be worth it.
+  /// Whether an operation that depends on `from` must run before `to`. True also if the search exceeds its
+  /// limit.
   bool reaches(ArrayRef<Operation *> from, const Cluster &to) const;
   bool reaches(const Cluster &from, const Cluster &to) const;
 

@@ -61,7 +61,7 @@ private:
   void cluster(Operation *op) {
     if (graph.isUsedBefore(op))
       return;
-    if (isFree(op) && usersTakeCopies(op, graph))
+    if (isCopyableView(op) && usersTakeCopies(op, graph))
       return graph.copyIntoUsers(op);
     if (grow && joinUsers(op))
       return;

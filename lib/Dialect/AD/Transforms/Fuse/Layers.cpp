@@ -3,10 +3,10 @@
 // The policy `layers`: groups grow along the layers of the dependence graph. Layer n has the operations whose
 // longest path from the start of the block has n operations.
 //
-// A group starts with a contraction, then with a reduction, then with an elementwise operation. It takes
+// A group starts with a contraction, then with a reduction, then with an elementwise operation. It grows by
 // elementwise operations with as many elements as one of its members, layer by layer, until a layer adds
-// none. Groups of contractions and reductions take only operations that depend on them. The group never takes
-// an operation that depends on one outside which uses a result of the group: so no group depends on itself. A
+// none. Groups of contractions and reductions get only operations that depend on them. A group never gets an
+// operation that depends on one outside which uses a result of the group: so no group depends on itself. A
 // member is read only at the element at which it was computed.
 
 #include "Layers.h"
@@ -144,7 +144,7 @@ private:
     Operation *op = node.cluster->members.front();
     if (!isElementwiseOp(op) || !hasSizeOf(op, group))
       return false;
-    if (readsCopies(op) && !llvm::all_of(group.members, takesFree))
+    if (readsCopies(op) && !llvm::all_of(group.members, mayReadThroughViews))
       return false;
     Reads reads = readsOf(op, group);
     return reads == Reads::sameElements || (reads == Reads::nothing && !onlyDependent);
@@ -166,7 +166,7 @@ private:
   }
 
   ClusterGraph &graph;
-  llvm::DenseSet<const void *> outside; ///< what the group must not take
+  llvm::DenseSet<const void *> outside; ///< nodes that must not join the group
 };
 } // namespace
 

@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Legality: a kernel has one iteration space. A member is computed at its points, at its rows (everything but
-// the last axis, which a row reduction of the kernel collapses), or inside a reduction at the points that
-// this reads. Where a value is read at any other point, as through a transposition, it stays outside.
+// Legality: a kernel has one iteration space. A member is computed at each point of it (one iteration of all
+// loops), at each row (all loops but the last, which a row reduction of the kernel collapses), or inside a
+// reduction, at the elements that the reduction reads. A value that is read at any other element, as through
+// a transposition, stays outside.
 
 #include "Rules.h"
 #include "mlir/IR/Matchers.h"
@@ -33,8 +34,8 @@ static OrderAttr orderOf(Operation *op) {
   return numerics ? numerics.getSummationOrder() : OrderAttr();
 }
 
-bool fuse::isPointReduction(Operation *op) {
-  // A contraction that sums in lanes has no free dimensions, and a kernel of its own, like a row.
+bool fuse::isContractionLike(Operation *op) {
+  // A contraction that sums in lanes has no parallel dimensions, and a kernel of its own, like a row.
   if (isContractionOp(op))
     return !orderOf(op) || !orderOf(op).isLanes();
   return reducesOtherAxis(op);
@@ -46,7 +47,7 @@ bool fuse::isSmallConstant(Operation *op) {
          matchPattern(op, m_Constant(&value)) && (value.isSplat() || value.getNumElements() <= 1);
 }
 
-bool fuse::isFree(Operation *op) {
+bool fuse::isCopyableView(Operation *op) {
   auto fusable = dyn_cast<FusableOpInterface>(op);
   if (!fusable || !fusable.isFreeView())
     return false;
@@ -55,8 +56,8 @@ bool fuse::isFree(Operation *op) {
   return viewKindOf(op) != ViewKind::transpose || typeOf(op->getResult(0)).getNumElements() <= kSmallSpace;
 }
 
-bool fuse::takesFree(Operation *user) {
-  return isElementwiseOp(user) || reducesLastAxis(user) || isPointReduction(user);
+bool fuse::mayReadThroughViews(Operation *user) {
+  return isElementwiseOp(user) || reducesLastAxis(user) || isContractionLike(user);
 }
 
 // Contractions read their operands many times, and have kernels for operands that are arguments.
@@ -83,7 +84,7 @@ bool fuse::usersTakeCopies(Operation *op, const ClusterGraph &graph) {
   if (isDynamic && (isContracted(op->getResult(0), graph) || mayBeUpdatedFirst(op)))
     return false;
   return !op->use_empty() && llvm::all_of(op->getUsers(), [&](Operation *user) {
-    return graph.isCopied(user) || (graph.clusterOf(user) && takesFree(user));
+    return graph.isCopied(user) || (graph.clusterOf(user) && mayReadThroughViews(user));
   });
 }
 
@@ -193,7 +194,7 @@ static Fit fitRowReduction(Operation *op, ComputeAt at, const Cluster &cluster, 
   return {ComputeAt::row, true, {}};
 }
 
-static Fit fitPointReduction(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
+static Fit fitContractionLike(Operation *op, ComputeAt at, const Cluster &cluster, ClusterGraph &graph) {
   if (at != ComputeAt::point)
     return refuse("it is read at other points than those of the fusion");
   if (cluster.hasRows || !mayShareOrder(orderOf(op), cluster.order))
@@ -206,21 +207,21 @@ static Fit fitPointReduction(Operation *op, ComputeAt at, const Cluster &cluster
 Fit fuse::fitInto(Operation *op, const Cluster &cluster, ClusterGraph &graph) {
   if (weightOf(cluster) >= kWeightLimit)
     return refuse("the fusion is as large as one kernel gets");
-  bool elementwise = isElementwiseOp(op), row = reducesLastAxis(op), point = isPointReduction(op);
-  if (!elementwise && !row && !point)
+  bool elementwise = isElementwiseOp(op), row = reducesLastAxis(op), contraction = isContractionLike(op);
+  if (!elementwise && !row && !contraction)
     return refuse("its kind has a kernel of its own");
-  if (llvm::any_of(cluster.members, [](Operation *member) { return !takesFree(member); }))
+  if (llvm::any_of(cluster.members, [](Operation *member) { return !mayReadThroughViews(member); }))
     return refuse("the user's kind has a kernel of its own");
   std::optional<ComputeAt> at = usesReadAt(op->getResult(0), cluster, graph);
   if (!at)
     return refuse("it is read both at the points of the fusion and elsewhere");
   return elementwise ? fitElementwise(op, *at, cluster, graph)
          : row       ? fitRowReduction(op, *at, cluster, graph)
-                     : fitPointReduction(op, *at, cluster, graph);
+                     : fitContractionLike(op, *at, cluster, graph);
 }
 
 void fuse::initialize(Cluster &cluster, Operation *op) {
-  cluster.reduces = reducesLastAxis(op) || isPointReduction(op);
+  cluster.reduces = reducesLastAxis(op) || isContractionLike(op);
   cluster.hasRows = reducesLastAxis(op);
   cluster.order = orderOf(op);
   if (cluster.hasRows)
@@ -236,7 +237,7 @@ void fuse::accept(Operation *op, const Fit &fit, Cluster &cluster, ClusterGraph 
     cluster.reduces = cluster.hasRows = true;
     cluster.space = op->getOperand(0);
   }
-  cluster.reduces |= isPointReduction(op);
+  cluster.reduces |= isContractionLike(op);
   cluster.hasRows |= fit.at == ComputeAt::row;
   if (!cluster.order)
     cluster.order = orderOf(op);
@@ -245,9 +246,9 @@ void fuse::accept(Operation *op, const Fit &fit, Cluster &cluster, ClusterGraph 
 
 bool fuse::haveSameSpace(const Cluster &a, const Cluster &b, ClusterGraph &graph) {
   auto ownKernel = [](const Cluster &cluster) {
-    return llvm::any_of(cluster.members, [](Operation *member) { return !takesFree(member); });
+    return llvm::any_of(cluster.members, [](Operation *member) { return !mayReadThroughViews(member); });
   };
-  // A kernel either reduces its rows or sums into its points.
+  // A kernel either reduces its rows or accumulates into its elements.
   bool clash = (a.hasRows && b.reduces && !b.hasRows) || (b.hasRows && a.reduces && !a.hasRows);
   return !clash && weightOf(a) + weightOf(b) <= kWeightLimit && mayShareOrder(a.order, b.order) &&
          !ownKernel(a) && !ownKernel(b) && hasSpaceOf(a.space, b.space, graph);

@@ -9,7 +9,7 @@
 
 namespace mlir::ad::fuse {
 
-/// Kernels over at most this many points count as small: to launch one costs about as much as to run it.
+/// Iteration spaces of at most this many points count as small: the launch costs about as much as the work.
 constexpr int64_t kSmallSpace = 16384;
 
 /// Limit of `weightOf` for the code of one kernel: the time to compile one block of straight code grows
@@ -18,14 +18,15 @@ constexpr int64_t kWeightLimit = 160;
 /// Roughly the instructions of all operations, in tens.
 int64_t weightOf(const Cluster &cluster);
 
-/// Sums into every point of its result: contractions, and reductions of another axis than the last.
-bool isPointReduction(Operation *op);
+/// Accumulates into each element of its result: contractions, and column reductions (over another axis than
+/// the last).
+bool isContractionLike(Operation *op);
 /// One value, or one value repeated.
 bool isSmallConstant(Operation *op);
 /// A free view that is worth a copy in every kernel that uses it.
-bool isFree(Operation *op);
+bool isCopyableView(Operation *op);
 /// Whether a kernel with this operation may have copies of free views.
-bool takesFree(Operation *user);
+bool mayReadThroughViews(Operation *user);
 
 /// Whether everything that uses the operation can have a copy of it.
 bool usersTakeCopies(Operation *op, const ClusterGraph &graph);

@@ -15,10 +15,10 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::fuse;
 
-// Pointers that one kernel takes: more would spill the registers that hold them.
+// Pointer arguments of one kernel: more would spill the registers that hold them.
 static constexpr unsigned kResultLimit = 24;
 
-// Limit of the kernels between two siblings: their operands take memory until the later one runs.
+// Limit of the kernels between two siblings: their operands occupy memory until the later one runs.
 static constexpr unsigned kWaitLimit = 8;
 
 using Depths = llvm::DenseMap<const void *, unsigned>;

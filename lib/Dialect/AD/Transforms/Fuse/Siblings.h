@@ -9,8 +9,8 @@
 
 namespace mlir::ad::fuse {
 
-/// Joins clusters that do not depend on each other and run over equal iteration spaces in the same way, where
-/// one launch less or one read less pays.
+/// Joins clusters that do not depend on each other and run over equal iteration spaces in the same way, if
+/// the saved launch or the saved reads are worth it.
 void joinSiblings(ClusterGraph &graph);
 
 } // namespace mlir::ad::fuse
