@@ -85,6 +85,9 @@ private:
   SmallVector<HostTensor> bindConditionArguments(scf::WhileOp loop);
   FailureOr<SmallVector<HostTensor>> bindResults(scf::WhileOp loop);
   int64_t iterationsBetweenPolls(scf::WhileOp loop);
+  LogicalResult emitCondition(scf::WhileOp loop, ArrayRef<HostTensor> results, ValueRange carried,
+                              int64_t strip);
+  LogicalResult emitBody(scf::WhileOp loop, ArrayRef<HostTensor> arguments, ValueRange carried, bool counts);
 
   HostValues &values;
   BufferAddresses &buffers;

@@ -39,18 +39,39 @@ int64_t WhileLoops::iterationsBetweenPolls(scf::WhileOp loop) {
   return llvm::bit_floor<uint64_t>(polls.iterationsBetweenPolls(work));
 }
 
+LogicalResult WhileLoops::emitCondition(scf::WhileOp loop, ArrayRef<HostTensor> results, ValueRange carried,
+                                        int64_t strip) {
+  bool counts = strip > 1;
+  values.bindNonTensors(loop.getBeforeArguments(), carried.drop_back(counts));
+  counts ? polls.pollEvery(carried.back(), strip) : polls.poll();
+  LogicalResult status = blocks.emitBlock(*loop.getBeforeBody());
+  scf::ConditionOp condition = loop.getConditionOp();
+  carries.yieldTensors(condition.getArgs(), results, {});
+  SmallVector<Value> forwarded = values.nonTensorScalars(condition.getArgs());
+  if (counts)
+    forwarded.push_back(carried.back());
+  scf::ConditionOp::create(builder, loc, values.scalar(condition.getCondition()), forwarded);
+  return status;
+}
+
+LogicalResult WhileLoops::emitBody(scf::WhileOp loop, ArrayRef<HostTensor> arguments, ValueRange carried,
+                                   bool counts) {
+  values.bindNonTensors(loop.getAfterArguments(), carried.drop_back(counts));
+  LogicalResult status = blocks.emitBlock(*loop.getAfterBody());
+  OperandRange yielded = loop.getYieldOp().getOperands();
+  carries.yieldTensors(yielded, arguments, {});
+  SmallVector<Value> next = values.nonTensorScalars(yielded);
+  if (counts)
+    next.push_back(arith::AddIOp::create(builder, loc, carried.back(), i64(1)));
+  scf::YieldOp::create(builder, loc, next);
+  return status;
+}
+
 LogicalResult WhileLoops::emit(scf::WhileOp loop) {
   SmallVector<HostTensor> arguments = bindConditionArguments(loop);
   FailureOr<SmallVector<HostTensor>> results = bindResults(loop);
   if (failed(results))
     return failure();
-  LogicalResult status = success();
-  auto emitSide = [&](Block &side, ValueRange yielded, ArrayRef<HostTensor> targets) {
-    if (failed(blocks.emitBlock(side)))
-      status = failure();
-    carries.yieldTensors(yielded, targets, {});
-    return values.nonTensorScalars(yielded);
-  };
   // If one iteration is little work, the loop carries the number of the iteration.
   int64_t strip = iterationsBetweenPolls(loop);
   bool counts = strip > 1;
@@ -60,24 +81,13 @@ LogicalResult WhileLoops::emit(scf::WhileOp loop) {
     inits.push_back(i64(0));
     types.push_back(builder.getI64Type());
   }
-  auto condition = loop.getConditionOp();
+  LogicalResult condition = success(), body = success();
   auto lowered = scf::WhileOp::create(
       builder, loc, types, inits,
       [&](OpBuilder &, Location, ValueRange carried) {
-        values.bindNonTensors(loop.getBeforeArguments(), carried.drop_back(counts));
-        counts ? polls.pollEvery(carried.back(), strip) : polls.poll();
-        SmallVector<Value> forwarded = emitSide(*loop.getBeforeBody(), condition.getArgs(), *results);
-        if (counts)
-          forwarded.push_back(carried.back());
-        scf::ConditionOp::create(builder, loc, values.scalar(condition.getCondition()), forwarded);
+        condition = emitCondition(loop, *results, carried, strip);
       },
-      [&](OpBuilder &, Location, ValueRange carried) {
-        values.bindNonTensors(loop.getAfterArguments(), carried.drop_back(counts));
-        SmallVector<Value> next = emitSide(*loop.getAfterBody(), loop.getYieldOp().getOperands(), arguments);
-        if (counts)
-          next.push_back(arith::AddIOp::create(builder, loc, carried.back(), i64(1)));
-        scf::YieldOp::create(builder, loc, next);
-      });
+      [&](OpBuilder &, Location, ValueRange carried) { body = emitBody(loop, arguments, carried, counts); });
   values.bindNonTensors(loop.getResults(), lowered.getResults().drop_back(counts));
-  return status;
+  return success(succeeded(condition) && succeeded(body));
 }
