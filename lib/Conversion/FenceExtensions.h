@@ -8,7 +8,7 @@
 
 namespace mlir::ad {
 
-/// Puts `llvm.arithmetic.fence` behind each `llvm.fpext` below `root`. InstCombine of LLVM 22 narrows a
+/// Inserts `llvm.arithmetic.fence` after each `llvm.fpext` below `root`. InstCombine of LLVM 22 narrows a
 /// comparison of an extended value that has several uses, then takes `x < 0 ? 0 : x` for a maximum and writes
 /// `x <= 0 ? 0 : x`, which loses the sign of -0. The fence is no instruction on any target.
 void fenceExtensions(Operation *root);

@@ -2,15 +2,15 @@
 //
 // The named pipelines, stage by stage:
 //
-// - 0: The contract becomes explicit, so that nothing later depends on where an operation stands.
+// - 0: The contract becomes explicit, so that no later pass depends on the position of an operation.
 // - 1: Derivatives are made before anything is rewritten: rules see the program as written.
-// - 2: Calls are inlined: the host program of an entry is one function, which is what memory is planned for.
+// - 2: Calls are inlined, since memory is planned for one function, the host program of an entry.
 // - 3: Simplification, then decomposition into operations with a lowering, then the contract once more for
-//   what is new.
-// - 4: For GPUs, deep contractions are split. Conditions on sizes come before fusion moves operations; then
-// fusions and their kernel classes.
-// - 5: linalg inside fusions, kernels outside the host program, a place in memory for every tensor.
-// - 6: Code of kernels before the host program, which asks each kernel for the shape of its range; then LLVM.
+//   new operations.
+// - 4: For GPUs, contractions with few tiles are split along K. Conditions on sizes come before fusion moves
+// operations; then fusions and their kernel classes.
+// - 5: linalg inside fusions, kernels outside the host program, a buffer for every tensor.
+// - 6: Code of kernels before the host program, which reads the shape of each kernel's range; then LLVM.
 // - 7: For GPUs only: code of a chip from the module of kernels.
 
 #include "adjoint/Pipelines/Pipelines.h"
@@ -57,7 +57,7 @@ void ad::buildAdReferencePipeline(OpPassManager &pm, const SharedOptions &option
   addSetNumerics(pm, options);
 }
 
-// What the frontend promises. Without it, operations would be fused that later stages cannot lower.
+// The contract of the frontend. Without it, operations would be fused that later stages cannot lower.
 static void addFusionInputChecks(OpPassManager &pm) {
   pm.addPass(createVerifyNumericsPass());
   pm.addPass(createVerifyDifferentiatedPass());
@@ -152,7 +152,7 @@ void ad::buildGpuCodePipeline(OpPassManager &pm, const AdToGpuOptions &options) 
 }
 
 void ad::buildGpuBinaryPipeline(OpPassManager &pm, const AdToGpuOptions &options) {
-  // Instructions that only assembly text has; the emulator takes them as operations.
+  // Instructions that only assembly text has; the emulator executes them as operations.
   pm.addNestedPass<::mlir::gpu::GPUModuleOp>(createConvertNVVMToLLVMPass());
   SerializeKernelsPassOptions serialize;
   serialize.chip = options.chip;

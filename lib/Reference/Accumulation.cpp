@@ -44,24 +44,24 @@ template <class T> static T combine(Reduction kind, T a, T b) {
 }
 
 Tensor mlir::ad::reference::reduce(Reduction kind, const Tensor &x, int64_t axis, OrderAttr order) {
-  // With the axis last, each line is contiguous.
+  // With the axis last, each row is contiguous.
   Shape permutation, shape(x.getShape());
   for (int64_t other = 0; other < x.getRank(); ++other)
     if (other != axis)
       permutation.push_back(other);
   permutation.push_back(axis);
-  Tensor lines = transpose(x, permutation);
+  Tensor rows = transpose(x, permutation);
   int64_t length = x.getDim(axis);
   shape[axis] = 1;
   Tensor result(x.getType(), shape);
   withNumber(x.getType(), [&](auto tag) {
     using T = decltype(tag);
     auto join = [&](T a, T b) { return combine(kind, a, b); };
-    const T *line = lines.data<T>();
-    for (int64_t i = 0, n = result.getNumElements(); i < n; ++i, line += length)
+    const T *row = rows.data<T>();
+    for (int64_t i = 0, n = result.getNumElements(); i < n; ++i, row += length)
       result.data<T>()[i] = accumulate(
           order, length, identityOf<T>(kind),
-          [&](T sum, int64_t index) { return combine(kind, sum, line[index]); }, join);
+          [&](T sum, int64_t index) { return combine(kind, sum, row[index]); }, join);
   });
   return result;
 }

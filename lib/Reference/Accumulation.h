@@ -14,7 +14,7 @@ namespace mlir::ad::reference {
 /// The order written on the operation, else its canonical one.
 OrderAttr orderOf(NumericsOpInterface op);
 
-/// All of 0 … count-1 taken in with step(accumulator, index); partial results are joined with join(left,
+/// Accumulates the indices 0 … count-1 by step(accumulator, index), and joins partial results by join(left,
 /// right).
 template <class T, class Step, class Join>
 T accumulate(OrderAttr order, int64_t count, T identity, Step step, Join join) {

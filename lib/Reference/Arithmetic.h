@@ -152,7 +152,7 @@ template <class Body> auto withAny(ElementType type, Body body) {
   return type == ElementType::I1 ? body(bool()) : withNumber(type, body);
 }
 
-/// f applied to each element, or to the elements at the same place of tensors of one shape. The element type
+/// f applied to each element, or to the elements at the same index of tensors of one shape. The element type
 /// of the result is that of what f returns.
 template <class T, class F> Tensor map(const Tensor &x, F f) {
   using R = decltype(f(T()));

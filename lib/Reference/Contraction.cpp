@@ -14,7 +14,7 @@ using namespace mlir::ad::reference;
 namespace {
 /// An operand as batches of rows.
 struct Rows {
-  Shape batch, free; ///< sizes of the batch axes and of the axes that stay
+  Shape batch, free; ///< sizes of the batch axes and of the free axes
   int64_t length;    ///< of a row: the contracted axes as one index, the last listed fastest
   Tensor data;       ///< [batch, free, length] in the accumulator's type
 };

@@ -33,12 +33,12 @@ static int32_t runIota(IotaOp op, Frame &frame) {
   if (int32_t status = frame.shape(op, type, op.getSizes(), shape))
     return status;
   int64_t axis = op.getAxis();
-  Tensor line(ElementType::I64, {shape[axis]});
+  Tensor indices(ElementType::I64, {shape[axis]});
   for (int64_t i = 0; i < shape[axis]; ++i)
-    line.data<int64_t>()[i] = i;
+    indices.data<int64_t>()[i] = i;
   Shape strides(shape.size(), 0);
   strides[axis] = 1;
-  return frame.set(op.getResult(), gather(convert(line, *elementTypeOf(type)), shape, 0, strides));
+  return frame.set(op.getResult(), gather(convert(indices, *elementTypeOf(type)), shape, 0, strides));
 }
 
 void mlir::ad::reference::registerCreation(Semantics &semantics) {

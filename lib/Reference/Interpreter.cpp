@@ -11,12 +11,12 @@
 using namespace mlir;
 using namespace mlir::ad::reference;
 
-// Each call of a program takes some stack of ours.
+// Each call of a program uses some stack of the interpreter.
 static constexpr int64_t maxDepth = 1000;
-// A tensor larger than this is a mistake of the program, not a matter of swapping.
+// A tensor larger than this is a mistake of the program, not a need for swap space.
 static constexpr int64_t maxBytes = int64_t(1) << 37;
 
-//===- Places ----------------------------------------------------------===//
+//===- Locations -------------------------------------------------------===//
 
 /// file:line:column where the location has one, else the location as MLIR prints it.
 static std::string describe(Location loc) {

@@ -119,7 +119,7 @@ private:
   llvm::DenseMap<Value, Tensor> values;
 };
 
-/// An operation's place as the runtime names it. Owns the text.
+/// The location of an operation, as the runtime prints it. Owns the text.
 class Site {
 public:
   explicit Site(Operation *op) : Site(op->getLoc(), writtenName(op)) {}

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions, running sums and what finds the largest element.
+// Reductions, running sums, argmax and argmin.
 
 #include "Accumulation.h"
 #include "Arithmetic.h"
@@ -102,21 +102,21 @@ static Shape inverse(ArrayRef<int64_t> permutation) {
 static int32_t runCumsum(CumsumOp op, Frame &frame) {
   Tensor input = frame[op.getInput()];
   Shape permutation = axisLast(input.getRank(), op.getAxis());
-  Tensor lines = transpose(accumulatorOf(input), permutation);
-  Tensor sums(lines.getType(), lines.getShape());
+  Tensor rows = transpose(accumulatorOf(input), permutation);
+  Tensor sums(rows.getType(), rows.getShape());
   int64_t length = input.getDim(op.getAxis());
-  withNumber(lines.getType(), [&](auto tag) {
+  withNumber(rows.getType(), [&](auto tag) {
     using T = decltype(tag);
     T sum = 0;
-    for (int64_t i = 0, n = lines.getNumElements(); i < n; ++i) {
-      sum = add(i % length == 0 ? T(0) : sum, lines.data<T>()[i]);
+    for (int64_t i = 0, n = rows.getNumElements(); i < n; ++i) {
+      sum = add(i % length == 0 ? T(0) : sum, rows.data<T>()[i]);
       sums.data<T>()[i] = sum;
     }
   });
   return frame.set(op.getResult(), convert(transpose(sums, inverse(permutation)), input.getType()));
 }
 
-/// Whether the first value comes before all that is known: NaN first, then the order in which -0 < +0.
+/// Whether the first value replaces the best one: NaN first, then the order in which -0 < +0.
 template <class T> static bool beats(T a, T best, bool largest) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(best) || std::isnan(a))
@@ -132,15 +132,15 @@ static int32_t runArg(Operation *op, Frame &frame, int64_t axis, bool largest) {
   int64_t length = input.getDim(axis);
   if (length == 0)
     return frame.fail(op, ADRT_FAIL_BOUNDS, {axis, 0, 0});
-  Tensor lines = transpose(widen(input), axisLast(input.getRank(), axis));
+  Tensor rows = transpose(widen(input), axisLast(input.getRank(), axis));
   Tensor result(ElementType::I64, without(input.getShape(), axis));
-  withNumber(lines.getType(), [&](auto tag) {
+  withNumber(rows.getType(), [&](auto tag) {
     using T = decltype(tag);
-    const T *line = lines.data<T>();
-    for (int64_t i = 0, n = result.getNumElements(); i < n; ++i, line += length) {
+    const T *row = rows.data<T>();
+    for (int64_t i = 0, n = result.getNumElements(); i < n; ++i, row += length) {
       int64_t best = 0;
       for (int64_t j = 1; j < length; ++j)
-        if (beats(line[j], line[best], largest))
+        if (beats(row[j], row[best], largest))
           best = j;
       result.data<int64_t>()[i] = best;
     }

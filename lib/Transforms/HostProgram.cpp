@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// What the reference interpreter runs too.
+// Operations that the reference interpreter supports too.
 static bool isScalarCode(Operation *op) {
   using namespace arith;
   return isa<AddIOp, SubIOp, MulIOp, AndIOp, OrIOp, XOrIOp, ShLIOp, ShRUIOp, ShRSIOp, MinSIOp, MaxSIOp,
@@ -36,8 +36,8 @@ static bool isSupported(Operation *op) {
   return !onTensors && isScalarCode(op);
 }
 
-// The operation of ours with the name of a foreign one, which may end in the kind of its elements:
-// arith.addf, math.exp. By a list, since the dialect need not be loaded where nothing of it is left.
+// The mnemonic of `ad` for a foreign operation, whose name may end in the kind of its elements: arith.addf,
+// math.exp. A list, since the program may have no operation of `ad`, and then the dialect is not loaded.
 static std::string sameName(Operation *op) {
   static constexpr StringRef names[] = {
       "abs",   "add",   "and",   "atan2",  "broadcast", "ceil", "cos", "div", "erf",  "exp",       "exp2",

@@ -24,8 +24,8 @@ static bool isTensorSelect(Operation *op) {
   return isa_and_nonnull<arith::SelectOp>(op) && isTensor(op->getResult(0));
 }
 
-// A copy that a loop or a terminator makes of its operand; null for the copy of what `arith.select` chooses,
-// which is a tensor like others.
+// A copy that a loop or a terminator makes of its operand. Null for the copy of a result of `arith.select`,
+// which is an ordinary tensor.
 static CopyOp moveOf(Value operand) {
   auto copy = operand.getDefiningOp<CopyOp>();
   return copy && !isTensorSelect(copy.getSource().getDefiningOp()) ? copy : CopyOp();
@@ -131,7 +131,7 @@ LogicalResult MemoryPlanReader::readLaunch(LaunchOp launch) {
   return success();
 }
 
-// What is chosen is in two memories until it is copied.
+// Until the copy, the result of `arith.select` may be in either of two buffers.
 LogicalResult MemoryPlanReader::readSelect(Operation &op) {
   auto copy = op.hasOneUse() ? dyn_cast<CopyOp>(*op.getUsers().begin()) : CopyOp();
   if (!copy || copy->getPrevNode() != &op)
@@ -163,7 +163,7 @@ LogicalResult MemoryPlanReader::expectSame(Operation *op, ValueRange values, Val
 }
 
 // The lowering of a loop or branch makes the copies of its operands in the order of these, temporary ones
-// first: they have to stand in that order right before it.
+// first: they must be in that order right before it.
 LogicalResult MemoryPlanReader::expectMoves(Operation *op, ValueRange operands) {
   SmallVector<CopyOp> temporary, expected;
   bool mayHaveTemporaries = isa<scf::YieldOp>(op) && isa<scf::ForOp>(op->getParentOp());

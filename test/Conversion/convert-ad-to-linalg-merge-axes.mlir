@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Elementwise kernels whose last axis is short have longer rows where all operands have, or repeat, neighbouring axes alike.
+// Elementwise kernels whose last axis is short have longer rows where all operands have, or repeat, adjacent axes alike.
 //
 // RUN: ad-opt %s --ad-to-cpu-frontend --ad-to-cpu-fusion --convert-ad-to-linalg | FileCheck %s
 // RUN: ad-runner %s --entry mixed --arg x=normal:1 --arg y=normal:2 --arg z=normal:3 --print --target reference > %t.reference
@@ -76,7 +76,7 @@ func.func @open_rows(%x: tensor<?x9x3xf32>) -> tensor<?x9x3xf32> {
   return %sum : tensor<?x9x3xf32>
 }
 
-// Constants of several numbers, and scalars, beside repeated rows.
+// Constants of several numbers, and scalars, together with repeated rows.
 // CHECK-LABEL: func.func @numbers
 // CHECK: ad.fusion {{.*}} -> tensor<8x6xf32>
 func.func @numbers(%x: tensor<8x2x3xf32> {ad.name = "x"}, %y: tensor<2x3xf32> {ad.name = "y"},

@@ -38,7 +38,7 @@ func.func @approximate(%x: tensor<4xbf16>, %y: tensor<4xf64>) -> (tensor<4xbf16>
 
 // -----
 
-// A contraction accumulates fused multiply-adds in f32 and rounds once, behind the sum.
+// A contraction accumulates fused multiply-adds in f32 and rounds once, after the sum.
 // CHECK-LABEL: func.func @dot_bf16
 // CHECK: iterator_types = ["parallel", "parallel", "reduction"]
 // CHECK: math.fma %{{.+}}, %{{.+}}, %{{.+}} : f32
@@ -69,7 +69,7 @@ func.func @reshape(%x: tensor<4x6xf32>) -> tensor<24xf32> {
 
 // -----
 
-// Whether an axis repeats is decided for each element when only run time knows its size.
+// Whether an axis repeats is decided for each element if its size is dynamic.
 // CHECK-LABEL: func.func @broadcast_unknown
 // CHECK: %[[REPEATS:.+]] = arith.cmpi eq
 // CHECK: %[[INDEX:.+]] = arith.select %[[REPEATS]]

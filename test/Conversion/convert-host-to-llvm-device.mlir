@@ -2,8 +2,8 @@
 //
 // RUN: ad-opt %s --convert-host-to-llvm=device=true --split-input-file --verify-diagnostics | FileCheck %s
 
-// Arguments and constants are brought to the device, launches go by number with their operands in memory, carries are copied there,
-// and the element that decides is read back. Nothing reads a tensor directly.
+// Arguments and constants are copied to the device, kernels are launched by number with operands in device memory, carries are
+// copied there, and the element of the condition is read back. The host reads no tensor directly.
 // CHECK: ad.kernel_names = ["k"]
 // CHECK: llvm.mlir.global internal constant @[[$BYTES:.+]](dense<8> : tensor<2xi32>)
 // CHECK-NOT: func.func private @k
@@ -38,8 +38,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// A tensor map is described in the host's memory, by the operand and the tile, and goes behind the operands; blocks have what the
-// kernel asks for.
+// A tensor map is described in the host's memory, by the operand and the tile, and follows the operands; threads and shared memory
+// of a block are those of the launch configuration.
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK: %[[MAP:.+]] = llvm.alloca %{{.+}} x !llvm.array<128 x i8> {alignment = 64 : i64}
 // CHECK: arith.constant 384 : index
@@ -186,7 +186,7 @@ func.func @resident(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Of a result whose size only the run knows the host counts the tiles.
+// The host counts the tiles of a result of dynamic size.
 // CHECK-LABEL: func.func @adrt_entry_tiles
 // CHECK: %[[ROWS:.+]] = arith.ceildivui %{{.+}}, %{{c64.*}} : index
 // CHECK: %[[TILES:.+]] = arith.muli %[[ROWS]], %{{c3.*}} : index

@@ -2,7 +2,7 @@
 //
 // RUN: ad-opt %s --convert-host-to-llvm=device=true --split-input-file --verify-diagnostics | FileCheck %s
 
-// The function beside the kernel decides by the sizes and the processors; nodes lie behind the pools of the plan, of which there is one.
+// The host function of the kernel decides by the sizes and the SM count; nodes are in memory after the pools of the plan, of which there is one.
 // CHECK: ad.kernel_names = ["k$partial", "k$merge", "k"]
 // CHECK-LABEL: func.func @adrt_entry_main
 // CHECK: %[[COUNT:.+]] = llvm.call @adrt_sm_count

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which loops wait for the host, in each turn or in some, and why. Loops without kernels are not worth a word, and neither is one on the processor.
+// The remarks name loops that wait for the device, in each iteration or in some, and why. There is no remark for loops without kernels, and none on the CPU.
 // RUN: ad-opt %s --ad-to-gpu --remarks-filter=ad-host -o /dev/null 2>&1 | FileCheck %s --implicit-check-not=remark:
 // RUN: ad-opt %s --ad-to-cpu --remarks-filter=ad-host -o /dev/null 2>&1 | FileCheck %s --check-prefix=CPU --allow-empty
 // CPU-NOT: ad-host

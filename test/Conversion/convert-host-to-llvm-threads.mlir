@@ -2,8 +2,8 @@
 //
 // RUN: ad-opt %s --ad-to-cpu | FileCheck %s
 
-// A launch that has several units says how many nanoseconds all take on one thread: 0.4 for each element of a product. Where
-// sizes are open, a function computes it.
+// A launch of several units passes the estimated nanoseconds of all units on one thread: 0.4 for each element of a product. If
+// sizes are dynamic, a function computes the estimate.
 // CHECK-LABEL: llvm.func @adrt_entry_main
 // CHECK: %[[TIME:.+]] = llvm.mlir.constant(838860 : i64) : i64
 // CHECK: llvm.call @adrt_parallel_for(%{{.+}}, %{{.+}}, %[[TIME]], %{{.+}}, %{{.+}}) : (!llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr) -> ()

@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-plan-memory --convert-host-to-llvm | FileCheck %s
 // RUN: ad-opt %s --ad-plan-memory --convert-host-to-llvm=profile=true | FileCheck %s
 
-// The entry of the ABI: one arena, a question per turn of a loop, services with the place they stand at; the loop's carry lies in
+// The entry of the ABI: one arena, a poll per iteration of a loop, services with the location of their operation; the loop's carry is in
 // the memory of the result; each status is guarded.
 // CHECK-DAG: ("x\00")
 // CHECK-DAG: convert-host-to-llvm.mlir:[[#@LINE+25]]:10\00"

@@ -1,7 +1,7 @@
 // RUN: ad-runner %s --target reference
 // RUN: ad-runner %s --target cpu
 
-// Results of branches whose sizes only run time knows: computed, handed through, and constant; also in a loop.
+// Results of branches with dynamic sizes: computed, passed through, and constant; also in a loop.
 func.func @main() {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

@@ -66,7 +66,7 @@ class Program:
         chains = {f"r{number}": chain for number, *chain in self.chains}
         arguments = [(f"a{number}", kind, array) for number, kind, array, _ in self.chains]
         results = [(name, kind) for name, (kind, *_) in chains.items()]
-        for target, name, expected, found in runner.beside_reference(folder, self.text(), arguments, results, TARGETS):
+        for target, name, expected, found in runner.match_reference(folder, self.text(), arguments, results, TARGETS):
             kind, array, functions = chains[name]
             differ = np.flatnonzero(~elements.same_bits(kind, expected, found))
             if differ.size:

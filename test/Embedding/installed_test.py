@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The target adjoint-installed builds all that `cmake --install` takes from the build, and no test:
+"""The target adjoint-installed builds all that `cmake --install` copies from the build, and no test:
 scripts/build_python.sh needs nothing that was built before. Closes with `installed: N run, N failed`."""
 
 import os

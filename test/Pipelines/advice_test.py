@@ -56,8 +56,7 @@ PASSES = {
         "--ad-lower-to-emulator",
     ],
 }
-# Passes that lower only a part of what has to come before the next one: behind them stands what follows in the
-# pipeline.
+# Passes that lower only a part of the input of the next pass, with the passes that follow them in the pipeline.
 BEFORE = {"--convert-host-to-llvm": ["--ad-emit-cpu"], "--convert-host-to-llvm=device": ["--ad-emit-gpu"]}
 
 

@@ -5,7 +5,7 @@
 // RUN: ad-opt %s --ad-to-cpu=profile=true | FileCheck %s --check-prefix=TIMED
 // RUN: ad-opt %s --ad-to-gpu=profile=true | FileCheck %s --check-prefix=TIMED
 
-// Kernels are timed when that is asked for, and only then: each time costs two calls.
+// Kernels are timed only with the option `profile`: each time costs two calls.
 // PLAIN-LABEL: llvm.func @adrt_entry_main
 // PLAIN-NOT: adrt_kernel_begin
 // TIMED-LABEL: llvm.func @adrt_entry_main

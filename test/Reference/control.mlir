@@ -33,7 +33,7 @@ func.func @main() -> tensor<i64> {
   %dynamic = tensor.cast %static : tensor<3xf32> to tensor<?xf32>
   %x = ad.barrier %dynamic : tensor<?xf32>
 
-  // A carried tensor of a size that only run time knows.
+  // A carried tensor of dynamic size.
   %powers = scf.for %i = %zero to %ten step %one iter_args(%v = %x) -> tensor<?xf32> {
     %w = func.call @twice(%v) : (tensor<?xf32>) -> tensor<?xf32>
     scf.yield %w : tensor<?xf32>

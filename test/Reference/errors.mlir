@@ -5,7 +5,7 @@
 // RUN: not ad-runner %t/dot.mlir --target reference 2>&1 | FileCheck %t/dot.mlir
 // RUN: not ad-runner %t/unknown.mlir --target reference 2>&1 | FileCheck %t/unknown.mlir
 
-// Errors at run time name the operation's place and the numbers.
+// Errors at run time name the operation's location and the numbers.
 
 //--- broadcast.mlir
 func.func @main() -> tensor<?xf32> {

@@ -24,7 +24,7 @@ func.func @main() -> tensor<f32> {
   %lanes = ad.reduce_sum %x axes [0] {order = #ad.order<lanes = 2, chunk = 8>} : tensor<8xf32> -> tensor<f32>
   check.expect_eq(%lanes, %four) : tensor<f32>
 
-  // The canonical order has a lane for each: the tree over halves loses the one beside the head alone.
+  // The canonical order has a lane for each: the tree over halves loses only the 1 that is added to the head.
   %canonical = ad.reduce_sum %x axes [0] : tensor<8xf32> -> tensor<f32>
   %six = ad.constant dense<16777222.0> : tensor<f32>
   check.expect_eq(%canonical, %six) : tensor<f32>

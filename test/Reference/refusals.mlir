@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the interpreter does not run is refused with its place and the reason. Tensors of arith are not host code.
+// What the interpreter does not run is refused with its location and the reason. Tensors of arith are not host code.
 // RUN: split-file %s %t
 // RUN: not ad-runner %t/step.mlir --target reference 2>&1 | FileCheck %t/step.mlir
 // RUN: not ad-runner %t/form.mlir --target reference 2>&1 | FileCheck %t/form.mlir

@@ -27,7 +27,7 @@ func.func @broadcast(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   return %y : tensor<?xf32>
 }
 
-// A broadcast that ad-set-numerics made asks for the operation that was written, with the sizes in the order of its operands.
+// The condition of a broadcast that ad-set-numerics made names the written operation, with the sizes in the order of its operands.
 // WRITTEN-LABEL: func.func @written
 // WRITTEN-SAME: %[[X:.+]]: tensor<?xf32>, %[[Y:.+]]: tensor<?xf32>
 func.func @written(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
@@ -51,7 +51,7 @@ func.func @dot(%x: tensor<4x?xf32>, %y: tensor<?x2xf32>) -> tensor<4x2xf32> {
   return %z : tensor<4x2xf32>
 }
 
-// As many elements behind as before, and no negative size.
+// The result has as many elements as the operand, and no negative size.
 // CHECK-LABEL: func.func @reshape
 func.func @reshape(%x: tensor<?x6xf32>, %n: index) -> tensor<?x2xf32> {
   // CHECK: ad.require 3 %{{.+}}(%{{.+}}, %{{.+}}) "ad.reshape"
@@ -61,7 +61,7 @@ func.func @reshape(%x: tensor<?x6xf32>, %n: index) -> tensor<?x2xf32> {
   return %y : tensor<?x2xf32>
 }
 
-// The window lies inside.
+// The window is inside the tensor.
 // CHECK-LABEL: func.func @dynamic_slice
 func.func @dynamic_slice(%x: tensor<8xf32>, %i: index) -> tensor<3xf32> {
   // CHECK: ad.require 2 %{{.+}}(%{{.+}}, %{{.+}}, %{{.+}}) "ad.dynamic_slice"
@@ -80,7 +80,7 @@ func.func @cast(%x: tensor<?x4x?xf32>) -> tensor<3x?x?xf32> {
   return %y : tensor<3x?x?xf32>
 }
 
-// What is sure is not asked: sizes of one origin, and that a tensor's size is not negative.
+// Provable conditions are not checked: sizes of one origin are equal, and a tensor's size is not negative.
 // CHECK-LABEL: @sure
 // CHECK-NOT: ad.require
 // CHECK: return

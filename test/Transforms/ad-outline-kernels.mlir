@@ -20,7 +20,7 @@ func.func @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %z : tensor<4xf32>
 }
 
-// Kernels that a program brings get names that linkers take and nothing else has, one each.
+// Kernels of the input program get names that linkers accept and no other symbol has, one each.
 // CHECK-LABEL: func.func @named
 // CHECK: ad.launch @kernel_a$40b_(
 // CHECK: ad.kernel private @kernel_a$40b_(

@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --convert-ad-to-linalg --ad-outline-kernels --ad-plan-memory --remarks-filter='ad-memory' 2>%t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 
-// The result takes the memory of the argument.
+// The result is in the memory of the argument.
 // CHECK-LABEL: func.func @taken
 // CHECK-NEXT: %[[ARGUMENT:.+]] = ad.buffer <argument, bytes = 16>
 // CHECK-NEXT: ad.launch {{.*}}into(%[[ARGUMENT]])

@@ -2,7 +2,7 @@
 //
 // RUN: ad-opt %s --convert-ad-to-linalg --ad-outline-kernels --ad-plan-memory | FileCheck %s
 
-// Sizes that come from one axis share a pool, whose layout is in bytes per element of that axis. The third value takes the bytes
+// Sizes that come from one axis share a pool, whose layout is in bytes per element of that axis. The third value has the bytes
 // of the first, which is dead; the fourth has another size and a pool of its own.
 // CHECK-LABEL: func.func @classes
 // CHECK-NEXT: %[[A:.+]] = ad.buffer <pool, number = 1, bytes = 4>

@@ -20,7 +20,7 @@
 // HALF: affine_map<(d0, d1) -> (d1 floordiv 16, d0, d1 mod 16)>
 // PAIRS: affine_map<(d0, d1) -> (d0 floordiv 32, d1 floordiv 2, d0 mod 32, d1 mod 2)>
 
-// A rest of columns has a panel of its own. What starts the loop is not the same in all turns.
+// Remaining columns have a panel of their own. The initial value of a carry is not invariant in the loop.
 // CHECK-LABEL: func.func @nested
 // CHECK: %[[PACKED:.+]] = ad.fusion movement (%{{.+}} = %arg0) {{.+}} -> tensor<3x72x32xf32> {
 // CHECK: linalg.generic {indexing_maps = [#{{.+}}, #[[$PANELS]]], {{.+}} ins(%{{.+}} : tensor<72x70xf32>)
@@ -89,7 +89,7 @@ func.func @transposed(%w: tensor<64x72xbf16>, %x: tensor<8x72xbf16>, %start: ten
   return %r : tensor<8x64xf32>
 }
 
-// Seven turns do not pay; nor does what changes in each.
+// Seven iterations are too few to pack for; an operand that changes in each iteration is not packed.
 // CHECK-LABEL: func.func @few_turns
 // CHECK-NOT: ad.fusion movement
 func.func @few_turns(%w: tensor<64x72xf32>, %x: tensor<8x72xf32>, %start: tensor<64x72xf32>) -> tensor<64x72xf32> {

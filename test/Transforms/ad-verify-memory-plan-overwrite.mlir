@@ -64,7 +64,7 @@ ad.kernel private @kernel(%a: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {ke
 #point = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Sums in another order are not taken row by row.
+// Sums in another order are not computed row by row.
 func.func @rows_in_blocks() {
   %b0 = ad.buffer <arena, bytes = 64>
   %a = ad.feed "a" into(%b0) : tensor<4x4xf32>
@@ -212,7 +212,7 @@ ad.kernel private @kernel(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>) a
 
 // -----
 
-// Elements of another size lie elsewhere than those that they are computed from.
+// Elements of another size have other offsets than the elements that they are computed from.
 func.func @other_type() {
   %b0 = ad.buffer <arena, bytes = 32>
   %a = ad.feed "a" into(%b0) : tensor<4xf32>

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Why memory is planned on tensors (docs/decisions/0003): upstream's One-Shot Bufferize refuses a loop that yields a new
-// value, or allocates in each iteration, and neither hoisting nor deallocation takes the allocation out of the loop. The
+// value, or allocates in each iteration, and neither hoisting nor deallocation moves the allocation out of the loop. The
 // planner copies between two buffers.
 //
 // RUN: split-file %s %t

@@ -52,7 +52,7 @@ struct AdToGpuOptions : SharedOptions, PassPipelineOptions<AdToGpuOptions> {
                              llvm::cl::init("isa")};
   ListOption<std::string> codeFor{
       *this, "code-for",
-      llvm::cl::desc("The chips whose code a fat binary has beside the PTX (default: the chip alone)")};
+      llvm::cl::desc("The chips whose code a fat binary has next to the PTX (default: the chip alone)")};
 };
 
 /// Stages 0 to 3: numerics explicit, derivatives made, calls inlined, simplified, decomposed.

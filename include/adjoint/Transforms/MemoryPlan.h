@@ -3,7 +3,7 @@
 // The memory plan of a host program, read off its IR: `ad-plan-memory` writes it, `convert-host-to-llvm`
 // lowers it. Results of launches, feeds and copies are in the buffers that these operations name. What a loop
 // carries, or a branch yields, has one buffer, that of its initial and yielded values: where a value is in
-// another one, an `ad.copy` stands before the loop, or before the terminator.
+// another one, an `ad.copy` is before the loop, or before the terminator.
 
 #ifndef ADJOINT_TRANSFORMS_MEMORYPLAN_H
 #define ADJOINT_TRANSFORMS_MEMORYPLAN_H
@@ -15,9 +15,9 @@
 namespace mlir::ad {
 
 inline bool isTensor(Value value) { return isa<RankedTensorType>(value.getType()); }
-/// Operations that give their operands other names: no data moves.
+/// Operations whose result is an alias of the operand: no data moves.
 bool isAlias(Operation *op);
-/// What the value is another name of.
+/// The value that this one is an alias of.
 Value stripAliases(Value value);
 
 class MemoryPlan {

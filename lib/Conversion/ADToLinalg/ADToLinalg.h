@@ -14,7 +14,7 @@
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::ad {
-/// Patterns that ask interfaces only: elementwise operations, reductions, views, constants, and operations
+/// Patterns that use interfaces only: elementwise operations, reductions, views, constants, and operations
 /// with a model of LinalgLoweringOpInterface.
 void populateInterfacesToLinalgPatterns(RewritePatternSet &patterns);
 

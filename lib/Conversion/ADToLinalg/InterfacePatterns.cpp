@@ -32,7 +32,7 @@ struct LowerElementwise : OpInterfaceRewritePattern<ElementwiseOpInterface> {
     return success();
   }
 
-  // Elementary functions take their shorter form where the operation has the permission `approx`.
+  // Elementary functions have their shorter form where the operation has the permission `approx`.
   static void approximateFunctions(Operation *op, Operation *lowered) {
     auto contract = dyn_cast<NumericsOpInterface>(op);
     if (!contract || !bitEnumContainsAll(contract.getPermissions(), Permissions::approx))

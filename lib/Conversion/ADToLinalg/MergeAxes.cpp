@@ -66,7 +66,7 @@ static bool isRepeated(Value value, ArrayRef<int64_t> space) {
   return llvm::any_of(axes, has) && !llvm::all_of(axes, has);
 }
 
-// Neighbours that each value has, or does not have. Axes of size 1 go with those before them, and one of
+// Adjacent axes that each value has, or does not have. Axes of size 1 go with those before them, and one of
 // dynamic size stays as it is.
 static SmallVector<Group> groupAxes(ArrayRef<Value> values, ArrayRef<int64_t> space) {
   SmallVector<Group> groups;

@@ -10,9 +10,9 @@
 namespace mlir::ad {
 
 /// Where the last axis of an elementwise fusion is short, and operands are broadcast along axes before it,
-/// makes one axis of static neighbours that every value either has or repeats. Operands and
+/// makes one axis of adjacent static axes that every value either has or repeats. Operands and
 /// results are reshaped outside, which costs nothing: tensor<4096x126x2xf32> plus tensor<126x2xf32> becomes
-/// tensor<4096x252xf32> plus tensor<1x252xf32>. Returns the fusion that is there then.
+/// tensor<4096x252xf32> plus tensor<1x252xf32>. Returns the new fusion.
 FusionOp mergeShortAxes(FusionOp fusion);
 
 } // namespace mlir::ad

@@ -49,7 +49,7 @@ Value BufferAddresses::stackVariable(int64_t buffer) {
   return variable->second;
 }
 
-// The product of two sizes, or the largest number if it has no place in 64 bits: nobody has so much memory.
+// The product of two sizes, or the largest number if it overflows 64 bits: no memory is that large.
 Value BufferAddresses::saturatedProduct(Value a, Value b) {
   auto product = arith::MulUIExtendedOp::create(builder, loc, a, b);
   auto compare = [&](arith::CmpIPredicate predicate, Value value) -> Value {

@@ -12,7 +12,7 @@
 namespace mlir::ad::host {
 
 struct HostOptions {
-  bool profile = false; ///< kernels are bracketed with calls that take the time
+  bool profile = false; ///< kernels are bracketed with timing calls
   bool device = false;  ///< a device with memory of its own runs the kernels
 };
 

@@ -31,7 +31,7 @@ public:
   ArrayRef<std::string> kernelNames() const { return kernels; }
   /// The function (closure, begin, end) that runs a kernel over a range of units with operands from memory.
   func::FuncOp rangeFunction(func::FuncOp kernel, Type closureType);
-  /// Whether a loop that launches the kernel takes a copy of its code instead of a call: short code without
+  /// Whether a loop that launches the kernel gets a copy of its code instead of a call: short code without
   /// loops.
   bool isInlinable(func::FuncOp kernel);
   void markCalled(func::FuncOp kernel) { called.insert(kernel.getSymName()); }

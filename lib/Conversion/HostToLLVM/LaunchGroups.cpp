@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::host;
 
-// In nanoseconds. A kernel shorter than kMinKernel takes about as long as handing it over; a kernel of
+// In nanoseconds. A kernel shorter than kMinKernel takes about as long as its launch; a kernel of
 // several units that is longer than kMaxKernel has a parallel loop of its own. Polls are before a group,
 // never inside, so that kMaxGroup bounds the time until the program stops.
 static constexpr int64_t kMinKernel = 500, kMaxKernel = 20000, kMinGroup = 4000, kMaxGroup = 20000000;

@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Why the host needs a value of the device before the program goes on; empty if it does not.
+// Why the host waits for a value of the device; empty if it does not.
 static StringRef reasonToWait(Operation *op) {
   if (isa<tensor::ExtractOp>(op))
     return "the host reads an element";

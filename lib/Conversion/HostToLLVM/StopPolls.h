@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Polls: the program asks whether the host wants it to stop. The work between two polls is bounded on every
-// path, and polls are so rare that they cost nothing that can be measured.
+// A poll reads whether the host wants the program to stop. The work between two polls is bounded on every
+// path. Polls are so rare that their cost cannot be measured.
 
 #ifndef ADJOINT_LIB_CONVERSION_HOSTTOLLVM_STOPPOLLS_H
 #define ADJOINT_LIB_CONVERSION_HOSTTOLLVM_STOPPOLLS_H

@@ -33,7 +33,7 @@ using namespace mlir::ad;
 
 static RewritePatternSet collectPatterns(LLVMTypeConverter &converter) {
   RewritePatternSet patterns(&converter.getContext());
-  // Before those of upstream's for GPUs, which call functions of a library.
+  // With precedence over the patterns of upstream for GPUs, which call functions of libdevice.
   populateMathToLLVMConversionPatterns(converter, patterns, /*approximateLog1p=*/false, /*benefit=*/2);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
   arith::populateArithToLLVMConversionPatterns(converter, patterns);

@@ -70,8 +70,8 @@ class OutlineKernelsPass : public ad::impl::OutlineKernelsPassBase<OutlineKernel
         return signalPassFailure();
   }
 
-  // Kernels that the program brings may have names that no linker and no PTX takes, or those of functions
-  // that code calls: services of the runtime, `memcpy`, what a pass makes. No such name begins like this.
+  // Kernels of the input program may have names that linkers or PTX refuse, or names of functions that code
+  // calls: services of the runtime, `memcpy`, functions that a pass makes. None of these has the prefix.
   static LogicalResult makeLinkable(KernelOp kernel, SymbolTable &symbols) {
     constexpr StringLiteral prefix("kernel_");
     std::string name = adrt::symbolName(kernel.getSymName());

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Updates in place: which values inside of a loop or branch are written directly into the buffer that they
-// are yielded to.
+// Updates in place: the values inside of a loop or branch that are written directly into the buffer of the
+// carry or result that they are yielded to.
 
 #ifndef ADJOINT_LIB_TRANSFORMS_PLANMEMORY_INPLACEUPDATES_H
 #define ADJOINT_LIB_TRANSFORMS_PLANMEMORY_INPLACEUPDATES_H
@@ -12,14 +12,14 @@
 
 namespace mlir::ad {
 
-/// A value gets the buffer that it is yielded to only if the value that the buffer holds then is dead, and if
-/// both have the same size at run time.
+/// A value is written into the buffer of its carry or result only if the old value in the buffer is dead, and
+/// if both have the same size at run time.
 class InPlaceUpdates {
 public:
   InPlaceUpdates(OverwriteAnalysis &overwrites, PoolAnalysis &pools) : overwrites(overwrites), pools(pools) {}
 
-  /// Chooses among the values that the loop yields; `carries` are the buffers of what it carries, or -1. Of
-  /// several updates one after another, all are in place as long as each dies with the next.
+  /// Chooses among the values that the loop yields; `carries` are the buffers of its carries, or -1. All
+  /// updates of a sequence are in place if each one is dead after the next.
   void chooseInLoop(scf::ForOp loop, ArrayRef<int64_t> carries);
   /// Chooses among the values that one side of a branch yields.
   void chooseInBranch(Block &block, ValueRange results, ArrayRef<int64_t> buffers);

@@ -106,13 +106,13 @@ bool OffsetAssigner::findConflicts() {
 }
 
 int64_t OffsetAssigner::findGap(unsigned item, const Layout &layout, bool smallest) {
-  SmallVector<std::pair<int64_t, int64_t>, 32> taken;
+  SmallVector<std::pair<int64_t, int64_t>, 32> occupied;
   for (unsigned other : conflicts[item])
     if (layout.offsets[other] >= 0)
-      taken.emplace_back(layout.offsets[other], layout.offsets[other] + items[other].bytes);
-  llvm::sort(taken);
+      occupied.emplace_back(layout.offsets[other], layout.offsets[other] + items[other].bytes);
+  llvm::sort(occupied);
   int64_t end = 0, best = -1, bestGap = 0;
-  for (auto [from, to] : taken) {
+  for (auto [from, to] : occupied) {
     int64_t gap = from - end;
     if (gap >= items[item].bytes && (best < 0 || (smallest && gap < bestGap))) {
       best = end;
@@ -143,8 +143,8 @@ namespace {
 class Gaps {
 public:
   void add(int64_t offset, int64_t bytes);
-  /// Takes the bytes from the smallest gap that has them; -1 when none has.
-  int64_t take(int64_t bytes);
+  /// Allocates the bytes in the smallest gap that has them, and returns the offset; -1 when none has.
+  int64_t allocate(int64_t bytes);
   /// Bytes of the gap that ends there, or 0.
   int64_t bytesBefore(int64_t end) const;
 
@@ -172,7 +172,7 @@ void Gaps::add(int64_t offset, int64_t bytes) {
   bySize.insert({bytes, offset});
 }
 
-int64_t Gaps::take(int64_t bytes) {
+int64_t Gaps::allocate(int64_t bytes) {
   auto gap = bySize.lower_bound({bytes, 0});
   if (gap == bySize.end())
     return -1;
@@ -198,13 +198,13 @@ Layout OffsetAssigner::scan() {
   for (unsigned item : byStart) {
     for (; !ends.empty() && ends.begin()->first < items[item].first; ends.erase(ends.begin()))
       gaps.add(layout.offsets[ends.begin()->second], items[ends.begin()->second].bytes);
-    int64_t bytes = items[item].bytes, offset = gaps.take(bytes);
+    int64_t bytes = items[item].bytes, offset = gaps.allocate(bytes);
     if (offset < 0) {
       // The gap at the end grows.
       int64_t more = bytes - gaps.bytesBefore(layout.bytes);
       gaps.add(layout.bytes, more);
       layout.bytes += more;
-      offset = gaps.take(bytes);
+      offset = gaps.allocate(bytes);
     }
     layout.offsets[item] = offset;
     ends.emplace(items[item].last, item);

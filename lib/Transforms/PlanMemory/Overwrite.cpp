@@ -72,8 +72,7 @@ static std::optional<Level> levelOfResults(linalg::GenericOp generic, OpOperand 
   return level == Level::row && isSpace && isRowMap(map) ? std::optional(Level::point) : std::nullopt;
 }
 
-// The one operation into which slices go does not read what it replaces; the destination holds the rest
-// already.
+// Slices are inserted into the argument, whose other elements stay: the kernel reads none of its elements.
 static bool isInsertedInto(BlockArgument argument) {
   return !argument.use_empty() && llvm::all_of(argument.getUses(), [](OpOperand &use) {
     auto insert = dyn_cast<tensor::InsertSliceOp>(use.getOwner());

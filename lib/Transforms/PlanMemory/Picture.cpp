@@ -22,7 +22,7 @@ static constexpr double kCharacter = 0.62;
 static constexpr int64_t kTicksAcross = 25, kTicksUp = 8;
 static constexpr size_t kLongestName = 28;
 
-// Neighbouring numbers get colours far apart, all light enough for black text.
+// Consecutive numbers have colours far apart, all light enough for black text.
 static std::string colourOf(size_t number) {
   double hue = static_cast<double>(number * 137 % 360) / 60;
   auto channel = [&](double shift) {
@@ -128,10 +128,10 @@ private:
       text(kLeft - 8, up(bytes) + 4, kFont, bytesText(bytes), " text-anchor=\"end\"");
     }
     std::string title = number == 0 ? "offset" : "offset per element of the dynamic sizes";
-    std::string turn;
-    llvm::raw_string_ostream(turn) << " text-anchor=\"middle\" transform=\"rotate(-90 20 "
-                                   << at(top + kHeight / 2.0) << ")\"";
-    text(20, top + kHeight / 2.0, 14, title, turn);
+    std::string rotation;
+    llvm::raw_string_ostream(rotation)
+        << " text-anchor=\"middle\" transform=\"rotate(-90 20 " << at(top + kHeight / 2.0) << ")\"";
+    text(20, top + kHeight / 2.0, 14, title, rotation);
     drawOperations();
     text(kLeft + kWidth / 2.0, top + kHeight + kBottom - 12, 14, "operation, in the order of the program",
          " text-anchor=\"middle\"");
@@ -142,10 +142,10 @@ private:
     for (int64_t operation = 0; operation < function.end; operation += step) {
       double x = across(operation + 0.5), y = top + kHeight;
       line(x, y, x, y + 5);
-      std::string turn;
-      llvm::raw_string_ostream(turn) << " text-anchor=\"end\" transform=\"rotate(-50 " << at(x + 4) << " "
-                                     << at(y + 16) << ")\"";
-      text(x + 4, y + 16, 11, std::to_string(operation) + " " + shortened(nameOf(operation)), turn);
+      std::string rotation;
+      llvm::raw_string_ostream(rotation)
+          << " text-anchor=\"end\" transform=\"rotate(-50 " << at(x + 4) << " " << at(y + 16) << ")\"";
+      text(x + 4, y + 16, 11, std::to_string(operation) + " " + shortened(nameOf(operation)), rotation);
     }
   }
 

@@ -12,14 +12,14 @@
 
 namespace mlir::ad {
 
-/// Moves launches whose results leave their block, as updates of parameters do, to where they can run first,
-/// but after the last read of the value that they replace.
+/// Moves launches whose results leave their block, such as updates of parameters, to the earliest position
+/// after the last read of the value that they replace.
 void scheduleUpdates(func::FuncOp function, OverwriteAnalysis &overwrites);
 
 /// For each loop, the buffers of temporary copies of its yielded values; -1 for none.
 using Temporaries = DenseMap<Operation *, SmallVector<int64_t>>;
 
-/// Takes an earlier plan out of the program.
+/// Erases an earlier plan from the program.
 void eraseMemoryPlan(func::FuncOp function);
 /// Writes a plan into the program, once offsets are known.
 void writeMemoryPlan(func::FuncOp function, Buffers &buffers, const Temporaries &temporaries);

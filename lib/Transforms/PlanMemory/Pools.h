@@ -17,9 +17,9 @@ bool fitsInMemory(RankedTensorType type);
 
 class PoolAnalysis {
 public:
-  /// The pool of the value: 0 when its type says all sizes.
+  /// The pool of the value: 0 if its shape is static.
   int64_t poolOf(Value tensor);
-  /// Whether both take the same number of bytes, whatever the dynamic sizes are.
+  /// Whether both have the same number of bytes, whatever the dynamic sizes are.
   bool haveSameSize(Value a, Value b);
   int64_t count() const { return pools.size() + 1; }
 

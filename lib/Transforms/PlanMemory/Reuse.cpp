@@ -20,7 +20,7 @@ static bool startsAs(Operation *op, Value value, function_ref<bool(Value)> isInB
 }
 
 bool MemoryPlanner::mayReuse(int64_t buffer, Value value, Operation *op, StringRef &refusal) {
-  const PlannedBuffer &taken = buffers[buffer];
+  const PlannedBuffer &reused = buffers[buffer];
   auto type = cast<RankedTensorType>(value.getType());
   auto isInBuffer = [&](Value other) { return buffers.of(other) == buffer; };
   auto refuse = [&](StringRef reason) {
@@ -28,16 +28,16 @@ bool MemoryPlanner::mayReuse(int64_t buffer, Value value, Operation *op, StringR
     refusal = reason;
     return false;
   };
-  int64_t pool = taken.storage == StorageKind::argument ? pools.poolOf(function.getArgument(taken.number))
-                                                        : taken.number;
-  if (taken.bytes != bytesPerUnit(type) || pool != pools.poolOf(value))
+  int64_t pool = reused.storage == StorageKind::argument ? pools.poolOf(function.getArgument(reused.number))
+                                                         : reused.number;
+  if (reused.bytes != bytesPerUnit(type) || pool != pools.poolOf(value))
     return refuse("dynamic sizes may differ");
   if (llvm::any_of(op->getResults(), [&](Value other) { return other != value && isInBuffer(other); }))
     return refuse("another result is in its memory");
   int64_t at = order.numberOf(op);
-  if (taken.last > at)
+  if (reused.last > at)
     return refuse("it is read after the result is written");
-  if (taken.last < at || startsAs(op, value, isInBuffer))
+  if (reused.last < at || startsAs(op, value, isInBuffer))
     return true;
   auto launch = dyn_cast<LaunchOp>(op);
   if (!launch)

@@ -96,7 +96,7 @@ private:
 
   Block &block;
   OverwriteAnalysis &overwrites;
-  DenseMap<unsigned, Value> replaced; // by operand of the terminator, the value whose buffer it takes
+  DenseMap<unsigned, Value> replaced; // by operand of the terminator, the value whose buffer it overwrites
   DenseMap<Operation *, int64_t> original, scheduled;
   SmallVector<std::pair<int64_t, Operation *>> keys;
   int64_t guard = -1;

@@ -25,7 +25,7 @@ class MemoryState {
 public:
   void write(BufferAttr buffer, Value value);
   bool holds(BufferAttr buffer, Value value) const;
-  /// Forgets what the other state does not hold too.
+  /// Forgets contents that the other state does not hold too.
   void intersect(const MemoryState &other);
 
 private:
@@ -72,7 +72,7 @@ private:
   DenseMap<Value, Value> contentOf; // the value that names the content, for aliases and results of loops
   /// By pool, or argument as a negative number: the pool analysis' number for the tensors in it.
   DenseMap<int64_t, int64_t> unitOf;
-  /// For each loop around the current operation, what it has read that is defined outside of it.
+  /// For each loop around the current operation, the values from outside that it has read.
   SmallVector<std::pair<Operation *, DenseMap<Value, Operation *>>> loops;
 };
 } // namespace
@@ -146,7 +146,7 @@ LogicalResult PlanVerifier::readAll(Operation *op, ValueRange values) {
   return success(llvm::all_of(values, [&](Value value) { return succeeded(read(op, value)); }));
 }
 
-// What a loop reads from outside must still be there in its next iteration.
+// A value from outside that a loop reads must still be in its buffer in the next iteration.
 LogicalResult PlanVerifier::verifyNextIteration(Operation *loop) {
   auto reads = loops.pop_back_val().second;
   for (auto [value, reader] : reads)
@@ -195,8 +195,8 @@ LogicalResult PlanVerifier::runLaunch(LaunchOp launch) {
   return success();
 }
 
-// Both tensors of `arith.select` may be the source. A tensor that is carried or yielded has the size of what
-// it is passed to, which the lowered program checks at run time: only the latter has to fit into the buffer.
+// Both tensors of `arith.select` may be the source. A tensor that is carried or yielded has the
+// size of its target, which the lowered program checks at run time: only the target must fit into the buffer.
 LogicalResult PlanVerifier::runCopy(CopyOp copy) {
   SmallVector<Value> sources = {copy.getSource()};
   auto select = copy.getSource().getDefiningOp<arith::SelectOp>();

@@ -16,7 +16,7 @@ namespace mlir::ad {
 LogicalResult verifyMemoryPlan(func::FuncOp function, SymbolTableCollection &symbols);
 
 /// Whether the kernel may write the result over the argument: when it writes an element, it does not need the
-/// old one any more. For the proof alone: the planner asks OverwriteAnalysis.
+/// old one any more. For the proof alone: the planner uses OverwriteAnalysis.
 bool mayWriteOver(KernelOp kernel, unsigned input, unsigned result);
 
 } // namespace mlir::ad

@@ -38,7 +38,7 @@ private:
 };
 } // namespace
 
-// What each loop is at the point follows from the indices that the result is needed at.
+// The loops as functions of the point follow from the indices at which the result is needed.
 void NeedsOfKernel::addOperands(linalg::GenericOp generic, OpResult result, AffineMap map) {
   AffineMap written = generic.getIndexingMapMatchingResult(result);
   SmallVector<AffineExpr> loops(generic.getNumLoops(), getAffineSymbolExpr(0, generic.getContext()));
@@ -70,7 +70,7 @@ SmallVector<Need> NeedsOfKernel::ofArguments() {
   return arguments;
 }
 
-// Where a result is stored at a point of the space; null when that takes a nest of its own.
+// Where a result is stored at a point of the space; null if the store needs a loop nest of its own.
 static AffineMap storedAt(Value result, ArrayRef<int64_t> space, AffineMap point) {
   auto generic = result.getDefiningOp<linalg::GenericOp>();
   ArrayRef<int64_t> shape = shapeOf(result);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// An outside compiler with a dialect of its own. It registers `ad` beside it, differentiates a function that
+// An outside compiler with a dialect of its own. It registers `ad` too, differentiates a function that
 // uses both, lowers the result to the LLVM dialect, and runs it, all in its own process.
 
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"

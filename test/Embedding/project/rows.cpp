@@ -17,7 +17,7 @@
 using namespace mlir;
 
 namespace {
-/// Traits that both operations have: they take one operand, have no effects, and implement Adjoint's
+/// Traits that both operations have: they have one operand and no effects, and implement Adjoint's
 /// interfaces.
 template <class OpT, template <class> class... Interfaces>
 using Operation1 =

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Linalg of operations that reduce an axis in a way of their own: the index of an extreme element, running
-// sums, and sums to a shape that only the run of the program knows.
+// Linalg of operations that reduce an axis in a way of their own: the index of a largest or smallest element, running
+// sums, and sums to a dynamic shape.
 
 #include "../ADToLinalg.h"
 

@@ -142,7 +142,7 @@ struct DynamicUpdateSliceLowering : LoweringModel<DynamicUpdateSliceLowering, Dy
   }
 };
 
-// The value everywhere, then the input written into its place.
+// The value everywhere, then the input written over its part.
 struct PadLowering : LoweringModel<PadLowering, PadOp> {
   static Value lower(PadOp op, OpBuilder &builder) {
     Location loc = op.getLoc();

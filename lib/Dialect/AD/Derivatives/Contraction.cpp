@@ -113,7 +113,7 @@ static LogicalResult dotRule(DotOp op, Rule &rule) {
 
 //===- gemm -===//
 
-// The result has the sizes that the factors show; `give` turns it into the operand's type.
+// The result has the sizes that the factors show; `give` casts it to the operand's type.
 static Value scaledProduct(Rule &rule, GemmOp op, Value lhs, Value rhs, bool transA, bool transB) {
   auto left = cast<RankedTensorType>(lhs.getType()), right = cast<RankedTensorType>(rhs.getType());
   int64_t shape[] = {left.getDimSize(transA ? 1 : 0), right.getDimSize(transB ? 0 : 1)};

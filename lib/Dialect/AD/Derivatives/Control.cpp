@@ -8,7 +8,8 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-/// One barrier over all cotangents that are there, so that what was computed together stays together.
+/// One barrier over all cotangents that are not zero, as the forward operation is one barrier over all
+/// values.
 struct BarrierModel : DifferentiableOpInterface::ExternalModel<BarrierModel, BarrierOp> {
   LogicalResult vjp(Operation *op, OpBuilder &builder, ValueRange cotangents, ArrayRef<bool> wanted,
                     SmallVectorImpl<Value> &operandCotangents) const {

@@ -48,7 +48,7 @@ static Value divLhs(Binary &v) { return v.div(v.g(), v.y()); }
 static Value divRhs(Binary &v) { return v.neg(v.div(v.mul(v.g(), v.z()), v.y())); }
 
 // The truncated quotient is (x - z) / y up to rounding errors of that formula, which the rounding to an
-// integer takes away.
+// integer removes.
 static Value remRhs(Binary &v) {
   Value quotient = v.unary<RoundEvenOp>(v.div(v.sub(v.x(), v.z()), v.y()));
   return v.neg(v.mul(v.g(), quotient));
@@ -83,7 +83,7 @@ static Value powRhs(Binary &v) {
 }
 
 // g times an operand over the sum of both squares. The squares would leave the range of the type long before
-// the quotient does, so that the ratio of the operands, which is at most 1, takes their place.
+// the quotient does, so that the ratio of the operands, which is at most 1, replaces them.
 static Value atan2Share(Binary &v, Value numerator, Value other) {
   Value isLarger = v.compare(ComparePredicate::ge, v.unary<AbsOp>(numerator), v.unary<AbsOp>(other));
   Value larger = v.select(isLarger, numerator, other), smaller = v.select(isLarger, other, numerator);

@@ -43,7 +43,7 @@ static LogicalResult logSoftmaxRule(LogSoftmaxOp op, Rule &rule) {
 //===- layer_norm and rms_norm -===//
 
 namespace {
-/// What both norms are made of: 1 / sqrt(mean(d^2) + epsilon) and the normalized rows n = d * r.
+/// Common parts of both norms: 1 / sqrt(mean(d^2) + epsilon) and the normalized rows n = d * r.
 struct Normalized {
   Value r, n;
   Normalized(Rule &rule, Value deviation, const APFloat &epsilon) {
@@ -51,7 +51,7 @@ struct Normalized {
     r = rule.unary<RsqrtOp>(rule.add(meanSquare, epsilon.convertToDouble()));
     n = rule.mul(deviation, r);
   }
-  /// n * mean(h * n): the share of h along n.
+  /// n * mean(h * n): the projection of h onto n.
   Value along(Rule &rule, Value h) { return rule.mul(n, meanOfRows(rule, rule.mul(h, n))); }
 };
 } // namespace

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the rules of reductions share.
+// Functions of the rules of reductions.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_DERIVATIVES_REDUCTIONS_H
 #define ADJOINT_LIB_DIALECT_AD_DERIVATIVES_REDUCTIONS_H

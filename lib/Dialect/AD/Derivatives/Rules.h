@@ -70,8 +70,8 @@ public:
     given[operand] = cast(value, getElementTypeOrSelf(target.getType()));
   }
 
-  /// The cotangent of an operand that was perhaps broadcast, in the shape of the result. The question whether
-  /// it was is asked of the forward values, which are nearer to where the sizes come from.
+  /// The cotangent of an operand that was perhaps broadcast, in the shape of the result. The sizes
+  /// of the forward values decide whether it was: their origins are easier to trace.
   void giveSummed(unsigned operand, Value value) {
     Value target = op->getOperand(operand);
     bool sameShape = shapeOf(value) == shapeOf(target) && haveSameShape(op->getResult(0), target);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of operations that take parts out of tensors or put parts together.
+// Derivative rules of operations that read parts of tensors or concatenate them.
 
 #include "Rules.h"
 #include "adjoint/Interfaces/PartialReadOpInterface.h"

@@ -41,7 +41,7 @@ Value ad::fullLike(OpBuilder &builder, Location loc, Value like, double value) {
   return FullOp::create(builder, loc, type, filling, dynamicSizes(builder, loc, like), nullptr);
 }
 
-// `value` keeps its element type and takes the shape of `like`.
+// `value` keeps its element type and gets the shape of `like`.
 static RankedTensorType typeShapedLike(Value value, Value like) {
   return RankedTensorType::get(cast<RankedTensorType>(like.getType()).getShape(),
                                getElementTypeOrSelf(value.getType()));

@@ -201,7 +201,7 @@ static ParseResult parseAxisList(OpAsmParser &parser, SmallVectorImpl<int64_t> &
                                         [&] { return parser.parseInteger(axes.emplace_back()); });
 }
 
-// `keyword [..] x [..]`, if it is there.
+// `keyword [..] x [..]`, if it is present.
 static ParseResult parseAxisPair(OpAsmParser &parser, StringRef keyword, SmallVectorImpl<int64_t> &lhs,
                                  SmallVectorImpl<int64_t> &rhs, bool &written) {
   if (failed(parser.parseOptionalKeyword(keyword)))

@@ -54,7 +54,7 @@ LogicalResult ReceiveOp::verify() {
   // receive_c1: a receiver has a name.
   if (getName().empty())
     return emitOpError("expected the name of a receiver, but got an empty string");
-  // receive_c2: something to hand over.
+  // receive_c2: at least one operand.
   if (getInputs().empty())
     return emitOpError("expected at least one operand");
   return success();

@@ -18,7 +18,7 @@ static StringRef wordAt(SMLoc loc) {
   return rest.take_until([](char c) { return isspace(static_cast<unsigned char>(c)) || c == ':'; });
 }
 
-// A number or a list without `dense` would be parsed as an attribute of another kind, whose errors speak
+// A number or a list without `dense` would be parsed as an attribute of another kind, whose errors are
 // about the next line.
 static ParseResult parseConstantValue(OpAsmParser &parser, ElementsAttr &value) {
   SMLoc loc = parser.getCurrentLocation();

@@ -24,7 +24,7 @@ struct ComposeCasts : OpRewritePattern<CastOp> {
     Type from = elementOf(inner.getInput()), between = elementOf(inner), to = elementOf(op);
     if (!holdsExactly(from, between))
       return rewriter.notifyMatchFailure(op, "expected an inner cast that loses nothing");
-    // Floats saturate where integers wrap, and a cast to f8E5M2 turns its own infinity into a number.
+    // Floats saturate where integers wrap, and a cast to f8E5M2 converts infinity to the largest number.
     if (isa<IntegerType>(from) && isa<FloatType>(between) && isa<IntegerType>(to) && !holdsExactly(from, to))
       return rewriter.notifyMatchFailure(op, "expected integers to stay integers");
     if (from == to && !keepsEveryValue(to))

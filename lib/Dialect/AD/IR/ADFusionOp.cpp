@@ -71,7 +71,7 @@ LogicalResult FusionOp::verify() {
 namespace {
 // Sizes of values in the region, computed before the fusion. Operations of the region say their sizes in
 // terms of values of the region; these index computations are built in a block of no function and carried out
-// one by one, with sizes of inner tensors resolved in turn.
+// one by one, with sizes of inner tensors resolved recursively.
 class SizesOutside {
 public:
   SizesOutside(OpBuilder &builder, FusionOp fusion) : builder(builder), fusion(fusion) {}

@@ -135,7 +135,7 @@ static LogicalResult verifyCountedBlocks(EmitError emitError, MappingLevel level
   return success();
 }
 
-// What a thread, warp or block takes of the enumerated elements.
+// How many of the enumerated elements a thread, warp or block computes.
 static LogicalResult verifyElements(EmitError emitError, MappingLevel level, int64_t elements,
                                     int64_t threads, bool countsBlocks) {
   if (failed(verifyAtLeast(emitError, "elements", elements, 1)))

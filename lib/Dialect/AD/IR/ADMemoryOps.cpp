@@ -68,7 +68,7 @@ LogicalResult BufferAttr::verify(EmitError emitError, StorageKind storage, int64
     return emitError() << "expected offset to be at least 0, but got " << offset;
   if (bytes < 0)
     return emitError() << "expected bytes to be at least 0, but got " << bytes;
-  constexpr int64_t maxBytes = int64_t(1) << 60; // more than any memory; sums have a place in 64 bits
+  constexpr int64_t maxBytes = int64_t(1) << 60; // more than any memory; sums fit in 64 bits
   if (offset > maxBytes || bytes > maxBytes)
     return emitError() << "expected offset and bytes to be at most 2^60, but got " << offset << " and "
                        << bytes;

@@ -176,7 +176,7 @@ OpFoldResult PadOp::fold(FoldAdaptor adaptor) {
   if (!value)
     return {};
   Attribute element = value.getSplatValue<Attribute>();
-  // Nothing but padding, or padding with what is there.
+  // The input is empty, or all its elements are the padding value.
   bool onlyValue = countElements(getInput().getType().getShape()) == 0 ||
                    (input && input.isSplat() && input.getSplatValue<Attribute>() == element);
   if (onlyValue && getType().hasStaticShape())
@@ -190,7 +190,7 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   std::optional<int64_t> count = countElements(getType().getShape());
   if (!getType().hasStaticShape() || !count || *count > kLargestFoldedConstant)
     return {};
-  // Outer positions in turn take their rows from each input.
+  // For each outer index, the rows of each input follow one another.
   SmallVector<SmallVector<Attribute>> parts;
   for (Attribute input : adaptor.getInputs()) {
     auto dense = dyn_cast_if_present<DenseElementsAttr>(input);

@@ -92,25 +92,22 @@ LogicalResult ad::inferBroadcastType(std::optional<Location> location, StringRef
   return success();
 }
 
-// Parses one type for all operands or one per operand; infers the result with the element type of the last
-// operand.
-static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> operands, Type &result,
-                                     bool boolean, unsigned firstData = 0) {
-  SMLoc location = parser.getCurrentLocation();
-  SmallVector<Type> types;
+// Parses one type for all operands or one per operand. The element types of data operands agree.
+static ParseResult parseTensorTypes(OpAsmParser &parser, SMLoc location, size_t count, unsigned firstData,
+                                    SmallVectorImpl<Type> &types) {
   if (parser.parseTypeList(types))
     return failure();
-  if (types.size() != 1 && types.size() != operands.size())
+  if (types.size() != 1 && types.size() != count)
     return parser.emitError(location)
-           << "expected one type or " << operands.size() << " types, but got " << types.size();
+           << "expected one type or " << count << " types, but got " << types.size();
   for (Type type : types)
     if (!isa<RankedTensorType>(type))
       return parser.emitError(location) << "expected a ranked tensor, but got " << type;
   bool sharesType = firstData == 0 || getElementTypeOrSelf(types.front()).isInteger(1);
   if (types.size() == 1 && !sharesType)
-    return parser.emitError(location) << "expected " << operands.size()
-                                      << " types, first that of the condition, but got " << types.front();
-  types.resize(operands.size(), types.front());
+    return parser.emitError(location)
+           << "expected " << count << " types, first that of the condition, but got " << types.front();
+  types.resize(count, types.front());
   // binary_c1 and the like, here and not in the verifier alone: a wrong result type would be reported where
   // the result is used.
   Type data = getElementTypeOrSelf(types[firstData]);
@@ -118,6 +115,16 @@ static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> opera
     if (Type other = getElementTypeOrSelf(type); other != data)
       return parser.emitError(location) << "expected operands of one element type, but got " << data
                                         << " and " << other << "; convert one with ad.cast";
+  return success();
+}
+
+// Parses the types of the operands and infers the result, with the element type of the last operand.
+static ParseResult parseOperandTypes(OpAsmParser &parser, ArrayRef<Type *> operands, Type &result,
+                                     bool boolean, unsigned firstData = 0) {
+  SMLoc location = parser.getCurrentLocation();
+  SmallVector<Type> types;
+  if (parseTensorTypes(parser, location, operands.size(), firstData, types))
+    return failure();
   for (auto [operand, type] : llvm::zip_equal(operands, types))
     *operand = type;
 

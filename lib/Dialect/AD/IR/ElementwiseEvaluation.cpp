@@ -43,7 +43,8 @@ static DenseElementsAttr fromBits(RankedTensorType type, ArrayRef<uint64_t> bits
                                 }));
 }
 
-// For each element of the result, the place of the operand's element: broadcast dimensions have stride 0.
+// For each element of the result, the linear index of the operand's element: broadcast dimensions have stride
+// 0.
 static SmallVector<int64_t> broadcastIndices(RankedTensorType from, RankedTensorType to) {
   SmallVector<int64_t> strides(to.getRank(), 0);
   int64_t stride = 1, lead = to.getRank() - from.getRank();

@@ -6,18 +6,16 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-AffineMap PackedLayout::map(unsigned loops, unsigned columnLoop, unsigned depthLoop,
-                            MLIRContext *context) const {
-  AffineExpr column = getAffineDimExpr(columnLoop, context), depth = getAffineDimExpr(depthLoop, context);
-  SmallVector<AffineExpr> access = {column.floorDiv(tile), group > 1 ? depth.floorDiv(group) : depth,
-                                    column % tile};
+AffineMap PackedLayout::map(unsigned loops, unsigned columnLoop, unsigned loopK, MLIRContext *context) const {
+  AffineExpr column = getAffineDimExpr(columnLoop, context), k = getAffineDimExpr(loopK, context);
+  SmallVector<AffineExpr> access = {column.floorDiv(tile), group > 1 ? k.floorDiv(group) : k, column % tile};
   if (group > 1)
-    access.push_back(depth % group);
+    access.push_back(k % group);
   return AffineMap::get(loops, 0, access, context);
 }
 
-RankedTensorType PackedLayout::type(int64_t depth, int64_t columns, Type element) const {
-  SmallVector<int64_t> shape = {int64_t(llvm::divideCeil(columns, tile)), depth / group, tile};
+RankedTensorType PackedLayout::type(int64_t sizeK, int64_t columns, Type element) const {
+  SmallVector<int64_t> shape = {int64_t(llvm::divideCeil(columns, tile)), sizeK / group, tile};
   if (group > 1)
     shape.push_back(group);
   return RankedTensorType::get(shape, element);
@@ -25,9 +23,9 @@ RankedTensorType PackedLayout::type(int64_t depth, int64_t columns, Type element
 
 std::optional<PackedLayout> PackedLayout::match(AffineMap map, RankedTensorType type,
                                                 ArrayRef<int64_t> loopSizes, unsigned columnLoop,
-                                                unsigned depthLoop) {
-  int64_t columns = loopSizes[columnLoop], depth = loopSizes[depthLoop];
-  if (map.getNumResults() < 3 || ShapedType::isDynamic(columns) || ShapedType::isDynamic(depth))
+                                                unsigned loopK) {
+  int64_t columns = loopSizes[columnLoop], sizeK = loopSizes[loopK];
+  if (map.getNumResults() < 3 || ShapedType::isDynamic(columns) || ShapedType::isDynamic(sizeK))
     return std::nullopt;
   auto within = dyn_cast<AffineBinaryOpExpr>(map.getResult(2));
   auto tile = within ? dyn_cast<AffineConstantExpr>(within.getRHS()) : AffineConstantExpr();
@@ -35,7 +33,7 @@ std::optional<PackedLayout> PackedLayout::match(AffineMap map, RankedTensorType 
     return std::nullopt;
   bool grouped = map.getNumResults() == 4 && type.getRank() == 4 && type.getDimSize(3) > 1;
   PackedLayout layout{tile.getValue(), grouped ? type.getDimSize(3) : 1};
-  bool fits = map == layout.map(map.getNumDims(), columnLoop, depthLoop, map.getContext()) &&
-              depth % layout.group == 0 && type == layout.type(depth, columns, type.getElementType());
+  bool fits = map == layout.map(map.getNumDims(), columnLoop, loopK, map.getContext()) &&
+              sizeK % layout.group == 0 && type == layout.type(sizeK, columns, type.getElementType());
   return fits ? std::optional(layout) : std::nullopt;
 }

@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// Folders and builders ask at every operation: they look this far back and no further, so that their work
-// stays in proportion to the program.
+// Folders and builders query sizes at every operation: this limit keeps their work proportional to the size
+// of the program.
 static constexpr size_t reach = 64;
 
 int64_t ad::elementBytes(RankedTensorType type) {

@@ -20,8 +20,8 @@ static bool canMultiply(int64_t a, int64_t b) {
   return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || !llvm::MulOverflow(a, b, product);
 }
 
-// The number of a pair of contracted axes that the next pair follows in both operands. Sizes that only the
-// run knows have to be the same for sure: of merged axes the check at run time sees the product alone.
+// The number of a pair of contracted axes that the next pair follows in both operands. Dynamic
+// sizes must provably be the same: the run-time check of merged axes compares only their product.
 static std::optional<size_t> firstPairToMerge(DotOp op) {
   ArrayRef<int64_t> left = op.getLhsContract(), right = op.getRhsContract();
   auto same = [&](size_t pair) { return haveSameSize(op.getLhs(), left[pair], op.getRhs(), right[pair]); };

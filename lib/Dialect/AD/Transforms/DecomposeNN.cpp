@@ -34,7 +34,7 @@ public:
     return Op::create(builder, loc, x.getType(), x, PermissionsAttr());
   }
 
-  // `y` takes the shape of `x`.
+  // `y` gets the shape of `x`.
   template <typename Op> Value binary(Value x, Value y) {
     return Op::create(builder, loc, x.getType(), x, broadcastLike(builder, loc, y, x), PermissionsAttr());
   }
@@ -51,7 +51,7 @@ public:
                          PermissionsAttr());
   }
 
-  // Parameters and labels do not broadcast: a size that only run time knows is that of `x`.
+  // Parameters and labels do not broadcast: a dynamic size is that of `x`.
   void requireSize(Value x, int64_t axis, Value other, int64_t otherAxis) {
     if (haveSameSize(x, axis, other, otherAxis))
       return;

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// ad.sum_to_shape as reductions over one axis. Where only run time knows whether an axis is summed, the axis
+// ad.sum_to_shape as reductions over one axis. Where run-time sizes decide whether an axis is summed, the axis
 // is split into one that is summed and one that stays: p into p x 1 when the result has size 1, into 1 x p
 // when it has size p.
 
@@ -28,8 +28,8 @@ public:
     SmallVector<SizeOrigin> from = origins(op.getInput()), to = origins(op.getResult());
     int64_t rank = from.size();
     requireSizes(from, to);
-    // A single step rounds to the result by itself. A sum over no axis rounds too: it turns the infinities of
-    // f8E5M2 into numbers.
+    // A single step rounds to the result by itself. A sum over no axis rounds too: it converts the infinities
+    // of f8E5M2 into numbers.
     int64_t steps = 0;
     for (int64_t axis = 0; axis < rank; ++axis)
       steps += axis < lead                           ? 1
@@ -58,7 +58,7 @@ private:
     return found;
   }
 
-  // Whether only run time knows if an axis, whose sizes are no surely equal ones, is summed.
+  // Whether run-time sizes decide if the axis is summed: its two sizes are not provably equal.
   static bool isOpen(const SizeOrigin &from, const SizeOrigin &to) {
     return to.number != 1 || from.number < 0;
   }

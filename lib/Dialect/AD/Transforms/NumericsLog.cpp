@@ -19,11 +19,11 @@ NumericsLog *NumericsLog::get(MLIRContext *context) {
 }
 
 void NumericsLog::record(Location loc, StringRef user, Permissions used) {
-  // Of an inlined or fused location, the place where the operation was written.
-  auto place = loc->findInstanceOf<FileLineColLoc>();
-  Row row = place ? Row(place.getFilename().str(), place.getLine(), place.getColumn(), user.str(),
-                        stringifyPermissions(used))
-                  : Row("unknown", 0, 0, user.str(), stringifyPermissions(used));
+  // Of an inlined or fused location, the one where the operation was written.
+  auto file = loc->findInstanceOf<FileLineColLoc>();
+  Row row = file ? Row(file.getFilename().str(), file.getLine(), file.getColumn(), user.str(),
+                       stringifyPermissions(used))
+                 : Row("unknown", 0, 0, user.str(), stringifyPermissions(used));
   std::lock_guard<std::mutex> lock(mutex);
   ++counts[std::move(row)];
 }

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What fusion needs to know about constants and broadcasts is written into the program before, while
-// operations are not yet hidden in the regions of fusions.
+// Writes facts about constants and broadcasts into the program that fusion needs. It runs before fusion,
+// while operations are not yet in the regions of fusions.
 
 #include "PrepareForFusion.h"
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"

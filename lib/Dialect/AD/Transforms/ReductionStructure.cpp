@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The forms of reductions: which accumulators there are, how they combine with the elements, and what keeps
-// them.
+// The forms of reductions: the accumulators, how they combine with the elements, and the neutral elements.
 
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,8 +13,8 @@ using namespace mlir::ad;
 
 //===- Combiners that join partial results -===//
 
-// The value that the combiner keeps; null for operations that join nothing. Of sums it is -0: +0 would turn a
-// result of -0.
+// The value that the combiner keeps; null for operations that join nothing. Of sums it is -0: with +0, a
+// result of -0 would become +0.
 static TypedAttr neutralOf(Operation *combiner) {
   Builder builder(combiner->getContext());
   Type type = combiner->getResult(0).getType();
@@ -90,11 +89,11 @@ static bool scans(linalg::GenericOp generic) {
   if (generic.getNumResults() != 2 || generic.getNumReductionLoops() != 1)
     return false;
   AffineMap steps = generic.getIndexingMapMatchingResult(generic->getOpResult(0));
-  AffineMap lines = generic.getIndexingMapMatchingResult(generic->getOpResult(1));
+  AffineMap sums = generic.getIndexingMapMatchingResult(generic->getOpResult(1));
   SmallVector<unsigned> reduced;
   generic.getReductionDims(reduced);
-  return steps.isPermutation() && lines.isProjectedPermutation() &&
-         lines.getNumResults() + 1 == steps.getNumResults() && !lines.isFunctionOfDim(reduced.front()) &&
+  return steps.isPermutation() && sums.isProjectedPermutation() &&
+         sums.getNumResults() + 1 == steps.getNumResults() && !sums.isFunctionOfDim(reduced.front()) &&
          generic.getRegionOutputArgs().front().use_empty();
 }
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Movement of data that another operation can take over or that moves nothing. Bit-exact: a contraction sums
-// by the contracted index, at any position of its axis, and keeps its written order.
+// Removes movement of data that is folded into another operation, or that moves nothing. Bit-exact: a
+// contraction sums by the contracted index, at any position of its axis, and keeps its written order.
 
 #include "adjoint/Dialect/AD/IR/ADBuilders.h"
 #include "adjoint/Dialect/AD/IR/Sizes.h"

@@ -73,13 +73,13 @@ template <class T> static std::string textOf(T value) {
 
 static bool isPacked(AffineMap map, RankedTensorType type, ArrayRef<int64_t> sizes) {
   for (unsigned column = 0; column < sizes.size(); ++column)
-    for (unsigned depth = 0; depth < sizes.size(); ++depth)
-      if (column != depth && PackedLayout::match(map, type, sizes, column, depth))
+    for (unsigned k = 0; k < sizes.size(); ++k)
+      if (column != k && PackedLayout::match(map, type, sizes, column, k))
         return true;
   return false;
 }
 
-// Loops, each once, and zeros between them: linalg's own test takes no more results than there are loops.
+// Loops, each once, and zeros between them: linalg's own test allows no more results than there are loops.
 static bool writesOnce(AffineMap map) {
   llvm::SmallBitVector seen(map.getNumDims());
   return llvm::all_of(map.getResults(), [&](AffineExpr expr) {

@@ -43,7 +43,7 @@ static bool reachesSeen(ModuleOp module, FunctionOpInterface entry) {
   return false;
 }
 
-// A loop that does not advance never ends, and simplification would drop it. Steps that only run time knows
+// A loop that does not advance never ends, and simplification would drop it. Steps that are known at run time only
 // are checked there.
 static LogicalResult verifySteps(ModuleOp module) {
   WalkResult result = module.walk([](scf::ForOp loop) -> WalkResult {

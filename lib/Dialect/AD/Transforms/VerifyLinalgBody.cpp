@@ -21,7 +21,7 @@ static bool isNarrow(Type type) {
   return element && !element.isF64() && !element.isF32() && !element.isF16();
 }
 
-// Those that only move a value, and those that every target rounds alike.
+// Operations that only move a value, and operations that all targets round in the same way.
 static bool mayTouchNarrow(Operation *op) {
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return llvm::all_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
@@ -156,7 +156,7 @@ static LogicalResult verifyReduction(linalg::GenericOp generic, OrderAttr order)
   return structure.form == ReductionForm::scan ? verifyScan(generic) : success();
 }
 
-// What nobody has written is read by those that start from it.
+// Results that start from the elements of `outs` read them: the elements must be written before.
 static LogicalResult verifyStart(linalg::GenericOp generic, bool scans) {
   for (auto [number, init] : llvm::enumerate(generic.getDpsInitsMutable())) {
     bool starts = generic.getNumReductionLoops() > 0 && !(scans && number == 0);

@@ -62,7 +62,7 @@ static bool isReproducible(Operation *callee) {
   return !allow || allow.getValue() == Permissions::none;
 }
 
-// A call takes the bits of its callee: the contract of that must be reproducible too.
+// A call has the bits of its callee, whose contract must be reproducible too.
 static LogicalResult checkCallees(Operation *op, Operation *promise, SymbolTableCollection &symbols) {
   for (NamedAttribute attribute : op->getAttrs()) {
     auto symbol = dyn_cast<SymbolRefAttr>(attribute.getValue());

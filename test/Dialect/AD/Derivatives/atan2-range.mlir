@@ -8,7 +8,7 @@ func.func private @atan2_a1_range(%y: tensor<12xf32>, %x: tensor<12xf32>) -> ten
   %z = ad.atan2 %y, %x : tensor<12xf32>, tensor<12xf32>
   return %z : tensor<12xf32>
 }
-// At the origin there is no gradient; an infinite operand takes the angle along.
+// At the origin there is no gradient; an infinite operand decides the angle.
 func.func private @atan2_a1_edges(%y: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %z = ad.atan2 %y, %x : tensor<4xf32>, tensor<4xf32>
   return %z : tensor<4xf32>

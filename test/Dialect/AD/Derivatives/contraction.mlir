@@ -11,7 +11,7 @@ func.func @dot_a1(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> tensor<2x4xf32> {
   return %c : tensor<2x4xf32>
 }
 
-// Axes of an operand that stand elsewhere in the product are transposed back.
+// Axes of an operand that are at other positions of the product are transposed back.
 // CHECK-LABEL: func.func private @dot_a1_axes__vjp_0_1(
 // CHECK-SAME:    %[[A:.+]]: tensor<3x2x4xf32>, %[[B:.+]]: tensor<4x5x2xf32>, %[[G:.+]]: tensor<2x3x5xf32>)
 // CHECK:       %[[PA:.+]] = ad.dot %[[G]], %[[B]] batch [0] x [2] contract [2] x [1]

@@ -53,7 +53,7 @@ func.func @pad_a1(%x: tensor<4x3xf32>, %v: tensor<f32>) -> tensor<4x8xf32> {
   return %y : tensor<4x8xf32>
 }
 
-// Offsets behind an input of unknown size are computed.
+// Offsets after an input of dynamic size are computed.
 // CHECK-LABEL: func.func private @concat_a1__vjp_0_1(
 // CHECK-SAME:    %[[A:.+]]: tensor<?xf32>, %[[B:.+]]: tensor<3xf32>, %[[G:.+]]: tensor<?xf32>)
 // CHECK:       %[[DA:.+]] = ad.slice %[[G]] [0] strides [1](%{{.+}}) : tensor<?xf32> -> tensor<?xf32>

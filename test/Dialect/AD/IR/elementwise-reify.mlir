@@ -40,7 +40,7 @@ func.func @one_unknown_size(%x: tensor<4x1xf32>, %y: tensor<?xf32>) -> index {
   return %size : index
 }
 
-// Sizes that come from the same place are the same.
+// Sizes of one origin are the same.
 // CHECK-LABEL: func.func @same_source(
 // CHECK-SAME: %[[X:.+]]: tensor<?xf32>
 // CHECK-NOT: select

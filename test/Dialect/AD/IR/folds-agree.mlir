@@ -1,10 +1,10 @@
-// Folds of constants against the execution of the same operations behind barriers.
+// Folds of constants against the execution of the same operations on results of barriers.
 // RUN: ad-opt %s --ad-set-numerics --canonicalize -o %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
 // RUN: ad-runner %t.mlir --target reference -O0
 // RUN: ad-runner %t.mlir --target cpu
 
-// The operations on constants are gone, those behind the barrier are not.
+// The operations on constants are folded, the operations on results of the barrier are not.
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: {{ad\.(reshape|transpose|slice|broadcast|pad|concat|reverse|reduce_[a-z]+) .*%cst}}
 // CHECK: return

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// An attribute with our prefix that nothing reads is refused wherever it stands: modules, functions with and without a body,
+// An attribute with our prefix that nothing reads is refused on each kind of operation: modules, functions with and without a body,
 // arguments, results and operations.
 // RUN: ad-opt %s --split-input-file --verify-diagnostics
 

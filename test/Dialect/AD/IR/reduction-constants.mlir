@@ -20,7 +20,7 @@ func.func @integers() -> (tensor<2xi8>, tensor<i32>, tensor<1x3xi8>, tensor<2x1x
 
 // -----
 
-// 2^24 + 1 rounds to 2^24: a chain loses each 1 in turn; two lanes keep 1 + 1.
+// 2^24 + 1 rounds to 2^24: a chain loses each 1; two lanes keep 1 + 1.
 // CHECK-LABEL: func.func @written_order
 func.func @written_order() -> (tensor<f32>, tensor<f32>, tensor<f32>) {
   // CHECK-DAG: %[[CHAIN:.+]] = ad.constant dense<0x4B800000> : tensor<f32>

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The verifier refuses each violated constraint of each elementwise operation, at its place and in its words
+"""The verifier refuses each violated constraint of each elementwise operation, at its location and in its words
 (refusals.py)."""
 
 import os

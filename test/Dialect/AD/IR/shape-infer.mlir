@@ -1,6 +1,6 @@
 // RUN: ad-opt %s --resolve-ranked-shaped-type-result-dims --canonicalize --cse | FileCheck %s --enable-var-scope
 
-// Sizes that stand on the operation.
+// Sizes that are operands or attributes of the operation.
 // CHECK-LABEL: func.func @written_sizes
 // CHECK-SAME: , %[[N:.+]]: index
 func.func @written_sizes(%x: tensor<?x6xf32>, %n: index) -> (index, index, index, index, index) {

@@ -1,6 +1,6 @@
 // RUN: ad-opt %s --split-input-file --verify-diagnostics
 //
-// Values, orders and names of the wrong form are reported where they stand, with what to write.
+// Values, orders and names of the wrong form are reported at their location, with a text to write instead.
 
 func.func @constant_float(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+1 {{expected dense<...> or dense_resource<...>, but got '0.5'; write dense<0.5>}}

@@ -1,7 +1,7 @@
 // RUN: ad-opt %s --ad-decompose | FileCheck %s
 
-// CHECK-LABEL: @neighbours
-func.func @neighbours(%x: tensor<2x3x4xf32>, %g: tensor<2x3x5xf32>) -> tensor<4x5xf32> {
+// CHECK-LABEL: @adjacent
+func.func @adjacent(%x: tensor<2x3x4xf32>, %g: tensor<2x3x5xf32>) -> tensor<4x5xf32> {
   // CHECK: %[[X:.+]] = ad.reshape %{{.+}} : tensor<2x3x4xf32> -> tensor<6x4xf32>
   // CHECK: %[[G:.+]] = ad.reshape %{{.+}} : tensor<2x3x5xf32> -> tensor<6x5xf32>
   // CHECK: ad.dot %[[X]], %[[G]] contract [0] x [0] : (tensor<6x4xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>
@@ -9,7 +9,7 @@ func.func @neighbours(%x: tensor<2x3x4xf32>, %g: tensor<2x3x5xf32>) -> tensor<4x
   return %y : tensor<4x5xf32>
 }
 
-// Batch axes behind move along, the order stays as it is written.
+// Later batch axes are renumbered, the order stays as it is written.
 // CHECK-LABEL: @three_beside_a_batch_axis
 func.func @three_beside_a_batch_axis(%x: tensor<2x3x4x7xf32>, %g: tensor<7x2x3x4x5xf32>) -> tensor<7x5xf32> {
   // CHECK: ad.dot %{{.+}}, %{{.+}} batch [1] x [0] contract [0] x [1] {order = #ad.order<block = 8>} : (tensor<24x7xf32>, tensor<7x24x5xf32>) -> tensor<7x5xf32>
@@ -17,7 +17,7 @@ func.func @three_beside_a_batch_axis(%x: tensor<2x3x4x7xf32>, %g: tensor<7x2x3x4
   return %y : tensor<7x5xf32>
 }
 
-// Of three axes two lie beside each other.
+// Two of three axes are adjacent.
 // CHECK-LABEL: @some_of_them
 func.func @some_of_them(%x: tensor<2x3x4xf32>, %g: tensor<2x5x3x4xf32>) -> tensor<5xf32> {
   // CHECK: ad.dot %{{.+}}, %{{.+}} contract [0, 1] x [0, 2] : (tensor<2x12xf32>, tensor<2x5x12xf32>) -> tensor<5xf32>

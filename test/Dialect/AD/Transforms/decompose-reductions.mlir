@@ -48,7 +48,7 @@ func.func @merged_axes(%x: tensor<2x5x3x7xi32>) -> (tensor<5xi32>, tensor<2x1x1x
   return %y, %z : tensor<5xi32>, tensor<2x1x1x7xi32>
 }
 
-// Kept axes that are shorter than a vector become one, whatever is reduced beside them.
+// Kept axes that are shorter than a vector become one, whatever other axes are reduced.
 // CHECK-LABEL: @short_axes
 func.func @short_axes(%x: tensor<9x8x2x3xf32>, %y: tensor<9x8x16xf32>) -> (tensor<8x2x3xf32>, tensor<8x16xf32>) {
   // CHECK: %[[WIDE:.+]] = ad.reshape %{{.+}} : tensor<9x8x2x3xf32> -> tensor<9x48xf32>
@@ -139,7 +139,7 @@ func.func @sum_to_shape_of_unknown_axis(%x: tensor<?x4xf16>, %n: index) -> tenso
   return %y : tensor<?x4xf16>
 }
 
-// The innermost axis is summed in lanes, wherever it stands after the split. Integers have no -0 to keep.
+// The innermost axis is summed in lanes, at whatever position it is after the split. Integers have no -0 to keep.
 // CHECK-LABEL: @sum_to_shape_of_unknown_axes
 func.func @sum_to_shape_of_unknown_axes(%x: tensor<?x?xi32>, %n: index) -> tensor<1x?xi32> {
   // CHECK: ad.reduce_sum %{{.+}} axes [1] {order = #ad.order<lanes = 64, chunk = 4096>} : tensor<?x?x?xi32> -> tensor<?x?xi32>

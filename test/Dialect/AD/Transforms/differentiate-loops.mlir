@@ -53,7 +53,7 @@ func.func @linear(%x: tensor<f64>) -> tensor<f64> {
   return %y : tensor<f64>
 }
 
-// What the host feeds is saved, never fetched again.
+// Values that the host feeds are saved, and not fed again.
 // CHECK-LABEL: func.func private @fed__grad_0(
 // CHECK:       scf.for
 // CHECK:         %[[W:.+]] = ad.feed "w" : tensor<f64>

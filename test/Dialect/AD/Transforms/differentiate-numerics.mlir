@@ -1,6 +1,6 @@
 // RUN: ad-opt %s --ad-differentiate | FileCheck %s
 
-// What is derived from a function has the numerics that the function asks for; what is copied keeps its own.
+// Generated operations have the numerics that the function names for its derivative; copied operations keep theirs.
 module attributes {ad.numerics = #ad.numerics<strict>} {
   // CHECK-LABEL: func.func private @f__grad_0(
   // CHECK-SAME:    ad.adjoint_numerics = #ad.numerics<fast>

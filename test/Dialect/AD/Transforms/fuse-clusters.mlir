@@ -34,7 +34,7 @@ func.func @softmax(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x1xf32>) 
   return %y, %s : tensor<8x16xf32>, tensor<8x1xf32>
 }
 
-// A reduction of other axes takes its producer inside and its user behind.
+// A reduction of other axes fuses with its producer and with its user.
 // CHECK-LABEL: @column_sums
 func.func @column_sums(%g: tensor<8x16xf32>, %y: tensor<8x16xf32>, %p: tensor<16xf32>) -> tensor<16xf32> {
   // CHECK: ad.fusion reduce
@@ -59,7 +59,7 @@ func.func @siblings(%x: tensor<8x16xf32>, %q: tensor<16x16xf32>, %k: tensor<16x1
   return %0, %1, %2 : tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>
 }
 
-// Large ones stay apart: their launches cost nothing beside the work.
+// Large ones stay apart: their launches cost little compared with the work.
 // CHECK-LABEL: @large_siblings
 func.func @large_siblings(%x: tensor<256x16xf32>, %q: tensor<16x256xf32>, %k: tensor<16x256xf32>)
     -> (tensor<256x256xf32>, tensor<256x256xf32>) {

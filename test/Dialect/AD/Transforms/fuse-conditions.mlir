@@ -2,7 +2,7 @@
 //
 // RUN: ad-opt %s --ad-fuse | FileCheck %s
 
-// A kernel runs behind the conditions that guard its members: it may read what only they make safe to read.
+// A kernel runs after the conditions that guard its members, since only they make its reads safe.
 
 // The condition needs the first operation and guards the second, so that they are two kernels.
 // CHECK-LABEL: func.func @condition_between

@@ -5,7 +5,7 @@
 
 // No fusion waits for something that waits for it.
 
-// A contraction, which needs all of one member of a chain, stands between it and the next. Between them it must run.
+// A contraction needs all of one member of a chain, and the next member needs the contraction: it must run between them.
 // CHECK-LABEL: @between
 func.func @between(%x: tensor<200x200xf32>, %w: tensor<200x200xf32>) -> tensor<200x200xf32> {
   // CHECK: %[[E:.+]] = ad.fusion elementwise

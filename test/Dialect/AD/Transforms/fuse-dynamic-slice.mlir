@@ -23,7 +23,7 @@ func.func @contraction(%x: tensor<8x4xf32>, %w: tensor<3x4x6xf32>, %i: index, %j
   return %y : tensor<8x6xf32>
 }
 
-// What the update replaces is read before: an update in place could not run if the kernel behind it read the part.
+// The replaced elements are read before the update: it could not run in place if a later kernel read them.
 // CHECK-LABEL: func.func @replaced(
 // CHECK:       %[[ROW:.+]] = ad.fusion movement
 // CHECK:       ad.fusion movement

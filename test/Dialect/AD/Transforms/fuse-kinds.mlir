@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse | FileCheck %s
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=layers | FileCheck %s
 
-// What each kind of fusion takes, and that it leaves another size. What another group has already: fuse-layers.mlir.
+// The members of each kind of fusion; operations of another size stay outside. Members of other groups: fuse-layers.mlir.
 
 // CHECK-LABEL: @dot_and_elementwise
 func.func @dot_and_elementwise(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>) -> tensor<4x2xf32> {

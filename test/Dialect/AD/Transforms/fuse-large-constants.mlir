@@ -1,4 +1,4 @@
-// One number that fills a large tensor is broadcast where the tensor must lie in memory. As data the compiled program would be
+// One number that fills a large tensor is broadcast where the tensor must be in memory. As data the compiled program would be
 // as large; a tensor beyond all memory is an error of the run.
 // RUN: ad-opt %s --ad-fuse | FileCheck %s
 // RUN: not ad-runner %s --entry beyond_memory 2>&1 | FileCheck %s --check-prefix=MEMORY

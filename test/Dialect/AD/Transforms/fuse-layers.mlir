@@ -25,7 +25,7 @@ func.func @sizes(%x: tensor<4x8xf32>, %w: tensor<8x2xf32>, %y: tensor<8xf32>) ->
   return %v, %t : tensor<8xf32>, tensor<4xf32>
 }
 
-// Rule 2: contractions take only what depends on them, elementwise groups also what stands side by side.
+// Rule 2: groups of contractions get only operations that depend on them, elementwise groups also independent ones.
 // CHECK-LABEL: @dependence
 func.func @dependence(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<2xf32>, tensor<2xf32>) {
   // CHECK: ad.fusion dot
@@ -69,7 +69,7 @@ func.func @owned(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {
   return %s : tensor<4x4xf32>
 }
 
-// Rule 4: the sum needs the group's value and that of a contraction that waits for the group: taken, it would wait for itself.
+// Rule 4: the sum needs the group's value and that of a contraction that waits for the group: in the group, it would wait for itself.
 // CHECK-LABEL: @diamond
 func.func @diamond(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK: ad.fusion dot
@@ -89,7 +89,7 @@ func.func @diamond(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> 
   return %s : tensor<4x4xf32>
 }
 
-// Rule 5: growth ends at the first layer that adds nothing. The product stands four layers below the first contraction.
+// Rule 5: growth ends at the first layer that adds nothing. The product is four layers below the first contraction.
 // CHECK-LABEL: @layers
 func.func @layers(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>, %v: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<4xf32>) {
   // CHECK: ad.fusion dot

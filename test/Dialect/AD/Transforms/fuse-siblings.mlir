@@ -4,7 +4,7 @@
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=layers | FileCheck %s
 // RUN: ad-opt %s --ad-set-numerics --ad-fuse=policy=single | FileCheck %s --check-prefix=SINGLE
 
-// Independent elementwise operations of one size become one kernel, and stay apart where that is asked for.
+// Independent elementwise operations of one size become one kernel, and stay apart with `policy=single`.
 // CHECK-LABEL: @independent
 // SINGLE-LABEL: @independent
 func.func @independent(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>, %z: tensor<8xf32>)

@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-print-graph=form=recorded -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 // RUN: ad-opt %s --ad-fuse --ad-print-graph=form=recorded -o /dev/null | FileCheck %s --check-prefix=FUSED
 
-// Several functions stand under their names. Movement; an operation without a name of its own; what is printed already.
+// Several functions are printed under their names. Movement; an operation without a name of its own; what is printed already.
 //      CHECK:@movement:
 // CHECK-NEXT:0: Tensor(id: 0, orig_shape: [2, 3])
 // CHECK-NEXT:1: Tensor(id: 1, orig_shape: [3])
@@ -61,7 +61,7 @@ func.func @sums(%x: tensor<2x?x4xf32>) -> (tensor<2xf32>, tensor<2x?x?xf32>) {
 }
 
 // %a is updated in place by an inner loop: it is node 0 throughout. %b is replaced in each step: a node of its own, which
-// starts as what stands before the loop.
+// starts as the node before the loop.
 //      CHECK:@loops:
 // CHECK-NEXT:0: Tensor(id: 0, orig_shape: [4])
 // CHECK-NEXT:1: Tensor(id: 1, orig_shape: [4])

@@ -3,7 +3,7 @@
 // RUN: ad-opt %s --ad-fuse --ad-print-procedure -o /dev/null | FileCheck %s --match-full-lines --strict-whitespace
 // RUN: ad-opt %s --ad-print-procedure -o /dev/null | FileCheck %s --check-prefix=UNFUSED
 
-// What the expressions say is proved by print_access_test.py; here is their layout. Movement stands where it is read.
+// What the expressions say is proved by print_access_test.py; here is their layout. Movement is part of the expressions that read it.
 //      CHECK:@movement:
 // CHECK-NEXT:Tensor(id: 0, orig_shape: [5, 3])
 // CHECK-NEXT:Tensor(id: 1, orig_shape: [2])
@@ -48,7 +48,7 @@ func.func @rows(%x: tensor<2x3x4xf32>, %y: tensor<4x5xf32>, %b: tensor<5xf32>) -
   return %s : tensor<2x3x5xf32>
 }
 
-// A carried tensor that is updated in place, also by an inner loop, is the one that the loop starts with; another is a place of
+// A carried tensor that is updated in place, also by an inner loop, is the one that the loop starts with; another one is a node of
 // its own, to which the new value moves.
 //      CHECK:@loops:
 //      CHECK:4 = For 0 to ? step 2:
@@ -75,7 +75,7 @@ func.func @loops(%w: tensor<4xf32>, %v: tensor<4xf32>, %n: index) -> (tensor<4xf
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
 }
 
-// Both sides of a branch move their value to its place; an operation with several results; an effect.
+// Both sides of a branch move their value to its result; an operation with several results; an effect.
 //      CHECK:@branch:
 //      CHECK:1 = IF:
 // CHECK-NEXT:    Mat (id: 3, Global) = EXP (4) --> (Mat (id: 0, Global))

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Permissions inside a reproducible module or function break its promise, on every nesting, and are refused where they stand.
+// Permissions inside a reproducible module or function break its promise, on every nesting, and are refused at their location.
 // RUN: ad-opt %s --split-input-file --verify-diagnostics --ad-set-numerics
 
 module attributes {ad.numerics = #ad.numerics<reproducible>} {
@@ -68,15 +68,15 @@ module attributes {ad.numerics = #ad.numerics<reproducible>} {
 // -----
 
 // expected-error @+1 {{'func.func' op expected no permissions after reproducible, which promises the same bits everywhere, but got ad.adjoint_numerics = #ad.numerics<fast>; remove it, or make the contract of the function strict or fast}}
-func.func @beside(%x: tensor<8xf32>) attributes {ad.numerics = #ad.numerics<reproducible>, ad.adjoint_numerics = #ad.numerics<fast>} {
-  // expected-error @+1 {{'ad.tanh' op expected no permissions in the reproducible function @beside, which}}
+func.func @sibling(%x: tensor<8xf32>) attributes {ad.numerics = #ad.numerics<reproducible>, ad.adjoint_numerics = #ad.numerics<fast>} {
+  // expected-error @+1 {{'ad.tanh' op expected no permissions in the reproducible function @sibling, which}}
   %y = ad.tanh %x {allow = #ad.allow<approx>} : tensor<8xf32>
   return
 }
 
 // -----
 
-// A function refined to reproducible in a module that is not takes the bits of what it calls.
+// A function refined to reproducible, in a module that is not, has the bits of the functions that it calls.
 // expected-note @+1 {{@helper has permissions}}
 func.func private @helper(%x: tensor<f32>) -> tensor<f32> {
   %y = ad.tanh %x : tensor<f32>

@@ -45,7 +45,7 @@ func.func @transposition(%x: tensor<4x3x2xf32>) -> tensor<4x2x3xf32> {
   return %y : tensor<4x2x3xf32>
 }
 
-// Rows that only change places are copied, not transposed.
+// A permutation of whole rows is copied, not transposed.
 // CHECK-LABEL: @exchanged_rows
 func.func @exchanged_rows(%x: tensor<4x3x2xf32>) -> tensor<3x4x2xf32> {
   // CHECK: kernel = #ad<kernel_class generic>

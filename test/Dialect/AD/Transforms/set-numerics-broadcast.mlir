@@ -45,7 +45,7 @@ func.func @two_unknown_sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf
   return %z : tensor<?xf32>
 }
 
-// A size that comes from one place needs no check.
+// Sizes of one origin need no check.
 // CHECK-LABEL: @one_origin
 // CHECK-NOT: ad.broadcast
 func.func @one_origin(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {

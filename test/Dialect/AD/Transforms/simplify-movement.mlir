@@ -28,7 +28,7 @@ func.func @batch_axis_inside(%a: tensor<8x4x16xf32>, %b: tensor<8x4x16xf32>) -> 
   return %c : tensor<4x8x8xf32>
 }
 
-// The free axes change places: the result would too.
+// The free axes are exchanged, and so would those of the result be.
 // CHECK-LABEL: @exchanged_free_axes
 func.func @exchanged_free_axes(%a: tensor<2x3x4xf32>, %b: tensor<4xf32>) -> tensor<3x2xf32> {
   // CHECK: ad.transpose

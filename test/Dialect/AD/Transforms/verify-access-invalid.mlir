@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Accesses that linalg takes because the first and the last iteration lie inside.
+// Accesses that linalg accepts because the first and the last iteration are inside.
 //
 // RUN: ad-opt %s --ad-verify-linalg --split-input-file --verify-diagnostics
 

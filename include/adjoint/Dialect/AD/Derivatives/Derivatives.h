@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Derivative rules of the `ad` operations and of the foreign operations that occur beside them, as external
-// models of DifferentiableOpInterface. A dialect of somebody else joins in the same way, with models of its
-// own.
+// Derivative rules of the `ad` operations and of the upstream operations that programs use, as external
+// models of DifferentiableOpInterface. An outside dialect attaches models of its own in the same way.
 
 #ifndef ADJOINT_DIALECT_AD_DERIVATIVES_DERIVATIVES_H
 #define ADJOINT_DIALECT_AD_DERIVATIVES_DERIVATIVES_H

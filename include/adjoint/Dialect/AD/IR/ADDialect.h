@@ -33,7 +33,7 @@ AsmPrinter &operator<<(AsmPrinter &printer, Elementary function);
 #include "adjoint/Dialect/AD/IR/ADTypes.h.inc"
 
 namespace mlir::ad {
-/// The permissions that a mode brings by itself (docs/numerics.md).
+/// The permissions that a mode includes (docs/numerics.md).
 Permissions permissionsOfMode(NumericsMode mode);
 
 /// The contract in force at `op`: that of the nearest enclosing function or module with `ad.numerics`; null

@@ -10,7 +10,7 @@
 
 namespace mlir::ad {
 
-/// Why permissions may not stand beside a mode; empty when they may.
+/// Why a mode refuses additional permissions; empty if it does not.
 std::string checkContract(NumericsMode mode, Permissions extra);
 
 } // namespace mlir::ad

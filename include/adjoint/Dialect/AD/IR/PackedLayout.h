@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How matrices lie that contractions read in the order of their tiles.
+// The layout of matrices that are packed in the order in which tiles of a contraction read them.
 
 #ifndef ADJOINT_DIALECT_AD_IR_PACKEDLAYOUT_H
 #define ADJOINT_DIALECT_AD_IR_PACKEDLAYOUT_H
@@ -11,19 +11,19 @@
 
 namespace mlir::ad {
 
-/// A matrix in panels of `tile` columns, each with the contracted axis outside and the columns inside:
-/// element (depth, column) lies at [column / tile, depth, column % tile], or, in groups of g neighbours along
-/// the depth, at [column / tile, depth / g, column % tile, depth % g]. Columns behind the last are undefined.
+/// A matrix in panels of `tile` columns. K is the outer dimension of a panel, its columns are contiguous:
+/// element (k, column) is at [column / tile, k, column % tile]. With groups of g elements that are contiguous
+/// along K, it is at [column / tile, k / g, column % tile, k % g]. Columns after the last are undefined.
 struct PackedLayout {
   int64_t tile;
-  int64_t group; ///< 1: no groups; else it divides the depth
+  int64_t group; ///< contiguous elements along K; divides the size of K
 
-  AffineMap map(unsigned loops, unsigned columnLoop, unsigned depthLoop, MLIRContext *context) const;
-  RankedTensorType type(int64_t depth, int64_t columns, Type element) const;
-  /// The layout that the map between loops of these static sizes and an operand of this type says; none for
-  /// other maps, and where map and type do not fit.
+  AffineMap map(unsigned loops, unsigned columnLoop, unsigned loopK, MLIRContext *context) const;
+  RankedTensorType type(int64_t sizeK, int64_t columns, Type element) const;
+  /// The layout of an operand of this type that loops of these static sizes access by the map; none if the
+  /// map is not that of a packed layout, or does not fit the type.
   static std::optional<PackedLayout> match(AffineMap map, RankedTensorType type, ArrayRef<int64_t> loopSizes,
-                                           unsigned columnLoop, unsigned depthLoop);
+                                           unsigned columnLoop, unsigned loopK);
 };
 
 } // namespace mlir::ad

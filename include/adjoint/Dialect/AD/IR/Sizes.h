@@ -29,7 +29,7 @@ struct SizeOrigin {
 /// Remembers what it has seen: keep one only as long as no operation that it may have looked at is erased.
 class SizeAnalysis {
 public:
-  /// Looks at no more than `reach` new dimensions per question; what lies behind counts as unknown.
+  /// Looks at no more than `reach` new dimensions per query; sizes beyond them count as unknown.
   explicit SizeAnalysis(size_t reach = std::numeric_limits<size_t>::max()) : reach(reach) {}
 
   SizeOrigin originOfSize(Value tensor, int64_t dimension);
@@ -51,7 +51,7 @@ private:
 /// of the result's. ad-fuse says so where it is sure, since a body has no check.
 inline constexpr llvm::StringLiteral kSameSizesAttr = "ad.same_sizes";
 
-/// Bytes of an element in memory: i1 takes one.
+/// Bytes of an element in memory: i1 has one.
 int64_t elementBytes(RankedTensorType type);
 
 /// Bytes of a tensor, or, where sizes are dynamic, its bytes per element of their product. The largest number

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the program wrote where a pass put other operations. Locations remember it, so that a run-time error
-// names the operation that its reader finds in the source.
+// The operation of the source from which a pass made another one. Locations record it, so that a run-time
+// error names the operation that the user wrote.
 
 #ifndef ADJOINT_DIALECT_AD_IR_WRITTEN_H
 #define ADJOINT_DIALECT_AD_IR_WRITTEN_H
@@ -9,7 +9,7 @@
 #include "mlir/IR/Operation.h"
 
 namespace mlir::ad {
-/// The location of `op`, for what takes its place. `operand` says which of its operands that is made for.
+/// The location of `op`, for the operation that replaces it or, with `operand`, is made for this operand.
 Location rememberWritten(Operation *op, std::optional<int64_t> operand = std::nullopt);
 
 /// The name of the operation that the program wrote for `op`; its own unless a pass made it.

@@ -35,7 +35,7 @@ ReductionStructure matchReduction(linalg::GenericOp generic);
 /// either zero.
 bool startsAtNeutral(linalg::GenericOp generic, const ReductionStructure &structure);
 
-/// Elements that are reduced into one; ShapedType::kDynamic if only the run knows.
+/// Elements that are reduced into one; ShapedType::kDynamic if the number is dynamic.
 int64_t reducedElements(linalg::GenericOp generic);
 
 /// An operation that joins two partial results: that of the combiner, an addition for multiply-adds.

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The base of every rewrite of ours. It stands between a pattern and the program: a rewrite happens only when
-// all the operations that it touches permit what it needs, and each use of a permission is recorded. A
-// pattern cannot get around it, since `matchAndRewrite` is final.
+// The base class of all rewrite patterns of Adjoint. A rewrite happens only if all operations that it touches
+// have the permissions that it needs, and each use of a permission is recorded. A pattern cannot bypass the
+// check, since `matchAndRewrite` is final.
 
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSPATTERN_H
 #define ADJOINT_DIALECT_AD_TRANSFORMS_NUMERICSPATTERN_H
@@ -20,7 +20,7 @@ LogicalResult rewriteWithPermissions(PatternRewriter &rewriter, ArrayRef<Operati
 
 template <typename OpTy> class NumericsPattern : public OpRewritePattern<OpTy> {
 public:
-  /// `name` stands in remarks and reports: what the pattern does, in kebab case.
+  /// `name` identifies the pattern in remarks and reports: what it does, in kebab case.
   NumericsPattern(MLIRContext *context, StringRef name, Permissions needed = Permissions::none,
                   PatternBenefit benefit = 1)
       : OpRewritePattern<OpTy>(context, benefit), name(name), needed(needed) {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The rewrite patterns behind the passes, for pipelines and embedders that combine them differently.
+// The rewrite patterns of the passes, for pipelines and embedders that combine them differently.
 
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H
 #define ADJOINT_DIALECT_AD_TRANSFORMS_PATTERNS_H
@@ -22,7 +22,7 @@ void populateDecomposeSumToShapePatterns(RewritePatternSet &patterns);
 /// Contractions over several axes by contractions over one.
 void populateDecomposeContractionPatterns(RewritePatternSet &patterns);
 
-/// Bit-exact: transposes that ad.dot takes into its axes, and movement that cancels.
+/// Bit-exact: transposes that are folded into the axes of ad.dot, and movement that cancels.
 void populateMovementPatterns(RewritePatternSet &patterns);
 
 /// Identities of real numbers; each needs the permission `algebra` (`widen` for casts).

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How far a program has come on its way from the `ad` dialect to code. A pass that finds operations of an
-// earlier stage would leave them as they are; it refuses them and names the pipelines that come before it.
+// The stages of a program between the `ad` dialect and code. A pass refuses operations of an earlier stage,
+// which it cannot lower, and names the pipelines that run before it.
 
 #ifndef ADJOINT_DIALECT_AD_TRANSFORMS_STAGES_H
 #define ADJOINT_DIALECT_AD_TRANSFORMS_STAGES_H
@@ -13,10 +13,10 @@ namespace mlir::ad {
 /// What a pass expects of its input, in the order of the pipelines.
 enum class Stage {
   decomposed, ///< numerics explicit, no derivatives, only operations with a lowering
-  fused,      ///< every operation that computes stands in an `ad.fusion` with a kernel class
+  fused,      ///< every operation that computes is in an `ad.fusion` with a kernel class
   lowered,    ///< fusions hold linalg
   outlined,   ///< launches in the host program, kernels outside
-  planned,    ///< a place in memory for every tensor
+  planned,    ///< a buffer for every tensor
   emitted,    ///< the kernels are code of a GPU in a `gpu.module`
 };
 

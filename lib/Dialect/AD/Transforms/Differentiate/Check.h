@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What cannot be differentiated, found before anything is built.
+// Finds operations that cannot be differentiated, before any code is generated.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_CHECK_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_CHECK_H

@@ -126,7 +126,7 @@ LogicalResult Differentiator::replace(Operation *request) {
 
 LogicalResult Differentiator::run() {
   LogicalResult all = success();
-  // A function that calls itself is nobody's concern as long as nothing differentiates it.
+  // Recursion is an error only in functions that are differentiated.
   for (func::FuncOp function : llvm::to_vector(module.getOps<func::FuncOp>()))
     if (failed(expandBody(function, /*andCalls=*/false)))
       all = failure();
@@ -134,7 +134,7 @@ LogicalResult Differentiator::run() {
     return failure();
   // Only now: a derivative of a derivative must still see where the gradient stops.
   module.walk([&](StopGradientOp op) {
-    // Outside of functions, and in blocks that nothing reaches, MLIR lets an operation use what follows it.
+    // Outside of functions, and in unreachable blocks, an operation may use values of later operations.
     if (op.getInput() == op.getResult()) {
       op.emitOpError("is computed from its own result");
       all = failure();

@@ -18,8 +18,8 @@ static bool isFloatTensor(Type type) {
 
 //===- Numerics of generated operations -===//
 
-// What the function asks for its derivative: its own ad.adjoint_numerics or the module's, else its own
-// ad.numerics. The module's ad.numerics is not looked at: ad-set-numerics fills it in.
+// The contract of the function's derivative: its own ad.adjoint_numerics or the module's, else its own
+// ad.numerics. The module's ad.numerics is not read: ad-set-numerics fills it in.
 static NumericsAttr adjointNumerics(func::FuncOp primal) {
   for (Operation *op = primal; op; op = op->getParentOp())
     if (auto numerics = op->getAttrOfType<NumericsAttr>(ADDialect::kAdjointNumericsAttr))
@@ -52,7 +52,7 @@ static std::string derivativeName(func::FuncOp primal, ArrayRef<int64_t> wrt, Se
   return name;
 }
 
-// A private copy without attributes of arguments, which speak about the interface of the original.
+// A private copy without attributes of arguments, which describe the interface of the original.
 static func::FuncOp copyOf(func::FuncOp primal, StringRef name, SymbolTable &symbols) {
   auto copy = func::FuncOp::create(primal.getLoc(), name, primal.getFunctionType());
   copy.setPrivate();

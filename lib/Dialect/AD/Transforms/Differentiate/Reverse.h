@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The reverse of straight-line code, branches and loops: from the cotangents of results to those of what they
-// came from.
+// The reverse of straight-line code, branches and loops: from the cotangents of results to the cotangents of
+// operands.
 
 #ifndef ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_REVERSE_H
 #define ADJOINT_LIB_DIALECT_AD_TRANSFORMS_DIFFERENTIATE_REVERSE_H
@@ -17,10 +17,10 @@ public:
   void add(Value of, Value contribution) { contributions[of].push_back({contribution, nullptr, {}}); }
   /// One contribution per value, in program order; null contributions are left out.
   void addInOrder(ValueRange of, ValueRange added);
-  /// The contribution of a use that reads only a part of the value. It is built when the sum is known that it
-  /// goes into.
+  /// The contribution of a use that reads only a part of the value. It is built once the sum
+  /// is known that it is added to.
   void addPart(OpOperand &use, ArrayRef<Value> resultCotangents);
-  /// The sum so far, which what arrives from now on is added to.
+  /// Sets the sum so far; later contributions are added to it.
   void continueFrom(Value of, Value sum) { sumsSoFar[of] = sum; }
 
   /// The sum of all contributions, null when there is none. They arrive from the last use to the first. The
@@ -30,7 +30,7 @@ public:
   Value take(OpBuilder &builder, Location loc, Value of);
 
 private:
-  /// A value, or what a use adds to the part that it reads.
+  /// A value, or the contribution of a use to the part that it reads.
   struct Contribution {
     Value value;
     OpOperand *use;
@@ -60,8 +60,8 @@ private:
   LogicalResult reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBuilder &builder);
   LogicalResult reverseIteration(ReverseLoop &state, OpBuilder &builder);
 
-  /// Copies the operations of a block without its terminator and without effects that give nothing back: what
-  /// the host has received once it does not receive again. Operations that `copies` has already mapped are
+  /// Copies the operations of a block without its terminator and without effects that have no results: the
+  /// host does not receive a value twice. Operations that `copies` has already mapped are
   /// left out.
   SmallVector<Operation *> recompute(Block &block, IRMapping &copies, OpBuilder &builder);
   LogicalResult reverseBranch(Block &block, ValueRange resultCotangents, ArrayRef<Value> captured,
@@ -76,8 +76,8 @@ private:
   Activity &activity;
 };
 
-/// Hands on the cotangents of values that a loop or a branch takes from outside: new contributions, or sums
-/// that it has continued.
+/// Passes on the cotangents of values that a loop or a branch captures: new contributions, or sums that it
+/// has continued.
 void addSums(Cotangents &cotangents, ArrayRef<Value> captured, ArrayRef<Value> sumsSoFar, ValueRange sums);
 
 /// Whether the operation reads only a part of the operand.

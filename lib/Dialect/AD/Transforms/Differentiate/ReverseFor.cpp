@@ -1,10 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The reverse of scf.for: a loop over the iterations from the last to the first. It takes the values at the
-// start of each iteration from tapes, computes the body again and goes back through it. It carries the
-// cotangents of the forward loop's carries, and one sum for each value that the body takes from outside. The
-// sum of a value of which the body reads only parts starts with what later uses contribute, and each part is
-// added in place.
+// The reverse of scf.for: a loop over the iterations from the last to the first. It reads the values at the
+// start of each iteration from tapes, computes the body again and reverses it. It carries the cotangents of
+// the forward loop's carries, and one sum for each value that the body captures. The sum of a value of which
+// the body reads only parts starts with what later uses contribute, and each part is added in place.
 
 #include "Loops.h"
 #include "Reverse.h"
@@ -15,16 +14,16 @@ using namespace mlir;
 using namespace mlir::ad;
 
 namespace {
-/// A value of the forward loop, and its stand-in in the reverse body until it is known whether it is
-/// needed there. The stand-in is in front of the reverse loop, where erasing dead operations of the body
+/// A value of the forward loop, and its placeholder in the reverse body until it is known whether it is
+/// needed there. The placeholder is before the reverse loop, where erasing dead operations of the body
 /// leaves it alone.
 struct Placeholder {
   Saved saved;
-  Operation *standIn;
-  /// For what the iteration yields to the carry, if that is saved too.
+  Operation *operation;
+  /// For the value that the iteration yields to the carry, if it is saved too.
   Operation *yielded = nullptr;
 
-  bool isUsed() const { return !standIn->use_empty() || (yielded && !yielded->use_empty()); }
+  bool isUsed() const { return !operation->use_empty() || (yielded && !yielded->use_empty()); }
 };
 
 } // namespace
@@ -67,10 +66,10 @@ static Value forwardIndex(Reverser::ReverseLoop &state, OpBuilder &builder) {
 }
 
 static void addPlaceholder(Reverser::ReverseLoop &state, Saved saved, IRMapping &copies, OpBuilder &outside) {
-  auto standIn = UnrealizedConversionCastOp::create(outside, state.forward.getLoc(),
-                                                    TypeRange(saved.value.getType()), ValueRange());
-  copies.map(saved.value, standIn.getResult(0));
-  state.placeholders.push_back({std::move(saved), standIn});
+  auto operation = UnrealizedConversionCastOp::create(outside, state.forward.getLoc(),
+                                                      TypeRange(saved.value.getType()), ValueRange());
+  copies.map(saved.value, operation.getResult(0));
+  state.placeholders.push_back({std::move(saved), operation});
 }
 
 // Maps everything that an iteration starts from. A carry that no iteration changes is its initial value.
@@ -129,11 +128,11 @@ static int64_t elementsOf(Type type) {
 static void savePartsOfCarries(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
   OpBuilder outside(state.reversed, builder.getListener());
   for (size_t index = 0; index < state.placeholders.size(); ++index) {
-    Value standIn = state.placeholders[index].standIn->getResult(0),
+    Value operation = state.placeholders[index].operation->getResult(0),
           saved = state.placeholders[index].saved.value;
     llvm::SetVector<Operation *> reads;
     int64_t elements = 0;
-    if (!isa<BlockArgument>(saved) || standIn.use_empty() || !collectReads(state, standIn, reads))
+    if (!isa<BlockArgument>(saved) || operation.use_empty() || !collectReads(state, operation, reads))
       continue;
     for (Operation *read : reads)
       elements += elementsOf(read->getResult(0).getType());
@@ -142,13 +141,13 @@ static void savePartsOfCarries(Reverser::ReverseLoop &state, Activity &activity,
     for (Operation *read : reads) {
       IRMapping ignored;
       addPlaceholder(state, {state.originals.lookup(read)->getResult(0), {}}, ignored, outside);
-      read->getResult(0).replaceAllUsesWith(state.placeholders.back().standIn->getResult(0));
+      read->getResult(0).replaceAllUsesWith(state.placeholders.back().operation->getResult(0));
     }
     eraseDead(*state.reversed.getBody(), &activity);
   }
 }
 
-// What the copy of the value in the reverse body is, or null.
+// The copy of the value in the reverse body, or null.
 static Value copyOf(Reverser::ReverseLoop &state, Value value) {
   for (Operation &op : *state.reversed.getBody())
     if (value.getDefiningOp() && state.originals.lookup(&op) == value.getDefiningOp())
@@ -156,14 +155,14 @@ static Value copyOf(Reverser::ReverseLoop &state, Value value) {
   return Value();
 }
 
-// Where a carry is on a tape anyway, what the iteration yields is one row further. The reverse body reads it
-// there, as derivatives of tanh and exp do, and does not compute it again.
+// If a carry is on a tape, the value that an iteration yields to it is in the next row. A reverse body that
+// uses this value, such as the derivative of tanh, reads it there instead of computing it again.
 static void saveYieldedCarries(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
   OpBuilder outside(state.reversed, builder.getListener());
   scf::ForOp loop = state.forward;
   for (Placeholder &placeholder : state.placeholders) {
     auto argument = dyn_cast<BlockArgument>(placeholder.saved.value);
-    if (!argument || !isa<RankedTensorType>(argument.getType()) || placeholder.standIn->use_empty() ||
+    if (!argument || !isa<RankedTensorType>(argument.getType()) || placeholder.operation->use_empty() ||
         isInvariant(loop, argument.getArgNumber() - 1))
       continue;
     Value copy = copyOf(state, loop.getYieldedValues()[argument.getArgNumber() - 1]);
@@ -177,35 +176,37 @@ static void saveYieldedCarries(Reverser::ReverseLoop &state, Activity &activity,
   eraseDead(*state.reversed.getBody(), &activity);
 }
 
-static void replaceStandIn(Operation *standIn, Value value, Activity &activity) {
-  activity.forget(standIn->getResult(0));
-  standIn->replaceAllUsesWith(ValueRange(value));
-  standIn->erase();
+static void replaceByTape(Operation *operation, Value value, Activity &activity) {
+  activity.forget(operation->getResult(0));
+  operation->replaceAllUsesWith(ValueRange(value));
+  operation->erase();
 }
 
-// Tapes for the placeholders that the reverse body uses; the others disappear.
-static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
+// The placeholders that the reverse body uses; the others are erased.
+static SmallVector<Placeholder> usedPlaceholders(Reverser::ReverseLoop &state, Activity &activity) {
   scf::ForOp loop = state.forward;
-  savePartsOfCarries(state, activity, builder);
-  saveYieldedCarries(state, activity, builder);
   SmallVector<Placeholder> needed;
   for (Placeholder &placeholder : state.placeholders) {
-    Value standIn = placeholder.standIn->getResult(0);
+    Value operation = placeholder.operation->getResult(0);
     auto argument = dyn_cast<BlockArgument>(placeholder.saved.value);
     if (argument && isInvariant(loop, argument.getArgNumber() - 1))
-      standIn.replaceAllUsesWith(loop.getInitArgs()[argument.getArgNumber() - 1]);
+      operation.replaceAllUsesWith(loop.getInitArgs()[argument.getArgNumber() - 1]);
     if (placeholder.isUsed()) {
       needed.push_back(placeholder);
       continue;
     }
-    activity.forget(standIn);
-    placeholder.standIn->erase();
+    activity.forget(operation);
+    placeholder.operation->erase();
     if (placeholder.yielded)
       placeholder.yielded->erase();
   }
-  if (needed.empty())
-    return;
+  return needed;
+}
 
+// Makes the forward loop write the values to tapes.
+static TapedLoop tape(Reverser::ReverseLoop &state, ArrayRef<Placeholder> needed, Activity &activity,
+                      OpBuilder &builder) {
+  scf::ForOp loop = state.forward;
   SmallVector<Value> before(loop.getResults());
   llvm::append_range(before, loop.getBody()->getArguments());
   TapedLoop taped = saveOnTapes(loop, state.bounds,
@@ -214,22 +215,33 @@ static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity
   llvm::append_range(after, taped.loop.getBody()->getArguments().drop_back(needed.size()));
   for (auto [value, by] : llvm::zip(before, after))
     activity.replace(value, by);
-  state.forward = taped.loop; // the loop that stood here is gone
+  state.forward = taped.loop; // the loop before taping is erased
+  return taped;
+}
+
+// Replaces the placeholders that the reverse body uses by reads of tapes.
+static void replacePlaceholders(Reverser::ReverseLoop &state, Activity &activity, OpBuilder &builder) {
+  savePartsOfCarries(state, activity, builder);
+  saveYieldedCarries(state, activity, builder);
+  SmallVector<Placeholder> needed = usedPlaceholders(state, activity);
+  if (needed.empty())
+    return;
+  TapedLoop taped = tape(state, needed, activity, builder);
 
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(state.reversed.getBody());
   Value iteration = forwardIteration(state, builder);
-  for (auto [placeholder, tape] : llvm::zip(needed, taped.tapes)) {
-    auto read = [&, &one = placeholder, from = tape](Operation *standIn, Value row) {
-      Type type = standIn->getResult(0).getType();
+  for (auto [placeholder, rows] : llvm::zip(needed, taped.tapes)) {
+    auto read = [&, &one = placeholder, from = rows](Operation *operation, Value row) {
+      Type type = operation->getResult(0).getType();
       return readTape(builder, taped.loop.getLoc(), type, from, row, one.saved.sizes);
     };
-    replaceStandIn(placeholder.standIn, read(placeholder.standIn, iteration), activity);
+    replaceByTape(placeholder.operation, read(placeholder.operation, iteration), activity);
     if (!placeholder.yielded)
       continue;
     Value step = arith::ConstantIndexOp::create(builder, taped.loop.getLoc(), 1);
     Value next = arith::AddIOp::create(builder, taped.loop.getLoc(), iteration, step);
-    replaceStandIn(placeholder.yielded, read(placeholder.yielded, next), activity);
+    replaceByTape(placeholder.yielded, read(placeholder.yielded, next), activity);
   }
 }
 
@@ -311,7 +323,7 @@ LogicalResult Reverser::reverseFor(scf::ForOp loop, Cotangents &cotangents, OpBu
   if (failed(reverseIteration(state, builder)))
     return failure();
 
-  // The loop is replaced when something is saved; what it starts from stays.
+  // The loop is replaced if values are saved; its initial values stay.
   SmallVector<Value> sources, sums;
   for (auto [position, index] : llvm::enumerate(state.carries)) {
     Value init = loop.getInitArgs()[index];

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The reverse of scf.if: an scf.if on the same condition. Each branch computes its forward values again, then
-// goes back through them, and gives the cotangents of all values that either branch takes from outside. A
+// goes back through them, and gives the cotangents of all values that either branch captures. A
 // value of which both branches read only parts enters with the sum of its cotangent so far.
 
 #include "Reverse.h"

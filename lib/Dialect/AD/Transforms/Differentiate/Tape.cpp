@@ -75,7 +75,7 @@ static Value startOfTape(OpBuilder &builder, scf::ForOp loop, const Saved &saved
   return writeRow(builder, loc, saved, loop.getInitArgs()[carryOf(saved)], tape, zero);
 }
 
-// What the iteration yields, in the row after its own.
+// Writes the yielded value into the row after that of the iteration.
 static Value writeYielded(OpBuilder &builder, scf::ForOp loop, const Saved &saved, Value tape,
                           Value iteration) {
   OpBuilder::InsertionGuard guard(builder);
@@ -86,8 +86,8 @@ static Value writeYielded(OpBuilder &builder, scf::ForOp loop, const Saved &save
   return writeRow(builder, loc, saved, loop.getYieldedValues()[carryOf(saved)], tape, row);
 }
 
-// Carries are saved where the body begins, so that the body may overwrite them, or with what the iteration
-// yields, where it ends; effects where they happen.
+// Carries are saved at the start of the body, so that the body may overwrite them, or as the yielded value at
+// its end; results of effects are saved right after them.
 TapedLoop ad::saveOnTapes(scf::ForOp loop, const StaticBounds &bounds, ArrayRef<Saved> saved,
                           OpBuilder &builder) {
   Location loc = loop.getLoc();

@@ -1,4 +1,4 @@
-// The linear example of the recorded texts beside this file, differentiated and updated by hand, as its optimizer leaves it: two layers of
+// The linear example of the recorded texts in this folder, differentiated and updated by hand, as its optimizer leaves it: two layers of
 // width 255 with a sigmoid between them, a batch of two, 1000 steps. The loss is the sum of the outputs, so that the forward
 // part of the second layer is not needed. f64, since the recorded numbers have that many digits; the stream, which has no name
 // there, is called "x".
