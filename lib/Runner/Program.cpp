@@ -2,8 +2,8 @@
 //
 // Programs for embedders.
 #include "adjoint/Runner/Program.h"
+#include "DiagnosticCollector.h"
 #include "Session/ContextPool.h"
-#include "Session/DiagnosticCollector.h"
 #include "Session/Frontend.h"
 #include "adjoint/Runner/Options/Options.h"
 #include "adjoint/Support/Error.h"
@@ -19,7 +19,7 @@ using llvm::Expected;
 
 namespace {
 
-/// Keeps what a compilation says.
+/// Collects the diagnostics and warnings of a compilation.
 class Recorder final : public Listener {
 public:
   std::string optionText(StringRef name, StringRef value) const override {
@@ -73,7 +73,7 @@ Failure makeFailure(Error error, std::vector<Message> diagnostics) {
   return {reasonOf(code), std::move(message), "", "", std::move(diagnostics)};
 }
 
-/// What a run that ended with `status` says about it.
+/// The failure of a run that returned `status`.
 Failure makeFailure(int32_t status, const adrt::ErrorRecord &error, std::vector<Message> diagnostics) {
   Failure::Reason reason = status == ADRT_CHECK_FAILED   ? Failure::Reason::Check
                            : status == ADRT_HOST_ERROR   ? Failure::Reason::Host
@@ -92,7 +92,7 @@ std::string describeShape(const int64_t *shape, size_t rank) {
   return rank == 0 ? "no axes" : "shape " + text;
 }
 
-/// Why a result could not be taken: its output has another shape, or memory is short.
+/// Why the caller cannot get a result: its output has another shape, or there is not enough memory.
 Failure makeFailure(const std::string &result, const adrt_tensor &view, const adrt_tensor *output) {
   bool fits =
       output && std::equal(view.shape, view.shape + view.rank, output->shape, output->shape + output->rank);
@@ -125,14 +125,14 @@ ProgramInterface describe(const Signature &signature) {
   return interface;
 }
 
-/// The memory of results that nobody needs any more, one block for each.
+/// Memory of results that is no longer used, one block for each result.
 class ResultMemory {
 public:
   void give(size_t index, adrt::Buffer memory) {
     std::lock_guard<std::mutex> lock(mutex);
     if (idle.size() <= index)
       idle.resize(index + 1);
-    std::swap(idle[index], memory); // what was there goes when the lock is free
+    std::swap(idle[index], memory); // the old block is freed after the lock is released
   }
   adrt::Buffer take(size_t index) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -148,8 +148,8 @@ bool hasShape(const adrt_tensor &tensor, const std::vector<int64_t> &shape) {
   return std::equal(tensor.shape, tensor.shape + tensor.rank, shape.begin(), shape.end());
 }
 
-/// A result lies where the program made it, in its output, or in the memory of an argument that is donated to
-/// it, which is the caller's.
+/// Moves or copies a result to its output, or to `result`. The program may have written it to memory of the
+/// context, to the output, or to the donated argument, which belongs to the caller.
 bool takeResult(adrt_context &context, size_t index, const adrt_tensor &view, const adrt_tensor *output,
                 ProgramResult &result) {
   result = {context.results.take(index), static_cast<adrt_type>(view.type),
@@ -198,15 +198,15 @@ std::unique_ptr<Program> Program::compile(std::string_view source, std::string_v
   }
   Report report;
   std::unique_ptr<llvm::MemoryBuffer> input = llvm::MemoryBuffer::getMemBufferCopy(source, name);
-  const std::function<bool()> asked = interrupted ? interrupted : [] { return false; };
-  Expected<LoadedProgram> loaded = Frontend(*options, hooks, report, recorder, asked).load(*input);
+  const std::function<bool()> isInterrupted = interrupted ? interrupted : [] { return false; };
+  Expected<LoadedProgram> loaded = Frontend(*options, hooks, report, recorder, isInterrupted).load(*input);
   if (!loaded) {
     failure = makeFailure(loaded.takeError(), std::move(recorder.messages));
     return nullptr;
   }
-  loaded->diagnostics.reset(); // it writes to the recorder
-  // The runs of a program use no passes, but they make attributes on several threads. A process that forks
-  // has none to lose.
+  loaded->diagnostics.reset(); // it refers to the recorder
+  // Runs use no passes, but they make attributes on several threads. The new pool has not started threads
+  // yet, so that a process that forks loses none.
   if (loaded->context)
     loaded->renewThreads();
   auto state = std::make_unique<State>(std::move(*loaded), std::move(report), std::move(recorder.messages),
@@ -231,7 +231,8 @@ static bool isArgument(const adrt_tensor &output, const std::vector<adrt_tensor>
   return llvm::any_of(arguments, [&](const adrt_tensor &argument) { return argument.data == output.data; });
 }
 
-/// Outputs that are arguments are written at the end: the program reads them.
+/// Gives the outputs and unused memory to the context. An output that is an argument is written at the end of
+/// the run, since the program reads it.
 static void lendMemory(adrt_context &context, ResultMemory &memory, size_t results,
                        const std::vector<adrt_tensor> &arguments, const std::vector<adrt_tensor> &outputs) {
   context.results.outputs = outputs;
@@ -264,7 +265,7 @@ bool Program::run(const std::vector<adrt_tensor> &arguments, const ProgramHost &
   for (size_t index = 0; index < results.size() && status == ADRT_OK; ++index) {
     const adrt_tensor *output = outputs.empty() || !outputs[index].data ? nullptr : &outputs[index];
     bool taken = takeResult(*context, index, views[index], output, results[index]);
-    // A result of another size than the argument that is donated to it has memory of its own.
+    // A result with another size than its donated argument has memory of its own.
     if (taken && (!output || !results[index].data.data() || isArgument(*output, arguments)))
       continue;
     status = ADRT_TARGET_ERROR;

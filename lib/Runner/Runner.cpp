@@ -2,7 +2,7 @@
 //
 // ad-runner.
 #include "adjoint/Runner/Runner.h"
-#include "Options/Environment.h"
+#include "Environment.h"
 #include "Session/Session.h"
 #include "Tool.h"
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Here the runner learns which dialects, pipelines and back ends there are.
+// The dialects, pipelines and interpreters of this build.
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Dialect/AD/Derivatives/Derivatives.h"
 #include "adjoint/Dialect/AD/IR/ADDialect.h"
@@ -9,8 +9,8 @@
 #include "adjoint/Dialect/Check/IR/CheckOps.h"
 #include "adjoint/Emulator/Passes.h"
 #include "adjoint/Pipelines/Pipelines.h"
+#include "adjoint/Runner/Executable/ReferenceExecutable.h"
 #include "adjoint/Runner/Runner.h"
-#include "adjoint/Runner/Session/ReferenceExecutable.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
@@ -28,7 +28,7 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-// What programs use and what lowering makes of them; not all of upstream, which takes time to register.
+// Dialects that programs use or that lowering produces. Registering all upstream dialects would take longer.
 static void registerDialects(DialectRegistry &registry) {
   registry.insert<ADDialect, check::CheckDialect, affine::AffineDialect, arith::ArithDialect,
                   cf::ControlFlowDialect, func::FuncDialect, ::mlir::gpu::GPUDialect, linalg::LinalgDialect,
@@ -99,7 +99,7 @@ static void buildGpuPipeline(OpPassManager &pm, const runner::PipelineOptions &g
   buildGpuCodePipeline(pm, options);
 }
 
-// The emulator has the instructions of every chip: that with the most kernels of its own.
+// The emulator has the instructions of every chip. sm_90a has the most kernels that no other chip has.
 static void buildGpuSimPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
   AdToGpuOptions options;
   options.chip = "sm_90a";
@@ -107,7 +107,7 @@ static void buildGpuSimPipeline(OpPassManager &pm, const runner::PipelineOptions
   pm.addPass(createLowerToEmulatorPass());
 }
 
-// PTX for the oldest chip, where no other one is asked for: the driver compiles it for the one that there is.
+// Without --chip, PTX for the oldest chip: the driver compiles it for the chip of the GPU.
 static void buildCudaPipeline(OpPassManager &pm, const runner::PipelineOptions &given) {
   AdToGpuOptions options;
   buildGpuPipeline(pm, given, options);

@@ -17,7 +17,7 @@ namespace {
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
-/// Seconds after Ctrl-C until a program that still runs says so. A long kernel does not poll.
+/// Seconds after Ctrl-C until a message says that the program still runs: a long kernel does not poll.
 constexpr unsigned kQuietSeconds = 1;
 
 void onInterrupt(int) {
@@ -25,7 +25,7 @@ void onInterrupt(int) {
   alarm(kQuietSeconds);
 }
 
-/// Signal handlers may call write(2), but no stream, and leave errno as it is.
+/// A signal handler may call write(2), but must not use streams or change errno.
 void onStillRunning(int) {
   int before = errno;
   constexpr llvm::StringLiteral message =
@@ -40,22 +40,22 @@ void handleInterrupts() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGALRM, &action, nullptr);
   action.sa_handler = onInterrupt;
-  // The second Ctrl-C ends a program that does not poll; what was flushed by then is valid. System calls
-  // restart.
+  // The second Ctrl-C ends a program that does not poll; files that were flushed before are valid. System
+  // calls are restarted.
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
 }
 
 void installSignalHandlers() {
-  // A program that was started with SIGINT ignored (nohup, background of a script) goes on ignoring it.
+  // A program that was started with SIGINT ignored (nohup, background of a script) keeps ignoring it.
   if (std::signal(SIGINT, SIG_IGN) != SIG_IGN)
     handleInterrupts();
-  // Closed pipes and file size limits are errors of the write, to be reported as such.
+  // With these signals ignored, a closed pipe or a file size limit makes the write fail, which is reported.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Printed text that did not arrive is an error, unless the reader went away (`| head`).
+/// Text that could not be written is an error, unless the reader has closed the pipe (`| head`).
 int flushOutput(Console &console, int code) {
   llvm::outs().flush();
   std::error_code problem = llvm::outs().error();
@@ -77,7 +77,7 @@ int writeReport(Console &console, const Options &options, const Report &report, 
   return code;
 }
 
-/// Before anything is computed: whether all files that options name can be written.
+/// Checks before the run that all files that options name can be written.
 llvm::Error checkOutputs(const Options &options) {
   for (llvm::StringRef path : {options.report, options.numericsReport, options.dumpOptimized, options.emit})
     if (llvm::Error error = checkWritable(path))

@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The frame of programs that run programs: options, signals, the report, and a clean way out. Internal to the
-// runner.
+// What ad-runner and adrt-run share: options, signals, the report, exit codes. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_TOOL_H
 #define ADJOINT_LIB_RUNNER_TOOL_H
 
@@ -13,7 +12,7 @@
 
 namespace mlir::ad::runner {
 
-/// What a tool is asked to do, and what it works with.
+/// The inputs and outputs of one run of a tool.
 struct ToolRun {
   const Options &options;
   Report &report;
@@ -30,10 +29,10 @@ struct Tool {
   void (*printEnvironment)(llvm::raw_ostream &os, const Options &options);
 };
 
-/// Runs a file that was compiled ahead of time; as Tool::run.
+/// Runs a file that was compiled ahead of time. An implementation of Tool::run.
 int runAdx(const ToolRun &run);
 
-/// The whole of `main`; never leaves by exit() or abort() because of what a user wrote.
+/// The whole of `main`. No input of a user makes it call exit() or abort().
 int runTool(int argc, char **argv, const Tool &tool);
 
 } // namespace mlir::ad::runner

@@ -101,7 +101,7 @@ TEST(Cache, IgnoresDamagedAndForeignFiles) {
   EXPECT_FALSE(cache->load("k"));
   rewrite(bytes);
   EXPECT_TRUE(cache->load("k").has_value());
-  // An entry under another name is not that name's entry.
+  // An entry under another name is not used.
   std::string renamed = directory + "/other.adobj";
   EXPECT_FALSE(llvm::sys::fs::rename(path, renamed));
   EXPECT_FALSE(cache->load("other"));
@@ -182,7 +182,7 @@ TEST(Cache, KeySeparatesFields) {
   EXPECT_EQ(a.digest().size(), 64);
 }
 
-/// The files of this program and of the libraries that compile, as they are loaded.
+/// The files of this program and of the compiler's libraries, as they are loaded.
 static std::vector<std::string> compilingImages() {
   std::vector<std::string> files;
   auto collect = [](dl_phdr_info *info, size_t, void *found) {
@@ -195,7 +195,7 @@ static std::vector<std::string> compilingImages() {
   return files;
 }
 
-// What the linker wrote into the files, read by LLVM's own means. An image without a note is named by its
+// The build ids in the files, read by LLVM's object reader. An image without a build id is named by its
 // size.
 TEST(Cache, BuildIdHasTheNotesOfTheCompilerAndItsLibraries) {
   std::string id = buildId();

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of CPUs by name: each is compiled for with its own vector registers.
+// Tests of CPUs by name: code for each uses its own vector registers.
 #include "TestUtils.h"
 #include "adjoint/Runner/Session/Compile.h"
 
@@ -10,7 +10,7 @@ static int64_t vectorBytes(llvm::StringRef name) {
   llvm::Expected<CpuTarget> cpu = findCpu(name);
   if (cpu)
     return cpu->vectorBytes;
-  // This machine cannot execute its code.
+  // This machine cannot execute code for that CPU.
   return consumeExitError(cpu.takeError()).first == ExitNoTarget ? -1 : 0;
 }
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The runtime's conversions of elements, which it has to itself, agree with those of the numerics library.
+// The conversions of elements in the runtime agree with those of the numerics library.
 #include "adjoint/Support/Elements.h"
 #include "TestUtils.h"
 #include "adjoint/Numerics/Casts.h"
@@ -25,7 +25,7 @@ TEST(Elements, DecodeEverySmallValueAlike) {
 TEST(Elements, RoundAlike) {
   for (int32_t type = ADRT_F64; type <= ADRT_I64; ++type)
     for (uint64_t index = 0; index < 200000; ++index) {
-      // Every sign and exponent that any of the types reaches, and beyond.
+      // All signs and exponents of all types, and larger ones.
       uint64_t random = numerics::philox4x32({static_cast<uint32_t>(index), 0, 0, 0}, {7, 0})[0];
       double magnitude =
           std::ldexp(1 + numerics::uniformDoubleAt(3, index), static_cast<int>(random % 340) - 170);

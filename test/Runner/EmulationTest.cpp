@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From the command line to the emulated GPU: how its kernels are to run. The kernel here is one that races.
-#include "../../lib/Runner/Session/CompiledExecutable.h"
+// Options of the command line reach the emulated GPU. The kernel of these tests has a data race.
+#include "../../lib/Runner/Executable/CompiledExecutable.h"
 #include "../../lib/Runner/Session/Execution.h"
 #include "../Runtime/RacingKernel.h"
 #include "TestUtils.h"
@@ -34,7 +34,7 @@ private:
   adsim::KernelCode kernel = unit::racingKernel();
 };
 
-/// The exit code of the program under the options; `threadsInOrder` holds what ran.
+/// The exit code of the program with the options; `threadsInOrder` then has the executed threads.
 static int runWith(std::vector<const char *> given) {
   given.insert(given.begin(), {"racing.mlir", "--target", "gpu-sim"});
   Options options = llvm::cantFail(parseOptions(given));

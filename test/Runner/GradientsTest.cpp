@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of the gradient check itself: it accepts right gradients and finds wrong ones.
+// Tests of the gradient check: it accepts correct gradients and finds wrong ones.
 #include "TestUtils.h"
 #include "adjoint/Runner/Session/CheckGradients.h"
 

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Runs a program on operands that end right before memory that nobody may touch, and on operands that begin
-// right behind such memory: `ad-guarded-run PROGRAM FOLDER MODE THREADS`. The operands are FOLDER/NAME.npy.
-// The results must be those of a run on operands elsewhere, bit by bit. An access outside of an operand ends
-// the process, which names the operand and the byte.
+// Runs a program on operands that end right before inaccessible memory, and on operands that begin right
+// after inaccessible memory: `ad-guarded-run PROGRAM FOLDER MODE THREADS`. The operands are FOLDER/NAME.npy.
+// The results must be those of a run on ordinary operands, bit by bit. An access outside of an operand ends
+// the process with a message that names the operand and the byte.
 #include "adjoint/Runner/Program.h"
 #include "adjoint/Runner/StandardHooks.h"
 #include "adjoint/Support/Error.h"
@@ -20,13 +20,13 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-enum class Place { Anywhere, End, Start };
-constexpr const char *placeNames[] = {"anywhere", "before", "behind"};
+enum class Position { Anywhere, End, Start };
+constexpr const char *positionNames[] = {"anywhere", "before", "after"};
 
-/// Whole pages between two that nobody may touch, with an operand at their end or at their start.
+/// Pages between two inaccessible ones, with an operand at their end or at their start.
 class Guarded {
 public:
-  Guarded(const Tensor &tensor, Place place, const std::string &name) : name(name) {
+  Guarded(const Tensor &tensor, Position position, const std::string &name) : name(name) {
     auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     bytes = static_cast<size_t>(tensor.getByteSize());
     size_t inside = (bytes + page - 1) / page * page;
@@ -36,7 +36,7 @@ public:
         ::mprotect(static_cast<char *>(memory) + page, inside, PROT_READ | PROT_WRITE))
       llvm::report_fatal_error("no memory for a guarded operand");
     start = static_cast<char *>(memory);
-    data = place == Place::Start ? start + page : start + page + inside - bytes;
+    data = position == Position::Start ? start + page : start + page + inside - bytes;
     std::memcpy(data, tensor.getData(), bytes);
   }
   ~Guarded() { ::munmap(start, whole); }
@@ -52,7 +52,7 @@ public:
 
 std::vector<std::unique_ptr<Guarded>> guarded;
 
-// The process ends here: what the handler calls need not be safe elsewhere.
+// The process ends here, so the handler may call functions that are not async-signal-safe.
 void onFault(int, siginfo_t *info, void *) {
   auto *address = static_cast<const char *>(info->si_addr);
   for (const std::unique_ptr<Guarded> &each : guarded)
@@ -73,17 +73,18 @@ void watchFaults() {
   ::sigaction(SIGBUS, &action, nullptr);
 }
 
-/// The bytes of all results, one behind the other.
-llvm::Expected<std::string> run(const Program &program, const std::vector<Tensor> &tensors, Place place) {
+/// The bytes of all results, one after the other.
+llvm::Expected<std::string> run(const Program &program, const std::vector<Tensor> &tensors,
+                                Position position) {
   std::vector<Tensor> copies;
   std::vector<adrt_tensor> arguments;
   guarded.clear();
   for (auto [spec, tensor] : llvm::zip_equal(program.getInterface().arguments, tensors)) {
     copies.push_back(llvm::cantFail(tensor.clone())); // a donated one is written
     adrt_tensor view = copies.back().view();
-    if (place != Place::Anywhere)
-      view.data = guarded.emplace_back(std::make_unique<Guarded>(tensor, place, spec.name))->data;
-    // Sizes belong to the tensor that lives on.
+    if (position != Position::Anywhere)
+      view.data = guarded.emplace_back(std::make_unique<Guarded>(tensor, position, spec.name))->data;
+    // The shape belongs to a tensor that outlives this one.
     view.shape = tensor.view().shape;
     arguments.push_back(view);
   }
@@ -128,14 +129,14 @@ llvm::Error check(const std::string &file, const std::string &folder, const char
     tensors.push_back(std::move(*tensor));
   }
   std::string expected;
-  for (Place place : {Place::Anywhere, Place::End, Place::Start}) {
-    llvm::Expected<std::string> found = run(*program, tensors, place);
+  for (Position position : {Position::Anywhere, Position::End, Position::Start}) {
+    llvm::Expected<std::string> found = run(*program, tensors, position);
     if (!found)
       return found.takeError();
-    if (place == Place::Anywhere)
+    if (position == Position::Anywhere)
       expected = std::move(*found);
     else if (*found != expected)
-      return usageError(std::string("operands right ") + placeNames[static_cast<int>(place)] +
+      return usageError(std::string("operands right ") + positionNames[static_cast<int>(position)] +
                         " a page that nobody may touch give other results");
   }
   return llvm::Error::success();

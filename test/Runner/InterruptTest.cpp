@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of programs that their host wants to stop: between kernels that take long, whichever way the program
-// takes to them, and at no cost between short ones.
+// Tests of programs that their host interrupts: they poll between kernels that take long, on every path
+// through the program, and rarely between short kernels.
 #include "TestUtils.h"
 #include "adjoint/Runner/Program.h"
 #include "adjoint/Runner/StandardHooks.h"
@@ -24,7 +24,7 @@ std::string products(int count, const std::string &size) {
   return text + "return\n}\n";
 }
 
-/// A product in each branch, behind one and in front of another.
+/// A product in each branch, one before and one after.
 constexpr const char *branches = R"(
 func.func @main(%x: tensor<160x160xf32>) {
   %c0 = arith.constant 0 : index
@@ -62,7 +62,7 @@ public:
     EXPECT_TRUE(program);
   }
 
-  /// Answers yes to question number `stop`, and to those that follow.
+  /// Returns true in poll number `stop` and in later polls.
   StoppedRun run(int stop) const {
     std::vector<double> values(static_cast<size_t>(size * size), 0);
     Tensor x = unit::tensor(ADRT_F32, {size, size}, values);
@@ -105,7 +105,7 @@ TEST(Interrupt, ProgramsStopBetweenLongKernels) {
       size_t received = count(whole.events, 'r');
       EXPECT_TRUE(whole.ended);
       EXPECT_GE(received, 3);
-      // No two kernels without a question between.
+      // No two kernels without a poll between them.
       EXPECT_EQ(whole.events.find("rr"), std::string::npos);
       EXPECT_EQ(whole.events.substr(0, 1), "?");
       for (size_t stop = 0; stop < count(whole.events, '?'); ++stop) {
@@ -118,8 +118,8 @@ TEST(Interrupt, ProgramsStopBetweenLongKernels) {
     }
 }
 
-// A kernel of 48³ steps takes a few microseconds; some of them are worth a question, one is not.
-TEST(Interrupt, ShortKernelsShareAQuestion) {
+// A kernel of 48³ multiply-adds takes a few microseconds: a sequence of them polls, a single one does not.
+TEST(Interrupt, ShortKernelsShareAPoll) {
   constexpr int kernels = 64;
   StoppedRun run = Stopping(products(kernels, "48"), "cpu", 48).run(never);
   EXPECT_TRUE(run.ended);
@@ -130,40 +130,41 @@ TEST(Interrupt, ShortKernelsShareAQuestion) {
   EXPECT_EQ(count(Stopping(products(4, "48"), "cpu", 48).run(never).events, '?'), 0);
 }
 
-// Loops over few elements poll between strips of iterations: often enough to stop soon, and rarely.
-TEST(Interrupt, ShortIterationsShareAQuestion) {
-  const std::string body = R"(
+const std::string shortBody = R"(
     %2 = ad.mul %v, %x : tensor<2x2xf32>
     %3 = ad.add %2, %x : tensor<2x2xf32>
 )";
-  const std::string head = R"(
+const std::string shortHead = R"(
 func.func @main(%x: tensor<2x2xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 1000000 : index
 )";
-  const std::string counted = head + R"(
+const std::string countedLoop = shortHead + R"(
   %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (tensor<2x2xf32>) {)" +
-                              body + R"(
+                                shortBody + R"(
     scf.yield %3 : tensor<2x2xf32>
   }
   ad.receive "r"(%r) : tensor<2x2xf32>
   return
 })";
-  const std::string conditional = head + R"(
+const std::string conditionalLoop = shortHead + R"(
   %r:2 = scf.while (%v = %x, %i = %c0) : (tensor<2x2xf32>, index) -> (tensor<2x2xf32>, index) {
     %again = arith.cmpi slt, %i, %n : index
     scf.condition(%again) %v, %i : tensor<2x2xf32>, index
   } do {
   ^bb0(%v: tensor<2x2xf32>, %i: index):)" +
-                                  body + R"(
+                                    shortBody + R"(
     %j = arith.addi %i, %c1 : index
     scf.yield %3, %j : tensor<2x2xf32>, index
   }
   ad.receive "r"(%r#0) : tensor<2x2xf32>
   return
 })";
-  for (const std::string &source : {counted, conditional}) {
+
+// Loops over few elements poll between strips of iterations: often enough to stop soon, and rarely.
+TEST(Interrupt, ShortIterationsShareAPoll) {
+  for (const std::string &source : {countedLoop, conditionalLoop}) {
     Stopping program(source, "cpu", 2);
     StoppedRun whole = program.run(never);
     size_t asked = count(whole.events, '?');
@@ -175,8 +176,8 @@ func.func @main(%x: tensor<2x2xf32>) {
   }
 }
 
-// A loop of few iterations in a loop does not poll for itself, whatever surrounds it.
-TEST(Interrupt, InnerLoopsShareAQuestion) {
+// A loop of few iterations inside a loop does not poll itself, whatever surrounds it.
+TEST(Interrupt, InnerLoopsShareAPoll) {
   Stopping program(R"(
 func.func @main(%x: tensor<2x2xf32>) {
   %c0 = arith.constant 0 : index
@@ -200,7 +201,7 @@ func.func @main(%x: tensor<2x2xf32>) {
   EXPECT_LE(count(whole.events, '?'), 1000);
 }
 
-// The work of short loops adds up, and that of the last strip counts for the kernel behind it.
+// The work of short loops is summed, and that of the last strip counts for the kernel after it.
 TEST(Interrupt, WorkAddsUpBehindLoops) {
   const std::string head = R"(
 func.func @main(%x: tensor<48x48xf32>) {
@@ -208,7 +209,7 @@ func.func @main(%x: tensor<48x48xf32>) {
   %c1 = arith.constant 1 : index
   %s = ad.slice %x [0, 0] strides [1, 1] : tensor<48x48xf32> -> tensor<2x2xf32>
 )";
-  // More than half of what may run between two questions.
+  // More than half of the work that may run between two polls.
   auto loop = [](const std::string &name, const std::string &trips, const std::string &start = "%s") {
     return "%n" + name + " = arith.constant " + trips + " : index\n%l" + name + " = scf.for %i = %c0 to %n" +
            name + " step %c1 iter_args(%v = " + start + R"() -> (tensor<2x2xf32>) {

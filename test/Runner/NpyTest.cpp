@@ -62,7 +62,7 @@ TEST(Npy, RefusesBadHeaders) {
   EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': 1, 'shape': (3,) }", 12)),
               "expected True or False");
   EXPECT_TEXT(parse(file("{'descr': '<f4', 'fortran_order': False}", 12)), "expected the keys");
-  EXPECT_TEXT(parse(file("{'descr': '<f4', 'descr': '<f4', 'shape': (3,)}", 12)), "stands twice");
+  EXPECT_TEXT(parse(file("{'descr': '<f4', 'descr': '<f4', 'shape': (3,)}", 12)), "is given twice");
   EXPECT_TEXT(parse(file("{'descr': '<f4', 'evil': __import__('os')}", 12)), "unknown key 'evil'");
   EXPECT_TEXT(parse(file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}", 12)),
               "structured");

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of what an output may overwrite: files and what links lead to, never a pipe or a device.
+// Tests of files that an output may overwrite: files and targets of links, but no pipe and no device.
 #include "TestUtils.h"
 #include "adjoint/Support/Npy.h"
 #include "llvm/Support/FileSystem.h"
@@ -12,7 +12,7 @@
 
 using namespace mlir::ad::runner;
 
-/// What stands at `path` itself, links not followed.
+/// The kind of file at `path`, without following links.
 static mode_t kind(const std::string &path) {
   struct stat status;
   return ::lstat(path.c_str(), &status) == 0 ? status.st_mode & S_IFMT : 0;
@@ -30,7 +30,7 @@ static double read(const std::string &path) {
 TEST(OutputFile, OutputGoesIntoAPipe) {
   std::string pipe = unit::scratch("pipe");
   EXPECT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  // Non-blocking, so that a pipe that got replaced by a file ends the test instead of hanging it.
+  // Non-blocking, so that a pipe that was replaced by a file fails the test instead of blocking it.
   int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
   EXPECT_TEXT(write(pipe), "ok");
   char buffer[1024];

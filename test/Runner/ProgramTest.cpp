@@ -81,7 +81,7 @@ TEST(Program, ResultsOwnTheirMemoryWhereAnArgumentIsDonated) {
     EXPECT_TRUE(program->run({x.view()}, {}, results, failure));
     EXPECT_NE(results[0].data.data(), x.getData());
     EXPECT_EQ(static_cast<float *>(results[0].data.data())[2], 6);
-    // The CPU writes it where the argument was; the reference writes over nothing.
+    // The CPU writes the result over the argument; the reference interpreter overwrites nothing.
     EXPECT_EQ(*reinterpret_cast<const float *>(x.getData()), target == targets[0] ? 2 : 1);
   }
 }
@@ -100,7 +100,7 @@ TEST(Program, WritesResultsWhereTheCallerSays) {
     EXPECT_FALSE(results[0].data.data());
     EXPECT_EQ(first(out), 2);
     EXPECT_EQ(first(x), 1);
-    // The program reads what is donated; the result is there at the end on every target.
+    // The program reads the donated argument; on every target the output has the result at the end.
     program = compile(donating.c_str(), failure, target);
     EXPECT_TRUE(program->run({x.view()}, {}, results, failure, {x.view()}));
     EXPECT_FALSE(results[0].data.data());
@@ -212,7 +212,7 @@ TEST(Program, StopsWhenAsked) {
     EXPECT_FALSE(program->run({}, host, results, failure));
     EXPECT_EQ(failure.reason, Failure::Reason::Interrupted);
     EXPECT_EQ(received, 10);
-    // Compiled code asks once per iteration, the interpreter before each operation.
+    // Compiled code polls once per iteration, the interpreter before each operation.
     EXPECT_TRUE(target == llvm::StringRef("cpu") ? asked == 11 : asked > 11);
   }
 }

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests that each run of --repeat gets the arguments as they were; a program may write over donated ones.
+// Tests that each run of --repeat gets the original arguments; a program may overwrite donated ones.
 #include "TestUtils.h"
 #include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/StandardHooks.h"
@@ -10,7 +10,7 @@
 
 using namespace mlir::ad::runner;
 
-/// Adds 1 to its argument where it lies and gives that back.
+/// Adds 1 to its argument in place and returns it.
 class Increment : public Executable {
 public:
   int32_t run(adrt_context &, llvm::ArrayRef<adrt_tensor> arguments,
@@ -25,7 +25,7 @@ static std::unique_ptr<Executable> makeIncrement(mlir::ModuleOp, llvm::StringRef
   return std::make_unique<Increment>();
 }
 
-/// What @main with the given attribute on its argument, which is 0, gives after the last run.
+/// The result of @main, with the given attribute on its argument, which is 0, after the last run.
 static float lastResult(const char *attributes, std::vector<const char *> options) {
   std::string program = unit::scratch("increment.mlir"), folder = unit::scratch("increment");
   {
@@ -48,7 +48,7 @@ TEST(Repeat, RestoresDonatedArguments) {
   EXPECT_EQ(lastResult(", ad.donated = 0", {"--repeat=1"}), 1);
   EXPECT_EQ(lastResult(", ad.donated = 0", {"--repeat=3"}), 1);
   EXPECT_EQ(lastResult(", ad.donated = 0", {"--repeat=2", "--warmup=4"}), 1);
-  // This executable breaks the rule that only donated arguments may be written: nothing is saved without
-  // need.
+  // This executable breaks the rule that only donated arguments may be overwritten. It shows that other
+  // arguments are not saved.
   EXPECT_EQ(lastResult("", {"--repeat=3"}), 3);
 }

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the tests of the runner's parts share: tensors, texts of errors, and a folder for files.
+// Helpers of the unit tests of the runner: tensors, texts of errors, and a folder for files.
 #ifndef ADJOINT_TEST_RUNNER_TESTUTILS_H
 #define ADJOINT_TEST_RUNNER_TESTUTILS_H
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Programs that are compiled ahead of time: adrt-run prints what ad-runner prints, with what was fed, received, donated and repeated;
-// errors name their place; weights travel with the program; what the file is not for is refused.
+// Programs that are compiled ahead of time: adrt-run prints what ad-runner prints, with feeds, received values, donated arguments and
+// repetitions; errors have their location; weights are stored with the program; options that do not fit the file are refused.
 // DEFINE: %{values} = --arg x=arange --dim x.0=3 --arg p=uniform:3 --feed f=arange --print
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Files of ad-runner --emit as docs/adx.md describes them: what is truncated, damaged, of another version or for
-another machine is refused, and adrt-run stands alone, in a folder that has nothing but it and the C library. Closes
-with `adx: N run, N failed`."""
+"""Files of ad-runner --emit as docs/adx.md describes them: files that are truncated, damaged, of another version or for
+another machine are refused, and adrt-run runs in a folder that contains only it and the C library. Closes with `adx: N
+run, N failed`."""
 
 import hashlib
 import json
@@ -149,9 +149,9 @@ def chroot(files, folder):
     root = folder / "root"
     root.mkdir()
     for path in libraries(RUN):
-        place = root / path.lstrip("/")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, place)
+        copy = root / path.lstrip("/")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
     shutil.copy(RUN, root / "adrt-run")
     for path in files:
         shutil.copy(path, root)
@@ -164,7 +164,7 @@ def chroot(files, folder):
 
 
 def whole_or_nothing(folder):
-    """A file that does not fit on the disk leaves what was there; the pieces that are linked do fit, the weights do
+    """A file that does not fit on the disk leaves the old file; the objects that are linked fit, the weights do
     not."""
     path = folder / "kept.adx"
     path.write_bytes(b"before")

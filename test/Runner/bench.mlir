@@ -1,12 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// --bench: one line of JSON about the runs of a program, by the clock of the device; inputs and results stay there.
+// --bench: one line of JSON about the runs of a program, timed by the clock of the device; inputs and results stay on the device.
 // DEFINE: %{fake} = env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so
 // DEFINE: %{run} = ad-runner %s --cache off --fuse single --arg x=normal:1
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
 
-// The events stand right before the first command and behind the last one. The argument is brought once, in the first of the two runs that
-// warm up, and no result comes back. All events are given back.
+// The events are recorded right before the first command and right after the last one. The argument is copied to the device once, in the
+// first of the two warm-up runs, and no result is copied back. All events are destroyed.
 // RUN: %{fake} %{run} --target cuda --bench --repeat 3 2>%t.calls | FileCheck %s --check-prefix=LINE
 // LINE: {"chip":"sm_80","clock":"cuda events","device":"Fake GPU, CUDA 13.1","entry":"main","launches":"replayed","name":"bench","numerics":"strict","repeat":3,
 // LINE-SAME: "seconds":{"all":[0.0015,0.0015,0.0015],"median":0.0015,"min":0.0015},"target":"cuda","threads":{{[0-9]+}},"warmup":2}
@@ -35,12 +35,12 @@
 // RUN: %{fake} %{run} --target cuda --bench --repeat 3 --no-replay 2>/dev/null | FileCheck %s --check-prefix=SINGLE
 // SINGLE: "launches":"one by one"
 
-// An argument that the program overwrites is brought before each run, and its copy stands before the clock.
+// An argument that the program overwrites is copied before each run, and before the clock starts.
 // RUN: %{fake} ad-runner %s --entry donated --cache off --fuse single --arg x=normal:1 --target cuda --bench --repeat 3 2>%t.calls
 // RUN: FileCheck %s --check-prefix=DONATED < %t.calls
 // DONATED-COUNT-5: fake: cuMemcpyHtoDAsync
 
-// Devices without a clock of their own, and the CPU, have the host's.
+// Devices without a clock of their own, and the CPU, use the clock of the host.
 // RUN: %{run} --target gpu-sim --bench | FileCheck %s --check-prefix=SIM
 // SIM: "clock":"monotonic","device":"gpu-sim",{{.*}}"launches":"replayed",{{.*}}"repeat":10,{{.*}}"seconds":{"all":[{{[0-9]}}{{.*}}"warmup":2}
 // RUN: ad-runner %s --arg x=normal:1 --target reference --bench --repeat 1 --warmup 0 2>&1 | FileCheck %s --check-prefix=REFERENCE
@@ -61,7 +61,7 @@
 // LIMIT: adrt-run: error: cannot write '{{.*}}.jsonl':
 // RUN: diff %t.before %t.jsonl
 
-// A line that was cut off stays alone.
+// A line after an incomplete one begins on a line of its own.
 // RUN: printf '{"cut' > %t.cut
 // RUN: adrt-run %t.adx --arg x=normal:1 --bench=%t.cut --repeat 1
 // RUN: FileCheck %s --check-prefix=CUT < %t.cut
@@ -77,7 +77,7 @@
 // LOST: adrt-run: error: cannot write '{{.*}}x.json': No such file or directory
 // RUN: %{exits} 2 ad-runner %s --arg x=normal:1 --numerics-report=%S --repeat 10000000 2>&1 | FileCheck %s --check-prefix=ISFOLDER
 // ISFOLDER: ad-runner: error: cannot write '{{.*}}': Is a directory
-// Something that is no file is written all the same, and so is standard output.
+// Devices and standard output are written, too.
 // RUN: adrt-run %t.adx --arg x=normal:1 --report=/dev/null
 // RUN: adrt-run %t.adx --arg x=normal:1 --report=/dev/stdout > %t.report
 // RUN: FileCheck %s --check-prefix=KEYS < %t.report
@@ -91,11 +91,11 @@
 // REPLACED: error: --report would write into '{{.*}}.npy', the source of 'x'; name another file
 // RUN: diff %t.before %t.npy
 
-// What has no meaning beside it, or would spoil it, is refused with a way out.
+// Options that have no meaning for --bench, or would disturb its times, are refused with advice.
 // RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench --print 2>&1 | FileCheck %s --check-prefix=PRINT
-// PRINT: error: --bench leaves results where they are; leave --print out, or run the program once more without --bench
+// PRINT: error: --bench does not copy results to the host; leave --print out, or run the program once more without --bench
 // RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench --out-dir %t.out 2>&1 | FileCheck %s --check-prefix=OUT
-// OUT: error: --bench leaves results where they are; leave --out-dir out
+// OUT: error: --bench does not copy results to the host; leave --out-dir out
 // RUN: %{exits} 2 adrt-run %t.adx --arg x=normal:1 --bench --report - 2>&1 | FileCheck %s --check-prefix=REPORT
 // REPORT: error: --bench measures what --report changes; leave one of them out
 // RUN: %{exits} 2 %{run} --target gpu-sim --bench --timeout-kernel 3 2>&1 | FileCheck %s --check-prefix=TIMEOUT
@@ -107,7 +107,7 @@
 // RUN: %{exits} 2 ad-runner %s --emit %t.adx --bench 2>&1 | FileCheck %s --check-prefix=EMIT
 // EMIT: error: --emit runs nothing: give --bench to adrt-run
 
-// Products can be asked for in a tile of the table, for such measurements.
+// --tile selects a tile of the table for products, for such measurements.
 // RUN: ad-runner %s --entry product --cache off --target gpu-sim --chip sm_90a --numerics fast --tile 128x128 --arg x=normal:1 --arg y=normal:2 --bench --repeat 1
 // RUN: %{exits} 1 ad-runner %s --entry product --cache off --target gpu-sim --chip sm_90a --numerics fast --tile 3x5 --arg x=normal:1 --arg y=normal:2 2>&1 | FileCheck %s --check-prefix=TILE
 // TILE: error: {{.*}}3x5

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What a compiled program in the cache depends on: each option that changes code, in turn and in random company, makes
-an entry of its own, and no other option does. Every option of ad-runner belongs to one of the two: a new one has to be
-put into a list below. Closes with `cache: N run, N failed`."""
+"""The dependencies of entries of the cache: each option that changes code, alone and in random combinations, makes an
+entry of its own, and no other option does. Every option of ad-runner is of one of the two kinds: a new one must be
+added to a list below. Closes with `cache: N run, N failed`."""
 
 import itertools
 import os
@@ -76,7 +76,7 @@ ELSEWHERE = {"emit",  # compiles for other machines of this kind: the features o
 
 
 class Cache:
-    """The entries that runs of a program leave behind."""
+    """The entries that runs of a program make."""
 
     def __init__(self, folder, target="cpu"):
         self.folder, self.target = folder, target
@@ -148,7 +148,7 @@ def options_in_company(target, folder):
 
 
 def the_program_itself(folder):
-    """Its text, and its name, which stands in the messages of a run."""
+    """Its text, and its name, which is part of the messages of a run."""
     cache = Cache(folder)
     yield from cache.expect(1, "the first run", [])
     (folder / "other").mkdir()

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Turns of loops in the calls of a driver that computes nothing. What a turn asks for is launched one by one the first time, becomes a
-// graph the second time, and is one call from then on. The host waits nowhere in between.
+// Iterations of loops in the calls of a driver that computes nothing. The commands of an iteration are launched one by one the first time,
+// become a graph the second time, and are one call from then on. The host never waits in between.
 // DEFINE: %{fake} = env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so
 // DEFINE: %{run} = ad-runner %s --target cuda --cache off --fuse single --arg x=normal:1
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
@@ -25,7 +25,7 @@
 // STRAIGHT-NEXT: fake: cuGraphDestroy
 // STRAIGHT: fake: cuDevicePrimaryCtxRelease 0 left
 
-// One by one on request, and where each kernel is watched or timed.
+// Commands are launched one by one with --no-replay, and when each kernel is watched or timed.
 // RUN: %{fake} %{run} --entry straight --no-replay 2>&1 | FileCheck %s --check-prefix=SINGLE --implicit-check-not=cuGraph
 // RUN: %{fake} %{run} --entry straight --timeout-kernel 100 2>&1 | FileCheck %s --check-prefix=SINGLE --implicit-check-not=cuGraphLaunch
 // RUN: %{fake} %{run} --entry straight --report %t.json 2>&1 | FileCheck %s --check-prefix=SINGLE --implicit-check-not=cuGraph
@@ -48,7 +48,7 @@
 // NUMBERED-NEXT: fake: cuMemcpyDtoHAsync
 // NUMBERED: fake: cuDevicePrimaryCtxRelease 0 left
 
-// A loop in a loop: the turns of the inner one are the first to be known. The last of them is one piece with what follows it.
+// A loop in a loop: the iterations of the inner one repeat first. Its last iteration is one list with the commands that follow it.
 // RUN: %{fake} %{run} --entry nested 2>&1 | FileCheck %s --check-prefix=NESTED --implicit-check-not=warning
 // NESTED-COUNT-2: fake: cuLaunchKernel 3 x 32
 // NESTED-NEXT: fake: cuGraphCreate
@@ -64,7 +64,7 @@
 // NESTED-NEXT: fake: cuMemcpyDtoHAsync
 // NESTED: fake: cuDevicePrimaryCtxRelease 0 left
 
-// Values on their way out alternate between two places: two graphs. Nobody waits before the third value needs the place of the first.
+// Sent values alternate between two slots: two graphs. The host does not wait before the third value needs the slot of the first.
 // RUN: %{fake} %{run} --entry sends --out-dir %t.out 2>&1 | FileCheck %s --check-prefix=SENDS --implicit-check-not=warning
 // SENDS-COUNT-4: fake: cuLaunchKernel
 // SENDS-NOT: Synchronize
@@ -79,8 +79,8 @@
 // SENDS-NOT: cuLaunchKernel
 // SENDS: fake: cuDevicePrimaryCtxRelease 0 left
 
-// Kernels and copies with the values of all arguments are the same in the same order, whether they are asked for one by one or as graphs,
-// also where an argument changes that is not of the first kernel.
+// Kernels and copies, with the values of all arguments, are the same in the same order with and without graphs,
+// also if an argument changes that is not of the first kernel.
 // DEFINE: %{asked} = grep -oE '[0-9]+ x [0-9]+ [a-z0-9_]+\([^)]*\)|copy\([^)]*\)'
 // RUN: %{fake} %{run} --entry straight --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
 // RUN: %{fake} %{run} --entry straight --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
@@ -95,7 +95,7 @@
 // RUN: FileCheck %s --input-file %t.single --check-prefix=ASKED
 // ASKED-COUNT-6: copy(m{{[0-9]+\+[0-9]+, m[0-9]+\+[0-9]+}}, 1200)
 
-// A driver that refuses graphs: a warning that says why, and launches. One that is too old for them has none.
+// If the driver fails to make a graph, a warning says why, and commands are launched one by one. An old driver has no graphs.
 // RUN: %{fake} AD_FAKE_CUDA=cuGraphInstantiateWithFlags %{run} --entry straight 2>&1 | FileCheck %s --check-prefix=REFUSED --implicit-check-not=cuGraphLaunch
 // REFUSED-COUNT-3: fake: cuLaunchKernel
 // REFUSED: warning: {{.*}}cuda-graphs.mlir:[[#@LINE+25]]:10: kernels are launched one by one: cuGraphInstantiateWithFlags: CUDA_ERROR_FAKE
@@ -103,7 +103,7 @@
 // REFUSED: fake: cuDevicePrimaryCtxRelease 0 left
 // RUN: env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-old-cuda.so %{run} --entry straight 2>&1 | FileCheck %s --check-prefix=SINGLE --implicit-check-not=warning
 
-// A graph that is not launched is an error of its last kernel, whose place is known.
+// If the launch of a graph fails, the error has the location of its last kernel.
 // RUN: %{fake} AD_FAKE_CUDA=cuGraphLaunch %{exits} 4 %{run} --entry straight 2>&1 | FileCheck %s --check-prefix=FAILS
 // FAILS: cuda-graphs.mlir:[[#@LINE+18]]:10: error: cuGraphLaunch: CUDA_ERROR_FAKE (as the test wants it), after kernel 'elementwise_{{[0-9_]+}}', the last of 3 commands of a graph
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the driver is told of operands whose tiles a kernel has brought, with a library in the driver's place: bf16 (9), lines of 128
-// bytes swizzled (3), axes from the contiguous one with the elements of a tile, and the distances of the others in bytes.
+// The tensor maps of operands whose tiles a kernel loads, in the calls of a driver that computes nothing: bf16 (9), 128-byte
+// swizzle (3), axes from the contiguous one with the elements of a tile, and the strides of the other axes in bytes.
 // DEFINE: %{fake} = env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so AD_FAKE_CUDA_CHIP=90
 // DEFINE: %{run} = ad-runner %s --target cuda --numerics fast --cache off --arg a=normal:1 --arg b=normal:2
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
@@ -13,14 +13,14 @@
 // CHECK: fake: cuFuncSetAttribute
 // CHECK: fake: cuLaunchKernel 3 x 256, 73792 bytes
 
-// The kernels of a chip of which none is known are for the oldest one, and --chip decides otherwise.
+// Without a known chip, kernels are for the oldest one; --chip overrides this.
 // RUN: %{fake} AD_FAKE_CUDA=cuDeviceGetAttribute %{run} 2>&1 | FileCheck %s --check-prefix=OLDEST
 // RUN: %{fake} %{run} --chip sm_80 2>&1 | FileCheck %s --check-prefix=OLDEST
 // OLDEST: fake: image sm_80
 // OLDEST-NOT: cuTensorMapEncodeTiled
 // OLDEST: fake: cuLaunchKernel
 
-// A file may be for another machine: what it holds does not depend on the GPU that is here.
+// A file may be for another machine: its content does not depend on the GPU of this machine.
 // RUN: %{fake} ad-runner %s --target cuda --numerics fast --emit %t.cuda.adx
 // RUN: grep -a '"chip": "sm_80"' %t.cuda.adx
 // RUN: %{fake} adrt-run %t.cuda.adx --arg a=normal:1 --arg b=normal:2 2>&1 | FileCheck %s --check-prefix=OLDEST
@@ -32,7 +32,7 @@
 // RUN: adrt-run %t.sim.adx --arg a=normal:1 --arg b=normal:2 --print > %t.sim
 // RUN: cmp %t.expected %t.sim
 
-// The emulated GPU may say that it has another number of SMs: blocks that stay take more tiles in turn, or one takes all. The bits
+// With other numbers of SMs on the emulated GPU, persistent blocks compute more tiles one after the other, or one block computes all. The bits
 // are the same.
 // RUN: ad-runner %s --target gpu-sim --numerics fast --arg a=normal:1 --arg b=normal:2 --print --sm-count 1 > %t.one
 // RUN: cmp %t.expected %t.one
@@ -42,17 +42,17 @@
 // RUN: ad-runner %s --entry rows --target gpu-sim --arg x=normal:1 --print --sm-count 3 > %t.three
 // RUN: cmp %t.expected %t.three
 
-// A chip of 16 SMs, with one block of large tiles on each, which stay.
+// A chip of 16 SMs, with one persistent block of large tiles on each.
 // RUN: %{fake} ad-runner %s --entry large --target cuda --numerics fast --cache off --arg a=zeros --arg b=zeros 2>&1 | FileCheck %s --check-prefix=LARGE
 // LARGE: fake: cuLaunchKernel 16 x 384
 
-// In a loop each tensor in its place is described once: the one that is carried and the operand that stays.
+// In a loop, a tensor at the same address is described once: the carried one, and the operand that does not change.
 // RUN: %{fake} ad-runner %s --entry steps --target cuda --numerics fast --cache off --arg a=normal:1 --arg b=normal:2 2>&1 | FileCheck %s --check-prefix=STEPS
 // STEPS-COUNT-2: fake: cuTensorMapEncodeTiled
 // STEPS-NOT: cuTensorMapEncodeTiled
 // STEPS: fake: cuDevicePrimaryCtxRelease 0 left
 
-// Bytes are moved as they are (0), f32 that become tf32 are rounded (11).
+// Bytes are copied (0), f32 that become tf32 are rounded (11).
 // RUN: %{fake} ad-runner %s --entry bytes --target cuda --cache off --arg a=zeros --arg b=zeros 2>&1 | FileCheck %s --check-prefix=BYTES
 // BYTES: fake: cuTensorMapEncodeTiled type 0 swizzle 3 promotion 3 rest 0, map aligned, 144 by 128 step 1 40 by 64 step 1, strides 144
 // BYTES: fake: cuTensorMapEncodeTiled type 0 swizzle 3 promotion 3 rest 0, map aligned, 144 by 128 step 1 48 by 64 step 1, strides 144

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a program feeds and receives on a GPU, in the calls of a driver that computes nothing. What is fed travels while the
-// kernels of the step before may still run: between its launch and the next feed nobody waits, and the copies are on streams of their own.
-// Only when a place is needed again, the third time, the host waits for it.
+// Feeds and received values of a program on a GPU, in the calls of a driver that computes nothing. A feed is copied while the
+// kernels of the previous step may still run: the host does not wait between a launch and the next feed, and copies have streams of their own.
+// The host waits only for a slot that is used again, for the third value.
 // RUN: env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so ad-runner %s --target cuda --cache off --feed f=normal:1 --out-dir %t 2>&1 | FileCheck %s
 // CHECK: fake: cuMemcpyHtoDAsync stream 2
 // CHECK-NEXT: fake: cuEventRecord stream 2

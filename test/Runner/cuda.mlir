@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the runner asks of a driver, and what it says when that refuses, with a library in the driver's place: nothing is computed.
+// The calls of a driver that computes nothing, and the messages when a call fails.
 // DEFINE: %{fake} = env ADJOINT_LIBCUDA=%adjoint_lib/libad-fake-cuda.so
 // DEFINE: %{run} = ad-runner %s --target cuda --cache off --arg x=arange --dim x.0=300
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
@@ -11,7 +11,7 @@
 // CHECK: fake: cuModuleLoadDataEx
 // CHECK: fake: cuModuleGetFunction
 // CHECK: fake: cuMemcpyHtoDAsync
-// 300 elements are 75 runs of four; short work is spread over many blocks.
+// 300 elements are 75 vectors of four elements; short work is distributed over many blocks.
 // CHECK: fake: cuLaunchKernel 3 x 32
 // CHECK: fake: cuMemcpyDtoHAsync
 // CHECK: fake: cuStreamSynchronize
@@ -46,8 +46,8 @@ func.func @main(%x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = 
   return %y : tensor<?xf32>
 }
 
-// A folder stands for the driver in it, and is one of the loader's as well. The driver asks for its compiler of PTX by name: it is loaded from
-// the same place beforehand.
+// A folder stands for the driver in it, and may be one of the loader's. The driver loads its compiler of PTX by name, so the compiler is loaded
+// from the same folder before.
 // RUN: rm -rf %t.driver && mkdir %t.driver && cp %adjoint_lib/libad-fake-cuda.so %t.driver/libcuda.so.1
 // RUN: cp %adjoint_lib/libad-fake-cuda.so %t.driver/libnvidia-ptxjitcompiler.so.1
 // RUN: env ADJOINT_LIBCUDA=%t.driver LD_DEBUG=files adrt-run --env 2>&1 | FileCheck %s --check-prefix=FOLDER
@@ -55,7 +55,7 @@ func.func @main(%x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = 
 // FOLDER: GPU driver: CUDA 13.1, {{.*}}.driver/libcuda.so.1
 // RUN: env -u ADJOINT_LIBCUDA LD_LIBRARY_PATH=%t.driver adrt-run --env 2>&1 | FileCheck %s --check-prefix=LOADER
 // LOADER: GPU driver: CUDA 13.1, {{.*}}.driver/libcuda.so.1
-// A library that is no driver is named, and the places where none was found.
+// The message names a library that is no driver, or the folders without a driver.
 // RUN: echo nothing > %t.driver/libcuda.so.1
 // RUN: env ADJOINT_LIBCUDA=%t.driver adrt-run --env 2>&1 | FileCheck %s --check-prefix=DAMAGED
 // DAMAGED: GPU: none: the driver cannot be loaded: {{.*}}.driver/libcuda.so.1: {{.*}}

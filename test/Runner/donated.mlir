@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Donated arguments are written over on the CPU, and nobody sees it: repeated runs start from the same argument, gradients are checked
-// at one point, and a loss beside the update reads the old value.
+// Donated arguments are overwritten on the CPU, and no result shows it: repeated runs start from the same argument, gradients are checked
+// at one point, and a loss next to the update reads the old value.
 // RUN: ad-runner %s --arg w=arange --out-dir %t.cpu --repeat 3 --warmup 1
 // RUN: ad-runner %s --arg w=arange --out-dir %t.reference --target reference
 // RUN: cmp %t.cpu/w.npy %t.reference/w.npy

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A program is its entry and what that reaches: a function beside it may have what no target compiles, a loop that never advances or a
-// gradient that nothing defines. It is refused where it is asked for, at its place.
+// A program is its entry and the functions that it calls. Another function may have operations that no target compiles, a loop that never
+// advances, or an undefined gradient. It is refused as an entry, with its location.
 // RUN: ad-runner %s --cache off --arg arg0=arange --print | FileCheck %s
 // RUN: ad-runner %s --cache off --target gpu-sim --arg arg0=arange --print | FileCheck %s
 // RUN: ad-runner %s --target reference --arg arg0=arange --print | FileCheck %s
@@ -29,7 +29,7 @@ func.func @scalar(%x: tensor<4xf32>) -> tensor<f32> {
   return %1 : tensor<f32>
 }
 
-// Visibility is for other programs: what is asked for is an entry.
+// Visibility has no meaning for entries: a private function may be one.
 // RUN: ad-runner %s --cache off --entry hidden --arg arg0=arange --print | FileCheck %s
 // RUN: ad-runner %s --cache off --target gpu-sim --entry hidden --arg arg0=arange --print | FileCheck %s
 func.func private @hidden(%x: tensor<4xf32>) -> tensor<4xf32> {

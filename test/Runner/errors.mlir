@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Errors of running programs look like those of the compiler, on both targets, from the cache as well.
+// Errors of running programs look like errors of the compiler, on both targets, also for programs from the cache.
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=2 --arg arg1=arange --dim arg1.0=3 2>&1 | FileCheck %s --check-prefix=SHAPES
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=2 --arg arg1=arange --dim arg1.0=3 2>&1 | FileCheck %s --check-prefix=SHAPES
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry shapes --arg arg0=arange --dim arg0.0=2 --arg arg1=arange --dim arg1.0=3 --target reference 2>&1 | FileCheck %s --check-prefix=SHAPES
@@ -13,7 +13,7 @@ func.func @shapes(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {
   return %0 : tensor<?xf32>
 }
 
-// Parameters do not broadcast, and what a decomposition asks names the written operation.
+// Parameters do not broadcast. An error of a decomposition names the operation of the source.
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry norm --arg arg0=arange --dim arg0.1=4 --arg arg1=arange --dim arg1.0=1 2>&1 | FileCheck %s --check-prefix=NORM
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry norm --arg arg0=arange --dim arg0.1=4 --arg arg1=arange --dim arg1.0=1 --target reference 2>&1 | FileCheck %s --check-prefix=NORM
 // NORM: errors.mlir:[[#@LINE+2]]:{{[0-9]+}}: error: 'ad.rms_norm' op dimension 0 must have size 4, but has 1
@@ -22,7 +22,7 @@ func.func @norm(%x: tensor<2x?xf32>, %s: tensor<?xf32>) -> tensor<2x?xf32> {
   return %0 : tensor<2x?xf32>
 }
 
-// Labels neither, and the bias of a gemm only as far as sizes are 1.
+// Labels do not broadcast either, and the bias of a gemm only along axes of size 1.
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry entropy --arg arg0=arange --dim arg0.0=4 --arg arg1=zeros --dim arg1.0=5 2>&1 | FileCheck %s --check-prefix=ENTROPY
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry entropy --arg arg0=arange --dim arg0.0=4 --arg arg1=zeros --dim arg1.0=5 --target reference 2>&1 | FileCheck %s --check-prefix=ENTROPY
 // ENTROPY: errors.mlir:[[#@LINE+2]]:{{[0-9]+}}: error: 'ad.cross_entropy' op dimension 0 must have size 4, but has 5
@@ -62,7 +62,7 @@ func.func @check(%a: tensor<3xf32>) -> tensor<3xf32> {
 // VECTOR: .mlir:1:17: error: 'func.func' op has value 'arg0' of type vector<4xf32>, expected a ranked tensor
 
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry handed_over 2>&1 | FileCheck %s --check-prefix=HANDED
-// HANDED: errors.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'ad.receive' op hands over 2 values as 'y', elsewhere 1
+// HANDED: errors.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'ad.receive' op sends 2 values as 'y', elsewhere 1
 func.func @handed_over() {
   %x = ad.constant dense<1.0> : tensor<2xf32>
   ad.receive "y"(%x) : tensor<2xf32>

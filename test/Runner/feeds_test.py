@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What feeds and arguments hold is what NumPy wrote: files of every element type, in both orders of axes, of any
-length, used once or over and over, and generated values, which go on from one iteration to the next. Closes with
+"""Feeds and arguments have the values that NumPy wrote: files of every element type, in both orders of axes, of any
+length, used once or cyclically, and generated values, which continue from one iteration to the next. Closes with
 `feeds: N run, N failed`."""
 
 import functools

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// libFuzzer's entry for the .npy reader: any bytes give a header or an error with a message.
+// The libFuzzer entry of the .npy reader: any bytes give a header or an error with a message.
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Npy.h"
 
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       std::abort();
     return 0;
   }
-  // What is announced is there.
+  // The bytes that the header announces can be read.
   if (header->dataOffset + static_cast<uint64_t>(header->dataBytes) != size)
     std::abort();
   return 0;

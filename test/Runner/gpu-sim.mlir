@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The emulated GPU as a target: the same texts as on the CPU, with what was fed, received, donated and repeated; times of
-// kernels; errors at their place; programs from the cache.
+// The emulated GPU as a target: the same output as on the CPU, with feeds, received values, donated arguments and repetitions; times of
+// kernels; errors with their location; programs from the cache.
 // DEFINE: %{run} = ad-runner %s --arg x=arange --dim x.0=3 --arg p=zeros --feed f=arange
 
 // RUN: %{run} --print --target cpu --numerics reproducible > %t.cpu
@@ -14,7 +14,7 @@
 // RUN: FileCheck %s --input-file=%t.sim
 // CHECK: last
 
-// Any order of threads and copies gives the same.
+// Any order of threads and copies gives the same results.
 // RUN: %{run} --print --target gpu-sim --schedule lazy > %t.lazy
 // RUN: cmp %t.cpu %t.lazy
 // RUN: %{run} --print --target gpu-sim --schedule shuffled --seed 7 > %t.shuffled

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""No kernel reads or writes outside of its operands: programs run on operands that end right before a page that nobody
-may touch, or begin right behind one, with the results that they have elsewhere. Contractions of every kind, rows,
-movements and random programs, in sizes that no vector, tile or panel divides. Closes with `guard pages: N run, N
-failed`."""
+"""No kernel reads or writes outside of its operands: programs run on operands that end right before an inaccessible
+page, or begin right after one, and have the same results as on ordinary operands. Contractions of every kind, rows,
+movements and random programs, in sizes that are no multiples of a vector, tile or panel. Closes with `guard pages: N
+run, N failed`."""
 
 import functools
 import itertools
@@ -67,7 +67,7 @@ class Module:
 
 
 def add_contraction(module, element, rows, columns, depth, left, right, batches, unknown=False):
-    """`left` and `right`: whether the contracted axis comes first. `unknown`: only the run knows the rows."""
+    """`left` and `right`: whether the contracted axis comes first. `unknown`: the number of rows is dynamic."""
     lead = [batches] if batches else []
     known = "?" if unknown or module.draw.random() < 0.3 else rows  # to the compiler
     a, at = module.argument(element, *lead, *((depth, rows) if left else (rows, depth)),
@@ -92,8 +92,8 @@ def contractions(seed, element, large):
         if large:  # beyond the caches
             sizes = draw.choice([1, 5, 12, 33]), draw.choice([257, 511, 515, 700]), draw.choice([258, 301, 514, 1023])
             add_contraction(module, element, *sizes, left, right, 0)
-            # Fewer rows than a tile has, which only the run knows: a panel is packed before the first tile and not on
-            # the way.
+            # A dynamic number of rows, smaller than a tile: a panel is packed before the first tile and not during
+            # it.
             columns = draw.choice([257, 515, 1031])
             depth = PACKED // (columns * elements.STORAGE[element]().itemsize) + draw.choice([1, 2, 3])
             add_contraction(module, element, draw.choice([1, 3, 5]), columns, depth, left, right, 0, unknown=True)

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Numbers at the edges of what options take, and files that do not end: each is an error of the command line that says
-what would do, or works; nothing is cut in silence, nothing crashes or reads on. Closes with `limits: N run, N
-failed`."""
+"""Numbers at the limits of options, and files that do not end: each works, or is an error of the command line with
+advice; nothing is truncated silently, crashes or reads without an end. Closes with `limits: N run, N failed`."""
 
 import os
 import pathlib
@@ -63,13 +62,13 @@ def sizes(program, tool):
 
 
 def counts(program, tool):
-    for option, least, most in ("--threads", 0, 1024), ("--repeat", 1, 10000000), ("--warmup", 0, 10000000):
-        expected = f"expected {option} with a number from {least} to {most}, found"
-        for count in str(least - 1), str(most + 1), "4294967296", "4294967297", HUGE, "1e2", "0x10", "nan":
+    for option, low, high in ("--threads", 0, 1024), ("--repeat", 1, 10000000), ("--warmup", 0, 10000000):
+        expected = f"expected {option} with a number from {low} to {high}, found"
+        for count in str(low - 1), str(high + 1), "4294967296", "4294967297", HUGE, "1e2", "0x10", "nan":
             yield expect(f"{option} {count}", run(tool, program, "--arg", "x=zeros", *SMALL, option, count), 2,
                          expected)
-        beside = ["--repeat", "1"] if option == "--warmup" else []
-        yield expect(f"{option} {least}", run(tool, program, "--arg", "x=zeros", *SMALL, option, str(least), *beside),
+        others = ["--repeat", "1"] if option == "--warmup" else []
+        yield expect(f"{option} {low}", run(tool, program, "--arg", "x=zeros", *SMALL, option, str(low), *others),
                      *DONE)
 
 
@@ -146,7 +145,7 @@ def pipes(source, compiled, folder):
 
 
 def weights(source, compiled, folder):
-    """A size that would do nothing is refused beside --emit, and one at odds with what is stored by who runs it."""
+    """A size that would do nothing is refused with --emit, and adrt-run refuses a size that contradicts a stored argument."""
     path = folder / "weights.adx"
     yield expect("size of no weight", run("ad-runner", source, "--emit", path, "--dim", "x.0=1"), 2,
                  "--emit runs nothing: give --dim to adrt-run, or argument 'x' a source")

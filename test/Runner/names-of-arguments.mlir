@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Names of arguments and feeds may have a `=`: the longest name that stands before one is meant.
+// Names of arguments and feeds may contain `=`: the longest name that is followed by `=` is used.
 // DEFINE: %{sources} = --arg w=arange --arg 'w=b=zeros' --dim 'w=b.0=4'
 // DEFINE: %{feed} = --feed 'x=y=arange'
 // RUN: ad-runner %s %{sources} %{feed} --print | FileCheck %s

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// MLIR lets functions have any name, linkers and PTX do not: programs run and are compiled ahead of time whatever their functions and
-// kernels are called, also after what the compiler makes itself.
+// Functions may have any name in MLIR, but not for linkers and PTX: programs run and are compiled ahead of time with any names of functions
+// and kernels, also with names that the compiler makes itself.
 // DEFINE: %{entry} = 'a@b"q[0]{}; ünïx'
 // DEFINE: %{target} = cpu
 // DEFINE: %{check} = ad-runner %s --entry %{entry} --target reference --arg x=arange --print > %t.expected \

@@ -1,6 +1,6 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Options that would have no effect, on the target or beside another option, are refused; what the messages advise is
-possible."""
+"""Options that would have no effect, for the target or together with another option, are refused; the advice of the
+messages works."""
 
 import os
 import pathlib

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Memory that runs out is an error at the operation that needs it: for a tensor whose size only the run knows, for the
-// arena, at the operation that fills the largest part of it, and for a result.
+// Too little memory is an error at the operation that needs it: for a tensor of dynamic size, for the
+// arena, at the operation that writes its largest buffer, and for a result.
 //
 // DEFINE: %{entry} = open
 // DEFINE: %{argument} = n=%t.npy
@@ -29,7 +29,7 @@ func.func @open(%n: tensor<i64> {ad.name = "n"}) -> tensor<f32> {
   return %sum : tensor<f32>
 }
 
-// Four of the large tensors are beyond what an address space has.
+// Four of the large tensors exceed the address space.
 // ARENA: out-of-memory.mlir:[[#@LINE+4]]:12: error: {{(the device has )?}}not enough memory for the arena of intermediate tensors of 16{{[0-9]+}} bytes
 func.func @arena(%x: tensor<f32> {ad.name = "x"}) -> tensor<f32> {
   %small = ad.exp %x : tensor<f32>

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Turns that are replayed make the same values as turns whose kernels are launched one by one, and as the reference interpreter. The
-// emulated GPU replays a copy of what it was asked for, with arguments and grids changed in it, under its checks.
+// Iterations that are replayed give the same values as iterations whose kernels are launched one by one, and as the reference interpreter. The
+// emulated GPU replays a copy of the commands, with updated arguments and grids, under its checks.
 // DEFINE: %{run} = ad-runner %s --print --arg x=normal:1 --numerics reproducible
 // DEFINE: %{reports} = %python %S/Inputs/graphs.py %t.json
 
@@ -19,7 +19,7 @@
 // RUN: %{run} --entry decides --target gpu-sim > %t.replayed
 // RUN: cmp %t.reference %t.replayed
 
-// How often, from a file that was compiled without timed kernels: those are launched one by one.
+// The counts, of a file that was compiled without timed kernels: timed kernels are launched one by one.
 // RUN: ad-runner %s --entry loops --target gpu-sim --emit %t.adx --numerics reproducible
 // RUN: adrt-run %t.adx --arg x=normal:1 --feed f=normal:2 --report %t.json
 // RUN: %{reports} instantiated=4 launched=22 updated=17
@@ -29,11 +29,11 @@
 // RUN: adrt-run %t.adx --arg x=normal:1 --report %t.json
 // RUN: %{reports} instantiated=2 launched=5 updated=6
 
-// What the host finds in a later turn has its place.
+// An error of the host in a later iteration has its location.
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry leaves --target gpu-sim --arg x=normal:1 2>&1 | FileCheck %s --check-prefix=LEAVES
 // LEAVES: replays.mlir:[[#@LINE+70]]:12: error: 'ad.dynamic_slice' op dimension 0: index 5 is outside of size 5
 
-// What is fed, nested loops, the number of the turn, and values that are sent.
+// Feeds, nested loops, the number of the iteration, and sent values.
 func.func @loops(%x: tensor<5x70xf32> {ad.name = "x"}) -> tensor<70xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -57,7 +57,7 @@ func.func @loops(%x: tensor<5x70xf32> {ad.name = "x"}) -> tensor<70xf32> {
   return %r : tensor<70xf32>
 }
 
-// Sizes that grow from turn to turn: other grids, and other places when the memory of a buffer is no longer enough.
+// Sizes that grow from iteration to iteration: other grids, and other addresses when the memory of a buffer is too small.
 func.func @grows(%x: tensor<5x70xf32> {ad.name = "x"}) -> tensor<f32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -76,7 +76,7 @@ func.func @grows(%x: tensor<5x70xf32> {ad.name = "x"}) -> tensor<f32> {
   return %r : tensor<f32>
 }
 
-// The host looks at a value in each turn.
+// The host reads a value in each iteration.
 func.func @decides(%x: tensor<5x70xf32> {ad.name = "x"}) -> tensor<5x70xf32> {
   %c0 = arith.constant 0 : index
   %small = arith.constant 0.1 : f32

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 """Random loops over few elements have the bits of the reference interpreter: carries of no axis, of one vector and of
-several, of every kind of number, two and three that change places; loops in loops, branches, scf.while, bounds that
-only the run knows, more iterations than run between two polls, values that leave the loop on the way. Also what a
-report counts. Closes with `small loops: N run, N failed`."""
+several, of every kind of number, two and three that are permuted; loops in loops, branches, scf.while, dynamic
+bounds, more iterations than run between two polls, values that are received inside the loop. Also the launches in a
+report. Closes with `small loops: N run, N failed`."""
 
 import json
 import os
@@ -102,7 +102,7 @@ class Program:
         return result, value[1]
 
     def body(self, carried, captured, index, depth):
-        """What the carries become; they may change places."""
+        """The next carries; they may be permuted."""
         values = carried + captured
         next_values = []
         for value in carried:
@@ -119,7 +119,7 @@ class Program:
         return next_values
 
     def bounds(self, numbers):
-        """Constants, or what the run knows."""
+        """Constants or dynamic values."""
         if self.draw.random() < 0.6:
             return [self.emit(f"arith.constant {number} : index") for number in numbers]
         reads = [self.emit(f"tensor.extract {self.argument((), 'i64', number)}[] : tensor<i64>") for number in numbers]
@@ -183,7 +183,7 @@ class Program:
 
     def check(self, folder):
         arguments = [(name, kind, array) for name, kind, _, array in self.arguments]
-        for target, name, expected, found in runner.beside_reference(folder, self.text(), arguments, self.results,
+        for target, name, expected, found in runner.match_reference(folder, self.text(), arguments, self.results,
                                                                      TARGETS):
             if expected.tobytes() != found.tobytes():
                 yield f"{target}: {name} is {found.ravel()[:4]}, expected {expected.ravel()[:4]}\n{self.text()}"

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 import checks  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
-COUNT, FED, TURNS = 30_011, 1_501, 5  # no multiples of the pieces that are generated at once
+COUNT, FED, ITERATIONS = 30_011, 1_501, 5  # no multiples of the chunk that is generated at a time
 MASK = (1 << 32) - 1
 
 
@@ -63,8 +63,8 @@ def program(kind, fed):
     return f"""func.func @main() {{
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %turns = arith.constant {TURNS} : index
-  scf.for %i = %c0 to %turns step %c1 {{
+  %count = arith.constant {ITERATIONS} : index
+  scf.for %i = %c0 to %count step %c1 {{
     %f = ad.feed "f" : {t}
     ad.receive "y"(%f) : {t}
   }}
@@ -93,7 +93,7 @@ def compare(kind, source, fed, folder):
     if len(set(files)) != 1:
         yield "the bits depend on the number of threads"
     got = decoded(folder / "1" / "y.npy", kind)
-    wanted = expected(source, kind, FED * TURNS if fed else COUNT)
+    wanted = expected(source, kind, FED * ITERATIONS if fed else COUNT)
     if kind == "bf16":  # one rounding, to nearest even: to f32 is exact or rounds to a place that bf16 does not tie at
         bits = wanted.astype(np.float32).view(np.uint32).astype(np.uint64)
         wanted = (((bits + 0x7FFF

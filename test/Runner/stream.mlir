@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Feeds stream along the first axis of a file, what is received is appended to one; both targets do the same.
+// Feeds stream along the first axis of a file; received values are appended to a file; both targets do the same.
 // RUN: %python %S/Inputs/npy.py make %t.npy "<f4" 4x2
 // RUN: ad-runner %s --feed x=%t.npy --arg start=zeros --out-dir %t.cpu --print | FileCheck %s
 // RUN: %python %S/Inputs/npy.py show %t.cpu/partial.npy %t.cpu/total.npy | FileCheck %s --check-prefix=FILES
@@ -14,7 +14,7 @@
 // FILES: <f4 (3, 2) [0.0, 1.0, 2.0, 4.0, 6.0, 9.0]
 // FILES: <f4 (2,) [6.0, 9.0]
 
-// A feed that ends early is located; what was received until then is kept.
+// The error of a feed that ends early has its location; values received before are written.
 // RUN: %python %S/Inputs/npy.py make %t.short.npy "<f4" 2x2
 // RUN: %python %S/Inputs/exits.py 2 ad-runner %s --feed x=%t.short.npy --arg start=zeros --out-dir %t.out 2>&1 | FileCheck %s --check-prefix=SHORT
 // RUN: %python %S/Inputs/npy.py show %t.out/partial.npy | FileCheck %s --check-prefix=KEPT

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A kernel that takes longer than it may ends the process: it is named with its place, and what was received before is written.
+// A kernel that takes longer than the limit ends the process: the message names it with its location, and values received before are written.
 // DEFINE: %{exits} = %python %S/Inputs/exits.py
 // DEFINE: %{values} = --arg x=normal:1 --timeout-kernel 3
 
@@ -21,7 +21,7 @@
 // RUN: %{exits} 2 ad-runner %s --target gpu-sim --timeout-kernel -1 2>&1 | FileCheck %s --check-prefix=NUMBER
 // NUMBER: error: expected --timeout-kernel with a number of seconds from 1e-9 to 1e9, found '-1'
 
-// The product takes minutes on the fastest host, so that the limit is met on each; it needs what the loop has made.
+// The product takes minutes on the fastest host, so that every host reaches the limit; it depends on the result of the loop.
 func.func @main(%x: tensor<2048x2048xf32> {ad.name = "x"}) -> tensor<2048x2048xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

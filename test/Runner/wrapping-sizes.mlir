@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Offsets and sizes so large that what is computed of them wraps are refused, and nothing outside is read.
+// Offsets and sizes whose products or sums wrap around in 64 bits are refused, and no memory outside is read.
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry window --cache=off --arg x=arange 2>&1 | FileCheck %s --check-prefix=WINDOW
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry window --cache=off --arg x=arange --target reference 2>&1 | FileCheck %s --check-prefix=WINDOW
 // WINDOW: wrapping-sizes.mlir:[[#@LINE+3]]:{{[0-9]+}}: error: 'ad.dynamic_slice' op dimension 0: index 9223372036854775807 is outside of size 5
@@ -10,7 +10,7 @@ func.func @window(%x: tensor<5xf32> {ad.name = "x"}) -> tensor<2xf32> {
   return %y : tensor<2xf32>
 }
 
-// The last element would be element 2^64 + 1. The reference finds no memory for so many.
+// The last element would be element 2^64 + 1. The reference interpreter has too little memory for so many elements.
 // RUN: %python %S/Inputs/exits.py 1 ad-runner %s --entry strided --cache=off --arg x=arange --dim x.0=5 2>&1 | FileCheck %s --check-prefix=STRIDED
 // RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry strided --cache=off --arg x=arange --dim x.0=5 --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY
 // STRIDED: wrapping-sizes.mlir:[[#@LINE+8]]:{{[0-9]+}}: error: 'ad.slice' op dimension 0: index 9223372036854775807 is outside of size 5
@@ -34,7 +34,7 @@ func.func @far(%x: tensor<?xf32> {ad.name = "x"}) -> tensor<2xf32> {
   return %y : tensor<2xf32>
 }
 
-// Nothing is read along an axis of which nothing is taken, wherever it starts.
+// Nothing is read along an axis from which no element is taken, at any offset.
 // RUN: ad-runner %s --entry nothing --cache=off --arg x=arange --dim x.0=5 --print | FileCheck %s --check-prefix=NOTHING
 // RUN: ad-runner %s --entry nothing --cache=off --arg x=arange --dim x.0=5 --target reference --print | FileCheck %s --check-prefix=NOTHING
 // NOTHING: tensor<0xf32>
@@ -74,7 +74,7 @@ func.func @memory(%x: tensor<f32> {ad.name = "x"}) -> tensor<f32> {
   return %s : tensor<f32>
 }
 
-// Operands without elements make a product that nobody has memory for.
+// Operands without elements make a product that is too large for memory.
 // RUN: %python -c "import numpy as np; np.save('%t.x.npy', np.zeros((2**31, 0), 'f4')); np.save('%t.y.npy', np.zeros((0, 2**31), 'f4'))"
 // RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry product --cache=off --arg x=%t.x.npy --arg y=%t.y.npy 2>&1 | FileCheck %s --check-prefix=BUFFER
 // RUN: %python %S/Inputs/exits.py 4 ad-runner %s --entry product --cache=off --arg x=%t.x.npy --arg y=%t.y.npy --target reference 2>&1 | FileCheck %s --check-prefix=MEMORY

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The runner as a library: a program that is compiled once and then called, from any number of threads. There
-// is no LLVM and no MLIR in this header, nothing is printed and no signal is touched, so that bindings to
-// other languages, which want exceptions and RTTI, can stand on it.
+// The runner as a library: a program that is compiled once and then called, from any number of threads. This
+// header includes neither LLVM nor MLIR, so that bindings to other languages can use it with exceptions and
+// RTTI. The library prints nothing and installs no signal handlers.
 #ifndef ADJOINT_RUNNER_PROGRAM_H
 #define ADJOINT_RUNNER_PROGRAM_H
 
@@ -27,10 +27,10 @@ struct ProgramOptions {
   bool optimize = true; ///< false: the program is not simplified
 };
 
-/// What the compiler says about a place in the source.
+/// A diagnostic of the compiler.
 struct Message {
   std::string severity; ///< error, warning, remark or note
-  std::string file;     ///< empty when the place is not in a file
+  std::string file;     ///< empty when the location is not in a file
   unsigned line = 0, column = 0;
   std::string text;
   std::vector<Message> notes;
@@ -41,11 +41,11 @@ struct Failure {
   enum class Reason { Options, Source, Target, Program, Check, Host, Interrupted, Output };
   Reason reason = Reason::Source;
   std::string message;             ///< may be empty when there are diagnostics
-  std::string location, operation; ///< of an error at run time, where it has a place in the source
+  std::string location, operation; ///< of an error at run time, if it has a location in the source
   std::vector<Message> diagnostics;
 };
 
-/// Name, element type and shape; -1 where the program leaves a size open.
+/// Name, element type and shape; -1 stands for a dynamic size.
 struct ProgramValue {
   std::string name;
   adrt_type type = ADRT_F32;
@@ -55,7 +55,7 @@ struct ProgramValue {
 
 struct ProgramReceive {
   std::string name;
-  std::vector<ProgramValue> values; ///< handed over together
+  std::vector<ProgramValue> values; ///< received together
 };
 
 struct ProgramInterface {
@@ -64,7 +64,7 @@ struct ProgramInterface {
   std::vector<ProgramReceive> receives;
 };
 
-/// What a run may ask of its host, on the thread of the run. All may be empty.
+/// The callbacks of a run, on the thread of the run. Each may be empty.
 struct ProgramHost {
   adrt_context::Feed feed;
   adrt_context::Receive receive;
@@ -80,8 +80,9 @@ struct ProgramResult {
 
 class Program {
 public:
-  /// Compiles `source`; `name` stands for the file in locations. Between its stages it asks whether it is
-  /// `interrupted`, unless that is empty. Null and the reason in `failure` when there is no such program.
+  /// Compiles `source`; locations have `name` as their file. Calls `interrupted`, which may be empty, between
+  /// its stages, and stops when it returns true. Null, with the reason in `failure`, when the program does
+  /// not compile.
   static std::unique_ptr<Program> compile(std::string_view source, std::string_view name,
                                           const ProgramOptions &options, const Hooks &hooks,
                                           const std::function<bool()> &interrupted, Failure &failure);
@@ -90,27 +91,27 @@ public:
   Program &operator=(const Program &) = delete;
 
   const ProgramInterface &getInterface() const;
-  const std::string &getNumerics() const; ///< the mode that it was compiled in
-  const std::string &getCpu() const;      ///< the CPU that it was compiled for
+  const std::string &getNumerics() const; ///< the numerics mode
+  const std::string &getCpu() const;      ///< the CPU that the program was compiled for
   const std::string &getCacheUse() const; ///< hit, miss or off; empty for other targets than the CPU
   /// Warnings and remarks of the compilation.
   const std::vector<Message> &getMessages() const;
 
-  /// Runs the program once. Arguments must have the types and sizes of the interface; their memory is read
-  /// until the end of the run, and that of donated ones, which overlaps no other, may be written. False and
-  /// the reason in `failure` when it did not reach its end.
+  /// Runs the program once. Arguments must have the types and sizes of the interface. The run reads their
+  /// memory until its end, and may write the memory of donated arguments, which must not overlap any other
+  /// argument. False, with the reason in `failure`, when the run fails.
   ///
-  /// `outputs` is empty or has one tensor per result, into which the result is written; where its data is
-  /// null the result gets memory of its own. An output has the element type of its result and overlaps no
-  /// argument and no other output, but it may be the argument that is donated to the result. A run fails at
-  /// its end when an output has another shape than its result, unless it is such an argument: then the result
-  /// has memory of its own.
+  /// `outputs` is empty, or has one tensor per result, which the result is written to; a result whose output
+  /// has null data gets memory of its own. An output must have the element type of its result, and must not
+  /// overlap an argument or another output, except that it may be the argument that is donated to the result.
+  /// A run fails at its end when an output has another shape than its result. If that output is the donated
+  /// argument, the result gets memory of its own instead.
   bool run(const std::vector<adrt_tensor> &arguments, const ProgramHost &host,
            std::vector<ProgramResult> &results, Failure &failure,
            const std::vector<adrt_tensor> &outputs = {}) const;
 
-  /// Takes the memory of a result that nobody needs any more, for later runs: fresh memory costs a page fault
-  /// per page. Keeps one block per result. May be called on any thread, also when the program is gone.
+  /// Takes the memory of a result that is no longer used, for later runs: new memory costs a page fault per
+  /// page. Keeps one block per result. May be called on any thread, also after the program is destroyed.
   using Recycler = std::function<void(size_t result, adrt::Buffer memory)>;
   Recycler getRecycler() const;
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The dialects, pipelines and back ends that this build of Adjoint has, as the runner wants them. Without
-// MLIR in it, for whoever only hands them on.
+// The dialects, pipelines and interpreters of this build of Adjoint, as hooks of the runner. This header does
+// not include MLIR, for code that only passes the hooks on.
 #ifndef ADJOINT_RUNNER_STANDARDHOOKS_H
 #define ADJOINT_RUNNER_STANDARDHOOKS_H
 
@@ -9,7 +9,7 @@ namespace mlir::ad::runner {
 
 struct Hooks;
 
-/// Everything that there is.
+/// Hooks with all features of this build.
 const Hooks &standardHooks();
 
 } // namespace mlir::ad::runner

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the sections of a compiled program mean. The description is the one that the cache keeps, with what a
-// file needs beside it: the CPU, the weights.
+// The content of the sections. The description is that of a cached program, with the required CPU and the
+// weights.
 #include "adjoint/Runner/AOT/Adx.h"
 #include "AdxFile.h"
 #include "adjoint/Support/Error.h"
@@ -50,7 +50,7 @@ Expected<StringRef> findSection(llvm::ArrayRef<AdxSection> sections, StringRef n
   return malformed("it has no section '" + name + "'");
 }
 
-/// A weight of the description: its type is that of the argument, its shape one that fits it.
+/// A weight of the description. It has the type of its argument and a shape that fits.
 Expected<Weight> readWeight(const json::Value &value, const Signature &signature, StringRef data,
                             int64_t &position) {
   json::Path::Root root;
@@ -66,7 +66,7 @@ Expected<Weight> readWeight(const json::Value &value, const Signature &signature
   position = alignWeight(position);
   int64_t size = static_cast<int64_t>(data.size());
   if (bytes < 0 || position > size || bytes > size - position)
-    return malformed("weight '" + weight.name + "' lies outside of its section");
+    return malformed("weight '" + weight.name + "' is outside of its section");
   Expected<Tensor> tensor = Tensor::create(spec->type, shape);
   if (!tensor)
     return tensor.takeError();

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The container: a head, a checksum over everything, a table of sections. What is checked first is what a
-// later version must keep: the magic bytes, the version, the length.
+// The container: a head, a checksum of all other bytes, a table of sections. The fields that are checked
+// first are those that every later version keeps: the magic bytes, the version, the length.
 #include "AdxFile.h"
 #include "adjoint/Runtime/adrt.h"
 #include "adjoint/Support/Error.h"
@@ -19,7 +19,7 @@ namespace endian = llvm::support::endian;
 
 namespace {
 
-// As in PNG: a transfer as text, or to seven bits, shows at once.
+// As in PNG: detects a transfer as text, or through seven bits.
 constexpr llvm::StringLiteral magic("\x89"
                                     "ADX\r\n\x1a\n");
 constexpr size_t digestBytes = 32;
@@ -65,7 +65,7 @@ Error checkMagic(StringRef bytes) {
   return Error::success();
 }
 
-/// The checks that need no checksum: they tell an old runner and half a file from a damaged one.
+/// Checks the head before the checksum: another version and a truncated file get messages of their own.
 Error checkHead(StringRef bytes) {
   if (Error error = checkMagic(bytes))
     return error;
@@ -111,12 +111,12 @@ Expected<std::vector<AdxSection>> mlir::ad::runner::splitAdx(StringRef bytes) {
     uint64_t offset = endian::read64le(row.data() + nameBytes);
     uint64_t size = endian::read64le(row.data() + nameBytes + 8);
     if (offset != align(end) || offset > bytes.size() || size > bytes.size() - offset)
-      return damaged("section " + llvm::Twine(index) + " lies outside of the file");
+      return damaged("section " + llvm::Twine(index) + " is outside of the file");
     end = offset + size;
     sections.push_back({row.take_front(nameBytes).split('\0').first, bytes.substr(offset, size)});
   }
   if (end != bytes.size())
-    return damaged("something stands behind its last section");
+    return damaged("it has bytes after its last section");
   return std::move(sections);
 }
 

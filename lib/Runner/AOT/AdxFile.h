@@ -8,10 +8,10 @@
 
 namespace mlir::ad::runner {
 
-/// Whether these are the first bytes of such a file.
+/// Whether these are the first bytes of an .adx file.
 bool isAdx(llvm::StringRef head);
 
-/// The length that the first bytes of a file state, or an error when they are those of no such file.
+/// The length that the first bytes of an .adx file state; an error if they are not those of an .adx file.
 llvm::Expected<uint64_t> readAdxLength(llvm::StringRef head);
 
 /// The sections of a whole file; they point into `bytes`.

@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Links the objects of a program with lld, which is no library that the shared LLVM could be used beside.
-#include "../Session/CompiledExecutable.h"
+// Links the objects of a program with lld. It runs as a process: lld's libraries cannot be linked together
+// with the shared libLLVM.
+#include "../Executable/CompiledExecutable.h"
 #include "adjoint/Runner/AOT/Adx.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,7 +18,7 @@ using llvm::StringRef;
 
 namespace {
 
-/// A folder that goes with everything in it.
+/// A folder that is removed with its content at the end of the lifetime.
 class TemporaryFolder {
 public:
   static Expected<std::unique_ptr<TemporaryFolder>> create() {
@@ -53,7 +54,7 @@ private:
   std::string path;
 };
 
-/// The one on the path, or that of the LLVM that this program was built with.
+/// The linker on the path, or that of the LLVM that this program was built with.
 Expected<std::string> findLinker() {
   const StringRef tools = ADJOINT_LLVM_TOOLS;
   for (StringRef name : {"ld.lld-22", "ld.lld"}) {
@@ -79,7 +80,7 @@ Error runLinker(const TemporaryFolder &folder, const std::vector<std::string> &a
   return exitError(ExitProgramError, "internal error: the compiled program does not link: " + problem);
 }
 
-/// One shared object; what it defines besides `parts` stays inside.
+/// Links a shared object that exports `parts` alone.
 Expected<std::string> linkShared(llvm::ArrayRef<std::string> objects, llvm::ArrayRef<std::string> parts) {
   Expected<std::string> linker = findLinker();
   if (!linker)
@@ -122,7 +123,7 @@ Error mlir::ad::runner::emitAdx(StringRef path, AdxProgram adx) {
     return code.takeError();
   adx.program.objects = {std::move(*code)};
   adx.program.numericsReport = nullptr; // about the compilation; --numerics-report writes it
-  // Whoever runs the file later can repair nothing: what does not load is not written.
+  // Checked here, since the user of the file cannot repair it.
   if (Expected<std::unique_ptr<Executable>> loaded = loadAdx(adx.program); !loaded)
     return loaded.takeError();
   return writeAdx(path, adx);

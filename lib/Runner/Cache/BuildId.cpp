@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Identifies the code that compiles programs: the linker's build ids of this program and of the LLVM and MLIR
-// libraries, read from their images in memory. Where there is no build id, size and time of the file stand
-// in.
+// libraries, read from their images in memory. An image without a build id is identified by the size and the
+// time of its file.
 #include "adjoint/Runner/Cache/ObjectCache.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -24,7 +24,7 @@ std::string fileId(StringRef path) {
          std::to_string(status.getLastModificationTime().time_since_epoch().count());
 }
 
-/// The GNU build id among the notes of a loaded image, or nothing.
+/// The GNU build id in the notes of a loaded image; empty if there is none.
 std::string noteId(const dl_phdr_info &info) {
   auto align = [](size_t size) { return (size + 3) & ~size_t(3); };
   for (int index = 0; index < info.dlpi_phnum; ++index) {

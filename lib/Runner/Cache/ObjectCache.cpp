@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The cache of compiled programs. There is no lock: entries appear by rename, are never changed, and a reader
-// that opened one keeps it also when another process removes it.
+// The cache has no lock: entries appear by rename and never change, and a reader that has opened an entry can
+// read it even if another process removes it.
 #include "adjoint/Runner/Cache/ObjectCache.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/Nesting.h"
@@ -57,7 +57,7 @@ bool readDescription(StringRef text, StringRef key, CompiledProgram &program) {
   return mapper && mapper.map("key", storedKey) && storedKey == key && mapper.map("program", program);
 }
 
-/// The image and the objects stand one after the other, each behind its length.
+/// Reads the image and then the objects, each after its length.
 bool splitCode(StringRef rest, CompiledProgram &program) {
   while (rest.size() >= sizeof(uint64_t)) {
     uint64_t length = support::endian::read64le(rest.data());
@@ -88,10 +88,10 @@ bool parseEntry(StringRef content, StringRef key, CompiledProgram &program) {
   return splitCode(body.drop_front(length), program);
 }
 
-/// Whether the folder is ours and nobody else can write it; else why not.
+/// Empty if the folder belongs to this user and no other user can write it; else the problem.
 std::string checkFolder(const std::string &directory) {
   struct stat status;
-  // The link itself would be fine, but who may replace it is hard to tell.
+  // A symbolic link is refused: who may replace it is hard to tell.
   if (::lstat(directory.c_str(), &status) != 0)
     return "it cannot be read: " + std::string(std::strerror(errno));
   if (!S_ISDIR(status.st_mode))
@@ -112,7 +112,8 @@ std::string CacheKey::digest() const {
   return toHex(hash(content), /*LowerCase=*/true);
 }
 
-// Code is loaded from this folder: a program with more rights than its caller takes no name from the caller.
+// secure_getenv: a program with more rights than its caller must not load code from a folder that the caller
+// names.
 std::string ObjectCache::defaultDirectory() {
   SmallString<128> directory;
   if (const char *base = secure_getenv("XDG_CACHE_HOME"); base && sys::path::is_absolute(base))
@@ -148,7 +149,8 @@ std::optional<CompiledProgram> ObjectCache::load(StringRef key) const {
   struct stat status;
   bool ours = ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == ::geteuid();
   std::optional<CompiledProgram> program;
-  // Volatile: read, not mapped, since a mapped file that shrinks is a bus error.
+  // Volatile makes LLVM read the file instead of mapping it: an access of a mapped file that shrinks is a bus
+  // error.
   ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
       ours ? MemoryBuffer::getOpenFile(descriptor, key, static_cast<uint64_t>(status.st_size),
                                        /*RequiresNullTerminator=*/false, /*IsVolatile=*/true)
@@ -156,7 +158,7 @@ std::optional<CompiledProgram> ObjectCache::load(StringRef key) const {
   CompiledProgram entry;
   if (buffer && parseEntry((*buffer)->getBuffer(), key, entry)) {
     program = std::move(entry);
-    ::futimens(descriptor, nullptr); // used just now
+    ::futimens(descriptor, nullptr); // the time of the last use
   }
   ::close(descriptor);
   return program;
@@ -189,12 +191,12 @@ void ObjectCache::prune() const {
     StringRef name = sys::path::filename(it->path());
     bool temporary = name.starts_with(".") && name.contains(suffix);
     ErrorOr<sys::fs::basic_file_status> status = it->status();
-    // Other people's files are none of ours to remove.
+    // Files that are not the cache's are never removed.
     if (!status || status->type() != sys::fs::file_type::regular_file ||
         (!temporary && !name.ends_with(suffix)))
       continue;
     auto age = std::chrono::system_clock::now() - status->getLastModificationTime();
-    if (temporary && age > std::chrono::hours(1)) // left by a process that was killed
+    if (temporary && age > std::chrono::hours(1)) // a process that was killed has left it
       sys::fs::remove(it->path());
     if (temporary)
       continue;

@@ -26,7 +26,7 @@ std::string listNames(llvm::ArrayRef<TensorSpec> specs, StringRef what) {
   return ("its " + what + "s are " + names).str();
 }
 
-/// A name may have a `=` itself: the longest one is meant that stands before a `=`.
+/// A name may contain `=`. The longest name that is followed by `=` is assigned.
 const TensorSpec *findAssigned(const Assignment &given, llvm::ArrayRef<TensorSpec> specs) {
   std::string text = given.name + "=" + given.value;
   const TensorSpec *longest = nullptr;
@@ -39,7 +39,7 @@ const TensorSpec *findAssigned(const Assignment &given, llvm::ArrayRef<TensorSpe
   return longest;
 }
 
-/// Takes names and sources apart as the program's names say.
+/// Splits each assignment at the `=` after a name of the program.
 Error resolve(std::vector<Assignment> &assignments, llvm::ArrayRef<TensorSpec> specs, StringRef what,
               StringRef option) {
   std::vector<Assignment> resolved;
@@ -73,7 +73,7 @@ Expected<Source> findSource(const TensorSpec &spec, llvm::ArrayRef<Assignment> a
                     option + " " + spec.name + "=SOURCE");
 }
 
-/// Sizes of --dim put into `spec`; they must agree with those that the program fixes.
+/// Sets the sizes of --dim in `spec`; they must agree with the static sizes.
 Error applyDims(TensorSpec &spec, llvm::ArrayRef<DimAssignment> dims) {
   for (const DimAssignment &dim : dims) {
     if (dim.name != spec.name)
@@ -96,9 +96,9 @@ Expected<Tensor> bindArgument(TensorSpec spec, const Options &options) {
     return source.takeError();
   if (Error error = applyDims(spec, options.dims))
     return std::move(error);
-  auto open = llvm::find(spec.shape, dynamicSize);
-  if (source->kind != Source::Kind::File && open != spec.shape.end()) {
-    std::string axis = std::to_string(open - spec.shape.begin());
+  auto dynamic = llvm::find(spec.shape, dynamicSize);
+  if (source->kind != Source::Kind::File && dynamic != spec.shape.end()) {
+    std::string axis = std::to_string(dynamic - spec.shape.begin());
     return usageError("argument '" + spec.name + "' of type " + formatType(spec) + " leaves dimension " +
                       axis + " open, expected --dim " + spec.name + "." + axis + "=N");
   }
@@ -114,7 +114,7 @@ Weight *findWeight(const TensorSpec &spec, const Options &options, std::vector<W
   return found == weights.end() ? nullptr : &*found;
 }
 
-/// The options with names of the program alone.
+/// Checks the names in the options, and splits the assignments at names of the program.
 Expected<Options> resolveNames(Options options, const Signature &signature) {
   if (Error error = resolve(options.arguments, signature.arguments, "argument", "--arg"))
     return std::move(error);
@@ -127,7 +127,7 @@ Expected<Options> resolveNames(Options options, const Signature &signature) {
   return std::move(options);
 }
 
-/// What is stored beside a program has its sizes; --dim may say them too.
+/// A weight fixes the sizes of its argument; --dim may repeat them.
 Expected<Tensor> takeWeight(TensorSpec spec, Weight &weight, const Options &options) {
   spec.shape.assign(weight.value.getShape().begin(), weight.value.getShape().end());
   if (Error error = applyDims(spec, options.dims))

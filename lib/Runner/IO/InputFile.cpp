@@ -1,11 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reads files and pipes whole.
+// Reads whole files and pipes.
 #include "InputFile.h"
-#include "../AOT/AdxFile.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 #include <cstring>
@@ -19,9 +17,9 @@ namespace fs = llvm::sys::fs;
 
 namespace {
 
-/// The most that a pipe may bring which does not say how much it will be.
-constexpr uint64_t kPipeBytes = uint64_t(256) << 20;
-constexpr uint64_t kMostBytes = uint64_t(1) << 48;
+/// The maximum length of an input from a pipe that does not state its length.
+constexpr uint64_t kMaxPipeBytes = uint64_t(256) << 20;
+constexpr uint64_t kMaxBytes = uint64_t(1) << 48;
 
 class InputFile {
 public:
@@ -33,17 +31,18 @@ private:
     return usageError("cannot read '" + name + "': " + reason);
   }
   Error checkKind();
-  /// As much as there is room for, or as there is; how much that was.
+  /// Reads until `room` is full or the input ends. Returns the number of bytes.
   Expected<size_t> fill(llvm::MutableArrayRef<char> room) const;
 
   fs::file_t file;
   StringRef name;
-  uint64_t size = 0; // 0: only its end says
+  uint64_t size = 0; // 0: not known before its end
 };
 
 } // namespace
 
-// Pipes and sockets end, and so does what is typed. Files of the system may have content and no size.
+// Terminals are no devices here: the user ends the input. Files of the kernel (/proc) have content and size
+// 0.
 Error InputFile::checkKind() {
   fs::file_status status;
   if (std::error_code code = fs::status(file, status))
@@ -56,7 +55,7 @@ Error InputFile::checkKind() {
 }
 
 Expected<size_t> InputFile::fill(llvm::MutableArrayRef<char> room) const {
-  constexpr size_t step = size_t(1) << 30; // systems read no more at once
+  constexpr size_t step = size_t(1) << 30; // the limit of one read on some systems
   size_t count = 0;
   while (count < room.size()) {
     Expected<size_t> got = fs::readNativeFile(file, room.drop_front(count).take_front(step));
@@ -79,8 +78,8 @@ Expected<std::unique_ptr<llvm::MemoryBuffer>> InputFile::read(HeadCheck check) {
   Expected<uint64_t> stated = check(StringRef(head, *first));
   if (!stated)
     return stated.takeError();
-  // A byte more shows that there is more.
-  uint64_t expected = size ? size : *stated ? std::min(*stated, kMostBytes) + 1 : kPipeBytes + 1;
+  // One byte more than expected detects a longer input.
+  uint64_t expected = size ? size : *stated ? std::min(*stated, kMaxBytes) + 1 : kMaxPipeBytes + 1;
   expected = std::max<uint64_t>(expected, *first);
   auto whole = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(expected, name);
   if (!whole)
@@ -90,8 +89,8 @@ Expected<std::unique_ptr<llvm::MemoryBuffer>> InputFile::read(HeadCheck check) {
   if (!rest)
     return rest.takeError();
   size_t count = *first + *rest;
-  if (!size && !*stated && count > kPipeBytes)
-    return cannotRead("it is longer than " + llvm::Twine(kPipeBytes) + " bytes; put it into a file");
+  if (!size && !*stated && count > kMaxPipeBytes)
+    return cannotRead("it is longer than " + llvm::Twine(kMaxPipeBytes) + " bytes; put it into a file");
   if (count == expected)
     return std::move(whole);
   return llvm::MemoryBuffer::getMemBufferCopy(StringRef(whole->getBufferStart(), count), name);
@@ -105,25 +104,4 @@ Expected<std::unique_ptr<llvm::MemoryBuffer>> mlir::ad::runner::readInput(String
     return usageError("cannot read '" + path + "': " + llvm::toString(file.takeError()));
   llvm::scope_exit close([&] { fs::closeFile(*file); });
   return InputFile(*file, path).read(check);
-}
-
-Error mlir::ad::runner::checkProgramText(const llvm::MemoryBuffer &input) {
-  std::string name = "'" + input.getBufferIdentifier().str() + "'";
-  StringRef text = input.getBuffer();
-  if (text.trim().empty())
-    return usageError(name + " is empty, expected a program in MLIR");
-  if (text.starts_with("ML\xefR")) // bytecode of MLIR
-    return Error::success();
-  if (isAdx(text))
-    return usageError(name + " is compiled already, expected a program in MLIR; run it with adrt-run" +
-                      (input.getBufferIdentifier().ends_with(".adx")
-                           ? " or ad-runner"
-                           : ", or with ad-runner under a name that ends with .adx"));
-  const char *binary = llvm::find_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) < ' ' && !llvm::isSpace(c)) || c == '\x7f'; });
-  if (binary == text.end())
-    return Error::success();
-  return usageError(name + " is not a text file, expected a program in MLIR: byte " +
-                    llvm::Twine(binary - text.begin()) + " is 0x" +
-                    llvm::utohexstr(static_cast<unsigned char>(*binary), /*LowerCase=*/true, /*Width=*/2));
 }

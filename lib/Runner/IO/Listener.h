@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Who hears of a compilation while it goes on: the console of ad-runner, or a program that embeds the runner.
-// Internal to the runner.
+// The observer of a compilation: the console of ad-runner, or a program that embeds the runner. Internal to
+// the runner.
 #ifndef ADJOINT_LIB_RUNNER_IO_LISTENER_H
 #define ADJOINT_LIB_RUNNER_IO_LISTENER_H
 
@@ -20,12 +20,13 @@ class Listener {
 public:
   virtual ~Listener() = default;
   virtual void progress(const llvm::Twine &text) {}
-  /// How the user writes an option with its value.
+  /// An option with its value, in the syntax of the user.
   virtual std::string optionText(llvm::StringRef name, llvm::StringRef value) const {
     return ("--" + name + " " + value).str();
   }
   virtual void warn(const llvm::Twine &message) = 0;
-  /// Takes the diagnostics of `context`, whose texts are in `sources`, until the returned object dies.
+  /// Handles the diagnostics of `context`, whose files are in `sources`, during the lifetime of the returned
+  /// object.
   virtual std::shared_ptr<void> watch(llvm::SourceMgr &sources, mlir::MLIRContext *context) = 0;
 };
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Writes and prints what comes out of a program.
+// Output files and printed values of programs.
 #include "adjoint/Runner/IO/Outputs.h"
 #include "adjoint/Runner/IO/Print.h"
 #include "adjoint/Support/Error.h"
@@ -16,7 +16,7 @@ using llvm::StringRef;
 
 namespace {
 
-/// A file name for any name of a program: nothing leaves the folder, nothing is hidden.
+/// A file name for any name of a program. It has no path and is not hidden.
 std::string fileName(StringRef name) {
   std::string file;
   for (char character : name)
@@ -32,8 +32,8 @@ std::string valueName(StringRef name, int32_t index, int32_t count) {
   return count == 1 ? name.str() : (name + "." + llvm::Twine(index)).str();
 }
 
-/// A file of a result can be written, and is no other output. It may be the source of an argument, which has
-/// been read: a program then goes on where it has ended before.
+/// The file must be writable and differ from all other outputs. It may be the source of an argument, which
+/// has been read by then: so a run can continue from the results of an earlier run.
 Error checkFile(StringRef path, const Options &options) {
   for (auto [option, other] :
        {std::pair("--report", &options.report), std::pair("--numerics-report", &options.numericsReport),
@@ -120,7 +120,7 @@ int32_t Outputs::receive(const char *name, const adrt_tensor *values, int32_t co
   os.flush();
   if (!os.has_error())
     return ADRT_OK;
-  // Nobody sees what a program prints from here on.
+  // The program stops: its further output would be lost.
   error = "cannot write the output: " + os.error().message();
   os.clear_error();
   return ADRT_HOST_ERROR;

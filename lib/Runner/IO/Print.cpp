@@ -11,12 +11,12 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-// As NumPy: beyond a thousand elements three remain at each end of an axis.
+// As in NumPy: of a tensor with more than a thousand elements, three remain at each end of an axis.
 constexpr int64_t summaryThreshold = 1000;
 constexpr int64_t edgeItems = 3;
 
-/// The fewest digits that give back the same element. 16- and 8-bit floats are exact in f32, whose digits
-/// tell them apart.
+/// The fewest digits that round-trip. 16- and 8-bit floats get the digits of their value in f32, which
+/// represents them exactly.
 std::string formatFloat(adrt_type type, double value) {
   if (std::isnan(value))
     return "nan";
@@ -55,7 +55,7 @@ private:
     return elements;
   }
 
-  /// The indices along `axis` that are shown; -1 stands for those left out.
+  /// The indices along `axis` that are printed; -1 stands for the omitted ones.
   std::vector<int64_t> shown(int32_t axis) const {
     std::vector<int64_t> indices;
     for (int64_t index = 0; index < tensor.shape[axis]; ++index) {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Collects times and writes them as JSON.
+// Collects times and converts reports to JSON.
 #include "adjoint/Runner/IO/Report.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -66,11 +66,11 @@ void mlir::ad::runner::printTraffic(llvm::raw_ostream &os, llvm::ArrayRef<adrt::
       continue;
     os << "kernel " << kernel.name << " (" << kernel.kind << "): " << kernel.launches << " launches\n";
     for (const adrt::AccessTraffic &access : kernel.accesses) {
-      double share =
+      double ratio =
           access.minUnits ? static_cast<double>(access.units) / static_cast<double>(access.minUnits) : 0;
       os << "  " << access.operation << ": " << access.requests << " requests of "
          << (access.shared ? "shared" : "global") << " memory, " << access.units
-         << (access.shared ? " wavefronts, " : " sectors, ") << llvm::format("%.2f", share)
+         << (access.shared ? " wavefronts, " : " sectors, ") << llvm::format("%.2f", ratio)
          << " of the fewest\n";
     }
   }

@@ -24,7 +24,7 @@ using llvm::StringRef;
 
 namespace {
 
-/// A number that f64 has, neither infinite nor too small: what was not meant is not computed with.
+/// A finite number that does not underflow in f64. Other values are probably mistakes.
 bool parseScale(StringRef text, std::optional<double> &scale) {
   llvm::APFloat number(llvm::APFloat::IEEEdouble());
   Expected<llvm::APFloat::opStatus> status =
@@ -78,13 +78,13 @@ Expected<Source> Source::parse(StringRef text, bool forFeed) {
 
 namespace {
 
-/// Elements are generated in pieces that fit into the first cache.
-constexpr int64_t pieceElements = 1024;
-/// What an element takes on one thread, about; decides how many threads short tensors are worth.
+/// Elements are generated in chunks that fit into the L1 cache.
+constexpr int64_t chunkElements = 1024;
+/// The approximate time of an element on one thread; it decides how many threads pay off for short tensors.
 constexpr int64_t nanosecondsOfElement = 20;
 
-/// Elements `first`, … of the stream that numerics::uniformAt and its sisters describe, in the precision of
-/// the type: of floats but f64 the numbers are those of f32.
+/// Elements `first`, … of the streams of numerics::uniformAt and numerics::normalAt, in the precision of the
+/// type; floats other than f64 get the numbers of f32.
 void randomValues(const Source &source, adrt_type type, uint64_t first,
                   llvm::MutableArrayRef<double> values) {
   bool wide = type == ADRT_F64;
@@ -95,7 +95,7 @@ void randomValues(const Source &source, adrt_type type, uint64_t first,
     return;
   }
   numerics::fillUniform(source.seed, first, values.data(), values.size());
-  // Integers take the finer numbers: a float has too few steps for large scales.
+  // Integers get the f64 numbers: f32 has too few values for large scales.
   if (wide || !isFloat(type))
     return;
   for (double &value : values) // the leading 24 of 53 bits
@@ -108,7 +108,7 @@ std::string formatNumber(double value) {
   return text;
 }
 
-/// Random integers are those below the scale.
+/// Random integers are below the scale.
 Error checkIntegerScale(const Source &source, adrt_type type) {
   unsigned bits = type == ADRT_I1 ? 2 : 8 * static_cast<unsigned>(adrt::elementSize(type));
   double largest = std::ldexp(1, static_cast<int>(bits) - 1);
@@ -120,7 +120,7 @@ Error checkIntegerScale(const Source &source, adrt_type type) {
                     " without a fraction");
 }
 
-/// The type has the scale, if not all of its digits.
+/// The scale must be in the range of the type; it may lose digits.
 Error checkFloatScale(const Source &source, adrt_type type) {
   double scale = std::fabs(source.scale.value_or(1));
   char element[sizeof(double)];
@@ -132,28 +132,28 @@ Error checkFloatScale(const Source &source, adrt_type type) {
                     " for random values of type " + adrt::typeName(type));
 }
 
-/// Each element depends on its index alone, so threads share the pieces of a large tensor.
+/// Each element depends on its index alone, so the chunks of a large tensor are distributed over threads.
 void fillRandom(const Source &source, int64_t first, const adrt_tensor &destination, int64_t count) {
   auto type = static_cast<adrt_type>(destination.type);
   double scale = source.scale.value_or(type == ADRT_I1 ? 2 : 1);
-  auto fillPieces = [&](int64_t begin, int64_t end) {
-    double values[pieceElements];
-    for (int64_t start = begin * pieceElements; start < std::min(end * pieceElements, count);
-         start += pieceElements) {
-      llvm::MutableArrayRef<double> piece(values, std::min(pieceElements, count - start));
-      randomValues(source, type, static_cast<uint64_t>(first + start), piece);
+  auto fillChunks = [&](int64_t begin, int64_t end) {
+    double values[chunkElements];
+    for (int64_t start = begin * chunkElements; start < std::min(end * chunkElements, count);
+         start += chunkElements) {
+      llvm::MutableArrayRef<double> chunk(values, std::min(chunkElements, count - start));
+      randomValues(source, type, static_cast<uint64_t>(first + start), chunk);
       char *element = static_cast<char *>(destination.data) + start * adrt::elementSize(type);
-      for (double value : piece) {
+      for (double value : chunk) {
         adrt::storeFromDouble(type, isFloat(type) ? value * scale : std::floor(value * scale), element);
         element += adrt::elementSize(type);
       }
     }
   };
-  using Fill = decltype(fillPieces);
+  using Fill = decltype(fillChunks);
   adrt::ThreadPool &pool = adrt::ThreadPool::get();
-  pool.run((count + pieceElements - 1) / pieceElements, count * nanosecondsOfElement, pool.getSize(),
+  pool.run((count + chunkElements - 1) / chunkElements, count * nanosecondsOfElement, pool.getSize(),
            [](void *fill, int64_t begin, int64_t end) { (*static_cast<Fill *>(fill))(begin, end); },
-           &fillPieces);
+           &fillChunks);
 }
 
 Error generateRandom(const Source &source, int64_t first, const adrt_tensor &destination, int64_t count) {
@@ -198,7 +198,7 @@ Expected<Tensor> mlir::ad::runner::makeArgument(const TensorSpec &spec, const So
   Expected<NpyFile> file = NpyFile::open(source.path);
   if (!file)
     return file.takeError();
-  // Before the data is read: it may be large.
+  // Before the data, which may be large, is read.
   if (!shapeFits(file->getHeader().shape, spec.shape))
     return usageError("'" + source.path + "': expected " + formatType(spec) + ", found " +
                       formatType(spec.type, file->getHeader().shape));

@@ -11,20 +11,20 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-struct Place {
+struct Location {
   llvm::StringRef file;
   unsigned line = 0, column = 0;
 };
 
-/// FILE:LINE:COL, if `location` has that form.
-std::optional<Place> parsePlace(llvm::StringRef location) {
-  Place place;
-  auto [front, column] = location.rsplit(':');
+/// FILE:LINE:COL, if `text` has that form.
+std::optional<Location> parseLocation(llvm::StringRef text) {
+  Location location;
+  auto [front, column] = text.rsplit(':');
   auto [file, line] = front.rsplit(':');
-  if (file.empty() || line.getAsInteger(10, place.line) || column.getAsInteger(10, place.column))
+  if (file.empty() || line.getAsInteger(10, location.line) || column.getAsInteger(10, location.column))
     return std::nullopt;
-  place.file = file;
-  return place;
+  location.file = file;
+  return location;
 }
 
 llvm::StringRef findLine(llvm::StringRef text, unsigned number) {
@@ -75,19 +75,20 @@ int Console::fail(int32_t status, const adrt::ErrorRecord &error, llvm::MemoryBu
   clearProgress();
   ExitCode code = exitCodeOf(status);
   bool recorded = error.status != ADRT_OK;
-  // An error on record without a message has been explained by diagnostics.
+  // For a recorded error without a message, diagnostics have been printed.
   if (recorded && error.message.empty())
     return code;
   std::string message = recorded ? error.message : "the program failed without a reason";
   if (!error.operation.empty())
     message = "'" + error.operation + "' op " + message;
-  std::optional<Place> place = parsePlace(error.location);
-  llvm::StringRef line =
-      place && place->file == source.getBufferIdentifier() ? findLine(source.getBuffer(), place->line) : "";
-  if (place && place->column > 0 && !line.empty()) {
+  std::optional<Location> location = parseLocation(error.location);
+  llvm::StringRef line = location && location->file == source.getBufferIdentifier()
+                             ? findLine(source.getBuffer(), location->line)
+                             : "";
+  if (location && location->column > 0 && !line.empty()) {
     llvm::SourceMgr sources;
-    llvm::SMDiagnostic(sources, llvm::SMLoc(), place->file, static_cast<int>(place->line),
-                       static_cast<int>(place->column) - 1, llvm::SourceMgr::DK_Error, message, line, {})
+    llvm::SMDiagnostic(sources, llvm::SMLoc(), location->file, static_cast<int>(location->line),
+                       static_cast<int>(location->column) - 1, llvm::SourceMgr::DK_Error, message, line, {})
         .print(nullptr, os, /*ShowColors=*/terminal);
     return code;
   }
@@ -100,7 +101,7 @@ int Console::fail(int32_t status, const adrt::ErrorRecord &error, llvm::MemoryBu
 void Console::progress(const llvm::Twine &text) {
   if (!terminal)
     return;
-  // Longer lines would wrap and stay.
+  // A longer line would wrap, and the next one would not overwrite it.
   constexpr size_t maxWidth = 78;
   os << "\r\x1b[K" << llvm::StringRef(text.str()).take_front(maxWidth);
   os.flush();

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the runner says to its user: messages, located errors of running programs, and, on a terminal only,
+// The output of the runner on stderr: messages, located errors of running programs, and, on a terminal only,
 // the progress of long work. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_OPTIONS_CONSOLE_H
 #define ADJOINT_LIB_RUNNER_OPTIONS_CONSOLE_H
@@ -21,16 +21,17 @@ public:
   explicit Console(llvm::StringRef program);
 
   void warn(const llvm::Twine &message);
-  /// Prints what the user asked to know about the run itself.
+  /// Prints requested information about the run.
   void note(const llvm::Twine &message);
   /// Prints the message of `error`, if it has one, and returns its exit code.
   int fail(llvm::Error error);
-  /// Prints an error of a running program as a compiler would: with its line, if it lies in `source`.
+  /// Prints an error of a running program like a diagnostic of a compiler: with its line, if it is in
+  /// `source`.
   int fail(int32_t status, const adrt::ErrorRecord &error, llvm::MemoryBufferRef source);
 
-  /// One line that the next one replaces; nothing in a pipe.
+  /// Prints a line that the next one overwrites; does nothing unless stderr is a terminal.
   void progress(const llvm::Twine &text);
-  /// The same for things that happen often: shown a few times in a second.
+  /// Limits the progress of frequent events to a few lines in a second.
   bool progressIsDue();
   void clearProgress();
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which options have a meaning beside which target and which other options. What would have no effect is
-// refused: its user expects one.
+// Which options have a meaning for which target and together with which other options. An option without an
+// effect is refused, since its user expects one.
 #include "OptionValues.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,7 +15,7 @@ constexpr unsigned bit(Target target) { return 1U << static_cast<unsigned>(targe
 constexpr unsigned onHost = bit(Target::Cpu);
 constexpr unsigned onDevice = bit(Target::GpuSim) | bit(Target::Cuda);
 
-/// The targets that an option is about; what it says, and what to do.
+/// The targets that an option applies to, and the message for other targets with its advice.
 struct TargetRule {
   StringRef option;
   unsigned targets;
@@ -34,9 +34,9 @@ constexpr TargetRule targetRules[] = {
     {"--cpu", onHost | onDevice, " says what to compile for, target '{}' compiles nothing", "; leave it out"},
 };
 
-/// An option that has no effect beside the one that `beside` names.
+/// Options that have no effect together with `dominant`.
 struct Conflict {
-  StringRef beside;
+  StringRef dominant;
   ArrayRef<StringRef> options;
   StringRef reason;
 };
@@ -49,7 +49,7 @@ constexpr Conflict conflicts[] = {
     {"--emit", aboutChecks, "--emit runs nothing"},
 };
 
-/// An option that needs one of others.
+/// An option that needs one of `others`.
 struct Need {
   StringRef option;
   ArrayRef<StringRef> others;
@@ -61,14 +61,14 @@ constexpr Need needs[] = {
     {"--warmup", measured, "--warmup comes before what is measured; add --repeat, --report or --bench"},
 };
 
-/// What --bench leaves out, and what changes the times that it measures.
+/// Options that --bench ignores, and options that change the times that it measures.
 constexpr StringRef aboutResults[] = {"--print", "--out-dir"};
 constexpr StringRef disturbing[] = {"--timeout-kernel", "--report", "--traffic"};
 
 Error checkBench(function_ref<bool(StringRef)> has) {
   for (StringRef option : aboutResults)
     if (has(option))
-      return usageError("--bench leaves results where they are; leave " + option +
+      return usageError("--bench does not copy results to the host; leave " + option +
                         " out, or run the program once more without --bench");
   for (StringRef option : disturbing)
     if (has(option))
@@ -81,7 +81,7 @@ std::string replaceTarget(StringRef text, Target target) {
   return (before + (after.empty() ? "" : targetName(target)) + after).str();
 }
 
-// The first of `given` that is none of `kept`; empty when there is none.
+// The first of `given` that is not in `kept`; empty if there is none.
 StringRef findOther(ArrayRef<StringRef> given, ArrayRef<StringRef> kept) {
   const StringRef *other = find_if(given, [&](StringRef option) { return !is_contained(kept, option); });
   return other == given.end() ? StringRef() : *other;
@@ -93,7 +93,7 @@ Error mlir::ad::runner::checkOptionsTogether(ArrayRef<StringRef> given, const Op
   auto has = [&](StringRef option) { return is_contained(given, option); };
   for (const Conflict &conflict : conflicts)
     for (StringRef option : conflict.options)
-      if (has(conflict.beside) && has(option))
+      if (has(conflict.dominant) && has(option))
         return usageError(conflict.reason + ", so that " + option + " would have no effect");
   for (const Need &need : needs)
     if (has(need.option) && none_of(need.others, has))
@@ -111,7 +111,7 @@ Error mlir::ad::runner::checkOptionsOfText(ArrayRef<StringRef> given) {
   for (StringRef printer : {"--version", "--env"}) {
     if (!is_contained(given, printer))
       continue;
-    // The environment says where the cache is and how many threads would run.
+    // --env prints the folder of the cache and the number of threads.
     StringRef kept[] = {printer, "--cache", "--threads"};
     StringRef other = findOther(given, printer == "--env" ? ArrayRef(kept) : ArrayRef(kept).take_front());
     if (!other.empty())

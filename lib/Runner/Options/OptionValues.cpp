@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What options mean, on the command line and for programs that embed the runner.
+// Checks and conversions of values, for the command line and for programs that embed the runner.
 #include "OptionValues.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
@@ -15,7 +15,7 @@ std::string mlir::ad::runner::suggestValue(StringRef given, ArrayRef<StringRef> 
   StringRef best;
   unsigned distance = given.size() / 2 + 1;
   for (StringRef candidate : known) {
-    // The beginning of a name is nearer than any spelling.
+    // A prefix of a name is preferred to any edit distance.
     if (!given.empty() && candidate.starts_with(given))
       return (", did you mean '" + candidate + "'?").str();
     unsigned current = given.edit_distance(candidate, /*AllowReplacements=*/true, distance);
@@ -32,10 +32,10 @@ Error mlir::ad::runner::checkKernelOptions(const Options &options, Target target
   StringRef given = options.timeoutKernel != 0 ? "--timeout-kernel" : options.replay ? "" : "--no-replay";
   if (!given.empty() && !onDevice)
     return usageError(given + " is about kernels on a GPU, target '" + targetName(target) + "' has none");
-  const adrt::Emulation &emulation = options.emulation, usual;
+  const adrt::Emulation &emulation = options.emulation, defaults;
   if (target != Target::GpuSim &&
-      (emulation.schedule != usual.schedule || emulation.detectRaces != usual.detectRaces ||
-       emulation.smCount != usual.smCount))
+      (emulation.schedule != defaults.schedule || emulation.detectRaces != defaults.detectRaces ||
+       emulation.smCount != defaults.smCount))
     return usageError(
         "--schedule, --sm-count and --no-race-detection are about the emulated GPU, not target '" +
         targetName(target) + "'");
@@ -59,7 +59,7 @@ StringRef mlir::ad::runner::targetName(Target target) {
 Expected<unsigned> mlir::ad::runner::defaultThreads() {
   const char *given = secure_getenv(kThreadsVariable);
   unsigned threads = 0;
-  // As a variable that is not set.
+  // An empty variable counts as not set.
   if (!given || !*given)
     return threads;
   if (StringRef(given).getAsInteger(10, threads) || threads > kMaxThreads)
@@ -68,8 +68,8 @@ Expected<unsigned> mlir::ad::runner::defaultThreads() {
   return threads;
 }
 
-unsigned mlir::ad::runner::resolveThreads(unsigned asked) {
-  return asked ? asked : std::min(adrt::countCPUs(), kMaxThreads);
+unsigned mlir::ad::runner::resolveThreads(unsigned requested) {
+  return requested ? requested : std::min(adrt::countCPUs(), kMaxThreads);
 }
 
 Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {
@@ -82,7 +82,7 @@ Expected<Target> mlir::ad::runner::parseTarget(StringRef name) {
 
 static constexpr StringRef numericsModes[] = {"reproducible", "strict", "fast"};
 
-// One permission behind the mode.
+// Checks one permission after the mode.
 static Error checkPermission(StringRef word, const Options &options) {
   static constexpr StringRef permissions[] = {"reorder", "algebra", "contract", "widen",
                                               "mma",     "narrow",  "approx",   "finite"};

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Values of options that are one of a few names, and options that go together. Internal to the runner.
+// Suggestions for values, and checks of combinations of options. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_OPTIONS_OPTIONVALUES_H
 #define ADJOINT_LIB_RUNNER_OPTIONS_OPTIONVALUES_H
 
@@ -8,12 +8,13 @@
 
 namespace mlir::ad::runner {
 
-/// `, did you mean 'x'?` for the value nearest to `given`, if any is near.
+/// `, did you mean 'x'?` with the value nearest to `given`; empty if none is near.
 std::string suggestValue(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> known);
 
-/// An error when one of the options `given`, by name, has no effect on the target or beside another one.
+/// An error when one of the options `given`, by name, has no effect for the target or together with another
+/// option.
 llvm::Error checkOptionsTogether(llvm::ArrayRef<llvm::StringRef> given, const Options &options);
-/// An error when --env or --version stands beside an option that it does not read.
+/// An error when --env or --version is given together with an option that it does not read.
 llvm::Error checkOptionsOfText(llvm::ArrayRef<llvm::StringRef> given);
 
 } // namespace mlir::ad::runner

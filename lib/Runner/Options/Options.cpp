@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The values of the command line. OptTable and not cl::opt: libLLVM defines hundreds of global
-// cl::opt, whose names collide with ours, and unknown options must exit with 2.
+// Reads the values of the command line. It uses OptTable instead of cl::opt: libLLVM defines hundreds of
+// global cl::opt, whose names collide with ours, and unknown options must exit with 2.
 #include "OptionsReader.h"
 #include "adjoint/Support/Error.h"
 #include "adjoint/Support/OutputFile.h"
@@ -55,7 +55,7 @@ Error OptionsReader::readAssignments(OptionId id, std::vector<Assignment> &assig
     auto [name, source] = value.split('=');
     if (name.empty() || source.empty())
       return usageError("expected " + option + " NAME=SOURCE, found '" + value + "'");
-    // With a second `=` the name of the argument ends at one of them; the program decides.
+    // With a second `=`, the names of the program decide which one ends the name.
     for (const Assignment &other : assignments)
       if (other.name == name && !source.contains('=') && !StringRef(other.value).contains('='))
         return usageError(option + " '" + name + "' is given twice");
@@ -66,8 +66,8 @@ Error OptionsReader::readAssignments(OptionId id, std::vector<Assignment> &assig
 
 Error OptionsReader::readDims(Options &options) const {
   for (StringRef value : list.getAllArgValues(OPT_dim)) {
-    auto [place, number] = value.rsplit('=');
-    auto [name, axis] = place.rsplit('.');
+    auto [target, number] = value.rsplit('=');
+    auto [name, axis] = target.rsplit('.');
     DimAssignment dim{name.str()};
     if (name.empty() || axis.getAsInteger(10, dim.axis) || number.getAsInteger(10, dim.size) ||
         dim.axis < 0 || dim.size < 0)
@@ -91,7 +91,7 @@ Error OptionsReader::readCount(OptionId id, unsigned minimum, unsigned maximum, 
   return Error::success();
 }
 
-// The environment counts where nothing is given, and something runs.
+// Without --threads the environment gives the number, unless only the version is printed.
 Error OptionsReader::readThreads(Options &options) const {
   if (list.hasArg(OPT_threads))
     return readCount(OPT_threads, 0, kMaxThreads, options.threads);
@@ -109,14 +109,14 @@ Error OptionsReader::readSeconds(OptionId id, double &value) const {
   return Error::success();
 }
 
-// One of a few names, which the error lists.
+// Reads one of a few names; the error lists them.
 Error OptionsReader::readName(OptionId id, StringRef what, ArrayRef<StringRef> names,
                               std::string &value) const {
   value = text(id, value);
   if (is_contained(names, value))
     return Error::success();
   std::string expected = llvm::join(names.drop_back(), ", ") + " or " + names.back().str();
-  // Another number is no misspelling: who has one chip does not mean the next.
+  // Another number is no misspelling: sm_80 is no suggestion for sm_70.
   StringRef stem = StringRef(value).rtrim("0123456789");
   bool isOtherNumber =
       stem.ends_with("_") && any_of(names, [&](StringRef name) { return name.rtrim("0123456789") == stem; });
@@ -165,14 +165,14 @@ Error OptionsReader::readSources(Options &options) const {
 }
 
 Error OptionsReader::readRuns(Options &options) const {
-  constexpr unsigned mostRuns = 10000000; // whose times take 80 MB
+  constexpr unsigned maxRuns = 10000000; // their times take 80 MB
   if (Error error = readThreads(options))
     return error;
   if (Error error = readBench(options))
     return error;
-  if (Error error = readCount(OPT_repeat, 1, mostRuns, options.repeat))
+  if (Error error = readCount(OPT_repeat, 1, maxRuns, options.repeat))
     return error;
-  if (Error error = readCount(OPT_warmup, 0, mostRuns, options.warmup))
+  if (Error error = readCount(OPT_warmup, 0, maxRuns, options.warmup))
     return error;
   if (Error error = readSeconds(OPT_timeout_kernel, options.timeoutKernel))
     return error;
@@ -180,13 +180,13 @@ Error OptionsReader::readRuns(Options &options) const {
     return error;
   options.checkGradients = list.hasArg(OPT_check_gradients);
   options.replay = !list.hasArg(OPT_no_replay);
-  // A compiled file says itself what it is for.
+  // A compiled file states its target.
   if (set == OptionSet::Run || isCompiled(options))
     return Error::success();
   return checkKernelOptions(options, options.target);
 }
 
-// Graphs are made in the second run, so that two warm up.
+// The device makes graphs in the second run, so two runs warm up.
 Error OptionsReader::readBench(Options &options) const {
   if (list.hasArg(OPT_bench) && list.hasArg(OPT_bench_eq))
     return usageError("option '--bench' is given twice");
@@ -210,7 +210,7 @@ Error OptionsReader::readEmulation(adrt::Emulation &emulation) const {
   if (Error error = readCount(OPT_seed, 0, std::numeric_limits<unsigned>::max(), seed))
     return error;
   if (list.hasArg(OPT_seed) && emulation.schedule != adsim::Schedule::Shuffled)
-    return usageError("--seed is what --schedule shuffled draws from; add it");
+    return usageError("--seed seeds --schedule shuffled; add it");
   emulation.seed = seed;
   constexpr unsigned maxSMCount = 65535;
   if (Error error = readCount(OPT_sm_count, 1, maxSMCount, emulation.smCount))
@@ -240,7 +240,7 @@ Expected<Options> OptionsReader::read() {
     return std::move(error);
   if (Error error = checkValues())
     return std::move(error);
-  // Sources first: one that is torn apart leaves a word that looks like a second program.
+  // Sources first: a source that is split at a space leaves a word that looks like a second program.
   if (Error error = readSources(options))
     return std::move(error);
   if (Error error = readInput(options))
@@ -265,7 +265,7 @@ Expected<Options> mlir::ad::runner::parseOptions(ArrayRef<const char *> argument
   RunnerOptTable table;
   unsigned missingIndex = 0, missingCount = 0;
   InputArgList list = table.ParseArgs(arguments, missingIndex, missingCount, visibilityOf(set));
-  // Whoever asks for help gets it, whatever else is wrong.
+  // --help is obeyed even if the rest of the command line is wrong.
   if (list.hasArg(OPT_help)) {
     Options options;
     options.showHelp = true;

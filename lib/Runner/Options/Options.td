@@ -18,22 +18,22 @@ defm target : Value<"target", "NAME", "Where to run: cpu (default), reference, g
 defm arg : Value<"arg", "NAME=SOURCE", "An argument: FILE.npy, normal:SEED[:SCALE], "
     "uniform:SEED[:SCALE], zeros or arange; if a name contains =, the longest matching name is used">;
 defm feed : Value<"feed", "NAME=SOURCE", "A feed: FILE.npy[,cycle] streams along its first axis; sources as for --arg">;
-defm dim : Value<"dim", "NAME.AXIS=N", "A size that the program leaves open, for a generated argument">;
-defm out_dir : Value<"out-dir", "DIR", "Write results and what is received there, as .npy. "
-    "The files of arguments may lie there, too: results replace those of their names">;
-def print : Switch<"print", "Print results and what is received">;
-defm threads : Value<"threads", "N", "Threads for kernels, at most (default: $ADJOINT_NUM_THREADS, or 0: all CPUs that the process may use); the reference interpreter always uses one">;
+defm dim : Value<"dim", "NAME.AXIS=N", "A dynamic size of the program, for a generated argument">;
+defm out_dir : Value<"out-dir", "DIR", "Write results and received values into this folder, as .npy. "
+    "The files of arguments may be there, too: a result replaces the file with its name">;
+def print : Switch<"print", "Print results and received values">;
+defm threads : Value<"threads", "N", "Maximum number of threads of kernels (default: $ADJOINT_NUM_THREADS, or 0: all CPUs that the process may use); the reference interpreter always uses one">;
 defm repeat : Value<"repeat", "N", "Run N times with the same arguments and feeds; prints the median time">;
-defm warmup : Value<"warmup", "N", "Runs before the first one that --repeat or --report measures">;
+defm warmup : Value<"warmup", "N", "Runs before the first measured one, for --repeat, --report and --bench">;
 def bench : Switch<"bench", "Measure the runs with the clock of the device (CUDA events on a GPU) "
-    "and print a line of JSON; inputs and results stay there (default: --warmup 2 --repeat 10)">;
+    "and print a line of JSON; inputs and results stay on the device (default: --warmup 2 --repeat 10)">;
 def bench_eq : Joined<["--"], "bench=">, HelpText<"The same, and append the line to FILE">, MetaVarName<"FILE.jsonl">;
 defm timeout_kernel : Value<"timeout-kernel", "SECONDS", "End the program, with exit code 5, when a kernel on a GPU takes longer">;
-defm schedule : Value<"schedule", "NAME", "When copies of the emulated GPU land and its threads run: eager (default), lazy or shuffled">;
+defm schedule : Value<"schedule", "NAME", "When asynchronous copies and threads of the emulated GPU execute: eager (default), lazy or shuffled">;
 defm sm_count : Value<"sm-count", "N", "The number of SMs that the emulated GPU reports (default: 132); results are the same">;
-defm seed : Value<"seed", "N", "What the shuffled schedule draws from (default: 0)">;
-def no_race_detection : Switch<"no-race-detection", "The emulated GPU looks for no races: faster, and --threads runs its blocks side by side">;
-def no_replay : Switch<"no-replay", "Launch kernels on a GPU one by one, also those that a loop has launched before">;
+defm seed : Value<"seed", "N", "The seed of the shuffled schedule (default: 0)">;
+def no_race_detection : Switch<"no-race-detection", "The emulated GPU does not detect races: faster, and --threads runs blocks in parallel">;
+def no_replay : Switch<"no-replay", "Launch kernels on a GPU one by one, instead of replaying repeated launches as CUDA graphs">;
 defm report : Value<"report", "FILE.json", "Write the time of each stage and kernel, and of each pass that ran; "
                     "- is standard output, for every file that is written">;
 def env : Switch<"env", "Print versions, the CPU, the GPU with its driver and limits">;
@@ -42,19 +42,19 @@ def help : Switch<"help", "Print this text">;
 def h : Flag<["-"], "h">, Alias<help>;
 }
 
-// What compiles, ad-runner alone.
+// Options about compilation, of ad-runner alone.
 defm numerics : Value<"numerics", "MODE[,PERM]", "Numerics contract of the module: reproducible, strict or fast, and permissions by name">;
-def traffic : Switch<"traffic", "Count what kernels of the emulated GPU ask of memory; printed, and in the report">;
+def traffic : Switch<"traffic", "Count the memory requests of kernels of the emulated GPU; printed, and in the report">;
 def check_gradients : Switch<"check-gradients", "Compare the gradients of the entry with differences in f64">;
 defm numerics_report : Value<"numerics-report", "FILE.json", "Write every use of a numerics permission">;
 defm dump_optimized : Value<"dump-optimized", "FILE.mlir", "Write the optimised program, which runs again to the same bits">;
-defm fuse : Value<"fuse", "POLICY", "What shares a kernel: grow (default) or single, a kernel for each operation">;
+defm fuse : Value<"fuse", "POLICY", "Which operations become one kernel: grow (default) or single, a kernel for each operation">;
 defm tiles : Value<"tiles", "TABLE", "Sizes of tiles in kernels of target cpu: large (default) or small, for tests; results are the same">;
-def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program; operations whose "
-    "results nothing reads are left out all the same, except on target reference">;
+def O0 : Flag<["-"], "O0">, HelpText<"Do not simplify the program; unused operations "
+    "are still removed, except on target reference">;
 defm chip : Value<"chip", "NAME", "The GPU whose instructions kernels may use: sm_80, sm_86, sm_89, sm_90, sm_90a or sm_100 (default: sm_90a on gpu-sim and where the GPU is one, else sm_80)">;
-defm tile : Value<"tile", "ROWSxCOLUMNS", "The tile of contractions in kernels on a GPU, one that their units "
-    "have, such as 128x256, or 2x128x256 in a cluster; for measurements">;
+defm tile : Value<"tile", "ROWSxCOLUMNS", "The tile of contractions in kernels on a GPU, one that their "
+    "instructions support, such as 128x256, or 2x128x256 in a cluster; for measurements">;
 defm cpu : Value<"cpu", "NAME", "The CPU to compile for (default: this machine's)">;
 defm cache : Value<"cache", "DIR|off", "The folder of compiled programs (default: $XDG_CACHE_HOME/adjoint)">;
 defm emit : Value<"emit", "FILE.adx", "Write the compiled program, with the arguments that have a source, for adrt-run; nothing runs">;

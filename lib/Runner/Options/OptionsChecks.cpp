@@ -38,7 +38,7 @@ Error OptionsReader::checkUnknown() const {
   return usageError(message);
 }
 
-// --arg, --feed and --dim add up; every other option says one thing.
+// --arg, --feed and --dim may be repeated; every other option may be given once.
 Error OptionsReader::checkValues() const {
   for (const Arg *arg : list) {
     const Option &option = arg->getOption();
@@ -46,14 +46,14 @@ Error OptionsReader::checkValues() const {
       continue;
     if (StringRef(arg->getValue()).empty())
       return usageError("option '" + option.getPrefixedName() + "' expects a value");
-    bool addsUp = option.matches(OPT_arg) || option.matches(OPT_feed) || option.matches(OPT_dim);
-    if (!addsUp && list.getLastArgNoClaim(option.getID()) != arg)
+    bool isRepeatable = option.matches(OPT_arg) || option.matches(OPT_feed) || option.matches(OPT_dim);
+    if (!isRepeatable && list.getLastArgNoClaim(option.getID()) != arg)
       return usageError("option '" + option.getPrefixedName() + "' is given twice");
   }
   return Error::success();
 }
 
-// A file is written and nothing runs: what says how to run belongs on the command line of adrt-run.
+// --emit writes a file and runs nothing: options about runs belong on the command line of adrt-run.
 Error OptionsReader::checkEmit(const Options &options) const {
   if (options.emit.empty())
     return Error::success();
@@ -74,7 +74,7 @@ Error OptionsReader::checkEmit(const Options &options) const {
   return Error::success();
 }
 
-// What is written must not replace the program, a source, nor another output.
+// An output must not replace the program, a source or another output.
 Error OptionsReader::checkOutputs(const Options &options) const {
   std::vector<std::pair<OptionId, StringRef>> outputs;
   for (OptionId id : {OPT_emit, OPT_report, OPT_numerics_report, OPT_dump_optimized, OPT_bench_eq})
@@ -83,7 +83,7 @@ Error OptionsReader::checkOutputs(const Options &options) const {
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto [id, path] = outputs[i];
     StringRef name = table.getOption(id).getPrefixedName().rtrim('=');
-    // The program that is named like this comes from standard input.
+    // An input of the same name is standard input.
     if (path != kStandardOutput && isSameFile(path, options.input))
       return usageError(name + " would replace the program '" + path + "'; name another file");
     for (const Assignment &source : llvm::concat<const Assignment>(options.arguments, options.feeds)) {
@@ -101,7 +101,7 @@ Error OptionsReader::checkOutputs(const Options &options) const {
   return Error::success();
 }
 
-// A file that is compiled already has no use for what says how to compile.
+// Options about compilation have no meaning for a compiled file.
 Error OptionsReader::checkCompiled(const Options &options) const {
   if (!isCompiled(options))
     return Error::success();

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Fills Options from parsed arguments and checks what was given. Internal to the runner.
+// Converts parsed arguments to Options and checks them. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_OPTIONS_OPTIONSREADER_H
 #define ADJOINT_LIB_RUNNER_OPTIONS_OPTIONSREADER_H
 
@@ -11,7 +11,7 @@
 
 namespace mlir::ad::runner {
 
-enum : unsigned { RunVis = 1 << 1 }; // beside DefaultVis; named in Options.td
+enum : unsigned { RunVis = 1 << 1 }; // next to DefaultVis; named in Options.td
 
 inline llvm::opt::Visibility visibilityOf(OptionSet set) {
   return llvm::opt::Visibility(set == OptionSet::Run ? static_cast<unsigned>(RunVis) : llvm::opt::DefaultVis);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Writes what --bench has measured.
+// Writes the measurements of --bench.
 #include "Bench.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Support/OutputFile.h"
@@ -41,7 +41,7 @@ json::Object describe(const Options &options, const Report &report, const adrt::
                       {"seconds", std::move(seconds)}};
 }
 
-/// Whether the last line of a regular file has no end: a process was killed while it wrote.
+/// Whether a regular file does not end with a newline: a process was killed while it wrote.
 bool endsWithinLine(llvm::StringRef path) {
   llvm::sys::fs::file_status status;
   if (llvm::sys::fs::status(path, status) || status.type() != llvm::sys::fs::file_type::regular_file ||
@@ -51,25 +51,25 @@ bool endsWithinLine(llvm::StringRef path) {
   return buffer && (*buffer)->getBuffer() != "\n";
 }
 
-/// In one call of the system, so that lines of several processes do not mix.
+/// Writes the line with one system call, so that lines of several processes do not mix.
 Error appendLine(llvm::StringRef path, std::string line) {
   if (endsWithinLine(path))
     line.insert(0, "\n");
   int descriptor = ::open(path.str().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return systemError("cannot write", path);
-  auto close = llvm::make_scope_exit([&] { ::close(descriptor); });
+  llvm::scope_exit close([&] { ::close(descriptor); });
   ssize_t written = ::write(descriptor, line.data(), line.size());
   if (written < 0)
     return systemError("cannot write", path);
   if (static_cast<size_t>(written) != line.size()) {
-    // Half a line would spoil the next one.
+    // The next line would continue an incomplete one.
     off_t end = ::lseek(descriptor, 0, SEEK_END);
     (void)!::ftruncate(descriptor, end - written);
     errno = ENOSPC;
     return systemError("cannot write", path);
   }
-  // Devices and pipes have nothing to be synchronised.
+  // Devices and pipes cannot be synchronised.
   if (::fsync(descriptor) != 0 && errno != EINVAL && errno != EROFS)
     return systemError("cannot write", path);
   return Error::success();

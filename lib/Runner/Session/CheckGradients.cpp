@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Differences against gradients.
+// Compares gradients with finite differences.
 #include "adjoint/Runner/Session/CheckGradients.h"
 #include "adjoint/Numerics/Random.h"
 #include "adjoint/Support/Elements.h"
@@ -14,7 +14,7 @@ using llvm::Expected;
 
 namespace {
 
-/// Differences that disagree by more than this share of their size come from a kink, not from rounding.
+/// A relative difference between two difference quotients that only a kink explains, and not rounding.
 constexpr double kinkThreshold = 1e-2;
 
 class GradientChecker {
@@ -50,7 +50,7 @@ std::vector<int64_t> GradientChecker::chooseElements(int64_t count) const {
       chosen.push_back(index);
     return chosen;
   }
-  // One from each of equally long parts: no repetition, no clustering, and both ends are near.
+  // Stratified samples, one from each of equally long parts: no repetition and no clustering.
   for (int64_t part = 0; part < options.samples; ++part) {
     int64_t begin = count / options.samples * part;
     int64_t end = part + 1 == options.samples ? count : count / options.samples * (part + 1);
@@ -81,8 +81,8 @@ Expected<GradientChecker::Difference> GradientChecker::differentiate(double &ele
   double left = (values[2] - values[1]) / (h / 2), right = (values[3] - values[2]) / (h / 2);
   Difference difference;
   difference.value = (4 * narrow - wide) / 3;
-  // At a kink the sides differ by the jump of the derivative; elsewhere by no more than the step times the
-  // curvature, which the two widths show as well.
+  // At a kink the one-sided differences differ by the jump of the derivative. Elsewhere they differ by at
+  // most the step times the curvature, which the two step sizes give as well.
   double size = std::max({scale, std::fabs(left), std::fabs(right)});
   double curvature = std::fabs((values[4] - 2 * values[2] + values[0]) / (h * h));
   double jump = std::fabs(right - left);

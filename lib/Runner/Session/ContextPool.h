@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contexts of a program that is called from several threads: each run has one of its own, and the next run
-// finds its memory and its threads again. Internal to the runner.
+// Contexts of a program that is called from several threads. Each run has a context of its own; later runs
+// reuse its memory. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_SESSION_CONTEXTPOOL_H
 #define ADJOINT_LIB_RUNNER_SESSION_CONTEXTPOOL_H
 

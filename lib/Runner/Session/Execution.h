@@ -1,14 +1,14 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One use of a loaded program: binds, runs, repeats, writes. Internal to the runner.
+// One execution of a loaded program: binds sources, runs, repeats, writes outputs. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_SESSION_EXECUTION_H
 #define ADJOINT_LIB_RUNNER_SESSION_EXECUTION_H
 
 #include "../Options/Console.h"
+#include "adjoint/Runner/Executable/Executable.h"
 #include "adjoint/Runner/IO/Bindings.h"
 #include "adjoint/Runner/IO/Outputs.h"
 #include "adjoint/Runner/IO/Report.h"
-#include "adjoint/Runner/Session/Executable.h"
 
 namespace mlir::ad::runner {
 
@@ -19,15 +19,21 @@ public:
       : options(options), report(report), console(console), interrupted(std::move(interrupted)),
         start(start) {}
 
-  /// Returns the exit code; every failure has been printed. `source` is the program's text, where there is
-  /// one; `weights` are arguments that came with the program.
+  /// Returns the exit code; every failure has been printed. `source` is the text of the program, if there is
+  /// one; `weights` are the arguments that are stored with the program.
   int run(Executable &executable, const Signature &signature, std::vector<Weight> weights,
           llvm::MemoryBufferRef source);
 
 private:
   int runAll(Executable &executable, const Signature &signature, Bindings &bindings, Outputs &outputs,
              llvm::MemoryBufferRef source);
-  /// `seconds` is null for a run that does not count.
+  /// One of the warm-up and measured runs. Returns a status of adrt.h.
+  int32_t runOnce(unsigned index, Executable &executable, adrt_context &context, Bindings &bindings,
+                  Outputs &outputs, llvm::MutableArrayRef<adrt_tensor> results);
+  /// An error if Ctrl-C was pressed: a program without loops and launches on a device does not poll.
+  llvm::Error checkInterruptAfter(unsigned index) const;
+  unsigned runCount() const { return options.warmup + options.repeat; }
+  /// `seconds` is empty for a warm-up run.
   void recordRun(adrt_context &context, Executable &executable, std::optional<double> seconds);
   int finish(adrt_context &context, Outputs &outputs, llvm::ArrayRef<adrt_tensor> results);
   void watch(adrt_context &context, Outputs &outputs, llvm::MemoryBufferRef source);
@@ -42,7 +48,7 @@ private:
   std::function<bool()> interrupted;
   Clock::time_point start;
   llvm::StringMap<int64_t> received;
-  int64_t sharedBefore = 0; // loops of the process that were shared before the runs
+  int64_t sharedBefore = 0; // loops of the process that ran on more than one thread before the runs
 };
 
 } // namespace mlir::ad::runner

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Parses, lowers, compiles, or takes all of that from the cache.
+// Parses, lowers and compiles programs.
 #include "Frontend.h"
-#include "../IO/InputFile.h"
+#include "ProgramText.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
@@ -27,13 +27,13 @@ using llvm::Expected;
 
 namespace {
 
-/// Knows whether a failure has been explained: a pass that fails silently is an error of ours to be named.
+/// Counts errors. A pass that fails without an error is an internal error, which gets a message of its own.
 class ErrorCounter {
 public:
   explicit ErrorCounter(MLIRContext *context)
       : handler(context, [this](Diagnostic &diagnostic) {
           count += diagnostic.getSeverity() == DiagnosticSeverity::Error;
-          return success(mlir::ad::addParserHint(diagnostic)); // the others go on to the listener
+          return success(mlir::ad::addParserHint(diagnostic)); // the listener handles the other diagnostics
         }) {}
   Error makeError(const Twine &unexplained) const {
     return exitError(ExitProgramError, count ? Twine("") : unexplained);
@@ -44,13 +44,13 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
-/// A module that has gone through the pipelines before, by a dump or by hand: it holds the compiled entry.
+/// Whether the module was lowered before it was written to a file: it then has the compiled entry.
 bool isLowered(ModuleOp module, StringRef entry) {
   auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(adrt::entrySymbol(entry));
   return function && !function.isExternal();
 }
 
-/// A kernel may be declared by hand, and defined nowhere.
+/// A program may declare a function without a body, which would not link.
 Error requireBodies(ModuleOp module) {
   auto isService = [](StringRef name) {
     return name.starts_with("llvm.") ||
@@ -75,7 +75,7 @@ std::vector<std::string> readKernelNames(ModuleOp module) {
   return names;
 }
 
-/// Code of a GPU goes to its driver and not through LLVM.
+/// Moves the code of GPU kernels out of the module: the GPU's driver compiles it, not LLVM.
 void takeImage(ModuleOp module, CompiledProgram &program) {
   for (auto binary : llvm::make_early_inc_range(module.getOps<gpu::BinaryOp>())) {
     auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
@@ -86,14 +86,15 @@ void takeImage(ModuleOp module, CompiledProgram &program) {
   }
 }
 
-/// The entry is all that is asked for: what it does not reach is dropped before the first pass looks at it.
+/// Makes all functions but the entry private, so that the first pass drops those that the entry does not
+/// call.
 void hideOthers(ModuleOp module, StringRef entry) {
   for (auto function : module.getOps<func::FuncOp>())
     function.setVisibility(function.getName() == entry ? SymbolTable::Visibility::Public
                                                        : SymbolTable::Visibility::Private);
 }
 
-/// The error with what to do about it.
+/// The error with a hint after its message.
 Error withHint(Error error, const Twine &hint) {
   auto [code, message] = consumeExitError(std::move(error));
   return exitError(code, message + "; " + hint);
@@ -103,11 +104,11 @@ Error writeText(StringRef path, StringRef text) { return writeFile(path, {text})
 
 } // namespace
 
-// Code for the one chip that has instructions of its own runs there alone: what goes into a file may be for
+// Code for sm_90a runs on no other chip. So it is the default on that GPU, except for files, which may run on
 // another machine.
 static std::string chipFor(const Options &options) {
-  bool isOpen = options.chip.empty() && options.emit.empty() && options.target == Target::Cuda;
-  return isOpen && adrt::findCudaChip() == "sm_90" ? "sm_90a" : options.chip;
+  bool isDefault = options.chip.empty() && options.emit.empty() && options.target == Target::Cuda;
+  return isDefault && adrt::findCudaChip() == "sm_90" ? "sm_90a" : options.chip;
 }
 
 PipelineOptions Frontend::pipelineOptions(const CpuTarget &cpu) const {
@@ -167,7 +168,21 @@ std::string Frontend::numericsName(ModuleOp module) const {
 
 //===- Reading ------------------------------------------------------------===//
 
-// MLIR's own pool would not know of quotas.
+Expected<Signature> Frontend::findEntry(ModuleOp module, const llvm::MemoryBuffer &input) const {
+  bool hasEntry = module.lookupSymbol<func::FuncOp>(options.entry) != nullptr;
+  if (isLowered(module, options.entry) && !hasEntry)
+    return exitError(ExitProgramError, "'" + input.getBufferIdentifier() +
+                                           "' has been lowered to the LLVM dialect, and has lost " +
+                                           "the function @" + options.entry +
+                                           " that says what arguments there are; run the program "
+                                           "before, or the output of --dump-optimized");
+  Expected<Signature> signature = readSignature(module, options.entry);
+  if (!signature && !hasEntry && !module.getOps<func::FuncOp>().empty())
+    return withHint(signature.takeError(), "choose one with " + listener.optionText("entry", "NAME"));
+  return signature;
+}
+
+// The default pool of MLIR ignores CPU quotas.
 void LoadedProgram::renewThreads() {
   context->disableMultithreading();
   threads = std::make_unique<llvm::DefaultThreadPool>(llvm::hardware_concurrency(adrt::countCPUs()));
@@ -186,7 +201,7 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
     hooks.registerDialects(registry);
   program.context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   program.renewThreads();
-  program.context->printOpOnDiagnostic(false); // the line that was written is shown
+  program.context->printOpOnDiagnostic(false); // diagnostics show the source line instead
   program.sources = std::make_unique<llvm::SourceMgr>();
   program.sources->AddNewSourceBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(input.getBuffer(), input.getBufferIdentifier()), llvm::SMLoc());
@@ -197,17 +212,7 @@ Expected<LoadedProgram> Frontend::parse(const llvm::MemoryBuffer &input) {
   program.module = parseSourceFile<ModuleOp>(*program.sources, ParserConfig(program.context.get()));
   if (!program.module)
     return errors.makeError("the program does not parse");
-  if (isLowered(*program.module, options.entry) && !program.module->lookupSymbol<func::FuncOp>(options.entry))
-    return exitError(ExitProgramError, "'" + input.getBufferIdentifier() +
-                                           "' has been lowered to the LLVM dialect, and has lost " +
-                                           "the function @" + options.entry +
-                                           " that says what arguments there are; run the program "
-                                           "before, or the output of --dump-optimized");
-  bool mayChoose = !program.module->lookupSymbol<func::FuncOp>(options.entry) &&
-                   !program.module->getOps<func::FuncOp>().empty();
-  Expected<Signature> signature = readSignature(*program.module, options.entry);
-  if (!signature && mayChoose)
-    return withHint(signature.takeError(), "choose one with " + listener.optionText("entry", "NAME"));
+  Expected<Signature> signature = findEntry(*program.module, input);
   if (!signature)
     return signature.takeError();
   program.signature = std::move(*signature);
@@ -229,7 +234,7 @@ Error Frontend::runPipeline(ModuleOp module, PipelineBuilder build, const Pipeli
   PassManager passes(module.getContext());
   build(passes, pipeline);
 #ifdef NDEBUG
-  // Between any two passes the verifier takes 40 % of the time; here it runs once, behind the last one.
+  // The verifier takes 40 % of the time if it runs after each pass. Here it runs once, after the last pass.
   passes.enableVerifier(false);
 #endif
   passes.addInstrumentation(createPassTimer(report.passes));
@@ -269,7 +274,7 @@ Error Frontend::lower(LoadedProgram &program, const PipelineOptions &pipeline) {
   if (!isLowered(module, options.entry))
     return exitError(ExitProgramError,
                      "internal error: the pipeline left no " + adrt::entrySymbol(options.entry));
-  // What remains of the source level declares the signature only.
+  // The remaining func.func declarations only give the signature.
   for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
     if (function.isExternal())
       function.erase();

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From the bytes of a program file to something that runs. Internal to the runner.
+// Compiles the text of a program to an executable. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_SESSION_FRONTEND_H
 #define ADJOINT_LIB_RUNNER_SESSION_FRONTEND_H
 
@@ -9,8 +9,8 @@
 #include "Interruption.h"
 #include "adjoint/Runner/Cache/ObjectCache.h"
 #include "adjoint/Runner/IO/Report.h"
-#include "adjoint/Runner/Runner.h"
 #include "adjoint/Runner/Session/Compile.h"
+#include "adjoint/Runner/Session/Hooks.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ThreadPool.h"
@@ -19,40 +19,39 @@
 
 namespace mlir::ad::runner {
 
-/// A program that is ready to run. What comes later in the list may refer to what comes earlier.
+/// A program that is ready to run. Members may refer to members before them.
 struct LoadedProgram {
   std::unique_ptr<llvm::ThreadPoolInterface> threads;
   std::unique_ptr<mlir::MLIRContext> context;
   std::unique_ptr<llvm::SourceMgr> sources;
-  std::shared_ptr<void> diagnostics; // for as long as passes may report
+  std::shared_ptr<void> diagnostics; // the handler, while passes may emit diagnostics
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Signature signature;
   llvm::json::Value numericsReport = nullptr;
   std::unique_ptr<Executable> executable;
 
-  /// Gives the context a new pool, of as many threads as there are CPUs for this process. None starts
-  /// before there is work; those of the pool before end.
+  /// Gives the context a new thread pool with a thread per CPU that this process may use. Its threads start
+  /// when there is work. The threads of the old pool end.
   void renewThreads();
 };
 
 class Frontend {
 public:
-  /// Stops between passes and stages with ExitInterrupted once `interrupted` says so.
+  /// Stops between passes and stages, with ExitInterrupted, once `interrupted` returns true.
   Frontend(const Options &options, const Hooks &hooks, Report &report, Listener &listener,
            const std::function<bool()> &interrupted)
       : options(options), hooks(hooks), report(report), listener(listener), interruption(interrupted) {}
 
-  /// For the cpu target from the cache if possible; else parsed, lowered and compiled.
+  /// Loads a compiled program from the cache, or parses, lowers and compiles it.
   llvm::Expected<LoadedProgram> load(const llvm::MemoryBuffer &input);
-  /// The program as written, with its signature and nothing to run.
+  /// Parses the program and reads its signature. The result has no executable.
   llvm::Expected<LoadedProgram> parse(const llvm::MemoryBuffer &input);
 
-  /// The entry of a parsed program and the function of addGradientFunction, to be run by turns, on any
-  /// target.
+  /// Compiles the entry of a parsed program and the function of addGradientFunction, for any target.
   llvm::Expected<std::unique_ptr<GradientRuns>> loadGradients(LoadedProgram &program);
 
-  /// A program for `cpu` and a device, which may both be elsewhere: from the cache, or compiled and put
-  /// there.
+  /// Gets the compiled program from the cache, or compiles and caches it. `cpu` and the device may be those
+  /// of another machine.
   llvm::Expected<CompiledProgram> compileOnce(const llvm::MemoryBuffer &input, const CpuTarget &cpu);
 
 private:
@@ -61,11 +60,13 @@ private:
   llvm::Expected<LoadedProgram> loadReference(const llvm::MemoryBuffer &input);
   llvm::Expected<LoadedProgram> loadCompiled(const llvm::MemoryBuffer &input);
   llvm::Expected<CompiledProgram> compile(const llvm::MemoryBuffer &input, const CpuTarget &cpu);
-  /// Lowers the module and makes code of it; signature and reports are left to the caller.
+  /// Lowers the module and compiles it; the caller sets the signature and reports.
   llvm::Expected<CompiledProgram> generate(LoadedProgram &program, const CpuTarget &cpu);
   llvm::Error loadCompiledGradients(LoadedProgram &program, llvm::StringRef gradientFunction,
                                     std::unique_ptr<Executable> &entry,
                                     std::unique_ptr<Executable> &gradient);
+  /// The signature of the entry; errors say how to choose one.
+  llvm::Expected<Signature> findEntry(mlir::ModuleOp module, const llvm::MemoryBuffer &input) const;
   llvm::Error checkTarget() const;
   llvm::Error prepareReference(mlir::ModuleOp module);
   llvm::Error lower(LoadedProgram &program, const PipelineOptions &pipeline);
@@ -77,7 +78,7 @@ private:
   std::string cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const;
   PipelineOptions pipelineOptions(const CpuTarget &cpu) const;
   PipelineBuilder targetPipeline() const;
-  /// What runs the kernels; empty for the CPU.
+  /// CompiledProgram::device for the target.
   std::string deviceName() const;
   std::string numericsOption() const;
   std::string numericsName(mlir::ModuleOp module) const;

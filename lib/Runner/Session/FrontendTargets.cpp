@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What runs a program: code from the cache or compiled, the reference interpreter, pairs of both for
-// gradients.
+// Makes executables: compiled code, from the cache if possible, the reference interpreter, and pairs of
+// executables that check gradients.
 #include "Frontend.h"
+#include "LoadProgram.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,7 +14,7 @@ using llvm::Error;
 using llvm::Expected;
 
 std::unique_ptr<ObjectCache> Frontend::openCache() {
-  // Dumps need the passes to run.
+  // A dump needs the passes to run.
   if (options.cache == "off" || !options.dumpOptimized.empty())
     return nullptr;
   std::string directory = options.cache.empty() ? ObjectCache::defaultDirectory() : options.cache, warning;
@@ -26,13 +27,13 @@ std::unique_ptr<ObjectCache> Frontend::openCache() {
 }
 
 std::string Frontend::cacheKey(const llvm::MemoryBuffer &input, const CpuTarget &cpu) const {
-  // By name, so that a new field does not compile before it has its place here.
+  // A structured binding of all fields: with a new field, this does not compile until the key has it.
   const auto [entry, numerics, optimize, fuse, tiles, tile, profile, chip, cpuName, cpuFeatures, vectorBytes,
               dotProducts, halfInstructions] = pipelineOptions(cpu);
   CacheKey key;
   key.add(buildId());
   key.add(std::to_string(ADRT_ABI_VERSION));
-  key.add(input.getBufferIdentifier()); // stands in the locations of run-time errors
+  key.add(input.getBufferIdentifier()); // part of the locations of run-time errors
   key.add(input.getBuffer());
   key.add(targetName(options.target));
   for (const std::string &text : {entry, numerics, fuse, tiles, tile, chip, cpuName,
@@ -113,7 +114,7 @@ Error Frontend::checkTarget() const {
   switch (options.target) {
   case Target::Cpu:
   case Target::GpuSim:
-    return Error::success(); // lowering refuses what this build lacks
+    return Error::success(); // lowering reports features that this build lacks
   case Target::Reference:
     if (hooks.makeReference)
       return Error::success();

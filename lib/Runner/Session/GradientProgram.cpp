@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Builds and runs the gradients of a whole program. `ad.value_and_grad` is built by name: the runner itself
-// knows no dialect of ours.
+// Builds and runs the gradients of a whole program. `ad.value_and_grad` is built by name, since the runner
+// does not depend on our dialects.
 #include "GradientProgram.h"
 #include "adjoint/Runtime/Host/Context.h"
 #include "adjoint/Support/Error.h"
@@ -50,7 +50,7 @@ Expected<std::string> mlir::ad::runner::addGradientFunction(ModuleOp module, con
   if (Error error = checkProgram(module, signature, wrt))
     return std::move(error);
   auto entry = module.lookupSymbol<func::FuncOp>(signature.entry);
-  // Every run gets the same values.
+  // All runs get the same values, so no argument may be overwritten.
   for (unsigned index = 0; index < entry.getNumArguments(); ++index)
     entry.removeArgAttr(index, "ad.donated");
   Location loc = entry.getLoc();
@@ -60,7 +60,7 @@ Expected<std::string> mlir::ad::runner::addGradientFunction(ModuleOp module, con
     results.push_back(entry.getArgumentTypes()[index]);
   auto function = func::FuncOp::create(loc, "ad_check_gradients",
                                        builder.getFunctionType(entry.getArgumentTypes(), results));
-  SymbolTable(module).insert(function); // under a name that is free
+  SymbolTable(module).insert(function); // makes its name unique
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
   OperationState call(loc, valueAndGrad);
@@ -87,8 +87,8 @@ Expected<std::vector<adrt_tensor>> GradientRuns::run(Executable &executable, adr
   if (executable.run(context, views, results) == ADRT_OK)
     return results;
   const adrt::ErrorRecord &error = context.getError();
-  std::string place = error.location.empty() ? "" : error.location + ": '" + error.operation + "' op ";
-  return exitError(ExitProgramError, error.message.empty() ? "" : place + error.message);
+  std::string prefix = error.location.empty() ? "" : error.location + ": '" + error.operation + "' op ";
+  return exitError(ExitProgramError, error.message.empty() ? "" : prefix + error.message);
 }
 
 Expected<double> GradientRuns::evaluate(llvm::ArrayRef<Tensor> arguments) {

@@ -1,16 +1,16 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Turns a program into what --check-gradients compares. Internal to the runner.
+// Makes the callables of --check-gradients of a program. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_SESSION_GRADIENTPROGRAM_H
 #define ADJOINT_LIB_RUNNER_SESSION_GRADIENTPROGRAM_H
 
+#include "adjoint/Runner/Executable/Executable.h"
 #include "adjoint/Runner/Session/CheckGradients.h"
-#include "adjoint/Runner/Session/Executable.h"
 #include "adjoint/Runtime/Host/Context.h"
 
 namespace mlir::ad::runner {
 
-/// The arguments whose gradients can be checked: all of float type.
+/// The arguments whose gradients are checked: those of float type.
 std::vector<size_t> floatArguments(const Signature &signature);
 
 /// Adds a function that returns the results of the entry and its gradients with respect to `wrt`, and returns
@@ -18,12 +18,12 @@ std::vector<size_t> floatArguments(const Signature &signature);
 llvm::Expected<std::string> addGradientFunction(mlir::ModuleOp module, const Signature &signature,
                                                 llvm::ArrayRef<size_t> wrt);
 
-/// Runs two executables as the callables of a check: the entry, and the function made above.
+/// Runs two executables as the callables of a check: the entry, and the function of addGradientFunction.
 class GradientRuns {
 public:
   GradientRuns(const Signature &signature, std::vector<size_t> wrt, std::unique_ptr<Executable> entry,
                std::unique_ptr<Executable> gradient);
-  /// Valid as long as this object lives.
+  /// Valid during the lifetime of this object.
   GradientProblem makeProblem();
 
 private:

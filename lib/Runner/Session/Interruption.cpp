@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Skips passes.
+// The action handler that skips passes.
 #include "Interruption.h"
 #include "mlir/Pass/Pass.h"
 

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Stops a compilation that its user no longer wants. Internal to the runner.
+// Stops a compilation that the user has interrupted. Internal to the runner.
 #ifndef ADJOINT_LIB_RUNNER_SESSION_INTERRUPTION_H
 #define ADJOINT_LIB_RUNNER_SESSION_INTERRUPTION_H
 
@@ -14,23 +14,24 @@ namespace mlir::ad::runner {
 
 class Interruption {
 public:
-  /// `wanted` is asked on the thread that made this object only, and not again after it said yes.
-  explicit Interruption(const std::function<bool()> &wanted) : wanted(wanted) {}
+  /// `requested` is called on the thread that made this object only, and not again after it has returned
+  /// true.
+  explicit Interruption(const std::function<bool()> &requested) : requested(requested) {}
 
   bool check() {
-    if (!stopped && std::this_thread::get_id() == thread && wanted())
+    if (!stopped && std::this_thread::get_id() == thread && requested())
       stopped = true;
     return stopped;
   }
 
 private:
-  const std::function<bool()> &wanted;
+  const std::function<bool()> &requested;
   std::thread::id thread = std::this_thread::get_id();
   std::atomic<bool> stopped{false};
 };
 
-/// Skips all passes in a context after an interruption, for as long as this object lives. A pass manager
-/// cannot be told to stop, and a pass that fails has to say why.
+/// Skips all passes in a context after an interruption, during the lifetime of this object. A pass manager
+/// has no way to stop, and a pass that failed would have to emit an error.
 class PassSkipper {
 public:
   PassSkipper(mlir::MLIRContext *context, Interruption &interruption);

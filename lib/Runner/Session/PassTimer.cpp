@@ -27,7 +27,7 @@ public:
 private:
   void finish(Pass *pass) {
     std::lock_guard<std::mutex> lock(mutex);
-    // Adaptors that only run nested passes have no flag; their time is that of the passes.
+    // Adaptors of nested pass managers have no flag; their time is that of the nested passes.
     if (!pass->getArgument().empty())
       times.add(pass->getArgument(), std::chrono::duration<double>(Clock::now() - started[pass]).count());
   }

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Loads the program and does with it what the options ask.
+// Loads the program, and runs it, checks its gradients or writes it.
 #include "Session.h"
 #include "../IO/InputFile.h"
 #include "Execution.h"

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// One use of ad-runner: loads a program, and runs it, checks its gradients or writes it. Internal to the
+// One run of ad-runner: loads a program, and runs it, checks its gradients or writes it. Internal to the
 // runner.
 #ifndef ADJOINT_LIB_RUNNER_SESSION_SESSION_H
 #define ADJOINT_LIB_RUNNER_SESSION_SESSION_H

@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A program in f64: the same text with every float type replaced. Casts between floats become casts from f64
-// to f64.
+// Replaces every float type of a program by f64. Casts between floats become casts from f64 to f64.
 #include "adjoint/Runner/Session/CheckGradients.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -38,7 +37,7 @@ void mlir::ad::runner::widenToF64(ModuleOp module) {
   AttrTypeReplacer replacer;
   replacer.addReplacement(
       [](FloatType type) -> std::optional<Type> { return Float64Type::get(type.getContext()); });
-  // After types in the order of search, since the last one added is asked first.
+  // Added last, since the replacer tries the last function first.
   replacer.addReplacement(widenConstant);
   replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);

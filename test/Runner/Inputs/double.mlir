@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A program as the cpu pipeline leaves it: y = x + x, x: tensor<?xf32>. The declaration of @main is its signature.
+// A program as it is after the cpu pipeline: y = x + x, x: tensor<?xf32>. The declaration of @main is its signature.
 func.func private @main(tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = "y"})
 
 llvm.func @adrt_result(!llvm.ptr, !llvm.ptr, i32, i32, i32, !llvm.ptr) -> !llvm.ptr

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Counts for longer than the tests wait for it, but not for ever: a minute or so.
+// Counts for about a minute, longer than the tests wait for it.
 func.func @main(%start: tensor<f32> {ad.name = "start"}) -> (tensor<f32> {ad.name = "end"}) {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

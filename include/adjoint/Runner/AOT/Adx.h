@@ -1,61 +1,59 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Programs that were compiled ahead of time, in one file: docs/adx.md describes it. Files come from anywhere:
-// nothing in a damaged one may do more than cause an error message. A file that is whole holds code, though,
-// and running it is trusting who made it.
+// Files of programs that were compiled ahead of time; docs/adx.md describes them. The reader does not trust a
+// file: a damaged file causes an error message and nothing else. An intact file contains native code, though,
+// so that its user must trust its author.
 #ifndef ADJOINT_RUNNER_AOT_ADX_H
 #define ADJOINT_RUNNER_AOT_ADX_H
 
+#include "adjoint/Runner/Executable/Executable.h"
 #include "adjoint/Runner/IO/Bindings.h"
-#include "adjoint/Runner/Session/Executable.h"
 
 namespace mlir::ad::runner {
 
 /// Raised whenever the layout of the file or the meaning of its sections changes.
 constexpr uint32_t adxVersion = 1;
 
-/// The CPU that the code is for.
+/// The CPU that the code needs.
 struct HostRequirement {
   std::string machine;               ///< as in a triple, e.g. x86_64
-  std::vector<std::string> features; ///< that the code may use, as LLVM names them
+  std::vector<std::string> features; ///< that the code may use, by LLVM's names
 };
 
 struct AdxProgram {
-  CompiledProgram program; ///< with one object, which is shared and needs nothing but the runtime
+  CompiledProgram program; ///< with one object, a shared one that refers to the runtime alone
   HostRequirement host;
-  std::string producer;        ///< who wrote the file
+  std::string producer;        ///< the tool that wrote the file, with its version
   std::vector<Weight> weights; ///< values of arguments
 };
 
-/// Writes the file, or leaves what was there.
+/// Writes the file. After an error, an existing file is unchanged.
 llvm::Error writeAdx(llvm::StringRef path, const AdxProgram &adx);
 
-/// Reads a whole file. Errors say what is wrong with it: not such a file, of another version, truncated,
-/// damaged, for another CPU.
+/// Reads a whole file. An error says whether it is no .adx file, has another version, is truncated, is
+/// damaged, or needs another CPU.
 llvm::Expected<AdxProgram> readAdx(llvm::StringRef bytes);
 
-/// What stands under a name in the file.
+/// A named part of the file.
 struct AdxSection {
   llvm::StringRef name, content;
 };
 
-/// The two halves of readAdx, for fuzzing: the sections of a file whose checksum holds, and their meaning.
+/// The two steps of readAdx, for fuzzing: the table of sections, without the checksum, and the content of
+/// sections.
 llvm::Expected<std::vector<AdxSection>> splitAdx(llvm::StringRef bytes);
 llvm::Expected<AdxProgram> readAdxSections(llvm::ArrayRef<AdxSection> sections);
 
-/// What this machine is, as a requirement names it.
+/// The architecture of this machine, as HostRequirement::machine.
 std::string hostMachine();
 /// An error with ExitNoTarget when this machine cannot execute the code.
 llvm::Error checkHost(const HostRequirement &host);
 
-/// Brings the code of a program, one shared object, into this process.
+/// Maps the code of a program, one shared object, into this process.
 llvm::Expected<std::unique_ptr<Executable>> loadAdx(const CompiledProgram &program);
 
-/// Links the objects of `program` to a shared one, which is seen to load, and writes the file.
+/// Links the objects of `program` to a shared object, checks that it loads, and writes the file.
 llvm::Error emitAdx(llvm::StringRef path, AdxProgram adx);
-
-/// The whole of adrt-run.
-int adrtRunMain(int argc, char **argv);
 
 } // namespace mlir::ad::runner
 

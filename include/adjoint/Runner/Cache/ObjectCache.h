@@ -1,15 +1,15 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compiled programs on disk. An entry is one file, named after a hash of everything that its content depends
-// on, and carries a checksum. Entries hold code: a folder that others can write is not used.
+// Compiled programs on disk. An entry is one file, whose name is a hash of everything that its content
+// depends on, with a checksum. Entries contain code, so a folder that other users can write is not used.
 #ifndef ADJOINT_RUNNER_CACHE_OBJECTCACHE_H
 #define ADJOINT_RUNNER_CACHE_OBJECTCACHE_H
 
-#include "adjoint/Runner/Session/Executable.h"
+#include "adjoint/Runner/Executable/Executable.h"
 
 namespace mlir::ad::runner {
 
-/// Hashes what a compiled program depends on. Fields are separated by their lengths.
+/// Hashes everything that a compiled program depends on. Each field is hashed with its length.
 class CacheKey {
 public:
   void add(llvm::StringRef field) { fields.push_back(field.str()); }
@@ -20,25 +20,25 @@ private:
   std::vector<std::string> fields;
 };
 
-/// Changes with every build of this program, of libMLIR and of libLLVM, as loaded now.
+/// Identifies the builds of this program and of the loaded libMLIR and libLLVM.
 std::string buildId();
 
 class ObjectCache {
 public:
   static constexpr uint64_t defaultMaxBytes = uint64_t(256) << 20;
 
-  /// Where the cache lies unless --cache says otherwise; empty when there is no home.
+  /// The folder of the cache without --cache; empty when there is no home folder.
   static std::string defaultDirectory();
 
   /// A cache in `directory`, which is made if needed. Null, with the reason in `warning`, when the folder
-  /// cannot be used: programs are then compiled every time.
+  /// cannot be used; programs are then always compiled.
   static std::unique_ptr<ObjectCache> open(llvm::StringRef directory, std::string &warning,
                                            uint64_t maxBytes = defaultMaxBytes);
 
-  /// The entry of `key`, or nothing: also for truncated, foreign and unreadable files.
+  /// The entry of `key`; nothing when there is none, or its file is truncated, foreign or unreadable.
   std::optional<CompiledProgram> load(llvm::StringRef key) const;
-  /// Stores an entry and drops the ones unused for longest when the cache is too large. A failure is no more
-  /// than a warning: the program runs without it.
+  /// Stores an entry, and drops the least recently used ones when the cache is too large. Callers only warn
+  /// about an error: the program runs without a cache.
   llvm::Error store(llvm::StringRef key, const CompiledProgram &program) const;
 
 private:

@@ -1,12 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What comes out of a program: received values as they come, results at the end, into files and onto the
-// terminal.
+// Writes and prints received values during a run, and results at its end.
 #ifndef ADJOINT_RUNNER_IO_OUTPUTS_H
 #define ADJOINT_RUNNER_IO_OUTPUTS_H
 
+#include "adjoint/Runner/Executable/Signature.h"
 #include "adjoint/Runner/Options/Options.h"
-#include "adjoint/Runner/Session/Signature.h"
 #include "adjoint/Support/Npy.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -14,13 +13,13 @@ namespace mlir::ad::runner {
 
 class Outputs {
 public:
-  /// Makes the folder and finds a file for every name; names that would share a file are an error.
+  /// Makes the folder and assigns a file to every name; names that map to the same file are an error.
   static llvm::Expected<std::unique_ptr<Outputs>> create(const Signature &signature, const Options &options,
                                                          llvm::raw_fd_ostream &os);
 
-  /// The callback of the runtime. Files hold what was received until now, also when it returns an error.
+  /// The callback of the runtime. After an error, the files have the values that were received before.
   int32_t receive(const char *name, const adrt_tensor *values, int32_t count, std::string &error);
-  /// While false, received values are dropped: warm-up runs, and repetitions of the same.
+  /// While false, received values are dropped: in warm-up runs and repetitions.
   void setRecording(bool record) { recording = record; }
 
   /// Writes and prints the results of a finished run.

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tensors as text, in the manner of NumPy.
+// Tensors as text, like NumPy prints them.
 #ifndef ADJOINT_RUNNER_IO_PRINT_H
 #define ADJOINT_RUNNER_IO_PRINT_H
 
@@ -9,8 +9,8 @@
 
 namespace mlir::ad::runner {
 
-/// `name: tensor<2x2xf32> =` and the values: shortest digits that give the element back, columns aligned, the
-/// middle of large tensors left out.
+/// Prints `name: tensor<2x2xf32> =` and the values: with the fewest digits that round-trip, aligned columns,
+/// and without the middle of large tensors.
 void printTensor(llvm::raw_ostream &os, llvm::StringRef name, const adrt_tensor &tensor);
 
 /// One element, e.g. `1.5`, `-0.`, `nan`, `7`, `true`.

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Where the time of a run went: stages, passes, kernels, executions. What --report writes.
+// The content of --report: times of stages, passes, kernels and executions.
 #ifndef ADJOINT_RUNNER_IO_REPORT_H
 #define ADJOINT_RUNNER_IO_REPORT_H
 
@@ -24,7 +24,7 @@ namespace mlir::ad::runner {
 
 using Clock = std::chrono::steady_clock;
 
-/// Names with seconds, in the order in which they first ended.
+/// The seconds of stages, in the order of their first ends.
 class StageTimes {
 public:
   struct Stage {
@@ -40,7 +40,7 @@ private:
   std::vector<Stage> stages;
 };
 
-/// Adds the time of its life to a stage.
+/// Adds the time of its lifetime to a stage.
 class StageScope {
 public:
   StageScope(StageTimes &times, llvm::StringRef name) : times(times), name(name.str()), start(Clock::now()) {}
@@ -52,13 +52,13 @@ private:
   Clock::time_point start;
 };
 
-/// Adds each pass to `times` under its flag. Passes on several threads add up.
+/// Adds the time of each pass to `times`, under its flag. Times on several threads are summed.
 std::unique_ptr<PassInstrumentation> createPassTimer(StageTimes &times);
 
 struct Report {
   std::string file, entry, target, numerics, cpu, cache;
   unsigned threads = 1, warmup = 0;
-  int64_t sharedLoops = 0; ///< in all runs, that the pool divided among threads
+  int64_t sharedLoops = 0; ///< loops of all runs that ran on more than one thread
   StageTimes stages, passes;
   std::vector<double> runs;  ///< seconds of each measured execution
   double startupSeconds = 0; ///< from the start of main to the first call of the entry
@@ -70,7 +70,7 @@ struct Report {
   int exitCode = 0;
 };
 
-/// A line per kernel and one per kind of access.
+/// Prints a line for each kernel and for each kind of access.
 void printTraffic(llvm::raw_ostream &os, llvm::ArrayRef<adrt::KernelTraffic> traffic);
 double median(std::vector<double> values);
 llvm::json::Value toJSON(const Report &report);

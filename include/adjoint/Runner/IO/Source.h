@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Where the values of arguments and feeds come from:
+// The sources of arguments and feeds:
 // FILE.npy[,cycle] | normal:SEED[:SCALE] | uniform:SEED[:SCALE] | zeros | arange.
 #ifndef ADJOINT_RUNNER_IO_SOURCE_H
 #define ADJOINT_RUNNER_IO_SOURCE_H
@@ -19,19 +19,19 @@ struct Source {
   uint64_t seed = 0;
   std::optional<double> scale;
 
-  /// An error lists what can be written: of a feed `,cycle` too.
+  /// An error lists the forms of sources; `,cycle` is among them for feeds.
   static llvm::Expected<Source> parse(llvm::StringRef text, bool forFeed = true);
 };
 
 /// Fills `destination` with elements `first`, `first` + 1, … of a generated source. Random numbers are those
-/// of the spec's Philox streams, times the scale, rounded to the element type; integers need a scale and get
-/// floor(scale·u), 0 ≤ u < 1.
+/// of the Philox streams of the specification, times the scale, rounded to the element type. Integers need a
+/// scale and get floor(scale·u), 0 ≤ u < 1.
 llvm::Error generate(const Source &source, int64_t first, const adrt_tensor &destination);
 
-/// The value of an argument: a whole file, or generated with the sizes of `spec`, all known.
+/// The value of an argument: a whole file, or generated with the sizes of `spec`, which must be static.
 llvm::Expected<Tensor> makeArgument(const TensorSpec &spec, const Source &source);
 
-/// A stream of tensors: along the first axis of a file, or generated without an end.
+/// A sequence of tensors: slices along the first axis of a file, or an endless generated sequence.
 class Feed {
 public:
   static llvm::Expected<std::unique_ptr<Feed>> create(const TensorSpec &spec, const Source &source);
@@ -47,8 +47,8 @@ private:
   adrt_type type;
   Source source;
   int64_t position = 0;           // values delivered
-  std::unique_ptr<NpyFile> file;  // read piece by piece …
-  std::unique_ptr<Tensor> loaded; // … or, when its order or its elements need work, at once
+  std::unique_ptr<NpyFile> file;  // read value by value, or
+  std::unique_ptr<Tensor> loaded; // the whole file, when its axes or elements must be converted
   Shape fileShape;
 };
 

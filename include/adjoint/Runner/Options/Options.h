@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The options of ad-runner and adrt-run as a structure, for the tools and for programs that embed the runner.
+// The options of ad-runner and adrt-run as a structure, for both tools and for programs that embed the
+// runner.
 #ifndef ADJOINT_RUNNER_OPTIONS_OPTIONS_H
 #define ADJOINT_RUNNER_OPTIONS_OPTIONS_H
 
@@ -18,7 +19,7 @@ namespace mlir::ad::runner {
 enum class Target { Reference, Cpu, GpuSim, Cuda };
 llvm::StringRef targetName(Target target);
 
-/// Whose options: of ad-runner, which compiles, or the fewer ones of adrt-run.
+/// The options of ad-runner, which compiles, or the subset that adrt-run has.
 enum class OptionSet { Compiler, Run };
 llvm::StringRef toolName(OptionSet set);
 
@@ -40,16 +41,16 @@ struct Options {
   Target target = Target::Cpu;
   bool targetGiven = false;                     ///< on the command line
   std::string numericsMode;                     ///< empty: the module's own
-  std::vector<std::string> numericsPermissions; ///< given by name beside the mode
+  std::vector<std::string> numericsPermissions; ///< given by name after the mode
   std::vector<Assignment> arguments, feeds;
   std::vector<DimAssignment> dims;
   std::string outDir;
   bool print = false;
   unsigned threads = 0; ///< 0: all CPUs that the process may use
   unsigned repeat = 1, warmup = 0;
-  std::string bench; ///< where a line about the runs is appended, `-` for standard output; empty: nowhere
-  double timeoutKernel = 0; ///< seconds; 0: kernels may take as long as they like
-  bool replay = true;       ///< a GPU is asked as one for what it was asked for before
+  std::string bench; ///< the file that the measurement is appended to, `-` for standard output; empty: none
+  double timeoutKernel = 0; ///< seconds; 0: no limit
+  bool replay = true;       ///< repeated launches are replayed as CUDA graphs
   std::string report, numericsReport, dumpOptimized;
   bool traffic = false; ///< counted and printed
   adrt::Emulation emulation;
@@ -59,31 +60,33 @@ struct Options {
   std::string tiles = "large"; ///< the tile table of ad-emit-cpu
   std::string tile;            ///< the option of ad-emit-gpu
   std::string cpu;             ///< empty: the host
-  std::string emit;            ///< where the compiled program goes instead of running
-  std::string chip;            ///< whose instructions GPU kernels may use; empty: the target's own choice
-  std::string cache;           ///< a folder, `off`, or empty for the default one
+  std::string emit;            ///< the file that the compiled program is written to; empty: the program runs
+  std::string chip;  ///< the GPU whose instructions kernels may use; empty: the choice of the target
+  std::string cache; ///< a folder, `off`, or empty for the default one
   bool showEnv = false, showVersion = false, showHelp = false;
 };
 
 /// Whether the program is a file that was compiled ahead of time.
 inline bool isCompiled(const Options &options) { return llvm::StringRef(options.input).ends_with(".adx"); }
 
-/// More threads than any machine has CPUs for, and few enough to start.
+/// The maximum of --threads: no machine has more CPUs.
 constexpr unsigned kMaxThreads = 1024;
-/// Holds the number of threads for programs that are not told one.
+/// The environment variable with the number of threads of programs without --threads.
 constexpr const char *kThreadsVariable = "ADJOINT_NUM_THREADS";
 
-/// What --threads is where it is not given: $ADJOINT_NUM_THREADS, or else 0. An error names the variable.
+/// The default of --threads: $ADJOINT_NUM_THREADS, or 0 if it is not set. An error names the variable.
 llvm::Expected<unsigned> defaultThreads();
-/// The number of threads for --threads: 0 asks for one per CPU that this process may use.
-unsigned resolveThreads(unsigned asked);
-/// An error when kernels are to be watched, emulated in some way or not replayed, on a target that has no
-/// such kernels.
+/// The number of threads for the value of --threads: for 0, the number of CPUs that this process may use.
+unsigned resolveThreads(unsigned requested);
+/// An error when an option about kernels on a GPU or about the emulated GPU is given for a target without
+/// them.
 llvm::Error checkKernelOptions(const Options &options, Target target);
-/// The target of that name, and MODE[,PERMISSION…] into `options`; as on the command line.
+/// The target of that name.
 llvm::Expected<Target> parseTarget(llvm::StringRef name);
+/// Parses MODE[,PERMISSION…] into `options`.
 llvm::Error parseNumerics(llvm::StringRef text, Options &options);
-/// Parses a command line without the program's name. Errors carry ExitUsage and name the nearest spelling.
+/// Parses a command line without the name of the tool. Errors carry ExitUsage and suggest the nearest
+/// spelling.
 llvm::Expected<Options> parseOptions(llvm::ArrayRef<const char *> arguments,
                                      OptionSet set = OptionSet::Compiler);
 

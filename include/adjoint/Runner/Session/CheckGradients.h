@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Compares gradients with differences of the function, in f64. What is compared is given as two callables:
-// the same check serves programs, generated tests and tests of itself.
+// Compares gradients with finite differences of the function, in f64. Function and gradient are callables:
+// programs, generated tests and the tests of the check use the same code.
 #ifndef ADJOINT_RUNNER_SESSION_CHECKGRADIENTS_H
 #define ADJOINT_RUNNER_SESSION_CHECKGRADIENTS_H
 
@@ -26,19 +26,19 @@ struct GradientCheckOptions {
   double tolerance = 1e-6; ///< relative to the largest entry of the tensor's gradient
   double step = 1e-3;      ///< relative to the size of the element
   int64_t samples = 32;    ///< elements per tensor; all of a tensor that has no more
-  uint64_t seed = 1;       ///< which elements
+  uint64_t seed = 1;       ///< of the choice of elements
 };
 
 /// The outcome for one argument.
 struct GradientFinding {
   std::string name;
-  int64_t checked = 0, skipped = 0, failed = 0; ///< skipped: the function has a kink there
-  double worst = 0;                             ///< the largest error, relative as the tolerance is
+  int64_t checked = 0, skipped = 0, failed = 0; ///< skipped: elements at which the function has a kink
+  double worst = 0;                             ///< the maximum error, relative like the tolerance
   int64_t worstIndex = -1;
-  double gradient = 0, difference = 0; ///< there
+  double gradient = 0, difference = 0; ///< of element `worstIndex`
 };
 
-/// Central differences at two step sizes, joined so that the error is of fourth order.
+/// Central differences at two step sizes, extrapolated to an error of fourth order (Richardson).
 llvm::Expected<std::vector<GradientFinding>> checkGradients(const GradientProblem &problem,
                                                             llvm::MutableArrayRef<Tensor> arguments,
                                                             const GradientCheckOptions &options = {});
@@ -46,9 +46,9 @@ llvm::Expected<std::vector<GradientFinding>> checkGradients(const GradientProble
 /// Prints one line per argument; false if any gradient is wrong.
 bool reportGradients(llvm::raw_ostream &os, llvm::ArrayRef<GradientFinding> findings);
 
-/// Makes every float type of `module`, constants included, f64: differences need the digits.
+/// Replaces every float type of `module` by f64, also in constants: differences need the precision.
 void widenToF64(mlir::ModuleOp module);
-/// The same for a value; integers stay.
+/// The same for a value; integers are unchanged.
 llvm::Expected<Tensor> widenToF64(const Tensor &tensor);
 
 } // namespace mlir::ad::runner

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// From a module in the LLVM dialect to an object file.
+// Compiles modules in the LLVM dialect to object files.
 #ifndef ADJOINT_RUNNER_SESSION_COMPILE_H
 #define ADJOINT_RUNNER_SESSION_COMPILE_H
 
@@ -12,7 +12,7 @@ namespace mlir::ad::runner {
 
 /// The CPU to compile for.
 struct CpuTarget {
-  std::string cpu;                   ///< as LLVM names it
+  std::string cpu;                   ///< by LLVM's name
   std::vector<std::string> features; ///< `+avx512f`, …; empty for a CPU given by name
   std::vector<std::string> needed;   ///< features that its code may use, without a sign
   int64_t vectorBytes = 16;          ///< of the widest vector register
@@ -21,22 +21,21 @@ struct CpuTarget {
   std::string featureString() const;
 };
 
-/// The host, or the named CPU: an error with ExitUsage when nobody knows it, with ExitNoTarget when
-/// this machine cannot execute its code, unless that runs `elsewhere`.
+/// The host, or the named CPU. An error with ExitUsage when LLVM does not know the name, or with ExitNoTarget
+/// when this machine cannot execute the code, unless the code is for another machine (`elsewhere`).
 llvm::Expected<CpuTarget> findCpu(llvm::StringRef name, bool elsewhere = false);
-/// The host as it is; cheap.
+/// The CPU of this machine.
 CpuTarget hostCpu();
 
-/// Compiles `module`, which holds only what translates to LLVM IR, to objects that link with each other: as
-/// many as the CPUs and the size of the program make worth while. Adds the stages `translate`, `llvm`,
-/// `codegen`.
+/// Compiles `module`, which must translate to LLVM IR, to objects that link with each other. Their number
+/// depends on the CPUs and the size of the program. Adds the stages `translate`, `llvm`, `codegen`.
 llvm::Expected<std::vector<std::string>> compileToObjects(mlir::ModuleOp module, const CpuTarget &target,
                                                           StageTimes &times);
 
-/// Makes LLVM's code generator for this machine known; on any thread, once or often.
+/// Registers LLVM's code generator for this machine. Thread-safe; may be called repeatedly.
 void initializeCodegen();
 
-/// Dialects and translations that compileToObject needs.
+/// Registers the dialects and translations that compileToObjects needs.
 void registerCompileDialects(mlir::DialectRegistry &registry);
 
 } // namespace mlir::ad::runner

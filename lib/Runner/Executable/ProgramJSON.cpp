@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Signatures and compiled programs as JSON, as they stand in the cache and in files that were compiled ahead
-// of time.
-#include "adjoint/Runner/Session/Executable.h"
+// Signatures and compiled programs as JSON, for the cache and for files that were compiled ahead of time.
+#include "adjoint/Runner/Executable/Executable.h"
 
 using namespace llvm;
 

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Maps shared objects that refer to the runtime alone. Not by dlopen: it would need a file or /proc, the
-// runtime's functions among the symbols of the process, and would take whatever else has the same name. What
-// such an object may contain is little: segments, a table of symbols, four kinds of relocations.
-#include "../Session/CompiledExecutable.h"
+// Maps shared objects that refer to the runtime alone. dlopen is not used: it needs a file or /proc, and the
+// functions of the runtime among the symbols of the process, where another library may define the same names.
+// The objects contain segments, a symbol table and four kinds of relocations, and nothing else.
+#include "../Executable/CompiledExecutable.h"
 #include "adjoint/Runner/AOT/Adx.h"
 #include "adjoint/Support/Error.h"
 
@@ -42,7 +42,7 @@ public:
       ::munmap(base, span);
   }
 
-  /// Maps and binds; the image is not needed afterwards.
+  /// Maps and relocates; the image is not needed afterwards.
   Error load();
   Expected<void *> find(const std::string &symbol) override;
 
@@ -54,12 +54,12 @@ private:
   Error relocate(uint64_t table, uint64_t bytes);
   Error protect();
   Expected<uint64_t> resolve(const Elf64_Sym &symbol) const;
-  /// `count` objects at an address of the program; null when they are not all inside.
+  /// `count` objects at an address of the program; null when they are not inside the mapping.
   template <class T> T *at(uint64_t address, uint64_t count = 1) const {
     bool inside = address <= span && count <= (span - address) / sizeof(T) && address % alignof(T) == 0;
     return inside ? reinterpret_cast<T *>(base + address) : nullptr;
   }
-  /// The name of a symbol; empty when it is not a string inside of the table.
+  /// The name of a symbol; empty when it is no string inside the table.
   llvm::StringRef nameOf(const Elf64_Sym &symbol) const;
 
   llvm::StringRef image;
@@ -97,7 +97,7 @@ Error SharedObject::mapSegments() {
       return malformed("it has variables of threads");
     if (segment.p_offset > image.size() || segment.p_filesz > image.size() - segment.p_offset ||
         segment.p_vaddr > largest || segment.p_memsz > largest || segment.p_filesz > segment.p_memsz)
-      return malformed("a segment lies outside of it");
+      return malformed("a segment is outside of it");
     if (segment.p_type == PT_LOAD)
       span = std::max<size_t>(span, segment.p_vaddr + segment.p_memsz);
     if (segment.p_type == PT_DYNAMIC) {
@@ -140,7 +140,7 @@ Error SharedObject::readDynamic() {
 
 Error SharedObject::readSymbols(uint64_t symbolTable, uint64_t hashTable, uint64_t stringTable,
                                 uint64_t stringBytes) {
-  // The hash table is only asked how many symbols there are.
+  // The hash table is only read for the number of symbols.
   const auto *hash = at<uint32_t>(hashTable, 2);
   const auto *table = hash ? at<Elf64_Sym>(symbolTable, hash[1]) : nullptr;
   const auto *strings = at<char>(stringTable, stringBytes);
@@ -170,15 +170,15 @@ Expected<uint64_t> SharedObject::resolve(const Elf64_Sym &symbol) const {
 Error SharedObject::relocate(uint64_t table, uint64_t bytes) {
   const auto *entries = at<Elf64_Rela>(table, bytes / sizeof(Elf64_Rela));
   if (!entries)
-    return malformed("its relocations lie outside of it");
+    return malformed("its relocations are outside of it");
   for (const Elf64_Rela &entry : llvm::ArrayRef(entries, bytes / sizeof(Elf64_Rela))) {
     uint32_t kind = ELF64_R_TYPE(entry.r_info);
     uint64_t index = ELF64_R_SYM(entry.r_info);
-    auto *place = at<uint64_t>(entry.r_offset);
-    if (!place || index >= symbols.size())
-      return malformed("a relocation lies outside of it");
+    auto *target = at<uint64_t>(entry.r_offset);
+    if (!target || index >= symbols.size())
+      return malformed("a relocation is outside of it");
     if (kind == relative) {
-      *place = reinterpret_cast<uint64_t>(base) + static_cast<uint64_t>(entry.r_addend);
+      *target = reinterpret_cast<uint64_t>(base) + static_cast<uint64_t>(entry.r_addend);
       continue;
     }
     if (std::find(std::begin(absolute), std::end(absolute), kind) == std::end(absolute))
@@ -186,7 +186,7 @@ Error SharedObject::relocate(uint64_t table, uint64_t bytes) {
     Expected<uint64_t> value = resolve(symbols[index]);
     if (!value)
       return value.takeError();
-    *place = *value + static_cast<uint64_t>(entry.r_addend);
+    *target = *value + static_cast<uint64_t>(entry.r_addend);
   }
   return Error::success();
 }

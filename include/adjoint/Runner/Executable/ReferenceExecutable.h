@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The reference interpreter as an executable of the runner.
-#ifndef ADJOINT_RUNNER_SESSION_REFERENCEEXECUTABLE_H
-#define ADJOINT_RUNNER_SESSION_REFERENCEEXECUTABLE_H
+#ifndef ADJOINT_RUNNER_EXECUTABLE_REFERENCEEXECUTABLE_H
+#define ADJOINT_RUNNER_EXECUTABLE_REFERENCEEXECUTABLE_H
 
-#include "adjoint/Runner/Session/Executable.h"
+#include "adjoint/Runner/Executable/Executable.h"
 
 namespace mlir::ad::runner {
 
@@ -13,4 +13,4 @@ std::unique_ptr<Executable> makeReference(mlir::ModuleOp module, llvm::StringRef
 
 } // namespace mlir::ad::runner
 
-#endif // ADJOINT_RUNNER_SESSION_REFERENCEEXECUTABLE_H
+#endif // ADJOINT_RUNNER_EXECUTABLE_REFERENCEEXECUTABLE_H

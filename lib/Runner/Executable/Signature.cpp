@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reads signatures from modules. Operations of `ad` are recognised by name: the runner then needs no dialect
-// of ours and works on modules of any stage.
-#include "adjoint/Runner/Session/Signature.h"
+// Reads signatures from modules. Operations of `ad` are recognised by name, so that the runner needs no
+// dialect of ours and works on modules of any stage.
+#include "adjoint/Runner/Executable/Signature.h"
 #include "adjoint/Support/Error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -17,7 +17,7 @@ llvm::Error located(Operation *op, const Twine &message) {
   return exitError(ExitProgramError, "");
 }
 
-/// Scalars travel as tensors of rank 0, index as i64.
+/// Scalars are passed as tensors of rank 0, index as i64.
 llvm::Expected<TensorSpec> readTensor(Operation *op, Type type, std::string name,
                                       std::optional<Location> where = std::nullopt) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -40,7 +40,7 @@ llvm::Expected<TensorSpec> readTensor(Operation *op, Type type, std::string name
   return spec;
 }
 
-/// Walks over everything that the entry may reach.
+/// Walks over all functions that the entry may call.
 class SignatureReader {
 public:
   SignatureReader(ModuleOp module, func::FuncOp entry) : module(module), entry(entry) {}
@@ -113,7 +113,7 @@ llvm::Error SignatureReader::readFeed(Operation *op) {
     if (other.type != spec->type || other.shape.size() != spec->shape.size())
       return located(op, "feeds '" + name.str() + "' as " + formatType(*spec) + ", elsewhere as " +
                              formatType(other));
-    // Sizes may differ between places; each then has to get what it asks for.
+    // Sizes may differ between operations; the feed then gets the size of each request.
     for (auto [size, otherSize] : llvm::zip(spec->shape, other.shape))
       if (size != otherSize)
         otherSize = dynamicSize;
@@ -140,7 +140,7 @@ llvm::Error SignatureReader::readReceive(Operation *op) {
     if (other.name != receive.name)
       continue;
     if (other.values.size() != receive.values.size())
-      return located(op, "hands over " + Twine(receive.values.size()) + " values as '" + name.str() +
+      return located(op, "sends " + Twine(receive.values.size()) + " values as '" + name.str() +
                              "', elsewhere " + Twine(other.values.size()));
     return llvm::Error::success();
   }

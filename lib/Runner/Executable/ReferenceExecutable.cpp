@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Runs the reference interpreter through the interface of executables.
-#include "adjoint/Runner/Session/ReferenceExecutable.h"
+#include "adjoint/Runner/Executable/ReferenceExecutable.h"
 #include "adjoint/Reference/Reference.h"
 #include "adjoint/Runtime/Host/Context.h"
 
@@ -17,7 +17,7 @@ public:
               llvm::MutableArrayRef<adrt_tensor> results) override {
     return context.run([&]() -> int32_t {
       int32_t status = mlir::ad::runReference(module, entry, &context, arguments, results);
-      // What is not recorded has been printed as a diagnostic; an empty message says so.
+      // An error that is not recorded has been emitted as a diagnostic; an empty message marks it.
       return status == ADRT_OK ? ADRT_OK : context.fail(status, nullptr, "");
     });
   }

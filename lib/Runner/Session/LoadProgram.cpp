@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Loads objects with ORC. No IR is compiled here, so LLJIT gets neither a compiler nor a platform: both cost
-// milliseconds that a start from the cache does not have.
-#include "CompiledExecutable.h"
+// Loads objects with ORC. LLJIT gets neither a compiler nor a platform: no IR is compiled here, and both
+// would add milliseconds to a start from the cache.
+#include "LoadProgram.h"
+#include "../Executable/CompiledExecutable.h"
 #include "adjoint/Runner/Session/Compile.h"
 #include "adjoint/Support/Error.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -25,8 +26,9 @@ public:
   }
 };
 
-/// One stretch of address space for all objects: they refer to each other by 32-bit distances, and separate
-/// mappings may lie anywhere. Twice the files is more than sections, stubs and the ends of pages take.
+/// The bytes of one reservation for all objects: they refer to each other by 32-bit offsets, and separate
+/// mappings may be too far apart. Twice the size of the files is more than sections, stubs and padding to
+/// pages take.
 size_t addressSpaceFor(llvm::ArrayRef<std::string> objects) {
   size_t bytes = size_t(16) << 20;
   for (const std::string &object : objects)
@@ -64,11 +66,11 @@ llvm::Error defineSymbols(orc::LLJIT &jit, adrt::SymbolTable table) {
   return jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(symbols)));
 }
 
-/// Code that the JIT's linker places, with what it says while it does.
+/// Code that the JIT's linker loads, with the errors that it reports.
 class LinkedCode final : public LoadedCode {
 public:
   explicit LinkedCode(std::unique_ptr<orc::LLJIT> linker) : jit(std::move(linker)) {
-    // The lookup says only that it failed; which symbol is missing comes through the reporter.
+    // The error of a lookup does not name the missing symbol; the reporter does.
     jit->getExecutionSession().setErrorReporter([this](llvm::Error error) {
       reasons += (reasons.empty() ? "" : "; ") + llvm::toString(std::move(error));
     });
@@ -84,7 +86,7 @@ public:
   }
 
 private:
-  std::string reasons; // before the session, which may report at its end
+  std::string reasons; // declared before the session, which may report while it is destroyed
   std::unique_ptr<orc::LLJIT> jit;
 };
 

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Keeps diagnostics instead of printing them. Internal to the runner.
-#ifndef ADJOINT_LIB_RUNNER_SESSION_DIAGNOSTICCOLLECTOR_H
-#define ADJOINT_LIB_RUNNER_SESSION_DIAGNOSTICCOLLECTOR_H
+#ifndef ADJOINT_LIB_RUNNER_DIAGNOSTICCOLLECTOR_H
+#define ADJOINT_LIB_RUNNER_DIAGNOSTICCOLLECTOR_H
 
 #include "adjoint/Runner/Program.h"
 #include "mlir/IR/Diagnostics.h"
@@ -13,8 +13,8 @@ namespace mlir::ad::runner {
 
 class DiagnosticCollector {
 public:
-  /// Appends what comes to `messages`, for as long as this object lives. With `onlyThisThread`, others see
-  /// what comes from other threads.
+  /// Appends diagnostics to `messages` during the lifetime of this object. With `onlyThisThread`, other
+  /// handlers get the diagnostics of other threads.
   DiagnosticCollector(mlir::MLIRContext *context, std::vector<Message> &messages,
                       bool onlyThisThread = false);
 
@@ -24,4 +24,4 @@ private:
 
 } // namespace mlir::ad::runner
 
-#endif // ADJOINT_LIB_RUNNER_SESSION_DIAGNOSTICCOLLECTOR_H
+#endif // ADJOINT_LIB_RUNNER_DIAGNOSTICCOLLECTOR_H

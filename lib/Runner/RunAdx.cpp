@@ -1,10 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// adrt-run: what ad-runner does behind the compiler.
-#include "../IO/InputFile.h"
-#include "../Session/Execution.h"
-#include "../Tool.h"
-#include "AdxFile.h"
+// adrt-run: the part of ad-runner that comes after the compiler.
+#include "adjoint/Runner/RunAdx.h"
+#include "AOT/AdxFile.h"
+#include "IO/InputFile.h"
+#include "Session/Execution.h"
+#include "Tool.h"
 #include "adjoint/Runner/AOT/Adx.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
@@ -17,7 +18,7 @@ using llvm::Expected;
 
 namespace {
 
-/// Errors that the file is to blame for begin with its name.
+/// An error in the file, with its name in front.
 Error inFile(const std::string &path, Error error) {
   auto [code, message] = consumeExitError(std::move(error));
   return exitError(code, "'" + path + "': " + message);
@@ -40,7 +41,7 @@ std::string targetOf(const CompiledProgram &program) {
   return program.device.empty() ? targetName(Target::Cpu).str() : program.device;
 }
 
-/// The file says what it is for; the command line may say the same.
+/// The file states its target and entry; the command line may repeat them.
 Error checkRequest(const CompiledProgram &program, const Options &options) {
   std::string target = targetOf(program);
   if (options.targetGiven && target != targetName(options.target))

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Finds the parts of a program in its code, and the device that it runs on.
+// Finds the entry and the kernels of a program in its code, and makes its device.
 #include "CompiledExecutable.h"
 #include "adjoint/Runner/Options/Options.h"
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
@@ -24,7 +24,7 @@ std::atomic<uint64_t> executables{0};
 
 class CompiledExecutable final : public Executable {
 public:
-  /// Null and the reason when there is no device to run on.
+  /// Makes the device; null, with the reason in `problem`, when there is none.
   using DeviceMaker = std::function<std::unique_ptr<adrt::Device>(
       const adrt::Emulation &emulation, std::vector<adrt::KernelTraffic> *traffic, std::string &problem)>;
   /// `makeDevice` is empty when the CPU runs the kernels.
@@ -46,7 +46,8 @@ public:
   llvm::ArrayRef<adrt::KernelTraffic> getTraffic() const override { return traffic; }
 
 private:
-  /// A context keeps the device of a program from run to run. Returns why there is none.
+  /// Makes the device unless the context has it from an earlier run. Returns the problem, empty if there is
+  /// none.
   std::string prepareDevice(adrt_context &context) {
     uint64_t present = context.getDevice() ? context.getDevice()->program : 0;
     if (present == (makeDevice ? number : 0))

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Prints what this program and this machine are.
+// Prints versions, the machine and the build.
 #include "Environment.h"
 #include "adjoint/Runner/Cache/ObjectCache.h"
 #include "adjoint/Runner/Session/Compile.h"
@@ -14,7 +14,7 @@ using namespace mlir::ad::runner;
 
 namespace {
 
-/// The name on the chip, from the kernel; LLVM knows the family only.
+/// The model name that the kernel reports; LLVM gives the microarchitecture only.
 std::string cpuBrand() {
   auto info = llvm::MemoryBuffer::getFileAsStream("/proc/cpuinfo");
   if (!info)

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the outside of a program looks like: arguments, results, feeds, received values. It is read from the
-// module once and kept with the compiled object, so that a program from the cache runs without being parsed.
-#ifndef ADJOINT_RUNNER_SESSION_SIGNATURE_H
-#define ADJOINT_RUNNER_SESSION_SIGNATURE_H
+// The interface of a program: arguments, results, feeds, received values. It is read from the module once and
+// stored with the compiled object, so that a program from the cache runs without being parsed.
+#ifndef ADJOINT_RUNNER_EXECUTABLE_SIGNATURE_H
+#define ADJOINT_RUNNER_EXECUTABLE_SIGNATURE_H
 
 #include "adjoint/Support/Tensor.h"
 #include "llvm/Support/JSON.h"
@@ -14,7 +14,7 @@ class ModuleOp;
 
 namespace mlir::ad::runner {
 
-/// The tensors that one `ad.receive` name hands over at a time.
+/// The tensors of one `ad.receive`.
 struct ReceiveSpec {
   std::string name;
   std::vector<TensorSpec> values;
@@ -27,7 +27,7 @@ struct Signature {
 };
 
 /// Reads the signature of function `entry`: names from `ad.name`, else arg0…, res0…; feeds and receives of
-/// all functions that it may reach. Errors about the program are printed with their location.
+/// all functions that it may call. Errors about the program are emitted as diagnostics.
 llvm::Expected<Signature> readSignature(mlir::ModuleOp module, llvm::StringRef entry);
 
 llvm::json::Value toJSON(const Signature &signature);
@@ -35,4 +35,4 @@ bool fromJSON(const llvm::json::Value &value, Signature &signature, llvm::json::
 
 } // namespace mlir::ad::runner
 
-#endif // ADJOINT_RUNNER_SESSION_SIGNATURE_H
+#endif // ADJOINT_RUNNER_EXECUTABLE_SIGNATURE_H
