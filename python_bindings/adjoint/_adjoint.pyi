@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-# The extension module; of use to this package only.
+# The extension module, for this package only.
 from typing import Any, Callable
 
 import numpy as np

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Makes arrays that the runtime takes as they are of what users pass, or says why that is not possible."""
+"""Converts the values that users pass to arrays that the runtime can use, or says why that is not possible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _adjoint
 from ._errors import ArgumentMemoryError, ArgumentShapeError, ArgumentTypeError
 from ._signature import STORAGE, TensorSpec, format_type
 
-# Devices of DLPack whose memory the CPU reads: its own, and pinned memory of CUDA and ROCm.
+# DLPack devices whose memory the CPU can read: the CPU, and pinned memory of CUDA and ROCm.
 _HOST_DEVICES = (1, 3, 11)
 _SCALARS = {"f": (int, float), "i": (int,), "b": (bool,)}
 
@@ -19,10 +19,10 @@ _SCALARS = {"f": (int, float), "i": (int,), "b": (bool,)}
 def prepare(
     spec: TensorSpec, value: Any, what: str = "argument", shape: tuple[int, ...] | None = None, copy: bool = False
 ) -> np.ndarray:
-    """An array in row-major order with the elements of `value`, a copy if need be or asked for.
+    """An array in row-major order with the elements of `value`. It is a copy if that is needed or requested.
 
-    `shape` narrows that of `spec`. An array for a donated argument has to be writable; what is no array of NumPy, or
-    has another layout, is copied.
+    `shape` replaces the shape of `spec`. An array for a donated argument must be writable. A value that is no NumPy
+    array, or has another layout, is copied.
     """
     expected = spec.shape if shape is None else shape
     subject = f"{what} '{spec.name}': expected {format_type(spec.element_type, expected)}"
@@ -38,7 +38,7 @@ def prepare(
 
 
 def prepare_output(spec: TensorSpec, value: Any) -> np.ndarray:
-    """The memory that a result goes into; raises where the program cannot write there."""
+    """The memory that a result is written to; raises if the program cannot write to it."""
     subject = f"output '{spec.name}': expected {spec.type}"
     if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
         raise ArgumentTypeError(f"{subject}, got {type(value).__name__}, which is no numpy.ndarray")
@@ -54,7 +54,7 @@ def prepare_output(spec: TensorSpec, value: Any) -> np.ndarray:
 
 
 def from_storage(array: np.ndarray, spec: TensorSpec) -> np.ndarray:
-    """What the runtime gave, with the element type of `spec`."""
+    """An array of the runtime, with the element type of `spec`."""
     return array.view(spec.dtype) if spec.element_type in STORAGE else array
 
 
@@ -83,7 +83,7 @@ def _as_array(spec: TensorSpec, value: Any, subject: str) -> np.ndarray:
 
 
 def _from_scalar(spec: TensorSpec, value: bool | int | float, subject: str) -> np.ndarray:
-    """A number of Python, rounded once, where its kind is that of the elements."""
+    """An array of a Python number, rounded once, if the number has the kind of the elements."""
     if spec.element_type in STORAGE or type(value) not in _SCALARS[spec.dtype.kind]:
         raise ArgumentTypeError(f"{subject}, got {type(value).__name__}")
     try:
@@ -114,7 +114,7 @@ def _capsule(value: Any) -> Any:
     try:
         return value.__dlpack__(max_version=(1, 1))
     except TypeError:
-        return value.__dlpack__()  # before 2023
+        return value.__dlpack__()  # the protocol before 2023
 
 
 def _has_type(dtype: np.dtype[Any], spec: TensorSpec) -> bool:
@@ -129,6 +129,6 @@ def _to_storage(array: np.ndarray, spec: TensorSpec, copy: bool) -> np.ndarray:
     if spec.element_type in STORAGE:
         return array.view(STORAGE[spec.element_type])
     if spec.element_type == "i1":
-        # A view of other memory as booleans may hold any byte.
+        # A view of other memory as booleans may contain any byte.
         return np.not_equal(array.view(np.uint8), 0)
     return array

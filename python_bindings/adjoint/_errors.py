@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What can go wrong, as exceptions that know the place in the source."""
+"""Exceptions, with the location in the source."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OptionError(Error, ValueError):
 
 
 class OptionTypeError(OptionError, TypeError):
-    """An option of `compile` has a type that it does not take. It is a TypeError too."""
+    """An option of `compile` has a wrong type. It is also a TypeError."""
 
 
 class TargetUnavailableError(Error):
@@ -27,7 +27,7 @@ class TargetUnavailableError(Error):
 
 
 class FileError(Error, OSError):
-    """The file of a program cannot be read. It is an exception of the system's kind too, e.g. FileNotFoundError."""
+    """The file of a program cannot be read. It is also the exception of the system, e.g. FileNotFoundError."""
 
     def __str__(self) -> str:
         return f"cannot read {self.filename!r}: {self.strerror}"
@@ -49,13 +49,13 @@ class _PermissionError(FileError, PermissionError):
 
 
 def make_file_error(error: OSError, name: str) -> FileError:
-    """The exception of this package for one of the system."""
+    """The exception of this package for an exception of the system."""
     kinds = {FileNotFoundError: MissingFileError, IsADirectoryError: _DirectoryError, PermissionError: _PermissionError}
     return kinds.get(type(error), FileError)(error.errno, error.strerror, name)
 
 
 class ArgumentTypeError(Error, TypeError):
-    """A value is no array of the right element type, is missing, or belongs to no name."""
+    """A value is no array of the right element type, a value is missing, or a name is unknown."""
 
 
 class ArgumentShapeError(Error, ValueError):
@@ -68,7 +68,7 @@ class ArgumentMemoryError(Error, ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Diagnostic:
-    """What the compiler says about a place in the source. `file` is empty when the place is in no file."""
+    """A message of the compiler. `file` is empty when the location is in no file."""
 
     severity: str
     message: str
@@ -83,12 +83,12 @@ class Diagnostic:
         return f"{self.file}:{self.line}:{self.column}" if self.file else ""
 
     def __str__(self) -> str:
-        place = f"{self.location}: " if self.file else ""
-        return "\n".join([f"{place}{self.severity}: {self.message}{self.excerpt}", *map(str, self.notes)])
+        prefix = f"{self.location}: " if self.file else ""
+        return "\n".join([f"{prefix}{self.severity}: {self.message}{self.excerpt}", *map(str, self.notes)])
 
 
 class CompileError(Error):
-    """The program is wrong. `diagnostics` says why, the first error first."""
+    """The program is wrong. `diagnostics` has the reasons, in the order of the compiler."""
 
     def __init__(self, message: str, diagnostics: tuple[Diagnostic, ...] = ()):
         super().__init__(message, diagnostics)
@@ -100,9 +100,9 @@ class CompileError(Error):
 
 
 class ProgramError(Error, RuntimeError):
-    """The program failed while it ran: in `operation` at `location`, where the failure has a place in the source.
+    """The program failed while it ran: in `operation` at `location`, if the failure has a location in the source.
 
-    `arguments` says what the arguments of open size were, e.g. "x: tensor<2xf32>".
+    `arguments` has the types of arguments of dynamic size, e.g. "x: tensor<2xf32>".
     """
 
     def __init__(self, message: str, location: str = "", operation: str = "", excerpt: str = "", arguments: str = ""):
@@ -114,18 +114,18 @@ class ProgramError(Error, RuntimeError):
         self.arguments = arguments
 
     def __str__(self) -> str:
-        place = f"{self.location}: error: " if self.location else ""
+        prefix = f"{self.location}: error: " if self.location else ""
         subject = f"'{self.operation}' op " if self.operation else ""
         called = f"; called with {self.arguments}" if self.arguments else ""
-        return f"{place}{subject}{self.message}{called}{self.excerpt}"
+        return f"{prefix}{subject}{self.message}{called}{self.excerpt}"
 
 
 class CheckError(ProgramError):
-    """A check inside the program did not hold."""
+    """A check inside the program failed."""
 
 
 class Source:
-    """The text of a program, for the line that a message is about."""
+    """The text of a program, for the source lines in messages."""
 
     def __init__(self, text: bytes, name: str):
         self.text = text
@@ -145,7 +145,7 @@ class Source:
         return self.excerpt(file, int(line), int(column)) if line.isdigit() and column.isdigit() else ""
 
     def location_of_function(self, name: str) -> str:
-        """Where the function begins; empty if the text does not show it."""
+        """The location of the function; empty if it is not found in the text."""
         found = re.search(rb'^[ \t]*(func\.func)\b[^@\n]*@"?' + re.escape(name.encode()) + rb'"?[\s(]', self.text, re.M)
         if not found:
             return ""
@@ -159,7 +159,7 @@ class Source:
 
 
 def make_exception(failure: _adjoint.Failure, source: Source, entry: str = "", arguments: str = "") -> Error:
-    """The exception for what the compiler reported, or the function `entry` running on `arguments`."""
+    """The exception for a failure of the compiler, or of the function `entry` on `arguments`."""
     diagnostics = tuple(map(source.diagnostic, failure.diagnostics))
     if failure.reason == "options":
         return OptionError(failure.message)
@@ -171,9 +171,9 @@ def make_exception(failure: _adjoint.Failure, source: Source, entry: str = "", a
         return ArgumentShapeError(failure.message)
     kind = CheckError if failure.reason == "check" else ProgramError
     if not failure.message and diagnostics:
-        # What the reference interpreter refuses it says as a compiler does.
+        # The reference interpreter emits its errors as diagnostics.
         first = diagnostics[0]
         return kind(first.message, first.location, "", first.excerpt, arguments)
-    # Memory is asked for by a program as a whole.
+    # A lack of memory has no location: then the entry is named.
     location = failure.location or source.location_of_function(entry)
     return kind(failure.message, location, failure.operation, source.excerpt_at(location), arguments)

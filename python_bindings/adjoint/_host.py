@@ -11,7 +11,7 @@ from ._arrays import from_storage, prepare
 from ._errors import ArgumentTypeError
 from ._signature import Signature, TensorSpec
 
-#: A function from the shape that the program asks for to an array, or what gives arrays when it is iterated.
+#: A function from the requested shape to an array, or an iterable of arrays.
 Feed = Callable[[tuple[int, ...]], object] | Iterable[object]
 Receiver = Callable[..., object]
 
@@ -60,10 +60,10 @@ def _feed_function(spec: TensorSpec, source: Feed) -> Callable[..., object]:
 
 def receive_functions(signature: Signature, receives: Mapping[str, Receiver]) -> dict[str, Callable[..., object]]:
     check_names("receiver", receives, signature.receives)
-    return {name: _receive_function(signature.receives[name], taker) for name, taker in receives.items()}
+    return {name: _receive_function(signature.receives[name], receiver) for name, receiver in receives.items()}
 
 
-def _receive_function(specs: tuple[TensorSpec, ...], taker: Receiver) -> Callable[..., object]:
-    if not callable(taker):
-        raise ArgumentTypeError(f"receiver {specs[0].name!r}: expected a function, got {type(taker).__name__}")
-    return lambda *arrays: taker(*map(from_storage, arrays, specs))
+def _receive_function(specs: tuple[TensorSpec, ...], receiver: Receiver) -> Callable[..., object]:
+    if not callable(receiver):
+        raise ArgumentTypeError(f"receiver {specs[0].name!r}: expected a function, got {type(receiver).__name__}")
+    return lambda *arrays: receiver(*map(from_storage, arrays, specs))

@@ -43,12 +43,17 @@ def compile(
 ) -> Program:
     """Compiles a program in the `ad` dialect.
 
-    `source` is the program or the name of its file: a string with a line break or a brace is a program, any other a
-    name. The options are those of ad-runner: `target` is "cpu", "reference" or "gpu-sim"; `numerics` a mode and
-    permissions, e.g. "reproducible" or "strict,reorder", in place of the module's own; `threads` the most threads of a
-    call, 0 for all CPUs that the process may use, None for what the variable ADJOINT_NUM_THREADS says, or else 0: all
-    programs share one pool of them; `cpu` the CPU to compile for instead of this one; `cache` the folder of compiled
-    programs or "off"; with `optimize=False` the program is not simplified. `name` stands for the file in messages.
+    `source` is the program or the name of its file: a string with a line break or a brace is a program, any other
+    string is a name. The options are those of ad-runner:
+
+    - `target` is "cpu", "reference" or "gpu-sim".
+    - `numerics` is a mode and permissions, e.g. "reproducible" or "strict,reorder", instead of the module's own.
+    - `threads` is the maximum number of threads of a call: 0 for all CPUs that the process may use, None for the value
+      of the variable ADJOINT_NUM_THREADS, or 0 if it is not set. All programs share one pool of threads.
+    - `cpu` is the CPU to compile for, instead of this machine's.
+    - `cache` is the folder of compiled programs, or "off".
+    - With `optimize=False` the program is not simplified.
+    - `name` is the name of the file in messages.
 
     Raises CompileError, FileError, OptionError or TargetUnavailableError.
     """
@@ -76,7 +81,7 @@ def compile(
 
 
 def _check_option(name: str, value: object, types: type | tuple[type, ...], *, optional: bool = False) -> None:
-    """Raises for a value of another type, and for an empty one, which stands for nothing: that is None."""
+    """Raises for a value of another type, and for an empty string: a missing value is None."""
     if value is None and optional:
         return
     if not isinstance(value, types):
@@ -104,7 +109,7 @@ def _read(source: str | bytes | os.PathLike[str], name: str | None) -> tuple[byt
         raise OptionError(f"cannot read {path!r}: {error}") from error
 
 
-_MOST_THREADS = 1024  # kMaxThreads of include/adjoint/Runner/Options/Options.h
+_MAX_THREADS = 1024  # kMaxThreads of include/adjoint/Runner/Options/Options.h
 
 
 def _count(threads: int | None) -> int | None:
@@ -113,17 +118,17 @@ def _count(threads: int | None) -> int | None:
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
         raise OptionTypeError(f"expected threads as int or None, got {type(threads).__name__}")
     count = operator.index(threads)
-    if not 0 <= count <= _MOST_THREADS:
-        raise OptionError(f"expected a number of threads from 0 to {_MOST_THREADS}, got {threads}")
+    if not 0 <= count <= _MAX_THREADS:
+        raise OptionError(f"expected a number of threads from 0 to {_MAX_THREADS}, got {threads}")
     return count
 
 
-# Threads that Python does not wait for at its end may be inside a program.
+# Daemon threads may be inside a program when Python ends.
 atexit.register(_adjoint.end_threads)
 
 
 class Program:
-    """A compiled program: a function of arrays. Threads may call it at the same time."""
+    """A compiled program: a function of arrays. Several threads may call it at the same time."""
 
     def __init__(self, native: _adjoint.Program, source: Source, target: str):
         """Programs come from `compile`."""
@@ -153,21 +158,21 @@ class Program:
     ) -> Any:
         """Runs the program once on arrays given in order or by name.
 
-        Arguments are NumPy arrays of the signature's element types, or objects of the DLPack protocol in the memory of
-        the CPU; row-major ones are not copied. A number of Python may stand for a tensor of rank 0. The result is
-        a fresh array, several are a named tuple, none is None. An array that is given to an argument that the program
-        declares as donated is updated: it comes back as the result. After an error it holds anything.
+        Arguments are NumPy arrays of the signature's element types, or objects of the DLPack protocol in CPU memory;
+        row-major ones are not copied. A Python number may be given for a tensor of rank 0. One result is a new array,
+        several results are a named tuple, and none is None. An array for a donated argument is updated and returned as
+        the result. After an error its content is undefined.
 
-        `out` is where results go: an array for the only result, a sequence with an array or None for each, or a
-        mapping from names of results to arrays. They come back as the results.
+        `out` has the arrays that results are written to: an array for the only result, a sequence with an array or None
+        for each result, or a mapping from names of results to arrays. They are returned as the results.
 
-        `feeds` says for each name where the program's feeds take their values: a function that is called with the
-        shape, or an iterable, e.g. an array, which is consumed along its first axis. `receives` names functions that
-        are called with what the program hands over. What they raise ends the program and comes out of this call.
+        `feeds` has the source of each feed by name: a function that is called with the shape, or an iterable, e.g. an
+        array, which is consumed along its first axis. `receives` has functions by name that are called with received
+        values. An exception that they raise stops the program and is raised by this call.
 
-        Raises ArgumentTypeError, ArgumentShapeError and ArgumentMemoryError before the program runs (where the program
-        leaves the sizes of a result open, the shape of its output is compared after the run), ProgramError and
-        CheckError when it fails, KeyboardInterrupt at its next iteration after Ctrl-C.
+        Raises ArgumentTypeError, ArgumentShapeError and ArgumentMemoryError before the program runs (the shape of an
+        output whose result has dynamic sizes is compared after the run), ProgramError and CheckError when it fails,
+        KeyboardInterrupt at its next iteration after Ctrl-C.
         """
         if named or len(arrays) != len(self.signature.arguments):
             arrays = self._in_order(arrays, named)
@@ -177,7 +182,7 @@ class Program:
         memory = tuple(map(_output_memory, self.signature.results, outputs))
         results = self._native.run(arrays, self._prepare, feed, receive, memory, self._conflict)
         if isinstance(results, _adjoint.Failure):
-            raise make_exception(results, self._source, self.signature.entry, self._describe_open(arrays))
+            raise make_exception(results, self._source, self.signature.entry, self._describe_dynamic(arrays))
         if self._has_storage:
             results = list(map(from_storage, results, self.signature.results))
         if outputs:
@@ -186,8 +191,8 @@ class Program:
             return results[0]
         return self._results(*results) if results else None
 
-    def _describe_open(self, arrays: tuple[object, ...]) -> str:
-        """The arguments whose sizes the program leaves open, as they were given: what an error about sizes is about."""
+    def _describe_dynamic(self, arrays: tuple[object, ...]) -> str:
+        """The given types of the arguments of dynamic size, for errors about sizes."""
         given = [
             f"{spec.name}: {format_type(spec.element_type, tuple(getattr(array, 'shape', ())))}"
             for spec, array in zip(self.signature.arguments, arrays)
@@ -199,14 +204,14 @@ class Program:
         return prepare(self.signature.arguments[index], value, copy=copy)
 
     def _conflict(self, result: int, argument: int, other: int) -> None:
-        """Raises for an output that overlaps an argument or, where that is -1, another output."""
+        """Raises for an output that overlaps an argument, or another output if `argument` is -1."""
         spec = self.signature.results[result]
         if argument < 0:
-            neighbour = f"output '{self.signature.results[other].name}'"
+            overlapped = f"output '{self.signature.results[other].name}'"
         else:
-            neighbour = f"argument '{self.signature.arguments[argument].name}'"
+            overlapped = f"argument '{self.signature.arguments[argument].name}'"
         raise ArgumentMemoryError(
-            f"output '{spec.name}': expected memory of its own, got an array that overlaps {neighbour}"
+            f"output '{spec.name}': expected memory of its own, got an array that overlaps {overlapped}"
         )
 
     def _outputs(self, out: Any) -> tuple[Any, ...]:
@@ -248,7 +253,7 @@ def _output_memory(spec: TensorSpec, value: object) -> np.ndarray | None:
 
 @functools.cache
 def _results_type(names: tuple[str, ...]) -> Callable[..., Any]:
-    """A named tuple that can be pickled although no module knows its type."""
+    """A named tuple that can be pickled although its type is in no module."""
     base = collections.namedtuple("Results", names, rename=True)  # type: ignore[misc]
     return type("Results", (base,), {"__slots__": (), "__reduce__": lambda self: (_make_results, (names, tuple(self)))})
 

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What the outside of a program looks like."""
+"""The interface of a program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ try:
 except ImportError:
     ml_dtypes = None  # type: ignore[assignment]
 
-# By the names of MLIR. What NumPy lacks comes from ml_dtypes; without it, elements are opaque bytes.
+# By the names of MLIR. Types that NumPy lacks are those of ml_dtypes; without it, elements are opaque bytes.
 DTYPES: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
@@ -26,7 +26,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "i32": np.dtype(np.int32),
     "i64": np.dtype(np.int64),
 }
-# The unsigned integers by which elements that NumPy lacks pass through the buffer protocol.
+# The unsigned integers that represent elements that NumPy lacks in the buffer protocol.
 STORAGE: dict[str, np.dtype[Any]] = {
     "bf16": np.dtype(np.uint16),
     "f8E4M3FN": np.dtype(np.uint8),
@@ -41,7 +41,7 @@ def format_type(element_type: str, shape: tuple[int | None, ...]) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class TensorSpec:
-    """Name, element type and shape of a tensor. `None` is a size that the program leaves open."""
+    """Name, element type and shape of a tensor. `None` is a dynamic size."""
 
     name: str
     element_type: str
@@ -77,7 +77,7 @@ class Signature:
 
 
 def make_signature(interface: dict[str, Any]) -> Signature:
-    """From what the extension module says."""
+    """Makes the signature of the description by the extension module."""
     results = interface["results"]
 
     def spec(value: tuple[str, str, list[int], int]) -> TensorSpec:

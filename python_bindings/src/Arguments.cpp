@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Takes arguments without a copy where that is possible.
+// Uses the memory of arguments without a copy if possible.
 #include "Arguments.h"
 
 namespace nb = nanobind;
@@ -20,8 +20,8 @@ bool hasShape(const ArrayView &view, const ProgramValue &spec) {
 
 } // namespace
 
-// Unsigned integers are no bf16 unless we made them so.
-bool Arguments::takeAsItIs(size_t index, nb::handle value) {
+// Only arrays that `prepare` made are bf16 or f8: the buffer protocol has no format for them.
+bool Arguments::takeDirectly(size_t index, nb::handle value) {
   const ProgramValue &spec = specs[index];
   bool hasFormat = spec.type != ADRT_BF16 && spec.type != ADRT_F8E4M3FN && spec.type != ADRT_F8E5M2;
   return hasFormat && isPlainArray(value.ptr()) &&
@@ -51,7 +51,7 @@ Arguments::Arguments(const std::vector<ProgramValue> &specs, nb::tuple values, n
   if (values.size() != specs.size())
     throw nb::type_error("the number of values is not that of the arguments");
   for (size_t index = 0; index < specs.size(); ++index)
-    if (!takeAsItIs(index, values[index]))
+    if (!takeDirectly(index, values[index]))
       takePrepared(index, values[index], prepare, /*copy=*/false);
   tensors.reserve(specs.size());
   for (size_t index = 0; index < specs.size(); ++index) {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The arguments of one call.
+// The arguments and outputs of one call.
 #ifndef ADJOINT_PYTHON_ARGUMENTS_H
 #define ADJOINT_PYTHON_ARGUMENTS_H
 
@@ -11,23 +11,23 @@
 
 namespace adjoint_python {
 
-/// Lends the memory of arrays to a run. Made and destroyed by whoever holds the GIL.
+/// The memory of arrays, for a run. Constructed and destroyed with the GIL held.
 class Arguments {
 public:
-  /// One value per argument of the program. What is an array of the right type, shape and layout is taken as
-  /// it is, also by an argument that is donated, if it may be written and overlaps no other. `prepare(index,
-  /// value, copy)` makes such an array of anything else, a copy where that is asked for, or raises.
+  /// One value per argument of the program. An array of the right type, shape and layout is used directly.
+  /// For a donated argument it must also be writable and overlap no other argument. `prepare(index, value,
+  /// copy)` makes such an array of any other value, a copy if `copy` is true, or raises.
   Arguments(const std::vector<mlir::ad::runner::ProgramValue> &specs, nanobind::tuple values,
             nanobind::callable prepare);
 
   const std::vector<adrt_tensor> &get() const { return tensors; }
-  /// The array that is lent for an argument: the given one, or what was prepared instead.
+  /// The array whose memory an argument uses: the given one, or the prepared one.
   nanobind::object arrayOf(size_t index) const;
   const ArrayView &viewOf(size_t index) const { return views[index]; }
   size_t size() const { return specs.size(); }
 
 private:
-  bool takeAsItIs(size_t index, nanobind::handle value);
+  bool takeDirectly(size_t index, nanobind::handle value);
   void takePrepared(size_t index, nanobind::handle value, const nanobind::callable &prepare, bool copy);
   bool overlapsAnother(size_t index) const;
 
@@ -38,7 +38,7 @@ private:
   std::vector<adrt_tensor> tensors;
 };
 
-/// Where the results of a run go: arrays that the caller gives, and those of donated arguments.
+/// The arrays that results are written to: those that the caller gives, and those of donated arguments.
 class Outputs {
 public:
   /// `given` is empty or has one object per result: an array of its type in row-major order that may be

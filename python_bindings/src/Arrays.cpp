@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Arrays in and out.
+// Converts between Python's arrays and tensors of the runtime.
 #include "Arrays.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t maxRank = 64; // of NumPy
 
-/// The letters of the buffer protocol that stand for the elements of `type`.
+/// The format letters of the buffer protocol for the elements of `type`.
 const char *formatOf(adrt_type type) {
   static constexpr const char *formats[] = {"d", "f", "e", "H", "B", "B", "?", "b", "i", "lq"};
   return formats[type];
@@ -44,7 +44,7 @@ nb::dlpack::dtype dtypeOf(adrt_type type) {
   }
 }
 
-/// Of elements that NumPy lacks, the name in MLIR; of others one for messages.
+/// The MLIR name of an element type that NumPy lacks, and a name for messages of other types.
 std::string nameOf(nb::dlpack::dtype dtype) {
   using nb::dlpack::dtype_code;
   switch (static_cast<dtype_code>(dtype.code)) {
@@ -112,7 +112,7 @@ void ArrayView::release() {
 }
 
 bool adjoint_python::isPlainArray(PyObject *object) {
-  // Kept for as long as the process lives.
+  // Never released.
   static PyObject *const type = nb::module_::import_("numpy").attr("ndarray").inc_ref().ptr();
   return reinterpret_cast<PyObject *>(Py_TYPE(object)) == type;
 }
@@ -144,7 +144,7 @@ nb::tuple adjoint_python::importBits(nb::handle capsule) {
   for (size_t axis = 0; axis < rank; ++axis)
     sizes[axis] = array.shape(axis);
   nb::dlpack::dtype bits{static_cast<uint8_t>(nb::dlpack::dtype_code::UInt), array.dtype().bits, 1};
-  // The lender lives as long as the imported array.
+  // Keeps the DLPack tensor alive during the lifetime of the imported array.
   auto *lent = new decltype(array)(array);
   nb::capsule owner(lent, [](void *pointer) noexcept { delete static_cast<decltype(array) *>(pointer); });
   nb::ndarray<nb::numpy, nb::ro> copy(array.data(), rank, sizes, owner, array.stride_ptr(), bits);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Between Python's arrays and the tensors of the runtime.
+// Conversions between Python's arrays and tensors of the runtime.
 #ifndef ADJOINT_PYTHON_ARRAYS_H
 #define ADJOINT_PYTHON_ARRAYS_H
 
@@ -11,8 +11,8 @@
 
 namespace adjoint_python {
 
-/// The memory of a Python object for as long as this lives. NumPy has no name for bf16 and f8 in the buffer
-/// protocol: their arrays arrive as unsigned integers of the same size.
+/// The memory of a Python object, during the lifetime of this view. The buffer protocol has no format for
+/// bf16 and f8: their arrays are passed as unsigned integers of the same size.
 class ArrayView {
 public:
   ArrayView() = default;
@@ -20,10 +20,10 @@ public:
   ArrayView &operator=(const ArrayView &) = delete;
   ~ArrayView() { release(); }
 
-  /// Takes the memory as it is: row-major, aligned elements of `type`, booleans of 0 and 1. False if it is
-  /// anything else, or not `writable` where that is asked for.
+  /// Views the memory of `object`. False unless it has row-major, aligned elements of `type`, booleans are 0
+  /// or 1, and it can be written if `writable` is true.
   bool take(PyObject *object, adrt_type type, bool writable = false);
-  /// The same for memory to write to: what it holds does not matter.
+  /// The same for memory to write to, whose content is not checked.
   bool takeOutput(PyObject *object, adrt_type type);
   void release();
 
@@ -42,15 +42,15 @@ private:
   Py_buffer view = {};
 };
 
-/// Whether `object` is a numpy.ndarray and of no subclass of it.
+/// Whether the type of `object` is numpy.ndarray itself, and no subclass.
 bool isPlainArray(PyObject *object);
 
-/// A NumPy array that owns `data`. When it dies, `recycle`, if there is one, takes the memory.
+/// A NumPy array that owns `data`. When it is freed, `recycle`, if given, gets the memory.
 nanobind::object makeArray(adrt::Buffer data, adrt_type type, const int64_t *shape, size_t rank,
                            std::function<void(adrt::Buffer)> recycle = nullptr);
 
-/// What lies in a capsule of the DLPack protocol whose elements NumPy may not know: the name of its element
-/// type and an array of unsigned integers of the same size.
+/// Imports a DLPack capsule whose element type NumPy may lack: the name of the element type, and an array of
+/// unsigned integers of the same size.
 nanobind::tuple importBits(nanobind::handle capsule);
 
 } // namespace adjoint_python

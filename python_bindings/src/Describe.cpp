@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Turns descriptions into Python values.
+// Converts descriptions to Python values.
 #include "Describe.h"
 
 #include <nanobind/stl/string.h>

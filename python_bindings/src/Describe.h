@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the compiler knows about a program, as plain Python values.
+// Descriptions of programs and messages as plain Python values.
 #ifndef ADJOINT_PYTHON_DESCRIBE_H
 #define ADJOINT_PYTHON_DESCRIBE_H
 
@@ -11,8 +11,8 @@
 namespace adjoint_python {
 
 /// {"entry": name, "arguments": [value], "results": [value], "feeds": [value], "receives": [(name,
-/// [value])]}, a value being (name, element type, sizes, result that it is donated to); -1 stands for what is
-/// not known.
+/// [value])]}. A value is (name, element type, sizes, number of the result that it is donated to). -1 is a
+/// dynamic size, or no result.
 nanobind::dict describe(const mlir::ad::runner::ProgramInterface &interface);
 
 /// [(severity, file, line, column, text, notes)].

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Threads that come back after the end sleep until the process is gone.
+// Threads that request the GIL after the end of Python sleep until the process exits.
 #include "Gil.h"
 
 #include <atomic>
@@ -14,8 +14,8 @@ namespace {
 
 std::atomic<bool> ending{false};
 std::thread::id endingThread; // set before `ending`
-std::atomic<int> outside{0};  // threads that have given the lock away
-std::atomic<int> entering{0}; // threads that wait for the lock
+std::atomic<int> outside{0};  // threads that have released the GIL
+std::atomic<int> entering{0}; // threads that wait for the GIL
 
 [[noreturn]] void sleepForever() {
   --outside;
@@ -23,7 +23,7 @@ std::atomic<int> entering{0}; // threads that wait for the lock
     pause();
 }
 
-/// Around each wait for the lock.
+/// Counts a thread during its wait for the GIL.
 class Entrance {
 public:
   Entrance() {
@@ -47,12 +47,12 @@ template <typename Condition> void waitUntil(std::chrono::milliseconds limit, Co
 bool adjoint_python::isEnding() { return ending && std::this_thread::get_id() != endingThread; }
 
 void adjoint_python::endThreads() {
-  // Who runs the hooks of the end may still call programs.
+  // The thread that runs exit handlers may still call programs.
   endingThread = std::this_thread::get_id();
   ending = true;
   PyThreadState *state = PyEval_SaveThread();
   waitUntil(std::chrono::seconds(60), [] { return entering == 0; });
-  // Programs end at their next poll; one that takes longer is left alone.
+  // Programs stop at their next poll; Python does not wait longer for others.
   waitUntil(std::chrono::seconds(1), [] { return outside == 0; });
   PyEval_RestoreThread(state);
 }

@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Python's lock. When Python ends while other threads are still inside a program (daemon threads do that), it
-// kills each of them as it asks for the lock, which ends the process in an abort once C++ is on the stack.
-// Here such threads sleep instead.
+// The GIL. When Python ends while daemon threads are inside a program, it kills each of them when it requests
+// the GIL, which aborts the process if C++ is on the stack. Here such threads sleep instead.
 #ifndef ADJOINT_PYTHON_GIL_H
 #define ADJOINT_PYTHON_GIL_H
 
@@ -10,7 +9,7 @@
 
 namespace adjoint_python {
 
-/// Lets other threads of Python run, for its lifetime.
+/// Releases the GIL for the lifetime of this object.
 class GilRelease {
 public:
   GilRelease();
@@ -22,7 +21,7 @@ private:
   PyThreadState *state;
 };
 
-/// Takes the lock back for a while within a GilRelease.
+/// Holds the GIL for the lifetime of this object, within a GilRelease.
 class GilAcquire {
 public:
   GilAcquire();
@@ -34,10 +33,10 @@ private:
   PyGILState_STATE state;
 };
 
-/// Whether Python ends, and this thread with it.
+/// Whether Python is ending and this thread must not run Python code any more.
 bool isEnding();
 
-/// To be called when Python ends, on its main thread: from then on other threads do not come back to it.
+/// Called on the main thread when Python ends: from then on other threads cannot take the GIL.
 void endThreads();
 
 } // namespace adjoint_python

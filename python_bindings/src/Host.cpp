@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Calls from a running program back into Python.
+// Calls Python functions from a running program.
 #include "Host.h"
 #include "Arrays.h"
 #include "Gil.h"
@@ -19,13 +19,13 @@ std::unordered_map<std::string, nb::object> functionsOf(nb::dict functions) {
   return result;
 }
 
-/// Says where the program was, where Python can (since 3.11) and the exception lets us.
-void addNote(nb::handle exception, const std::string &place) {
+/// Adds the location in the program to an exception, if Python (since 3.11) and the exception support notes.
+void addNote(nb::handle exception, const std::string &location) {
   try {
-    if (!place.empty() && nb::hasattr(exception, "add_note"))
-      exception.attr("add_note")(nb::str(place.c_str()));
+    if (!location.empty() && nb::hasattr(exception, "add_note"))
+      exception.attr("add_note")(nb::str(location.c_str()));
   } catch (const nb::python_error &) {
-    // What the user raised matters more.
+    // The exception of the user is more important than the note.
   }
 }
 
@@ -89,7 +89,7 @@ int32_t Host::feed(const char *name, const adrt_tensor &destination, std::string
     ArrayView view;
     int64_t bytes = adrt::byteSize(destination.type, destination.rank, destination.shape);
     if (!view.take(value.ptr(), static_cast<adrt_type>(destination.type)) || view.bytes() != bytes)
-      throw nb::type_error("the feed made no array of the type and shape that the program asked for");
+      throw nb::type_error("the feed made no array of the type and shape that the program requested");
     std::memcpy(destination.data, view.tensor(static_cast<adrt_type>(destination.type)).data,
                 static_cast<size_t>(bytes));
     return ADRT_OK;
@@ -97,26 +97,26 @@ int32_t Host::feed(const char *name, const adrt_tensor &destination, std::string
 }
 
 int32_t Host::receive(const char *name, const adrt_tensor *values, int32_t count, std::string &error) {
-  auto taker = receives.find(name);
-  if (taker == receives.end())
+  auto receiver = receives.find(name);
+  if (receiver == receives.end())
     return ADRT_OK;
   return guarded(error, [&]() -> int32_t {
     nb::list arrays;
     for (int32_t index = 0; index < count; ++index)
       arrays.append(copyOf(values[index]));
-    taker->second(*arrays);
+    receiver->second(*arrays);
     return ADRT_OK;
   });
 }
 
-void Host::rethrow(const std::string &place) const {
+void Host::rethrow(const std::string &location) const {
   signals.rethrow();
   if (!exception)
     return;
   try {
     std::rethrow_exception(exception);
   } catch (const nb::python_error &error) {
-    addNote(error.value(), place);
+    addNote(error.value(), location);
     throw;
   }
 }

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What a running program asks of Python: values of feeds, takers of received values, and whether to go on.
+// The callbacks of a running program in Python: feeds, receivers, and checks for signals.
 #ifndef ADJOINT_PYTHON_HOST_H
 #define ADJOINT_PYTHON_HOST_H
 
@@ -14,16 +14,16 @@
 
 namespace adjoint_python {
 
-/// Python functions behind the callbacks of a run, which come without the GIL. The first exception stops the
-/// program and is kept. Made and destroyed with the GIL.
+/// Calls Python functions from the callbacks of a run, which does not hold the GIL. The first exception stops
+/// the program and is stored. Constructed and destroyed with the GIL held.
 class Host {
 public:
-  /// `feeds` gives for each name a function from a shape to an array ready to be copied, or to a text that
-  /// says why there is none; `receives` functions of arrays.
+  /// `feeds` has a function for each name, from a shape to an array, or to a text that says why there is
+  /// none. `receives` has functions of arrays.
   Host(nanobind::dict feeds, nanobind::dict receives);
   mlir::ad::runner::ProgramHost callbacks();
-  /// Raises what was raised during the run, if anything; `place` says where the program was.
-  void rethrow(const std::string &place) const;
+  /// Raises the exception of the run, if any, with a note about the location in the program.
+  void rethrow(const std::string &location) const;
 
 private:
   using Functions = std::unordered_map<std::string, nanobind::object>;

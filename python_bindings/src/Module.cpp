@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The extension module: programs as the runner's library has them. What users see is the Python around it.
+// The extension module: bindings of the runner's library. The Python package around it is the interface for
+// users.
 #include "Arguments.h"
 #include "Describe.h"
 #include "Gil.h"
@@ -101,8 +102,7 @@ void bindProgram(nb::module_ &module) {
 } // namespace
 
 NB_MODULE(_adjoint, module) {
-  // Of use to whoever works on these bindings; programs that end with a global are none of nanobind's
-  // business.
+  // Leak warnings help developers of these bindings only: a program may have globals when it ends.
   nb::set_leak_warnings(false);
   module.def("set_leak_warnings", nb::set_leak_warnings, nb::arg("value"));
   module.def("end_threads", endThreads);

@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Looks for signals now and then: taking the GIL each time would cost more than most loops.
+// Checks for signals at intervals: taking the GIL in each poll would cost more than the iterations of most
+// loops.
 #include "SignalWatch.h"
 #include "Gil.h"
 
@@ -9,8 +10,8 @@ using namespace adjoint_python;
 
 namespace {
 
-// Often enough for a hand on the keyboard, and too seldom to be felt.
-constexpr long lookInterval = 20 * 1000 * 1000; // nanoseconds
+// Short for a user who presses Ctrl-C, and long enough to cost nothing.
+constexpr long checkInterval = 20 * 1000 * 1000; // nanoseconds
 
 /// A clock that costs less than an iteration of the smallest loop.
 timespec coarseNow() {
@@ -21,7 +22,7 @@ timespec coarseNow() {
 
 timespec later(timespec time) {
   constexpr long second = 1000 * 1000 * 1000;
-  time.tv_nsec += lookInterval;
+  time.tv_nsec += checkInterval;
   time.tv_sec += time.tv_nsec / second;
   time.tv_nsec %= second;
   return time;
@@ -33,15 +34,15 @@ bool isBefore(const timespec &left, const timespec &right) {
 
 } // namespace
 
-SignalWatch::SignalWatch() : nextLook(later(coarseNow())) {}
+SignalWatch::SignalWatch() : nextCheck(later(coarseNow())) {}
 
 bool SignalWatch::raised() {
   if (isEnding())
     return true;
   timespec now = coarseNow();
-  if (exception || isBefore(now, nextLook))
+  if (exception || isBefore(now, nextCheck))
     return exception != nullptr;
-  nextLook = later(now);
+  nextCheck = later(now);
   GilAcquire gil;
   if (PyErr_CheckSignals() == 0)
     return false;

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Python's signal handlers, Ctrl-C first of all, while the GIL is released.
+// Runs Python's signal handlers, such as that of Ctrl-C, while the GIL is released.
 #ifndef ADJOINT_PYTHON_SIGNALWATCH_H
 #define ADJOINT_PYTHON_SIGNALWATCH_H
 
@@ -12,15 +12,15 @@ namespace adjoint_python {
 class SignalWatch {
 public:
   SignalWatch();
-  /// Runs the handlers that are due, unless that was done a moment ago; whether one of them has raised.
-  /// Python runs them on its main thread only: on others nothing happens here.
+  /// Runs pending handlers, at most once per interval. Returns whether a handler has raised an exception.
+  /// Python runs handlers on its main thread only; on other threads this does nothing.
   bool raised();
-  /// Raises what a handler raised, if anything.
+  /// Raises the exception of a handler, if any.
   void rethrow() const;
 
 private:
   std::exception_ptr exception;
-  timespec nextLook;
+  timespec nextCheck;
 };
 
 } // namespace adjoint_python

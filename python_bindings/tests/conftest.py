@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""What the tests share: a cache of their own, both targets, and a way to run a script in a process of its own."""
+"""Fixtures: a cache for the tests alone, the targets, and a function that runs a script in a process of its own."""
 
 import pathlib
 import signal
@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-# The background of a script ignores Ctrl-C, and so does what it starts: tests that send the signal would wait for ever.
+# A background job of a script ignores Ctrl-C, and so do its children: tests that send the signal would never end.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

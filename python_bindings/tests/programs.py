@@ -15,7 +15,7 @@ func.func @main(%x: tensor<?xf32> {ad.name = "x"}, %y: tensor<?xf32> {ad.name = 
 }
 """
 
-# Counts to %n and hands over each number.
+# Counts to %n and sends each number.
 COUNT = """
 func.func @main(%n: tensor<i64> {ad.name = "n"}) -> (tensor<f32> {ad.name = "end"}) {
   %zero = arith.constant 0 : index
@@ -50,7 +50,7 @@ func.func @main(%n: tensor<i64> {ad.name = "n"}) -> (tensor<2xf32> {ad.name = "s
 }
 """
 
-# Adds to a vector %n times: long vectors are worth threads.
+# Adds to a vector %n times; threads pay off for long vectors.
 ADD_OFTEN = """
 func.func @main(%n: tensor<i64> {ad.name = "n"}, %x: tensor<?xf32> {ad.name = "x"}) -> (tensor<?xf32> {ad.name = "sum"}) {
   %zero = arith.constant 0 : index
@@ -68,7 +68,7 @@ func.func @main(%n: tensor<i64> {ad.name = "n"}, %x: tensor<?xf32> {ad.name = "x
 
 
 def identity(element_type, shape="?"):
-    """A program that gives back what it gets."""
+    """A program that returns its argument."""
     tensor = f"tensor<{shape}{'x' if shape else ''}{element_type}>"
     return f"""
 func.func @main(%x: {tensor} {{ad.name = "x"}}) -> {tensor} {{

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Calls: values against NumPy's, arguments by position and name, what comes back."""
+"""Calls: values against NumPy's, arguments by position and name, results."""
 
 import copy
 import pickle

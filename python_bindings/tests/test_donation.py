@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Arrays of donated arguments are updated and come back as the results; what cannot be updated is copied."""
+"""Arrays of donated arguments are updated and returned as the results; values that cannot be updated are copied."""
 
 import adjoint
 import numpy as np
@@ -31,7 +31,7 @@ func.func @main(%x: tensor<4xf32> {ad.donated = 0 : i64}, %y: tensor<4xf32> {ad.
 """
 
 
-# The result needs elements of the argument after others of the result are there, so that no plan writes it in place.
+# The result reads elements of the argument after it has written others, so that no memory plan writes it in place.
 REVERSE = """
 func.func @main(%x: tensor<4xf32> {ad.donated = 0 : i64}) -> (tensor<4xf32> {ad.name = "y"}) {
   %y = ad.reverse %x axes [0] : tensor<4xf32>
@@ -173,7 +173,7 @@ def test_donated_arrays_that_overlap_are_copied(target):
     negated, exponential = program(both[:4], both[2:])
     np.testing.assert_array_equal(negated, [0, -1, -2, -3])
     np.testing.assert_allclose(exponential, np.exp([2, 3, 4, 5]), rtol=1e-6)
-    # One of them may be updated when the other is a copy.
+    # One of them may be updated if the other is a copy.
     x = np.arange(4, dtype=np.float32)
     negated, exponential = program(x, x)
     np.testing.assert_array_equal(negated, [0, -1, -2, -3])

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Element types: every one goes in and comes out with the same bits."""
+"""Element types: arguments and results of every type have the same bits."""
 
 import adjoint
 import ml_dtypes
@@ -73,7 +73,7 @@ def test_small_floats_are_raw_bytes_without_ml_dtypes(run_script):
 
 
 def test_booleans_are_zero_or_one(target):
-    # Memory that calls itself boolean may hold anything; NumPy takes every other byte for true.
+    # Boolean memory may contain any byte; NumPy reads every byte other than 0 as true.
     x = np.array([0, 1, 2, 255], np.uint8).view(np.bool_)
     y = adjoint.compile(programs.identity("i1"), target=target)(x)
     assert y.tobytes() == bytes([0, 1, 1, 1])

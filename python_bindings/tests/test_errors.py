@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Errors are exceptions that know their place in the source."""
+"""Errors are exceptions with their location in the source."""
 
 import pickle
 

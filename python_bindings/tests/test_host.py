@@ -44,7 +44,7 @@ def test_a_feed_that_is_used_up(target):
     assert caught.value.location == "sum.mlir:9:10" and caught.value.operation == "ad.feed"
     with pytest.raises(adjoint.ProgramError, match="used up after 0 values"):
         program(1, feeds={"x": []})
-    # An iterator goes on where the call before left it.
+    # An iterator continues where the previous call stopped.
     values = iter(VALUES)
     np.testing.assert_array_equal(program(1, feeds={"x": values}), [0, 1])
     np.testing.assert_array_equal(program(2, feeds={"x": values}), [6, 8])
@@ -82,7 +82,7 @@ def test_receivers_get_arrays_of_their_own(target):
     end = adjoint.compile(programs.COUNT, target=target)(5, receives={"count": received.append})
     assert end == 5 and received == [1, 2, 3, 4, 5]
     assert all(type(value) is np.ndarray and value.dtype == np.float32 for value in received)
-    # Who does not listen misses nothing.
+    # A call needs no receivers.
     assert adjoint.compile(programs.COUNT, target=target)(5) == 5
 
 

@@ -111,7 +111,7 @@ print(ends)
 def test_ctrl_c_stops_a_compilation(script):
     output = script(
         """
-# Arrives while Python is inside compile, which looks between its stages.
+# Arrives while Python is inside compile, which checks for signals between its stages.
 steps = "".join(f"  %{i + 1} = ad.tanh %{i} : tensor<8xf32>\\n" for i in range(20000))
 source = f"func.func @main(%0: tensor<8xf32>) -> tensor<8xf32> {{\\n{steps}  return %20000 : tensor<8xf32>\\n}}"
 send(signal.SIGINT, 0.1)

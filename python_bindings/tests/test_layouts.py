@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Layouts: what is taken as it is, what is copied, and that neither is seen in the result."""
+"""Layouts: which arrays are used directly and which are copied; the results are the same."""
 
 import warnings
 
@@ -29,7 +29,7 @@ class Subclass(np.ndarray):
     pass
 
 
-# Name: an array, and whether it is taken without a copy.
+# Name: an array, and whether it is used without a copy.
 LAYOUTS = {
     "contiguous": (BASE, True),
     "read-only": (read_only(), True),
@@ -102,7 +102,7 @@ def test_what_is_no_array_is_refused(value):
 
 
 def test_more_memory_than_there_is():
-    # 2**60 bytes, were it real.
+    # 2**60 bytes if it were allocated.
     huge = np.broadcast_to(np.float32(1), (1 << 58,))
     with pytest.raises(MemoryError):
         adjoint.compile(programs.SQUARE)(huge)

@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Messages speak of what a user of Python wrote: names, shapes, options of Python, places in the source."""
+"""Messages use the terms of a Python user: names, shapes, options of Python, locations in the source."""
 
 import pickle
 import re
@@ -78,7 +78,7 @@ def test_no_message_names_an_option_of_the_command_line(options):
     ("source", "arrays", "place", "called"),
     [
         (programs.ADD, {"x": (2,), "y": (3,)}, "p.mlir:3:8", "x: tensor<2xf32>, y: tensor<3xf32>"),
-        # Arguments of fixed size are no part of the question.
+        # Arguments of static size are not listed.
         (PRODUCT, {"x": (4, 3), "w": (5, 2), "s": ()}, "p.mlir:4:8", "w: tensor<5x2xf32>"),
     ],
 )

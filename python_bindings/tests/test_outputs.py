@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Results are written where `out=` says, and the memory of results that die is used again."""
+"""Results are written to the arrays of `out=`, and the memory of freed results is reused."""
 
 import adjoint
 import numpy as np
@@ -183,8 +183,8 @@ def test_memory_of_dead_results_is_used_again(target):
 def test_small_results_do_not_keep_large_memory():
     program = adjoint.compile(LARGE)
     x = np.ones(8, np.float32)
-    program(np.ones(12 << 20, np.float32))  # so large that the C library gives it back when it is freed
-    before = resident_bytes()  # the memory waits for the next result
+    program(np.ones(12 << 20, np.float32))  # so large that the C library unmaps it when it is freed
+    before = resident_bytes()  # the memory is kept for the next result
     kept = program(x)
     assert before - resident_bytes() > 40 << 20
     np.testing.assert_array_equal(kept, -x)

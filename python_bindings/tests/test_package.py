@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""The package as such: what its documents show, its types, its version."""
+"""The package: examples in its documents, its types, its version."""
 
 import ast
 import pathlib

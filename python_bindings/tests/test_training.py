@@ -1,5 +1,5 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Gradients in a training loop that Python drives."""
+"""Gradients in a training loop in Python."""
 
 import adjoint
 import numpy as np

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How many CPUs a process may use: by its affinity mask, and by quotas of control groups, whose files
-// are made here as they look on a machine, in containers with and without a name space of their own.
+// The number of CPUs that a process may use, by its affinity mask and by quotas of control groups. The files
+// of control groups are made here as on a machine, and as in containers with and without a cgroup namespace.
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "gtest/gtest.h"
 
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// A folder with files, for the lifetime of this object.
+/// A folder with files that is removed at the end of the lifetime.
 class Files {
 public:
   explicit Files(const std::vector<std::pair<std::string, std::string>> &files) {
@@ -54,7 +54,7 @@ TEST(CPUCount, Version2HasAQuota) {
   EXPECT_EQ(quota("1 0\n"), 0);
 }
 
-// A group gets no more than those that it lies in.
+// The quotas of ancestors limit a group.
 TEST(CPUCount, GroupsAboveCount) {
   std::string folder = "/sys/fs/cgroup/user.slice";
   EXPECT_EQ(findQuota({{group2, "0::/user.slice/work/job\n"},

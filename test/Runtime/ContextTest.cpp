@@ -70,7 +70,7 @@ TEST(Context, MemoryIsAlignedAndReused) {
   EXPECT_EQ(first, again);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0);
   EXPECT_EQ(context.getArenaBytes(), 1000);
-  // A second block of one run leaves the first alone.
+  // A second block of one run does not change the first one.
   EXPECT_NE(adrt_arena(&context, 64), first);
   EXPECT_NE(adrt_arena(&context, 0), nullptr);
 }
@@ -86,7 +86,7 @@ TEST(Context, MemoryRunsOutCleanly) {
   EXPECT_TRUE(context.getError().location.empty());
   EXPECT_EQ(adrt_require_allocated(&context, nullptr, &site), ADRT_TARGET_ERROR);
   EXPECT_EQ(adrt_require_allocated(&context, nullptr, &later), ADRT_TARGET_ERROR);
-  EXPECT_TEXT(context.getError().location, "p.mlir:3:4"); // the first place stays
+  EXPECT_TEXT(context.getError().location, "p.mlir:3:4"); // the first location stays
   adrt_context other;
   adrt_tensor result;
   int64_t huge[] = {INT64_MAX, 4}, negative[] = {-1};
@@ -237,7 +237,7 @@ TEST(Context, EveryTileRunsOnce) {
     }
 }
 
-// Loops side by side: each unit runs once, however long the loops beside its own are.
+// Independent loops: each unit runs once, however long the other loops are.
 TEST(Context, UnitsOfEachLoopRunOnce) {
   const std::vector<std::pair<int64_t, int64_t>> unitsAndNanoseconds[] = {
       {{1, 10000}, {1, 1}},
@@ -265,22 +265,22 @@ TEST(Context, UnitsOfEachLoopRunOnce) {
 }
 
 // Two loops of one unit each run on two threads.
-TEST(Context, LoopsRunSideBySide) {
-  struct Meeting {
+TEST(Context, IndependentLoopsRunInParallel) {
+  struct Rendezvous {
     std::atomic<int> arrived{0}, met{0};
-  } meeting;
+  } rendezvous;
   auto arrive = [](void *state, int64_t, int64_t) {
-    auto &meeting = *static_cast<Meeting *>(state);
-    ++meeting.arrived;
-    for (time_t end = time(nullptr) + 10; meeting.arrived < 2 && time(nullptr) < end;)
+    auto &rendezvous = *static_cast<Rendezvous *>(state);
+    ++rendezvous.arrived;
+    for (time_t end = time(nullptr) + 10; rendezvous.arrived < 2 && time(nullptr) < end;)
       sched_yield();
-    meeting.met += meeting.arrived == 2;
+    rendezvous.met += rendezvous.arrived == 2;
   };
   adrt_context context;
   context.setThreads(2);
-  const adrt_loop loops[] = {{arrive, &meeting, 1, 50000000}, {arrive, &meeting, 1, 50000000}};
+  const adrt_loop loops[] = {{arrive, &rendezvous, 1, 50000000}, {arrive, &rendezvous, 1, 50000000}};
   adrt_parallel_loops(&context, 2, loops);
-  EXPECT_EQ(meeting.met, 2);
+  EXPECT_EQ(rendezvous.met, 2);
 }
 
 #if defined(__x86_64__)
@@ -300,7 +300,7 @@ TEST(Context, ThreadsKeepSubnormals) {
 }
 #endif
 
-/// Runs a loop on the threads of the context; in how many ranges, 0 unless they cover it.
+/// Runs a loop on the threads of the context. Returns the number of its ranges, 0 unless they cover it.
 static int countRanges(adrt_context &context, int64_t nanoseconds = INT64_MAX) {
   struct Sums {
     std::atomic<int64_t> units{0};
@@ -338,25 +338,25 @@ TEST(Context, LittleWorkStaysOnItsThread) {
   EXPECT_EQ(countRanges(context, 1000000000), 2);
 }
 
-// A receiver that fails, and a host that is called meanwhile, leave all threads to those that come later.
+// A receiver that fails, and a host that runs a loop meanwhile, release all threads.
 TEST(Context, FailedRunsKeepNoThreads) {
   adrt_context context, other;
   context.setThreads(2);
   other.setThreads(2);
   float data[1] = {0};
   adrt_tensor tensor = {data, nullptr, 0, ADRT_F32};
-  int besides = 0;
+  int divided = 0;
   context.receive = [&](const char *, const adrt_tensor *, int32_t, std::string &) {
     other.run([&] {
-      besides = countRanges(other);
+      divided = countRanges(other);
       return ADRT_OK;
     });
     return ADRT_HOST_ERROR;
   };
   for (int round = 0; round < 5; ++round) {
-    besides = 0;
+    divided = 0;
     EXPECT_EQ(context.run([&] { return adrt_receive(&context, &site, "y", &tensor, 1); }), ADRT_HOST_ERROR);
-    EXPECT_EQ(besides, 2);
+    EXPECT_EQ(divided, 2);
     EXPECT_EQ(countRanges(context), 2);
   }
 }
@@ -419,7 +419,7 @@ TEST(Context, KernelsAreTimed) {
 
 TEST(Context, SymbolsKeepLettersAndDigits) {
   EXPECT_EQ(adrt::symbolName("azAZ09_"), "azAZ09_");
-  EXPECT_EQ(adrt::symbolName("`{@[/:"), "$60$7b$40$5b$2f$3a"); // what stands beside them in ASCII
+  EXPECT_EQ(adrt::symbolName("`{@[/:"), "$60$7b$40$5b$2f$3a"); // their neighbours in ASCII
   EXPECT_EQ(adrt::symbolName("\xff "), "$ff$20");
   EXPECT_EQ(adrt::entrySymbol("a.b"), "adrt_entry_a$2eb");
 }

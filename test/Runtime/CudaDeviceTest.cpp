@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The device behind the CUDA driver, whose calls may come from any thread: on each the context has to be made
-// current first. Every function of the device is called on a thread of its own, before any other call there;
-// the library in the driver's place counts the calls that it gets without a context.
+// The CUDA device makes its context current before it calls the driver: calls of a device may come from any
+// thread. Every function of the device is called on a thread of its own, as the first call there. A fake
+// driver counts the calls that it gets without a context.
 #include "adjoint/Runtime/Cuda/CudaDevice.h"
 #include "Replay/CommandList.h"
 #include "gtest/gtest.h"
@@ -21,7 +21,7 @@ int callsWithoutContext() {
   return reinterpret_cast<int (*)()>(dlsym(library, "ad_fake_calls_without_context"))();
 }
 
-/// Does it where no context is current, and says so when a call of the driver missed that.
+/// Calls the function on a thread without a current context, and fails if the driver got a call without one.
 void onNewThread(const char *what, const std::function<void()> &call) {
   int before = callsWithoutContext();
   std::thread(call).join();

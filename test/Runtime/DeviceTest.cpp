@@ -16,7 +16,7 @@
 
 namespace {
 
-/// The streams of the emulated GPU, whose host memory is accounted for.
+/// The streams of the emulated GPU, with the set of allocated host memory.
 class CountingStreams final : public adrt::Streams {
 public:
   CountingStreams(adrt::Streams &sim, std::set<void *> &given) : sim(sim), given(given) {}
@@ -51,7 +51,7 @@ private:
   std::set<void *> &given;
 };
 
-/// The emulated GPU, with counts of its calls and of the memory that it has given.
+/// The emulated GPU, with counts of its calls and the set of allocated memory.
 class CountingDevice final : public adrt::Device {
 public:
   ~CountingDevice() override { EXPECT_TRUE(given.empty()); }
@@ -131,7 +131,7 @@ TEST(Device, TensorsCrossAndComeBack) {
   f.context.setDevice(nullptr); // gives all memory back
 }
 
-TEST(Device, ConstantsAreBroughtOnce) {
+TEST(Device, ConstantsAreCopiedOnce) {
   Fixture f;
   static const float data[] = {1, 2};
   for (int run = 1; run <= 3; ++run) {
@@ -143,7 +143,7 @@ TEST(Device, ConstantsAreBroughtOnce) {
     });
     EXPECT_EQ(f.device->writes, 1);
   }
-  // Another program has another device, and the same address may hold other data.
+  // Another program has another device, and may have other data at the same address.
   auto other = std::make_shared<CountingDevice>();
   f.context.setDevice(other);
   f.context.run([&] { return adrt_constant(&f.context, data, sizeof data) ? ADRT_OK : ADRT_HOST_ERROR; });
@@ -177,8 +177,8 @@ TEST(Device, HostSeesCopies) {
   EXPECT_EQ(seen, 3);
 }
 
-/// A program that feeds a value and sends it back, `iterations` times; the host writes down what it is asked
-/// for and given. Sizes grow, except ahead: larger places wait for what is in the smaller ones.
+/// Runs a program that feeds a value and sends it back, `iterations` times. Returns the order of feeds and
+/// receives. Without feedsAhead sizes grow, so that larger slots wait for the values in the smaller ones.
 static std::string echo(bool feedsAhead, int iterations, int failingReceive = -1) {
   Fixture f;
   auto sizeOf = [&](int64_t iteration) { return feedsAhead ? 1000 : 1000 * (iteration + 1); };
@@ -222,7 +222,7 @@ static std::string echo(bool feedsAhead, int iterations, int failingReceive = -1
 
 TEST(Device, ReceivedValuesComeInOrder) {
   EXPECT_EQ(echo(/*feedsAhead=*/false, 3), "f0 r0 f1 r1 f2 r2 1");
-  // Two are under way; for the third the first has to arrive.
+  // Two values are in flight; the third one waits for the first.
   EXPECT_EQ(echo(/*feedsAhead=*/true, 4), "f0 f1 f2 r0 f3 r1 r2 r3 1");
   EXPECT_EQ(echo(/*feedsAhead=*/false, 4, /*failingReceive=*/1), "f0 r0 f1 5 receive 'x': no more");
   EXPECT_EQ(echo(/*feedsAhead=*/true, 4, /*failingReceive=*/0), "f0 f1 f2 5 receive 'x': no more");
@@ -251,8 +251,8 @@ TEST(Device, KernelsFailAtTheirPlace) {
   EXPECT_EQ(f.context.getError().location, "k.mlir:1:2");
 }
 
-// Also before a launch that the device would put off.
-TEST(Device, LaunchesAskTheHost) {
+// Also before a launch that the device would defer.
+TEST(Device, LaunchesCheckForInterrupts) {
   Fixture f;
   bool stop = false;
   f.context.interrupted = [&] { return stop; };
@@ -338,7 +338,7 @@ TEST(Device, TilesAreDescribedOnce) {
     describe(again, box, 32);
     EXPECT_EQ(f.device->descriptions, 1);
     EXPECT_EQ(std::memcmp(first, again, sizeof first), 0);
-    // All that it depends on makes it another one.
+    // Each change of an input of the encoding makes another tensor map.
     describe(again, lower, 32);
     describe(again, box, 0);
     tensor.shape = shorter;
@@ -352,7 +352,7 @@ TEST(Device, TilesAreDescribedOnce) {
     describe(again, box, 32, /*tf32=*/1);
     EXPECT_EQ(f.device->descriptions, 8);
     EXPECT_NE(std::memcmp(first, again, sizeof first), 0);
-    // One that cannot be made is not kept.
+    // A tensor map that cannot be encoded is not cached.
     tensor.data = memory + 8;
     for (int iteration = 0; iteration < 2; ++iteration)
       EXPECT_EQ(adrt_tensor_map(&f.context, &site, again, &tensor, box, 32, /*tf32=*/0), ADRT_TARGET_ERROR);

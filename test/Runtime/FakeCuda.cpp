@@ -1,11 +1,10 @@
 /* Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
-   A library in the place of the CUDA driver, for tests of what we ask of one. Its memory is the host's, its
-   kernels are not executed, and all else is done at once. $AD_FAKE_CUDA names one call that fails. Each call
-   is printed, launches with the arguments that a kernel would see; what was made and not given back is
-   counted when the context is released. Calls on a thread that has no current context fail, and are counted.
-   $AD_FAKE_CUDA_CHIP is the compute capability (default 80), $AD_FAKE_CUDA_SM_COUNT the number of
-   multiprocessors (default 16).
+   A fake CUDA driver, for tests of our calls. Its device memory is host memory, kernels are not executed, and
+   all other work is executed immediately. $AD_FAKE_CUDA names one call that fails. Each call is printed, a
+   launch with the values of its arguments. Resources that were not destroyed are counted when the context is
+   released. Calls on a thread without a current context fail and are counted. $AD_FAKE_CUDA_CHIP
+   is the compute capability (default 80), $AD_FAKE_CUDA_SM_COUNT the number of multiprocessors (default 16).
  */
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +28,7 @@ static std::map<void *, std::string> &living() {
 static thread_local void *current; // the context
 static int callsWithoutContext = 0;
 
-// Whether a call that needs a context has none.
+// Whether no context is current for a call that needs one.
 static bool lacksContext(const char *call) {
   static const std::set<std::string> others = {"cuInit",
                                                "cuDeviceGetCount",
@@ -44,7 +43,7 @@ static bool lacksContext(const char *call) {
   return true;
 }
 
-// Whether the call is the one that is to fail, or has no context; says that it was made.
+// Logs the call. Returns whether it is the one that must fail, or has no context.
 static int fails(const char *call, const std::string &detail = "") {
   if (lacksContext(call))
     return 201;
@@ -73,7 +72,7 @@ static int drop(const char *call, void *thing) {
 
 //===- Kernels ------------------------------------------------------------===//
 
-/// From the image, as a driver knows them.
+/// The kernels of the image, as a driver finds them.
 struct Kernel {
   std::string name;
   std::vector<size_t> widths; // bytes of each argument
@@ -97,7 +96,7 @@ static void readKernels(const std::string &image) {
   }
 }
 
-/// Memory of the device by its address, numbered: addresses differ from run to run.
+/// Allocations of the device by address, numbered: addresses differ from run to run.
 struct Block {
   size_t number, bytes;
 };
@@ -106,7 +105,7 @@ static std::map<Address, Block> &blocks() {
   return known;
 }
 
-// `m2+8` in the memory that was allocated second; other numbers as they are, and more bytes as a hash.
+// `m2+8` for an address in the second allocation; other numbers unchanged, and more bytes as a hash.
 static std::string describeValue(const unsigned char *value, size_t bytes) {
   Address word = 0;
   if (bytes > sizeof word) {
@@ -124,7 +123,7 @@ static std::string describeValue(const unsigned char *value, size_t bytes) {
   return "m" + std::to_string(block.number) + "+" + std::to_string(word - start);
 }
 
-// Looks at the arguments now: they are the caller's again on return.
+// Copies the arguments: the caller may change them after the call.
 static std::string describeCall(void *function, void **arguments) {
   const Kernel &kernel = *static_cast<Kernel *>(function);
   std::string text = kernel.name + "(";
@@ -136,7 +135,7 @@ static std::string describeCall(void *function, void **arguments) {
 
 //===- Nodes of graphs ----------------------------------------------------===//
 
-/// What a node of a graph copies; nothing for a kernel.
+/// The copy of a node of a graph; empty for a kernel.
 struct NodeCopy {
   Address target = 0, source = 0;
   size_t bytes = 0;
@@ -161,18 +160,18 @@ struct KernelNode {
 };
 
 #ifndef AD_FAKE_WITHOUT_GRAPHS
-// By graph, also by executable ones.
+// By graph and by executable graph.
 static std::map<void *, std::vector<Node>> &graphs() {
   static std::map<void *, std::vector<Node>> known;
   return known;
 }
 
-// One behind the other, or it says so.
-static void *addNode(void *graph, void *const *behind, size_t count, const NodeCopy &copy,
+// Whether the nodes are a chain; logs it if they are not.
+static void *addNode(void *graph, void *const *dependencies, size_t count, const NodeCopy &copy,
                      const std::string &work) {
   static uintptr_t handles = 0;
   std::vector<Node> &nodes = graphs()[graph];
-  bool isNext = nodes.empty() ? count == 0 : count == 1 && behind[0] == nodes.back().handle;
+  bool isNext = nodes.empty() ? count == 0 : count == 1 && dependencies[0] == nodes.back().handle;
   if (!isNext)
     std::fprintf(stderr, "fake: nodes that are no chain\n");
   nodes.push_back({reinterpret_cast<void *>(++handles), copy, work});
@@ -213,7 +212,7 @@ int cuDeviceGet(int *device, int ordinal) { return *device = ordinal, fails("cuD
 int cuDriverGetVersion(int *version) { return *version = 13010, 0; }
 int cuDeviceGetName(char *name, int bytes, int) { return std::snprintf(name, bytes, "Fake GPU"), 0; }
 int cuDeviceTotalMem_v2(size_t *bytes, int) { return *bytes = size_t(80) << 30, 0; }
-// Other attributes have their own numbers as values.
+// The value of another attribute is its number.
 int cuDeviceGetAttribute(int *value, int attribute, int) {
   const int multiprocessors = 16, major = 75, minor = 76; // CU_DEVICE_ATTRIBUTE_...
   int capability = numberFrom("AD_FAKE_CUDA_CHIP", 80);
@@ -264,7 +263,7 @@ int cuEventCreate(void **event, unsigned) { return make("cuEventCreate", event, 
 int cuEventDestroy_v2(void *event) { return drop("cuEventDestroy", event); }
 int cuEventRecord(void *, void *stream) { return fails("cuEventRecord", nameOf(stream)); }
 int cuEventSynchronize(void *) { return fails("cuEventSynchronize"); }
-// Not yet, as far as anybody can tell.
+// No event is ever complete.
 int cuEventQuery(void *) { return lacksContext("cuEventQuery") ? 201 : 600; }
 int cuEventElapsedTime(float *milliseconds, void *, void *) {
   return *milliseconds = 1.5F, fails("cuEventElapsedTime");
@@ -335,19 +334,19 @@ int cuGraphDestroy(void *graph) {
   graphs().erase(graph);
   return drop("cuGraphDestroy", graph);
 }
-int cuGraphAddKernelNode(void **node, void *graph, void *const *behind, size_t count,
+int cuGraphAddKernelNode(void **node, void *graph, void *const *dependencies, size_t count,
                          const KernelNode *kernel) {
-  *node = addNode(graph, behind, count, {}, describeLaunch(*kernel));
+  *node = addNode(graph, dependencies, count, {}, describeLaunch(*kernel));
   return fails("cuGraphAddKernelNode", describeNode(*kernel));
 }
-int cuGraphAddMemcpyNode(void **node, void *graph, void *const *behind, size_t count, const size_t *copy,
-                         void *) {
-  // CUDA_MEMCPY3D in words: addresses of the device's memory (kind 2) and the bytes of a single row.
-  // Kinds are halves of a word, and nobody writes the other half.
+int cuGraphAddMemcpyNode(void **node, void *graph, void *const *dependencies, size_t count,
+                         const size_t *copy, void *) {
+  // CUDA_MEMCPY3D as words: addresses in device memory (kind 2) and the bytes of a single row.
+  // A kind is half a word; the other half is undefined.
   auto kindAt = [&](size_t word) { return static_cast<uint32_t>(copy[word]); };
   bool isRow = kindAt(4) == 2 && kindAt(15) == 2 && copy[23] == 1 && copy[24] == 1;
   NodeCopy row{copy[17], copy[6], isRow ? copy[22] : 0};
-  *node = addNode(graph, behind, count, row, describeCopy(row));
+  *node = addNode(graph, dependencies, count, row, describeCopy(row));
   return fails("cuGraphAddMemcpyNode", isRow ? std::to_string(copy[22]) + " bytes" : "astray");
 }
 int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) {

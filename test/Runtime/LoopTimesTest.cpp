@@ -1,13 +1,13 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Which way short loops go, by what they took.
+// Which way short loops run, by their earlier times.
 
 #include "adjoint/Runtime/Host/LoopTimes.h"
 #include "gtest/gtest.h"
 
 using adrt::LoopTimes;
 
-// One object, as in the pool: it is large.
+// One object, as in the pool, since it is large.
 static LoopTimes times;
 
 /// Goes through all trials of a loop.
@@ -17,7 +17,7 @@ static LoopTimes::Record &tried(uint64_t identity, int64_t alone, int64_t shared
     EXPECT_TRUE(record.isTrying());
     EXPECT_EQ(record.prefersOneThread(), run / LoopTimes::trialsOfWay != 1);
     bool onOneThread = record.prefersOneThread();
-    // The first run of each way is slow, and does not count.
+    // The first run of each way is slow; the minimum ignores it.
     record.add(onOneThread, (onOneThread ? alone : shared) * (run % LoopTimes::trialsOfWay ? 1 : 10), 4096);
   }
   EXPECT_FALSE(record.isTrying());
@@ -32,8 +32,8 @@ TEST(LoopTimes, FasterWayWins) {
   EXPECT_FALSE(tried(5, 0, 0).prefersOneThread());
 }
 
-// What single runs lose, others save. When nothing is saved for long, the other threads sleep between the
-// runs, or have lost their CPUs.
+// Savings make up for the losses of single runs. If nothing is saved for long, the other threads sleep
+// between the runs, or have lost their CPUs.
 TEST(LoopTimes, SharedLoopsGoOnBeingTimed) {
   LoopTimes::Record &record = tried(6, 100000, 60000);
   for (int round = 0; round < 100; ++round) {
@@ -51,7 +51,7 @@ TEST(LoopTimes, SharedLoopsGoOnBeingTimed) {
   EXPECT_LT(slow, 100);
 }
 
-// Rare runs that lose much are as bad as many that lose little.
+// Rare runs with large losses count as much as many runs with small losses.
 TEST(LoopTimes, RareLossesAddUp) {
   LoopTimes::Record &record = tried(8, 10000, 6000);
   int stalls = 0;
@@ -64,7 +64,7 @@ TEST(LoopTimes, RareLossesAddUp) {
   EXPECT_LT(stalls, 5);
 }
 
-// Loops of sizes that only the run knows share a record up to twice the size.
+// Loops of dynamic size share a record up to twice the size.
 TEST(LoopTimes, TimesFollowTheSize) {
   LoopTimes::Record &record = tried(7, 1000000, 600000);
   for (int run = 0; run < 50; ++run)
@@ -96,12 +96,12 @@ TEST(LoopTimes, LoopsAreTriedAgain) {
   EXPECT_GT(runs, 1000);
   EXPECT_LT(runs, 100000);
   EXPECT_EQ(record.nanosecondsOnOneThread(7), 7);
-  // What it took on one thread stays.
+  // The time on one thread is kept.
   EXPECT_FALSE(tried(21, 9000, 700).prefersOneThread());
   EXPECT_EQ(record.nanosecondsOnOneThread(4096), 1000);
 }
 
-// A loop that loses again and again is tried less and less often.
+// A loop with repeated losses is tried less and less often.
 TEST(LoopTimes, LossesDelayTheNextTrial) {
   int before = 0;
   for (int losses = 0; losses < 3; ++losses) {
@@ -117,8 +117,8 @@ TEST(LoopTimes, LossesDelayTheNextTrial) {
   }
 }
 
-// More loops than there are records: those that run have one, and no other one's.
-TEST(LoopTimes, OldLoopsMakePlace) {
+// With more loops than records, each running loop has a record of its own.
+TEST(LoopTimes, OldLoopsAreReplaced) {
   for (uint64_t identity = 1000; identity < 9000; ++identity)
     EXPECT_EQ(tried(identity, 1000, identity % 2 ? 5000 : 500).prefersOneThread(), identity % 2 == 1);
 }

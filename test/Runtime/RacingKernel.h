@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// A kernel of the emulated GPU whose threads all write to the word that its argument points to, and which
-// writes down who has run when.
+// A kernel of the emulated GPU whose threads all write the word that its argument points to. It records the
+// order in which its threads run.
 #ifndef ADJOINT_TEST_RUNTIME_RACINGKERNEL_H
 #define ADJOINT_TEST_RUNTIME_RACINGKERNEL_H
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Tests of the comparison that decides about replays: a launch is the one before only when every byte of its
-// grid and of its arguments is, wherever it lies and whatever stands beside it.
+// Tests of the comparison of launches: a launch equals an earlier one only if all bytes of its grid and its
+// arguments are equal, at any alignment and with any bytes around them.
 #include "LoggingDevice.h"
 
 #include <random>
@@ -33,7 +33,7 @@ struct OwnedLaunch {
       fill(value.bytes, sizeof value.bytes);
   }
 
-  /// Every byte that counts.
+  /// Every byte that is compared.
   std::vector<unsigned char *> bytes() {
     std::vector<unsigned char *> all;
     for (size_t index = 0; index < sizeof grid; ++index)
@@ -56,7 +56,7 @@ struct OwnedLaunch {
   }
 };
 
-/// The widths of arguments: each alone, each pair that leaves a gap between them, and drawn ones.
+/// The widths of arguments: each alone, each pair with a gap between its values, and random ones.
 std::vector<std::vector<int32_t>> widthsOfKernels() {
   constexpr int32_t mapBytes = ADRT_TENSOR_MAP_BYTES;
   std::vector<std::vector<int32_t>> all = {{}};
@@ -79,16 +79,16 @@ std::vector<std::vector<int32_t>> widthsOfKernels() {
 TEST(ReplayBytes, ListsCompareEveryByte) {
   unsigned seed = 0;
   for (const std::vector<int32_t> &widths : widthsOfKernels()) {
-    OwnedLaunch launch(3, widths, ++seed), beside(4, {8, 8}, seed + 1000);
+    OwnedLaunch launch(3, widths, ++seed), other(4, {8, 8}, seed + 1000);
     CommandList before;
     auto add = [](CommandList &list) { return [&](const Launch &one) { list.add(one); }; };
-    for (OwnedLaunch *each : {&beside, &launch, &beside})
+    for (OwnedLaunch *each : {&other, &launch, &other})
       each->with(add(before));
     for (unsigned char *byte : launch.bytes())
       for (unsigned char bit : {1, 128}) {
         *byte ^= bit;
         CommandList after, changed = before;
-        for (OwnedLaunch *each : {&beside, &launch, &beside})
+        for (OwnedLaunch *each : {&other, &launch, &other})
           each->with(add(after));
         EXPECT_TRUE(before.hasShapeOf(after));
         EXPECT_EQ(before.hashShape(), after.hashShape());
@@ -105,17 +105,17 @@ TEST(ReplayBytes, ListsCompareEveryByte) {
   }
 }
 
-// In each iteration one byte differs from the iteration before the last: the graphs for alternating buffers
-// have to be told apart by it, and be changed.
+// In each iteration one byte differs from the iteration before the previous one: the graphs of alternating
+// buffers differ in this byte and are updated.
 TEST(ReplayBytes, ReplaysFollowEveryByte) {
   unsigned seed = 0;
   for (const std::vector<int32_t> &widths : widthsOfKernels()) {
     Fixture f;
     f.log.allBytes = true;
-    OwnedLaunch launch(1, widths, ++seed), beside(2, {8}, seed + 1000);
+    OwnedLaunch launch(1, widths, ++seed), other(2, {8}, seed + 1000);
     auto iterate = [&] {
       std::string expected;
-      for (OwnedLaunch *each : {&launch, &beside}) {
+      for (OwnedLaunch *each : {&launch, &other}) {
         expected += each->text();
         EXPECT_TRUE(each->with([&](const Launch &one) { return f.device->launch(one); }).ok());
       }

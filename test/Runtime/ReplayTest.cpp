@@ -77,7 +77,7 @@ TEST(Replay, OtherCopiesAreOtherShapes) {
   EXPECT_TRUE(f.has(2, 3, 0));
 }
 
-// Calls that depend on deferred commands come after them.
+// Calls that depend on deferred commands are executed after them.
 TEST(Replay, CallsComeAfterPendingCommands) {
   Outcome outcome;
   Fixture f;
@@ -191,7 +191,7 @@ TEST(Replay, TensorMapsKeepTheirAlignment) {
   EXPECT_TRUE(f.has(2, 2, 0));
 }
 
-/// Iterations of a random program, drawn from `seed`; equal with and without replays.
+/// Iterations of a random program from `seed`; results are equal with and without replays.
 static std::string run(Device &device, LoggingDevice::Log &log, unsigned seed) {
   std::mt19937 draw(seed);
   auto below = [&](unsigned bound) { return static_cast<int64_t>(draw() % bound); };

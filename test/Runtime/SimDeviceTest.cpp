@@ -30,7 +30,7 @@ TEST(SimDevice, CopiesAreLate) {
   EXPECT_TRUE(device->getStreams().isComplete(*event));
   EXPECT_TRUE(device->read(seen, memory, 4).ok());
   EXPECT_EQ(seen[3], 7);
-  // A copy that leaves the memory fails where the host waits for it.
+  // A copy outside of the memory fails when the host waits for it.
   EXPECT_TRUE(device->getStreams().copyToHost(host, memory, 5).ok());
   EXPECT_TRUE(device->getStreams().record(*event, adrt::StreamKind::DeviceToHost).ok());
   EXPECT_FALSE(device->getStreams().wait(*event).ok());
@@ -109,7 +109,7 @@ TEST(SimDevice, SimRunsAsAsked) {
   EXPECT_NE(shuffled.first, shuffled.second);
   EXPECT_EQ(twoOrders(adsim::Schedule::Shuffled, 3), shuffled);
   EXPECT_NE(twoOrders(adsim::Schedule::Shuffled, 30), shuffled);
-  // A neighbouring seed is not the same one launch later.
+  // Launch n + 1 of a seed differs from launch n of the next seed.
   EXPECT_NE(twoOrders(adsim::Schedule::Shuffled, 4).first, shuffled.second);
   std::unique_ptr<adrt::Device> device = adrt::makeSimDevice({&code});
   void *memory = device->allocate(4);

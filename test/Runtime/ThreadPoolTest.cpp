@@ -327,12 +327,18 @@ TEST_F(PoolOfThree, LateWorkersWaitForTheNextLoop) {
 
 TEST_F(PoolOfThree, IdleThreadsUseNoCPU) {
   current = "threads without work";
-  timespec pause = {0, 5000000}, rest = {0, 300000000};
+  timespec pause = {0, 5000000}, interval = {0, 100000000};
   EXPECT_EQ(runLoop(3, 9), 3);
   nanosleep(&pause, nullptr);
-  double before = cpuSeconds();
-  nanosleep(&rest, nullptr);
-  EXPECT_LT(cpuSeconds() - before, 0.003);
+  // The median of three intervals: a virtual machine may count time in which the host has taken the CPU away.
+  double used[3];
+  for (double &seconds : used) {
+    double before = cpuSeconds();
+    nanosleep(&interval, nullptr);
+    seconds = cpuSeconds() - before;
+  }
+  std::sort(used, used + 3);
+  EXPECT_LT(used[1], 0.001);
 }
 
 // The process may fork while workers are in any state.

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""Each call of the CUDA driver is made to fail in its turn, with a library in the driver's place: the error names the
-call, behind a launch also the kernel and its place in the source, and all that was made is given back. Closes with
-`driver: N run, N failed`."""
+"""Each call of a fake CUDA driver fails in one run: the error names the call, and after a launch also the kernel and
+its location in the source; everything that was created is destroyed. Closes with `driver: N run, N failed`."""
 
 import os
 import pathlib
@@ -12,17 +11,17 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("ADJOINT_BIN", ROOT / "build/release/bin"))
-# What is fed and received, turns that become graphs, one of which is changed, and runs that are measured.
+# Feeds and received values, iterations that become graphs, one of which is updated, and measured runs.
 PROGRAMS = {"cuda-transfers.mlir": ["--feed", "f=arange"],
             "cuda-graphs.mlir": ["--entry", "numbered", "--fuse", "single", "--arg", "x=zeros"],
             "bench.mlir": ["--arg", "x=zeros", "--fuse", "single", "--bench", "--repeat", "2"]}
 LIBRARY = BIN.parent / "lib/libad-fake-cuda.so"
-# Nobody can repair these, and the process is about to end.
+# Errors of these calls are ignored: the process is about to end.
 RELEASES = {"cuMemFree", "cuMemFreeHost", "cuEventDestroy", "cuStreamDestroy", "cuModuleUnload",
             "cuDevicePrimaryCtxRelease",
             "cuGraphDestroy", "cuGraphExecDestroy"}
 MEMORY = {"cuMemAlloc": "the device has not enough memory for", "cuMemHostAlloc": "there is not enough memory for"}
-# Without an answer the code is for the oldest chip, which runs everywhere.
+# If this call fails, the code is for the oldest chip, which runs everywhere.
 ASKED = {"cuDeviceGetAttribute"}
 # Without graphs kernels are launched one by one.
 GRAPHS = {"cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddMemcpyNode", "cuGraphInstantiateWithFlags",
