@@ -74,3 +74,14 @@ func.func @loop(%w: tensor<4xf32>, %v: tensor<4xf32>, %n: index) -> (tensor<4xf3
   }
   return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// A constant of another dialect has the form of `ad.constant`.
+//      CHECK:@foreign_constant:
+//      CHECK:  %2 = ad.mul : tensor<4xf32>
+// CHECK-NEXT:    %0 = argument : tensor<4xf32>
+// CHECK-NEXT:    %1 = arith.constant 2.0 : tensor<4xf32>
+func.func @foreign_constant(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %two = arith.constant dense<2.0> : tensor<4xf32>
+  %m = ad.mul %x, %two : tensor<4xf32>
+  return %m : tensor<4xf32>
+}
