@@ -16,11 +16,11 @@ using namespace mlir::ad;
 static constexpr int64_t kWidth = 1000, kHeight = 400;
 static constexpr int64_t kLeft = 110, kRight = 30, kTop = 50, kBottom = 190;
 static constexpr int64_t kPanel = kTop + kHeight + kBottom;
-static constexpr double kFont = 12, kSmallestFont = 5;
+static constexpr double kFont = 12, kMinFont = 5;
 // Of a character, as a part of the font size; generous, since viewers choose the font.
 static constexpr double kCharacter = 0.62;
 static constexpr int64_t kTicksAcross = 25, kTicksUp = 8;
-static constexpr size_t kLongestName = 28;
+static constexpr size_t kMaxNameLength = 28;
 
 // Consecutive numbers have colours far apart, all light enough for black text.
 static std::string colourOf(size_t number) {
@@ -53,7 +53,7 @@ static std::string escaped(StringRef text) {
 }
 
 static std::string shortened(StringRef name) {
-  return name.size() <= kLongestName ? name.str() : (name.take_front(kLongestName - 3) + "...").str();
+  return name.size() <= kMaxNameLength ? name.str() : (name.take_front(kMaxNameLength - 3) + "...").str();
 }
 
 namespace {
@@ -110,7 +110,7 @@ private:
     std::string name = nameOf(buffer.first), size = bytesText(buffer.bytes);
     for (const std::string &label : {name + ", " + size, size, std::to_string(id)}) {
       double font = std::min({kFont, 0.8 * height, width / (kCharacter * (label.size() + 1))});
-      if (font >= kSmallestFont)
+      if (font >= kMinFont)
         return text(x + 0.3 * font, y + font, font, label);
     }
   }

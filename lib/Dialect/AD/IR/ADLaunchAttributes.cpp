@@ -13,12 +13,12 @@ using namespace mlir::ad;
 using EmitError = function_ref<InFlightDiagnostic()>;
 
 // CUDA programming guide, "Compute Capabilities": the largest limits of the supported chips.
-static constexpr int64_t kWarpThreads = 32, kMostBlockThreads = 1024, kMostResidentThreads = 2048;
-static constexpr int64_t kMostSharedBytes = 227 * 1024;
+static constexpr int64_t kWarpThreads = 32, kMaxBlockThreads = 1024, kMaxResidentThreads = 2048;
+static constexpr int64_t kMaxSharedBytes = 227 * 1024;
 // A larger cluster needs an attribute of the kernel.
-static constexpr int64_t kMostClusterBlocks = 8;
+static constexpr int64_t kMaxClusterBlocks = 8;
 // cuTensorMapEncodeTiled
-static constexpr int64_t kMostBoxAxes = 5, kMostBoxExtent = 256;
+static constexpr int64_t kMaxBoxAxes = 5, kMaxBoxExtent = 256;
 
 //===- Assembly -----------------------------------------------------------===//
 
@@ -66,11 +66,11 @@ LogicalResult TensorMapAttr::verify(EmitError emitError, int64_t operand, ArrayR
                                     int64_t swizzle, bool) {
   if (failed(verifyAtLeast(emitError, "operand", operand, 0)))
     return failure();
-  if (box.empty() || box.size() > kMostBoxAxes)
-    return emitError() << "expected a box of 1 to " << kMostBoxAxes << " axes, but got " << box.size();
+  if (box.empty() || box.size() > kMaxBoxAxes)
+    return emitError() << "expected a box of 1 to " << kMaxBoxAxes << " axes, but got " << box.size();
   for (int64_t extent : box)
-    if (extent < 1 || extent > kMostBoxExtent)
-      return emitError() << "expected 1 to " << kMostBoxExtent
+    if (extent < 1 || extent > kMaxBoxExtent)
+      return emitError() << "expected 1 to " << kMaxBoxExtent
                          << " elements along each axis of the box, but got " << extent;
   if (!llvm::is_contained({0, 32, 64, 128}, swizzle))
     return emitError() << "expected a swizzle of 0, 32, 64 or 128 bytes, but got " << swizzle;
@@ -79,11 +79,11 @@ LogicalResult TensorMapAttr::verify(EmitError emitError, int64_t operand, ArrayR
 
 // The threads and the shared memory of one block.
 static LogicalResult verifyBlock(EmitError emitError, int64_t threads, int64_t sharedBytes) {
-  if (threads < 1 || threads > kMostBlockThreads || threads % kWarpThreads != 0)
+  if (threads < 1 || threads > kMaxBlockThreads || threads % kWarpThreads != 0)
     return emitError() << "expected threads_per_block to be a multiple of " << kWarpThreads << " up to "
-                       << kMostBlockThreads << ", but got " << threads;
-  if (sharedBytes < 0 || sharedBytes > kMostSharedBytes)
-    return emitError() << "expected 0 to " << kMostSharedBytes << " dynamic_shared_bytes, but got "
+                       << kMaxBlockThreads << ", but got " << threads;
+  if (sharedBytes < 0 || sharedBytes > kMaxSharedBytes)
+    return emitError() << "expected 0 to " << kMaxSharedBytes << " dynamic_shared_bytes, but got "
                        << sharedBytes;
   return success();
 }
@@ -101,11 +101,11 @@ static LogicalResult verifyTile(EmitError emitError, int64_t axes, ArrayRef<int6
 // Persistent blocks share a multiprocessor.
 static LogicalResult verifyPersistent(EmitError emitError, int64_t blocks, int64_t threads,
                                       int64_t sharedBytes) {
-  if (blocks > kMostResidentThreads / threads)
-    return emitError() << "expected persistent_blocks to have at most " << kMostResidentThreads
+  if (blocks > kMaxResidentThreads / threads)
+    return emitError() << "expected persistent_blocks to have at most " << kMaxResidentThreads
                        << " threads together, but got " << blocks << " of " << threads;
-  if (sharedBytes > 0 && blocks > kMostSharedBytes / sharedBytes)
-    return emitError() << "expected persistent_blocks to have at most " << kMostSharedBytes
+  if (sharedBytes > 0 && blocks > kMaxSharedBytes / sharedBytes)
+    return emitError() << "expected persistent_blocks to have at most " << kMaxSharedBytes
                        << " dynamic_shared_bytes together, but got " << blocks << " of " << sharedBytes;
   return success();
 }
@@ -164,8 +164,8 @@ LogicalResult LaunchConfigAttr::verify(EmitError emitError, MappingLevel level, 
       failed(verifyTile(emitError, axes, tile)) ||
       failed(verifyBlock(emitError, threadsPerBlock, dynamicSharedBytes)))
     return failure();
-  if (clusterSize < 1 || clusterSize > kMostClusterBlocks)
-    return emitError() << "expected a cluster_size of 1 to " << kMostClusterBlocks << ", but got "
+  if (clusterSize < 1 || clusterSize > kMaxClusterBlocks)
+    return emitError() << "expected a cluster_size of 1 to " << kMaxClusterBlocks << ", but got "
                        << clusterSize;
   if (failed(countsBlocks ? verifyCountedBlocks(emitError, level, axes, gridSize, clusterSize, !tile.empty())
                           : verifyCountedThreads(emitError, persistentBlocks, clusterSize)))

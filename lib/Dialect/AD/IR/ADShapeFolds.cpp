@@ -13,7 +13,7 @@ using namespace mlir::ad;
 //===- Constants -===//
 
 // Larger constants are not rewritten: the program would hold both versions.
-static constexpr int64_t kLargestFoldedConstant = 4096;
+static constexpr int64_t kMaxFoldedElements = 4096;
 
 // The constant whose element at a result index is element `source(index)` of `input`, in row-major order.
 // Null for constants that are too large or opaque.
@@ -25,7 +25,7 @@ static Attribute gatherConstant(Attribute input, RankedTensorType type,
     return nullptr;
   if (dense.isSplat())
     return dense.resizeSplat(type);
-  if (std::max(*count, dense.getNumElements()) > kLargestFoldedConstant)
+  if (std::max(*count, dense.getNumElements()) > kMaxFoldedElements)
     return nullptr;
   SmallVector<Attribute> from = llvm::to_vector(dense.getValues<Attribute>()), to;
   SmallVector<int64_t> index(type.getRank(), 0);
@@ -64,7 +64,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
       dense && getType().hasStaticShape()) {
     if (dense.isSplat())
       return dense.resizeSplat(getType());
-    if (dense.getNumElements() <= kLargestFoldedConstant)
+    if (dense.getNumElements() <= kMaxFoldedElements)
       return dense.reshape(getType());
   }
   // With static shapes the inner reshape checks nothing at run time.
@@ -148,7 +148,7 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
 static Attribute padConstant(PadOp op, DenseElementsAttr input, Attribute value) {
   RankedTensorType type = op.getType(), from = op.getInput().getType();
   std::optional<int64_t> count = countElements(type.getShape());
-  if (!type.hasStaticShape() || !count || *count > kLargestFoldedConstant)
+  if (!type.hasStaticShape() || !count || *count > kMaxFoldedElements)
     return nullptr;
   SmallVector<Attribute> elements(*count, value);
   SmallVector<int64_t> strides = rowMajorStrides(type.getShape()), index(from.getRank(), 0);
@@ -188,7 +188,7 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   if (getInputs().size() == 1 && getInputs().front().getType() == getType())
     return getInputs().front();
   std::optional<int64_t> count = countElements(getType().getShape());
-  if (!getType().hasStaticShape() || !count || *count > kLargestFoldedConstant)
+  if (!getType().hasStaticShape() || !count || *count > kMaxFoldedElements)
     return {};
   // For each outer index, the rows of each input follow one another.
   SmallVector<SmallVector<Attribute>> parts;

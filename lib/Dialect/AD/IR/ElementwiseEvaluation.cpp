@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::ad;
 
 /// Larger results stay operations: constants cost memory, and time in every pass.
-static constexpr int64_t kLargestFoldedConstant = 4096;
+static constexpr int64_t kMaxFoldedElements = 4096;
 
 // The bits of all elements, of one for a splat.
 static SmallVector<uint64_t> bitsOf(DenseElementsAttr attr) {
@@ -75,7 +75,7 @@ DenseElementsAttr ad::evaluateElementwise(Operation *op, ArrayRef<Attribute> ope
   SmallVector<SmallVector<uint64_t>> bits;
   for (Attribute operand : operands) {
     auto dense = dyn_cast_or_null<DenseElementsAttr>(operand);
-    if (!dense || (!dense.isSplat() && type.getNumElements() > kLargestFoldedConstant))
+    if (!dense || (!dense.isSplat() && type.getNumElements() > kMaxFoldedElements))
       return nullptr;
     splat &= dense.isSplat();
     bits.push_back(bitsOf(dense));

@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace mlir::ad;
 using numerics::ElementType;
 
-static constexpr int64_t kLargestFoldedConstant = 4096;
+static constexpr int64_t kMaxFoldedElements = 4096;
 
 //===- Arithmetic of accumulators -===//
 
@@ -156,7 +156,7 @@ Attribute ad::evaluateReduction(ReductionKind kind, Attribute input, ArrayRef<in
                                 RankedTensorType result) {
   auto dense = dyn_cast_if_present<DenseElementsAttr>(input);
   std::optional<int64_t> count = countElements(result.getShape());
-  if (!dense || !count || std::max(*count, dense.getNumElements()) > kLargestFoldedConstant)
+  if (!dense || !count || std::max(*count, dense.getNumElements()) > kMaxFoldedElements)
     return nullptr;
   // The extremum is the same in every order.
   if (!order && (kind == ReductionKind::maximum || kind == ReductionKind::minimum))
