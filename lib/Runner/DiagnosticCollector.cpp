@@ -28,10 +28,10 @@ Message makeMessage(const Diagnostic &diagnostic) {
   Message message;
   message.severity = severityName(diagnostic.getSeverity());
   message.text = diagnostic.str();
-  if (auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
-    message.file = place.getFilename().str();
-    message.line = place.getLine();
-    message.column = place.getColumn();
+  if (auto location = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>()) {
+    message.file = location.getFilename().str();
+    message.line = location.getLine();
+    message.column = location.getColumn();
   }
   for (const Diagnostic &note : diagnostic.getNotes())
     message.notes.push_back(makeMessage(note));

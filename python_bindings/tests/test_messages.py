@@ -75,18 +75,18 @@ def test_no_message_names_an_option_of_the_command_line(options):
 
 
 @pytest.mark.parametrize(
-    ("source", "arrays", "place", "called"),
+    ("source", "arrays", "location", "called"),
     [
         (programs.ADD, {"x": (2,), "y": (3,)}, "p.mlir:3:8", "x: tensor<2xf32>, y: tensor<3xf32>"),
         # Arguments of static size are not listed.
         (PRODUCT, {"x": (4, 3), "w": (5, 2), "s": ()}, "p.mlir:4:8", "w: tensor<5x2xf32>"),
     ],
 )
-def test_errors_of_sizes_say_what_the_program_was_called_with(target, source, arrays, place, called):
+def test_errors_of_sizes_say_what_the_program_was_called_with(target, source, arrays, location, called):
     program = adjoint.compile(source, target=target, name="p.mlir")
     with pytest.raises(adjoint.ProgramError) as caught:
         program(**{name: np.zeros(shape, np.float32) for name, shape in arrays.items()})
-    assert caught.value.location == place and called in caught.value.arguments and "s:" not in caught.value.arguments
+    assert caught.value.location == location and called in caught.value.arguments and "s:" not in caught.value.arguments
     assert f"; called with {caught.value.arguments}\n" in str(caught.value)
 
 

@@ -134,14 +134,14 @@ def test_an_output_that_cannot_take_the_result(target, wrong, error, message):
 def test_outputs_that_overlap(target):
     program = adjoint.compile(DONATED, target=target)
     both, x, y = np.zeros(6, np.float32), X.copy(), X.copy()
-    for out, neighbour in [
+    for out, overlapped in [
         ((both[:4], both[2:]), "output 'sum'"),
         ((x, None), "argument 'x'"),
         ((y, None), "argument 'y'"),
         ((None, y), "argument 'y'"),
     ]:
         with pytest.raises(adjoint.ArgumentMemoryError,
-                           match=f"memory of its own, got an array that overlaps {neighbour}"):
+                           match=f"memory of its own, got an array that overlaps {overlapped}"):
             program(x, y, out=out)
     np.testing.assert_array_equal(x, X)
 

@@ -67,7 +67,7 @@ public:
     std::vector<double> values(static_cast<size_t>(size * size), 0);
     Tensor x = unit::tensor(ADRT_F32, {size, size}, values);
     StoppedRun run;
-    int asked = 0;
+    int polls = 0;
     ProgramHost host;
     host.receive = [&](const char *, const adrt_tensor *, int32_t, std::string &) {
       run.events += 'r';
@@ -75,7 +75,7 @@ public:
     };
     host.interrupted = [&] {
       run.events += '?';
-      return asked++ >= stop;
+      return polls++ >= stop;
     };
     std::vector<ProgramResult> results;
     Failure failure;
@@ -167,11 +167,11 @@ TEST(Interrupt, ShortIterationsShareAPoll) {
   for (const std::string &source : {countedLoop, conditionalLoop}) {
     Stopping program(source, "cpu", 2);
     StoppedRun whole = program.run(never);
-    size_t asked = count(whole.events, '?');
+    size_t polls = count(whole.events, '?');
     EXPECT_TRUE(whole.ended);
-    EXPECT_GE(asked, 100);
-    EXPECT_LE(asked, 2000);
-    for (size_t stop : {size_t(0), asked / 2, asked - 1})
+    EXPECT_GE(polls, 100);
+    EXPECT_LE(polls, 2000);
+    for (size_t stop : {size_t(0), polls / 2, polls - 1})
       EXPECT_TRUE(program.run(static_cast<int>(stop)).interrupted);
   }
 }
@@ -242,9 +242,9 @@ func.func @main(%x: tensor<48x48xf32>) {
 TEST(Interrupt, ProgramsForDevicesStopAtLaunches) {
   Stopping program(products(4, "16"), "gpu-sim", 16);
   StoppedRun whole = program.run(never);
-  size_t asked = count(whole.events, '?');
+  size_t polls = count(whole.events, '?');
   EXPECT_TRUE(whole.ended);
-  EXPECT_GE(asked, 4);
-  for (size_t stop = 0; stop < asked; ++stop)
+  EXPECT_GE(polls, 4);
+  for (size_t stop = 0; stop < polls; ++stop)
     EXPECT_TRUE(program.run(static_cast<int>(stop)).interrupted);
 }

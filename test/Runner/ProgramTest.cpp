@@ -196,7 +196,7 @@ TEST(Program, StopsWhenAsked) {
   for (const char *target : targets) {
     Failure failure;
     std::unique_ptr<Program> program = compile(counting, failure, target);
-    int asked = 0, received = 0;
+    int polls = 0, received = 0;
     ProgramHost host;
     host.feed = [](const char *, const adrt_tensor &destination, std::string &) -> int32_t {
       *static_cast<float *>(destination.data) = 2;
@@ -207,13 +207,13 @@ TEST(Program, StopsWhenAsked) {
           count == 1 && *static_cast<float *>(values->data) == 2.0f * static_cast<float>(received + 2);
       return ADRT_OK;
     };
-    host.interrupted = [&] { return ++asked > 0 && received == 10; };
+    host.interrupted = [&] { return ++polls > 0 && received == 10; };
     std::vector<ProgramResult> results;
     EXPECT_FALSE(program->run({}, host, results, failure));
     EXPECT_EQ(failure.reason, Failure::Reason::Interrupted);
     EXPECT_EQ(received, 10);
     // Compiled code polls once per iteration, the interpreter before each operation.
-    EXPECT_TRUE(target == llvm::StringRef("cpu") ? asked == 11 : asked > 11);
+    EXPECT_TRUE(target == llvm::StringRef("cpu") ? polls == 11 : polls > 11);
   }
 }
 
@@ -223,18 +223,17 @@ TEST(Program, StopsCompilingWhenAsked) {
     ProgramOptions options;
     options.cache = "off";
     options.target = target;
-    EXPECT_TRUE(
-        Program::compile(doubling, "p", options, standardHooks(), nullptr, failure)); // nobody is asked
-    int asked = 0;
-    auto count = [&] { return ++asked < 0; };
+    EXPECT_TRUE(Program::compile(doubling, "p", options, standardHooks(), nullptr, failure)); // no callback
+    int polls = 0;
+    auto count = [&] { return ++polls < 0; };
     EXPECT_TRUE(Program::compile(doubling, "p", options, standardHooks(), count, failure));
-    EXPECT_GT(asked, 4); // before every pass, not only between the stages
-    for (int stop : {1, 3, asked}) {
-      asked = 0;
-      auto interrupted = [&] { return ++asked == stop; };
+    EXPECT_GT(polls, 4); // before every pass, not only between the stages
+    for (int stop : {1, 3, polls}) {
+      polls = 0;
+      auto interrupted = [&] { return ++polls == stop; };
       EXPECT_FALSE(Program::compile(doubling, "p", options, standardHooks(), interrupted, failure));
       EXPECT_EQ(failure.reason, Failure::Reason::Interrupted);
-      EXPECT_EQ(asked, stop);
+      EXPECT_EQ(polls, stop);
     }
   }
 }

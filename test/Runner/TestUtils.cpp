@@ -15,7 +15,7 @@ class ScratchFolder final : public testing::Environment {
 public:
   void SetUp() override { ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("ad-runner-unit", path)); }
   void TearDown() override {
-    std::error_code code; // LLVM's function leaves pipes behind
+    std::error_code code; // LLVM's function does not remove pipes
     std::filesystem::remove_all(path.str().str(), code);
     EXPECT_FALSE(code) << code.message();
   }

@@ -40,7 +40,7 @@ func.func @other(%x: tensor<?xf32> {ad.name = "x"}, %w: tensor<?xf32> {ad.name =
 }
 """
 GPU = ["--target", "gpu-sim"]
-# Changes code: {option: its other values}, on each of two targets. FOLDER stands for a folder that tests may write to.
+# Changes code: {option: its other values}, on each of two targets. FOLDER is a folder that tests may write to.
 CODE = {
     "entry": [["--entry", "other"]],
     "numerics": [["--numerics", "strict,reorder"], ["--numerics", "fast"], ["--numerics", "reproducible"]],
@@ -103,8 +103,8 @@ class Cache:
     def entries(self):
         return set((self.folder / "cache").glob("*.adobj"))
 
-    def expect(self, added, what, options, **place):
-        found = self.run(options, **place)
+    def expect(self, added, what, options, **where):
+        found = self.run(options, **where)
         if found != added:
             yield f"{what}: {found} new entries instead of {added}"
 

@@ -81,17 +81,17 @@
 
 // Kernels and copies, with the values of all arguments, are the same in the same order with and without graphs,
 // also if an argument changes that is not of the first kernel.
-// DEFINE: %{asked} = grep -oE '[0-9]+ x [0-9]+ [a-z0-9_]+\([^)]*\)|copy\([^)]*\)'
-// RUN: %{fake} %{run} --entry straight --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
-// RUN: %{fake} %{run} --entry straight --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
-// RUN: %{fake} %{run} --entry numbered --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
-// RUN: %{fake} %{run} --entry numbered --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
-// RUN: %{fake} %{run} --entry late --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
-// RUN: %{fake} %{run} --entry late --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
-// RUN: %{fake} %{run} --entry nested --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
-// RUN: %{fake} %{run} --entry nested --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
-// RUN: %{fake} %{run} --entry sends --out-dir %t.out --no-replay 2>&1 | %{asked} > %t.single
-// RUN: %{fake} %{run} --entry sends --out-dir %t.out 2>&1 | %{asked} | diff %t.single -
+// DEFINE: %{commands} = grep -oE '[0-9]+ x [0-9]+ [a-z0-9_]+\([^)]*\)|copy\([^)]*\)'
+// RUN: %{fake} %{run} --entry straight --out-dir %t.out --no-replay 2>&1 | %{commands} > %t.single
+// RUN: %{fake} %{run} --entry straight --out-dir %t.out 2>&1 | %{commands} | diff %t.single -
+// RUN: %{fake} %{run} --entry numbered --out-dir %t.out --no-replay 2>&1 | %{commands} > %t.single
+// RUN: %{fake} %{run} --entry numbered --out-dir %t.out 2>&1 | %{commands} | diff %t.single -
+// RUN: %{fake} %{run} --entry late --out-dir %t.out --no-replay 2>&1 | %{commands} > %t.single
+// RUN: %{fake} %{run} --entry late --out-dir %t.out 2>&1 | %{commands} | diff %t.single -
+// RUN: %{fake} %{run} --entry nested --out-dir %t.out --no-replay 2>&1 | %{commands} > %t.single
+// RUN: %{fake} %{run} --entry nested --out-dir %t.out 2>&1 | %{commands} | diff %t.single -
+// RUN: %{fake} %{run} --entry sends --out-dir %t.out --no-replay 2>&1 | %{commands} > %t.single
+// RUN: %{fake} %{run} --entry sends --out-dir %t.out 2>&1 | %{commands} | diff %t.single -
 // RUN: FileCheck %s --input-file %t.single --check-prefix=ASKED
 // ASKED-COUNT-6: copy(m{{[0-9]+\+[0-9]+, m[0-9]+\+[0-9]+}}, 1200)
 

@@ -79,7 +79,7 @@ func.func @one_file(%x: tensor<2xf32>) -> (tensor<2xf32> {ad.name = "a/b"}, tens
 // RUN: %python %S/Inputs/npy.py make %t.npy "<f4" 4x2
 // RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry feed_size --arg arg0=zeros --feed x=%t.npy 2>&1 | FileCheck %s --check-prefix=SIZE
 // RUN: %python %S/Inputs/exits.py 2 ad-runner %s --entry feed_size --arg arg0=zeros --feed x=%t.npy --target reference 2>&1 | FileCheck %s --check-prefix=SIZE
-// SIZE: errors.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'ad.feed' op feed 'x': the program asks for a tensor<0xf32>, '{{.*}}.npy' holds values of type tensor<2xf32>
+// SIZE: errors.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'ad.feed' op feed 'x': the program requests a tensor<0xf32>, '{{.*}}.npy' holds values of type tensor<2xf32>
 func.func @feed_size(%n: tensor<i64>) -> tensor<?xf32> {
   %i = tensor.extract %n[] : tensor<i64>
   %size = arith.index_cast %i : i64 to index

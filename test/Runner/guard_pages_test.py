@@ -100,7 +100,7 @@ def contractions(seed, element, large):
             # Rows that two threads share: neither has as many as a tile.
             add_contraction(module, element, draw.choice([9, 11, 13]), columns, depth, left, right, 0)
             continue
-        # What is packed: panels of columns, vectors of depths, and pairs of them, for several rows.
+        # What is packed: panels of columns, vectors along K, and pairs of them, for several rows.
         add_contraction(module, element, draw.choice([4, 5, 12, 33]), draw.choice([17, 33, 47, 65]),
                         draw.choice([6, 8, 30, 46, 66]), left, right, 0)
         sizes = [WORK + 1]

@@ -106,7 +106,7 @@ TEST(Context, BuffersAreReusedByNumber) {
   EXPECT_NE(adrt_buffer(&context, 0, 10), large);
   EXPECT_GE(context.getArenaBytes(), 1010);
   EXPECT_EQ(adrt_buffer(&context, -1, 10), nullptr);
-  EXPECT_TEXT(context.getError().message, "asks for buffer -1");
+  EXPECT_TEXT(context.getError().message, "requests buffer -1");
 }
 
 TEST(Context, ResultsKeepTheirShape) {
@@ -419,7 +419,7 @@ TEST(Context, KernelsAreTimed) {
 
 TEST(Context, SymbolsKeepLettersAndDigits) {
   EXPECT_EQ(adrt::symbolName("azAZ09_"), "azAZ09_");
-  EXPECT_EQ(adrt::symbolName("`{@[/:"), "$60$7b$40$5b$2f$3a"); // their neighbours in ASCII
+  EXPECT_EQ(adrt::symbolName("`{@[/:"), "$60$7b$40$5b$2f$3a"); // next to them in ASCII
   EXPECT_EQ(adrt::symbolName("\xff "), "$ff$20");
   EXPECT_EQ(adrt::entrySymbol("a.b"), "adrt_entry_a$2eb");
 }

@@ -279,10 +279,10 @@ TEST(Device, StuckKernelsAreNamed) {
     };
     adrt_context context;
     context.setDevice(adrt::makeSimDevice({&code}));
-    context.watchKernels(std::chrono::milliseconds(50),
-                         [](const std::string &kernel, const adrt_site &place) {
-                           _exit(kernel == "spin" && std::strcmp(place.location, site.location) == 0 ? 5 : 6);
-                         });
+    context.watchKernels(
+        std::chrono::milliseconds(50), [](const std::string &kernel, const adrt_site &launched) {
+          _exit(kernel == "spin" && std::strcmp(launched.location, site.location) == 0 ? 5 : 6);
+        });
     adrt_grid grid = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
     context.run(
         [&] { return adrt_launch(&context, &site, 0, &grid, /*arguments=*/nullptr, /*bytes=*/nullptr, 0); });

@@ -60,7 +60,7 @@ def complaint(program, call):
     # An error of a call after a launch may be the kernel's fault.
     launched = "cuLaunchKernel" in calls(done.stderr)
     located = re.match(rf".*{program}:\d+:\d+: error: .*after kernel '\w+'", errors[0])
-    return f"has no kernel or no place: {errors}" if launched and call not in MEMORY and not located else None
+    return f"has no kernel or no location: {errors}" if launched and call not in MEMORY and not located else None
 
 
 def main():

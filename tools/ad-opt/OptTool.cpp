@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What ad-opt adds to the ordinary MLIR driver.
+// The extensions of ad-opt to the MLIR driver.
 
 #include "OptTool.h"
 
@@ -33,8 +33,8 @@ static bool hasArgument(ArrayRef<char *> arguments, ArrayRef<StringRef> names) {
   });
 }
 
-// Upstream's lists are sorted by name, so ours come first in a list of their own, printed while only ours are
-// registered.
+// Upstream's lists are sorted by name. Our passes come first in a list of their own, which is printed while
+// only they are registered.
 static void listAdjointPasses() {
   llvm::outs() << "Adjoint:\n";
   printRegisteredPasses();
@@ -49,8 +49,8 @@ static void listAdjointPasses() {
   llvm::outs() << "\nAll, with upstream's:\n";
 }
 
-// The packaged LLVM has no --debug-only, since it is built without assertions. Ours works when our code has
-// them.
+// The packaged LLVM is built without assertions and has no --debug-only. Our option works if our code is
+// built with assertions.
 static void registerDebugOnly() {
 #ifndef NDEBUG
   if (llvm::cl::getRegisteredOptions().count("debug-only"))
@@ -67,7 +67,7 @@ static void registerDebugOnly() {
 #endif
 }
 
-// Codes of all our tools: the program is wrong; a file cannot be read or written.
+// Exit codes of all our tools: the program is wrong; a file cannot be read or written.
 constexpr int kExitProgram = 1, kExitFile = 2;
 
 static int failAboutFile(const Twine &message) {
@@ -80,7 +80,7 @@ static StringRef flagOf(StringRef argument) {
   return argument.drop_while([](char c) { return c == '-'; }).split('=').first;
 }
 
-// A program is lowered for one target. Stages 0 to 4 of the processor go before those of a GPU.
+// A program is lowered for one target. The first stages of the CPU precede those of a GPU.
 static std::string checkTargets(ArrayRef<char *> arguments) {
   StringRef cpu, gpu;
   for (StringRef argument : arguments) {
@@ -99,7 +99,7 @@ static std::string checkTargets(ArrayRef<char *> arguments) {
       .str();
 }
 
-// An empty mode would be the module's own, in silence.
+// An empty mode would select the module's own mode without a message.
 static std::string checkNumerics(ArrayRef<char *> arguments) {
   for (StringRef argument : arguments) {
     if (!flagOf(argument).starts_with("ad-"))
@@ -115,7 +115,7 @@ static std::string checkNumerics(ArrayRef<char *> arguments) {
   return "";
 }
 
-// As upstream's driver, which ends with a crash report when the output cannot be written.
+// Like upstream's driver, which prints a crash report when the output cannot be written.
 static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registry) {
   int count = static_cast<int>(arguments.size());
   auto [input, output] =
@@ -139,7 +139,7 @@ static int runDriver(MutableArrayRef<char *> arguments, DialectRegistry &registr
   std::string text;
   llvm::raw_string_ostream os(text);
   bool failed = mlir::failed(MlirOptMain(os, std::move(file), registry, config));
-  // Of a file with several programs, those before the wrong one are shown and not kept.
+  // Of a file with several programs, those before the wrong one are printed, and not written to a file.
   if (failed && output != "-")
     return kExitProgram;
   if (llvm::Error error = ad::writeText(output, text))
@@ -173,7 +173,7 @@ int ad::runOptTool(int argc, char **argv) {
 
   DialectRegistry registry;
   ad::registerAllDialects(registry);
-  // The first dialect of a program; by then, the driver has its own handler.
+  // func is the first dialect that a program loads; by then the driver has installed its diagnostic handler.
   registry.addExtension(
       +[](MLIRContext *context, func::FuncDialect *dialect) { ad::addParserHints(context); });
   return runDriver(arguments, registry);

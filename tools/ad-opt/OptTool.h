@@ -1,7 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What ad-opt adds to the ordinary MLIR driver: our passes first in every list, and --debug-only for our own
-// code.
+// The extensions of ad-opt to the MLIR driver: our passes first in every list, and --debug-only for our code.
 
 #ifndef ADJOINT_TOOLS_AD_OPT_OPTTOOL_H
 #define ADJOINT_TOOLS_AD_OPT_OPTTOOL_H

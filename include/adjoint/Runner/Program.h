@@ -45,7 +45,7 @@ struct Failure {
   std::vector<Message> diagnostics;
 };
 
-/// Name, element type and shape; -1 stands for a dynamic size.
+/// Name, element type and shape; -1 is a dynamic size.
 struct ProgramValue {
   std::string name;
   adrt_type type = ADRT_F32;

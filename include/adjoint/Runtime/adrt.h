@@ -38,7 +38,7 @@ typedef enum adrt_status {
   ADRT_CHECK_FAILED = 3,  /* a check.* operation failed */
   ADRT_TARGET_ERROR = 4,  /* the target has too little memory, or its driver refused a request */
   ADRT_HOST_ERROR = 5,    /* a file, or a callback of the host */
-  ADRT_INTERRUPTED = 130  /* the host asked to stop */
+  ADRT_INTERRUPTED = 130  /* the host stopped the program */
 } adrt_status;
 
 /* A dense row-major tensor. `data` is 64-byte aligned when the runtime allocated it. */

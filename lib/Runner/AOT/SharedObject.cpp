@@ -130,7 +130,7 @@ Error SharedObject::readDynamic() {
   const int64_t refused[] = {DT_NEEDED, DT_INIT, DT_INIT_ARRAY, DT_REL, DT_RELR};
   for (const Elf64_Dyn &entry : llvm::ArrayRef(entries, dynamicBytes / sizeof(Elf64_Dyn))) {
     if (llvm::is_contained(refused, entry.d_tag))
-      return malformed("it asks for entry " + llvm::Twine(entry.d_tag) + " of the dynamic table");
+      return malformed("its dynamic table has entry " + llvm::Twine(entry.d_tag));
     for (auto [tag, value] : known)
       if (tag == entry.d_tag)
         *value = entry.d_un.d_val;
@@ -164,7 +164,7 @@ Expected<uint64_t> SharedObject::resolve(const Elf64_Sym &symbol) const {
       if (nameOf(symbol) == import.name)
         return reinterpret_cast<uint64_t>(import.address);
   return exitError(ExitProgramError,
-                   "internal error: the compiled program does not link: it asks for " + nameOf(symbol));
+                   "internal error: the compiled program does not link: it needs " + nameOf(symbol));
 }
 
 Error SharedObject::relocate(uint64_t table, uint64_t bytes) {

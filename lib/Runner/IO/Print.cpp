@@ -55,7 +55,7 @@ private:
     return elements;
   }
 
-  /// The indices along `axis` that are printed; -1 stands for the omitted ones.
+  /// The indices along `axis` that are printed; -1 marks the omitted ones.
   std::vector<int64_t> shown(int32_t axis) const {
     std::vector<int64_t> indices;
     for (int64_t index = 0; index < tensor.shape[axis]; ++index) {

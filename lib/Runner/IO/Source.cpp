@@ -238,7 +238,7 @@ Expected<std::unique_ptr<Feed>> Feed::create(const TensorSpec &spec, const Sourc
 
 Error Feed::next(const adrt_tensor &destination) {
   if (destination.type != type)
-    return usageError(llvm::Twine("the program asks for elements of type ") +
+    return usageError(llvm::Twine("the program requests elements of type ") +
                       adrt::typeName(destination.type) + ", expected " + adrt::typeName(type));
   if (source.kind == Source::Kind::File)
     return nextFromFile(destination);
@@ -254,7 +254,7 @@ Error Feed::nextFromFile(const adrt_tensor &destination) {
   llvm::ArrayRef<int64_t> wanted(destination.shape, destination.rank);
   llvm::ArrayRef<int64_t> value = llvm::ArrayRef(fileShape).drop_front();
   if (wanted != value)
-    return usageError("the program asks for a " + formatType(type, wanted) + ", '" + source.path +
+    return usageError("the program requests a " + formatType(type, wanted) + ", '" + source.path +
                       "' holds values of type " + formatType(type, value));
   int64_t count = fileShape.front();
   if (count == 0)

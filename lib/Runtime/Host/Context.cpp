@@ -151,7 +151,7 @@ void *adrt_context::allocateArena(int64_t bytes) {
 
 void *adrt_context::allocateBuffer(int32_t number, int64_t bytes) {
   if (number < 0 || number >= maxBuffers) {
-    fail(ADRT_HOST_ERROR, nullptr, "the compiled program asks for buffer " + std::to_string(number));
+    fail(ADRT_HOST_ERROR, nullptr, "the compiled program requests buffer " + std::to_string(number));
     return nullptr;
   }
   if (device)

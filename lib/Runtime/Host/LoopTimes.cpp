@@ -75,7 +75,7 @@ void LoopTimes::Record::skip() {
 
 LoopTimes::Record &LoopTimes::find(uint64_t identity, int64_t nanoseconds, unsigned threads) {
   auto power = static_cast<uint64_t>(64 - __builtin_clzll(static_cast<uint64_t>(nanoseconds) | 1));
-  // Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4). The key 0 stands for a free
+  // Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4). The key 0 marks a free
   // record.
   uint64_t key = ((identity * 64 + power) * 2048 + threads) * 0x9e3779b97f4a7c15 | 1;
   unsigned first = static_cast<unsigned>(key >> 32) % size;

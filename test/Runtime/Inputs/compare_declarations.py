@@ -1,8 +1,8 @@
 # Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
-"""compare_declarations.py CudaDriver.h CUDA_FOLDER: whether our declarations of the CUDA driver are those of its own
-header: how many parameters each function has, which of them are pointers, and how large all of them and what they point
-to are; the numbers of enumerations and where the fields of structures lie, named in the comments behind ours. Closes
-with `declarations: N functions, N numbers and N fields compared`."""
+"""compare_declarations.py CudaDriver.h CUDA_FOLDER: whether our declarations of the CUDA driver agree with its header:
+the number of parameters of each function, which of them are pointers, and the sizes of parameters and pointees; the
+values of enumerators and the offsets of fields, whose names in the header are in comments after ours. Closes with
+`declarations: N functions, N numbers and N fields compared`."""
 
 import pathlib
 import re
