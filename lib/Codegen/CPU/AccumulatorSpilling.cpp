@@ -72,10 +72,10 @@ LogicalResult AccumulatorSpilling::evaluateReductions(ValueRange outputs, ArrayR
   if (llvm::all_of(reductions, isShort))
     return success();
   for (auto [number, sum] : llvm::enumerate(ArrayRef(reductions).drop_back(!reductions.empty()))) {
-    auto &[tensor, places] = sum;
-    if (failed(emitter.evaluator.evaluate(tensor, places)))
+    auto &[tensor, at] = sum;
+    if (failed(emitter.evaluator.evaluate(tensor, at)))
       return failure();
-    spill(tensor, places, number);
+    spill(tensor, at, number);
   }
   return success();
 }
@@ -93,7 +93,7 @@ void AccumulatorSpilling::spill(Value tensor, ArrayRef<Position> positions, unsi
       continue;
     Buffer slots{group, element, {}, {}};
     Value slot = emitter.memoryAccess.pointerAt(slots, indexConstant(i * lanes));
-    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(value), slot, 64);
+    LLVM::StoreOp::create(builder, loc, emitter.memoryAccess.toMemory(value), slot, kCore.lineBytes);
     spilled[value] = slot;
   }
 }
@@ -106,6 +106,7 @@ Value AccumulatorSpilling::reload(Value value) {
     return value;
   auto type = cast<VectorType>(value.getType());
   Type stored = VectorType::get(type.getShape(), memoryType(type.getElementType()));
-  Value loaded = LLVM::LoadOp::create(builder, loc, stored, found->second, 64, /*isVolatile=*/true);
+  Value loaded =
+      LLVM::LoadOp::create(builder, loc, stored, found->second, kCore.lineBytes, /*isVolatile=*/true);
   return emitter.memoryAccess.fromMemory(loaded, type.getElementType());
 }

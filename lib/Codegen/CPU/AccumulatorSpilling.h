@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Accumulators of several contractions of one tile, kept on the stack so that they take no registers in the
+// Accumulators of several contractions of one tile, kept on the stack so that they occupy no registers in the
 // K loop of the next.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_ACCUMULATORSPILLING_H

@@ -4,7 +4,9 @@
 // over the whole reduction, in an order that keeps the operands in the caches.
 
 #include "CPUKernelEmitter.h"
+#include "adjoint/Codegen/Kernel/RegisterTile.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/ScopeExit.h"
 #include <numeric>
 
 using namespace mlir;
@@ -59,7 +61,7 @@ static bool sweepsOneRow(KernelOp kernel, ArrayRef<int64_t> rows) {
          llvm::any_of(kernel.getBody().getArguments(), isSwept);
 }
 
-// The number of rows and vectors of a reduction in one loop.
+// The register tile of a reduction, and whether the nest has blocks of columns.
 void BlockEmitter::chooseBlock(Nest &nest) {
   Type sum = widestSum(nest.outputs);
   int64_t axis = nest.vectorize ? nest.laneAxis() : -1;
@@ -86,7 +88,7 @@ int64_t cpu::reducedSize(ArrayRef<Value> outputs) {
   return std::max<int64_t>(size, 0);
 }
 
-// For the host, which decides whether threads are worth while.
+// For the host, which decides whether several threads are faster.
 void BlockEmitter::recordK(ValueRange outputs) {
   int64_t k = 0;
   for (Value output : outputs)
@@ -98,15 +100,16 @@ void BlockEmitter::recordK(ValueRange outputs) {
 // Columns whose part of the right operand stays in the cache while all rows pass: whole tiles.
 int64_t BlockEmitter::blockColumns(const Nest &nest) {
   int64_t tile = nest.vectors * vectorLanes;
-  int64_t depth = reducedSize(nest.outputs);
-  if (depth == 0)
+  int64_t sizeK = reducedSize(nest.outputs);
+  if (sizeK == 0)
     return 0;
   int64_t element = emitter.byteDots.byteProducts.empty() ? memoryBytes(results.front().element) : 1;
-  return std::max<int64_t>(1, tiles.blockBytes / (depth * element * tile)) * tile;
+  return std::max<int64_t>(1, tiles.blockBytes / (sizeK * element * tile)) * tile;
 }
 
-// Whether tiles divide the rows, which spares the code for less: a unit begins and ends with a tile.
-static bool takesWholeTiles(int64_t size, int64_t rows) {
+// Whether tiles divide the rows. Then no code for fewer rows is necessary: a unit begins and ends with a
+// tile.
+static bool hasWholeTiles(int64_t size, int64_t rows) {
   return !ShapedType::isDynamic(size) && size % rows == 0;
 }
 
@@ -155,7 +158,10 @@ LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer,
   auto [lower, upper] = emitter.distribution.boundsOf(nest, nest.rowAxes, units);
   int64_t known = nest.shape[outer.size()];
   bool oneBlock = nest.columns == 0 || (!ShapedType::isDynamic(known) && known <= nest.columns);
-  CPUKernelEmitter::Packing scope(emitter);
+  llvm::scope_exit forgetPacked([&] {
+    emitter.packing.packedOperands.clear();
+    emitter.byteDots.copiedRows.clear();
+  });
   SmallVector<PackedOperand> packed = emitter.packing.packedOperandsOf(nest, oneBlock ? known : nest.columns);
   // The copies of rows come after the packed operands.
   bool fills = emitter.byteDots.scratchForRows(nest) == 0 &&
@@ -178,8 +184,8 @@ LogicalResult BlockEmitter::emitBlock(const Nest &nest, const Position &outer,
   });
 }
 
-// How many whole tiles to take of `count` rows, when as many of one row less take the rest: 197 rows are 22
-// tiles of 8 and 3 of 7, which keep the processor as busy. Null when tiles are short, or divide the rows.
+// The rows of whole tiles, and the rows of tiles that have one row less: 197 rows are 22 tiles of 8 rows and
+// 3 of 7, which keep the CPU as busy. Null if tiles have few rows, or divide the rows.
 std::pair<Value, Value> BlockEmitter::evenTiles(const Nest &nest, int64_t size, Value count) {
   int64_t rows = nest.rows, less = rows - 1;
   if (rows < 4 || ShapedType::isDynamic(size) || size < rows * less || size % rows == 0)
@@ -195,7 +201,7 @@ std::pair<Value, Value> BlockEmitter::evenTiles(const Nest &nest, int64_t size, 
   return {binary<arith::SubIOp>(inWide, binary<arith::RemUIOp>(inWide, wide)), inNarrow};
 }
 
-// Tiles of rows; what is left over is halved until single rows are left.
+// Tiles of rows; for the remainder the rows of a tile are halved, down to single rows.
 LogicalResult BlockEmitter::emitRowTiles(const Nest &nest, Value lower, Value upper, const Position &outer,
                                          Store inRows) {
   int64_t count = nest.rowCount();
@@ -216,7 +222,7 @@ LogicalResult BlockEmitter::emitRowTiles(const Nest &nest, Value lower, Value up
   auto [inWide, inNarrow] = evenTiles(nest, count, binary<arith::SubIOp>(upper, lower));
   if (inWide && (failed(tiles(nest.rows, inWide)) || failed(tiles(nest.rows - 1, inNarrow))))
     return failure();
-  if (takesWholeTiles(count, nest.rows))
+  if (hasWholeTiles(count, nest.rows))
     return tiles(nest.rows, binary<arith::SubIOp>(upper, lower));
   for (int64_t rows = inWide ? llvm::bit_floor<uint64_t>(nest.rows - 1) : nest.rows; rows >= 1;
        rows = llvm::bit_floor<uint64_t>(rows - 1)) {

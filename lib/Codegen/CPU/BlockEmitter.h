@@ -1,6 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Contractions: tiles of rows and vectors that stay in registers over the whole reduction.
+// Contractions (gemm): loops over cached blocks of columns and over register tiles, whose accumulators stay
+// in registers over the whole reduction. chooseRegisterTile has the sizes.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_BLOCKEMITTER_H
 #define ADJOINT_LIB_CODEGEN_CPU_BLOCKEMITTER_H

@@ -2,7 +2,8 @@
 //
 // Kernels that only transpose: square blocks are read along the operand's contiguous axis, transposed in
 // registers and written along the result's. Gathering would touch one cache line for each element. A result
-// larger than the caches is written with non-temporal stores, which saves reading the lines it replaces.
+// larger than the caches is written with non-temporal stores, which saves reading the cache lines it
+// replaces.
 
 #include "CPUKernelEmitter.h"
 
@@ -13,10 +14,8 @@ using namespace mlir::ad::cpu;
 // Blocks that follow each other along the operand before the next ones along the result.
 static constexpr int64_t kBlocksAlongOperand = 4;
 
-// A result from this size on leaves the second-level cache before anyone reads it.
-static constexpr int64_t kStreamedBytes = 4 * 1024 * 1024;
-// Non-temporal stores write whole cache lines only.
-static constexpr int64_t kLineBytes = 64;
+// A result from this size on leaves the second-level cache before another kernel reads it.
+static constexpr int64_t kStreamedBytes = 4 * kCore.secondLevelBytes;
 
 // The axes of blocks of an operand that the kernel only permutes. One axis alone may be shorter than a block:
 // axes adjacent to the contiguous axis of the operand form one axis with it; likewise those of the result.
@@ -42,19 +41,20 @@ std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value ou
   if (byResult.empty() || byOperand.back() == byResult.back())
     return std::nullopt;
   BlockAxes axes;
-  // Takes axes from the end of an order until they are as long as a block.
-  auto take = [&](ArrayRef<int64_t> order, SmallVectorImpl<int64_t> &taken, ArrayRef<int64_t> others) {
+  // Moves axes from the end of an order until they are as long as a block.
+  auto moveLast = [&](ArrayRef<int64_t> order, SmallVectorImpl<int64_t> &moved, ArrayRef<int64_t> others) {
     int64_t size = 1, width = transposedLanes(output);
     for (; size < width && !order.empty(); order = order.drop_back()) {
       int64_t axis = order.back();
       if (ShapedType::isDynamic(shape[axis]) || llvm::is_contained(others, axis))
         break;
-      taken.insert(taken.begin(), axis);
+      moved.insert(moved.begin(), axis);
       size *= shape[axis];
     }
     return size >= width;
   };
-  bool blocks = take(byOperand, axes.rows, byResult.back()) && take(byResult, axes.columns, axes.rows);
+  bool blocks =
+      moveLast(byOperand, axes.rows, byResult.back()) && moveLast(byResult, axes.columns, axes.rows);
   return blocks ? std::optional(axes) : std::nullopt;
 }
 
@@ -62,7 +62,7 @@ std::optional<BlockTranspose::BlockAxes> BlockTranspose::transposedAxes(Value ou
 int64_t BlockTranspose::transposedLanes(Value output) {
   unsigned width =
       memoryType(cast<RankedTensorType>(output.getType()).getElementType()).getIntOrFloatBitWidth();
-  return width > 32 ? vectorLanes * 32 / width : vectorLanes;
+  return width > kLaneBits ? vectorLanes * kLaneBits / width : vectorLanes;
 }
 
 static int64_t elementsOf(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
@@ -80,11 +80,11 @@ LogicalResult BlockTranspose::emitTranspose(Value output, const BlockAxes &axes)
   Position position(destination.shape.size());
   if (!mayStream(output, axes))
     return emitTransposeLoops(nest, axes, 0, nest.units, position);
-  // The host's memory may begin anywhere.
+  // The memory of the host may have any alignment.
   Type i64 = builder.getI64Type();
   auto number = [&](int64_t value) -> Value { return LLVM::ConstantOp::create(builder, loc, i64, value); };
   Value address = LLVM::PtrToIntOp::create(builder, loc, i64, destination.pointer);
-  Value offset = LLVM::AndOp::create(builder, loc, address, number(kLineBytes - 1));
+  Value offset = LLVM::AndOp::create(builder, loc, address, number(kCore.lineBytes - 1));
   Value aligned = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, offset, number(0));
   auto branch = scf::IfOp::create(builder, loc, TypeRange(), aligned, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -96,18 +96,20 @@ LogicalResult BlockTranspose::emitTranspose(Value output, const BlockAxes &axes)
     streams = false;
     if (failed(emitted))
       return failure();
-    if (streamed) // other threads see what follows the kernel before such stores, but for this
+    if (streamed) // non-temporal stores are not ordered before the stores that follow the kernel
       LLVM::FenceOp::create(builder, loc, LLVM::AtomicOrdering::seq_cst);
   }
   return success();
 }
 
+// Non-temporal stores write whole cache lines only.
 bool BlockTranspose::mayStream(Value output, const BlockAxes &axes) {
   auto type = cast<RankedTensorType>(output.getType());
   int64_t element = memoryBytes(type.getElementType());
-  int64_t line = transposedLanes(output) * element;
-  return line == kLineBytes && type.hasStaticShape() && type.getNumElements() * element >= kStreamedBytes &&
-         elementsOf(type.getShape(), axes.columns) * element % kLineBytes == 0;
+  int64_t bytes = transposedLanes(output) * element;
+  return bytes == kCore.lineBytes && type.hasStaticShape() &&
+         type.getNumElements() * element >= kStreamedBytes &&
+         elementsOf(type.getShape(), axes.columns) * element % kCore.lineBytes == 0;
 }
 
 void BlockTranspose::stream(const Buffer &buffer, const Position &position, Value value) {
@@ -115,7 +117,7 @@ void BlockTranspose::stream(const Buffer &buffer, const Position &position, Valu
   Value indices;
   Value pointer = emitter.memoryAccess.pointerAt(
       buffer, emitter.memoryAccess.linearIndex(buffer, position, step, indices));
-  LLVM::StoreOp::create(builder, loc, value, pointer, kLineBytes, /*isVolatile=*/false,
+  LLVM::StoreOp::create(builder, loc, value, pointer, kCore.lineBytes, /*isVolatile=*/false,
                         /*isNonTemporal=*/true);
 }
 
@@ -139,7 +141,7 @@ LogicalResult BlockTranspose::emitTransposeLoops(const Nest &nest, const BlockAx
 // The axes that stay as they are, and strips of blocks. The last block of an axis overlaps the one before, so
 // a strip has both.
 void BlockTranspose::chooseUnitsOfTranspose(Nest &nest, const BlockAxes &axes) {
-  nest.units = {emitter.rangeBegin, emitter.rangeEnd};
+  nest.units = emitter.distribution.unitsOfCall;
   nest.stripOfBlocks = transposedLanes(nest.outputs.front()) * kBlocksAlongOperand;
   if (emitter.distribution.isTooShort())
     return;
@@ -193,15 +195,15 @@ void BlockTranspose::setDelinearized(Position &position, ArrayRef<int64_t> axes,
                                      ArrayRef<int64_t> order) {
   ArrayRef<int64_t> shape = results.front().shape;
   while (!axes.empty()) {
-    size_t together = 1;
-    while (together < axes.size() &&
-           order[axes[axes.size() - together]] == order[axes[axes.size() - together - 1]] + 1)
-      ++together;
-    ArrayRef<int64_t> run = axes.take_back(together);
-    axes = axes.drop_back(together);
-    Value size = indexConstant(elementsOf(shape, run));
+    size_t adjacent = 1;
+    while (adjacent < axes.size() &&
+           order[axes[axes.size() - adjacent]] == order[axes[axes.size() - adjacent - 1]] + 1)
+      ++adjacent;
+    ArrayRef<int64_t> group = axes.take_back(adjacent);
+    axes = axes.drop_back(adjacent);
+    Value size = indexConstant(elementsOf(shape, group));
     Value index = axes.empty() ? linear : binary<arith::RemUIOp>(linear, size);
-    setLinear(position, run, {index, 0, nullptr}, indexConstant(0));
+    setLinear(position, group, {index, 0, nullptr}, indexConstant(0));
     linear = binary<arith::DivUIOp>(linear, size);
   }
 }

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Running reductions along the axis that is contiguous in memory, in blocks of steps and lines.
+// Running reductions along the axis that is contiguous in memory, in blocks of steps and chains.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_BLOCKEDSCAN_H
 #define ADJOINT_LIB_CODEGEN_CPU_BLOCKEDSCAN_H
@@ -18,11 +18,15 @@ public:
                            Value &step, Value &accumulator);
 
 private:
-  std::optional<unsigned> scannedLineDim(linalg::GenericOp scan, ArrayRef<Index> loops);
+  std::optional<unsigned> chainLoopOf(linalg::GenericOp scan, ArrayRef<Index> loops);
   FailureOr<Value> scanBlocks(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                              unsigned line, Value end, Value start);
+                              unsigned chainLoop, Value end, Value start);
+  SmallVector<Index> alongChain(linalg::GenericOp scan, ArrayRef<Index> loops, unsigned chainLoop,
+                                Value chain);
+  FailureOr<SmallVector<Value>> loadBlock(linalg::GenericOp scan, ArrayRef<Index> loops,
+                                          ArrayRef<Value> chains, unsigned chainLoop);
   LogicalResult scanBlock(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,
-                          ArrayRef<Value> lines, unsigned line, Value &carried);
+                          ArrayRef<Value> chains, unsigned chainLoop, Value &carried);
 };
 
 } // namespace mlir::ad::cpu

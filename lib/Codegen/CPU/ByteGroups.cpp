@@ -11,8 +11,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Of rows that are copied for one operand.
-static constexpr int64_t kRowBytes = 256 * 1024;
+// Of the rows that are copied at once for one operand.
+static constexpr int64_t kRowBytes = kCore.secondLevelBytes / 4;
 
 static Value constantLike(OpBuilder &builder, Location loc, Value value, int64_t number) {
   Type type = value.getType();
@@ -212,7 +212,7 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
       Value back = binary<arith::MulIOp>(from, indexConstant(-target.shape[1]));
       Buffer shifted(target);
       shifted.pointer = emitter.memoryAccess.pointerAt(target, back);
-      copyRows(product, shifted, nest, outer, from, to);
+      copyRows(product, shifted, outer, from, to);
       copiedRows[product.rows] = shifted;
     }
     return body(from, to);
@@ -220,49 +220,55 @@ LogicalResult ByteProducts::overRowChunks(const Nest &nest, const Position &oute
   return oneChunk ? chunk(lower) : emitter.emitLoop(lower, upper, indexConstant(rows), chunk);
 }
 
-// Blocks of as many rows and groups as there are lanes: groups of adjacent rows, transposed in registers.
-// Zeros after the end of K pad the last block. Rows past the last one are never read.
-void ByteProducts::copyRows(const ByteProduct &product, const Buffer &target, const Nest &nest,
-                            const Position &outer, Value lower, Value upper) {
-  const Buffer &source = buffers.find(product.rows->get())->second;
+ByteProducts::RowCopy ByteProducts::copyOf(const ByteProduct &product, const Buffer &target,
+                                           const Position &outer) {
   AffineMap map = cast<linalg::GenericOp>(product.rows->getOwner()).getMatchingIndexingMap(product.rows);
-  int64_t rowAxis = map.getNumResults() - 1, axisK = 0;
-  Position position;
+  RowCopy copy{buffers.find(product.rows->get())->second, target, {}, int64_t(map.getNumResults()) - 1, 0};
   for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
     unsigned loop = cast<AffineDimExpr>(expr).getPosition();
     if (loop == product.loopK)
-      axisK = axis;
-    bool isOuter = loop != product.loopK && int64_t(axis) != rowAxis;
-    position.push_back(isOuter ? outer[loop] : Index{indexConstant(0), 0, nullptr});
+      copy.axisK = axis;
+    bool isOuter = loop != product.loopK && int64_t(axis) != copy.rowAxis;
+    copy.position.push_back(isOuter ? outer[loop] : Index{indexConstant(0), 0, nullptr});
   }
+  return copy;
+}
+
+// A block of as many rows and groups as there are lanes, from `row` and the group with that number on: groups
+// of adjacent rows, transposed in registers. Zeros pad a block of fewer than `lanes` groups.
+LogicalResult ByteProducts::copyBlock(RowCopy &copy, Value row, Value number, int64_t count, Value active) {
+  copy.position[copy.rowAxis] = {row, 1, nullptr};
+  SmallVector<Value> groups;
+  mask = active;
+  for (int64_t i = 0; i < count; ++i) {
+    copy.position[copy.axisK] = {binary<arith::AddIOp>(number, indexConstant(i)), 0, nullptr};
+    groups.push_back(emitter.laneValues.splat(groupAt(copy.source, copy.position, copy.axisK), lanes));
+  }
+  mask = nullptr;
+  groups.resize(lanes, constantLike(builder, loc, groups.front(), 0));
+  emitter.registerTranspose.transposeInRegisters(groups);
+  Value first = binary<arith::MulIOp>(number, indexConstant(kBytesPerLane));
+  for (int64_t i = 0; i < lanes; ++i) {
+    Position at = {{binary<arith::AddIOp>(row, indexConstant(i)), 0, nullptr}, {first, 0, nullptr}};
+    int64_t step;
+    Value indices, index = emitter.memoryAccess.linearIndex(copy.target, at, step, indices);
+    LLVM::StoreOp::create(builder, loc, groups[i], emitter.memoryAccess.pointerAt(copy.target, index),
+                          kBytesPerLane);
+  }
+  return success();
+}
+
+// Zeros after the end of K pad the last block. Rows past the last one are never read.
+void ByteProducts::copyRows(const ByteProduct &product, const Buffer &target, const Position &outer,
+                            Value lower, Value upper) {
+  RowCopy copy = copyOf(product, target, outer);
   int64_t whole = product.sizeK / kBytesPerLane / vectorLanes * vectorLanes;
   int64_t rest = llvm::divideCeil(product.sizeK, kBytesPerLane) - whole;
   CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
-  auto block = [&](Value row, Value number, int64_t count, Value active) -> LogicalResult {
-    position[rowAxis] = {row, 1, nullptr};
-    SmallVector<Value> groups;
-    mask = active;
-    for (int64_t i = 0; i < count; ++i) {
-      position[axisK] = {binary<arith::AddIOp>(number, indexConstant(i)), 0, nullptr};
-      groups.push_back(emitter.laneValues.splat(groupAt(source, position, axisK), lanes));
-    }
-    mask = nullptr;
-    groups.resize(lanes, constantLike(builder, loc, groups.front(), 0));
-    emitter.registerTranspose.transposeInRegisters(groups);
-    Value first = binary<arith::MulIOp>(number, indexConstant(kBytesPerLane));
-    for (int64_t i = 0; i < lanes; ++i) {
-      Position at = {{binary<arith::AddIOp>(row, indexConstant(i)), 0, nullptr}, {first, 0, nullptr}};
-      int64_t step;
-      Value indices, index = emitter.memoryAccess.linearIndex(target, at, step, indices);
-      LLVM::StoreOp::create(builder, loc, groups[i], emitter.memoryAccess.pointerAt(target, index),
-                            kBytesPerLane);
-    }
-    return success();
-  };
   auto rows = [&](Value row, Value active) -> LogicalResult {
     (void)emitter.emitLoop(indexConstant(0), indexConstant(whole), indexConstant(lanes),
-                           [&](Value number) { return block(row, number, lanes, active); });
-    return rest == 0 ? success() : block(row, indexConstant(whole), rest, active);
+                           [&](Value number) { return copyBlock(copy, row, number, lanes, active); });
+    return rest == 0 ? success() : copyBlock(copy, row, indexConstant(whole), rest, active);
   };
   Value width = indexConstant(lanes), size = binary<arith::SubIOp>(upper, lower);
   Value middle = binary<arith::SubIOp>(upper, binary<arith::RemUIOp>(size, width));

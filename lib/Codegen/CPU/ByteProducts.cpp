@@ -59,7 +59,7 @@ std::optional<ByteProducts::ByteProduct> ByteProducts::byteProductOf(linalg::Gen
 
 void ByteProducts::chooseByteProducts(const Nest &nest, unsigned columnLoop) {
   byteProducts.clear();
-  if (!emitter.dotProducts || !hasByteDotProducts(vectorLanes))
+  if (!emitter.dotProducts || !kByteDotProduct.hasVectors(vectorLanes))
     return;
   auto choose = [&](linalg::GenericOp generic) {
     if (std::optional<ByteProduct> product = byteProductOf(generic, nest, columnLoop))
@@ -76,8 +76,8 @@ Value ByteProducts::callByteProduct(Value sum, Value unsignedBytes, Value signed
   auto type = VectorType::get(bytes, builder.getI8Type());
   unsignedBytes = LLVM::BitcastOp::create(builder, loc, type, unsignedBytes);
   signedBytes = LLVM::BitcastOp::create(builder, loc, type, signedBytes);
-  std::string name = "llvm.x86.avx512.vpdpbusd." + std::to_string(8 * bytes);
-  return LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(), builder.getStringAttr(name),
+  auto name = builder.getStringAttr(kByteDotProduct.intrinsic + Twine(8 * bytes));
+  return LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(), name,
                                        ValueRange{sum, unsignedBytes, signedBytes})
       .getResult(0);
 }
@@ -119,14 +119,14 @@ FailureOr<SmallVector<Value>> ByteProducts::addByteProducts(linalg::GenericOp ge
   if (lanes == vectorLanes)
     return SmallVector<Value>{callByteProduct(sum, emitter.laneValues.splat(columns, lanes),
                                               emitter.laneValues.splat(rows, lanes))};
-  assert(lanes == 1 && "tiles have the processor's lanes, or one");
+  assert(lanes == 1 && "tiles have the lanes of the CPU, or one");
   Value wide = callByteProduct(emitter.laneValues.splat(sum, vectorLanes),
                                emitter.laneValues.splat(columns, vectorLanes),
                                emitter.laneValues.splat(rows, vectorLanes));
   return SmallVector<Value>{vector::ExtractOp::create(builder, loc, wide, 0).getResult()};
 }
 
-// All positions in one loop over groups. The rest of K is one more group.
+// All positions in one loop over groups. The remainder of K is one more group.
 FailureOr<SmallVector<Value>> ByteProducts::byteChain(linalg::GenericOp generic,
                                                       ArrayRef<SmallVector<Index>> loops,
                                                       ArrayRef<Value> start) {
@@ -164,23 +164,24 @@ Key ByteProducts::rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops) {
   return {product.rows, {{row.begin(), row.end()}, {1, nullptr}}};
 }
 
-// Remembers 128 times the sum of each row that has none yet, all rows in one loop.
-void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
-  const ByteProduct &product = byteProducts.find(generic)->second;
-  auto copied = copiedRows.find(product.rows);
-  bool isCopied = copied != copiedRows.end();
-  Buffer buffer = isCopied ? copied->second : buffers.lookup(product.rows->get());
-  SmallVector<std::pair<Key, Position>> rows;
+// The rows whose sums are not known yet, each once.
+ByteProducts::KeyedRows ByteProducts::rowsToSum(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
+                                                bool areCopied) {
+  AffineMap map = generic.getMatchingIndexingMap(byteProducts.find(generic)->second.rows);
+  KeyedRows rows;
   for (const SmallVector<Index> &position : loops) {
     Key key = rowSumKey(generic, position);
     if (llvm::any_of(emitter.evaluator.caches, [&](auto &cache) { return cache.count(key); }) ||
         llvm::any_of(rows, [&](auto &row) { return !(row.first < key) && !(key < row.first); }))
       continue;
-    Position row = emitter.evaluator.apply(generic.getMatchingIndexingMap(product.rows), position);
-    rows.push_back({key, isCopied ? Position{row.back(), {}} : row});
+    Position row = emitter.evaluator.apply(map, position);
+    rows.push_back({key, areCopied ? Position{row.back(), {}} : row});
   }
-  if (rows.empty())
-    return;
+  return rows;
+}
+
+// The sums of the bytes of each row, in the lanes of a vector: products with ones, all rows in one loop.
+SmallVector<Value> ByteProducts::sumBytes(const Buffer &buffer, KeyedRows &rows) {
   int64_t sizeK = buffer.shape.back(), step = vectorLanes * kBytesPerLane, whole = sizeK / step * step;
   Value zeros = emitter.laneValues.splat(
       arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)), vectorLanes);
@@ -194,7 +195,6 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
     }
     return next;
   };
-  CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), indexConstant(whole), indexConstant(step),
                                  SmallVector<Value>(rows.size(), zeros));
   {
@@ -202,12 +202,24 @@ void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index
     builder.setInsertionPointToStart(loop.getBody());
     scf::YieldOp::create(builder, loc, add(loop.getInductionVar(), loop.getRegionIterArgs()));
   }
-  SmallVector<Value> accumulators(loop.getResults());
-  if (whole < sizeK) {
-    CPUKernelEmitter::WithLanes restCode(emitter, step, nullptr);
-    mask = emitter.packing.lanesBelow(indexConstant(sizeK - whole));
-    accumulators = add(indexConstant(whole), accumulators);
-  }
+  if (whole == sizeK)
+    return SmallVector<Value>(loop.getResults());
+  CPUKernelEmitter::WithLanes restCode(emitter, step, nullptr);
+  mask = emitter.packing.lanesBelow(indexConstant(sizeK - whole));
+  return add(indexConstant(whole), loop.getResults());
+}
+
+// Remembers 128 times the sum of each row that has none yet.
+void ByteProducts::sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+  OpOperand *operand = byteProducts.find(generic)->second.rows;
+  auto copied = copiedRows.find(operand);
+  bool areCopied = copied != copiedRows.end();
+  KeyedRows rows = rowsToSum(generic, loops, areCopied);
+  if (rows.empty())
+    return;
+  CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
+  SmallVector<Value> accumulators =
+      sumBytes(areCopied ? copied->second : buffers.lookup(operand->get()), rows);
   Value bits = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(7));
   for (auto [row, sum] : llvm::zip_equal(rows, accumulators)) {
     Value total = vector::ReductionOp::create(builder, loc, vector::CombiningKind::ADD, sum);

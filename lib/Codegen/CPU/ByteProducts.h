@@ -39,6 +39,9 @@ private:
   Value callByteProduct(Value sum, Value unsignedBytes, Value signedBytes);
   Value byteGroup(linalg::GenericOp generic, OpOperand *operand, ArrayRef<Index> loops);
   Key rowSumKey(linalg::GenericOp generic, ArrayRef<Index> loops);
+  using KeyedRows = SmallVector<std::pair<Key, Position>>;
+  KeyedRows rowsToSum(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, bool areCopied);
+  SmallVector<Value> sumBytes(const Buffer &buffer, KeyedRows &rows);
   void sumRows(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
   Value joinBytes(ArrayRef<Value> bytes);
   Value biasBytes(Value groups);
@@ -47,8 +50,16 @@ private:
                            Value column, Value end);
   void storeGroup(const PackedOperand &packed, Value number, Value column, Value group);
   int64_t copiedRowsOf(const Nest &nest, int64_t sizeK);
-  void copyRows(const ByteProduct &product, const Buffer &target, const Nest &nest, const Position &outer,
-                Value lower, Value upper);
+  /// The copy of the rows of one operand.
+  struct RowCopy {
+    const Buffer &source, &target;
+    Position position; // in the source; outer axes are set
+    int64_t rowAxis, axisK;
+  };
+  RowCopy copyOf(const ByteProduct &product, const Buffer &target, const Position &outer);
+  LogicalResult copyBlock(RowCopy &copy, Value row, Value number, int64_t count, Value active);
+  void copyRows(const ByteProduct &product, const Buffer &target, const Position &outer, Value lower,
+                Value upper);
 };
 
 } // namespace mlir::ad::cpu

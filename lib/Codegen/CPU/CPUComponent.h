@@ -6,7 +6,7 @@
 #define ADJOINT_LIB_CODEGEN_CPU_CPUCOMPONENT_H
 
 #include "CPUTypes.h"
-#include "adjoint/Codegen/Target/Tiles.h"
+#include "adjoint/Codegen/Target/CPUs.h"
 
 namespace mlir::ad::cpu {
 

@@ -3,7 +3,6 @@
 // What a CPU kernel does, and which component does it.
 
 #include "CPUKernelEmitter.h"
-#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/DebugLog.h"
 
@@ -21,9 +20,8 @@ void CPUKernelEmitter::bindRange(ValueRange arguments) {
   if (arguments.empty()) // a function that computes sizes only
     return;
   if (work != Work::all)
-    partialMemory = arguments.front();
-  rangeBegin = arguments.drop_back().back();
-  rangeEnd = arguments.back();
+    partials.memory = arguments.front();
+  distribution.unitsOfCall = {arguments.drop_back().back(), arguments.back()};
 }
 
 FailureOr<int64_t> CPUKernelEmitter::emitSizesOfPartialReductions() {
@@ -44,7 +42,7 @@ LogicalResult CPUKernelEmitter::emitNanoseconds() {
 }
 
 void CPUKernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
-  if (interleavedColumns > 1)
+  if (shortRows.interleavedColumns > 1)
     return shortRows.storeInterleaved(destination, positions, values);
   KernelEmitter::storeAll(destination, positions, values);
 }
@@ -81,28 +79,27 @@ FailureOr<SmallVector<Value>> CPUKernelEmitter::reduceBlocks(linalg::GenericOp g
                                                              ArrayRef<Value> identities,
                                                              ArrayRef<Position> positions) {
   // Sums of integers are the same in any order.
-  if (dots.groupSize(generic) == kBytesPerLane)
+  if (dots.groupSize(generic) == kByteDotProduct.group)
     return byteDots.byteChain(generic, loops, identities);
   OrderAttr order = kernel.getOrderAttr();
   bool joinsBlocks = order && !order.isLanes();
-  int64_t together = joinsBlocks ? interleaver.interleavedBlocks(generic, loops) : 1;
-  if (together == 1)
+  int64_t unroll = joinsBlocks ? interleaver.interleavedBlocks(generic, loops) : 1;
+  if (unroll == 1)
     return reductions.reduceBlocks(generic, loops, identities, positions);
   auto group = [&](Value lower, Value upper) {
-    return interleaver.interleavedGroup(generic, loops, identities, lower, upper, together);
+    return interleaver.interleavedGroup(generic, loops, identities, lower, upper, unroll);
   };
-  return orderedTree(generic, identities, positions, group, together);
+  return orderedTree(generic, identities, positions, group, unroll);
 }
 
 FailureOr<SmallVector<Value>> CPUKernelEmitter::hoistedChain(linalg::GenericOp generic,
                                                              ArrayRef<SmallVector<Index>> loops,
                                                              ArrayRef<Value> start, Value lower,
                                                              Value upper) {
-  if (dots.groupSize(generic) == 2) {
-    if (recorded.insert(generic).second)
-      recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);
-    lower = binary<arith::DivUIOp>(lower, indexConstant(2));
-    upper = binary<arith::DivUIOp>(upper, indexConstant(2));
+  if (int64_t group = dots.groupSize(generic); group == kBF16DotProduct.group) {
+    dots.recordUse(generic);
+    lower = binary<arith::DivUIOp>(lower, indexConstant(group));
+    upper = binary<arith::DivUIOp>(upper, indexConstant(group));
   }
   if (generic.getNumResults() == 1 && !registerTranspose.operandsToTranspose(generic, loops.front()).empty())
     return registerTranspose.transposedChain(generic, loops, start, lower, upper);
@@ -112,9 +109,11 @@ FailureOr<SmallVector<Value>> CPUKernelEmitter::hoistedChain(linalg::GenericOp g
 FailureOr<SmallVector<Value>> CPUKernelEmitter::accumulate(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                            ValueRange accumulators) {
   int64_t group = dots.groupSize(generic);
-  return group == 1   ? evaluator.applyBody(generic, loops, accumulators)
-         : group == 2 ? dots.addDotProduct(generic, loops, accumulators.front())
-                      : byteDots.addByteProducts(generic, loops, accumulators.front());
+  if (group == kBF16DotProduct.group)
+    return dots.addDotProduct(generic, loops, accumulators.front());
+  if (group == kByteDotProduct.group)
+    return byteDots.addByteProducts(generic, loops, accumulators.front());
+  return evaluator.applyBody(generic, loops, accumulators);
 }
 
 void CPUKernelEmitter::afterChainStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
@@ -155,18 +154,13 @@ LogicalResult CPUKernelEmitter::emitOutputs() {
   ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   if (work != Work::all) {
     auto divided = partials.divisibleReductions(outputs);
-    partials.bindPartialResults(divided, partialMemory);
+    partials.bindPartialResults(divided);
     if (work == Work::partial)
       return partials.emitPartialReductions(divided);
   }
-  if (outputs.size() == 1) {
-    if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(outputs.front()))
-      return blockTranspose.emitTranspose(outputs.front(), *axes);
-    if (std::optional<PackedOperand> packed = packing.packingOfCopy(outputs.front())) {
-      packing.emitPacking(*packed);
-      return success();
-    }
-  }
+  if (outputs.size() == 1)
+    if (std::optional<LogicalResult> emitted = emitMovement(outputs.front()))
+      return *emitted;
   std::optional<unsigned> space = kernelOutputs.rowSpaceOf(outputs);
   blockEmitter.recordK(outputs);
   if (!space)
@@ -177,30 +171,54 @@ LogicalResult CPUKernelEmitter::emitOutputs() {
            return kernelOutputs.isFlat(output, isPointwise) || flatBroadcast.isFlatBroadcast(output, nest);
          });
   LDBG() << "@" << kernel.getSymName() << (flat ? " runs over all elements" : " has a nest over its axes");
-  if (flat) {
-    int64_t count = straightElements(kernel, nest.shape, vectorLanes);
-    nest.vectors = count > 0 ? std::max<int64_t>(1, count / vectorLanes) : vectorUnroll(kernel, vectorLanes);
-    if (count == 0)
-      distribution.chooseFlatUnits(nest);
-    distribution.declareUnits({{*space, nest.unitLoops}});
-    distribution.flatten(nest);
-  } else {
-    bool lanesAreSummed = hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis());
-    bool hasRows = llvm::any_of(outputs, [&](Value output) {
-      return dependsOn(output, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
-    });
-    LDBG() << "its lanes " << (lanesAreSummed ? "are" : "are not") << " summed, it "
-           << (hasRows ? "has" : "has no") << " reductions of rows";
-    if (!oneShape || (hasRows && nest.laneAxis() >= 0 && !lanesAreSummed))
-      return rowEmitter.emitRows(outputs, *space);
-    nest.vectorize = !hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis(), /*ofShortRows=*/false);
-    if (!lanesAreSummed && work != Work::merge)
-      blockEmitter.chooseBlock(nest);
-    shortRows.chooseShortRows(nest);
-    distribution.chooseUnits(nest);
-    distribution.declareUnits({{*space, nest.unitLoops}});
+  return flat ? emitFlat(std::move(nest), *space) : emitOverAxes(std::move(nest), *space, oneShape);
+}
+
+// A kernel that only moves elements: a transposition, or a copy into packed panels. Nothing for others.
+std::optional<LogicalResult> CPUKernelEmitter::emitMovement(Value output) {
+  if (std::optional<BlockTranspose::BlockAxes> axes = blockTranspose.transposedAxes(output))
+    return blockTranspose.emitTranspose(output, *axes);
+  if (std::optional<PackedOperand> packed = packing.packingOfCopy(output)) {
+    packing.emitPacking(*packed);
+    return success();
   }
+  return std::nullopt;
+}
+
+LogicalResult CPUKernelEmitter::emitStores(const Nest &nest) {
   return emitNest(nest, [&](ArrayRef<Position> positions) {
-    return kernelOutputs.storeOutputs(outputs, results, positions);
+    return kernelOutputs.storeOutputs(nest.outputs, results, positions);
   });
+}
+
+// One loop over all elements.
+LogicalResult CPUKernelEmitter::emitFlat(Nest nest, unsigned space) {
+  int64_t count = straightElements(kernel, nest.shape, vectorLanes);
+  nest.vectors = count > 0 ? std::max<int64_t>(1, count / vectorLanes) : vectorUnroll(kernel, vectorLanes);
+  if (count == 0)
+    distribution.chooseFlatUnits(nest);
+  distribution.declareUnits({{space, nest.unitLoops}});
+  distribution.flatten(nest);
+  return emitStores(nest);
+}
+
+// Loops over the axes of the results; rows that have values of their own, such as sums, are emitted one by
+// one.
+LogicalResult CPUKernelEmitter::emitOverAxes(Nest nest, unsigned space, bool oneShape) {
+  ValueRange outputs = nest.outputs;
+  bool lanesAreSummed = hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis());
+  bool hasRows = llvm::any_of(outputs, [&](Value output) {
+    return dependsOn(output, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
+  });
+  LDBG() << "its lanes " << (lanesAreSummed ? "are" : "are not") << " summed, it "
+         << (hasRows ? "has" : "has no") << " reductions of rows";
+  if (!oneShape || (hasRows && nest.laneAxis() >= 0 && !lanesAreSummed))
+    return rowEmitter.emitRows(outputs, space);
+  nest.vectorize = !hoisting.sumsLanesAlong(outputs, nest, nest.laneAxis(), /*ofShortRows=*/false);
+  if (!lanesAreSummed && work != Work::merge)
+    blockEmitter.chooseBlock(nest);
+  shortRows.chooseShortRows(nest);
+  distribution.chooseUnits(nest);
+  distribution.declareUnits({{space, nest.unitLoops}});
+  return emitStores(nest);
 }

@@ -31,7 +31,7 @@
 #include "WorkDistribution.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
 #include "adjoint/Codegen/Kernel/WorkUnits.h"
-#include "adjoint/Codegen/Target/Tiles.h"
+#include "adjoint/Codegen/Target/CPUs.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -39,24 +39,24 @@ namespace mlir::ad::cpu {
 
 class CPUKernelEmitter : public KernelEmitter {
 public:
-  /// `lanes`: of a vector. `dotProducts`: the processor has instructions for pairs of bf16 and for groups of
-  /// four i8.
+  /// `lanes`: of a vector. `dotProducts`: the CPU has the dot-product instructions of bf16 and i8.
   CPUKernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t lanes, const TileTable &tiles,
                    bool dotProducts);
 
-  /// Emits the body of a function that returns the number of partial results and their bytes.
-  /// Returns the minimum number of threads that gain from them; 0 when the kernel's reductions are not to be
-  /// divided.
+  /// Emits the body of a function that returns the number of partial results and their bytes. Returns the
+  /// minimum number of threads that gain from them; 0 if the reductions of the kernel are not to be divided.
   FailureOr<int64_t> emitSizesOfPartialReductions();
-  /// Emits the body of such a function that returns about how long the kernel takes on one thread.
+  /// Emits the body of a function that returns the estimated nanoseconds of the kernel on one thread.
   LogicalResult emitNanoseconds();
-  /// That, when the program knows all sizes; after emit().
+  /// The same number, if all sizes are static; after emit().
   std::optional<int64_t> knownNanoseconds() { return distribution.knownNanoseconds(); }
+
+  LogicalResult emitNest(const Nest &nest, Store store) override { return nests.emitNest(nest, store); }
+  void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;
 
 private:
   void bindRange(ValueRange arguments) override;
   LogicalResult emitOutputs() override;
-  LogicalResult emitNest(const Nest &nest, Store store) override { return nests.emitNest(nest, store); }
   LogicalResult prepareOutputs(ValueRange outputs, ArrayRef<Position> positions) override {
     return spilling.evaluateReductions(outputs, positions);
   }
@@ -68,7 +68,6 @@ private:
                            Value &step, Value &accumulator) override {
     return blockedScan.emitBlocks(scan, destination, loops, step, accumulator);
   }
-  void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;
   FailureOr<Value> compute(Value tensor, const Position &position) override;
   FailureOr<Value> operandValue(OpOperand *input, ArrayRef<Index> loops) override;
   Position positionOf(OpOperand *input, ArrayRef<Index> loops) override;
@@ -96,51 +95,16 @@ private:
                                            ValueRange accumulators) override;
   void afterChainStep(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops, Value k) override;
 
-  /// Packed operands, for the code of one block.
-  class Packing {
-  public:
-    explicit Packing(CPUKernelEmitter &emitter) : emitter(emitter) {}
-    ~Packing() {
-      emitter.packing.packedOperands.clear();
-      emitter.byteDots.copiedRows.clear();
-    }
+  std::optional<LogicalResult> emitMovement(Value output);
+  LogicalResult emitFlat(Nest nest, unsigned space);
+  LogicalResult emitOverAxes(Nest nest, unsigned space, bool oneShape);
+  LogicalResult emitStores(const Nest &nest);
 
-  private:
-    CPUKernelEmitter &emitter;
-  };
+public:
+  //===- Components -------------------------------------------------------===//
 
   const TileTable tiles;
-  const bool dotProducts;         // of pairs of bf16 and of four i8
-  int64_t interleavedColumns = 1; // of short rows, whose vectors along the rows are stored interleaved
-  Value rangeBegin, rangeEnd;     // of units
-  Value partialMemory;
-  llvm::SmallPtrSet<Operation *, 2> recorded; // contractions whose use of permissions has been reported
-
-  // What components need of the emitter is not for its users, hence friends.
-  friend class AccumulatorSpilling;
-  friend class BlockEmitter;
-  friend class BlockTranspose;
-  friend class BlockedScan;
-  friend class ByteProducts;
-  friend class CPUComponent;
-  friend class ColumnInserts;
-  friend class DotProducts;
-  friend class FlatBroadcast;
-  friend class InterleavedBlocks;
-  friend class LaneReductions;
-  friend class LoopNests;
-  friend class MinMaxReduction;
-  friend class OperandPacking;
-  friend class PartialReductions;
-  friend class Prefetcher;
-  friend class RegisterTranspose;
-  friend class RowCache;
-  friend class RowEmitter;
-  friend class RowReductions;
-  friend class SeparateNests;
-  friend class ShortRows;
-  friend class StreamedReductions;
-  friend class WorkDistribution;
+  const bool dotProducts; // of pairs of bf16 and of four i8
   AccumulatorSpilling spilling{*this};
   BlockEmitter blockEmitter{*this};
   BlockTranspose blockTranspose{*this};

@@ -14,18 +14,18 @@ using namespace codegen;
 /// Whether the tensor is so large that it does not stay in the caches from one kernel to the next.
 bool isFromMemory(Type type);
 
-/// Whether one row times this matrix is faster if long parts of 16 of its rows are read in turn than in tiles
-/// of columns, which read all rows. It is if the matrix comes from memory. While the last-level cache holds
-/// it, tiles win if rows are a multiple of the page size apart: 16 rows read in turn then map to few sets of
-/// the first-level cache. Measured on Zen 4 for matrices of 1 to 100 MB. Two and more rows gain from tiles
-/// too seldom.
+/// Whether one row times this matrix is faster in a sweep, which alternates between long parts of 16 rows of
+/// the matrix, than in tiles of columns, which read all rows. A sweep is faster if the matrix is in memory.
+/// If it is in the last-level cache, tiles are faster for rows that are a multiple of the page size apart:
+/// the 16 rows of a sweep then map to few sets of the first-level cache. Measured on Zen 4 for matrices of 1
+/// to 100 MB. Products of two and more rows seldom gain from tiles.
 bool isSweptFaster(Type type);
 
 /// K of the first contraction that computes the outputs, 0 if it is dynamic.
 int64_t reducedSize(ArrayRef<Value> outputs);
 
 struct PartialResults {
-  int64_t length = 0;         // elements that one partial result takes
+  int64_t length = 0;         // elements that one partial result reduces
   Value total, count, number; // of elements and of partial results, and the one that is being emitted
   Buffer buffer;              // [number, offset in the result]
   int64_t columns = 0;        // of a unit of a streamed reduction; 0: a unit is one partial result

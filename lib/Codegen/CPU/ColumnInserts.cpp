@@ -32,8 +32,8 @@ std::optional<LogicalResult> ColumnInserts::emitInsert(tensor::InsertSliceOp ins
   return emitInsertByColumn(insert, destination, range);
 }
 
-// Whether whole rows of the destination are computed: what the slice leaves of them is constant, or other
-// slices with the same rows.
+// Whether whole rows of the destination are computed: their other columns are constant, or are other slices
+// with the same rows.
 bool ColumnInserts::isInsertedByColumn(tensor::InsertSliceOp insert, const AxisRange &range) {
   ArrayRef<int64_t> shape = insert.getDestType().getShape();
   int64_t last = shape.size() - 1;

@@ -13,7 +13,7 @@ class ColumnInserts : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
-  /// Emits the insertion, and what it leaves of the destination's rows; nothing if rows cannot be stored
+  /// Emits the insertion, with all columns of its rows in the destination; nothing if rows cannot be stored
   /// whole.
   std::optional<LogicalResult> emitInsert(tensor::InsertSliceOp insert, const Buffer &destination,
                                           const AxisRange &range);

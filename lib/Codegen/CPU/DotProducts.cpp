@@ -5,6 +5,7 @@
 // inside a pair and flushes subnormals, so only the permission `mma` admits it.
 
 #include "CPUKernelEmitter.h"
+#include "adjoint/Dialect/AD/Transforms/NumericsLog.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -14,15 +15,20 @@ using namespace mlir::ad::cpu;
 int64_t DotProducts::groupSize(linalg::GenericOp generic) {
   if (emitter.byteDots.byteProducts.count(generic))
     return kBytesPerLane;
-  bool pairs = emitter.dotProducts && vectorLanes == kDotProductLanes &&
+  bool pairs = emitter.dotProducts && kBF16DotProduct.hasVectors(vectorLanes) &&
                usesPairDotProducts(generic, kernel.getOrderAttr());
-  return pairs ? 2 : 1;
+  return pairs ? kBF16DotProduct.group : 1;
+}
+
+void DotProducts::recordUse(linalg::GenericOp generic) {
+  if (recorded.insert(generic).second)
+    recordNumericsUse(generic.getLoc(), "dot-product-instruction", Permissions::mma);
 }
 
 // The buffer with pairs of elements along its last axis as one element.
 Buffer DotProducts::inPairs(Buffer buffer) {
   buffer.element = builder.getI32Type();
-  buffer.shape.back() /= 2;
+  buffer.shape.back() /= kBF16DotProduct.group;
   buffer.sizes.back() = indexConstant(buffer.shape.back());
   return buffer;
 }
@@ -56,7 +62,7 @@ FailureOr<Value> DotProducts::pairOf(OpOperand *input, ArrayRef<Index> loops, un
       it != buffers.end() && map.isProjectedPermutation() && last && last.getPosition() == reducedLoop)
     return emitter.memoryAccess.load(inPairs(it->second), emitter.evaluator.apply(map, loops));
   SmallVector<Index> at(loops);
-  Value first = binary<arith::MulIOp>(loops[reducedLoop].base, indexConstant(2));
+  Value first = binary<arith::MulIOp>(loops[reducedLoop].base, indexConstant(kBF16DotProduct.group));
   Value halves[2];
   for (int64_t i : {0, 1}) {
     at[reducedLoop].base = binary<arith::AddIOp>(first, indexConstant(i));
@@ -79,13 +85,17 @@ static Value lanesFrom(OpBuilder &builder, Location loc, Value vector, int64_t f
   return vector::ShuffleOp::create(builder, loc, vector, vector, lanes);
 }
 
+// The lanes of the instruction.
+static constexpr int64_t kLanes = kBF16DotProduct.maxLanes;
+
 static Value callDotProduct(OpBuilder &builder, Location loc, Value sum, Value left, Value right) {
-  auto halves = VectorType::get(2 * kDotProductLanes, builder.getBF16Type());
+  auto halves = VectorType::get(kBF16DotProduct.group * kLanes, builder.getBF16Type());
   left = LLVM::BitcastOp::create(builder, loc, halves, left);
   right = LLVM::BitcastOp::create(builder, loc, halves, right);
-  return LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(),
-                                       builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512"),
-                                       ValueRange{sum, left, right})
+  return LLVM::CallIntrinsicOp::create(
+             builder, loc, sum.getType(),
+             builder.getStringAttr(kBF16DotProduct.intrinsic + Twine(kLanes * kLaneBits)),
+             ValueRange{sum, left, right})
       .getResult(0);
 }
 
@@ -102,12 +112,10 @@ FailureOr<SmallVector<Value>> DotProducts::addDotProduct(linalg::GenericOp gener
     operands.push_back(emitter.laneValues.splat(*pair, lanes));
   }
   Value result = operands.front();
-  for (int64_t first = 0; first < lanes; first += kDotProductLanes) {
-    auto part = [&](unsigned operand) {
-      return lanesFrom(builder, loc, operands[operand], first, kDotProductLanes);
-    };
+  for (int64_t first = 0; first < lanes; first += kLanes) {
+    auto part = [&](unsigned operand) { return lanesFrom(builder, loc, operands[operand], first, kLanes); };
     Value added = callDotProduct(builder, loc, part(0), part(1), part(2));
-    if (lanes <= kDotProductLanes)
+    if (lanes <= kLanes)
       result = lanesFrom(builder, loc, added, 0, lanes);
     else
       result = vector::InsertStridedSliceOp::create(builder, loc, added, result, first, int64_t(1));

@@ -18,9 +18,13 @@ public:
   Buffer inPairs(Buffer buffer);
   Value joinPair(Value low, Value high);
   FailureOr<SmallVector<Value>> addDotProduct(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum);
+  /// Reports, once, that the contraction uses the permission `mma`.
+  void recordUse(linalg::GenericOp generic);
 
 private:
   FailureOr<Value> pairOf(OpOperand *input, ArrayRef<Index> loops, unsigned reducedLoop);
+
+  llvm::SmallPtrSet<Operation *, 2> recorded;
 };
 
 } // namespace mlir::ad::cpu

@@ -47,9 +47,8 @@ private:
     }
   }
 
-  // A lane holds 32 bits on average; f64 takes two registers.
   cpu::CPUKernelEmitter emitterOf(KernelOp kernel, func::FuncOp function, const TileTable &table) {
-    return cpu::CPUKernelEmitter(kernel, function, vectorWidth / 4, table, dotProducts);
+    return cpu::CPUKernelEmitter(kernel, function, vectorWidth / kLaneBytes, table, dotProducts);
   }
 
   // Null after a diagnostic.
@@ -73,7 +72,7 @@ private:
     return function;
   }
 
-  // If the sizes are dynamic, a function of them estimates how long the kernel takes.
+  // If the sizes are dynamic, a function of them estimates the time of the kernel.
   LogicalResult emitEstimate(KernelOp kernel, func::FuncOp function, const TileTable &table) {
     if (function->hasAttr(kNanosecondsAttr))
       return success();

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Elementwise kernels whose last axis is shorter than a vector. A loop along that axis would leave most lanes
-// inactive, so the loop enumerates the elements of all axes. A broadcast operand does not have all of
-// them: its element is found by quotients and rests of the element's number, and gathered.
+// inactive, so the loop enumerates the elements of all axes. The index of a broadcast operand's element is
+// computed by quotients and remainders of the element's number, and the element is gathered.
 
 #include "CPUKernelEmitter.h"
 
@@ -48,7 +48,7 @@ bool FlatBroadcast::isFlatBroadcast(Value output, const Nest &nest) {
 }
 
 // Calculates with the numbers of elements: scalars of type index, or vectors, of 32 bits where those are
-// enough, since processors have no instruction that divides or multiplies high halves of 64 bits.
+// enough, since CPUs have no vector instruction that divides or multiplies high halves of 64 bits.
 namespace {
 class Numbers {
 public:

@@ -12,12 +12,12 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Chains that hide the latency of an addition on processors that start two in each cycle.
-static constexpr int64_t kChains = 8;
+// Chains that hide the latency of an addition.
+static constexpr int64_t kChains = kCore.additionLatency * kCore.additionsPerCycle;
 
-// The number of blocks in one loop: a power of two, 1 if there are enough chains or if a step takes longer
+// The number of blocks in one loop: a power of two, 1 if there are enough chains or if a step is longer
 // than its latency. `loops` has one entry for each result of the tile. Contractions, which have two operands,
-// fill the registers of processors with AVX2.
+// fill the registers of CPUs with AVX2.
 int64_t InterleavedBlocks::interleavedBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   bool isCheapSum = vectorLanes > 1 && generic.getNumDpsInputs() == 1 &&
                     emitter.partials.isDivisible(generic) && generic.getNumReductionLoops() == 1 &&

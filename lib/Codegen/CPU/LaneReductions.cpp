@@ -21,13 +21,13 @@ FailureOr<Value> LaneReductions::reduceLanes(linalg::GenericOp generic, SmallVec
   return sum;
 }
 
-// Lanes that no element has gone to take part in no join: they hold -0, which every sum keeps. What started
-// from +0 would turn the -0 of a product that underflows.
+// Lanes without an element must not change a join: they hold -0, which every sum keeps. A lane that started
+// from +0 would change a sum of -0, such as a product that underflows.
 Value LaneReductions::withoutAbsentLanes(Value sum, Value size) {
   auto type = cast<VectorType>(sum.getType());
   Value zero = arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), -0.0)));
-  // Of no elements at all the sum is what it starts from.
+  // The sum of no elements is the value that it starts from.
   Value some = binary<arith::MaxUIOp>(size, indexConstant(1));
   Value present =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
@@ -35,40 +35,42 @@ Value LaneReductions::withoutAbsentLanes(Value sum, Value size) {
   return arith::SelectOp::create(builder, loc, present, sum, zero);
 }
 
+// The sums plus the elements from `at` on, one for each lane.
+FailureOr<Value> LaneReductions::addVector(linalg::GenericOp generic, ArrayRef<Index> loops, Value at,
+                                           Value sum) {
+  CPUKernelEmitter::Scope scope(emitter);
+  SmallVector<Index> inner(loops);
+  emitter.reductions.setReductionIndex(generic, inner, {at, 1, nullptr});
+  auto results = emitter.evaluator.applyBody(generic, inner, sum);
+  if (failed(results))
+    return failure();
+  emitter.prefetcher.prefetchInReduction(generic, at);
+  return emitter.laneValues.splat(results->front(), lanes);
+}
+
 // The lanes of one chunk: element j goes to lane j mod `lanes`; the last, partial row of lanes is masked.
 FailureOr<Value> LaneReductions::laneAccumulators(linalg::GenericOp generic, ArrayRef<Index> loops, Value sum,
                                                   Value lower, Value upper) {
-  int64_t count = lanes;
-  Value wide = indexConstant(count);
+  Value wide = indexConstant(lanes);
   Value size = binary<arith::SubIOp>(upper, lower);
   Value whole = binary<arith::MulIOp>(binary<arith::DivUIOp>(size, wide), wide);
   Value mainEnd = binary<arith::AddIOp>(lower, whole);
   Value rest = binary<arith::SubIOp>(size, whole);
-  auto step = [&](Value at, Value acc) -> FailureOr<Value> {
-    CPUKernelEmitter::Scope scope(emitter);
-    SmallVector<Index> inner(loops);
-    emitter.reductions.setReductionIndex(generic, inner, {at, 1, nullptr});
-    auto results = emitter.evaluator.applyBody(generic, inner, acc);
-    if (failed(results))
-      return failure();
-    emitter.prefetcher.prefetchInReduction(generic, at);
-    return emitter.laneValues.splat(results->front(), count);
-  };
   if (constantOf(whole) != 0) {
     auto loop = scf::ForOp::create(builder, loc, lower, mainEnd, wide, sum);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    FailureOr<Value> next = step(loop.getInductionVar(), loop.getRegionIterArg(0));
+    FailureOr<Value> next = addVector(generic, loops, loop.getInductionVar(), loop.getRegionIterArg(0));
     if (failed(next))
       return failure();
     scf::YieldOp::create(builder, loc, *next);
     sum = loop.getResult(0);
   }
   if (constantOf(rest) != 0) {
-    // With nothing left the mask is empty, and the select keeps the sum.
+    // Without a remainder the mask is empty, and the select keeps the sum.
     mask = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
-                                 emitter.laneValues.splat(rest, count));
-    FailureOr<Value> next = step(mainEnd, sum);
+                                 emitter.laneValues.splat(rest, lanes));
+    FailureOr<Value> next = addVector(generic, loops, mainEnd, sum);
     if (failed(next))
       return failure();
     sum = arith::SelectOp::create(builder, loc, mask, *next, sum);

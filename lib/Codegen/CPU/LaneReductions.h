@@ -23,6 +23,7 @@ public:
   Value joinAllLanes(Value sum, llvm::function_ref<Value(Value, Value)> join);
 
 private:
+  FailureOr<Value> addVector(linalg::GenericOp generic, ArrayRef<Index> loops, Value at, Value sum);
   Value withoutAbsentLanes(Value sum, Value size);
 };
 

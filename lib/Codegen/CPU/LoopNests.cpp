@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Loop nests of the kernel emitter: scalar loops outside, vectors with a masked rest along the contiguous
-// axis, and blocks of rows and vectors for code that reuses its operands.
+// Loop nests of the kernel emitter: scalar loops outside, vectors with a masked remainder along the
+// contiguous axis, and blocks of rows and vectors for code that reuses its operands.
 
 #include "CPUKernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -10,9 +10,9 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Lanes of the vector that a rest of known size starts with; 0 when a mask is better. A mask keeps the next
-// kernel from loading what is still in the store buffer.
-static int64_t lanesOfRest(int64_t rest, int64_t vectorLanes) {
+// Lanes of the vector that a remainder of known size starts with; 0 when a mask is better. After a masked
+// store, loads of the next kernel cannot be forwarded from the store buffer.
+static int64_t lanesOfRemainder(int64_t rest, int64_t vectorLanes) {
   constexpr int maxVectors = 4;
   bool isShort = rest > 1 && rest < vectorLanes && llvm::popcount(uint64_t(rest)) <= maxVectors;
   return isShort ? llvm::bit_floor(uint64_t(rest)) : 0;
@@ -66,46 +66,59 @@ LogicalResult LoopNests::emitLoops(const Nest &nest, int64_t axis, int64_t laneA
                           [&](Value base) { return withIndices(base, 1, units); });
 }
 
-// Vectors over [lower, upper) of the lane axis, unrolled as often as the nest says, then less, then a masked
-// rest.
+// Vectors over [lower, upper) of the lane axis: as many in an iteration as the nest says, then fewer, then a
+// masked remainder.
 LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper,
                                       ArrayRef<Position> positions, Store store) {
-  int64_t rank = nest.shape.size();
   if (failed(hoistAlong(nest, positions)))
     return failure();
-  auto emitAt = [&](Value base, int64_t vectors, Value active, int64_t width) -> LogicalResult {
-    CPUKernelEmitter::WithLanes vectorCode(emitter, width, active);
-    SmallVector<Position> extended;
-    for (int64_t v = 0; v < vectors; ++v) {
-      Value start = v == 0 ? base : binary<arith::AddIOp>(base, indexConstant(v * vectorLanes));
-      for (const Position &position : positions) {
-        extended.push_back(position);
-        extended.back().push_back({start, 1, nullptr});
-        // Axes after the lane axis have size 1.
-        while (int64_t(extended.back().size()) < rank)
-          extended.back().push_back({indexConstant(0), 0, nullptr});
-      }
-    }
-    return store(extended);
-  };
-  auto mainLoop = [&](int64_t vectors) -> LogicalResult {
-    Value step = indexConstant(vectors * vectorLanes);
-    Value whole =
-        binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
-    Value middle = binary<arith::AddIOp>(lower, whole);
-    LogicalResult result = emitter.emitLoop(
-        lower, middle, step, [&](Value base) { return emitAt(base, vectors, nullptr, vectorLanes); });
-    lower = middle;
-    return result;
-  };
-  for (int64_t vectors = nest.vectors; vectors > 1; vectors = llvm::bit_floor<uint64_t>(vectors - 1))
-    if (failed(mainLoop(vectors)))
+  for (int64_t vectors = std::max<int64_t>(nest.vectors, 1); vectors >= 1;
+       vectors = llvm::bit_floor<uint64_t>(vectors - 1)) {
+    FailureOr<Value> next = emitWholeVectors(nest, positions, lower, upper, vectors, store);
+    if (failed(next))
       return failure();
-  if (failed(mainLoop(1)))
+    lower = *next;
+  }
+  return emitRemainder(nest, positions, lower, upper, store);
+}
+
+LogicalResult LoopNests::emitVectorsAt(const Nest &nest, ArrayRef<Position> rows, Value start,
+                                       const Vectors &vectors, Store store) {
+  CPUKernelEmitter::WithLanes vectorCode(emitter, vectors.width, vectors.active);
+  SmallVector<Position> extended;
+  for (int64_t v = 0; v < vectors.count; ++v) {
+    Value base = v == 0 ? start : binary<arith::AddIOp>(start, indexConstant(v * vectorLanes));
+    for (const Position &row : rows) {
+      extended.push_back(row);
+      extended.back().push_back({base, 1, nullptr});
+      // Axes after the lane axis have size 1.
+      while (extended.back().size() < nest.shape.size())
+        extended.back().push_back({indexConstant(0), 0, nullptr});
+    }
+  }
+  return store(extended);
+}
+
+// A loop over `count` whole vectors per iteration. Returns the first index after them.
+FailureOr<Value> LoopNests::emitWholeVectors(const Nest &nest, ArrayRef<Position> rows, Value lower,
+                                             Value upper, int64_t count, Store store) {
+  Value step = indexConstant(count * vectorLanes);
+  Value whole =
+      binary<arith::MulIOp>(binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), step), step);
+  Value middle = binary<arith::AddIOp>(lower, whole);
+  Vectors vectors{count, vectorLanes, nullptr};
+  if (failed(emitter.emitLoop(lower, middle, step,
+                              [&](Value base) { return emitVectorsAt(nest, rows, base, vectors, store); })))
     return failure();
+  return middle;
+}
+
+// Fewer elements than a vector has lanes.
+LogicalResult LoopNests::emitRemainder(const Nest &nest, ArrayRef<Position> rows, Value lower, Value upper,
+                                       Store store) {
   Value rest = binary<arith::SubIOp>(upper, lower);
-  while (int64_t width = flat ? lanesOfRest(constantOf(rest).value_or(0), vectorLanes) : 0) {
-    if (failed(emitAt(lower, 1, nullptr, width)))
+  while (int64_t width = flat ? lanesOfRemainder(constantOf(rest).value_or(0), vectorLanes) : 0) {
+    if (failed(emitVectorsAt(nest, rows, lower, {1, width, nullptr}, store)))
       return failure();
     lower = binary<arith::AddIOp>(lower, indexConstant(width));
     rest = binary<arith::SubIOp>(upper, lower);
@@ -113,21 +126,21 @@ LogicalResult LoopNests::emitLaneLoop(const Nest &nest, Value lower, Value upper
   // One element is scalar code. (A masked store with a constant mask of one 16-bit lane writes two in
   // LLVM 22.)
   if (constantOf(rest) == 1) {
-    SmallVector<Position> extended(positions);
+    SmallVector<Position> extended(rows);
     for (Position &position : extended) {
       position.push_back({lower, 0, nullptr});
-      while (int64_t(position.size()) < rank)
+      while (position.size() < nest.shape.size())
         position.push_back({indexConstant(0), 0, nullptr});
     }
     return store(extended);
   }
-  // At most one iteration: a masked vector over the remainder.
+  // At most one iteration: a masked vector.
   return emitter.emitLoop(lower, upper, indexConstant(vectorLanes), [&](Value base) {
     CPUKernelEmitter::WithLanes vectorCode(emitter, vectorLanes, nullptr);
     Value active =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, emitter.laneValues.laneNumbers(),
                               emitter.laneValues.splat(rest, vectorLanes));
-    return emitAt(base, 1, active, vectorLanes);
+    return emitVectorsAt(nest, rows, base, {1, vectorLanes, active}, store);
   });
 }
 

@@ -23,9 +23,9 @@ bool MinMaxReduction::isPlainMinMax(linalg::GenericOp generic) {
          buffers.count(generic.getDpsInputOperand(0)->get());
 }
 
-namespace {
-// What decides whether the quick loop was right, in the integer type of the float's width.
-struct Bits {
+// Tests whether the quick loop was right, in the integer type of the float's width.
+class MinMaxReduction::Bits {
+public:
   Bits(OpBuilder &builder, Location loc, VectorType floats)
       : builder(builder), loc(loc),
         type(VectorType::get(floats.getShape(), builder.getIntegerType(floats.getElementTypeBitWidth()))),
@@ -54,43 +54,51 @@ private:
   VectorType type;
   APInt infinity;
 };
-} // namespace
+
+Value MinMaxReduction::better(linalg::GenericOp generic, Value value, Value best) {
+  auto order = isa<arith::MaximumFOp>(generic.getBlock()->front()) ? arith::CmpFPredicate::OGT
+                                                                   : arith::CmpFPredicate::OLT;
+  Value wins = arith::CmpFOp::create(builder, loc, order, value, best);
+  return arith::SelectOp::create(builder, loc, wins, value, best);
+}
+
+// The loop whose results are the best element of each lane, and the largest bits without sign.
+FailureOr<scf::ForOp> MinMaxReduction::compareInLoop(linalg::GenericOp generic, ArrayRef<Index> loops,
+                                                     const Range &range, Value start, Bits &bits) {
+  OpOperand *input = generic.getDpsInputOperand(0);
+  auto loop =
+      scf::ForOp::create(builder, loc, range.lower, range.upper, range.step, ValueRange{start, bits.zero()});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  CPUKernelEmitter::Scope scope(emitter);
+  SmallVector<Index> inner(loops);
+  emitter.reductions.setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
+  FailureOr<Value> read = emitter.evaluator.evaluateOne(
+      input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), inner));
+  if (failed(read))
+    return failure();
+  Value value = emitter.laneValues.splat(*read, lanes);
+  Value next = better(generic, value, loop.getRegionIterArg(0));
+  Value largest = binary<arith::MaxUIOp>(loop.getRegionIterArg(1), bits.withoutSign(value));
+  scf::YieldOp::create(builder, loc, ValueRange{next, largest});
+  return loop;
+}
 
 FailureOr<Value> MinMaxReduction::minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops,
                                                 const Range &range, Value start,
                                                 llvm::function_ref<FailureOr<Value>()> exactly) {
   Bits bits(builder, loc, cast<VectorType>(start.getType()));
-  OpOperand *input = generic.getDpsInputOperand(0);
-  auto order = isa<arith::MaximumFOp>(generic.getBlock()->front()) ? arith::CmpFPredicate::OGT
-                                                                   : arith::CmpFPredicate::OLT;
-  auto better = [&](Value value, Value best) -> Value {
-    Value wins = arith::CmpFOp::create(builder, loc, order, value, best);
-    return arith::SelectOp::create(builder, loc, wins, value, best);
-  };
-  auto loop =
-      scf::ForOp::create(builder, loc, range.lower, range.upper, range.step, ValueRange{start, bits.zero()});
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    CPUKernelEmitter::Scope scope(emitter);
-    SmallVector<Index> inner(loops);
-    emitter.reductions.setReductionIndex(generic, inner, {loop.getInductionVar(), 1, nullptr});
-    FailureOr<Value> read = emitter.evaluator.evaluateOne(
-        input->get(), emitter.evaluator.apply(generic.getMatchingIndexingMap(input), inner));
-    if (failed(read))
-      return failure();
-    Value value = emitter.laneValues.splat(*read, lanes), best = loop.getRegionIterArg(0);
-    Value next = better(value, best);
-    Value largest = binary<arith::MaxUIOp>(loop.getRegionIterArg(1), bits.withoutSign(value));
-    scf::YieldOp::create(builder, loc, ValueRange{next, largest});
-  }
-  Value best = loop.getResult(0);
-  Value doubtful = binary<arith::OrIOp>(bits.anyNaN(loop.getResult(1)), bits.anyZero(best));
+  FailureOr<scf::ForOp> loop = compareInLoop(generic, loops, range, start, bits);
+  if (failed(loop))
+    return failure();
+  Value best = loop->getResult(0);
+  Value doubtful = binary<arith::OrIOp>(bits.anyNaN(loop->getResult(1)), bits.anyZero(best));
   auto branch =
       scf::IfOp::create(builder, loc, getElementTypeOrSelf(best), doubtful, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, emitter.laneReductions.joinAllLanes(best, better));
+  auto join = [&](Value low, Value high) { return better(generic, low, high); };
+  scf::YieldOp::create(builder, loc, emitter.laneReductions.joinAllLanes(best, join));
   builder.setInsertionPointToStart(branch.thenBlock());
   CPUKernelEmitter::Scope scope(emitter);
   FailureOr<Value> exact = exactly();

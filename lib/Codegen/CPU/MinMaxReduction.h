@@ -21,6 +21,12 @@ public:
   /// about NaN and zeros.
   FailureOr<Value> minMaxOfLanes(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
                                  Value start, llvm::function_ref<FailureOr<Value>()> exactly);
+
+private:
+  class Bits;
+  FailureOr<scf::ForOp> compareInLoop(linalg::GenericOp generic, ArrayRef<Index> loops, const Range &range,
+                                      Value start, Bits &bits);
+  Value better(linalg::GenericOp generic, Value value, Value best);
 };
 
 } // namespace mlir::ad::cpu

@@ -13,11 +13,11 @@ using namespace mlir::ad::cpu;
 // Larger panels would not fit a thread's stack with everything else.
 static constexpr int64_t kScratchBytes = 1024 * 1024;
 
-// Each row of an operand that is read in place is on its own page, which the hardware does not prefetch.
-// Rows a multiple of the page size apart map to one set of the first-level cache.
+// The prefetch distance in rows. Each row of an operand that is read in place is on its own page, which the
+// hardware does not prefetch; the prefetched rows must fit the one set of the first-level cache that rows a
+// multiple of the page size apart map to.
 static int64_t rowsAhead(ArrayRef<int64_t> shape, int64_t elementBytes, bool once) {
-  constexpr int64_t kPageBytes = 4096;
-  return once && shape.back() * elementBytes % kPageBytes == 0 ? 8 : 40;
+  return once && shape.back() * elementBytes % kCore.pageBytes == 0 ? 8 : 40;
 }
 
 // The axis of the operand that runs along loop `dim`, alone; -1 when there is none.
@@ -75,7 +75,7 @@ std::optional<PackedOperand> OperandPacking::packingOf(OpOperand *operand, unsig
   bool oneTile = !ShapedType::isDynamic(rows) && rows <= tiles.rows;
   if (oneTile && emitter.registerTranspose.isContiguousAlongK(operand, columnLoop))
     return std::nullopt;
-  packed.biased = packed.group == kBytesPerLane;
+  packed.biased = packed.group == kByteDotProduct.group;
   packed.once = !grouped && canPrefetch(packed) && isLarge(tiles, type) && !ShapedType::isDynamic(rows) &&
                 rows <= nest.rows && nest.rows > kRowsInStep;
   bool manyRows = ShapedType::isDynamic(rows) || rows >= kRowsForPairs;
@@ -128,7 +128,7 @@ Value OperandPacking::scratch(Type memory, int64_t elements) {
   builder.setInsertionPointToStart(&function.getFunctionBody().front());
   Value count = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), elements);
   return LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), memory, count,
-                                64);
+                                kCore.lineBytes);
 }
 
 // The offset of element (k, column): the panel of the column, then k, then the column in the panel.
@@ -158,7 +158,7 @@ Value OperandPacking::pointerToPacked(const PackedOperand &packed, Value indexK,
 
 Value OperandPacking::loadPacked(const PackedOperand &packed, ArrayRef<Index> loops) {
   Type type = lanes > 1 ? Type(VectorType::get(lanes, packed.memory)) : packed.memory;
-  // Lanes past the last column load what was packed for them.
+  // Panels have elements for lanes past the last column.
   Value value = LLVM::LoadOp::create(builder, loc, type, packedPointer(packed, loops),
                                      packed.memory.getIntOrFloatBitWidth() / 8);
   return packed.group > 1
@@ -197,51 +197,69 @@ bool OperandPacking::canFill(const PackedOperand &packed) {
   return !packed.before && !packed.once && canPrefetch(packed);
 }
 
-// The first tile of rows packs while it computes, if there is a whole tile: memory limits it, not FMAs. If
-// the number of rows is dynamic, fewer rows than a tile read the operands in place, as for that static
-// number. Returns the first row that is left.
+// Whether fewer rows than a tile read the operands in place, as for that static number.
+static bool readsFewInPlace(const Nest &nest) {
+  return ShapedType::isDynamic(nest.rowCount()) && nest.rows > 1;
+}
+
+// The first tile of rows packs while it computes, if there is a whole tile: memory limits it, not FMAs.
+// Returns the first row that is left.
 FailureOr<Value> OperandPacking::emitFillingTile(const Nest &nest, Value lower, Value upper,
                                                  const Position &outer, std::pair<Value, Value> columns,
                                                  MutableArrayRef<PackedOperand> packed, Store store) {
-  Value start = columns.first, end = columns.second;
   Value rows = indexConstant(nest.rows);
   Value fits = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::uge,
                                                    binary<arith::SubIOp>(upper, lower), rows);
   auto branch = scf::IfOp::create(builder, loc, TypeRange(), fits, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.elseBlock());
-  bool readsFewInPlace = ShapedType::isDynamic(nest.rowCount()) && nest.rows > 1;
+  if (failed(packOrReadInPlace(nest, lower, upper, outer, columns, packed, store)))
+    return failure();
+  builder.setInsertionPointToStart(branch.thenBlock());
+  if (failed(fillWhileComputing(nest, lower, outer, columns, packed, store)))
+    return failure();
+  builder.setInsertionPointAfter(branch);
+  return builder.createOrFold<arith::SelectOp>(loc, fits, binary<arith::AddIOp>(lower, rows),
+                                               readsFewInPlace(nest) ? upper : lower);
+}
+
+// For fewer rows than a tile: packs the operands, or computes all rows with the operands in place.
+LogicalResult OperandPacking::packOrReadInPlace(const Nest &nest, Value lower, Value upper,
+                                                const Position &outer, std::pair<Value, Value> columns,
+                                                MutableArrayRef<PackedOperand> packed, Store store) {
+  bool inPlace = readsFewInPlace(nest);
   for (PackedOperand &operand : llvm::make_filter_range(packed, [&](auto &each) { return canFill(each); })) {
-    operand.once = readsFewInPlace;
-    pack(operand, outer, start, end);
+    operand.once = inPlace;
+    pack(operand, outer, columns.first, columns.second);
     operand.once = false;
   }
-  if (readsFewInPlace) {
-    CPUKernelEmitter::Scope few(emitter);
-    Nest less = nest;
-    less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
-    auto inRows = [&](ArrayRef<Position> rows) {
-      return emitter.nests.emitLaneLoop(less, start, end, rows, store);
-    };
-    if (failed(emitter.blockEmitter.emitRowTiles(less, lower, upper, outer, inRows)))
-      return failure();
-  }
-  builder.setInsertionPointToStart(branch.thenBlock());
+  if (!inPlace)
+    return success();
+  CPUKernelEmitter::Scope few(emitter);
+  Nest less = nest;
+  less.rows = llvm::bit_floor<uint64_t>(nest.rows - 1);
+  return emitter.blockEmitter.emitRowTiles(less, lower, upper, outer, [&](ArrayRef<Position> rows) {
+    return emitter.nests.emitLaneLoop(less, columns.first, columns.second, rows, store);
+  });
+}
+
+// The tile that begins at `row`: each operand is read in place, and stored where it is packed.
+LogicalResult OperandPacking::fillWhileComputing(const Nest &nest, Value row, const Position &outer,
+                                                 std::pair<Value, Value> columns,
+                                                 MutableArrayRef<PackedOperand> packed, Store store) {
   for (PackedOperand &operand : packed) {
     operand.filling = operand.once || canFill(operand);
     packedOperands[operand.operand] = operand;
   }
   SmallVector<Position> tile;
   for (int64_t i = 0; i < nest.rows; ++i)
-    tile.push_back(emitter.blockEmitter.rowPosition(nest, outer, lower, i, /*aligned=*/1));
+    tile.push_back(emitter.blockEmitter.rowPosition(nest, outer, row, i, /*aligned=*/1));
   CPUKernelEmitter::Scope scope(emitter);
-  if (failed(emitter.nests.emitLaneLoop(nest, start, end, tile, store)))
+  if (failed(emitter.nests.emitLaneLoop(nest, columns.first, columns.second, tile, store)))
     return failure();
   for (PackedOperand &operand : packed)
     packedOperands[operand.operand].filling = operand.once;
-  builder.setInsertionPointAfter(branch);
-  return builder.createOrFold<arith::SelectOp>(loc, fits, binary<arith::AddIOp>(lower, rows),
-                                               readsFewInPlace ? upper : lower);
+  return success();
 }
 
 void OperandPacking::pack(PackedOperand &packed, const Position &outer, Value start, Value end) {
@@ -254,7 +272,7 @@ void OperandPacking::pack(PackedOperand &packed, const Position &outer, Value st
 
 void OperandPacking::fillPanels(const PackedOperand &packed, const Buffer &buffer, const Position &outer,
                                 Value start, Value end) {
-  if (packed.group == kBytesPerLane)
+  if (packed.group == kByteDotProduct.group)
     return emitter.byteDots.fillBytePanels(packed, buffer, outer, start, end);
   bool transposed = packed.isTransposed();
   auto overColumns = [&](Value column) -> LogicalResult {
@@ -267,8 +285,8 @@ void OperandPacking::fillPanels(const PackedOperand &packed, const Buffer &buffe
       return success();
     };
     Value sizeK = buffer.sizes[packed.axisK];
-    if (packed.group == 2)
-      sizeK = binary<arith::DivUIOp>(sizeK, indexConstant(2));
+    if (packed.group == kBF16DotProduct.group)
+      sizeK = binary<arith::DivUIOp>(sizeK, indexConstant(packed.group));
     return emitter.emitLoop(indexConstant(0), sizeK, indexConstant(transposed ? vectorLanes : 1), overK);
   };
   (void)emitter.emitLoop(start, end, indexConstant(vectorLanes), overColumns);
@@ -305,7 +323,7 @@ std::optional<PackedOperand> OperandPacking::packingOfCopy(Value output) {
 void OperandPacking::emitPacking(const PackedOperand &packed) {
   // A unit is a panel.
   Nest nest = emitter.kernelOutputs.nestOver(results.front(), {});
-  nest.units = {emitter.rangeBegin, emitter.rangeEnd};
+  nest.units = emitter.distribution.unitsOfCall;
   if (!emitter.distribution.isTooShort())
     nest.unitLoops = {{{0}, 1}};
   emitter.distribution.declareUnits({{0, nest.unitLoops}});
@@ -346,8 +364,8 @@ void OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buf
                                      operandPosition(packed, outer, {at, 0, nullptr}, {column, 1, nullptr}));
   };
   Value value;
-  if (packed.group == 2) {
-    Value first = binary<arith::MulIOp>(indexK, indexConstant(2));
+  if (packed.group == kBF16DotProduct.group) {
+    Value first = binary<arith::MulIOp>(indexK, indexConstant(packed.group));
     value = emitter.dots.joinPair(row(first), row(binary<arith::AddIOp>(first, indexConstant(1))));
   } else {
     value = emitter.memoryAccess.toMemory(row(indexK));
@@ -360,7 +378,7 @@ void OperandPacking::packStraight(const PackedOperand &packed, const Buffer &buf
 // Columns past the last one repeat it; the padding of K is zero and never read.
 void OperandPacking::packTransposed(const PackedOperand &packed, Buffer buffer, const Position &outer,
                                     Value indexK, Value column, Value end) {
-  if (packed.group == 2)
+  if (packed.group == kBF16DotProduct.group)
     buffer = emitter.dots.inPairs(buffer);
   bool wholeK = buffer.shape[packed.axisK] % lanes == 0;
   bool wholeColumns = buffer.shape[packed.columnAxis] % lanes == 0;

@@ -30,6 +30,12 @@ public:
   DenseMap<OpOperand *, PackedOperand> packedOperands;
 
 private:
+  LogicalResult packOrReadInPlace(const Nest &nest, Value lower, Value upper, const Position &outer,
+                                  std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
+                                  Store store);
+  LogicalResult fillWhileComputing(const Nest &nest, Value row, const Position &outer,
+                                   std::pair<Value, Value> columns, MutableArrayRef<PackedOperand> packed,
+                                   Store store);
   std::optional<PackedOperand> packingOf(OpOperand *operand, unsigned loopK, const Nest &nest);
   Value packedIndex(const PackedOperand &packed, Value indexK, Value column);
   Value packedPointer(const PackedOperand &packed, ArrayRef<Index> loops);

@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Reductions with few results, such as the sum of a whole tensor or a deep contraction: what is reduced is
-// divided, for threads or for the caches. The balanced tree of an order is cut below some level, where each
-// node is the sum of 2 to the power of k blocks that follow each other. One function computes such nodes, the
-// partial results, into memory of the runtime; another one is the kernel, but merges them. Both follow the
-// tree, so the bits are those of the undivided kernel.
+// Reductions with few results, such as the sum of a whole tensor or a contraction with a large K: the reduced
+// elements are divided, for threads or for the caches. The balanced tree of an order is cut below some level,
+// where each node is the sum of 2 to the power of k blocks that follow each other. One function computes such
+// nodes, the partial results, into memory of the runtime; another one is the kernel, but merges them. Both
+// follow the tree, so the bits are those of the undivided kernel.
 
 #include "CPUKernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
@@ -14,8 +14,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// Partial results: enough for the threads of a large machine; with more, merging would take longer.
-static constexpr int64_t kMaxPartials = 256, kScratchAlignment = 64;
+// Partial results: enough for the threads of a large machine; merging more would be slower.
+static constexpr int64_t kMaxPartials = 256;
 // With more results there are units enough.
 static constexpr int64_t kMaxResults = 1 << 14;
 
@@ -132,8 +132,8 @@ SmallVector<linalg::GenericOp> PartialReductions::divisibleReductions(ValueRange
   return all && llvm::all_of(reductions, isShared) ? reductions : SmallVector<linalg::GenericOp>();
 }
 
-// Lays out the partial results of all reductions one after the other; returns the bytes of all.
-Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductions, Value scratch) {
+// Lays out the partial results of all reductions one after the other in the memory; returns the bytes of all.
+Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductions) {
   Value bytes = indexConstant(0);
   for (linalg::GenericOp generic : reductions) {
     auto type = cast<RankedTensorType>(generic.getResult(0).getType());
@@ -155,14 +155,14 @@ Value PartialReductions::bindPartialResults(ArrayRef<linalg::GenericOp> reductio
     nest.shape.assign(type.getShape().begin(), type.getShape().end());
     int64_t across = partial.columns ? llvm::divideCeil(nest.shape[nest.laneAxis()], partial.columns) : 1;
     partial.units = binary<arith::MulIOp>(partial.count, indexConstant(across));
-    if (scratch) {
+    if (memory) {
       Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
-      partial.buffer.pointer = LLVM::GEPOp::create(builder, loc, scratch.getType(), builder.getI8Type(),
-                                                   scratch, ValueRange{offset});
+      partial.buffer.pointer = LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(),
+                                                   memory, ValueRange{offset});
     }
     Value own = binary<arith::MulIOp>(elements, indexConstant(memoryBytes(type.getElementType())));
-    Value line = indexConstant(kScratchAlignment);
-    own = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(own, line), line);
+    Value alignment = indexConstant(kCore.lineBytes);
+    own = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(own, alignment), alignment);
     bytes = binary<arith::AddIOp>(bytes, own);
     partialResults[generic] = partial;
   }
@@ -271,17 +271,17 @@ LogicalResult PartialReductions::emitPartialReduction(linalg::GenericOp generic,
 LogicalResult PartialReductions::emitPartialReductions(ArrayRef<linalg::GenericOp> reductions) {
   for (linalg::GenericOp generic : reductions) {
     Value count = partialResults[generic].units;
-    UnitRange units{binary<arith::MinUIOp>(emitter.rangeBegin, count),
-                    binary<arith::MinUIOp>(emitter.rangeEnd, count)};
+    UnitRange ofCall = emitter.distribution.unitsOfCall;
+    UnitRange units{binary<arith::MinUIOp>(ofCall.begin, count), binary<arith::MinUIOp>(ofCall.end, count)};
     if (failed(emitPartialReduction(generic, units)))
       return failure();
   }
   return success();
 }
 
-// The number of units, which are partial results, and the bytes of memory that these take.
+// The number of units, which are partial results, and the bytes of their memory.
 SmallVector<Value> PartialReductions::emitPartialSizes(ArrayRef<linalg::GenericOp> reductions) {
-  Value bytes = bindPartialResults(reductions, Value()), count = indexConstant(0);
+  Value bytes = bindPartialResults(reductions), count = indexConstant(0);
   for (linalg::GenericOp generic : reductions)
     count = binary<arith::MaxUIOp>(count, partialResults[generic].units);
   return {count, bytes};

@@ -19,12 +19,13 @@ public:
                                             int64_t blocksPerLeaf);
   int64_t threadsForPartials(ArrayRef<linalg::GenericOp> reductions);
   SmallVector<linalg::GenericOp> divisibleReductions(ValueRange outputs);
-  Value bindPartialResults(ArrayRef<linalg::GenericOp> reductions, Value scratch);
+  Value bindPartialResults(ArrayRef<linalg::GenericOp> reductions);
   LogicalResult emitPartialReductions(ArrayRef<linalg::GenericOp> reductions);
   SmallVector<Value> emitPartialSizes(ArrayRef<linalg::GenericOp> reductions);
   int64_t blocksOfPartial(linalg::GenericOp generic);
   Value addressOfPartial(const PartialResults &partial, const Buffer &result);
   DenseMap<Operation *, PartialResults> partialResults;
+  Value memory; // of all partial results; null in the function that computes their sizes
 
 private:
   int64_t tilesOfResult(const Nest &nest);

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Prefetches of operands and results that are larger than the caches, so that memory is busy during
-// computation. In a kernel over rows, the last reduction along a row prefetches the cache lines of its
-// results. The next row is prefetched by the loop with the most work: the last reduction if it caches values,
-// else the loop that stores. A tile of a contraction prefetches the rows of the next one.
+// Prefetches of operands and results that are larger than the second-level cache, so that memory is busy
+// during computation. In a kernel over rows, the last reduction along a row prefetches the cache lines of its
+// results. The loop with the most work prefetches the next row: the last reduction if it caches values,
+// otherwise the loop that stores. A tile of a contraction prefetches the rows of the next one.
 
 #include "CPUKernelEmitter.h"
 
@@ -11,29 +11,24 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
-// A larger tensor does not stay in the caches from one kernel to the next.
-static constexpr int64_t kPrefetchBytes = 1024 * 1024;
-static constexpr int64_t kLineBytes = 64;
-
 static bool isBeyond(Type type, int64_t bytes) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() &&
          tensor.getNumElements() * memoryBytes(tensor.getElementType()) > bytes;
 }
 
-bool cpu::isFromMemory(Type type) { return isBeyond(type, kPrefetchBytes); }
+bool cpu::isFromMemory(Type type) { return isBeyond(type, kCore.secondLevelBytes); }
 
 bool cpu::isSweptFaster(Type type) {
-  constexpr int64_t kPageBytes = 4096, kSharedCacheBytes = 8 * 1024 * 1024;
   if (!isFromMemory(type))
     return false;
   auto tensor = cast<RankedTensorType>(type);
-  bool pagesApart = tensor.getShape().back() * memoryBytes(tensor.getElementType()) % kPageBytes == 0;
-  return !pagesApart || isBeyond(type, kSharedCacheBytes);
+  bool pagesApart = tensor.getShape().back() * memoryBytes(tensor.getElementType()) % kCore.pageBytes == 0;
+  return !pagesApart || isBeyond(type, kCore.lastLevelBytes);
 }
 
 static bool isLarge(Type type, ArrayRef<int64_t> space) {
-  return isBeyond(type, kPrefetchBytes) && cast<RankedTensorType>(type).getShape() == space;
+  return isBeyond(type, kCore.secondLevelBytes) && cast<RankedTensorType>(type).getShape() == space;
 }
 
 SmallVector<Value> Prefetcher::largeInputs(const Nest &space) {
@@ -64,7 +59,7 @@ void Prefetcher::prefetchCacheLines(const Buffer &buffer, const Position &positi
   Value first =
       binary<arith::AddIOp>(index, binary<arith::MulIOp>(buffer.sizes.back(), indexConstant(rowsAhead)));
   int64_t bytes = memoryBytes(buffer.element);
-  for (int64_t byte = 0; byte < lanes * bytes; byte += kLineBytes) {
+  for (int64_t byte = 0; byte < lanes * bytes; byte += kCore.lineBytes) {
     Value line = binary<arith::AddIOp>(first, indexConstant(byte / bytes));
     LLVM::Prefetch::create(builder, loc, emitter.memoryAccess.pointerAt(buffer, line), /*rw=*/toWrite,
                            kFirstLevel,
@@ -122,7 +117,7 @@ void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> lo
       continue;
     const Buffer &buffer = found->second;
     // A step of the loop reads a cache line of each row; after as many steps as rows the next span follows.
-    int64_t perLine = kLineBytes / memoryBytes(buffer.element);
+    int64_t perLine = kCore.lineBytes / memoryBytes(buffer.element);
     if (emitter.dots.groupSize(generic) != 1 || !isFromMemory(operand->get().getType()) || perLine != lanes ||
         lanes != kLinesAtOnce)
       continue;
@@ -136,7 +131,7 @@ void Prefetcher::prefetchRowsAhead(linalg::GenericOp generic, ArrayRef<Index> lo
     ahead[reduced.front()] = {binary<arith::MulIOp>(number, span), 0, nullptr};
     Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), ahead);
     for (int64_t i = 0; i < kLinesAtOnce; ++i)
-      prefetch(buffer, position, i * kLineBytes, kSecondLevel);
+      prefetch(buffer, position, i * kCore.lineBytes, kSecondLevel);
   }
 }
 
@@ -173,7 +168,7 @@ void Prefetcher::prefetchNextTile(linalg::GenericOp product, ArrayRef<SmallVecto
   llvm::SmallDenseSet<Value> rows;
   for (const SmallVector<Index> &each : loops)
     rows.insert(each[rowLoop].base);
-  int64_t bytes = memoryBytes(buffer.element), count = rows.size(), perLine = kLineBytes / bytes;
+  int64_t bytes = memoryBytes(buffer.element), count = rows.size(), perLine = kCore.lineBytes / bytes;
   if (!isBeyond(left->get().getType(), tiles.straightBytes) || sizes[rowLoop] <= count ||
       !hasNarrowBlocks(sizes.back(), bytes))
     return;

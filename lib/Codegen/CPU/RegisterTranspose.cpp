@@ -92,13 +92,22 @@ SmallVector<OpOperand *> RegisterTranspose::operandsToTranspose(linalg::GenericO
   return operands;
 }
 
-// Loads and transposes a block of the operand: `lanes` columns by `lanes` steps of K from `k` on, of which
-// `active` says which exist (null: all). The steps are then found by transposedValue. Columns past the last
-// one repeat it.
-LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Index> loops,
-                                                ArrayRef<Value> steps, Value active) {
+// A vector of elements along K, or of groups of them.
+FailureOr<Value> RegisterTranspose::loadAlongK(OpOperand *operand, Position position) {
+  int64_t group = emitter.dots.groupSize(cast<linalg::GenericOp>(operand->getOwner()));
+  if (group == 1)
+    return emitter.evaluator.evaluateOne(operand->get(), position);
+  const Buffer &buffer = buffers.find(operand->get())->second;
+  if (group == kBF16DotProduct.group)
+    return emitter.memoryAccess.load(emitter.dots.inPairs(buffer), position);
+  return emitter.byteDots.groupAt(buffer, position, position.size() - 1);
+}
+
+// One vector along K from `step` on for each of `lanes` columns. `active` says which steps exist; null if all
+// do. Columns past the last one repeat it.
+FailureOr<SmallVector<Value>> RegisterTranspose::loadBlock(OpOperand *operand, ArrayRef<Index> loops,
+                                                           Value step, Value active) {
   auto generic = cast<linalg::GenericOp>(operand->getOwner());
-  unsigned kLoop = *singleReduction(generic);
   AffineMap map = generic.getMatchingIndexingMap(operand);
   SmallVector<Index> inner(loops);
   auto lane = laneLoop(inner);
@@ -106,37 +115,42 @@ LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Ind
   Value last = mask ? binary<arith::SubIOp>(emitter.reductions.loopSize(generic, lane - inner.begin()),
                                             indexConstant(1))
                     : Value();
-  SmallVector<Value> rows;
   bool prefetches = buffers.count(operand->get()) && isFromMemory(operand->get().getType());
-  int64_t group = emitter.dots.groupSize(generic);
-  {
-    CPUKernelEmitter::WithLanes alongK(emitter, lanes, active);
-    inner[kLoop] = {steps.front(), 1, nullptr};
-    for (int64_t i = 0; i < lanes; ++i) {
-      Value column = binary<arith::AddIOp>(first, indexConstant(i));
-      *lane = {last ? binary<arith::MinUIOp>(column, last) : column, 0, nullptr};
-      Position position = emitter.evaluator.apply(map, inner);
-      FailureOr<Value> row =
-          group == 1 ? emitter.evaluator.evaluateOne(operand->get(), position)
-          : group == 2
-              ? emitter.memoryAccess.load(emitter.dots.inPairs(buffers.lookup(operand->get())), position)
-              : emitter.byteDots.groupAt(buffers.lookup(operand->get()), position, position.size() - 1);
-      if (failed(row))
-        return failure();
-      rows.push_back(emitter.memoryAccess.toMemory(emitter.laneValues.splat(*row, lanes)));
-      if (group == kBytesPerLane)
-        position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(group));
-      if (prefetches)
-        emitter.prefetcher.prefetch(buffers.lookup(operand->get()), position, kBytesAhead,
-                                    Prefetcher::kSecondLevel);
-    }
-  }
-  transposeInRegisters(rows);
-  inner.assign(loops.begin(), loops.end());
-  Type element = group > 1 ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
-  for (auto [step, row] : llvm::zip(steps, rows)) {
-    inner[kLoop] = {step, 0, nullptr};
+  CPUKernelEmitter::WithLanes alongK(emitter, lanes, active);
+  inner[*singleReduction(generic)] = {step, 1, nullptr};
+  SmallVector<Value> rows;
+  for (int64_t i = 0; i < lanes; ++i) {
+    Value column = binary<arith::AddIOp>(first, indexConstant(i));
+    *lane = {last ? binary<arith::MinUIOp>(column, last) : column, 0, nullptr};
     Position position = emitter.evaluator.apply(map, inner);
+    FailureOr<Value> row = loadAlongK(operand, position);
+    if (failed(row))
+      return failure();
+    rows.push_back(emitter.memoryAccess.toMemory(emitter.laneValues.splat(*row, lanes)));
+    if (emitter.dots.groupSize(generic) == kByteDotProduct.group)
+      position.back().base = binary<arith::MulIOp>(position.back().base, indexConstant(kBytesPerLane));
+    if (prefetches)
+      emitter.prefetcher.prefetch(buffers.lookup(operand->get()), position, kBytesAhead,
+                                  Prefetcher::kSecondLevel);
+  }
+  return rows;
+}
+
+// Loads and transposes a block of the operand: `lanes` columns by these steps of K. The steps are then found
+// by transposedValue.
+LogicalResult RegisterTranspose::transposeBlock(OpOperand *operand, ArrayRef<Index> loops,
+                                                ArrayRef<Value> steps, Value active) {
+  auto generic = cast<linalg::GenericOp>(operand->getOwner());
+  FailureOr<SmallVector<Value>> rows = loadBlock(operand, loops, steps.front(), active);
+  if (failed(rows))
+    return failure();
+  transposeInRegisters(*rows);
+  SmallVector<Index> inner(loops);
+  bool inGroups = emitter.dots.groupSize(generic) > 1;
+  Type element = inGroups ? builder.getI32Type() : getElementTypeOrSelf(operand->get().getType());
+  for (auto [step, row] : llvm::zip(steps, *rows)) {
+    inner[*singleReduction(generic)] = {step, 0, nullptr};
+    Position position = emitter.evaluator.apply(generic.getMatchingIndexingMap(operand), inner);
     transposed[{operand, {position.begin(), position.end()}}] = emitter.memoryAccess.fromMemory(row, element);
   }
   return success();
@@ -174,7 +188,7 @@ static Columns byFirstColumn(ArrayRef<SmallVector<Index>> loops) {
 }
 
 // Whether all vectors of columns do the same: nothing but blocks to transpose is found by the column.
-bool RegisterTranspose::canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
+bool RegisterTranspose::canRotate(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops) {
   Columns columns = byFirstColumn(loops);
   size_t rows = columns.front().second.size();
   size_t column = laneLoop(loops.front()) - loops.front().begin();
@@ -188,12 +202,12 @@ bool RegisterTranspose::canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVe
 }
 
 // All whole blocks of K, one vector of columns per iteration; the accumulators rotate after each. In
-// straight-line code LLVM would load the blocks of all vectors at once, and from a loop over the vectors
-// alone it would move what all of them read: both are more than the registers hold.
-FailureOr<SmallVector<Value>> RegisterTranspose::transposedInTurns(linalg::GenericOp generic,
-                                                                   ArrayRef<SmallVector<Index>> loops,
-                                                                   ValueRange accumulators, Value lower,
-                                                                   Value upper) {
+// straight-line code LLVM would load the blocks of all vectors at once, and out of a loop over the vectors
+// alone it would move the loads that all of them share: both need more registers than there are.
+FailureOr<SmallVector<Value>> RegisterTranspose::transposedRotating(linalg::GenericOp generic,
+                                                                    ArrayRef<SmallVector<Index>> loops,
+                                                                    ValueRange accumulators, Value lower,
+                                                                    Value upper) {
   Columns columns = byFirstColumn(loops);
   SmallVector<Value> carried;
   for (auto &[column, positions] : columns) {
@@ -201,13 +215,13 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedInTurns(linalg::Gener
     for (size_t i : positions)
       carried.push_back(accumulators[i]);
   }
-  Value width = indexConstant(lanes), turns = indexConstant(columns.size());
+  Value width = indexConstant(lanes), columnCount = indexConstant(columns.size());
   Value blocks = binary<arith::DivUIOp>(binary<arith::SubIOp>(upper, lower), width);
-  auto loop = scf::ForOp::create(builder, loc, indexConstant(0), binary<arith::MulIOp>(blocks, turns),
+  auto loop = scf::ForOp::create(builder, loc, indexConstant(0), binary<arith::MulIOp>(blocks, columnCount),
                                  indexConstant(1), carried);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value block = binary<arith::DivUIOp>(loop.getInductionVar(), turns);
+  Value block = binary<arith::DivUIOp>(loop.getInductionVar(), columnCount);
   Value first = binary<arith::AddIOp>(lower, binary<arith::MulIOp>(block, width));
   size_t rows = columns.front().second.size();
   ValueRange arguments = loop.getRegionIterArgs();
@@ -219,10 +233,10 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedInTurns(linalg::Gener
   auto next = transposedSteps(generic, current, arguments.slice(1, rows), first, lanes);
   if (failed(next))
     return failure();
-  SmallVector<Value> turned(arguments.drop_front(rows + 1));
-  turned.push_back(arguments.front());
-  llvm::append_range(turned, *next);
-  scf::YieldOp::create(builder, loc, turned);
+  SmallVector<Value> rotated(arguments.drop_front(rows + 1));
+  rotated.push_back(arguments.front());
+  llvm::append_range(rotated, *next);
+  scf::YieldOp::create(builder, loc, rotated);
   SmallVector<Value> results(accumulators.size());
   for (auto [group, columnAndPositions] : llvm::enumerate(columns))
     for (auto [row, i] : llvm::enumerate(columnAndPositions.second))
@@ -274,8 +288,8 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedSteps(linalg::Generic
   return next;
 }
 
-// As chain(), with `lanes` steps of K in one iteration. The rest of K is known when K is, and takes masked
-// loads then; else its steps gather.
+// As chain(), with `lanes` steps of K in one iteration. If K is static, the remainder of K has masked
+// loads; otherwise its steps gather.
 FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::GenericOp generic,
                                                                  ArrayRef<SmallVector<Index>> loops,
                                                                  ArrayRef<Value> start, Value lower,
@@ -283,8 +297,8 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::Generic
   Value width = indexConstant(lanes);
   Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(upper, lower), width);
   Value middle = binary<arith::SubIOp>(upper, rest);
-  auto accumulators = canTakeTurns(generic, loops) ? transposedInTurns(generic, loops, start, lower, middle)
-                                                   : transposedUnrolled(generic, loops, start, lower, middle);
+  auto accumulators = canRotate(generic, loops) ? transposedRotating(generic, loops, start, lower, middle)
+                                                : transposedUnrolled(generic, loops, start, lower, middle);
   if (failed(accumulators))
     return failure();
   int64_t k = generic.getStaticLoopRanges()[*singleReduction(generic)];
@@ -293,7 +307,7 @@ FailureOr<SmallVector<Value>> RegisterTranspose::transposedChain(linalg::Generic
     k /= group;
   OrderAttr order = kernel.getOrderAttr();
   bool blocksAreWhole =
-      !order || order.isLanes() || group == kBytesPerLane || order.getLength() % (2 * lanes) == 0;
+      !order || order.isLanes() || group == kByteDotProduct.group || order.getLength() % (2 * lanes) == 0;
   if (ShapedType::isDynamic(k) || !blocksAreWhole)
     return emitter.reductions.plainChain(generic, loops, *accumulators, middle, upper);
   if (k % lanes == 0)

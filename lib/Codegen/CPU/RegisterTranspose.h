@@ -25,16 +25,19 @@ public:
   void transposeInRegisters(SmallVectorImpl<Value> &rows);
 
 private:
+  FailureOr<Value> loadAlongK(OpOperand *operand, Position position);
+  FailureOr<SmallVector<Value>> loadBlock(OpOperand *operand, ArrayRef<Index> loops, Value step,
+                                          Value active);
   LogicalResult transposeBlock(OpOperand *operand, ArrayRef<Index> loops, ArrayRef<Value> steps,
                                Value active);
   LogicalResult transposeOperands(linalg::GenericOp generic, ArrayRef<Index> loops, ArrayRef<Value> steps,
                                   Value active);
   FailureOr<SmallVector<Value>> transposedSteps(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,
                                                 ValueRange accumulators, Value first, int64_t count);
-  bool canTakeTurns(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
-  FailureOr<SmallVector<Value>> transposedInTurns(linalg::GenericOp generic,
-                                                  ArrayRef<SmallVector<Index>> loops, ValueRange accumulators,
-                                                  Value lower, Value upper);
+  bool canRotate(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops);
+  FailureOr<SmallVector<Value>> transposedRotating(linalg::GenericOp generic,
+                                                   ArrayRef<SmallVector<Index>> loops,
+                                                   ValueRange accumulators, Value lower, Value upper);
   FailureOr<SmallVector<Value>> transposedUnrolled(linalg::GenericOp generic,
                                                    ArrayRef<SmallVector<Index>> loops,
                                                    ValueRange accumulators, Value lower, Value upper);

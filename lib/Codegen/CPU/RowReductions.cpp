@@ -41,7 +41,7 @@ bool RowReductions::vectorizesRows(linalg::GenericOp generic) {
 FailureOr<Value> RowReductions::reduceRows(linalg::GenericOp generic, ArrayRef<Index> loops, Value identity) {
   int64_t size = *summedElements(generic), orderLanes = kernel.getOrderAttr().getLanes();
   // If vectors run along rows, their columns are computed anyway.
-  bool byColumn = emitter.interleavedColumns > 1 && size <= std::min(vectorLanes, orderLanes);
+  bool byColumn = emitter.shortRows.interleavedColumns > 1 && size <= std::min(vectorLanes, orderLanes);
   bool contiguous =
       !byColumn && !isa<VectorType>(identity.getType()) && rowsAreContiguous(generic, loops, size);
   if (byColumn || (!contiguous && size <= std::min(kFewColumns, orderLanes)))
@@ -215,12 +215,12 @@ Value RowReductions::joinLanes(Operation *join, SmallVector<Value> vectors, int6
   Type element = getElementTypeOrSelf(vectors.front());
   while (vectors.size() > 1) {
     int64_t count = cast<VectorType>(vectors.front().getType()).getNumElements(),
-            taken = std::max<int64_t>(1, width / 2);
-    // The lanes [from, from + taken) of all rows of both.
+            half = std::max<int64_t>(1, width / 2);
+    // The lanes [from, from + half) of all rows of both.
     auto part = [&](Value first, Value second, int64_t from) {
       SmallVector<int64_t> order;
       for (int64_t row = 0; row < 2 * count / width; ++row)
-        for (int64_t lane = from; lane < from + taken; ++lane)
+        for (int64_t lane = from; lane < from + half; ++lane)
           order.push_back(row * width + lane);
       Value picked = vector::ShuffleOp::create(builder, loc, emitter.memoryAccess.movable(first),
                                                emitter.memoryAccess.movable(second), order);
@@ -231,10 +231,10 @@ Value RowReductions::joinLanes(Operation *join, SmallVector<Value> vectors, int6
       Value low = part(vectors[i], vectors[i + 1], 0);
       joined.push_back(
           width == 1 ? low
-                     : emitter.reductions.joinValues(join, low, part(vectors[i], vectors[i + 1], taken)));
+                     : emitter.reductions.joinValues(join, low, part(vectors[i], vectors[i + 1], half)));
     }
     vectors = std::move(joined);
-    width = taken;
+    width = half;
   }
   return vectors.front();
 }

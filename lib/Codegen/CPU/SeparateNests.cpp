@@ -21,7 +21,7 @@ int64_t SeparateNests::dividedAxis(Value output, ArrayRef<int64_t> shape) {
   for (auto insert = output.getDefiningOp<tensor::InsertSliceOp>(); insert;
        insert = insert.getDest().getDefiningOp<tensor::InsertSliceOp>()) {
     if (scanOf(insert.getDest()))
-      return -1; // its lines are whole
+      return -1; // a chain is not divided
     if (insert.getSourceType().getRank() != insert.getDestType().getRank())
       return -1; // which emitInsert refuses
     std::optional<int64_t> stride = getConstantIntValue(insert.getMixedStrides()[axis]);
@@ -36,8 +36,8 @@ SeparateNests::SeparateResult SeparateNests::nestOfResult(Value output, unsigned
   SeparateResult separate{output, {}, {int64_t(number), {}}};
   const Buffer &destination = results[number];
   if (linalg::GenericOp scan = scanOf(output)) {
-    separate.nest = emitter.scans.nestOverLines(scan);
-    separate.nest.outputs = {output}; // each line is as much work as it has steps
+    separate.nest = emitter.scans.nestOverChains(scan);
+    separate.nest.outputs = {output}; // a chain is as much work as it has steps
     emitter.distribution.chooseUnits(separate.nest);
     separate.nest.outputs.clear();
     separate.space.loops = emitter.scans.loopsOfSteps(scan, separate.nest.unitLoops);
@@ -72,7 +72,7 @@ LogicalResult SeparateNests::emitNestOfResult(SeparateResult &separate, const Bu
     return emitter.insertEmitter.emitInsert(insert, destination, range);
   }
   if (separate.output.getDefiningOp<tensor::EmptyOp>())
-    return success(); // every element is written by what follows
+    return success(); // later insertions write every element
   return emitter.emitNest(separate.nest, [&](ArrayRef<Position> positions) {
     return emitter.kernelOutputs.storeOutputs(separate.output, destination, positions);
   });
@@ -84,7 +84,8 @@ UnitRange SeparateNests::unitsAfter(Value before, Value count) {
     Value from = binary<arith::SubIOp>(binary<arith::MaxUIOp>(unit, before), before);
     return binary<arith::MinUIOp>(from, count);
   };
-  return {inside(emitter.rangeBegin), inside(emitter.rangeEnd)};
+  const UnitRange &ofCall = emitter.distribution.unitsOfCall;
+  return {inside(ofCall.begin), inside(ofCall.end)};
 }
 
 // The statements of a result, unless the range has none of its units.
@@ -113,7 +114,7 @@ LogicalResult SeparateNests::emitSeparately(ValueRange outputs) {
   emitter.distribution.declareUnits(spaces);
   Value before = indexConstant(0);
   for (auto [each, destination] : llvm::zip_equal(separate, results)) {
-    each.nest.units = {emitter.rangeBegin, emitter.rangeEnd};
+    each.nest.units = emitter.distribution.unitsOfCall;
     if (isOneUnit || separate.size() == 1) {
       if (failed(emitNestOfResult(each, destination)))
         return failure();

@@ -49,7 +49,7 @@ void ShortRows::chooseShortRowsOf(Nest &nest, const Nest &space) {
     nest.shortRowAxis = axisOfRows(space.shape, columns);
 }
 
-// Whole vectors of rows, then the rest row by row.
+// Whole vectors of rows, then the remainder row by row.
 LogicalResult ShortRows::emitShortRows(const Nest &nest, Value lower, Value upper,
                                        ArrayRef<Position> positions, Store store,
                                        function_ref<LogicalResult(Value)> emitRow) {
@@ -67,7 +67,7 @@ LogicalResult ShortRows::emitShortRows(const Nest &nest, Value lower, Value uppe
     }
     if (!nest.shortRowColumns)
       return store(extended);
-    llvm::SaveAndRestore interleaved(emitter.interleavedColumns, nest.shortRowColumns);
+    llvm::SaveAndRestore interleaved(interleavedColumns, nest.shortRowColumns);
     llvm::SaveAndRestore stride(emitter.memoryAccess.longestShuffledStride,
                                 std::max(kLongestStride, nest.shortRowColumns));
     return store(columnsOf(extended, nest.laneAxis(), nest.shortRowColumns));
@@ -94,7 +94,7 @@ LogicalResult ShortRows::emitShortRowsAt(ValueRange outputs, const Nest &space, 
   Position first(rows);
   first.push_back({indexConstant(0), 0, nullptr});
   SmallVector<Position> positions = columnsOf(first, axis, columns);
-  llvm::SaveAndRestore interleaved(emitter.interleavedColumns, columns);
+  llvm::SaveAndRestore interleaved(interleavedColumns, columns);
   llvm::SaveAndRestore stride(emitter.memoryAccess.longestShuffledStride, std::max(kLongestStride, columns));
   SmallVector<SmallVector<Value>> values;
   for (Value output : split.whole) {
@@ -112,14 +112,13 @@ LogicalResult ShortRows::emitShortRowsAt(ValueRange outputs, const Nest &space, 
 
 // `values` has a vector for each column, whose lanes are rows; in memory the rows follow each other.
 void ShortRows::storeInterleaved(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) {
-  assert(static_cast<int64_t>(values.size()) == emitter.interleavedColumns &&
-         "there is one row of positions");
+  assert(static_cast<int64_t>(values.size()) == interleavedColumns && "there is one row of positions");
   SmallVector<Value> vectors;
   for (Value value : values)
     vectors.push_back(emitter.laneValues.splat(emitter.memoryAccess.toMemory(value), lanes));
   int64_t step;
   Value indices, base = emitter.memoryAccess.linearIndex(destination, positions.front(), step, indices);
-  int64_t columns = emitter.interleavedColumns;
+  int64_t columns = interleavedColumns;
   for (int64_t part = 0; part < columns; ++part) {
     Value mixed = vectors.front();
     for (int64_t column = 0; column < columns; ++column) {

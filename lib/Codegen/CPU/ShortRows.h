@@ -22,6 +22,9 @@ public:
                               Store store, function_ref<LogicalResult(Value)> emitRow);
   void storeInterleaved(const Buffer &destination, ArrayRef<Position> positions, ValueRange values);
 
+  int64_t interleavedColumns =
+      1; // of the code being emitted, whose vectors along the rows are stored interleaved
+
 private:
   SmallVector<Position> columnsOf(ArrayRef<Position> rows, int64_t axis, int64_t columns);
 };

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Contractions of few rows, and sums of columns, whose large operand is read once: memory bandwidth is the
-// limit. A tile would read a short part of each of its rows, far apart. Here a unit of work reads long parts
-// of several rows in turn, and its accumulators are in the first-level cache instead of in registers. Each
-// result still has its own ascending chain within a block of the order.
+// limit. A tile would read a short part of each of its rows, far apart. Here a unit of work alternates
+// between long parts of several rows, and its accumulators are in the first-level cache instead of in
+// registers. Each result still has its own ascending chain within a block of the order.
 
 #include "CPUKernelEmitter.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
@@ -13,7 +13,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::cpu;
 
 static constexpr int64_t kMaxRows = 8, kMaxVectors = 2;
-// Rows of the operand that are read in turn: sixteen, and fewer for the rest of a block of the order.
+// Rows of the operand in one iteration: sixteen, and fewer for the remainder of a block of the order.
 static constexpr int64_t kSteps[] = {16, 4, 1};
 
 // Whether tiles read a row of the operand faster, because few tiles cover it: up to one and a quarter, and up
@@ -26,7 +26,7 @@ static bool fewTilesCover(const TileTable &tiles, int64_t rows, int64_t columns,
 
 // The number of vectors of accumulators that fill half of the registers.
 static int64_t accumulatorVectors(const TileTable &tiles, Type sum) {
-  int64_t registers = std::max<int64_t>(1, memoryBytes(sum) / 4);
+  int64_t registers = std::max<int64_t>(1, memoryBytes(sum) / kLaneBytes);
   return tiles.registers / 2 / registers;
 }
 
@@ -112,45 +112,49 @@ LogicalResult StreamedReductions::startChains(linalg::GenericOp generic, const B
   return success();
 }
 
-// The units are blocks of columns and, inside, blocks of the order, the last of which may be short.
+// One block of `width` columns, and one block of the order, the last of which may be short. `rows` are the
+// rows of the results.
+LogicalResult StreamedReductions::emitUnit(linalg::GenericOp generic, const Nest &nest, Buffer &result,
+                                           ArrayRef<Position> rows, Value width, Value unit) {
+  PartialResults &partial = emitter.partials.partialResults[generic];
+  int64_t columns = result.shape[nest.laneAxis()];
+  partial.number = binary<arith::RemUIOp>(unit, partial.count);
+  result.pointer = emitter.partials.addressOfPartial(partial, result);
+  Value lower = binary<arith::MulIOp>(binary<arith::DivUIOp>(unit, partial.count), width);
+  Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, width), indexConstant(columns));
+  auto overColumns = [&](Store store) { return emitter.nests.emitLaneLoop(nest, lower, upper, rows, store); };
+  auto steps = [&](Value from, Value to, int64_t count) {
+    return emitter.emitLoop(from, to, indexConstant(count), [&](Value k) {
+      return overColumns(
+          [&](ArrayRef<Position> positions) { return streamSteps(generic, result, positions, k, count); });
+    });
+  };
+  if (failed(
+          overColumns([&](ArrayRef<Position> positions) { return startChains(generic, result, positions); })))
+    return failure();
+  Value from = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
+  Value to =
+      binary<arith::MinUIOp>(binary<arith::AddIOp>(from, indexConstant(partial.length)), partial.total);
+  for (int64_t count : kSteps) {
+    Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(to, from), indexConstant(count));
+    Value end = binary<arith::SubIOp>(to, rest);
+    if (failed(steps(from, end, count)))
+      return failure();
+    from = end;
+  }
+  return success();
+}
+
 LogicalResult StreamedReductions::emitStreamedReduction(linalg::GenericOp generic, Buffer &result,
                                                         UnitRange units) {
   PartialResults &partial = emitter.partials.partialResults[generic];
   Nest nest = emitter.kernelOutputs.nestOver(result, {});
-  int64_t axis = nest.laneAxis(), columns = result.shape[axis];
-  SmallVector<Position> rows = rowsOf(result, axis, [&](int64_t i) { return indexConstant(i); });
+  SmallVector<Position> rows = rowsOf(result, nest.laneAxis(), [&](int64_t i) { return indexConstant(i); });
   // One row has one vector: the cache misses of sixteen rows are enough to overlap.
   int64_t maxVectors = rows.size() == 1 ? 1 : kMaxVectors;
   nest.vectors =
       std::clamp<int64_t>(accumulatorVectors(tiles, result.element) / int64_t(rows.size()), 1, maxVectors);
   Value width = indexConstant(partial.columns);
-  return emitter.emitLoop(units.begin, units.end, indexConstant(1), [&](Value unit) -> LogicalResult {
-    partial.number = binary<arith::RemUIOp>(unit, partial.count);
-    result.pointer = emitter.partials.addressOfPartial(partial, result);
-    Value lower = binary<arith::MulIOp>(binary<arith::DivUIOp>(unit, partial.count), width);
-    Value upper = binary<arith::MinUIOp>(binary<arith::AddIOp>(lower, width), indexConstant(columns));
-    auto overColumns = [&](Store store) {
-      return emitter.nests.emitLaneLoop(nest, lower, upper, rows, store);
-    };
-    auto steps = [&](Value from, Value to, int64_t count) {
-      return emitter.emitLoop(from, to, indexConstant(count), [&](Value k) {
-        return overColumns(
-            [&](ArrayRef<Position> positions) { return streamSteps(generic, result, positions, k, count); });
-      });
-    };
-    if (failed(overColumns(
-            [&](ArrayRef<Position> positions) { return startChains(generic, result, positions); })))
-      return failure();
-    Value from = binary<arith::MulIOp>(partial.number, indexConstant(partial.length));
-    Value to =
-        binary<arith::MinUIOp>(binary<arith::AddIOp>(from, indexConstant(partial.length)), partial.total);
-    for (int64_t count : kSteps) {
-      Value rest = binary<arith::RemUIOp>(binary<arith::SubIOp>(to, from), indexConstant(count));
-      Value end = binary<arith::SubIOp>(to, rest);
-      if (failed(steps(from, end, count)))
-        return failure();
-      from = end;
-    }
-    return success();
-  });
+  return emitter.emitLoop(units.begin, units.end, indexConstant(1),
+                          [&](Value unit) { return emitUnit(generic, nest, result, rows, width, unit); });
 }

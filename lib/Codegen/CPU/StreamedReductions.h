@@ -18,6 +18,8 @@ public:
   LogicalResult emitStreamedReduction(linalg::GenericOp generic, Buffer &result, UnitRange units);
 
 private:
+  LogicalResult emitUnit(linalg::GenericOp generic, const Nest &nest, Buffer &result, ArrayRef<Position> rows,
+                         Value width, Value unit);
   LogicalResult startChains(linalg::GenericOp generic, const Buffer &result, ArrayRef<Position> positions);
   LogicalResult streamSteps(linalg::GenericOp generic, const Buffer &result, ArrayRef<Position> positions,
                             Value first, int64_t count);

@@ -23,22 +23,20 @@ static bool isContraction(linalg::GenericOp generic) {
   return generic.getNumReductionLoops() > 0 && isa_and_nonnull<math::FmaOp>(combiningOp(generic));
 }
 
-// How long one step of the operation's loops takes with operands from memory: rough figures, good enough to
-// tell work for threads from work that is not.
+// How long one step of the operation's loops takes.
 static int64_t picosecondsOfStep(linalg::GenericOp generic) {
-  constexpr int64_t multiplyAddOfByte = 4, element = 200, function = 500;
   if (isContraction(generic))
-    return multiplyAddOfByte * memoryBytes(getElementTypeOrSelf(generic.getResult(0)));
-  return element + function * llvm::range_size(generic.getBlock()->getOps<ElementaryOp>());
+    return kStepTimes.fmaOfByte * memoryBytes(getElementTypeOrSelf(generic.getResult(0)));
+  return kStepTimes.element +
+         kStepTimes.function * llvm::range_size(generic.getBlock()->getOps<ElementaryOp>());
 }
 
-// What is stored, the steps of each operation, and what contractions read, which takes longer than the steps
-// where there are few rows: picoseconds of one and how many, product by product.
+// The stores of the results, the steps of each operation, and the loads of contractions, which take longer
+// than the steps if there are few rows: the picoseconds of one step, and how many there are.
 SmallVector<WorkDistribution::Cost> WorkDistribution::costs() {
-  constexpr int64_t ofResult = 200, ofByte = 12;
   SmallVector<Cost> all;
   for (const Buffer &result : results) {
-    Cost &cost = all.emplace_back(Cost{ofResult, {}});
+    Cost &cost = all.emplace_back(Cost{kStepTimes.result, {}});
     for (auto [size, value] : llvm::zip_equal(result.shape, result.sizes))
       cost.multiply(size, value);
   }
@@ -55,7 +53,8 @@ SmallVector<WorkDistribution::Cost> WorkDistribution::costs() {
     if (!isContraction(generic))
       continue;
     for (OpOperand *operand : generic.getDpsInputOperands()) {
-      Cost &bytes = all.emplace_back(Cost{ofByte * memoryBytes(getElementTypeOrSelf(operand->get())), {}});
+      Cost &bytes = all.emplace_back(
+          Cost{kStepTimes.loadedByte * memoryBytes(getElementTypeOrSelf(operand->get())), {}});
       for (unsigned dim = 0; dim < ranges.size(); ++dim)
         if (generic.getMatchingIndexingMap(operand).isFunctionOfDim(dim))
           multiply(bytes, dim);
@@ -114,7 +113,7 @@ int64_t WorkDistribution::addUnitLoops(Nest &nest, int64_t axes) {
 
 // The outermost loops, and parts of the vectorized loop if there would be too few units.
 void WorkDistribution::chooseUnits(Nest &nest) {
-  nest.units = {emitter.rangeBegin, emitter.rangeEnd};
+  nest.units = unitsOfCall;
   nest.columns = nest.blocked ? emitter.blockEmitter.blockColumns(nest) : 0;
   if (isTooShort())
     return;
@@ -138,7 +137,7 @@ void WorkDistribution::chooseUnits(Nest &nest) {
 
 // All elements as one axis.
 void WorkDistribution::chooseFlatUnits(Nest &nest) {
-  nest.units = {emitter.rangeBegin, emitter.rangeEnd};
+  nest.units = unitsOfCall;
   if (!isTooShort())
     nest.unitLoops = {{llvm::to_vector(llvm::seq<int64_t>(0, nest.shape.size())), tiles.unitElements}};
 }
@@ -182,7 +181,7 @@ void WorkDistribution::chooseUnitsOfBlocks(Nest &nest) {
 }
 
 void WorkDistribution::chooseUnitsOfRows(Nest &rows) {
-  rows.units = {emitter.rangeBegin, emitter.rangeEnd};
+  rows.units = unitsOfCall;
   if (!isTooShort())
     addUnitLoops(rows, rows.shape.size());
 }

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The part of a kernel's work that one call does: loops whose iterations are units, and about how long they
-// take.
+// The distribution of a kernel's work over threads: loops whose iterations are units of work, the range of
+// units of one call, and the estimated time.
 
 #ifndef ADJOINT_LIB_CODEGEN_CPU_WORKDISTRIBUTION_H
 #define ADJOINT_LIB_CODEGEN_CPU_WORKDISTRIBUTION_H
@@ -14,14 +14,14 @@ class WorkDistribution : public CPUComponent {
 public:
   using CPUComponent::CPUComponent;
 
-  /// Of one kind of step: how long one takes, times the static sizes, and the dynamic sizes.
+  /// The time of one kind of step: picoseconds times the static sizes, and the dynamic sizes.
   struct Cost {
     int64_t picoseconds;
     SmallVector<Value> sizes;
     /// By a size of a type, or, when that is dynamic, by the value.
     void multiply(int64_t size, Value value);
   };
-  /// That, when the program knows all sizes; after emit().
+  /// The estimate, if all sizes are static; after emit().
   std::optional<int64_t> knownNanoseconds();
   Value estimatedNanoseconds();
   bool isTooShort();
@@ -37,6 +37,8 @@ public:
   LogicalResult overUnits(const Nest &nest, int64_t axis, UnitRange units,
                           function_ref<LogicalResult(Value index, UnitRange inside)> body);
   std::pair<Value, Value> boundsOf(const Nest &nest, ArrayRef<int64_t> axes, UnitRange units);
+
+  UnitRange unitsOfCall; // arguments of the function
 
 private:
   SmallVector<Cost> costs();

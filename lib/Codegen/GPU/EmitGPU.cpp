@@ -47,7 +47,8 @@ private:
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
     if (kernels.empty())
       return;
-    if (!findChip(chip)) {
+    target = findChip(chip);
+    if (!target) {
       emitError(module.getLoc(), "unknown chip '") << chip << "', expected " << chipNames();
       return signalPassFailure();
     }
@@ -81,39 +82,40 @@ private:
     if (!emitter || failed(emitter->emit()))
       return failure();
     finish(kernel, function, *emitter);
-    return declare(kernel, function, emitter->getLaunchShape());
+    return declare(kernel, function, emitter->launchShape);
   }
 
   // The functions of a kernel with divided reductions. Null when no reduction is divided, or if the sizes
   // depend on elements of operands.
   FailureOr<func::FuncOp> emitDivided(KernelOp kernel, GPUModuleOp gpuModule) {
-    std::optional<device::Division> division = divisionOf(kernel);
+    std::optional<device::Rows> rows = rowsOf(kernel);
+    std::optional<device::Division> division = divisionOf(kernel, rows);
     if (!division)
       return func::FuncOp();
     GPUFuncOp partial = defineIn(gpuModule, kernel, kPartialSuffix);
-    std::unique_ptr<device::GPUKernelEmitter> nodes = nodeEmitter(kernel, partial, *division);
+    std::unique_ptr<device::GPUKernelEmitter> nodes = nodeEmitter(kernel, partial, rows);
     if (failed(nodes->emitDivided(*division, KernelEmitter::Work::partial)))
       return failure();
     finish(kernel, partial, *nodes);
-    FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->getLaunchShape().threadsPerElement);
+    FailureOr<bool> known = emitNodeSizes(kernel, *division, nodes->launchShape.threadsPerElement);
     if (failed(known))
       return failure();
     if (!*known) {
       partial.erase();
       return func::FuncOp();
     }
-    declare(kernel, partial, nodes->getLaunchShape());
+    declare(kernel, partial, nodes->launchShape);
     GPUFuncOp merge = defineIn(gpuModule, kernel, kMergeSuffix);
     device::GPUKernelEmitter join(kernel, merge);
     if (failed(join.emitDivided(*division, KernelEmitter::Work::merge)))
       return failure();
     finish(kernel, merge, join);
-    declare(kernel, merge, join.getLaunchShape());
+    declare(kernel, merge, join.launchShape);
     for (GPUFuncOp function : {partial, merge})
       function->setAttr(kClassAttr, OpBuilder(kernel).getStringAttr("divided"));
     reportDivision(kernel, *division);
     FailureOr<func::FuncOp> whole =
-        division->always ? declareDivided(kernel, join.getLaunchShape()) : emitWhole(kernel, gpuModule);
+        division->always ? declareDivided(kernel, join.launchShape) : emitWhole(kernel, gpuModule);
     if (succeeded(whole))
       (*whole)->setAttr(kPartialReductionsAttr,
                         OpBuilder(kernel).getStringAttr(division->always ? "always" : "sizes"));
@@ -138,25 +140,28 @@ private:
   }
 
   static std::unique_ptr<device::GPUKernelEmitter> nodeEmitter(KernelOp kernel, GPUFuncOp function,
-                                                               const device::Division &division) {
-    if (division.rows)
-      return std::make_unique<device::RowEmitter>(kernel, function, *division.rows, /*maxSharedBytes=*/0);
+                                                               std::optional<device::Rows> rows) {
+    if (rows)
+      return std::make_unique<device::RowEmitter>(kernel, function, *rows, /*maxSharedBytes=*/0);
     return std::make_unique<device::GPUKernelEmitter>(kernel, function);
   }
 
+  // The rows of a kernel that the emitter of class row covers.
+  static std::optional<device::Rows> rowsOf(KernelOp kernel) {
+    std::string reason;
+    return kernel.getKernelClass() == KernelClass::row ? device::matchRows(kernel, reason) : std::nullopt;
+  }
+
   // Contractions have enough tiles for all multiprocessors, or their K is split before.
-  static std::optional<device::Division> divisionOf(KernelOp kernel) {
+  static std::optional<device::Division> divisionOf(KernelOp kernel, std::optional<device::Rows> rows) {
     std::string reason;
     if (kernel.getKernelClass() == KernelClass::contraction && device::matchContraction(kernel, reason))
       return std::nullopt;
-    std::optional<device::Rows> rows;
-    if (kernel.getKernelClass() == KernelClass::row)
-      rows = device::matchRows(kernel, reason);
-    return device::matchDivision(kernel, rows);
+    return device::matchDivision(kernel, rows && device::usesBlockPerRow(kernel, *rows));
   }
 
   // Attributes for ptxas and for the launch.
-  static void finish(KernelOp kernel, GPUFuncOp function, const device::GPUKernelEmitter &emitter) {
+  void finish(KernelOp kernel, GPUFuncOp function, const device::GPUKernelEmitter &emitter) {
     OpBuilder atEnd = OpBuilder::atBlockEnd(&function.getBody().back());
     ::mlir::gpu::ReturnOp::create(atEnd, kernel.getLoc());
     // Without a target occupancy ptxas may limit registers for more blocks per multiprocessor and spill, or
@@ -166,15 +171,18 @@ private:
     else
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                         atEnd.getI32IntegerAttr(emitter.minBlocksPerSM()));
-    int64_t threads = emitter.getLaunchShape().threadsPerBlock;
+    const device::LaunchShape &shape = emitter.launchShape;
+    assert(std::max<int64_t>(shape.persistentBlocks, 1) * shape.dynamicSharedBytes <= target->sharedBytes &&
+           "blocks fit into shared memory");
+    int64_t threads = shape.threadsPerBlock;
     LDBG() << "@" << function.getName() << ": " << threads << " threads per block, "
-           << emitter.getLaunchShape().dynamicSharedBytes << " bytes of dynamic shared memory";
+           << shape.dynamicSharedBytes << " bytes of dynamic shared memory";
     function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
                       atEnd.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
     function.walk([&](::mlir::gpu::ThreadIdOp id) { id.setUpperBoundAttr(atEnd.getIndexAttr(threads)); });
-    if (auto size = static_cast<int32_t>(emitter.getLaunchShape().clusterSize); size > 1)
+    if (auto size = static_cast<int32_t>(shape.clusterSize); size > 1)
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), atEnd.getDenseI32ArrayAttr({size, 1, 1}));
-    if (ArrayRef<TensorMapAttr> maps = emitter.getLaunchShape().tensorMaps; !maps.empty())
+    if (ArrayRef<TensorMapAttr> maps = shape.tensorMaps; !maps.empty())
       function->setAttr(kTensorMapsAttr,
                         atEnd.getArrayAttr(SmallVector<Attribute>(maps.begin(), maps.end())));
   }
@@ -207,7 +215,7 @@ private:
     if (kernel.getKernelClass() == KernelClass::row)
       if (std::optional<device::Rows> rows = device::matchRows(kernel, reason)) {
         reportClass(kernel, function);
-        return std::make_unique<device::RowEmitter>(kernel, function, *rows, findChip(chip)->sharedBytes);
+        return std::make_unique<device::RowEmitter>(kernel, function, *rows, target->sharedBytes);
       }
     if (kernel.getKernelClass() == KernelClass::transposition)
       if (std::optional<device::Transposition> moved = device::matchTransposition(kernel, reason)) {
@@ -240,8 +248,7 @@ private:
 
   std::unique_ptr<device::GPUKernelEmitter> contractionEmitter(KernelOp kernel, GPUFuncOp function,
                                                                device::Contraction contraction) {
-    // Only this chip has wgmma, not later ones.
-    if (contraction.instruction == device::MathInstruction::MmaSync && chip == "sm_90a") {
+    if (contraction.instruction == device::MathInstruction::MmaSync && target->hasWgmma) {
       std::string reason = device::whyNoWgmma(contraction);
       if (reason.empty())
         contraction.instruction = device::MathInstruction::Wgmma;
@@ -344,5 +351,7 @@ private:
     declaration->setAttr(kLaunchConfigAttr, launchConfigOf(builder, shape));
     return declaration;
   }
+
+  std::optional<Chip> target; // of the option
 };
 } // namespace

@@ -7,6 +7,8 @@
 using namespace mlir;
 using namespace mlir::ad;
 
+static constexpr int64_t kPair = kBF16DotProduct.group;
+
 // acc + f32(a) * f32(b), as the conversion of contractions writes it.
 static bool multipliesAndAddsBF16(linalg::GenericOp generic) {
   Block *body = generic.getBlock();
@@ -24,19 +26,19 @@ static bool multipliesAndAddsBF16(linalg::GenericOp generic) {
 static bool hasWholePairs(linalg::GenericOp contraction, OpOperand &operand, unsigned loopK) {
   AffineMap map = contraction.getMatchingIndexingMap(&operand);
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-  // Of a packed operand the layout says it.
+  // The layout of a packed operand says it.
   if (type && type.hasStaticShape() && !map.isProjectedPermutation())
-    return contraction.getStaticLoopRanges()[loopK] % 2 == 0;
+    return contraction.getStaticLoopRanges()[loopK] % kPair == 0;
   for (auto [axis, expr] : llvm::enumerate(map.getResults()))
     if (type && expr == getAffineDimExpr(loopK, map.getContext()))
-      return !type.isDynamicDim(axis) && type.getDimSize(axis) % 2 == 0;
+      return !type.isDynamicDim(axis) && type.getDimSize(axis) % kPair == 0;
   return false;
 }
 
 bool ad::usesPairDotProducts(linalg::GenericOp contraction, OrderAttr order) {
   SmallVector<unsigned> reduced;
   contraction.getReductionDims(reduced);
-  bool ordered = !order || (!order.isLanes() && order.getLength() % 2 == 0);
+  bool ordered = !order || (!order.isLanes() && order.getLength() % kPair == 0);
   if (!contraction->hasAttr(kMmaAttr) || !ordered || reduced.size() != 1 ||
       contraction.getNumDpsInputs() != 2 || contraction.getNumResults() != 1 ||
       !multipliesAndAddsBF16(contraction))
@@ -66,30 +68,4 @@ bool ad::multipliesBytes(linalg::GenericOp contraction) {
     return false;
   return (widens(product.getLhs(), 0) && widens(product.getRhs(), 1)) ||
          (widens(product.getLhs(), 1) && widens(product.getRhs(), 0));
-}
-
-// Enough accumulators to hide the latency of a multiply-add, few enough for the registers, rows and columns
-// in the proportion that the result has. A tile of r rows and v vectors loads r + v values for r * v
-// multiply-adds.
-RegisterTile ad::chooseRegisterTile(const TileTable &table, int64_t rows, int64_t columns, int64_t lanes,
-                                    Type sum) {
-  auto upTo = [](int64_t size, int64_t limit) {
-    return ShapedType::isDynamic(size) ? limit : std::clamp<int64_t>(size, 1, limit);
-  };
-  rows = upTo(rows, table.rows);
-  int64_t vectors = upTo(ShapedType::isDynamic(columns) ? columns : columns / lanes, table.vectors);
-  // A lane of a register holds 32 bits.
-  int64_t registers = std::max<int64_t>(1, getElementTypeOrSelf(sum).getIntOrFloatBitWidth() / 32);
-  int64_t widest = llvm::bit_floor<uint64_t>(table.accumulators) / llvm::bit_floor<uint64_t>(rows);
-  vectors = std::clamp<int64_t>(widest / registers, 1, vectors);
-  rows = std::min(rows, table.accumulators / (vectors * registers));
-  // Besides the accumulators, a step holds the elements of the rows or of the vectors, one of the other, and,
-  // without an FMA instruction, a product. Up to three rows are kept.
-  int64_t others = isa<FloatType>(getElementTypeOrSelf(sum)) ? 2 : 3;
-  auto fits = [&] {
-    return (rows * vectors + std::min(rows, vectors)) * registers + others <= table.registers;
-  };
-  while (rows * vectors > 1 && !fits())
-    --(vectors > 2 || rows <= 3 ? vectors : rows);
-  return {rows, vectors};
 }

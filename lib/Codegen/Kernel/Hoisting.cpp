@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Values that a loop does not change are computed before it: the sum of a row before the loop over the row
-// that divides by it. Positions with an index that varies stand for the loop.
+// that divides by it. A position with an index that varies represents the whole loop.
 
 #include "KernelEmitter.h"
 
@@ -69,7 +69,7 @@ bool Hoisting::sumsLanesAt(Value tensor, const Position &position, Visited &visi
 bool Hoisting::sumsLanesAlong(ValueRange outputs, const Nest &nest, int64_t axis, bool ofShortRows) {
   if (axis < 0)
     return false;
-  // A vector with few rows would compute most of its lanes in vain.
+  // Most lanes of a vector of few rows would be inactive.
   int64_t rows = nest.shape[axis];
   ofShortRows |= !ShapedType::isDynamic(rows) && rows < vectorLanes;
   Position position(nest.shape.size(), {indexConstant(0), 0, nullptr});

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Loop-invariant code motion while code is made: what does not depend on a loop is computed before the loop
-// is emitted.
+// Loop-invariant code motion during emission: values that do not depend on a loop are computed before the
+// loop is emitted.
 
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_HOISTING_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_HOISTING_H

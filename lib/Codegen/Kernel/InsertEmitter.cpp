@@ -109,14 +109,17 @@ int64_t InsertEmitter::firstContiguousAxis(tensor::InsertSliceOp insert, const A
   return llvm::all_of(merged, [](int64_t size) { return size == 1; }) ? last : first;
 }
 
-// The axes from `first` on are one, along which vectors run; elements have linear positions.
-LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first,
-                                                  const Buffer &destination, const AxisRange &range) {
-  Nest nest = nestOfSource(insert, range);
-  SmallVector<Value> sizes(nest.sizes);
+// Elements of the slice after its axis `first`.
+static int64_t elementsAfter(tensor::InsertSliceOp insert, int64_t first) {
   int64_t elements = 1;
   for (int64_t size : insert.getSourceType().getShape().drop_front(first + 1))
     elements *= size;
+  return elements;
+}
+
+// Makes one axis of those of the slice from `first` on.
+void InsertEmitter::mergeAxes(Nest &nest, tensor::InsertSliceOp insert, int64_t first) {
+  int64_t elements = elementsAfter(insert, first);
   Value inner = indexConstant(elements);
   auto merged = [&](Value count) { return binary<arith::MulIOp>(count, inner); };
   nest.shape.resize(first + 1);
@@ -128,15 +131,28 @@ LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
     nest.range = {first, merged(nest.range.lower), merged(nest.range.upper)};
   constexpr int64_t vectorsOfCopy = 4;
   nest.vectors = vectorsOfCopy;
-  auto linear = [&](ArrayRef<Index> outer, ArrayRef<Value> extents, Value start, const Index &index) {
-    Value row = indexConstant(0);
-    assert(llvm::all_of(outer, [](const Index &at) { return at.isUniform(); }) &&
-           "vectors run along the last axis");
-    for (auto [axis, at] : llvm::enumerate(outer))
-      row = binary<arith::AddIOp>(binary<arith::MulIOp>(row, extents[axis]), at.base);
-    row = binary<arith::AddIOp>(binary<arith::MulIOp>(row, extents[first]), start);
-    return Position{{binary<arith::AddIOp>(merged(row), index.base), index.step, nullptr}};
-  };
+}
+
+// The linear position of an element in a tensor with these extents. `outer` are its indices before the merged
+// axis, whose first element has index `start` along the tensor's axis; `index` is that along the merged axis.
+Position InsertEmitter::mergedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> outer,
+                                       ArrayRef<Value> extents, Value start, const Index &index) {
+  Value row = indexConstant(0);
+  assert(llvm::all_of(outer, [](const Index &at) { return at.isUniform(); }) &&
+         "vectors run along the last axis");
+  for (auto [axis, at] : llvm::enumerate(outer))
+    row = binary<arith::AddIOp>(binary<arith::MulIOp>(row, extents[axis]), at.base);
+  row = binary<arith::AddIOp>(binary<arith::MulIOp>(row, extents[outer.size()]), start);
+  Value first = binary<arith::MulIOp>(row, indexConstant(elementsAfter(insert, outer.size())));
+  return Position{{binary<arith::AddIOp>(first, index.base), index.step, nullptr}};
+}
+
+// The axes from `first` on are one, along which vectors run; elements have linear positions.
+LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first,
+                                                  const Buffer &destination, const AxisRange &range) {
+  Nest nest = nestOfSource(insert, range);
+  SmallVector<Value> sizes(nest.sizes);
+  mergeAxes(nest, insert, first);
   llvm::SaveAndRestore linearPositions(flat, true);
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     KernelEmitter::Scope scope(emitter);
@@ -147,8 +163,8 @@ LogicalResult InsertEmitter::emitContiguousInsert(tensor::InsertSliceOp insert, 
       FailureOr<Position> target = insertedPosition(insert, outer);
       if (failed(target))
         return failure();
-      sources.push_back(linear(outer, sizes, indexConstant(0), position.back()));
-      targets.push_back(linear(*target, destination.sizes, start, position.back()));
+      sources.push_back(mergedPosition(insert, outer, sizes, indexConstant(0), position.back()));
+      targets.push_back(mergedPosition(insert, *target, destination.sizes, start, position.back()));
     }
     auto values = emitter.evaluator.evaluate(insert.getSource(), sources);
     if (failed(values))

@@ -27,6 +27,9 @@ public:
 private:
   AxisRange rangeOfSource(tensor::InsertSliceOp insert, const Nest &source, const AxisRange &range);
   int64_t firstContiguousAxis(tensor::InsertSliceOp insert, const AxisRange &range);
+  void mergeAxes(Nest &nest, tensor::InsertSliceOp insert, int64_t first);
+  Position mergedPosition(tensor::InsertSliceOp insert, ArrayRef<Index> outer, ArrayRef<Value> extents,
+                          Value start, const Index &index);
   LogicalResult emitContiguousInsert(tensor::InsertSliceOp insert, int64_t first, const Buffer &destination,
                                      const AxisRange &range);
 };

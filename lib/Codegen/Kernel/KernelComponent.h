@@ -1,13 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The base of the components of a kernel emitter. A component has state and methods of its own; it reaches
-// the other components through the emitter, and the code under construction through references.
+// the other components through the emitter, and the context of the kernel through references.
 
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELCOMPONENT_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_KERNELCOMPONENT_H
 
-#include "KernelTypes.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "KernelContext.h"
 
 namespace mlir::ad::codegen {
 

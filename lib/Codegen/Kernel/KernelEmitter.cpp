@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The order of emission, loops and constants, and what a target does unless it overrides it.
+// The order of emission, loops, and the hooks that a target may override.
 
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -8,10 +8,6 @@
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::codegen;
-
-KernelEmitter::KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t vectorLanes)
-    : kernel(kernel), function(function), builder(function.getContext()), loc(kernel.getLoc()),
-      vectorLanes(vectorLanes) {}
 
 LogicalResult KernelEmitter::emit(Work toEmit) {
   work = toEmit;
@@ -30,16 +26,6 @@ LogicalResult KernelEmitter::emitLoop(Value lower, Value upper, Value step,
   builder.setInsertionPointToStart(loop.getBody());
   Scope scope(*this);
   return body(loop.getInductionVar());
-}
-
-Value KernelEmitter::indexConstant(int64_t value) {
-  Value &known = constants[value];
-  if (!known) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&function.getFunctionBody().front());
-    known = arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  return known;
 }
 
 FailureOr<SmallVector<Value>> KernelEmitter::wholeChain(linalg::GenericOp generic,

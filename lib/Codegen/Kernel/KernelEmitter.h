@@ -5,7 +5,8 @@
 // maps and scalar code. Vectors run along one axis of the iteration space: every index is a scalar plus a
 // multiple of the lane, or, for computed accesses, a vector of its own.
 //
-// What all targets have in common is in components. What differs between targets is a virtual method here.
+// What all targets have in common is in components, which are public, since each uses the others. What
+// differs between targets is a hook, a virtual method of this class.
 
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_KERNELEMITTER_H
@@ -28,23 +29,21 @@
 
 namespace mlir::ad::codegen {
 
-class KernelEmitter {
+class KernelEmitter : public KernelContext {
 public:
   /// `vectorLanes`: lanes of a vector loop; 1 for a target whose code is scalar.
-  KernelEmitter(KernelOp kernel, FunctionOpInterface function, int64_t vectorLanes);
+  using KernelContext::KernelContext;
   virtual ~KernelEmitter() = default;
 
-  /// What the function computes: the whole kernel, partial results of its reductions, or the kernel from
-  /// these. The last two have one argument more, before the range: the memory of the partial results.
-  enum class Work { all, partial, merge };
   /// Emits the body of the function without its terminator. Fails after a diagnostic if the kernel contains
   /// an operation that is not linalg.
   LogicalResult emit(Work toEmit = Work::all);
 
-protected:
-  //===- What every target provides ---------------------------------------===//
+  LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
 
-  /// Which part of the work the function does, from the arguments that no operand has taken.
+  //===- Hooks that every target has --------------------------------------===//
+
+  /// Binds the arguments after those of tensors and scalars, which select a part of the work.
   virtual void bindRange(ValueRange arguments) = 0;
   virtual LogicalResult emitOutputs() = 0;
   /// Emits loops over the nest, and `store` at its positions.
@@ -53,7 +52,7 @@ protected:
   virtual FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                      Value lower, Value upper, int64_t lanes) = 0;
 
-  //===- What a target may override ---------------------------------------===//
+  //===- Hooks that a target may override ---------------------------------===//
 
   virtual LogicalResult emitOutput(Value output, const Buffer &destination) {
     return kernelOutputs.emitRange(output, destination, {});
@@ -128,65 +127,13 @@ protected:
   /// The length of the longest reduction whose size is dynamic: the tree has a slot for each doubling of it.
   virtual int64_t longestReduction() const { return std::numeric_limits<int64_t>::max(); }
 
-  //===- What targets share -----------------------------------------------===//
-
-  LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
-  Value indexConstant(int64_t value);
-  template <class Op> Value binary(Value lhs, Value rhs) { return builder.createOrFold<Op>(loc, lhs, rhs); }
+  //===- Components -------------------------------------------------------===//
 
   /// Values computed at a position, valid in the blocks that the current one is nested in.
-  class Scope {
-  public:
-    explicit Scope(KernelEmitter &emitter) : emitter(emitter) { emitter.evaluator.caches.emplace_back(); }
-    ~Scope() { emitter.evaluator.caches.pop_back(); }
-
-  private:
-    KernelEmitter &emitter;
-  };
-  /// Another number of lanes for a while.
-  class WithLanes {
-  public:
-    WithLanes(KernelEmitter &emitter, int64_t lanes, Value mask)
-        : emitter(emitter), savedLanes(emitter.lanes), savedMask(emitter.mask) {
-      emitter.lanes = lanes;
-      emitter.mask = mask;
-    }
-    ~WithLanes() {
-      emitter.lanes = savedLanes;
-      emitter.mask = savedMask;
-    }
-
-  private:
-    KernelEmitter &emitter;
-    int64_t savedLanes;
-    Value savedMask;
+  struct Scope : ValueEvaluator::Scope {
+    explicit Scope(KernelEmitter &emitter) : ValueEvaluator::Scope(emitter.evaluator) {}
   };
 
-  KernelOp kernel;
-  FunctionOpInterface function;
-  OpBuilder builder;
-  Location loc;
-  int64_t vectorLanes;             // lanes of a vector loop
-  int64_t lanes = 1;               // lanes of the code being emitted
-  Value mask;                      // active lanes; null when all are
-  bool flat = false;               // positions are linear indices of equal shapes
-  DenseMap<Value, Buffer> buffers; // tensor arguments
-  SmallVector<Buffer> results;     // destinations
-  IRMapping scalars;               // scalar values of the kernel body
-  Work work = Work::all;
-  std::map<int64_t, Value> constants; // index constants, in the entry block
-
-  // What components need of the emitter is not for its users, hence friends.
-  friend class Hoisting;
-  friend class InsertEmitter;
-  friend class KernelArguments;
-  friend class KernelComponent;
-  friend class KernelOutputs;
-  friend class LaneValues;
-  friend class MemoryAccess;
-  friend class ReductionEmitter;
-  friend class ScanEmitter;
-  friend class ValueEvaluator;
   ValueEvaluator evaluator{*this};
   Hoisting hoisting{*this};
   LaneValues laneValues{*this};

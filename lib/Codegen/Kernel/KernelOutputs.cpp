@@ -144,19 +144,19 @@ RowOutputs KernelOutputs::splitByRow(ValueRange outputs, ArrayRef<int64_t> space
 LogicalResult KernelOutputs::storePerRow(ArrayRef<Value> outputs, ArrayRef<Buffer> destinations,
                                          ArrayRef<Position> rows) {
   SmallVector<Value> values;
-  SmallVector<Position> places;
+  SmallVector<Position> positions;
   for (const Position &row : rows)
     for (auto [output, buffer] : llvm::zip_equal(outputs, destinations)) {
-      Position &place = places.emplace_back(row);
+      Position &position = positions.emplace_back(row);
       if (buffer.shape.size() > row.size())
-        place.push_back({indexConstant(0), 0, nullptr});
-      FailureOr<Value> value = emitter.evaluator.evaluateOne(output, place);
+        position.push_back({indexConstant(0), 0, nullptr});
+      FailureOr<Value> value = emitter.evaluator.evaluateOne(output, position);
       if (failed(value))
         return failure();
       values.push_back(*value);
     }
-  for (auto [i, place, value] : llvm::enumerate(places, values))
-    emitter.store(destinations[i % destinations.size()], place, value);
+  for (auto [i, position, value] : llvm::enumerate(positions, values))
+    emitter.store(destinations[i % destinations.size()], position, value);
   return success();
 }
 // The elements of one result that are in the range.
@@ -164,9 +164,9 @@ LogicalResult KernelOutputs::emitRange(Value output, const Buffer &destination, 
   if (auto insert = output.getDefiningOp<tensor::InsertSliceOp>())
     return emitter.insertEmitter.emitInsert(insert, destination, range);
   if (output.getDefiningOp<tensor::EmptyOp>())
-    return success(); // every element is written by what follows
+    return success(); // later insertions write every element
   if (linalg::GenericOp scan = scanOf(output))
-    return emitter.scans.emitScan(scan, emitter.scans.nestOverLines(scan), destination);
+    return emitter.scans.emitScan(scan, emitter.scans.nestOverChains(scan), destination);
   Nest nest = emitter.kernelOutputs.nestOver(destination, output);
   nest.vectorize = !emitter.hoisting.sumsLanesAlong(output, nest, nest.laneAxis(), /*ofShortRows=*/false);
   nest.range = range;

@@ -30,7 +30,7 @@ inline std::optional<int64_t> constantOf(Value value) {
 }
 
 /// One index of a tensor: base + step * lane, or `lanes` (a vector of index) when that is set. An index that
-/// `varies` stands for all indices of a loop that is not emitted yet.
+/// `varies` represents all indices of a loop that is not emitted yet.
 struct Index {
   Value base;
   int64_t step = 0;
@@ -67,7 +67,7 @@ Operation *combiningOp(linalg::GenericOp generic);
 /// Whether some loop is reduced: an output does not cover the whole iteration space.
 bool reduces(linalg::GenericOp generic);
 
-/// Whether something that `output` is computed from satisfies the predicate.
+/// Whether an operation that `output` is computed from satisfies the predicate.
 bool dependsOn(Value output, function_ref<bool(linalg::GenericOp)> predicate);
 
 /// Whether an element costs much: a division, a square root, or an elementary function.
@@ -91,13 +91,13 @@ struct AxisRange {
   Value lower, upper;
 };
 
-/// What a nest does at a set of positions.
+/// The code of a nest at a set of positions.
 using Store = function_ref<LogicalResult(ArrayRef<Position>)>;
 
 struct Nest {
   SmallVector<Value> sizes;
   SmallVector<int64_t> shape;
-  SmallVector<Value> outputs; // what is evaluated at the positions
+  SmallVector<Value> outputs; // which are evaluated at the positions
   bool vectorize = true;
   SmallVector<int64_t> rowAxes;  // which a block enumerates as one
   bool blocked = false;          // reduces into points: columns in blocks, rows and vectors in tiles

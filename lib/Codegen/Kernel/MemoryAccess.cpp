@@ -19,7 +19,7 @@ Type codegen::memoryType(Type element) {
 
 int64_t codegen::memoryBytes(Type element) { return memoryType(element).getIntOrFloatBitWidth() / 8; }
 
-// Short floats move as integers: a processor without them would compute where nothing is to be computed.
+// Short floats move as integers: on a CPU without them LLVM would convert a moved value to f32 and back.
 Value MemoryAccess::movable(Value value) {
   auto type = dyn_cast<FloatType>(getElementTypeOrSelf(value));
   return type && type.getWidth() < 32 ? toMemory(value) : value;
@@ -32,7 +32,7 @@ Value MemoryAccess::fullMask() {
   return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, builder.getBoolAttr(true)));
 }
 
-// An index as the sum of a constant and of what is left, null when nothing is.
+// An index as the sum of a constant and a value, which is null if the index is a constant.
 static std::pair<Value, int64_t> splitConstant(Value index) {
   APInt constant;
   int64_t sum = 0;
@@ -47,58 +47,65 @@ static std::pair<Value, int64_t> splitConstant(Value index) {
   return {index, sum};
 }
 
-// Horner's scheme over the axes, with the constants of all indices in one summand after the rest: the rows
-// and vectors of a tile have one address, and constant distances from it. The lane part stays a constant
-// `step` as long as the sizes after it are static; otherwise `vector` holds the whole index.
+// Horner's scheme over the axes. The constants of all indices are added last: the rows and vectors of a tile
+// have one address, and constant distances from it. The lane part stays a constant `step` as long as the
+// sizes after it are static; otherwise `vector` holds the whole index.
 Value MemoryAccess::linearIndex(const Buffer &buffer, const Position &position, int64_t &step,
                                 Value &vector) {
-  step = 0;
-  vector = nullptr;
   if (flat) {
     step = position.front().step;
     vector = position.front().lanes;
     return position.front().base;
   }
-  Value base = indexConstant(0);
-  int64_t offset = 0;
+  LinearSum sum{indexConstant(0), nullptr};
   for (auto [axis, index] : llvm::enumerate(position)) {
-    int64_t size = buffer.shape[axis];
-    if (size != 1) {
-      Value sizeValue = ShapedType::isDynamic(size) ? buffer.sizes[axis] : indexConstant(size);
-      if (ShapedType::isDynamic(size))
-        base = binary<arith::AddIOp>(base, indexConstant(std::exchange(offset, 0)));
-      offset = wrappingProduct(offset, size);
-      base = binary<arith::MulIOp>(base, sizeValue);
-      if (vector) {
-        vector = arith::MulIOp::create(builder, loc, vector, emitter.laneValues.splat(sizeValue, lanes));
-      } else if (step != 0 && ShapedType::isDynamic(size)) {
-        Value stride = binary<arith::MulIOp>(indexConstant(step), sizeValue);
-        vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
-                                       emitter.laneValues.splat(stride, lanes));
-        step = 0;
-      } else {
-        step = wrappingProduct(step, size);
-      }
-    }
-    if (index.lanes || (vector && index.step != 0)) {
-      Value whole = emitter.laneValues.laneVector(index);
-      if (!vector && step != 0)
-        vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
-                                       emitter.laneValues.splat(indexConstant(step), lanes));
-      vector = vector ? arith::AddIOp::create(builder, loc, vector, whole) : whole;
-      step = 0;
-      continue;
-    }
-    auto [rest, constant] = splitConstant(index.base);
-    if (rest)
-      base = binary<arith::AddIOp>(base, rest);
-    offset = wrappingSum(offset, constant);
-    step = wrappingSum(step, index.step);
+    if (buffer.shape[axis] != 1)
+      multiplyBySize(sum, buffer, axis);
+    addIndex(sum, index);
   }
-  base = binary<arith::AddIOp>(base, indexConstant(offset));
-  if (vector)
-    vector = arith::AddIOp::create(builder, loc, vector, emitter.laneValues.splat(base, lanes));
+  Value base = binary<arith::AddIOp>(sum.base, indexConstant(sum.offset));
+  step = sum.step;
+  vector =
+      sum.vector
+          ? arith::AddIOp::create(builder, loc, sum.vector, emitter.laneValues.splat(base, lanes)).getResult()
+          : Value();
   return base;
+}
+
+void MemoryAccess::multiplyBySize(LinearSum &sum, const Buffer &buffer, int64_t axis) {
+  int64_t size = buffer.shape[axis];
+  Value sizeValue = ShapedType::isDynamic(size) ? buffer.sizes[axis] : indexConstant(size);
+  if (ShapedType::isDynamic(size))
+    sum.base = binary<arith::AddIOp>(sum.base, indexConstant(std::exchange(sum.offset, 0)));
+  sum.offset = wrappingProduct(sum.offset, size);
+  sum.base = binary<arith::MulIOp>(sum.base, sizeValue);
+  if (sum.vector) {
+    sum.vector = arith::MulIOp::create(builder, loc, sum.vector, emitter.laneValues.splat(sizeValue, lanes));
+  } else if (sum.step != 0 && ShapedType::isDynamic(size)) {
+    Value stride = binary<arith::MulIOp>(indexConstant(sum.step), sizeValue);
+    sum.vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
+                                       emitter.laneValues.splat(stride, lanes));
+    sum.step = 0;
+  } else {
+    sum.step = wrappingProduct(sum.step, size);
+  }
+}
+
+void MemoryAccess::addIndex(LinearSum &sum, const Index &index) {
+  if (index.lanes || (sum.vector && index.step != 0)) {
+    Value whole = emitter.laneValues.laneVector(index);
+    if (!sum.vector && sum.step != 0)
+      sum.vector = arith::MulIOp::create(builder, loc, emitter.laneValues.laneNumbers(),
+                                         emitter.laneValues.splat(indexConstant(sum.step), lanes));
+    sum.vector = sum.vector ? arith::AddIOp::create(builder, loc, sum.vector, whole) : whole;
+    sum.step = 0;
+    return;
+  }
+  auto [rest, constant] = splitConstant(index.base);
+  if (rest)
+    sum.base = binary<arith::AddIOp>(sum.base, rest);
+  sum.offset = wrappingSum(sum.offset, constant);
+  sum.step = wrappingSum(sum.step, index.step);
 }
 
 Value MemoryAccess::pointerAt(const Buffer &buffer, Value index) {

@@ -9,7 +9,8 @@
 
 namespace mlir::ad::codegen {
 
-/// Elements at most so far apart are shuffled out of whole vectors; farther ones are gathered.
+/// Elements with a stride up to this one are shuffled out of whole vectors; with larger strides they are
+/// gathered.
 inline constexpr int64_t kLongestStride = 8;
 
 class MemoryAccess : public KernelComponent {
@@ -25,11 +26,19 @@ public:
   Value fromMemory(Value value, Type element);
   Value toMemory(Value value);
 
-  /// Elements at most so far apart are shuffled out of whole vectors here. Code that reads all columns of
-  /// short rows raises it to their number: the loads of all columns then use the same vectors.
+  /// The limit of the code being emitted. Code that reads all columns of short rows raises it to their
+  /// number: the loads of all columns then use the same vectors.
   int64_t longestShuffledStride = kLongestStride;
 
 private:
+  /// The sum base + offset + step * lane; if `vector` is set, it holds what depends on the lane, and the step
+  /// is 0.
+  struct LinearSum {
+    Value base, vector;
+    int64_t offset = 0, step = 0;
+  };
+  void multiplyBySize(LinearSum &sum, const Buffer &buffer, int64_t axis);
+  void addIndex(LinearSum &sum, const Index &index);
   Value loadReversed(const Buffer &buffer, Value base);
   Value loadStrided(const Buffer &buffer, Value base, int64_t step);
 };

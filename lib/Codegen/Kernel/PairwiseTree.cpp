@@ -6,6 +6,7 @@
 // of the blocks, and its shape is that of the specified order for any number of blocks.
 
 #include "KernelEmitter.h"
+#include "adjoint/Codegen/Target/CPUs.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -24,6 +25,8 @@ public:
   /// Joins with the result one level below, as long as the condition holds.
   SmallVector<Value> joinWhile(ValueRange state, function_ref<Value(ValueRange)> condition,
                                function_ref<Value(Value)> nextCounter);
+  Value pushJoined(ValueRange state);
+  SmallVector<Value> joinAll(Value free);
 
 private:
   Value slot(size_t accumulator, Value level);
@@ -56,12 +59,12 @@ Value ReductionEmitter::PairwiseStack::slot(size_t accumulator, Value level) {
   return LLVM::GEPOp::create(builder, loc, stack.getType(), types[accumulator], stack, ValueRange{index});
 }
 
-// Of every slot: slots follow each other at the size of the type.
+// The slots follow each other at the size of the type. No vector register needs more than kAvx512.bytes.
 int64_t ReductionEmitter::PairwiseStack::alignmentOf(Type type) {
   int64_t bits = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   if (auto vectorType = dyn_cast<VectorType>(type))
     bits *= vectorType.getNumElements();
-  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(bits / 8), 1, 64);
+  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(bits / 8), 1, kAvx512.bytes);
 }
 
 void ReductionEmitter::PairwiseStack::push(Value level, ValueRange values) {
@@ -94,6 +97,33 @@ SmallVector<Value> ReductionEmitter::PairwiseStack::joinWhile(ValueRange state,
   return SmallVector<Value>(loop.getResults());
 }
 
+// Joins the results of a new block, `state`, with the slots that are full, and pushes the result. The counter
+// has as many trailing ones as slots are full. Returns the next free level.
+Value ReductionEmitter::PairwiseStack::pushJoined(ValueRange state) {
+  Value zero = emitter.indexConstant(0), one = emitter.indexConstant(1);
+  auto isOdd = [&](ValueRange current) -> Value {
+    Value bit = arith::AndIOp::create(builder, loc, current[0], one);
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, zero);
+  };
+  auto half = [&](Value counter) -> Value { return arith::ShRUIOp::create(builder, loc, counter, one); };
+  SmallVector<Value> joined = joinWhile(state, isOdd, half);
+  push(joined[1], ValueRange(joined).drop_front(2));
+  return joined[1];
+}
+
+// The join of all slots below the level `free`.
+SmallVector<Value> ReductionEmitter::PairwiseStack::joinAll(Value free) {
+  Value zero = emitter.indexConstant(0), one = emitter.indexConstant(1);
+  Value top = emitter.binary<arith::SubIOp>(emitter.binary<arith::MaxUIOp>(free, one), one);
+  SmallVector<Value> state = {zero, top};
+  llvm::append_range(state, at(top));
+  auto isAboveOthers = [&](ValueRange current) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, current[1], zero);
+  };
+  SmallVector<Value> all = joinWhile(state, isAboveOthers, [](Value counter) { return counter; });
+  return SmallVector<Value>(ArrayRef(all).drop_front(2));
+}
+
 // Blocks of `length` joined like a binary counter: after block b, as many joins as b has trailing ones. That
 // is the balanced pairwise tree whose absent nodes are skipped.
 FailureOr<SmallVector<Value>> ReductionEmitter::pairwiseTree(Value total, int64_t length,
@@ -120,23 +150,10 @@ FailureOr<SmallVector<Value>> ReductionEmitter::pairwiseTree(Value total, int64_
       return failure();
     SmallVector<Value> state = {number, loop.getRegionIterArg(1)};
     llvm::append_range(state, *values);
-    auto isOdd = [&](ValueRange current) -> Value {
-      Value bit = arith::AndIOp::create(builder, loc, current[0], one);
-      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, zero);
-    };
-    auto half = [&](Value counter) -> Value { return arith::ShRUIOp::create(builder, loc, counter, one); };
-    SmallVector<Value> joined = waiting.joinWhile(state, isOdd, half);
-    waiting.push(joined[1], ValueRange(joined).drop_front(2));
+    Value level = waiting.pushJoined(state);
     Value next = arith::AddIOp::create(builder, loc, number, one);
-    Value level = arith::AddIOp::create(builder, loc, joined[1], one);
+    level = arith::AddIOp::create(builder, loc, level, one);
     scf::YieldOp::create(builder, loc, ValueRange{next, level});
   }
-  Value top = binary<arith::SubIOp>(binary<arith::MaxUIOp>(loop.getResult(1), one), one);
-  SmallVector<Value> state = {zero, top};
-  llvm::append_range(state, waiting.at(top));
-  auto isAboveOthers = [&](ValueRange current) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, current[1], zero);
-  };
-  SmallVector<Value> all = waiting.joinWhile(state, isAboveOthers, [](Value counter) { return counter; });
-  return SmallVector<Value>(ArrayRef(all).drop_front(2));
+  return waiting.joinAll(loop.getResult(1));
 }

@@ -117,8 +117,8 @@ FailureOr<SmallVector<Value>> ReductionEmitter::reduceBlocks(linalg::GenericOp g
   return emitter.orderedTree(generic, identities, positions, block, 1);
 }
 
-// acc = body(k, acc) for ascending k, all positions in one loop. `start` holds the accumulators of each
-// position in turn.
+// acc = body(k, acc) for ascending k, all positions in one loop. `start` has the accumulators of the first
+// position, then those of the next.
 FailureOr<SmallVector<Value>> ReductionEmitter::chain(linalg::GenericOp generic,
                                                       ArrayRef<SmallVector<Index>> loops,
                                                       ArrayRef<Value> start, Value lower, Value upper) {

@@ -16,7 +16,7 @@ public:
 
   FailureOr<SmallVector<Value>> reduce(linalg::GenericOp generic, unsigned result,
                                        ArrayRef<Position> positions);
-  /// All accumulators of each position of that result in turn.
+  /// All accumulators of the first position of that result, then those of the next.
   FailureOr<SmallVector<Value>> reduceAll(linalg::GenericOp generic, unsigned result,
                                           ArrayRef<Position> positions);
   FailureOr<SmallVector<Value>> reduceBlocks(linalg::GenericOp generic, ArrayRef<SmallVector<Index>> loops,

@@ -1,9 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Running reductions (cumsum): one chain per line, each of whose steps is stored. Vectors hold the chains of
-// adjacent lines. Where memory runs along the lines, square blocks of lines and steps are read along the
-// lines, transposed in registers, and transposed back before they are stored: the steps of a vector of lines
-// lie in as many cache lines.
+// Running reductions (cumsum): a chain at each position of the axes that are not scanned, each of whose steps
+// is stored. Vectors hold adjacent chains. If memory is contiguous along the scanned axis, the steps of a
+// vector of chains are in as many cache chains; BlockedScan.cpp then transposes square blocks of steps and
+// chains in registers.
 
 #include "KernelEmitter.h"
 
@@ -30,34 +30,34 @@ AffineMap codegen::stepMapOf(linalg::GenericOp scan) {
   return scan.getMatchingIndexingMap(scan.getDpsInitOperand(0));
 }
 
-Nest ScanEmitter::nestOverLines(linalg::GenericOp scan) {
-  Value lines = scan.getDpsInits()[1];
-  auto lineType = cast<RankedTensorType>(lines.getType());
+Nest ScanEmitter::nestOverChains(linalg::GenericOp scan) {
+  Value chains = scan.getDpsInits()[1];
+  auto chainType = cast<RankedTensorType>(chains.getType());
   Nest nest;
-  nest.shape.assign(lineType.getShape().begin(), lineType.getShape().end());
-  for (int64_t axis = 0; axis < lineType.getRank(); ++axis)
-    nest.sizes.push_back(emitter.kernelArguments.sizeOf(lines, axis));
+  nest.shape.assign(chainType.getShape().begin(), chainType.getShape().end());
+  for (int64_t axis = 0; axis < chainType.getRank(); ++axis)
+    nest.sizes.push_back(emitter.kernelArguments.sizeOf(chains, axis));
   return nest;
 }
 
-// Axes of the lines as those of the steps, which are the result.
-SmallVector<UnitLoop> ScanEmitter::loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfLines) {
-  AffineMap lineMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
-  auto loops = llvm::to_vector(loopsOfLines);
+// The axes of the chains as axes of the steps, which are the result.
+SmallVector<UnitLoop> ScanEmitter::loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfChains) {
+  AffineMap chainMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
+  auto loops = llvm::to_vector(loopsOfChains);
   for (UnitLoop &loop : loops)
     for (int64_t &axis : loop.axes)
-      axis = *stepMapOf(scan).getResultPosition(lineMap.getResult(axis));
+      axis = *stepMapOf(scan).getResultPosition(chainMap.getResult(axis));
   return loops;
 }
 
 // The first output is stored; the other one carries the accumulator.
 LogicalResult ScanEmitter::emitScan(linalg::GenericOp scan, const Nest &nest, const Buffer &destination) {
-  AffineMap lineMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
-  Value lines = scan.getDpsInits()[1];
+  AffineMap chainMap = scan.getMatchingIndexingMap(scan.getDpsInitOperand(1));
+  Value chains = scan.getDpsInits()[1];
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) -> LogicalResult {
     for (const Position &position : positions) {
-      SmallVector<Index> loops = emitter.evaluator.loopsFromOutput(scan, lineMap, position);
-      FailureOr<Value> start = emitter.evaluator.evaluateOne(lines, position);
+      SmallVector<Index> loops = emitter.evaluator.loopsFromOutput(scan, chainMap, position);
+      FailureOr<Value> start = emitter.evaluator.evaluateOne(chains, position);
       if (failed(start))
         return failure();
       Value carried = lanes > 1 ? emitter.laneValues.splat(*start, lanes) : *start, from = indexConstant(0);

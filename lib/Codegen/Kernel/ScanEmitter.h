@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Running reductions along rows and columns.
+// Running reductions (cumsum) along any axis.
 
 #ifndef ADJOINT_LIB_CODEGEN_KERNEL_SCANEMITTER_H
 #define ADJOINT_LIB_CODEGEN_KERNEL_SCANEMITTER_H
@@ -23,9 +23,10 @@ class ScanEmitter : public KernelComponent {
 public:
   using KernelComponent::KernelComponent;
 
-  LogicalResult emitScan(linalg::GenericOp scan, const Nest &lines, const Buffer &destination);
-  Nest nestOverLines(linalg::GenericOp scan);
-  SmallVector<UnitLoop> loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfLines);
+  LogicalResult emitScan(linalg::GenericOp scan, const Nest &chains, const Buffer &destination);
+  /// The nest over the axes that are not scanned: it has a chain at each position.
+  Nest nestOverChains(linalg::GenericOp scan);
+  SmallVector<UnitLoop> loopsOfSteps(linalg::GenericOp scan, ArrayRef<UnitLoop> loopsOfChains);
 
 private:
   FailureOr<Value> scanSteps(linalg::GenericOp scan, const Buffer &destination, ArrayRef<Index> loops,

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Elements in reverse order or at small distances: whole vectors are loaded and shuffled. A gather loads each
-// element by itself, and processors have none for 8 and 16 bits.
+// element by itself, and CPUs have no gather for 8 and 16 bits.
 
 #include "KernelEmitter.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -46,13 +46,13 @@ Value MemoryAccess::loadReversed(const Buffer &buffer, Value base) {
   SmallVector<int64_t> order = reversedLanes(lanes);
   Value first = binary<arith::SubIOp>(base, indexConstant(lanes - 1));
   Value active = mask ? Value(vector::ShuffleOp::create(builder, loc, mask, mask, order)) : Value();
-  Buffer line;
-  line.pointer = buffer.pointer;
-  line.element = memoryType(buffer.element);
-  line.shape = {ShapedType::kDynamic};
-  line.sizes = {indexConstant(0)};
-  KernelEmitter::WithLanes contiguous(emitter, lanes, active);
-  Value value = load(line, {{first, 1, nullptr}});
+  Buffer contiguous;
+  contiguous.pointer = buffer.pointer;
+  contiguous.element = memoryType(buffer.element);
+  contiguous.shape = {ShapedType::kDynamic};
+  contiguous.sizes = {indexConstant(0)};
+  KernelEmitter::WithLanes activeCode(emitter, lanes, active);
+  Value value = load(contiguous, {{first, 1, nullptr}});
   return fromMemory(vector::ShuffleOp::create(builder, loc, value, value, order), buffer.element);
 }
 

@@ -35,7 +35,7 @@ static bool isOnTensors(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>);
 }
 
-// What stands on the kernel or program alone says what may be done to numbers. Flags that promise no overflow
+// Only the attributes of the kernel or the program permit rewrites of numbers. Flags that promise no overflow
 // hold for the written order of a sum only.
 static void dropFlags(Operation *op) {
   if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
@@ -52,7 +52,7 @@ static void replaceUses(Operation *op, Value made, ArrayRef<Value> parts) {
       made, [&](OpOperand &use) { return !llvm::is_contained(parts, use.getOwner()->getResult(0)); });
 }
 
-// Processors trap at a quotient that does not exist, in masked lanes too.
+// CPUs trap at a quotient that does not exist, in masked lanes too.
 static void divide(Operation *op) {
   bool isRemainder = isa<arith::RemSIOp>(op);
   bool isSigned = isRemainder || isa<arith::DivSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op);
@@ -108,7 +108,7 @@ static bool convert(Operation *op) {
   return true;
 }
 
-// Some processors flush subnormal numbers in operations on 16 bits. One rounding to their type, as in ad.
+// Some CPUs flush subnormal numbers in operations on 16 bits. There is one rounding to their type, as in ad.
 static bool computeInF32(Operation *op) {
   if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, arith::RemFOp, arith::NegFOp,
            arith::MinimumFOp, arith::MaximumFOp, arith::CmpFOp>(op) ||

@@ -176,7 +176,8 @@ static Value combineIndices(OpBuilder &builder, Location loc, AffineExprKind kin
   }
 }
 
-// Dimensions, constants, sums, and products, quotients and rests by a constant: all that linalg has of ours.
+// Dimensions, constants, sums, and products, quotients and remainders by a constant: our linalg has no
+// others.
 Index ValueEvaluator::applyExpr(AffineExpr expr, ArrayRef<Index> loops) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return loops[dim.getPosition()];

@@ -27,6 +27,16 @@ public:
   SmallVector<Index> loopsFromOutput(linalg::GenericOp generic, AffineMap map, const Position &position);
   Position insideSlice(tensor::ExtractSliceOp slice, const Position &position);
 
+  /// Values that are remembered during the lifetime of this object are forgotten at its end.
+  class Scope {
+  public:
+    explicit Scope(ValueEvaluator &evaluator) : evaluator(evaluator) { evaluator.caches.emplace_back(); }
+    ~Scope() { evaluator.caches.pop_back(); }
+
+  private:
+    ValueEvaluator &evaluator;
+  };
+
   SmallVector<std::map<Key, Value>> caches;
 
 private:

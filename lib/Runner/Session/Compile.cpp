@@ -1,9 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Code generation. The pass list is short on purpose: our lowerings hand over vector code that LLVM's loop
-// and SLP vectorisers would only take time on, and nothing here may touch the order or the rounding of float
-// arithmetic. Of the passes that a target adds by itself, those are left out that cost much and find little.
+// Code generation with few passes of LLVM. Our lowerings produce vector code, so that the loop and SLP
+// vectorisers would take time without effect. No pass may change the order or the rounding of float
+// arithmetic. Expensive passes of the target without a benefit are omitted.
 #include "adjoint/Runner/Session/Compile.h"
+#include "adjoint/Codegen/Target/CPUs.h"
 #include "adjoint/Runtime/Host/CPUCount.h"
 #include "adjoint/Support/Error.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -46,7 +47,7 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createTargetMachine(const C
   if (!target)
     return exitError(ExitNoTarget, message);
   llvm::TargetOptions options;
-  // A multiply-add is fused only where the program says ad.fma.
+  // Only ad.fma becomes a fused multiply-add.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, cpu.cpu, cpu.featureString(), options, llvm::Reloc::PIC_,
@@ -74,8 +75,8 @@ llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   return llvm::Error::success();
 }
 
-/// The passes of code generation without the reduction of strength in loops, which takes a third of their
-/// time: kernels come with the addresses of their rows outside of inner loops.
+/// The code generation passes without loop strength reduction, which takes a third of their time: our kernels
+/// compute the addresses of rows outside of inner loops.
 class CodegenPasses : public llvm::legacy::PassManager {
 public:
   void add(llvm::Pass *pass) override {
@@ -98,9 +99,9 @@ llvm::Expected<std::string> emitObject(llvm::Module &module, llvm::TargetMachine
   return std::string(object.begin(), object.end());
 }
 
-/// A part of the program on its way through one thread.
+/// A part of the program that one thread compiles.
 struct Part {
-  std::string bitcode; // parts change contexts as bitcode: a context belongs to one thread
+  std::string bitcode; // moves the part to an LLVMContext of its thread
   std::string object;
   StageTimes times;
   std::string problem;
@@ -133,7 +134,7 @@ void compilePart(Part &part, const CpuTarget &cpu) {
   part.problem = consumeExitError(std::move(error)).second;
 }
 
-/// How many threads are worth while: each has a fixed cost of some milliseconds.
+/// How many parts pay off: each has a fixed cost of some milliseconds.
 unsigned countParts(const llvm::Module &module) {
   constexpr unsigned instructionsPerPart = 3000, maxParts = 8;
   unsigned useful = module.getInstructionCount() / instructionsPerPart;
@@ -142,15 +143,15 @@ unsigned countParts(const llvm::Module &module) {
 
 std::vector<Part> splitModule(llvm::Module &module, unsigned count) {
   std::vector<Part> parts;
-  auto take = [&](std::unique_ptr<llvm::Module> piece) {
+  auto take = [&](std::unique_ptr<llvm::Module> split) {
     llvm::raw_string_ostream stream(parts.emplace_back().bitcode);
-    llvm::WriteBitcodeToFile(*piece, stream);
+    llvm::WriteBitcodeToFile(*split, stream);
   };
   llvm::SplitModule(module, count, take, /*PreserveLocals=*/false);
   return parts;
 }
 
-/// Compiles on several threads; the times of a stage are those of the slowest.
+/// Compiles on several threads; the time of a stage is that of the slowest thread.
 llvm::Expected<std::vector<std::string>> compileParts(llvm::Module &module, unsigned count,
                                                       const CpuTarget &cpu, StageTimes &times) {
   std::vector<Part> parts = splitModule(module, count);
@@ -190,15 +191,6 @@ void mlir::ad::runner::initializeCodegen() {
 
 std::string CpuTarget::featureString() const { return llvm::join(features, ","); }
 
-static int64_t widestVector(llvm::function_ref<bool(llvm::StringRef)> has) {
-  return has("+avx512f") ? 64 : has("+avx") ? 32 : 16;
-}
-
-/// Of bf16 and of i8. Every CPU with the former has the latter; a CPU without both gets neither.
-static bool hasDotProducts(llvm::function_ref<bool(llvm::StringRef)> has) {
-  return has("+avx512bf16") && has("+avx512vnni");
-}
-
 CpuTarget mlir::ad::runner::hostCpu() {
   CpuTarget host{llvm::sys::getHostCPUName().str(), {}};
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
@@ -208,13 +200,13 @@ CpuTarget mlir::ad::runner::hostCpu() {
     if (feature.consume_front("+"))
       host.needed.push_back(feature.str());
   auto has = [&](llvm::StringRef feature) { return is_contained(host.features, feature); };
-  host.vectorBytes = widestVector(has);
-  host.dotProducts = hasDotProducts(has);
+  host.vectorBytes = ad::widestRegisters(has).bytes;
+  host.dotProducts = ad::hasDotProducts(has);
   host.halfInstructions = has("+f16c");
   return host;
 }
 
-/// LLVM ends the process when it is asked for 64-bit code for a CPU without it.
+/// LLVM ends the process when it compiles 64-bit code for a CPU without it.
 static bool isFor64Bit(llvm::StringRef name) {
   return llvm::Triple(llvm::sys::getProcessTriple()).getArch() != llvm::Triple::x86_64 || name == "generic" ||
          llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
@@ -239,8 +231,8 @@ llvm::Expected<CpuTarget> mlir::ad::runner::findCpu(llvm::StringRef name, bool e
     return machine.takeError();
   const llvm::MCSubtargetInfo &subtarget = *(*machine)->getMCSubtargetInfo();
   auto has = [&](llvm::StringRef feature) { return subtarget.checkFeatures(feature); };
-  wanted.vectorBytes = widestVector(has);
-  wanted.dotProducts = hasDotProducts(has);
+  wanted.vectorBytes = ad::widestRegisters(has).bytes;
+  wanted.dotProducts = ad::hasDotProducts(has);
   wanted.halfInstructions = has("+f16c");
   for (llvm::StringRef signedFeature : host.features) {
     llvm::StringRef feature = signedFeature.drop_front();

@@ -3,6 +3,7 @@
 // The pass `ad-prepack-operands`: packs a loop-invariant matrix before the loop.
 
 #include "adjoint/Codegen/Kernel/Contractions.h"
+#include "adjoint/Codegen/Kernel/RegisterTile.h"
 #include "adjoint/Dialect/AD/Transforms/Stages.h"
 #include "adjoint/Support/NumericOption.h"
 #include "adjoint/Transforms/Passes.h"
@@ -25,7 +26,7 @@ using namespace mlir::ad;
 // Packing reads and writes a matrix once; an iteration saves about a third of the time of reading it.
 static constexpr int64_t kMinIterations = 8;
 // Smaller matrices are in the L1 cache in any order.
-static constexpr int64_t kElements = 4096;
+static constexpr int64_t kMinElements = 4096;
 
 static int64_t tripCountOf(scf::ForOp loop) {
   std::optional<APInt> trips = loop.getStaticTripCount();
@@ -84,7 +85,7 @@ private:
     auto argument = dyn_cast<BlockArgument>(right->get());
     auto type = cast<RankedTensorType>(right->get().getType());
     AffineMap map = generic.getMatchingIndexingMap(right);
-    if (!argument || type.getRank() != 2 || !type.hasStaticShape() || type.getNumElements() < kElements ||
+    if (!argument || type.getRank() != 2 || !type.hasStaticShape() || type.getNumElements() < kMinElements ||
         !map.isProjectedPermutation() || map.isFunctionOfDim(0))
       return;
     Value matrix = fusion.getInputs()[argument.getArgNumber()];
@@ -99,20 +100,20 @@ private:
     bool transposed = map.getDimPosition(0) == 1;
     LDBG() << "packed before a loop in panels of " << layout.tile << " columns: " << matrix;
     Value packed = packBefore(loop, matrix, layout, transposed, fusion);
-    AffineMap access = layout.map(3, /*columnLoop=*/1, /*depthLoop=*/2, &getContext());
+    AffineMap access = layout.map(3, /*columnLoop=*/1, /*loopK=*/2, &getContext());
     replaceOperand(fusion, generic, argument, packed, access);
   }
 
   PackedLayout layoutFor(FusionOp fusion, linalg::GenericOp generic) {
-    int64_t lanes = vectorWidth / 4;
+    int64_t lanes = vectorWidth / kLaneBytes;
     SmallVector<int64_t> sizes = generic.getStaticLoopRanges();
     RegisterTile tile =
         chooseRegisterTile(table, sizes[0], sizes[1], lanes, generic.getResultTypes().front());
-    if (dotProducts && hasByteDotProducts(lanes) && multipliesBytes(generic))
-      return {tile.vectors * lanes, kBytesPerLane};
-    bool pairs =
-        dotProducts && lanes == kDotProductLanes && usesPairDotProducts(generic, fusion.getOrderAttr());
-    return {tile.vectors * lanes, pairs ? 2 : 1};
+    if (dotProducts && kByteDotProduct.hasVectors(lanes) && multipliesBytes(generic))
+      return {tile.vectors * lanes, kByteDotProduct.group};
+    bool pairs = dotProducts && kBF16DotProduct.hasVectors(lanes) &&
+                 usesPairDotProducts(generic, fusion.getOrderAttr());
+    return {tile.vectors * lanes, pairs ? kBF16DotProduct.group : 1};
   }
 
   // A fusion of one copy; the same for all users of the matrix in this layout.
@@ -121,9 +122,8 @@ private:
     if (known)
       return known;
     auto type = cast<RankedTensorType>(matrix.getType());
-    unsigned column = transposed ? 0 : 1, depth = 1 - column;
-    RankedTensorType packed =
-        layout.type(type.getDimSize(depth), type.getDimSize(column), type.getElementType());
+    unsigned column = transposed ? 0 : 1, k = 1 - column;
+    RankedTensorType packed = layout.type(type.getDimSize(k), type.getDimSize(column), type.getElementType());
     OpBuilder builder(loop);
     auto fusion =
         FusionOp::create(builder, user.getLoc(), packed, FusionKind::movement, matrix,
@@ -135,7 +135,7 @@ private:
     SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
     auto copy = linalg::GenericOp::create(
         builder, user.getLoc(), packed, body.getArgument(0), empty,
-        {builder.getMultiDimIdentityMap(2), layout.map(2, column, depth, &getContext())}, parallel,
+        {builder.getMultiDimIdentityMap(2), layout.map(2, column, k, &getContext())}, parallel,
         [](OpBuilder &nested, Location loc, ValueRange scalars) {
           linalg::YieldOp::create(nested, loc, scalars[0]);
         });

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What functions of kernels say of themselves.
+// Attributes of the functions of kernels.
 #ifndef ADJOINT_CODEGEN_KERNEL_KERNELATTRIBUTES_H
 #define ADJOINT_CODEGEN_KERNEL_KERNELATTRIBUTES_H
 

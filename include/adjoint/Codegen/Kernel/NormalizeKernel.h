@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the emitters ask of linalg beyond its verifier, made of what any compiler writes.
+// Rewrites linalg that any compiler may have written into the form that the emitters require.
 
 #ifndef ADJOINT_CODEGEN_KERNEL_NORMALIZEKERNEL_H
 #define ADJOINT_CODEGEN_KERNEL_NORMALIZEKERNEL_H

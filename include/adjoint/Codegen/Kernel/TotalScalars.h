@@ -12,11 +12,11 @@ namespace mlir::ad {
 /// How operations on floats of 16 and 8 bits compute.
 enum class ShortFloats {
   inF32, ///< in f32, with one rounding to their type, as in the ad dialect
-  asIs,  ///< as the processor does, which may flush subnormal numbers
+  asIs,  ///< as the CPU does, which may flush subnormal numbers
 };
 
 /// Rewrites `op` if it is an operation of arith on scalars, so that its result is the reference interpreter's
-/// for all operands, on all processors:
+/// for all operands, on all CPUs:
 /// - the operation has no permissions of its own (fast-math and overflow flags);
 /// - MIN / -1 is MIN and MIN rem -1 is 0. Division by zero does not trap; its result is any number. A host
 ///   program tests for zero before;

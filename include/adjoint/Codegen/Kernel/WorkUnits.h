@@ -12,7 +12,7 @@
 namespace mlir::ad {
 
 /// A loop whose iterations are distributed over threads: the axes that it enumerates as one, and how many of
-/// their elements a unit takes. The last unit may have fewer.
+/// their elements a unit has. The last unit may have fewer.
 struct UnitLoop {
   SmallVector<int64_t> axes;
   int64_t step = 1;
@@ -30,14 +30,14 @@ using WorkUnits = SmallVector<UnitSpace>;
 
 constexpr llvm::StringLiteral kUnitsAttr = "ad.units";
 
-/// About how long all units of a kernel take on one thread: an attribute of the kernel's function, or, if
-/// the sizes are dynamic, a function of the operands whose name has that suffix.
+/// The estimated nanoseconds of all units of a kernel on one thread: an attribute of the kernel's function,
+/// or, if the sizes are dynamic, a function of the operands whose name has that suffix.
 constexpr llvm::StringLiteral kNanosecondsAttr = "ad.nanoseconds", kNanosecondsSuffix = "$nanoseconds";
 
 /// A kernel whose reductions can be divided has that attribute, the minimum number of threads that gain (an
 /// i64, 1 where the caches gain too), and three more functions. The first returns for the operands the number
-/// of partial results and the bytes of memory that they take. The second computes a range of them into that
-/// memory, its argument before the range. The third is the kernel, but takes the partial results from there,
+/// of partial results and the bytes of their memory. The second computes a range of them into that
+/// memory, its argument before the range. The third is the kernel, but reads the partial results from there,
 /// and has `ad.units` of its own.
 constexpr llvm::StringLiteral kPartialReductionsAttr = "ad.partial_reductions",
                               kPartialSizesSuffix = "$partial_sizes", kPartialSuffix = "$partial",

@@ -11,13 +11,13 @@ ContractionEmitter::ContractionEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp f
                                        const Contraction &contraction, const ContractionTile &tile)
     : GPUKernelEmitter(kernel, function), contraction(contraction), tile(tile) {}
 
-// The accumulators of a large tile take more than half of the registers.
+// The accumulators of a large tile occupy more than half of the registers.
 int64_t ContractionEmitter::minBlocksPerSM() const {
   bool large = contraction.instruction == MathInstruction::Wgmma ? tile.consumerWarpgroups > 1 : tile.m > 64;
   return large ? 1 : 2;
 }
 
-// Without a limit, ptxas interleaves the elements of the epilogue's vectors and takes all registers.
+// Without a limit, ptxas interleaves the elements of the epilogue's vectors and uses all registers.
 int64_t ContractionEmitter::maxRegisters() const {
   return contraction.instruction == MathInstruction::MmaSync && tile.m > 64 ? 192 : 0;
 }
@@ -40,9 +40,9 @@ LogicalResult ContractionEmitter::emitOutputs() {
                                                            : contractionKernel.emit();
 }
 
-// K of an operand in GPU memory is below 2^40, since no GPU has a terabyte. Each thread keeps one accumulator
-// per doubling of K for the pairwise tree.
+// K of an operand in GPU memory is less than the bytes of that memory. Each thread keeps one accumulator per
+// doubling of K for the pairwise tree.
 int64_t ContractionEmitter::longestReduction() const {
   bool inMemory = buffers.count(contraction.operandA->get()) || buffers.count(contraction.operandB->get());
-  return inMemory ? int64_t(1) << 40 : GPUKernelEmitter::longestReduction();
+  return inMemory ? kMaxMemoryBytes : GPUKernelEmitter::longestReduction();
 }

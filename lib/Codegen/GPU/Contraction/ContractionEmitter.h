@@ -20,16 +20,15 @@ public:
   int64_t minBlocksPerSM() const override;
   int64_t maxRegisters() const override;
 
+  const Contraction contraction;
+  const ContractionTile tile;
+  Value shared; // start of shared memory
+
 private:
   LogicalResult emitOutputs() override;
   int64_t longestReduction() const override;
   void recordPermissions();
 
-  const Contraction contraction;
-  const ContractionTile tile;
-  Value shared; // start of shared memory
-
-  friend class ContractionComponent;
   TileMapping tileMapping{*this};
   OperandStaging staging{*this, tileMapping};
   Epilogue epilogue{*this, tileMapping};

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ContractionKernel.h"
-#include "../SharedMemory.h"
+#include "../Generic/SharedMemory.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -12,7 +12,7 @@ LogicalResult ContractionKernel::emit() {
   staging.planOperands();
   shared = sharedMemory(builder, function, layOutSharedMemory(), "shared");
   tileMapping.setGrid();
-  return emitLoop(blockId, tileMapping.tileCount(), gridBlocks, [&](Value number) {
+  return emitLoop(mapping.block, tileMapping.tileCount(), mapping.gridBlocks, [&](Value number) {
     TileOrigin origin = tileMapping.originOf(number);
     return contraction.instruction == MathInstruction::MmaSync ? tensorCores.emit(origin) : simt.emit(origin);
   });
@@ -20,16 +20,15 @@ LogicalResult ContractionKernel::emit() {
 
 // The epilogue reuses the memory of the stages, after the last K tile. Returns the bytes.
 int64_t ContractionKernel::layOutSharedMemory() {
-  constexpr int64_t alignment = 128;
   int64_t operandBytes = 0;
   for (StagedOperand &part : staging.operands) {
     int64_t elements = contraction.instruction == MathInstruction::MmaSync
                            ? SwizzledStaging::stageElements(part)
                            : simt.stageElements(part);
     part.offset = operandBytes;
-    operandBytes += llvm::alignTo(elements * part.elementBytes() * tile.stages, alignment);
+    operandBytes += llvm::alignTo(elements * part.elementBytes() * tile.stages, kBankRowBytes);
   }
   int64_t bytes = std::max(epilogue.rowsPerPass() * epilogue.rowBytes(), operandBytes);
-  assert(bytes <= kSharedBytes && "tiles fit into shared memory");
+  assert(bytes <= kStaticSharedBytes && "tiles fit into shared memory");
   return bytes;
 }

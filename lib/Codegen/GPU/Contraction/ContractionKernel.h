@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The kernel of a contraction by SIMT code or by `mma.sync`: a block takes output tiles in a grid-stride
+// The kernel of a contraction by SIMT code or by `mma.sync`: a block computes output tiles in a grid-stride
 // loop, and all its threads copy and multiply.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONKERNEL_H

@@ -2,6 +2,7 @@
 
 #include "ContractionMatch.h"
 #include "adjoint/Codegen/Kernel/Contractions.h"
+#include "adjoint/Codegen/Target/Chips.h"
 #include "adjoint/Dialect/AD/Transforms/LinalgKernels.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -70,7 +71,7 @@ static bool startsAtZero(linalg::GenericOp op) {
 
 // A strict program gives the same bits fused and unfused, but a fusion that reads the product in another
 // order belongs to another class, which uses FMA. So tensor cores need `contract`, which strict lacks,
-// besides `mma` or `narrow`. Integers need no permission: their sums are the same in any order.
+// in addition to `mma` or `narrow`. Integers need no permission: their sums are the same in any order.
 static bool mayUseTensorCores(KernelOp kernel, linalg::GenericOp op) {
   if (!startsAtZero(op))
     return false;
@@ -144,8 +145,8 @@ std::optional<Contraction> device::matchContraction(KernelOp kernel, std::string
     reason = "its operands do not have M and K, and N and K";
     return std::nullopt;
   }
-  for (Value root : kernel.getBody().front().getTerminator()->getOperands())
-    if (cast<RankedTensorType>(root.getType()).getShape() != type.getShape() || !readsInPlace(root, op)) {
+  for (Value output : kernel.getBody().front().getTerminator()->getOperands())
+    if (cast<RankedTensorType>(output.getType()).getShape() != type.getShape() || !readsInPlace(output, op)) {
       reason = "a result of it reads the product in another order";
       return std::nullopt;
     }
@@ -160,26 +161,25 @@ StringRef device::nameOf(MathInstruction instruction) {
 
 // The limits of a tensor map: axes, elements, and the alignment of strides.
 static std::string whyNoTensorMap(const Contraction &contraction, OpOperand *operand, unsigned loop) {
-  constexpr int64_t maxAxes = 5, maxElements = int64_t(1) << 31, alignment = 16;
   linalg::GenericOp op = contraction.op;
   auto type = cast<RankedTensorType>(operand->get().getType());
   AffineMap map = op.getMatchingIndexingMap(operand);
   unsigned last = map.getDimPosition(map.getNumResults() - 1);
   if (!isa<BlockArgument>(operand->get()))
     return "an operand is computed by the kernel";
-  if (type.getRank() > maxAxes)
+  if (type.getRank() > kTensorMapAxes)
     return "an operand has more than five axes";
   if (last != loop && last != contraction.kLoop)
     return "an operand is contiguous along none of M, N and K";
   if (type.isDynamicDim(type.getRank() - 1))
     return "the rows of an operand have a dynamic size";
-  if (int64_t row = type.getShape().back() * type.getElementTypeBitWidth() / 8; row % alignment != 0)
+  if (int64_t row = type.getShape().back() * type.getElementTypeBitWidth() / 8; row % kTensorMapRowBytes != 0)
     return "the rows of an operand have " + std::to_string(row) + " bytes, which is no multiple of 16";
   int64_t elements = 1;
   for (int64_t size : type.getShape()) // a launch checks dynamic sizes
-    elements =
-        std::min(elements * (ShapedType::isDynamic(size) ? 1 : std::min(size, maxElements)), maxElements);
-  if (elements == 0 || elements >= maxElements)
+    elements = std::min(elements * (ShapedType::isDynamic(size) ? 1 : std::min(size, kTensorMapElements)),
+                        kTensorMapElements);
+  if (elements == 0 || elements >= kTensorMapElements)
     return "an operand has no elements, or 2^31 of them or more";
   return "";
 }

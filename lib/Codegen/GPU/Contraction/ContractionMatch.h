@@ -28,8 +28,8 @@ struct Contraction {
 /// element; otherwise `reason` says what prevents that.
 std::optional<Contraction> matchContraction(KernelOp kernel, std::string &reason);
 
-/// Why `wgmma` cannot take the place of `mma.sync`: mostly since TMA cannot load the operands as they are in
-/// memory. Empty if it can.
+/// Why the contraction uses `mma.sync` although the chip has `wgmma`: in most cases TMA cannot load an
+/// operand as it is in memory. Empty if it can use `wgmma`.
 std::string whyNoWgmma(const Contraction &contraction);
 
 } // namespace mlir::ad::device

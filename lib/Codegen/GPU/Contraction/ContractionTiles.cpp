@@ -48,7 +48,7 @@ static constexpr TileRow kTiles[] = {
     {MathInstruction::Wgmma, 4, {128, 128, 32, 0, 0, 4, 2}},
     {MathInstruction::Wgmma, 4, {64, 64, 32, 0, 0, 4, 1}},
 };
-// Tiles that keep the multiprocessors of a large chip busy.
+// Tiles that keep the multiprocessors of a large chip busy: about kDefaultSMCount.
 static constexpr int64_t kManyTiles = 128;
 // The last clusters may compute one tile outside of the result for so many tiles inside.
 static constexpr int64_t kInsidePerOutside = 8;
@@ -76,7 +76,7 @@ int64_t device::countTiles(ArrayRef<int64_t> shape, const ContractionTile &tile)
   return count;
 }
 
-// Blocks of a cluster whose tile is outside of the result only load what the others need.
+// Blocks of a cluster whose tile is outside of the result only load operands for the others.
 static bool fillsClusters(ArrayRef<int64_t> shape, const ContractionTile &tile) {
   ContractionTile alone = tile;
   alone.clusterSize = 1;

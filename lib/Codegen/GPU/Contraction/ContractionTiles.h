@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The tile sizes of contractions on GPUs, as data.
+// The table of the tile sizes of contractions (gemm) on GPUs, and the choice of a tile.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONTILES_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_CONTRACTIONTILES_H
@@ -9,7 +9,7 @@
 
 namespace mlir::ad::device {
 
-/// The tile of a thread block, and how its warps share it.
+/// The tile of a thread block, and its distribution over warps.
 struct ContractionTile {
   int64_t m, n;               // of the result
   int64_t k;                  // of a K tile

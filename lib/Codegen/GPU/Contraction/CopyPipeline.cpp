@@ -27,7 +27,7 @@ FailureOr<SmallVector<Value>> CopyPipeline::emitMainLoop(Value kTiles, ArrayRef<
   Scope scope(*this);
   Value kTile = loop.getInductionVar(), next = binary<arith::AddIOp>(kTile, indexConstant(tile.stages - 1));
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, tile.stages - 2);
-  synchronizeBlock();
+  mapping.synchronizeBlock();
   if (failed(emitIf(isBelow(next, kTiles), [&] { return load(next); })))
     return failure();
   NVVM::CpAsyncCommitGroupOp::create(builder, loc);

@@ -1,8 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "Epilogue.h"
-#include "../SharedMemory.h"
-#include "llvm/Support/SaveAndRestore.h"
+#include "../Generic/SharedMemory.h"
 
 using namespace mlir;
 using namespace mlir::ad;
@@ -10,14 +9,14 @@ using namespace mlir::ad::device;
 
 int64_t Epilogue::rowsPerPass() {
   int64_t rows = contraction.instruction == MathInstruction::MmaSync ? tile.m / tile.warpsM : tile.m;
-  while (rows * rowBytes() > kSharedBytes)
+  while (rows * rowBytes() > kStaticSharedBytes)
     rows /= 2;
   return rows;
 }
 
 StagedAccumulators Epilogue::stagedByBlock(int64_t firstRow, int64_t rows) {
   Value zero = indexConstant(0);
-  return {indexConstant(firstRow), zero, rows, tile.n, zero, threadInBlock, kBlockThreads};
+  return {indexConstant(firstRow), zero, rows, tile.n, zero, mapping.threadInBlock, kBlockThreads};
 }
 
 // XOR swizzle of 16-byte chunks within a row, free of bank conflicts for each access of a warp: pairs of
@@ -94,7 +93,7 @@ Value Epilogue::rowInTile(const StagedAccumulators &staged, Value row) {
   return binary<arith::AddIOp>(row, binary<arith::MulIOp>(group, gap));
 }
 
-// Consecutive threads take consecutive vectors of a row, and keep their columns in all rows.
+// Consecutive threads have consecutive vectors of a row, and the same columns in all rows.
 LogicalResult Epilogue::emitVectors(const TileOrigin &origin, const StagedAccumulators &staged,
                                     int64_t length) {
   linalg::GenericOp op = contraction.op;
@@ -109,9 +108,9 @@ LogicalResult Epilogue::emitVectors(const TileOrigin &origin, const StagedAccumu
     Value inside =
         binary<arith::AndIOp>(isBelow(row, tileMapping.sizeM()), isBelow(column, tileMapping.sizeN()));
     return emitIf(inside, [&] {
-      llvm::SaveAndRestore<bool> ofThread(perThread, true);
+      ThreadMapping::PerThread perThread(mapping);
       SmallVector<Position> positions;
-      for (Value index : consecutiveIndices(column, length))
+      for (Value index : vectorized.consecutiveIndices(column, length))
         positions.push_back(tileMapping.positionAt(origin, row, index));
       for (auto [position, value] : llvm::zip_equal(positions, load(staged, inRow, inColumn, length)))
         evaluator.remember(op.getResult(0), position, value);

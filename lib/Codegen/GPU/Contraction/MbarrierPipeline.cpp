@@ -4,6 +4,7 @@
 // phase before the first one counts as complete (PTX ISA: mbarrier.try_wait.parity).
 
 #include "MbarrierPipeline.h"
+#include "adjoint/Codegen/Target/Chips.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -13,7 +14,6 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 static constexpr int64_t kBarrierBytes = 8;
-static constexpr unsigned kClusterSpace = 7;
 
 int64_t MbarrierPipeline::barrierBytes(int64_t stages) { return 2 * stages * kBarrierBytes; }
 

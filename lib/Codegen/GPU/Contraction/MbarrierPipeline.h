@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Full and empty mbarriers of the producer–consumer pipeline between the TMA warp and the consumer warpgroups
-// (CUTLASS: PipelineTmaAsync; PTX ISA: mbarrier). The pipeline does not know what the stages hold.
+// (CUTLASS: PipelineTmaAsync; PTX ISA: mbarrier). The pipeline is independent of the contents of the stages.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_MBARRIERPIPELINE_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_MBARRIERPIPELINE_H

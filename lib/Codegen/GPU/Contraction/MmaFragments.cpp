@@ -33,7 +33,7 @@ SmallVector<Value> MmaFragments::load(const StagedOperand &part, Value stage, Va
 SmallVector<Value> MmaFragments::loadMatrices(const StagedOperand &part, Value stage, Value first,
                                               int64_t k) {
   Value eight = indexConstant(kMatrixRows), kIndex = indexConstant(k);
-  auto [matrix, inMatrix] = divide(lane, eight);
+  auto [matrix, inMatrix] = divide(mapping.lane, eight);
   auto [high, low] = divide(matrix, indexConstant(2));
   auto [matrixMN, matrixK] = part.isA ? std::pair(low, high) : std::pair(high, low);
   auto plusEights = [&](Value base, Value eights) {
@@ -64,7 +64,7 @@ SmallVector<Value> MmaFragments::loadMatrices(const StagedOperand &part, Value s
 // 32-bit elements of tiles that are not K-major, which `ldmatrix` cannot transpose: each thread loads its own
 // element of each matrix, one of eight along M or N and of four along K.
 SmallVector<Value> MmaFragments::loadWords(const StagedOperand &part, Value stage, Value first, int64_t k) {
-  auto [laneMN, laneK] = divide(lane, indexConstant(4));
+  auto [laneMN, laneK] = divide(mapping.lane, indexConstant(4));
   SmallVector<Value> registers;
   for (int64_t i = 0; i < 4; ++i) {
     auto [matrixMN, matrixK] = part.isA ? std::pair(i % 2, i / 2) : std::pair(i / 2, i % 2);

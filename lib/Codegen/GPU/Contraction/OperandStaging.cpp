@@ -3,14 +3,13 @@
 #include "OperandStaging.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 // Every tensor begins at a multiple of 64 bytes, so 16-byte chunks are aligned if the length of rows is a
-// multiple of them. `mma.sync` takes bytes from K-major tiles only.
+// multiple of them. `mma.sync` reads bytes from K-major tiles only.
 StagedOperand OperandStaging::plan(OpOperand *operand, bool isA) {
   linalg::GenericOp op = contraction.op;
   unsigned loop = isA ? contraction.mLoop : contraction.nLoop;
@@ -38,14 +37,14 @@ void OperandStaging::planOperands() {
   operands.push_back(planB());
 }
 
-// Consecutive threads take consecutive numbers. The unrolled form has no branch, so address computations are
+// Consecutive threads have consecutive numbers. The unrolled form has no branch, so address computations are
 // invariant in the loop over K tiles.
 LogicalResult OperandStaging::distribute(int64_t count, function_ref<LogicalResult(Value)> code) {
   constexpr int64_t maxUnrolled = 16;
   if (count % kBlockThreads != 0 || count > maxUnrolled * kBlockThreads)
-    return emitLoop(threadInBlock, indexConstant(count), indexConstant(kBlockThreads), code);
+    return emitLoop(mapping.threadInBlock, indexConstant(count), indexConstant(kBlockThreads), code);
   for (int64_t first = 0; first < count; first += kBlockThreads)
-    if (failed(code(binary<arith::AddIOp>(threadInBlock, indexConstant(first)))))
+    if (failed(code(binary<arith::AddIOp>(mapping.threadInBlock, indexConstant(first)))))
       return failure();
   return success();
 }
@@ -56,7 +55,7 @@ FailureOr<Value> OperandStaging::loadClamped(const StagedOperand &part, const Ti
   Value one = indexConstant(1);
   index = binary<arith::MinUIOp>(index, binary<arith::SubIOp>(part.size, one));
   step = binary<arith::MinUIOp>(step, binary<arith::SubIOp>(tileMapping.sizeK(), one));
-  llvm::SaveAndRestore<bool> ofThread(perThread, true);
+  ThreadMapping::PerThread perThread(mapping);
   AffineMap map = op.getMatchingIndexingMap(part.operand);
   return evaluator.evaluateOne(part.operand->get(),
                                evaluator.apply(map, tileMapping.loopsAt(origin, index, index, step)));
@@ -73,7 +72,6 @@ Value OperandStaging::isInside(Value index, Value size, int64_t tileSize) {
 // Copies of 16 bytes bypass the L1 cache; the hardware supports this for no other size.
 void OperandStaging::asyncCopy(const StagedOperand &part, const TileOrigin &origin, Value index, Value step,
                                Value target, int64_t bytes) {
-  constexpr unsigned globalSpace = 1;
   linalg::GenericOp op = contraction.op;
   // A block of the order may end within a K tile, and the next one begins there.
   int64_t kTile =
@@ -90,7 +88,7 @@ void OperandStaging::asyncCopy(const StagedOperand &part, const TileOrigin &orig
   int64_t stride;
   Value vector;
   Value source = memoryAccess.pointerAt(buffer, memoryAccess.linearIndex(buffer, position, stride, vector));
-  Type global = LLVM::LLVMPointerType::get(builder.getContext(), globalSpace);
+  Type global = LLVM::LLVMPointerType::get(builder.getContext(), kGlobalSpace);
   source = LLVM::AddrSpaceCastOp::create(builder, loc, global, source);
   auto number = [&](int64_t count) -> Value {
     return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), count);

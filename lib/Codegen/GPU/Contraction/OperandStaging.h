@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Operands of contractions in shared memory: which layout a K tile of an operand has, and how threads load
-// it, by `cp.async` or through registers. PaddedStaging and SwizzledStaging place the elements.
+// it, by `cp.async` or through registers. The layouts are PaddedStaging and SwizzledStaging.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_OPERANDSTAGING_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_OPERANDSTAGING_H

@@ -6,9 +6,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// The memory transaction: consecutive threads read a sector along K of operands that are contiguous there.
-static constexpr int64_t kSectorBytes = 32;
-
 // Elements from one step of K to the next. Padding by a vector spreads stores along K over the banks and
 // keeps vectors aligned; where 16-byte chunks are stored, the padding is a chunk.
 int64_t PaddedStaging::kStride(const StagedOperand &part) {
@@ -24,7 +21,8 @@ Value PaddedStaging::pointerAt(const StagedOperand &part, Value stage, Value ind
   return sharedPointer(binary<arith::AddIOp>(byte, indexConstant(part.offset)));
 }
 
-// The index in M or N and in K of the element with a number. Consecutive numbers are contiguous in memory.
+// The index in M or N and in K of the element with a number. Consecutive numbers are contiguous in memory:
+// along K, for a sector of an operand that is contiguous there.
 std::pair<Value, Value> PaddedStaging::elementInTile(const StagedOperand &part, Value number) {
   if (!part.kMajor) {
     auto [step, index] = divide(number, indexConstant(part.extent));
@@ -51,7 +49,7 @@ void PaddedStaging::copyChunks(const StagedOperand &part, const TileOrigin &orig
 // `cp.async` copies 4 bytes at least, and only from memory. Elements outside of the operand are not used.
 LogicalResult PaddedStaging::copyElements(const StagedOperand &part, const TileOrigin &origin, Value k,
                                           Value stage) {
-  bool copies = buffers.count(part.operand->get()) && part.elementBytes() >= 4;
+  bool copies = buffers.count(part.operand->get()) && part.elementBytes() >= kMinCopyBytes;
   return staging.distribute(part.extent * part.k, [&](Value number) -> LogicalResult {
     auto [inTile, step] = elementInTile(part, number);
     Value index = binary<arith::AddIOp>(part.start(origin), inTile);

@@ -10,7 +10,7 @@ using namespace mlir::ad::device;
 Value PersistentScheduler::kTileCount() { return divideUp(tileMapping.sizeK(), tile.k); }
 
 void PersistentScheduler::bindCluster() {
-  rank = binary<arith::RemUIOp>(blockId, indexConstant(tile.clusterSize));
+  rank = binary<arith::RemUIOp>(mapping.block, indexConstant(tile.clusterSize));
 }
 
 void PersistentScheduler::synchronizeCluster() {
@@ -18,10 +18,11 @@ void PersistentScheduler::synchronizeCluster() {
   NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/nullptr);
 }
 
-// A cluster takes a tile of clusterM rows, of which each block computes its own part.
+// A cluster computes a tile of clusterM rows, of which each block has its own part.
 LogicalResult PersistentScheduler::forEachTile(TileCode code) {
   Value size = indexConstant(tile.clusterSize);
-  Value cluster = binary<arith::DivUIOp>(blockId, size), clusters = binary<arith::DivUIOp>(gridBlocks, size);
+  Value cluster = binary<arith::DivUIOp>(mapping.block, size),
+        clusters = binary<arith::DivUIOp>(mapping.gridBlocks, size);
   auto loop = scf::ForOp::create(builder, loc, cluster, tileMapping.tileCount(), clusters, indexConstant(0));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The persistent tile scheduler of warp-specialized kernels (CUTLASS: PersistentTileSchedulerSm90): blocks
-// stay and take one output tile after another, so that loads of the next tile overlap with the epilogue.
+// The persistent tile scheduler of warp-specialized kernels (CUTLASS: PersistentTileSchedulerSm90): a block
+// computes one output tile after another, so that loads of the next tile overlap with the epilogue.
 // Producer and consumers iterate over the same tiles and count K tiles alike.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_PERSISTENTSCHEDULER_H
@@ -23,7 +23,7 @@ public:
   /// Emits the number of the block in its cluster.
   void bindCluster();
   Value blockInCluster() const { return rank; }
-  /// A barrier of the cluster, which the threads of a warp need not reach together.
+  /// A barrier of the cluster; the threads of a warp may arrive at different times.
   void synchronizeCluster();
 
 private:

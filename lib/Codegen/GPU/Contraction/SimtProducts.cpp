@@ -21,16 +21,16 @@ Value SimtProducts::elementOf(Value thread, int64_t threads, int64_t number) {
 }
 
 Value SimtProducts::rowOf(int64_t number) {
-  Value warpM = binary<arith::DivUIOp>(threadInBlock, indexConstant(kWarpThreads * kWarpsN));
-  Value laneM = binary<arith::DivUIOp>(lane, indexConstant(kWarpThreadsN));
+  Value warpM = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads * kWarpsN));
+  Value laneM = binary<arith::DivUIOp>(mapping.lane, indexConstant(kWarpThreadsN));
   Value threadM = binary<arith::AddIOp>(binary<arith::MulIOp>(warpM, indexConstant(kWarpThreadsM)), laneM);
   return elementOf(threadM, kThreadsM, number);
 }
 
 Value SimtProducts::columnOf(int64_t number) {
-  Value warpInBlock = binary<arith::DivUIOp>(threadInBlock, indexConstant(kWarpThreads));
+  Value warpInBlock = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads));
   Value warpN = binary<arith::RemUIOp>(warpInBlock, indexConstant(kWarpsN));
-  Value laneN = binary<arith::RemUIOp>(lane, indexConstant(kWarpThreadsN));
+  Value laneN = binary<arith::RemUIOp>(mapping.lane, indexConstant(kWarpThreadsN));
   Value threadN = binary<arith::AddIOp>(binary<arith::MulIOp>(warpN, indexConstant(kWarpThreadsN)), laneN);
   return elementOf(threadN, kThreadsN, number);
 }
@@ -132,7 +132,7 @@ FailureOr<SmallVector<Value>> SimtProducts::sumRange(const TileOrigin &origin, L
     return sumKTile(loops, accumulators, binary<arith::AddIOp>(lower, before), steps,
                     binary<arith::RemUIOp>(kTile, indexConstant(tile.stages)));
   };
-  synchronizeBlock();
+  mapping.synchronizeBlock();
   if (failed(pipeline.emitPrologue(kTiles, load)))
     return failure();
   return pipeline.emitMainLoop(kTiles, start, load, multiply);
@@ -185,12 +185,12 @@ LogicalResult SimtProducts::emitEpilogue(const TileOrigin &origin, ValueRange ac
         first / kSimtVector * kSimtVector * kThreadsM + first % kSimtVector, rowsPerPass * kThreadsM);
     staged.groupRows = std::min(rowsPerPass, kSimtVector);
     staged.groupStride = kSimtVector;
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     for (int64_t i = 0; i < rowsPerPass; ++i)
       for (int64_t j = 0; j < columns; j += inChunk)
         epilogue.stage(staged, rowInShared(i), columnOf(j),
                        accumulators.slice((first + i) * columns + j, inChunk));
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     if (failed(epilogue.emit(origin, staged)))
       return failure();
   }

@@ -6,8 +6,8 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Eight rows at one chunk lie in 32 different banks. Two rows of 64 bytes share the 32 banks, so they have
-// the same swizzle. 32-bit elements that are not K-major are read one by one, four rows at two adjacent
+// Eight rows at one chunk are in 32 different banks. Two rows of 64 bytes are in the same 32 banks, so they
+// have the same swizzle. 32-bit elements that are not K-major are read one by one, four rows at two adjacent
 // chunks: their swizzle changes twice as fast.
 Value SwizzledStaging::byteOfChunk(const StagedOperand &part, Value stage, Value row, Value chunk) {
   int64_t rowBytes = part.rowLength() * part.elementBytes();
@@ -43,24 +43,25 @@ LogicalResult SwizzledStaging::storeElements(const StagedOperand &part, const Ti
   bool transposes = part.kMajor != part.globalKMajor; // consecutive threads then write to different rows
   int64_t contiguous = transposes ? part.rowCount() : part.rowLength();
   Value all = indexConstant(part.extent * part.k);
-  return emitLoop(threadInBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
-    auto [row, column] = divide(number, indexConstant(contiguous));
-    if (transposes)
-      std::swap(row, column);
-    Value index = binary<arith::AddIOp>(part.start(origin), part.kMajor ? row : column);
-    Value step = binary<arith::AddIOp>(k, part.kMajor ? column : row);
-    FailureOr<Value> value = staging.loadClamped(part, origin, index, step);
-    if (failed(value))
-      return failure();
-    Value bits = memoryAccess.toMemory(*value);
-    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
-    bits = arith::SelectOp::create(builder, loc, isBelow(step, tileMapping.sizeK()), bits, zero);
-    auto [chunk, rest] = divide(column, indexConstant(part.chunkElements()));
-    Value byte = byteOfChunk(part, stage, row, chunk);
-    byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(rest, indexConstant(part.elementBytes())));
-    LLVM::StoreOp::create(builder, loc, bits, sharedPointer(byte));
-    return success();
-  });
+  return emitLoop(
+      mapping.threadInBlock, all, indexConstant(kBlockThreads), [&](Value number) -> LogicalResult {
+        auto [row, column] = divide(number, indexConstant(contiguous));
+        if (transposes)
+          std::swap(row, column);
+        Value index = binary<arith::AddIOp>(part.start(origin), part.kMajor ? row : column);
+        Value step = binary<arith::AddIOp>(k, part.kMajor ? column : row);
+        FailureOr<Value> value = staging.loadClamped(part, origin, index, step);
+        if (failed(value))
+          return failure();
+        Value bits = memoryAccess.toMemory(*value);
+        Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(bits.getType()));
+        bits = arith::SelectOp::create(builder, loc, isBelow(step, tileMapping.sizeK()), bits, zero);
+        auto [chunk, rest] = divide(column, indexConstant(part.chunkElements()));
+        Value byte = byteOfChunk(part, stage, row, chunk);
+        byte = binary<arith::AddIOp>(byte, binary<arith::MulIOp>(rest, indexConstant(part.elementBytes())));
+        LLVM::StoreOp::create(builder, loc, bits, sharedPointer(byte));
+        return success();
+      });
 }
 
 LogicalResult SwizzledStaging::loadKTile(const TileOrigin &origin, Value kTile) {

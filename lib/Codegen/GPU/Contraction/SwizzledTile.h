@@ -7,6 +7,7 @@
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_SWIZZLEDTILE_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_SWIZZLEDTILE_H
 
+#include "adjoint/Codegen/Target/Chips.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::ad::device {
@@ -16,8 +17,8 @@ namespace mlir::ad::device {
 constexpr int64_t kSwizzleBytes = 128;
 /// The alignment of a tile, with which the numbers of rows start at 0.
 constexpr int64_t kTileAlignment = 1024;
-/// Threads of a warpgroup, M of `wgmma`, and its K in bytes.
-constexpr int64_t kWarpgroupThreads = 128, kWgmmaM = 64, kWgmmaKBytes = 32;
+/// M of `wgmma`, and its K in bytes.
+constexpr int64_t kWgmmaM = 64, kWgmmaKBytes = 32;
 
 /// A tile of `extent` elements along M or N by `k` elements along K. A K-major tile has a staged row for each
 /// element along M or N. The staged rows of other tiles run along M or N, which only 16-bit elements may do:
@@ -29,7 +30,7 @@ struct SwizzledTile {
 
   int64_t bytes() const { return extent * k * elementBytes; }
   int64_t rowElements() const { return kSwizzleBytes / elementBytes; }
-  /// TMA loads that fill it, and what each loads.
+  /// TMA loads that fill it, and the size of each.
   int64_t slabCount() const { return kMajor ? 1 : extent / rowElements(); }
   int64_t slabExtent() const { return extent / slabCount(); }
   int64_t slabBytes() const { return bytes() / slabCount(); }

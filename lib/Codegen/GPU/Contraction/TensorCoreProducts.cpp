@@ -8,7 +8,7 @@ using namespace mlir::ad;
 using namespace mlir::ad::device;
 
 TensorCoreProducts::WarpTile TensorCoreProducts::warpTile() {
-  Value warp = binary<arith::DivUIOp>(threadInBlock, indexConstant(kWarpThreads)),
+  Value warp = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads)),
         warpsN = indexConstant(tile.warpsN);
   WarpTile part{tile.m / tile.warpsM, tile.n / tile.warpsN, {}, {}, {}};
   part.warpM = binary<arith::DivUIOp>(warp, warpsN);
@@ -62,7 +62,7 @@ LogicalResult TensorCoreProducts::emit(const TileOrigin &origin) {
   return emitEpilogue(origin, *accumulators);
 }
 
-// Each pass takes some rows of every warp, which frees their registers for the next passes.
+// Each pass stores some rows of every warp, which frees their registers for the next passes.
 LogicalResult TensorCoreProducts::emitEpilogue(const TileOrigin &origin, ValueRange accumulators) {
   WarpTile part = warpTile();
   int64_t rowsPerPass = epilogue.rowsPerPass(), rows = rowsPerPass / tile.warpsM;
@@ -71,13 +71,13 @@ LogicalResult TensorCoreProducts::emitEpilogue(const TileOrigin &origin, ValueRa
     StagedAccumulators staged = epilogue.stagedByBlock(first, rowsPerPass);
     staged.groupRows = rows;
     staged.groupStride = part.rows;
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     stage(staged, part, accumulators.take_front(count));
-    synchronizeBlock();
+    mapping.synchronizeBlock();
     if (failed(epilogue.emit(origin, staged)))
       return failure();
   }
-  synchronizeBlock();
+  mapping.synchronizeBlock();
   return success();
 }
 
@@ -86,8 +86,8 @@ void TensorCoreProducts::stage(const StagedAccumulators &staged, const WarpTile 
                                ValueRange accumulators) {
   Value four = indexConstant(4), two = indexConstant(2);
   Value firstRow = binary<arith::MulIOp>(part.warpM, indexConstant(staged.groupRows));
-  Value laneRow = binary<arith::AddIOp>(firstRow, binary<arith::DivUIOp>(lane, four));
-  Value laneColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
+  Value laneRow = binary<arith::AddIOp>(firstRow, binary<arith::DivUIOp>(mapping.lane, four));
+  Value laneColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(mapping.lane, four), two);
   laneColumn = binary<arith::AddIOp>(part.n, laneColumn);
   for (int64_t row = 0; row < staged.groupRows; row += MmaFragments::kM)
     for (int64_t column = 0; column < part.columns; column += MmaFragments::kN)

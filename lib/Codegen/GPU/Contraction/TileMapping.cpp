@@ -16,14 +16,14 @@ void TileMapping::bindSizes() {
 
 void TileMapping::setGrid() {
   ArrayRef<int64_t> shape = results.front().shape;
-  launch.level = MappingLevel::block;
-  launch.clusterSize = tile.clusterSize;
+  launchShape.level = MappingLevel::block;
+  launchShape.clusterSize = tile.clusterSize;
   if (!ShapedType::isDynamicShape(shape)) {
-    launch.gridSize = countTiles(shape, tile);
+    launchShape.gridSize = countTiles(shape, tile);
     return;
   }
-  launch.axes = shape.size();
-  launch.tile = {tile.clusterM(), tile.n};
+  launchShape.axes = shape.size();
+  launchShape.tile = {tile.clusterM(), tile.n};
 }
 
 Value TileMapping::tileCount() {

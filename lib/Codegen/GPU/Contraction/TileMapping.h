@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The mapping of output tiles to thread blocks: the number of tiles, the order in which blocks take them
-// (rasterisation), and the origin of each tile in the result.
+// The mapping of output tiles to thread blocks: the number of tiles, their order (rasterization), and the
+// origin of each tile in the result.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_TILEMAPPING_H
 #define ADJOINT_LIB_CODEGEN_GPU_CONTRACTION_TILEMAPPING_H
@@ -25,7 +25,7 @@ public:
   Value sizeM() const { return m; }
   Value sizeN() const { return n; }
   Value sizeK() const { return k; }
-  /// Writes the grid into the launch. The host counts the tiles of a result of dynamic shape.
+  /// Writes the grid into the launch shape. The host counts the tiles of a result of dynamic shape.
   void setGrid();
   Value tileCount();
   TileOrigin originOf(Value number);

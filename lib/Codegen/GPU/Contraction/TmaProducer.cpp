@@ -7,8 +7,6 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-static constexpr unsigned kClusterSpace = 7;
-
 LogicalResult TmaProducer::emit() {
   return scheduler.forEachTile([&](const TileOrigin &origin, Value before) {
     return emitLoop(indexConstant(0), scheduler.kTileCount(), indexConstant(1), [&](Value number) {

@@ -31,11 +31,11 @@ LogicalResult TmaStages::add(const StagedOperand &part, int64_t multicastParts) 
                                      builder.getDictionaryAttr({}), loc)))
     return function.emitOpError("takes no further argument");
   operands.push_back({part, swizzled, multicastParts, function.getArgument(number), offset});
-  launch.tensorMaps.push_back(tensorMapOf(operands.back()));
+  launchShape.tensorMaps.push_back(tensorMapOf(operands.back()));
   return success();
 }
 
-// The box is what one load takes along each axis of the operand. TMA rounds f32 to tf32; `wgmma` would cut
+// The box is the size of one load along each axis of the operand. TMA rounds f32 to tf32; `wgmma` would cut
 // off the low bits.
 TensorMapAttr TmaStages::tensorMapOf(const TmaOperand &operand) {
   linalg::GenericOp op = contraction.op;

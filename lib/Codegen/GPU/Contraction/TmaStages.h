@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the producer and the consumers of a warp-specialized kernel share: the layout of shared memory (the
+// The layout that the producer and the consumers of a warp-specialized kernel use: shared memory (the
 // stages of the pipeline, the accumulators of the epilogue, the mbarriers), the operands in each stage and
 // their tensor maps.
 

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "WarpgroupKernel.h"
-#include "../SharedMemory.h"
+#include "../Generic/SharedMemory.h"
 #include "ContractionEmitter.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -9,12 +9,11 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Shared memory that a block may have.
-[[maybe_unused]] static constexpr int64_t kMaxSharedBytes = 227 * 1024;
-// Registers per thread with two consumer warpgroups: the producer gives up what it does not need
+// Registers per thread with two consumer warpgroups: the producer releases those that it does not need
 // (PTX ISA: setmaxnreg).
 static constexpr int64_t kLaunchRegisters = 168, kProducerRegisters = 40, kConsumerRegisters = 232;
 static_assert(kProducerRegisters + 2 * kConsumerRegisters <= 3 * kLaunchRegisters, "a block has no more");
+static_assert(3 * kLaunchRegisters * kWarpgroupThreads <= kRegistersPerSM, "a block is launched");
 
 LogicalResult WarpgroupKernel::emit() {
   tileMapping.bindSizes();
@@ -24,7 +23,7 @@ LogicalResult WarpgroupKernel::emit() {
   emitPrologue();
   auto produce = [&] {
     setMaxRegisters(/*ofProducer=*/true);
-    return emitIf(isEqual(threadInBlock, 0), [&] { return producer.emit(); });
+    return emitIf(isEqual(mapping.threadInBlock, 0), [&] { return producer.emit(); });
   };
   auto consume = [&] {
     setMaxRegisters(/*ofProducer=*/false);
@@ -40,16 +39,14 @@ LogicalResult WarpgroupKernel::emit() {
 
 void WarpgroupKernel::describeLaunch() {
   tileMapping.setGrid();
-  launch.persistentBlocks = emitter.minBlocksPerSM();
-  launch.threadsPerBlock = (tile.consumerWarpgroups + 1) * kWarpgroupThreads;
-  launch.dynamicSharedBytes = stages.totalBytes();
-  assert(emitter.minBlocksPerSM() * launch.dynamicSharedBytes <= kMaxSharedBytes &&
-         "tiles fit into shared memory");
+  launchShape.persistentBlocks = emitter.minBlocksPerSM();
+  launchShape.threadsPerBlock = (tile.consumerWarpgroups + 1) * kWarpgroupThreads;
+  launchShape.dynamicSharedBytes = stages.totalBytes();
 }
 
 // A shuffle makes the number uniform in each warp, so that the compiler knows that the warp does not diverge.
 Value WarpgroupKernel::warpgroupOfThread() {
-  Value number = binary<arith::DivUIOp>(threadInBlock, indexConstant(kWarpgroupThreads));
+  Value number = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpgroupThreads));
   number = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), number);
   number =
       ::mlir::gpu::ShuffleOp::create(builder, loc, number, 0, kWarpThreads, ::mlir::gpu::ShuffleMode::IDX)
@@ -61,7 +58,7 @@ Value WarpgroupKernel::warpgroupOfThread() {
 void WarpgroupKernel::emitPrologue() {
   shared = sharedMemory(builder, function, /*bytes=*/0, "shared", kTileAlignment);
   warpgroup = warpgroupOfThread();
-  (void)emitIf(isEqual(threadInBlock, 0), [&] {
+  (void)emitIf(isEqual(mapping.threadInBlock, 0), [&] {
     for (const TmaOperand &operand : stages.operands)
       NVVM::PrefetchOp::create(builder, loc, NVVM::PrefetchCacheLevelAttr(),
                                NVVM::CacheEvictionPriorityAttr(), operand.tensorMap, /*predicate=*/Value(),
@@ -73,7 +70,7 @@ void WarpgroupKernel::emitPrologue() {
   if (tile.clusterSize > 1)
     scheduler.synchronizeCluster();
   else
-    synchronizeBlock();
+    mapping.synchronizeBlock();
 }
 
 void WarpgroupKernel::setMaxRegisters(bool ofProducer) {

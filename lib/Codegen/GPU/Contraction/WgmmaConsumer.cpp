@@ -19,7 +19,7 @@ LogicalResult WgmmaConsumer::emit(Value warpgroup) {
 
 // One K tile stays in flight: the wait is for the K tile before it, whose stage is then released.
 Value WgmmaConsumer::multiplyTile(Value warpgroup, Value before) {
-  Value inWarpgroup = binary<arith::RemUIOp>(threadInBlock, indexConstant(kWarpgroupThreads));
+  Value inWarpgroup = binary<arith::RemUIOp>(mapping.threadInBlock, indexConstant(kWarpgroupThreads));
   Value releases = isBelow(inWarpgroup, indexConstant(tile.clusterSize));
   Value one = indexConstant(1), count = scheduler.kTileCount();
   auto loop = scf::ForOp::create(builder, loc, indexConstant(0), count, one,
@@ -71,17 +71,17 @@ Value WgmmaConsumer::multiplyKTile(Value warpgroup, Value kTile, Value accumulat
 
 LogicalResult WgmmaConsumer::emitEpilogue(const TileOrigin &origin, Value accumulators) {
   constexpr int64_t rows = TmaStages::kEpilogueRows, columns = TmaStages::kEpilogueColumns;
-  Value warpInBlock = binary<arith::DivUIOp>(threadInBlock, indexConstant(kWarpThreads));
+  Value warpInBlock = binary<arith::DivUIOp>(mapping.threadInBlock, indexConstant(kWarpThreads));
   Value warp = binary<arith::SubIOp>(warpInBlock, indexConstant(kWarpgroupThreads / kWarpThreads));
   Value row = binary<arith::MulIOp>(warp, indexConstant(rows));
   Value offset = binary<arith::AddIOp>(binary<arith::MulIOp>(warp, indexConstant(TmaStages::kEpilogueBytes)),
                                        indexConstant(stages.accumulatorsOffset()));
   return emitLoop(indexConstant(0), indexConstant(tile.n / columns), indexConstant(1), [&](Value pass) {
     Value column = binary<arith::MulIOp>(pass, indexConstant(columns));
-    StagedAccumulators staged{row, column, rows, columns, offset, lane, kWarpThreads};
-    synchronizeWarp();
+    StagedAccumulators staged{row, column, rows, columns, offset, mapping.lane, kWarpThreads};
+    mapping.synchronizeWarp();
     stageColumns(staged, pass, accumulators);
-    synchronizeWarp();
+    mapping.synchronizeWarp();
     return epilogue.emit(origin, staged);
   });
 }
@@ -106,8 +106,8 @@ void WgmmaConsumer::stageColumns(const StagedAccumulators &staged, Value pass, V
 // rows, and each thread has the same columns eight rows below.
 void WgmmaConsumer::stageColumns(const StagedAccumulators &staged, int64_t pass, Value accumulators) {
   Value four = indexConstant(4), two = indexConstant(2);
-  Value inRow = binary<arith::DivUIOp>(lane, four);
-  Value inColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(lane, four), two);
+  Value inRow = binary<arith::DivUIOp>(mapping.lane, four);
+  Value inColumn = binary<arith::MulIOp>(binary<arith::RemUIOp>(mapping.lane, four), two);
   int64_t groups = TmaStages::kEpilogueColumns / kGroupColumns;
   for (int64_t group = 0; group < groups; ++group)
     for (int64_t half = 0; half < 2; ++half) {

@@ -11,8 +11,8 @@ using namespace mlir::ad::device;
 
 // Elements of a leaf where the order is free.
 static constexpr int64_t kSelectionLeaf = 512;
-// A kernel is divided only if each thread saves so many elements: reading them takes longer than a second
-// launch.
+// A kernel is divided only if each thread then reads so many elements less: reading them is slower than a
+// second launch.
 static constexpr int64_t kMinSavedElements = 256;
 // With more results than that, one thread joins the nodes of a result.
 static constexpr int64_t kManyResults = 8192;
@@ -64,7 +64,7 @@ std::optional<Selection> device::matchSelection(linalg::GenericOp reduction) {
   bool comparesKeys = llvm::is_contained(comparison->getOperands(), key) &&
                       llvm::is_contained(comparison->getOperands(), Value(accumulators.front()));
   bool keepsFirst = isStrict(comparison.getPredicate()) == replacesIfTrue;
-  // Nothing else may read what was selected before.
+  // No other operation may read the accumulators.
   bool onlySelects = llvm::all_of(llvm::enumerate(accumulators), [&](auto each) {
     return llvm::all_of(each.value().getUsers(), [&](Operation *user) {
       return user == selection.choices[each.index()] || (each.index() == 0 && user == comparison);
@@ -113,14 +113,15 @@ static bool isDivisible(KernelOp kernel, linalg::GenericOp reduction) {
 // The reductions of a kernel, if each of its results has one element per element of theirs.
 static SmallVector<linalg::GenericOp> divisibleReductions(KernelOp kernel) {
   auto reductions = llvm::filter_to_vector(kernel.getBody().getOps<linalg::GenericOp>(), reduces);
-  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   bool inserts = !kernel.getBody().getOps<tensor::InsertSliceOp>().empty();
-  auto isOfRoots = [&](linalg::GenericOp reduction) {
-    return isDivisible(kernel, reduction) && longAxes(reduction.getResult(0)) == longAxes(roots.front());
+  auto isOfOutputs = [&](linalg::GenericOp reduction) {
+    return isDivisible(kernel, reduction) && longAxes(reduction.getResult(0)) == longAxes(outputs.front());
   };
-  bool oneShape = llvm::all_of(roots, [&](Value root) { return shapeOf(root) == shapeOf(roots.front()); });
-  return !inserts && oneShape && llvm::all_of(reductions, isOfRoots) ? reductions
-                                                                     : SmallVector<linalg::GenericOp>();
+  bool oneShape =
+      llvm::all_of(outputs, [&](Value output) { return shapeOf(output) == shapeOf(outputs.front()); });
+  return !inserts && oneShape && llvm::all_of(reductions, isOfOutputs) ? reductions
+                                                                       : SmallVector<linalg::GenericOp>();
 }
 
 static bool usesLanes(KernelOp kernel, linalg::GenericOp reduction) {
@@ -129,10 +130,10 @@ static bool usesLanes(KernelOp kernel, linalg::GenericOp reduction) {
 
 // In a thread block each group of threads sums a chunk. Other reductions are the work of one thread, or of
 // the threads of a warp or a group.
-static void describeUndivided(KernelOp kernel, Division &division) {
+static void describeUndivided(KernelOp kernel, bool hasBlockPerRow, Division &division) {
   bool lanes = llvm::any_of(division.reductions, [&](auto each) { return usesLanes(kernel, each); });
   division.threadsPerResult = lanes ? kWarpThreads : 1;
-  if (!division.rows || !usesBlockPerRow(kernel, *division.rows))
+  if (!hasBlockPerRow)
     return;
   division.threadsPerResult = kBlockThreads;
   division.parallelBlocks = kBlockThreads / (kWarpThreads / 2); // groups of half a warp
@@ -142,13 +143,12 @@ static bool isFewResults(const Division &division, int64_t results) {
   return results < kDefaultSMCount * kMinThreadsPerSM / division.threadsPerResult;
 }
 
-std::optional<Division> device::matchDivision(KernelOp kernel, std::optional<Rows> rows) {
+std::optional<Division> device::matchDivision(KernelOp kernel, bool hasBlockPerRow) {
   Division division;
   division.reductions = divisibleReductions(kernel);
   if (division.reductions.empty())
     return std::nullopt;
-  division.rows = rows;
-  describeUndivided(kernel, division);
+  describeUndivided(kernel, hasBlockPerRow, division);
   bool staticLengths = true, isLong = false;
   for (linalg::GenericOp reduction : division.reductions) {
     int64_t total = reducedElements(reduction);

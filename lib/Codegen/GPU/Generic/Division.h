@@ -1,30 +1,27 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Divided reductions (decision 0018): reductions with few results and many elements, which all blocks of the
-// grid compute together by nodes of the order's tree. This file decides which kernels have them, from static
-// facts.
+// Divided reductions (decision 0018): reductions with few results and many elements, whose nodes of the
+// order's tree are distributed over all blocks of the grid. This file decides by static facts which kernels
+// have them.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_DIVISION_H
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_DIVISION_H
 
-#include "../Row/RowMatch.h"
 #include "adjoint/Codegen/Kernel/Grid.h"
+#include "adjoint/Dialect/AD/IR/ADOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::ad::device {
 
-/// The most nodes of one result: a warp joins so many in the time of a few loads.
+/// The maximum number of nodes of one result: a warp joins so many in the time of a few loads.
 constexpr int64_t kMaxNodes = 8192;
-/// A reduction is divided when the undivided kernel has fewer threads per multiprocessor than the first, and
-/// nodes are so small that there are as many as the second: two and eight blocks of the default size.
+/// A reduction is divided if the undivided kernel has fewer threads per multiprocessor than the first number.
+/// Nodes are so small that there are as many threads as the second number: two and eight blocks of the
+/// default size.
 constexpr int64_t kMinThreadsPerSM = 2 * kBlockThreads, kTargetThreadsPerSM = 8 * kBlockThreads;
-/// Decisions at compile time assume the multiprocessors of an H100.
-constexpr int64_t kDefaultSMCount = 132;
 
 struct Division {
   SmallVector<linalg::GenericOp> reductions;
-  /// The rows of a kernel of class row: groups of threads sum their chunks.
-  std::optional<Rows> rows;
   /// Of one result in the undivided kernel: its threads, and how many blocks of the order they sum in
   /// parallel.
   int64_t threadsPerResult = 1, parallelBlocks = 1;
@@ -34,8 +31,10 @@ struct Division {
   bool joinsByThreads = false;
 };
 
-/// The division of a kernel, where one can be faster. `rows` is what a kernel of class row has.
-std::optional<Division> matchDivision(KernelOp kernel, std::optional<Rows> rows);
+/// The division of a kernel, if one can be faster than the undivided kernel. `hasBlockPerRow`: in the
+/// undivided kernel a thread block computes each row, and groups of its threads sum a chunk of the order
+/// each.
+std::optional<Division> matchDivision(KernelOp kernel, bool hasBlockPerRow);
 
 /// Elements of the shortest node, a leaf of the order's tree.
 int64_t leafLength(KernelOp kernel, linalg::GenericOp reduction);

@@ -26,3 +26,31 @@ LogicalResult GPUComponent::emitIf(Value condition, function_ref<LogicalResult()
 Value GPUComponent::sizeOf(Value tensor, int64_t axis) {
   return emitter.kernelArguments.sizeOf(tensor, axis);
 }
+
+std::pair<Value, Value> GPUComponent::divide(Value number, Value by) {
+  return {binary<arith::DivUIOp>(number, by), binary<arith::RemUIOp>(number, by)};
+}
+
+Value GPUComponent::divideUp(Value size, int64_t by) {
+  return binary<arith::DivUIOp>(binary<arith::AddIOp>(size, indexConstant(by - 1)), indexConstant(by));
+}
+
+Value GPUComponent::isBelow(Value index, Value size) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult, index, size);
+}
+
+Value GPUComponent::isEqual(Value index, int64_t value) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, index, indexConstant(value));
+}
+
+LogicalResult GPUComponent::emitIfNotConstant(Value condition, function_ref<LogicalResult()> code) {
+  std::optional<int64_t> known = getConstantIntValue(getAsOpFoldResult(condition));
+  if (known)
+    return *known ? code() : success();
+  return emitIf(condition, code);
+}
+
+LogicalResult GPUComponent::emitIfAllowed(Value allowed, function_ref<LogicalResult()> then,
+                                          function_ref<LogicalResult()> otherwise) {
+  return emitter.emitIfAllowed(allowed, then, otherwise);
+}

@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The base of the components of a GPU kernel emitter. It offers what they share: evaluation of values, memory
-// accesses, the thread mapping, branches and loops.
+// The base of the components of a GPU kernel emitter: access to the evaluator, to memory and to the thread
+// mapping, index arithmetic, branches and loops.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUCOMPONENT_H
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUCOMPONENT_H
@@ -23,22 +23,28 @@ public:
 
 protected:
   /// Values computed at a position, valid in the blocks that the current one is nested in.
-  class Scope {
-  public:
-    explicit Scope(GPUComponent &component) : evaluator(component.evaluator) {
-      evaluator.caches.emplace_back();
-    }
-    ~Scope() { evaluator.caches.pop_back(); }
-
-  private:
-    ValueEvaluator &evaluator;
+  struct Scope : ValueEvaluator::Scope {
+    explicit Scope(GPUComponent &component) : ValueEvaluator::Scope(component.evaluator) {}
   };
 
+  Value sizeOf(Value tensor, int64_t axis);
+
+  // Arithmetic on indices
+  /// Quotient and remainder.
+  std::pair<Value, Value> divide(Value number, Value by);
+  Value divideUp(Value size, int64_t by);
+  Value isBelow(Value index, Value size);
+  Value isEqual(Value index, int64_t value);
+
+  // Control flow
   LogicalResult emitLoop(Value lower, Value upper, Value step, function_ref<LogicalResult(Value)> body);
   LogicalResult emitIf(Value condition, function_ref<LogicalResult()> then,
                        function_ref<LogicalResult()> otherwise = nullptr);
-
-  Value sizeOf(Value tensor, int64_t axis);
+  /// Without a branch when the condition is a constant.
+  LogicalResult emitIfNotConstant(Value condition, function_ref<LogicalResult()> code);
+  /// A condition of null always holds.
+  LogicalResult emitIfAllowed(Value allowed, function_ref<LogicalResult()> then,
+                              function_ref<LogicalResult()> otherwise);
 
   GPUKernelEmitter &emitter;
   ValueEvaluator &evaluator;

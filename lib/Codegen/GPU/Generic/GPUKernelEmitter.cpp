@@ -26,37 +26,38 @@ void GPUKernelEmitter::bindRange(ValueRange arguments) {
 LogicalResult GPUKernelEmitter::emitOutputs() {
   if (work != Work::all)
     return work == Work::partial ? emitPartialNodes() : partialTree.emitJoin();
-  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  std::optional<unsigned> space = kernelOutputs.rowSpaceOf(roots);
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
+  std::optional<unsigned> space = kernelOutputs.rowSpaceOf(outputs);
   launchShape = {MappingLevel::thread, space.value_or(0),
                  static_cast<int64_t>(results[space.value_or(0)].shape.size())};
   if (!space) {
-    for (auto [root, destination] : llvm::zip_equal(roots, results))
-      if (failed(emitOutput(root, destination)))
+    for (auto [output, destination] : llvm::zip_equal(outputs, results))
+      if (failed(emitOutput(output, destination)))
         return failure();
     return success();
   }
-  Nest nest = kernelOutputs.nestOver(results[*space], roots);
+  Nest nest = kernelOutputs.nestOver(results[*space], outputs);
   bool oneShape = llvm::all_of(results, [&](const Buffer &buffer) { return buffer.shape == nest.shape; });
-  flat = oneShape && llvm::all_of(roots, [&](Value root) { return kernelOutputs.isFlat(root, isPointwise); });
-  bool sumsLanes = llvm::any_of(roots, [&](Value root) {
-    return dependsOn(root, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
+  flat = oneShape &&
+         llvm::all_of(outputs, [&](Value output) { return kernelOutputs.isFlat(output, isPointwise); });
+  bool sumsLanes = llvm::any_of(outputs, [&](Value output) {
+    return dependsOn(output, [&](linalg::GenericOp generic) { return reductions.usesLanes(generic); });
   });
   if (!oneShape || sumsLanes)
-    return rowLoops.emitRows(roots, *space);
+    return rowLoops.emitRows(outputs, *space);
   return emitNest(nest, [&](ArrayRef<Position> positions) {
-    return kernelOutputs.storeOutputs(roots, results, positions);
+    return kernelOutputs.storeOutputs(outputs, results, positions);
   });
 }
 
 // A slice is stored into a tensor that is in memory already. Otherwise one loop computes every element, in
 // the slice or around it: stores of several loops, by different threads, would be in no order.
-LogicalResult GPUKernelEmitter::emitOutput(Value root, const Buffer &destination) {
-  auto insert = root.getDefiningOp<tensor::InsertSliceOp>();
+LogicalResult GPUKernelEmitter::emitOutput(Value output, const Buffer &destination) {
+  auto insert = output.getDefiningOp<tensor::InsertSliceOp>();
   if (!insert || buffers.count(insert.getDest()))
-    return KernelEmitter::emitOutput(root, destination);
-  return emitNest(kernelOutputs.nestOver(destination, root), [&](ArrayRef<Position> positions) {
-    return kernelOutputs.storeOutputs(root, destination, positions);
+    return KernelEmitter::emitOutput(output, destination);
+  return emitNest(kernelOutputs.nestOver(destination, output), [&](ArrayRef<Position> positions) {
+    return kernelOutputs.storeOutputs(output, destination, positions);
   });
 }
 
@@ -73,13 +74,13 @@ LogicalResult GPUKernelEmitter::emitNest(const Nest &nest, Store store) {
 }
 
 // Values that are the same at all elements are computed before the loop.
-LogicalResult GPUKernelEmitter::hoistInvariants(ValueRange roots, const Nest &nest) {
+LogicalResult GPUKernelEmitter::hoistInvariants(ValueRange outputs, const Nest &nest) {
   if (flat || nest.sizes.empty())
     return success();
   Position anywhere(nest.sizes.size(), Index::varying());
   Visited visited;
-  for (Value root : roots)
-    if (failed(hoisting.hoist(root, anywhere, visited)))
+  for (Value output : outputs)
+    if (failed(hoisting.hoist(output, anywhere, visited)))
       return failure();
   return success();
 }
@@ -134,9 +135,9 @@ void GPUKernelEmitter::storeAll(const Buffer &destination, ArrayRef<Position> po
 FailureOr<SmallVector<Value>> GPUKernelEmitter::orderedTree(linalg::GenericOp reduction,
                                                             ArrayRef<Value> identities,
                                                             ArrayRef<Position> positions, BlockCode block,
-                                                            int64_t blocksTogether) {
+                                                            int64_t blocksPerLeaf) {
   if (!partialTree.isDivided(reduction))
-    return KernelEmitter::orderedTree(reduction, identities, positions, block, blocksTogether);
+    return KernelEmitter::orderedTree(reduction, identities, positions, block, blocksPerLeaf);
   return partialTree.orderedTree(reduction, identities, positions.front(), block);
 }
 

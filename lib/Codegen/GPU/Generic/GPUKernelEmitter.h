@@ -3,7 +3,6 @@
 // Code of one kernel for a GPU. This class covers every kernel, and the kernel classes derive from it: they
 // override the loops over the iteration space. Each thread computes an element of the iteration space, or a
 // warp computes a row and its sums over lanes. Loops are grid-stride loops: any grid computes the same bits.
-// Abilities with state of their own are components.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUKERNELEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_GPUKERNELEMITTER_H
@@ -25,10 +24,9 @@ public:
   /// Emits one of the two kernels of a divided reduction: its nodes, or the results from them.
   LogicalResult emitDivided(const Division &division, Work part);
 
-  const LaunchShape &getLaunchShape() const { return launchShape; }
   /// Blocks that a multiprocessor should have registers for at the same time: the target occupancy.
   virtual int64_t minBlocksPerSM() const { return 2; }
-  /// The most registers of a thread; 0: as many as that occupancy leaves.
+  /// The maximum number of registers of a thread; 0: as many as that occupancy leaves.
   virtual int64_t maxRegisters() const { return 0; }
 
   //===- What a kernel class does in its own way --------------------------===//
@@ -38,7 +36,7 @@ public:
   void storeAll(const Buffer &destination, ArrayRef<Position> positions, ValueRange values) override;
   /// A barrier of the threads that share a row.
   virtual void synchronizeRowThreads() { mapping.synchronizeWarp(); }
-  /// Whether this thread stores what all threads of the row have computed.
+  /// Whether this thread stores the values that all threads of the row have computed.
   virtual Value isRowLeader();
   /// Distributes the elements of a row over its threads.
   using StoreAt = function_ref<LogicalResult(ArrayRef<Value> indices)>;
@@ -56,12 +54,10 @@ public:
                               function_ref<LogicalResult()> otherwise);
 
 protected:
-  using PerThread = ThreadMapping::PerThread;
-
   void bindRange(ValueRange arguments) override;
   LogicalResult emitOutputs() override;
-  LogicalResult emitOutput(Value root, const Buffer &destination) override;
-  LogicalResult hoistInvariants(ValueRange roots, const Nest &nest);
+  LogicalResult emitOutput(Value output, const Buffer &destination) override;
+  LogicalResult hoistInvariants(ValueRange outputs, const Nest &nest);
   FailureOr<Value> compute(Value tensor, const Position &position) override;
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes) override {
@@ -69,17 +65,17 @@ protected:
   }
   FailureOr<SmallVector<Value>> orderedTree(linalg::GenericOp reduction, ArrayRef<Value> identities,
                                             ArrayRef<Position> positions, BlockCode block,
-                                            int64_t blocksTogether) override;
+                                            int64_t blocksPerLeaf) override;
   FailureOr<SmallVector<Value>> wholeChain(linalg::GenericOp reduction, ArrayRef<SmallVector<Index>> loops,
                                            ArrayRef<Value> start, ArrayRef<Position> positions) override;
   int64_t longestReduction() const override { return partialTree.maxElements; }
 
-  LaunchShape launchShape;
+public:
+  //===- Components -------------------------------------------------------===//
 
-  // What components need of the emitter is not for its users, hence friends.
-  friend class GPUComponent;
-  friend class PartialTree;
-  friend class VectorizedAccess;
+  using PerThread = ThreadMapping::PerThread;
+
+  LaunchShape launchShape;
   ThreadMapping mapping{*this};
   WarpReductions warpReductions{*this};
   RowLoops rowLoops{*this};

@@ -18,13 +18,13 @@ Value PartialSizes::resultCount() {
 
 // Of the longest reduction.
 Value PartialSizes::maxLeaves() {
-  Value most = indexConstant(1);
+  Value longest = indexConstant(1);
   for (linalg::GenericOp reduction : partialTree.division.reductions) {
     Value leaves = binary<arith::CeilDivUIOp>(reductions.reducedTotal(reduction),
                                               indexConstant(leafLength(kernel, reduction)));
-    most = binary<arith::MaxUIOp>(most, leaves);
+    longest = binary<arith::MaxUIOp>(longest, leaves);
   }
-  return most;
+  return longest;
 }
 
 Value PartialSizes::roundUpToPowerOfTwo(Value count) {
@@ -53,9 +53,9 @@ Value PartialSizes::chooseLeaves(int64_t threadsPerNode) {
 Value PartialSizes::shouldDivide() {
   Value isLong = arith::ConstantIntOp::create(builder, loc, builder.getI1Type(), 0);
   for (linalg::GenericOp reduction : partialTree.division.reductions) {
-    Value most = indexConstant(maxUndividedLength(kernel, reduction, partialTree.division));
+    Value maxLength = indexConstant(maxUndividedLength(kernel, reduction, partialTree.division));
     Value isLonger = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
-                                           reductions.reducedTotal(reduction), most);
+                                           reductions.reducedTotal(reduction), maxLength);
     isLong = binary<arith::OrIOp>(isLong, isLonger);
   }
   Value has = binary<arith::MulIOp>(resultCount(), indexConstant(partialTree.division.threadsPerResult));

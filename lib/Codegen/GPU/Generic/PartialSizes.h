@@ -10,7 +10,7 @@
 
 namespace mlir::ad::device {
 
-/// The most reduced elements for which one kernel is faster than two.
+/// The maximum number of reduced elements for which one kernel is faster than two.
 int64_t maxUndividedLength(KernelOp kernel, linalg::GenericOp reduction, const Division &division);
 
 class PartialSizes : public GPUKernelEmitter {
@@ -20,7 +20,7 @@ public:
     partialTree.division = division;
   }
 
-  /// The function takes the number of multiprocessors after the operands. It returns the leaves of a node, or
+  /// The argument after the operands is the number of multiprocessors. It returns the leaves of a node, or
   /// 0 if the kernel is not to be divided; the bytes of all nodes; and the threads that compute them,
   /// `threadsPerNode` each. False if it reads elements of an operand, which the host does not have.
   FailureOr<bool> emitSizes(int64_t threadsPerNode);

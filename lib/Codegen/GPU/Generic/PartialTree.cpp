@@ -9,11 +9,12 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Nodes that one thread joins in straight-line code, so that their loads are in flight together.
+// Nodes that one thread joins in straight-line code, so that their loads overlap.
 static constexpr int64_t kNodesPerThread = 8;
+// Of the nodes of a reduction, like that of every buffer (docs/architecture.md, Host program).
 static constexpr int64_t kScratchAlignment = 64;
-// The largest unroll factor of a chain, so that its loads are in flight together, and the most operations of
-// the unrolled code.
+// The largest unroll factor of a chain, whose loads overlap, and the maximum number of operations of the
+// unrolled code.
 static constexpr int64_t kMaxUnroll = 32, kMaxUnrolledOps = 512;
 
 void PartialTree::bind(ValueRange arguments) {
@@ -38,7 +39,7 @@ SmallVector<Value> PartialTree::joinParts(linalg::GenericOp reduction, ValueRang
 }
 
 Value PartialTree::layOutNodes(Value memory, Value leaves) {
-  Value bytes = indexConstant(0), line = indexConstant(kScratchAlignment);
+  Value bytes = indexConstant(0), alignment = indexConstant(kScratchAlignment);
   for (linalg::GenericOp reduction : division.reductions) {
     Nodes own;
     own.length = binary<arith::MulIOp>(leaves, indexConstant(leafLength(kernel, reduction)));
@@ -59,7 +60,7 @@ Value PartialTree::layOutNodes(Value memory, Value leaves) {
                                              ValueRange{offset});
       }
       Value size = binary<arith::MulIOp>(elements, indexConstant(memoryBytes(buffer.element)));
-      size = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(size, line), line);
+      size = binary<arith::MulIOp>(binary<arith::CeilDivUIOp>(size, alignment), alignment);
       bytes = binary<arith::AddIOp>(bytes, size);
       own.buffers.push_back(std::move(buffer));
     }
@@ -182,14 +183,14 @@ FailureOr<SmallVector<Value>> PartialTree::wholeChain(linalg::GenericOp reductio
 
 LogicalResult PartialTree::emitJoin() {
   layOutNodes(nodeMemory, leavesOfNode);
-  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  Nest nest = kernelOutputs.nestOver(results.front(), roots);
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
+  Nest nest = kernelOutputs.nestOver(results.front(), outputs);
   launchShape = {division.joinsByThreads ? MappingLevel::thread : MappingLevel::warp, 0,
                  static_cast<int64_t>(nest.shape.size())};
   if (!division.joinsByThreads)
-    return emitter.rowLoops.emitSummedElements(roots, nest);
+    return emitter.rowLoops.emitSummedElements(outputs, nest);
   return emitter.emitNest(nest, [&](ArrayRef<Position> positions) {
-    return kernelOutputs.storeOutputs(roots, results, positions);
+    return kernelOutputs.storeOutputs(outputs, results, positions);
   });
 }
 

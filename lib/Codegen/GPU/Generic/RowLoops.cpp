@@ -7,39 +7,39 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-LogicalResult RowLoops::emitRows(ValueRange roots, unsigned space) {
+LogicalResult RowLoops::emitRows(ValueRange outputs, unsigned space) {
   Nest whole = kernelOutputs.nestOver(results[space], {});
-  for (auto [root, buffer] : llvm::zip_equal(roots, results))
+  for (auto [output, buffer] : llvm::zip_equal(outputs, results))
     if (buffer.shape == whole.shape)
-      whole.outputs.push_back(root);
+      whole.outputs.push_back(output);
   int64_t rank = whole.shape.size();
   bool summed = rank == 0 || hoisting.sumsLanesAlong(whole.outputs, whole, rank - 1);
-  bool hasRows = whole.outputs.size() != roots.size();
+  bool hasRows = whole.outputs.size() != outputs.size();
   launchShape = {MappingLevel::warp, space, summed && !hasRows ? rank : rank - 1};
   if (summed && !hasRows)
-    return emitSummedElements(roots, whole);
+    return emitSummedElements(outputs, whole);
   SmallVector<Value> sizes(ArrayRef(whole.sizes).drop_back());
   return emitLoop(mapping.warp, mapping.elementCount(sizes), mapping.gridWarps, [&](Value number) {
-    return emitRow(roots, whole, mapping.positionOfElement(number, sizes), !summed);
+    return emitRow(outputs, whole, mapping.positionOfElement(number, sizes), !summed);
   });
 }
 
-LogicalResult RowLoops::emitSummedElements(ValueRange roots, const Nest &space) {
+LogicalResult RowLoops::emitSummedElements(ValueRange outputs, const Nest &space) {
   return emitLoop(mapping.warp, mapping.elementCount(space.sizes), mapping.gridWarps, [&](Value number) {
-    return kernelOutputs.storeOutputs(roots, results,
+    return kernelOutputs.storeOutputs(outputs, results,
                                       ArrayRef<Position>(mapping.positionOfElement(number, space.sizes)));
   });
 }
 
 // All values of the row are read before the first is stored, since a result may overwrite an operand.
-LogicalResult RowLoops::emitRow(ValueRange roots, const Nest &space, const Position &row, bool parallel) {
+LogicalResult RowLoops::emitRow(ValueRange outputs, const Nest &space, const Position &row, bool parallel) {
   Scope scope(*this);
-  RowOutputs split = kernelOutputs.splitByRow(roots, space.shape);
+  RowOutputs split = kernelOutputs.splitByRow(outputs, space.shape);
   Position along(row);
   along.push_back(Index::varying());
   Visited hoisted;
-  for (Value root : split.whole)
-    if (failed(hoisting.hoist(root, along, hoisted)))
+  for (Value output : split.whole)
+    if (failed(hoisting.hoist(output, along, hoisted)))
       return failure();
   if (failed(kernelOutputs.storePerRow(split.perRow, split.perRowBuffers, row)))
     return failure();

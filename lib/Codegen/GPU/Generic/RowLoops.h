@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels that sum rows, in the mapping level warp: a warp computes the sums of a row together, then its
-// threads compute the elements of that row. Where the sums differ from element to element, the warp computes
-// one element after another.
+// Kernels that sum rows, in the mapping level warp: all threads of a warp compute the sums of a row, then
+// each computes elements of that row. If the sums differ from element to element, the warp computes one
+// element after another.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_GENERIC_ROWLOOPS_H
 #define ADJOINT_LIB_CODEGEN_GPU_GENERIC_ROWLOOPS_H
@@ -16,10 +16,10 @@ public:
   using GPUComponent::GPUComponent;
 
   /// `space` is the number of the result that has the most axes.
-  LogicalResult emitRows(ValueRange roots, unsigned space);
-  /// One row; `parallel`: the threads that share the row compute different elements.
-  LogicalResult emitRow(ValueRange roots, const Nest &space, const Position &row, bool parallel);
-  LogicalResult emitSummedElements(ValueRange roots, const Nest &space);
+  LogicalResult emitRows(ValueRange outputs, unsigned space);
+  /// One row; `parallel`: the threads of the row compute different elements.
+  LogicalResult emitRow(ValueRange outputs, const Nest &space, const Position &row, bool parallel);
+  LogicalResult emitSummedElements(ValueRange outputs, const Nest &space);
 };
 
 } // namespace mlir::ad::device

@@ -36,8 +36,8 @@ int64_t VectorizedAccess::vectorLength(const Nest &nest, int64_t axis) {
     if (own >= 0 && shape[own] == nest.shape[axis])
       widest = std::max(widest, memoryBytes(element));
   };
-  for (Value root : nest.outputs)
-    widest = std::max(widest, memoryBytes(getElementTypeOrSelf(root.getType())));
+  for (Value output : nest.outputs)
+    widest = std::max(widest, memoryBytes(getElementTypeOrSelf(output.getType())));
   for (auto &[tensor, buffer] : buffers)
     count(buffer.element, buffer.shape);
   int64_t length = kAccessBytes / widest, size = nest.shape[axis];

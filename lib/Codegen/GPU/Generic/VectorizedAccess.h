@@ -10,9 +10,6 @@
 
 namespace mlir::ad::device {
 
-/// The widest load or store of a thread.
-constexpr int64_t kAccessBytes = 16;
-
 /// The last axis that is longer than one: elements along it are contiguous in memory.
 int64_t contiguousAxis(ArrayRef<int64_t> shape);
 

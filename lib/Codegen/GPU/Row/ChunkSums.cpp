@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "ChunkSums.h"
-#include "../SharedMemory.h"
+#include "../Generic/SharedMemory.h"
 #include "LaneChains.h"
 #include "RowDistribution.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -34,7 +34,7 @@ FailureOr<Value> ChunkSums::reduce(linalg::GenericOp generic, ArrayRef<Index> lo
 
 Value ChunkSums::address(Value number, Type type) {
   Value bytes = binary<arith::MulIOp>(number, indexConstant(memoryBytes(type)));
-  return bytesBehind(builder, loc, sums, bytes);
+  return addBytes(builder, loc, sums, bytes);
 }
 
 Value ChunkSums::load(Value number, Type type) {

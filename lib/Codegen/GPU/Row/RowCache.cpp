@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "RowCache.h"
-#include "../SharedMemory.h"
+#include "../Generic/SharedMemory.h"
 #include "ChunkSums.h"
 #include "RowDistribution.h"
 #include "RowEmitter.h"
@@ -15,15 +15,12 @@ using namespace mlir::ad::device;
 // Elements of a row per thread of its block, and the threads of a block.
 static constexpr int64_t kElementsPerThread = 32, kMinThreads = 64, kMaxThreads = 512;
 static constexpr int64_t kSumBytes = kChunksPerPass * sizeof(int64_t);
-// The narrowest cp.async.
-static constexpr int64_t kMinCopyBytes = 4;
-static constexpr unsigned kGlobalSpace = 1;
 
 static int64_t rowBytes(const Buffer &buffer) { return buffer.shape.back() * memoryBytes(buffer.element); }
 
 // The widest copies that divide a row.
 static int64_t copyBytes(const Buffer &buffer) {
-  int64_t bytes = kAccessBytes;
+  int64_t bytes = kChunkBytes;
   while (rowBytes(buffer) % bytes != 0)
     bytes /= 2;
   return bytes;
@@ -36,7 +33,7 @@ bool RowCache::chooseTensors() {
   int64_t bytes = kSumBytes;
   auto add = [&](Value tensor) {
     Buffer row{nullptr, getElementTypeOrSelf(tensor.getType()), {rows.length}, {indexConstant(rows.length)}};
-    int64_t own = llvm::alignTo(rowBytes(row), kAccessBytes);
+    int64_t own = llvm::alignTo(rowBytes(row), kChunkBytes);
     if (!distribution.hasGridRows(tensor) || copyBytes(row) < kMinCopyBytes || bytes + own > maxSharedBytes)
       return;
     bytes += own;
@@ -63,10 +60,10 @@ int64_t RowCache::vectorLength() const {
 }
 
 void RowCache::allocate() {
-  Value start = sharedMemory(builder, function, /*bytes=*/0, "rows", kAccessBytes);
+  Value start = sharedMemory(builder, function, /*bytes=*/0, "rows", kChunkBytes);
   for (auto &[tensor, row] : stagedRows) {
-    row.buffer.pointer = bytesBehind(builder, loc, start, indexConstant(launchShape.dynamicSharedBytes));
-    launchShape.dynamicSharedBytes += llvm::alignTo(rowBytes(row.buffer), kAccessBytes);
+    row.buffer.pointer = addBytes(builder, loc, start, indexConstant(launchShape.dynamicSharedBytes));
+    launchShape.dynamicSharedBytes += llvm::alignTo(rowBytes(row.buffer), kChunkBytes);
   }
   int64_t threads = llvm::bit_ceil<uint64_t>(rows.length / kElementsPerThread);
   launchShape.threadsPerBlock = std::clamp(threads, kMinThreads, kMaxThreads);
@@ -87,7 +84,7 @@ void RowCache::loadRow() {
 void RowCache::copyRow(const Buffer &source, const Buffer &target) {
   int64_t bytes = copyBytes(source), step;
   // Only copies of 16 bytes can bypass the L1 cache.
-  auto cache = bytes == kAccessBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  auto cache = bytes == kChunkBytes ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
   Position first(distribution.row);
   first.push_back({indexConstant(0), 0, nullptr});
   Value indices;
@@ -97,8 +94,8 @@ void RowCache::copyRow(const Buffer &source, const Buffer &target) {
   (void)emitLoop(mapping.threadInBlock, indexConstant(rowBytes(source) / bytes), mapping.blockThreads,
                  [&](Value number) {
                    Value offset = binary<arith::MulIOp>(number, indexConstant(bytes));
-                   NVVM::CpAsyncOp::create(builder, loc, bytesBehind(builder, loc, target.pointer, offset),
-                                           bytesBehind(builder, loc, start, offset), bytes, cache,
+                   NVVM::CpAsyncOp::create(builder, loc, addBytes(builder, loc, target.pointer, offset),
+                                           addBytes(builder, loc, start, offset), bytes, cache,
                                            /*cpSize=*/Value());
                    return success();
                  });

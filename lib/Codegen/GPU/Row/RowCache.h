@@ -1,9 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Rows staged in the shared memory of a block, where they are too long for registers. `cp.async` copies load
-// the arguments that several passes read, all in flight together. Expensive values that are summed are
-// computed into shared memory by all threads of the block, since only some threads sum; later passes load
-// them.
+// the arguments that several passes read; all copies overlap. All threads of the block compute expensive
+// operands of sums into shared memory, since only some threads sum; later passes load them.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWCACHE_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWCACHE_H

@@ -8,9 +8,10 @@ using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// Registers of 32 bits that the elements of a row may take of a thread, which has 128.
-static constexpr int64_t kMaxRowWords = 64;
-// The most operations on elements in a kernel whose rows are in registers, since its code is unrolled.
+// Registers of a thread that the elements of a row may occupy: half of them, with two blocks on a
+// multiprocessor.
+static constexpr int64_t kMaxRowWords = kRegistersPerSM / (2 * kBlockThreads) / 2;
+// The maximum number of operations on elements in a kernel whose rows are in registers: its code is unrolled.
 static constexpr int64_t kMaxUnrolledOps = 4096;
 
 RowTiling RowDistribution::tilingFor(int64_t vector) {
@@ -40,12 +41,12 @@ bool RowDistribution::fitsRegisters(const RowTiling &candidate) {
          elements * operations <= kMaxUnrolledOps;
 }
 
-RowTiling RowDistribution::chooseTiling(ValueRange roots) {
+RowTiling RowDistribution::chooseTiling(ValueRange outputs) {
   Nest nest;
   nest.shape = {rows.length};
   if (!rows.ofElements)
-    llvm::copy_if(roots, std::back_inserter(nest.outputs), [&](Value root) {
-      return cast<RankedTensorType>(root.getType()).getShape() == ArrayRef(results[rows.space].shape);
+    llvm::copy_if(outputs, std::back_inserter(nest.outputs), [&](Value output) {
+      return cast<RankedTensorType>(output.getType()).getShape() == ArrayRef(results[rows.space].shape);
     });
   int64_t longest = vectorized.vectorLength(nest, 0);
   for (int64_t vector = longest; vector >= 1; vector /= 2) {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// How the threads of a group, a warp or a block share a row. A group of threads computes a row, a warp has
+// The distribution of rows over threads. A group of threads computes a row, a warp has
 // several groups; a thread block computes a long row, and its groups sum a chunk of the order each. A thread
 // has contiguous lanes of the order, so that its loads are vectorized.
 
@@ -17,7 +17,7 @@ struct RowTiling {
   int64_t threads;  // of a group
   int64_t vectors;  // of a thread, until the group has covered every lane
   bool inRegisters; // each thread keeps its elements of the row from one pass to the next
-  bool inShared;    // the block stages in shared memory what several passes read
+  bool inShared;    // the block stages in shared memory the rows that several passes read
   /// The lanes of a group.
   int64_t lanes() const { return vector * threads * vectors; }
 };
@@ -29,7 +29,7 @@ public:
   /// The tiling with vectors of at most that length.
   RowTiling tilingFor(int64_t vector);
   /// The one with the longest vectors, or shorter ones with which the row fits into registers.
-  RowTiling chooseTiling(ValueRange roots);
+  RowTiling chooseTiling(ValueRange outputs);
   /// Whether the dynamic sizes of rows and of sums allow the vectors of the tiling; null when they always do.
   Value allowsVectors(const RowTiling &candidate);
   /// Code from here on has that tiling.
@@ -38,7 +38,7 @@ public:
   LogicalResult emitLoopOverGroups(Value count, function_ref<LogicalResult(Value)> emitRow);
   /// The first index of this thread in the row, and the distance to its next vector.
   std::pair<Value, Value> stridedRange();
-  /// Whether this thread stores what all threads of the row have computed.
+  /// Whether this thread stores the values that all threads of the row have computed.
   Value isLeader();
   /// A tensor whose rows are the rows that the grid enumerates.
   bool hasGridRows(Value tensor);

@@ -10,7 +10,7 @@ RowEmitter::RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const R
                        int64_t maxSharedBytes)
     : GPUKernelEmitter(kernel, function), rows(rows), cache(*this, distribution, maxSharedBytes) {}
 
-// As many registers per thread as with two blocks of the default size.
+// A thread has as many registers as with two blocks of the default size.
 int64_t RowEmitter::minBlocksPerSM() const {
   return std::max<int64_t>(1, 2 * kBlockThreads / launchShape.threadsPerBlock);
 }
@@ -19,12 +19,12 @@ int64_t RowEmitter::minBlocksPerSM() const {
 LogicalResult RowEmitter::emitOutputs() {
   if (work == Work::partial)
     return emitPartialNodes();
-  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
   const Buffer &space = results[rows.space];
   int64_t axes = static_cast<int64_t>(space.shape.size()) - (rows.ofElements ? 0 : 1);
   bool &byBlock = distribution.byBlock;
   byBlock = usesBlockPerRow(kernel, rows);
-  RowTiling tiling = distribution.chooseTiling(roots);
+  RowTiling tiling = distribution.chooseTiling(outputs);
   if (!tiling.inRegisters && cache.chooseTensors()) {
     tiling = distribution.tilingFor(std::min(tiling.vector, cache.vectorLength()));
     tiling.inShared = byBlock = true;
@@ -38,8 +38,8 @@ LogicalResult RowEmitter::emitOutputs() {
   bool always = tiling.vector == 1 && !tiling.inShared;
   Value allowed = always ? Value() : distribution.allowsVectors(tiling);
   return emitIfAllowed(
-      allowed, [&] { return emitRowLoop(roots, tiling); },
-      [&] { return emitRowLoop(roots, distribution.tilingFor(1)); });
+      allowed, [&] { return emitRowLoop(outputs, tiling); },
+      [&] { return emitRowLoop(outputs, distribution.tilingFor(1)); });
 }
 
 void RowEmitter::bind(const RowTiling &tiling) {
@@ -47,7 +47,7 @@ void RowEmitter::bind(const RowTiling &tiling) {
   registers.bind();
 }
 
-LogicalResult RowEmitter::emitRowLoop(ValueRange roots, const RowTiling &tiling) {
+LogicalResult RowEmitter::emitRowLoop(ValueRange outputs, const RowTiling &tiling) {
   bind(tiling);
   Nest space = kernelOutputs.nestOver(results[rows.space], {});
   SmallVector<Value> sizes(ArrayRef(space.sizes).take_front(launchShape.axes));
@@ -56,8 +56,8 @@ LogicalResult RowEmitter::emitRowLoop(ValueRange roots, const RowTiling &tiling)
     row = mapping.positionOfElement(number, sizes);
     if (tiling.inShared)
       cache.loadRow();
-    return rows.ofElements ? kernelOutputs.storeOutputs(roots, results, ArrayRef<Position>(row))
-                           : rowLoops.emitRow(roots, space, row, !rows.sumsAlong);
+    return rows.ofElements ? kernelOutputs.storeOutputs(outputs, results, ArrayRef<Position>(row))
+                           : rowLoops.emitRow(outputs, space, row, !rows.sumsAlong);
   };
   Value count = mapping.elementCount(sizes);
   if (distribution.byBlock)
@@ -110,7 +110,7 @@ FailureOr<Value> RowEmitter::laneChunk(linalg::GenericOp generic, SmallVector<In
   return chains.laneChunk(generic, loops, identity, lower, upper);
 }
 
-// Barriers need all threads of the block: what the sum needs is computed before groups diverge.
+// Barriers need all threads of the block: the operands of the sum are computed before groups diverge.
 FailureOr<Value> RowEmitter::reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
                                          const Position &position) {
   if (!distribution.byBlock || mapping.perThread)

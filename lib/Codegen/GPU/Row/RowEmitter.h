@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Kernels of rows on a GPU: reductions, norms, softmax and their derivatives. RowDistribution says how
-// threads share a row. Rows that fit into the registers of a group are read once (RowRegisters), and so are
-// rows that fit into shared memory, one per thread block (RowCache).
+// Row kernels on a GPU: reductions, norms, softmax and their derivatives. RowDistribution
+// distributes rows over threads. Rows that fit into the registers of a group are read once (RowRegisters),
+// and so are rows that fit into shared memory, one per thread block (RowCache).
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
 #define ADJOINT_LIB_CODEGEN_GPU_ROW_ROWEMITTER_H
@@ -20,6 +20,8 @@ public:
   RowEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp function, const Rows &rows, int64_t maxSharedBytes);
 
   int64_t minBlocksPerSM() const override;
+  const Rows rows;
+
   void synchronizeRowThreads() override;
   Value isRowLeader() override { return distribution.isLeader(); }
   LogicalResult emitAlongRow(Value length, StoreAt storeAt) override;
@@ -30,7 +32,7 @@ public:
 
 private:
   LogicalResult emitOutputs() override;
-  LogicalResult emitRowLoop(ValueRange roots, const RowTiling &tiling);
+  LogicalResult emitRowLoop(ValueRange outputs, const RowTiling &tiling);
   void bind(const RowTiling &tiling);
   FailureOr<Value> compute(Value tensor, const Position &position) override;
   FailureOr<Value> reduceLanes(linalg::GenericOp generic, SmallVector<Index> loops, Value identity,
@@ -38,9 +40,6 @@ private:
   FailureOr<Value> laneChunk(linalg::GenericOp generic, SmallVector<Index> loops, Value identity, Value lower,
                              Value upper, int64_t lanes) override;
 
-  const Rows rows;
-
-  friend class RowComponent;
   RowDistribution distribution{*this};
   RowRegisters registers{*this, distribution};
   LaneChains chains{*this, distribution, registers};

@@ -106,15 +106,15 @@ SmallVector<Value> Passes::argumentsReadAgain() const {
 }
 
 int64_t Passes::maxLiveWords() const {
-  int64_t most = 0;
+  int64_t maxWords = 0;
   for (int64_t pass = 0; pass < count; ++pass) {
     int64_t words = 0;
     for (auto &[value, life] : lives)
       if (life.from <= pass && pass < life.to)
         words += std::max<int64_t>(1, getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 32);
-    most = std::max(most, words);
+    maxWords = std::max(maxWords, words);
   }
-  return most;
+  return maxWords;
 }
 
 static Passes passesOf(KernelOp kernel, int64_t length) {

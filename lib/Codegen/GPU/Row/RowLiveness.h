@@ -9,8 +9,8 @@
 
 namespace mlir::ad::device {
 
-/// The most 32-bit words per element of a row of that length that are live between two passes of the kernel.
-/// Each sum is a pass, and the stores of the results are the last one.
+/// The maximum number of 32-bit words per element of a row of that length that are live between two passes of
+/// the kernel. Each sum is a pass, and the stores of the results are the last one.
 int64_t liveWordsPerElement(KernelOp kernel, int64_t length);
 
 /// The arguments with rows of that length that more than one pass reads.

@@ -75,12 +75,13 @@ static std::string whyNotRows(KernelOp kernel, Rows &rows) {
   return !found || !order || !order.isLanes() ? "it sums nothing over lanes" : "";
 }
 
-// The result with the most axes; every other one has its shape or one element per row of it.
-static std::optional<unsigned> spaceOf(ValueRange roots) {
-  for (unsigned number = 0; number < roots.size(); ++number) {
-    ArrayRef<int64_t> space = shapeOf(roots[number]);
-    if (llvm::all_of(roots,
-                     [&](Value root) { return shapeOf(root) == space || isRowShape(shapeOf(root), space); }))
+// The result whose shape is the iteration space: every other one has its shape or one element per row of it.
+static std::optional<unsigned> spaceOf(ValueRange outputs) {
+  for (unsigned number = 0; number < outputs.size(); ++number) {
+    ArrayRef<int64_t> space = shapeOf(outputs[number]);
+    if (llvm::all_of(outputs, [&](Value output) {
+          return shapeOf(output) == space || isRowShape(shapeOf(output), space);
+        }))
       return number;
   }
   return std::nullopt;
@@ -91,20 +92,20 @@ std::optional<Rows> device::matchRows(KernelOp kernel, std::string &reason) {
   reason = whyNotRows(kernel, rows);
   if (!reason.empty())
     return std::nullopt;
-  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  std::optional<unsigned> number = spaceOf(roots);
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
+  std::optional<unsigned> number = spaceOf(outputs);
   if (!number) {
     reason = "its results are of several shapes";
     return std::nullopt;
   }
   rows.space = *number;
-  ArrayRef<int64_t> space = shapeOf(roots[*number]);
+  ArrayRef<int64_t> space = shapeOf(outputs[*number]);
   SumSearch once, along;
-  bool isOneShape = llvm::all_of(roots, [&](Value root) { return shapeOf(root) == space; });
-  bool sumsTwice = llvm::any_of(roots, [&](Value root) { return once.sumsAt(root, 0); });
+  bool isOneShape = llvm::all_of(outputs, [&](Value output) { return shapeOf(output) == space; });
+  bool sumsTwice = llvm::any_of(outputs, [&](Value output) { return once.sumsAt(output, 0); });
   bool sumsElements =
-      space.empty() || llvm::any_of(roots, [&](Value root) {
-        return shapeOf(root) == space && along.sumsAt(root, uint64_t(1) << (space.size() - 1));
+      space.empty() || llvm::any_of(outputs, [&](Value output) {
+        return shapeOf(output) == space && along.sumsAt(output, uint64_t(1) << (space.size() - 1));
       });
   rows.ofElements = sumsElements && isOneShape;
   rows.sumsAlong = sumsElements && !isOneShape;
@@ -115,7 +116,7 @@ std::optional<Rows> device::matchRows(KernelOp kernel, std::string &reason) {
   return reason.empty() ? std::optional<Rows>(rows) : std::nullopt;
 }
 
-// At most so many rows of dynamic length have a thread block each.
+// Up to this number, each row of dynamic length has a thread block.
 static constexpr int64_t kMaxBlockRows = 128;
 
 bool device::usesBlockPerRow(KernelOp kernel, const Rows &rows) {

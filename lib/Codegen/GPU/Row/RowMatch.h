@@ -13,8 +13,8 @@ namespace mlir::ad::device {
 struct Rows {
   unsigned space;     // number of the result whose leading axes enumerate the rows
   bool ofElements;    // each element of the results is the sum of a row of its own
-  bool sumsAlong;     // besides values of rows there are elements of rows, and these are sums, too
-  int64_t length = 0; // of what is summed
+  bool sumsAlong;     // there are values of rows and elements of rows, and the elements are sums, too
+  int64_t length = 0; // of a sum
 };
 
 /// Nothing, and the reason, for other kernels.

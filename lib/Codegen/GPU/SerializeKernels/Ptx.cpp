@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// PTX by LLVM's own code generator. The pass list is that of the CPU, for the same reason: our code comes in
-// the shape that it should have, and nothing may touch the rounding of float arithmetic.
+// PTX by LLVM's own code generator. The pass list is that of the CPU (Compile.cpp): our code is vectorized
+// already, and no pass may change the rounding of float arithmetic.
 
 #include "Ptx.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -46,7 +46,7 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(const Chip &chip) {
   if (!target)
     return nullptr;
   llvm::TargetOptions options;
-  // A multiply-add is fused only where the program says ad.fma.
+  // Only ad.fma is an FMA.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, chip.name, ("+" + chip.ptx).str(), options, llvm::Reloc::PIC_,

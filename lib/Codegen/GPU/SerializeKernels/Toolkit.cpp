@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The one use of the CUDA toolkit: code of given chips, when it is asked for.
+// The only use of the CUDA toolkit: machine code for given chips, if an option requests it.
 
 #include "Toolkit.h"
 #include "mlir/IR/Diagnostics.h"
@@ -22,7 +22,7 @@ struct Tool {
 constexpr Tool ptxas = {"ptxas", "ADJOINT_PTXAS", "bin"};
 constexpr Tool fatbinary = {"fatbinary", "ADJOINT_FATBINARY", "fatbin"};
 
-/// A temporary file, which goes with the object.
+/// A temporary file, which is removed with the object.
 struct Scratch {
   SmallString<128> path;
   std::error_code problem;
@@ -40,8 +40,8 @@ static std::optional<std::string> find(const Tool &tool) {
     return *found;
   SmallVector<StringRef> folders;
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
-    if (const char *root = secure_getenv(variable))
-      folders.push_back(root);
+    if (const char *home = secure_getenv(variable))
+      folders.push_back(home);
   folders.append({"/usr/local/cuda", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"});
   for (StringRef folder : folders) {
     SmallString<128> bin(folder);

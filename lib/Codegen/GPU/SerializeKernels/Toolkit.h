@@ -1,7 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// What the CUDA toolkit makes of PTX. Its programs are looked for in the variable named with each, in the
-// search path and in the usual folders. Both functions fail after a diagnostic at `op`.
+// Machine code and fat binaries from PTX, by programs of the CUDA toolkit. Each program is found by its
+// environment variable, in the search path or in the usual folders. Both functions fail after a diagnostic at
+// `op`.
 
 #ifndef ADJOINT_LIB_CODEGEN_GPU_SERIALIZEKERNELS_TOOLKIT_H
 #define ADJOINT_LIB_CODEGEN_GPU_SERIALIZEKERNELS_TOOLKIT_H

@@ -1,20 +1,18 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 
 #include "TransposeEmitter.h"
-#include "../SharedMemory.h"
+#include "../Generic/SharedMemory.h"
 
 using namespace mlir;
 using namespace mlir::ad;
 using namespace mlir::ad::device;
 
-// A row of the tile: one word of each bank of shared memory.
-static constexpr int64_t kRowBytes = 128;
-// A word of a bank.
-static constexpr int64_t kWordBytes = 4;
+// A row of the tile has one word of each bank of shared memory.
+static constexpr int64_t kRowBytes = kBankRowBytes;
 
 std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::string &reason) {
-  ValueRange roots = kernel.getBody().front().getTerminator()->getOperands();
-  auto op = roots.size() == 1 ? roots.front().getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
+  ValueRange outputs = kernel.getBody().front().getTerminator()->getOperands();
+  auto op = outputs.size() == 1 ? outputs.front().getDefiningOp<linalg::GenericOp>() : linalg::GenericOp();
   bool copies = op && op.getNumDpsInputs() == 1 && op.getNumResults() == 1 &&
                 op.getNumReductionLoops() == 0 && isa<BlockArgument>(op.getDpsInputs()[0]) &&
                 op.getBlock()->getTerminator()->getOperand(0) == op.getBlock()->getArgument(0);
@@ -23,7 +21,7 @@ std::optional<Transposition> device::matchTransposition(KernelOp kernel, std::st
     reason = "it is more than a transposition";
     return std::nullopt;
   }
-  int64_t writeAxis = contiguousAxis(cast<RankedTensorType>(roots.front().getType()).getShape());
+  int64_t writeAxis = contiguousAxis(cast<RankedTensorType>(outputs.front().getType()).getShape());
   int64_t own = contiguousAxis(cast<RankedTensorType>(op.getDpsInputs()[0].getType()).getShape());
   if (writeAxis < 0 || map.getDimPosition(own) == writeAxis) {
     reason = "what is contiguous stays contiguous";
@@ -37,7 +35,7 @@ TransposeEmitter::TransposeEmitter(KernelOp kernel, ::mlir::gpu::GPUFuncOp funct
     : GPUKernelEmitter(kernel, function), transposition(transposition) {
   bytes = memoryBytes(getElementTypeOrSelf(kernel.getResultTypes().front()));
   length = kAccessBytes / bytes;
-  wordBytes = std::max(bytes, kWordBytes);
+  wordBytes = std::max(bytes, kBankBytes);
   side = kRowBytes / bytes;
 }
 
@@ -163,7 +161,7 @@ Value TransposeEmitter::stagedAddress(const Tile &tile, Value row, Value byte) {
   Value word = binary<arith::XOrIOp>(binary<arith::DivUIOp>(byte, each), shift);
   Value offset = binary<arith::AddIOp>(binary<arith::MulIOp>(word, each), binary<arith::RemUIOp>(byte, each));
   Value start = binary<arith::MulIOp>(row, indexConstant(kRowBytes));
-  return bytesBehind(builder, loc, shared, binary<arith::AddIOp>(start, offset));
+  return addBytes(builder, loc, shared, binary<arith::AddIOp>(start, offset));
 }
 
 // Rows of the tile are contiguous along the result: each element of a vector of the operand is stored in a

@@ -7,22 +7,20 @@
 using namespace mlir;
 using namespace mlir::ad;
 
-static constexpr unsigned kSharedSpace = 3;
-
 Value device::sharedMemory(OpBuilder &builder, Operation *function, int64_t bytes, StringRef suffix,
                            int64_t alignment) {
   Location loc = function->getLoc();
   OpBuilder outside(function);
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), bytes);
-  // In names of kernels `$` stands before digits alone.
+  // In names of kernels only digits follow `$`.
   std::string name = (SymbolTable::getSymbolName(function).getValue() + "$" + suffix).str();
   auto linkage = bytes == 0 ? LLVM::Linkage::External : LLVM::Linkage::Internal;
   auto global = LLVM::GlobalOp::create(outside, loc, type, /*isConstant=*/false, linkage, name, Attribute(),
-                                       alignment, kSharedSpace);
+                                       alignment, device::kSharedSpace);
   return LLVM::AddressOfOp::create(builder, loc, global);
 }
 
-Value device::bytesBehind(OpBuilder &builder, Location loc, Value pointer, Value bytes) {
+Value device::addBytes(OpBuilder &builder, Location loc, Value pointer, Value bytes) {
   Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), bytes);
   return LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
                              ValueRange{offset});
