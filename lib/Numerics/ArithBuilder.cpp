@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The members of ArithBuilder that do not depend on the element type.
+// The members of ArithEmitter and ArithBuilder that do not depend on the element type.
 #include "adjoint/Numerics/Math/ArithBuilder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -19,7 +19,7 @@ llvm::SmallVector<Value> ArithBuilder::emitBranch(Value condition, ValueRange us
     any = vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR, condition);
   auto branch = scf::IfOp::create(builder, loc, usual.getTypes(), any, /*addThenBlock=*/true,
                                   /*addElseBlock=*/true);
-  // Constants that the branch is first to need cannot be used after it.
+  // A constant that is emitted in the branch cannot be used after it.
   llvm::DenseMap<Attribute, Value> outside = constants;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -34,7 +34,7 @@ llvm::SmallVector<Value> ArithBuilder::emitBranch(Value condition, ValueRange us
       llvm::map_range(branch.getResults(), [](OpResult result) -> Value { return result; }));
 }
 
-Value ArithBuilder::emitConstant(TypedAttr attribute) {
+Value ArithEmitter::emitConstant(TypedAttr attribute) {
   Value &known = constants[attribute];
   if (!known) {
     TypedAttr shapedAttribute = attribute;

@@ -2,11 +2,9 @@
 //
 // Conversions between element types on the bits of scalars.
 #include "adjoint/Numerics/Casts.h"
-#include "adjoint/Numerics/Math/Conversion.h"
+#include "NarrowFormats.h"
 
 namespace mlir::ad::numerics {
-
-static bool isNarrowFloat(ElementType type) { return isFloat(type) && sizeInBytes(type) < 4; }
 
 static uint64_t lowBits(uint64_t bits, int bytes) {
   return bytes == 8 ? bits : bits & ((uint64_t(1) << (8 * bytes)) - 1);

@@ -2,8 +2,7 @@
 //
 // Names, costs and scalar values of the elementary functions.
 #include "adjoint/Numerics/Elementary.h"
-#include "adjoint/Numerics/Math/Approximate.h"
-#include "adjoint/Numerics/Math/Dispatch.h"
+#include "Dispatch.h"
 
 namespace mlir::ad::numerics {
 

@@ -1,16 +1,14 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The texts of the conversions instantiated with the builder that emits.
+// Instantiates the conversions with ArithBuilder.
 #include "adjoint/Numerics/EmitCasts.h"
+#include "NarrowFormats.h"
 #include "adjoint/Numerics/MLIRElementType.h"
 #include "adjoint/Numerics/Math/ArithBuilder.h"
-#include "adjoint/Numerics/Math/Conversion.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::ad::numerics {
 namespace {
-
-bool isNarrowFloat(ElementType type) { return isFloat(type) && sizeInBytes(type) < 4; }
 
 /// One conversion of one value.
 class CastEmitter {
@@ -41,10 +39,10 @@ private:
     return fromComputed(x);
   }
 
-  /// From f32 or f64, with the one rounding or truncation.
+  /// From f32 or f64, with one rounding or truncation.
   template <class T> Value fromComputed(Emitted<T> x) {
     constexpr bool wide = std::is_same_v<T, double>;
-    // Processors have no such instruction for f64, and through f32 there would be two roundings.
+    // CPUs have no such instruction for f64, and a conversion through f32 would round twice.
     if (to == ElementType::F16 && halfInstructions && !wide)
       return b.convertTo<arith::TruncFOp>(x.value, element(to));
     if (isNarrowFloat(to))

@@ -1,10 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The texts of the elementary functions instantiated with the builder that emits.
+// Instantiates the elementary functions with ArithBuilder.
 #include "adjoint/Numerics/EmitElementary.h"
-#include "adjoint/Numerics/Math/Approximate.h"
+#include "Dispatch.h"
 #include "adjoint/Numerics/Math/ArithBuilder.h"
-#include "adjoint/Numerics/Math/Dispatch.h"
 #include "mlir/IR/TypeUtilities.h"
 
 namespace mlir::ad::numerics {

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Long division of the significands, one bit for each step between the exponents.
+// Long division of the significands, one bit per iteration.
 #include "adjoint/Numerics/EmitRemainder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -32,7 +32,8 @@ public:
   Value bits(Value number) { return arith::BitcastOp::create(builder, loc, integer, number); }
   Value number(Value bits) { return arith::BitcastOp::create(builder, loc, type, bits); }
 
-  /// The exponent's field, 1 for subnormals, whose bits count as much as those of the smallest normals.
+  /// The exponent field, or 1 for subnormals, whose bits have the same weights as those of the smallest
+  /// normals.
   Value exponent(Value magnitude) {
     return make<arith::MaxUIOp>(make<arith::ShRUIOp>(magnitude, constant(fraction)), constant(1));
   }
@@ -41,9 +42,9 @@ public:
     Value isNormal = compare(arith::CmpIPredicate::uge, magnitude, constant(hidden()));
     return make<arith::OrIOp>(low, select(isNormal, constant(hidden()), constant(0)));
   }
-  /// The number with that significand below twice the hidden bit, at that exponent.
+  /// The number with this exponent and this significand, which is less than twice the hidden bit.
   Value encode(Value significand, Value exponent);
-  /// Twice the rest, less the divisor where that fits, for each step.
+  /// In each step, doubles the remainder and subtracts the divisor if possible.
   Value divide(Value rest, Value divisor, Value steps);
 
   APInt hidden() { return APInt::getOneBitSet(type.getWidth(), fraction); }
@@ -59,15 +60,15 @@ private:
 Value BitCode::encode(Value significand, Value exponent) {
   Value zeros = math::CountLeadingZerosOp::create(builder, loc, significand);
   Value missing = make<arith::SubIOp>(zeros, constant(type.getWidth() - 1 - fraction));
-  // A zero has no leading bit; it comes out of the other form as what it is.
+  // A zero has no leading bit, and is handled at the end.
   Value isNormal = compare(arith::CmpIPredicate::ult, missing, exponent);
   Value shift = make<arith::MinUIOp>(missing, constant(fraction));
   Value above = make<arith::SubIOp>(make<arith::SubIOp>(exponent, shift), constant(1));
   Value normal = make<arith::AddIOp>(make<arith::ShLIOp>(significand, shift),
                                      make<arith::ShLIOp>(above, constant(fraction)));
-  Value least = make<arith::MinUIOp>(make<arith::SubIOp>(exponent, constant(1)), constant(fraction));
+  Value subnormalShift = make<arith::MinUIOp>(make<arith::SubIOp>(exponent, constant(1)), constant(fraction));
   Value isZero = compare(arith::CmpIPredicate::eq, significand, constant(0));
-  Value encoded = select(isNormal, normal, make<arith::ShLIOp>(significand, least));
+  Value encoded = select(isNormal, normal, make<arith::ShLIOp>(significand, subnormalShift));
   return select(isZero, constant(0), encoded);
 }
 

@@ -1,13 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // Many elements of a random stream at once. The functions are those of Random.cpp, written so that the
-// compiler vectorizes the loop over elements: everything is inlined, there are no branches, and the code
-// exists once for CPUs with AVX2 and FMA. Without FMA each multiply-add is a call into libm, which is
-// what nine tenths of the time went to. A fused multiply-add rounds once wherever it is computed, so the bits
-// are the same.
+// compiler vectorizes the loop over elements: all functions are inlined, and there are no branches. There is
+// a second version for CPUs with AVX2 and FMA, because without FMA each multiply-add is a call into libm. A
+// fused multiply-add rounds once wherever it is computed, so both versions give the same bits.
 #include "adjoint/Numerics/Random.h"
 
-// What the headers below include comes first: the attribute is meant for their functions alone.
+// Standard headers are included first, so that the attribute only applies to functions of the headers below.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -31,7 +30,7 @@ namespace mlir::ad::numerics {
 
 namespace {
 
-/// For arguments that never need the slow form: angles below 2 pi are far from 2^30.
+/// For arguments that never need a slow path: angles are below 2 pi, and the slow path begins at 2^30.
 struct BranchFreeBuilder : ScalarBuilder {
   template <class... T, class Slow>
   std::tuple<T...> rarely(bool /*condition*/, std::tuple<T...> usual, Slow /*slow*/) {
@@ -48,7 +47,7 @@ struct Words {
   uint64_t first, second, third, fourth; // 32 bits each
 };
 
-/// philox4x32 of (index, 0) and the seed, with words in registers of 64 bits.
+/// philox4x32 of (index, 0) and the seed, with each word in 64 bits.
 inline __attribute__((always_inline)) Words philoxAt(uint64_t seed, uint64_t index) {
   constexpr uint64_t low = 0xffffffff;
   Words words{index & low, index >> 32, 0, 0};

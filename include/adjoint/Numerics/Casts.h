@@ -1,10 +1,10 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Conversions between element types, on the bits of scalars; EmitCasts.h emits the same texts.
+// Conversions between element types, on the bits of scalars. EmitCasts.h emits the same conversions as code.
 //
 // To a narrower float: round to nearest even once, subnormals kept, NaN stays NaN. f16 and bf16 overflow to
-// infinity; f8 saturates to the largest finite value, infinity included (so an f8E5M2 infinity arises from no
-// cast). Float to integer: towards zero, saturating, NaN gives 0. Float or integer to i1: x != 0, so NaN
+// infinity; f8 saturates to the largest finite value, also for infinities (so no cast gives an f8E5M2
+// infinity). Float to integer: towards zero, saturating, NaN gives 0. Float or integer to i1: x != 0, so NaN
 // gives 1. Integer to float: round to nearest even once. Integer to integer: wraps or extends the sign; i1 is
 // 0 or 1.
 #ifndef ADJOINT_NUMERICS_CASTS_H
@@ -14,10 +14,10 @@
 
 namespace mlir::ad::numerics {
 
-/// The element `bits` (its low bits; what lies above is ignored) converted, with zeros above the result.
+/// Converts the element in the low bits of `bits`. Higher bits are ignored, and those of the result are zero.
 uint64_t castScalar(ElementType from, ElementType to, uint64_t bits);
 
-/// Shorthands for castScalar with a float or an integer on one side.
+/// castScalar from or to a float or an integer of C++.
 double toDouble(ElementType from, uint64_t bits);
 float toFloat(ElementType from, uint64_t bits);
 uint64_t fromDouble(ElementType to, double value);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The element types of tensors, without MLIR. MLIRElementType.h converts from and to mlir::Type.
+// The element types of tensors, without MLIR. MLIRElementType.h converts them from and to mlir::Type.
 #ifndef ADJOINT_NUMERICS_ELEMENTTYPE_H
 #define ADJOINT_NUMERICS_ELEMENTTYPE_H
 

@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The elementary functions by name, and their values. ElementaryFunctions.def lists them. The same texts
-// (Math/*.h) make the code that compiled programs run (EmitElementary.h), so both give the same bits.
-// docs/numerics-functions.md lists formulas and error bounds.
+// The elementary functions by name, and their values. ElementaryFunctions.def lists them. Compiled programs
+// execute code that is emitted from the same definitions (Math/*.h, EmitElementary.h), so both give the same
+// bits. docs/numerics-functions.md lists formulas and error bounds.
 #ifndef ADJOINT_NUMERICS_ELEMENTARY_H
 #define ADJOINT_NUMERICS_ELEMENTARY_H
 
@@ -25,13 +25,13 @@ inline constexpr int elementaryCount = 0
 std::string_view elementaryName(Elementary function);
 std::optional<Elementary> elementaryFromName(std::string_view name);
 
-/// Roughly the instructions of the function's code, in tens.
+/// The approximate number of instructions of the function's code, divided by ten.
 int elementaryCost(Elementary function);
 
 /// pow(x, y) and atan2(y, x) take two arguments, in this order; all others one.
 bool isBinary(Elementary function);
 
-/// Whether there is a shorter form for the permission `approx`.
+/// Whether there is a shorter form, which the permission `approx` allows.
 bool hasApproximation(Elementary function);
 
 float evaluate(Elementary function, float first, float second = 0);

@@ -8,10 +8,10 @@
 
 namespace mlir::ad::numerics {
 
-/// `value`, a scalar or fixed one-dimensional vector of one of the ten element types, converted to `element`.
-/// 16- and 8-bit floats are taken apart and put together with arith.bitcast to i16 and i8 and integer
-/// arithmetic; no operation of the result computes in them, and none is undefined for any input. With
-/// `halfInstructions` the target converts between f16 and f32 itself (F16C), with the same results.
+/// Converts `value`, a scalar or fixed one-dimensional vector of one of the ten element types, to `element`.
+/// 16- and 8-bit floats are decoded and encoded with arith.bitcast to i16 and i8 and integer arithmetic. No
+/// emitted operation computes in these types, and none is undefined for any input. With `halfInstructions`
+/// the target has instructions that convert between f16 and f32 (F16C), with the same results.
 Value emitCast(OpBuilder &builder, Location loc, Value value, Type element, bool halfInstructions = false);
 
 } // namespace mlir::ad::numerics

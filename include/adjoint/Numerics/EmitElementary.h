@@ -9,12 +9,12 @@
 
 namespace mlir::ad::numerics {
 
-/// `function` of operands that are all f32 or all f64, scalars or vectors of one shape; the bits of
-/// `evaluate` in every lane. Uses the dialects arith, math (fma and sqrt only), and scf and vector around
-/// what few arguments need. One operand, or two when isBinary.
+/// `function` of one operand, or of two if isBinary. All operands are f32 or all are f64, scalars or vectors
+/// of one shape. Each element has the bits of `evaluate`. Uses the dialects arith, math (fma and sqrt only),
+/// and scf and vector for branches around slow paths.
 Value emitElementary(OpBuilder &builder, Location loc, Elementary function, ValueRange operands);
 
-/// The shorter form of a function that has one, of an operand of f32; the bits of `evaluateApproximate`.
+/// The shorter form of a function that has one, for an f32 operand, with the bits of `evaluateApproximate`.
 Value emitApproximation(OpBuilder &builder, Location loc, Elementary function, Value operand);
 
 } // namespace mlir::ad::numerics

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// The remainder of floats in integer arithmetic, for targets that have none with the right bits.
+// The remainder of floats in integer arithmetic, for targets without an exact instruction or function.
 #ifndef ADJOINT_NUMERICS_EMITREMAINDER_H
 #define ADJOINT_NUMERICS_EMITREMAINDER_H
 
@@ -8,8 +8,8 @@
 
 namespace mlir::ad::numerics {
 
-/// x - y * trunc(x / y), which is exact, for scalars of f32 or f64: fmod of the C library. Emits arith and
-/// math operations and a loop with as many steps as the exponents differ.
+/// x - y * trunc(x / y) for scalars of f32 or f64, which is exact: fmod of the C library. Emits arith and
+/// math operations and a loop, whose iterations are the difference of the exponents.
 Value emitRemainder(OpBuilder &builder, Location loc, Value x, Value y);
 
 } // namespace mlir::ad::numerics

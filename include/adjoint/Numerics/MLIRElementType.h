@@ -9,8 +9,7 @@
 
 namespace mlir::ad::numerics {
 
-/// The element type of a scalar, vector, tensor or memref type; nothing for types that the project does not
-/// know.
+/// The element type of a scalar, vector, tensor or memref type, or nullopt for other types.
 std::optional<ElementType> elementTypeOf(Type type);
 
 Type toMLIRType(MLIRContext *context, ElementType type);

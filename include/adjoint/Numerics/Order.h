@@ -1,8 +1,9 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
 // The canonical orders in which reductions and contractions accumulate (docs/numerics.md), as templates over
-// the accumulator. `step(accumulator, index)` takes in one element, `join(left, right)` two partial results;
-// every chain starts at `identity`. Absent nodes of a tree are skipped, not filled with identities.
+// the type of the accumulator. `step(accumulator, index)` adds one element, and `join(left, right)` joins two
+// partial results. Every chain starts with `identity`. Absent nodes of a tree are skipped, not filled with
+// identities.
 #ifndef ADJOINT_NUMERICS_ORDER_H
 #define ADJOINT_NUMERICS_ORDER_H
 
@@ -16,7 +17,8 @@ inline constexpr int64_t canonicalLanes = 64;
 inline constexpr int64_t canonicalChunk = 4096;
 inline constexpr int64_t canonicalBlock = 512;
 
-/// The balanced tree over adjacent elements: stride 1, 2, 4, …; the odd node at the end moves up as it is.
+/// The balanced tree over adjacent elements, with strides 1, 2, 4, …. An odd node at the end moves up
+/// unchanged.
 template <class T, class Join> T joinPairwise(std::vector<T> &parts, const T &identity, Join join) {
   if (parts.empty())
     return identity;
@@ -26,9 +28,9 @@ template <class T, class Join> T joinPairwise(std::vector<T> &parts, const T &id
   return parts.front();
 }
 
-/// One chunk of at most `chunk` elements: element j of it goes to lane j % lanes; the lanes, each a chain in
-/// ascending index, are joined by halves (l with l + lanes/2, then l + lanes/4, …). Lanes without elements
-/// take part in no join.
+/// One chunk of at most `chunk` elements. Element j of it goes to lane j % lanes. Each lane is a chain in
+/// ascending index. The lanes are joined by halves (l with l + lanes/2, then l + lanes/4, …). Lanes without
+/// elements are not joined.
 template <class T, class Step, class Join>
 T joinLanes(int64_t begin, int64_t end, const T &identity, Step step, Join join,
             int64_t lanes = canonicalLanes) {

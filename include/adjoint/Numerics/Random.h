@@ -1,8 +1,8 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Random numbers from a counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy
-// as 1, 2, 3", 2011). A number depends on seed and index only, so tensors can be filled in any order, and the
-// same everywhere.
+// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy
+// as 1, 2, 3", 2011). A number depends only on seed and index, so a tensor can be filled in any order, on any
+// target.
 #ifndef ADJOINT_NUMERICS_RANDOM_H
 #define ADJOINT_NUMERICS_RANDOM_H
 
@@ -25,7 +25,8 @@ double uniformDoubleAt(uint64_t seed, uint64_t index);
 float normalAt(uint64_t seed, uint64_t index);
 double normalDoubleAt(uint64_t seed, uint64_t index);
 
-/// `values[i]` = uniformDoubleAt(seed, first + i), or normalDoubleAt, to the last bit; several times as fast.
+/// `values[i]` = uniformDoubleAt(seed, first + i), or normalDoubleAt, with the same bits but several times as
+/// fast.
 void fillUniform(uint64_t seed, uint64_t first, double *values, size_t count);
 void fillNormal(uint64_t seed, uint64_t first, double *values, size_t count);
 

@@ -1,26 +1,25 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Shorter forms of some functions in float, for the permission `approx`: quotients of polynomials in x^2 with
-// one division. Errors, over all finite x:
+// Shorter forms of some functions in float, which the permission `approx` allows: quotients of polynomials in
+// x^2, with one division. Errors, over all finite x:
 //   tanh, erf               2^-17 of the result
 //   sigmoid                 2^-18
 //   gelu, gelu_tanh, silu   2^-17 |x|
-// Zeros keep their sign and NaN stays NaN; where the true limit at -infinity is 0 theirs is a number above
-// -2^-16.
+// Zeros keep their sign, and NaN stays NaN. If the limit at -infinity is 0, the approximation is a number
+// between -2^-16 and 0.
 #ifndef ADJOINT_NUMERICS_MATH_APPROXIMATE_H
 #define ADJOINT_NUMERICS_MATH_APPROXIMATE_H
 
-#include "adjoint/Numerics/Elementary.h"
 #include "adjoint/Numerics/Math/Core.h"
 
 namespace mlir::ad::numerics {
 
-/// x P(x^2) / Q(x^2) for x clamped to the range that the polynomials are for, at whose ends the function
-/// is 1.
+/// x P(x^2) / Q(x^2), with x clamped to the range of the polynomials. At the ends of the range the function
+/// is +-1.
 template <class B, int P, int Q>
 V<B, float> oddQuotient(B &b, V<B, float> x, float range, const Table<float, P> &numerator,
                         const Table<float, Q> &denominator) {
-  V<B, float> clamped = atLeast<float>(b, atMost<float>(b, x, range), -range), square = clamped * clamped;
+  V<B, float> clamped = clampMin<float>(b, clampMax<float>(b, x, range), -range), square = clamped * clamped;
   V<B, float> top = clamped * polynomial<float>(b, square, numerator);
   return top / polynomial<float>(b, square, denominator);
 }
@@ -37,10 +36,9 @@ template <class B> V<B, float> approximateSigmoid(B &b, V<B, float> x) {
   return b.fma(approximateTanh<B>(b, x * 0.5f), b.constant(0.5f), b.constant(0.5f));
 }
 
-/// x/2 (1 + t), where t stays within 2^-22 of -1 below `lowest`: from there on the result is the same small
-/// number.
+/// x/2 (1 + t). Below `lowest` t is within 2^-22 of -1, and the result is a constant.
 template <class B> V<B, float> halfOf(B &b, V<B, float> x, V<B, float> t, float lowest) {
-  V<B, float> half = atLeast<float>(b, x, lowest) * 0.5f;
+  V<B, float> half = clampMin<float>(b, x, lowest) * 0.5f;
   return half * (t + 1.0f);
 }
 
@@ -50,7 +48,7 @@ template <class B> V<B, float> approximateGelu(B &b, V<B, float> x) {
 
 template <class B> V<B, float> approximateGeluTanh(B &b, V<B, float> x) {
   // Beyond 12 the tangent is 1 and the cube could overflow.
-  V<B, float> clamped = atLeast<float>(b, atMost<float>(b, x, 12.0f), -12.0f);
+  V<B, float> clamped = clampMin<float>(b, clampMax<float>(b, x, 12.0f), -12.0f);
   constexpr float scale = 0.79788456080286536f, cubic = 0.035677408136300125f; // sqrt(2/pi), 0.044715 of it
   V<B, float> inner = clamped * b.fma(clamped * clamped, b.constant(cubic), b.constant(scale));
   return halfOf<B>(b, x, approximateTanh<B>(b, inner), -6.0f);
@@ -58,17 +56,6 @@ template <class B> V<B, float> approximateGeluTanh(B &b, V<B, float> x) {
 
 template <class B> V<B, float> approximateSilu(B &b, V<B, float> x) {
   return halfOf<B>(b, x, approximateTanh<B>(b, x * 0.5f), -2.0f * tanhRange);
-}
-
-template <class B> V<B, float> applyApproximation(B &b, Elementary function, V<B, float> x) {
-  switch (function) {
-#define ELEMENTARY_APPROXIMATION(ENUMERATOR, CALL)                                                           \
-  case Elementary::ENUMERATOR:                                                                               \
-    return CALL;
-#include "adjoint/Numerics/ElementaryFunctions.def"
-  default:
-    return x; // hasApproximation says no
-  }
 }
 
 } // namespace mlir::ad::numerics

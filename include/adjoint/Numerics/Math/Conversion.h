@@ -1,35 +1,22 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Texts of the conversions from and to 16- and 8-bit floats and integers, on bits.
+// The conversions from and to 16- and 8-bit floats and integers, on bits.
 #ifndef ADJOINT_NUMERICS_MATH_CONVERSION_H
 #define ADJOINT_NUMERICS_MATH_CONVERSION_H
 
-#include "adjoint/Numerics/ElementType.h"
 #include "adjoint/Numerics/Math/Core.h"
 
 namespace mlir::ad::numerics {
 
-/// A 16- or 8-bit float. `largest` is the code of the largest finite value; codes above `infinity` are NaN,
-/// and `infinity` is what overflow gives: the largest finite value where the format saturates.
+/// A 16- or 8-bit float format. `largest` is the code of the largest finite value. Codes above `infinity` are
+/// NaN. `overflow` is the code of results that are too large: that of infinity, or `largest` if the format
+/// saturates.
 struct NarrowFormat {
   int width, mantissa, bias;
   uint32_t largest, infinity, notANumber, overflow;
 };
 
-inline NarrowFormat narrowFormat(ElementType type) {
-  switch (type) {
-  case ElementType::F16:
-    return {16, 10, 15, 0x7bff, 0x7c00, 0x7e00, 0x7c00};
-  case ElementType::BF16:
-    return {16, 7, 127, 0x7f7f, 0x7f80, 0x7fc0, 0x7f80};
-  case ElementType::F8E4M3FN: // no infinity: every code but 0x7f is finite
-    return {8, 3, 7, 0x7e, 0x7e, 0x7f, 0x7e};
-  default: // F8E5M2
-    return {8, 2, 15, 0x7b, 0x7c, 0x7e, 0x7b};
-  }
-}
-
-/// The bits of x rounded to the upper half of a float: the carry of the rounding is the overflow to infinity.
+/// The bits of x rounded to the upper half of a float. The carry of the rounding makes overflows infinite.
 template <class B> V<B, uint32_t> narrowToUpperHalf(B &b, V<B, float> x, NarrowFormat format) {
   const int drop = 23 - format.mantissa;
   V<B, uint32_t> all = b.bits(x), kept = all >> drop;
@@ -48,13 +35,14 @@ template <class T, class B> V<B, uint32_t> narrowFloat(B &b, V<B, T> x, NarrowFo
       return narrowToUpperHalf<B>(b, x, format);
   const int drop = Layout::mantissa - format.mantissa;
   V<B, Bits> all = b.bits(x), magnitude = all & Bits(~signMask<T>());
-  // Normal results: change the bias, then add half a unit less one, plus one where the last kept bit is odd.
+  // Normal results: change the bias, then add half a unit minus one, and one more if the last kept bit is
+  // odd.
   const Bits rebias = Bits(Layout::bias - format.bias) << Layout::mantissa;
   V<B, Bits> odd = (magnitude >> drop) & Bits(1);
   V<B, Bits> code = (magnitude - rebias + ((Bits(1) << (drop - 1)) - Bits(1)) + odd) >> drop;
   if (format.bias != Layout::bias) {
-    // Subnormal results: the last place of this power of two is the smallest subnormal, so the sum rounds
-    // there.
+    // Subnormal results: the last place of this power of two is the smallest subnormal, so the addition
+    // rounds to it.
     const Bits unit = Bits(Layout::bias - format.bias + 1 + drop) << Layout::mantissa;
     V<B, Bits> sum = b.bits(b.fromBits(magnitude) + b.fromBits(b.constant(unit)));
     const Bits smallestNormal = Bits(Layout::bias - format.bias + 1) << Layout::mantissa;
@@ -81,7 +69,7 @@ template <class B> V<B, float> widenFloat(B &b, V<B, uint32_t> code, NarrowForma
   V<B, uint32_t> bits = magnitude << shift;
   if (format.bias != 127) {
     const uint32_t rebias = uint32_t(127 - format.bias) << 23;
-    // A subnormal is what its bits are beyond the smallest normal number.
+    // The value of a subnormal is the distance of its bits from the smallest normal number.
     const uint32_t normal = uint32_t(128 - format.bias) << 23;
     V<B, float> difference = b.fromBits(bits + normal) - b.fromBits(b.constant(normal));
     V<B, bool> subnormal = magnitude < (1u << format.mantissa);
@@ -94,8 +82,8 @@ template <class B> V<B, float> widenFloat(B &b, V<B, uint32_t> code, NarrowForma
   return b.fromBits(bits | sign);
 }
 
-/// A 64-bit integer as a double that a further rounding, to at most 50 bits, makes a correct one: from 2^53
-/// on the bits that a double cannot hold are or-ed into the last kept one ("round to odd").
+/// A 64-bit integer as a double, such that a second rounding to at most 50 bits is correct. From 2^53 on, the
+/// bits that a double cannot hold are or-ed into the last kept bit ("round to odd").
 template <class B> V<B, double> integerToDoubleOdd(B &b, V<B, uint64_t> x) {
   V<B, uint64_t> mask = b.shiftRightSigned(x, 63);
   V<B, uint64_t> magnitude = (x ^ mask) - mask;

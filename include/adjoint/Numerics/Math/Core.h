@@ -2,8 +2,8 @@
 //
 // Building blocks of the elementary functions: bits of a float, polynomials, and unevaluated sums of two
 // floats
-// (`Pair`), with which intermediate results carry about twice the digits. The error-free sums and products
-// are those of Dekker (1971) and Knuth (TAOCP 2, 4.2.2); the products use fma.
+// (`Pair`), which give intermediate results about twice the digits. The error-free sums and products are
+// those of Dekker (1971) and Knuth (TAOCP 2, 4.2.2); the products use fma.
 #ifndef ADJOINT_NUMERICS_MATH_CORE_H
 #define ADJOINT_NUMERICS_MATH_CORE_H
 
@@ -13,7 +13,7 @@
 
 namespace mlir::ad::numerics {
 
-/// high + low, |low| at most half a unit in the last place of high where a function says `normalised`.
+/// high + low. `Normalised` means that |low| is at most half a unit in the last place of high.
 template <class B, class T> struct Pair {
   V<B, T> high, low;
 };
@@ -52,7 +52,8 @@ template <class T, class B> Pair<B, T> multiply(B &b, Pair<B, T> x, Split<T> y) 
   return multiply<T>(b, x, Pair<B, T>{b.constant(y.high), b.constant(y.low)});
 }
 
-/// quotient, close to x / y, and what is missing to x / y with the help of 1/y.
+/// x / y from a quotient that is close to it and from the inverse of y: high is the quotient, low its
+/// correction.
 template <class T, class B>
 Pair<B, T> correctQuotient(B &b, V<B, T> quotient, Pair<B, T> x, Pair<B, T> y, V<B, T> inverse) {
   V<B, T> rest = b.fma(-quotient, y.high, x.high);
@@ -60,14 +61,14 @@ Pair<B, T> correctQuotient(B &b, V<B, T> quotient, Pair<B, T> x, Pair<B, T> y, V
   return fastTwoSum<T>(b, quotient, rest * inverse);
 }
 
-/// x / y with one division: the residual makes up for the rounding of 1/y. y.high, 1/y.high and the result
+/// x / y with one division. The residual corrects the rounding of 1/y. y.high, 1/y.high and the result are
 /// normal.
 template <class T, class B> Pair<B, T> divide(B &b, Pair<B, T> x, Pair<B, T> y) {
   V<B, T> inverse = b.constant(T(1)) / y.high;
   return correctQuotient<T>(b, x.high * inverse, x, y, inverse);
 }
 
-/// x / y where the result may be subnormal: then the quotient is the result.
+/// x / y if the result may be subnormal; then the quotient is the result.
 template <class T, class B> Pair<B, T> divideAny(B &b, Pair<B, T> x, Pair<B, T> y) {
   return correctQuotient<T>(b, x.high / y.high, x, y, b.constant(T(1)) / y.high);
 }
@@ -97,7 +98,8 @@ template <class T, class B, int N> V<B, T> polynomial(B &b, V<B, T> x, const Tab
   return result;
 }
 
-/// The same value as two polynomials in x^2, of the even and of the odd powers: half as many dependent steps.
+/// The same value from two polynomials in x^2, of the even and of the odd powers. The chain of dependent
+/// operations is half as long.
 template <class T, class B, int N>
 V<B, T> polynomialInHalves(B &b, V<B, T> x, const Table<T, N> &coefficients) {
   static_assert(N >= 4, "expected at least two terms in each half");
@@ -112,7 +114,7 @@ V<B, T> polynomialInHalves(B &b, V<B, T> x, const Table<T, N> &coefficients) {
   return b.fma(half((N - 2) / 2 * 2 + 1, 1), x, even);
 }
 
-/// The same in double with the coefficients of float, of which `rest` makes the first one longer.
+/// The same in double with the coefficients of float. `rest` is added to the first one.
 template <class B, int N>
 V<B, double> widePolynomial(B &b, V<B, double> x, const Table<float, N> &coefficients, float rest) {
   V<B, double> result = b.constant(double(coefficients.values[N - 1]));
@@ -127,10 +129,10 @@ template <class T, class B> V<B, T> absolute(B &b, V<B, T> x) {
   return b.fromBits(b.bits(x) & BitsOf<T>(~signMask<T>()));
 }
 
-/// The sign bit of x, alone.
+/// The sign bit of x, in its position.
 template <class T, class B> V<B, BitsOf<T>> signOf(B &b, V<B, T> x) { return b.bits(x) & signMask<T>(); }
 
-/// x with its sign bit flipped where `sign`, a value of signOf, has it set.
+/// x with the opposite sign if `sign`, a value of signOf, is set.
 template <class T, class B> V<B, T> flipSign(B &b, V<B, T> x, V<B, BitsOf<T>> sign) {
   return b.fromBits(b.bits(x) ^ sign);
 }
@@ -145,20 +147,20 @@ template <class T, class B> V<B, bool> signBit(B &b, V<B, T> x) { return signOf<
 template <class T> constexpr T infinity() { return std::numeric_limits<T>::infinity(); }
 template <class T> constexpr T notANumber() { return std::numeric_limits<T>::quiet_NaN(); }
 
-/// The smaller and the larger of a value and a bound; NaN stays NaN.
-template <class T, class B> V<B, T> atMost(B &b, V<B, T> x, T bound) {
+/// The minimum and the maximum of x and a bound; NaN stays NaN.
+template <class T, class B> V<B, T> clampMax(B &b, V<B, T> x, T bound) {
   return b.select(x > bound, b.constant(bound), x);
 }
-template <class T, class B> V<B, T> atLeast(B &b, V<B, T> x, T bound) {
+template <class T, class B> V<B, T> clampMin(B &b, V<B, T> x, T bound) {
   return b.select(x < bound, b.constant(bound), x);
 }
 
-/// `result`, or NaN where x is NaN.
+/// `result`, or NaN if x is NaN.
 template <class T, class B> V<B, T> keepNaN(B &b, V<B, T> x, V<B, T> result) {
   return b.select(x != x, x, result);
 }
 
-/// The nearest integer of x * factor, less than 2^21 (float) or 2^50 (double), as a float and in two's
+/// The nearest integer to x * factor, less than 2^21 (float) or 2^50 (double), as a float and in two's
 /// complement.
 template <class B, class T> struct Rounded {
   V<B, T> value;
@@ -176,14 +178,14 @@ template <class T, class B> V<B, T> powerOfTwo(B &b, V<B, BitsOf<T>> k) {
   return b.fromBits((k + BitsOf<T>(FloatLayout<T>::bias)) << FloatLayout<T>::mantissa);
 }
 
-/// x * 2^k with one rounding, for |x| in [2^-20, 2^20] or so and any k for which the result is representable
-/// or underflows or overflows by less than a factor 2^(bias/2): the first of the two products is exact.
+/// x * 2^k with one rounding, for |x| in about [2^-20, 2^20]. The result may underflow or overflow by less
+/// than a factor of 2^(bias/2). The first of the two products is exact.
 template <class T, class B> V<B, T> scale(B &b, V<B, T> x, V<B, BitsOf<T>> k) {
   V<B, BitsOf<T>> half = b.shiftRightSigned(k, 1);
   return (x * powerOfTwo<T>(b, half)) * powerOfTwo<T>(b, k - half);
 }
 
-/// 2^k, or 0 for k < -limit: a factor of a term that is added to one of order 1.
+/// 2^k, or 0 for k < -limit: the factor of a term that is added to a term of order 1.
 template <class T, class B> V<B, T> powerOrZero(B &b, V<B, BitsOf<T>> k, int limit) {
   V<B, bool> vanishes = b.lessSigned(k, b.constant(static_cast<BitsOf<T>>(-limit)));
   return b.select(vanishes, b.constant(T(0)), powerOfTwo<T>(b, k));

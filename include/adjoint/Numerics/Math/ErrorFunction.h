@@ -2,9 +2,9 @@
 //
 // erf and gelu, from Phi(-x), the tail of the normal distribution.
 //
-// In double, and far out in float, Phi(-x) = e^(-x^2/2) M(x) / (2 + 2.5x) for x >= 0, where M stays between
-// 0.97 and 1.09 on the whole half line and is one polynomial in (x - 4) / (x + 4). From -5 on gelu of float
-// needs no division: a quadratic exponent leaves a factor close to 1.
+// In double, and for large |x| in float, Phi(-x) = e^(-x^2/2) M(x) / (2 + 2.5x) for x >= 0. M is between 0.97
+// and 1.09 for all x >= 0, and is one polynomial in (x - 4) / (x + 4). For x >= -5, gelu of float needs no
+// division: it is an exponential function of a quadratic polynomial, times a factor close to 1.
 #ifndef ADJOINT_NUMERICS_MATH_ERRORFUNCTION_H
 #define ADJOINT_NUMERICS_MATH_ERRORFUNCTION_H
 
@@ -33,7 +33,7 @@ template <class T, class B> Scaled<B, T> normalTail(B &b, V<B, T> x) {
   return {multiply<T>(b, onePlus<T>(b, e.q), millsRatio<T>(b, x)), e.k};
 }
 
-/// erf(u) / u for u^2 = square, at most 1: the first two terms of the series as pairs, since they cancel.
+/// erf(u) / u for u^2 = square, at most 1. The first two terms of the series are pairs, since they cancel.
 template <class T, class B> Pair<B, T> erfSeries(B &b, Pair<B, T> square) {
   V<B, T> tail = b.constant(erfTail<T>.values[erfTail<T>.size - 1]);
   for (int i = erfTail<T>.size - 2; i >= 1; --i)
@@ -51,11 +51,11 @@ template <class T, class B> Pair<B, T> normalCentre(B &b, V<B, T> x) {
   return add<T>(b, {b.constant(T(0.5)), b.constant(T(0))}, multiply<T>(b, series, x));
 }
 
-/// x Phi(x) of double, Phi as 1/2 + ..., Phi(-|x|) or 1 - Phi(-|x|).
+/// x Phi(x) of double. Phi is 1/2 + ..., Phi(-|x|) or 1 - Phi(-|x|).
 template <class B> V<B, double> geluOf(B &b, V<B, double> x) {
   using T = double;
   constexpr T end = 39;
-  V<B, T> magnitude = absolute<T>(b, x), clamped = atMost<T>(b, magnitude, end);
+  V<B, T> magnitude = absolute<T>(b, x), clamped = clampMax<T>(b, magnitude, end);
   Scaled<B, T> tail = normalTail<T>(b, clamped);
   V<B, T> factor = powerOrZero<T>(b, tail.k, FloatLayout<T>::mantissa + 20);
   Pair<B, T> rest = fastTwoSum<T>(b, b.constant(T(1)), -(tail.value.high * factor));
@@ -73,13 +73,13 @@ template <class B> V<B, double> geluOf(B &b, V<B, double> x) {
 
 /// x Phi(x) for x < -5: -x Phi(-|x|), which may be subnormal; -0 from -14.5 on.
 template <class B> V<B, float> geluFar(B &b, V<B, float> x) {
-  V<B, float> clamped = atMost<float>(b, -x, 14.5f);
+  V<B, float> clamped = clampMax<float>(b, -x, 14.5f);
   Scaled<B, float> tail = normalTail<float>(b, clamped);
   return -scale<float>(b, multiply<float>(b, tail.value, clamped).high, tail.k);
 }
 
-/// The exponent t (beta + alpha t) as a pair. alpha and beta are those of derive-coefficients.py: so short
-/// that the rounding error of the sum is a float.
+/// The exponent t (beta + alpha t) as a pair. alpha and beta are those of derive-coefficients.py. They have
+/// so few digits that the rounding error of the sum is a float.
 template <class B> Pair<B, float> geluExponent(B &b, V<B, float> t) {
   V<B, float> alpha = b.constant(0.44140625f), beta = b.constant(0.6640625f);
   V<B, float> slope = b.fma(t, alpha, beta), slopeLow = b.fma(t, alpha, beta - slope);
@@ -91,10 +91,10 @@ template <class B> Pair<B, float> geluExponent(B &b, V<B, float> t) {
 /// rest), and (1 + r + rest)(1 + y) = 1 + r + c, where |c| stays below 0.15. With h = t 2^(k-1) the result is
 ///   -h d - h e           for x < 0, where d + e is 1 + r + c,
 ///   (x - h) - h (r + c)  for 2^(k-1) = 1/2, where the difference is exact,
-///   x - h (1 + r + c)    else: h is small compared with x.
+///   x - h (1 + r + c)    otherwise; h is small compared with x.
 template <class B> V<B, float> geluOf(B &b, V<B, float> x) {
-  // Beyond 5 the polynomial is good enough for what x > 5 subtracts.
-  V<B, float> t = atMost<float>(b, absolute<float>(b, x), 5.5f);
+  // From 5 on the subtracted term is so small that the polynomial is accurate enough.
+  V<B, float> t = clampMax<float>(b, absolute<float>(b, x), 5.5f);
   Pair<B, float> exponent = geluExponent<B>(b, t);
   Rounded<B, float> k = roundToInteger<float>(b, exponent.high, -invLn2<float>.high);
   V<B, float> high = b.fma(k.value, b.constant(-ln2<float>.high), -exponent.high); // exact
@@ -116,8 +116,8 @@ template <class T, class B> V<B, T> gelu(B &b, V<B, T> x) { return geluOf<B>(b, 
 template <class B> V<B, double> erfOf(B &b, V<B, double> x) {
   using T = double;
   constexpr T end = 6.5;
-  V<B, T> magnitude = atMost<T>(b, absolute<T>(b, x), end);
-  V<B, T> inner = atMost<T>(b, magnitude, T(1));
+  V<B, T> magnitude = clampMax<T>(b, absolute<T>(b, x), end);
+  V<B, T> inner = clampMax<T>(b, magnitude, T(1));
   Pair<B, T> series = erfSeries<T>(b, twoProduct<T>(b, inner, inner));
   V<B, T> small = multiply<T>(b, series, inner).high;
 
@@ -126,7 +126,8 @@ template <class B> V<B, double> erfOf(B &b, V<B, double> x) {
   V<B, T> large = b.constant(T(1)) - onePlus<T>(b, e.q).high * powerOfTwo<T>(b, e.k) * ratio;
 
   V<B, T> result = b.select(magnitude < T(1), small, large);
-  // 2/sqrt(pi) x of a tiny x in one rounding: scaled up, the pair does not lose its low part.
+  // 2/sqrt(pi) x of a tiny x in one rounding. It is scaled, so that the low part of the pair does not
+  // underflow.
   constexpr T up =
       T(BitsOf<T>(1) << (FloatLayout<T>::mantissa + 1)) * T(BitsOf<T>(1) << FloatLayout<T>::mantissa);
   V<B, T> scaled = multiply<T>(b, pairOf<T>(b, twoOverSqrtPi<T>), inner * up).high * (T(1) / up);
@@ -135,11 +136,11 @@ template <class B> V<B, double> erfOf(B &b, V<B, double> x) {
   return flipSign<T>(b, result, signOf<T>(b, x));
 }
 
-/// x + x P(x^2), |x| < 0.9375, where |P| stays below 0.13; for larger |x| 1 - 2^(log2 erfc), whose
-/// second term weighs a fifth at most.
+/// x + x P(x^2) for |x| < 0.9375, where |P| is below 0.13. For larger |x| 1 - 2^(log2 erfc), whose second
+/// term is at most a fifth of the result.
 template <class B> V<B, float> erfOf(B &b, V<B, float> x) {
   constexpr float middle = 0.96875f;
-  V<B, float> magnitude = atMost<float>(b, absolute<float>(b, x), 4.0f);
+  V<B, float> magnitude = clampMax<float>(b, absolute<float>(b, x), 4.0f);
   V<B, float> centre = polynomial<float>(b, magnitude * magnitude - 0.4375f, erfCentre<float>);
   Exp2Reduced<B, float> rest =
       reduceExp2<float>(b, polynomial<float>(b, magnitude - middle, erfcLog2<float>));

@@ -1,11 +1,12 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// exp, exp2, expm1 and what follows from them: sigmoid, silu, gelu_tanh, tanh.
+// exp, exp2, expm1, and functions that use them: sigmoid, silu, gelu_tanh, tanh.
 //
 // All reduce x = k ln 2 + r, |r| <= ln(2)/2 (Cody and Waite, with fma) and use e^r = 1 + r + r^2/2 + r^3
-// P(r). The functions that subtract, divide or multiply afterwards take e^r - 1 as a pair: only r^3 P(r), at
-// most 2 % of r, is rounded at working precision there. tanh, sigmoid and silu divide anyway: they take
-// e^2r = (D + N) / (D - N) from a short quotient N / D of polynomials for tanh r, and divide once.
+// P(r). The functions that subtract, divide or multiply afterwards use e^r - 1 as a pair, in which only r^3
+// P(r), at most 2 % of r, is rounded at working precision. tanh, sigmoid and silu have a division in any
+// case: they use e^2r = (D + N) / (D - N) with a short quotient N / D of polynomials for tanh r, and divide
+// once.
 #ifndef ADJOINT_NUMERICS_MATH_EXPONENTIAL_H
 #define ADJOINT_NUMERICS_MATH_EXPONENTIAL_H
 
@@ -13,7 +14,7 @@
 
 namespace mlir::ad::numerics {
 
-/// Arguments outside give 0 or infinity after scaling, also when multiplied by a number of the size of x.
+/// Smaller and larger arguments give 0 or infinity after scaling, also if the result is multiplied by x.
 template <class T> inline constexpr T expLowest = 0;
 template <> inline constexpr float expLowest<float> = -112.0f;
 template <> inline constexpr double expLowest<double> = -760.0;
@@ -35,7 +36,7 @@ template <class T, class B> ExpReduced<B, T> reduceExp(B &b, V<B, T> x) {
   return {k.integer, {high, low}};
 }
 
-/// e^r - 1 - r, rounded, without r.
+/// e^r - 1 - r.high, rounded.
 template <class T, class B> V<B, T> expRest(B &b, Pair<B, T> r) {
   V<B, T> inner = b.fma(r.high, polynomial<T>(b, r.high, expTail<T>), b.constant(T(0.5)));
   return b.fma(r.high * r.high, inner, r.low);
@@ -47,7 +48,7 @@ template <class B, class T> struct ExpPair {
   Pair<B, T> q;
 };
 
-/// e^r - 1 for |r| <= ln(2)/2. In float r^2/2 is rounded as well, which costs at most 0.1 units of the
+/// e^r - 1 for |r| <= ln(2)/2. In float r^2/2 is also rounded, with an error of at most 0.1 units of the
 /// result.
 template <class T, class B> Pair<B, T> expm1Reduced(B &b, Pair<B, T> r) {
   if constexpr (sizeof(T) == 4)
@@ -70,7 +71,7 @@ template <class T, class B> ExpPair<B, T> expPair(B &b, Pair<B, T> x) {
   return {reduced.k, expm1Reduced<T>(b, r)};
 }
 
-/// e^x = 2^k (1 + r + rest), |r| <= ln(2)/2, whose own low part is in `rest`, at most 0.07.
+/// e^x = 2^k (1 + r + rest), |r| <= ln(2)/2. `rest` contains the low part of r, and is at most 0.07.
 template <class B, class T> struct ExpParts {
   V<B, BitsOf<T>> k;
   V<B, T> r, rest;
@@ -88,8 +89,8 @@ template <class T, class B> Pair<B, T> onePlus(B &b, Pair<B, T> q) {
   return fastTwoSum<T>(b, sum.high, sum.low + q.low);
 }
 
-/// 2^k (1 + r + r^2/2 + r^3 P(r)), rounded: the last sum has an addend below 0.42, whose own rounding weighs
-/// at most a quarter of a unit of the result.
+/// 2^k (1 + r + r^2/2 + r^3 P(r)), rounded. The last sum has an addend below 0.42, whose rounding error is at
+/// most a quarter of a unit of the result.
 template <class T, class B> V<B, T> expFinish(B &b, ExpReduced<B, T> x) {
   V<B, T> square = x.r.high * x.r.high;
   V<B, T> tail =
@@ -99,18 +100,18 @@ template <class T, class B> V<B, T> expFinish(B &b, ExpReduced<B, T> x) {
 
 /// e^x of any x.
 template <class T, class B> V<B, T> expAnywhere(B &b, V<B, T> x) {
-  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, expHighest<T>), expLowest<T>);
+  V<B, T> clamped = clampMin<T>(b, clampMax<T>(b, x, expHighest<T>), expLowest<T>);
   return expFinish<T>(b, reduceExp<T>(b, clamped));
 }
 
-/// `usual`, or where an argument is `outside` what `anywhere` computes.
+/// `usual`, or the result of `anywhere` if an argument is `outside`.
 template <class B, class Value, class Anywhere>
 Value within(B &b, V<B, bool> outside, Value usual, Anywhere anywhere) {
   using Result = std::tuple<Value>;
   return std::get<0>(b.rarely(outside, Result{usual}, [&] { return Result{anywhere()}; }));
 }
 
-/// `usual` where |x| < bound, with which 2^k is a normal number; else what `anywhere` computes.
+/// `usual` if |x| < bound, so that 2^k is a normal number; otherwise the result of `anywhere`.
 template <class B, class Anywhere>
 V<B, float> within(B &b, V<B, float> x, float bound, V<B, float> usual, Anywhere anywhere) {
   return within<B>(b, b.logicalNot(absolute<float>(b, x) < bound), usual, anywhere);
@@ -121,8 +122,8 @@ template <class B> V<B, double> expOf(B &b, V<B, double> x) { return expAnywhere
 /// From here down e^x rounds to 0 in f32: it is below 2^-151.
 inline constexpr float expVanishes = -105.0f;
 
-/// e^x where e^x may not be normal. Masks of attention replace scores by numbers that are far below 0. So a
-/// vector whose other arguments have the `usual` value takes 0 for those, and evaluates nothing again.
+/// e^x if e^x may not be normal. Attention masks replace scores by large negative numbers, whose result is 0.
+/// A vector in which all other arguments have the `usual` value is not evaluated again.
 template <class B> V<B, float> expNotNormal(B &b, V<B, float> x, V<B, float> usual) {
   V<B, bool> vanishes = x < expVanishes;
   V<B, bool> other = b.logicalNot(b.logicalOr(absolute<float>(b, x) < 87.0f, vanishes));
@@ -130,8 +131,8 @@ template <class B> V<B, float> expNotNormal(B &b, V<B, float> x, V<B, float> usu
                    [&] { return expAnywhere<float>(b, x); });
 }
 
-/// Where e^x is normal r is one float and the last sum is fused: the roundings of r and of the factor of r
-/// weigh at most 0.2 units of the result each.
+/// If e^x is normal, r is one float and the last sum is fused: the rounding errors of r and of the factor of
+/// r are at most 0.2 units of the result each.
 template <class B> V<B, float> expOf(B &b, V<B, float> x) {
   Rounded<B, float> k = roundToInteger<float>(b, x, invLn2<float>.high);
   V<B, float> r = b.fma(k.value, b.constant(-ln2<float>.high), x);
@@ -143,7 +144,7 @@ template <class B> V<B, float> expOf(B &b, V<B, float> x) {
 }
 template <class T, class B> V<B, T> exp(B &b, V<B, T> x) { return expOf<B>(b, x); }
 
-/// x = k + r for x within what `exp2` tells apart, r exact.
+/// x = k + r for x within the range in which `exp2` is not constant; r is exact.
 template <class B, class T> struct Exp2Reduced {
   V<B, BitsOf<T>> k;
   V<B, T> r;
@@ -157,10 +158,10 @@ template <class T, class B> Exp2Reduced<B, T> reduceExp2(B &b, V<B, T> x) {
 template <class T, class B> Exp2Reduced<B, T> reduceExp2Anywhere(B &b, V<B, T> x) {
   constexpr T highest = FloatLayout<T>::bias + 2,
               lowest = -(FloatLayout<T>::bias + FloatLayout<T>::mantissa + 2);
-  return reduceExp2<T>(b, atLeast<T>(b, atMost<T>(b, x, highest), lowest));
+  return reduceExp2<T>(b, clampMin<T>(b, clampMax<T>(b, x, highest), lowest));
 }
 
-/// 2^r for |r| <= 1/2, error below 0.9 units: the sum with 1 is fused.
+/// 2^r for |r| <= 1/2, with an error below 0.9 units: the sum with 1 is fused.
 template <class B> V<B, float> exp2OfFraction(B &b, V<B, float> r) {
   return b.fma(r, polynomial<float>(b, r, exp2Direct<float>), b.constant(1.0f));
 }
@@ -182,7 +183,7 @@ template <class B> V<B, double> exp2Of(B &b, V<B, double> x) {
 }
 template <class T, class B> V<B, T> exp2(B &b, V<B, T> x) { return exp2Of<B>(b, x); }
 
-/// e^x - 1 as 2^k times a pair: 2^k ((1 - 2^-k) + q). x at least -45, so that 2^-k is a number.
+/// e^x - 1 as 2^k times a pair: 2^k ((1 - 2^-k) + q). x is at least -45, so that 2^-k is finite.
 template <class T, class B> Pair<B, T> expm1Scaled(B &b, ExpPair<B, T> x) {
   V<B, T> inverse = powerOrZero<T>(b, b.constant(BitsOf<T>(0)) - x.k, FloatLayout<T>::bias - 1);
   Pair<B, T> offset = twoSum<T>(b, b.constant(T(1)), -inverse);
@@ -191,15 +192,15 @@ template <class T, class B> Pair<B, T> expm1Scaled(B &b, ExpPair<B, T> x) {
 }
 
 template <class T, class B> V<B, T> expm1(B &b, V<B, T> x) {
-  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, expHighest<T>), T(-45));
+  V<B, T> clamped = clampMin<T>(b, clampMax<T>(b, x, expHighest<T>), T(-45));
   ExpPair<B, T> e = expPair<T>(b, clamped);
   V<B, T> result = scale<T>(b, expm1Scaled<T>(b, e).high, e.k);
-  // The zeros keep their sign, and the square of a tiny number must not underflow into the result.
+  // Zeros keep their sign. The square of a tiny x would underflow.
   constexpr T tiny = T(1) / T(BitsOf<T>(1) << (FloatLayout<T>::mantissa + 2));
   return b.select(absolute<T>(b, x) < tiny, x, result);
 }
 
-/// A number as `value` times 2^k, which may be too small for a normal number.
+/// `value` times 2^k; the product may be subnormal.
 template <class B, class T> struct Scaled {
   Pair<B, T> value;
   V<B, BitsOf<T>> k;
@@ -217,9 +218,9 @@ template <class T, class B> Scaled<B, T> logistic(B &b, V<B, bool> positive, Exp
 }
 
 template <class T, class B> Scaled<B, T> logistic(B &b, Pair<B, T> x) {
-  // Where x is clamped its low part means nothing.
+  // If x.high is clamped, x.low is meaningless.
   V<B, bool> positive = x.high >= T(0), inside = absolute<T>(b, x.high) < -expLowest<T>;
-  Pair<B, T> argument{atLeast<T>(b, -absolute<T>(b, x.high), expLowest<T>),
+  Pair<B, T> argument{clampMin<T>(b, -absolute<T>(b, x.high), expLowest<T>),
                       b.select(inside, b.select(positive, -x.low, x.low), b.constant(T(0)))};
   return logistic<T>(b, positive, expPair<T>(b, argument));
 }
@@ -229,7 +230,7 @@ template <class B, class T> struct HalfExp {
   V<B, T> r, n, v, power;
 };
 
-/// k follows from `steps`, which is m or close to it.
+/// k is computed from `steps`, which is m or close to it.
 template <class T, class B> HalfExp<B, T> halfExp(B &b, V<B, T> m, V<B, T> steps) {
   Rounded<B, T> k = roundToInteger<T>(b, steps, T(-2) * invLn2<T>.high);
   V<B, T> halfLow = b.constant(T(-0.5) * ln2<T>.low);
@@ -244,26 +245,24 @@ template <class B, class T> struct LooseQuotient {
   V<B, T> quotient, rest, inverse;
 };
 
-/// x / y of pairs whose low parts may reach a fifth of the high ones, where x.high / y.high is as close to x
-/// / y.
+/// x / y of pairs whose low parts are at most a fifth of the high parts.
 template <class T, class B> LooseQuotient<B, T> divideLoosely(B &b, Pair<B, T> x, Pair<B, T> y) {
   V<B, T> inverse = b.constant(T(1)) / (y.high + y.low), quotient = (x.high + x.low) * inverse;
   return {quotient, b.fma(-quotient, y.high, x.high) + b.fma(-quotient, y.low, x.low), inverse};
 }
 
-/// 1 / (1 + e^-x) without a factor `power` where x < 0: (D - N) / (D - N + 2^k (D + N)) from e^-|x|, or D + N
-/// above.
+/// 1 / (1 + e^-x), without a factor `power` if x < 0: (D - N) / (D - N + 2^k (D + N)) from e^-|x|, or with D
+/// + N in the numerator if x < 0.
 template <class B, class T> struct Sigmoid {
   LooseQuotient<B, T> value;
   V<B, T> power;
 };
 
-/// For |x| up to this bound, with which 2^k is a normal number, and for larger ones as if they were the
-/// bound.
+/// Up to this bound 2^k is a normal number. Larger |x| are clamped to it.
 template <class T> inline constexpr T sigmoidBound = sizeof(T) == 4 ? T(87) : T(708);
 
 template <class T, class B> Sigmoid<B, T> sigmoidParts(B &b, V<B, T> x) {
-  V<B, T> m = atMost<T>(b, absolute<T>(b, x), sigmoidBound<T>) * T(0.5), one = b.constant(T(1));
+  V<B, T> m = clampMax<T>(b, absolute<T>(b, x), sigmoidBound<T>) * T(0.5), one = b.constant(T(1));
   HalfExp<B, T> e = halfExp<T>(b, m, m);
   V<B, T> less = one - e.power;
   Pair<B, T> more = fastTwoSum<T>(b, one, e.power);
@@ -278,7 +277,7 @@ template <class T, class B> Sigmoid<B, T> sigmoidParts(B &b, V<B, T> x) {
 
 /// x e^x or e^x for x < -sigmoidBound, where 1 + e^x is 1; the result may be subnormal.
 template <class T, class B> V<B, T> sigmoidFar(B &b, V<B, T> x, V<B, T> factor) {
-  ExpPair<B, T> e = expPair<T>(b, atLeast<T>(b, x, expLowest<T>));
+  ExpPair<B, T> e = expPair<T>(b, clampMin<T>(b, x, expLowest<T>));
   return scale<T>(b, multiply<T>(b, onePlus<T>(b, e.q), factor).high, e.k);
 }
 
@@ -288,7 +287,7 @@ template <class T, class B> V<B, T> sigmoid(B &b, V<B, T> x) {
   return within<B>(b, x < -sigmoidBound<T>, usual, [&] { return sigmoidFar<T>(b, x, b.constant(T(1))); });
 }
 
-/// x * s for a logistic value s of something that grows with x; the limits are x and -0.
+/// x * s for a logistic function s of an argument that increases with x. The limits are x and -0.
 template <class T, class B> V<B, T> timesLogistic(B &b, V<B, T> x, V<B, T> clamped, Scaled<B, T> s) {
   V<B, T> result = scale<T>(b, multiply<T>(b, s.value, clamped).high, s.k);
   return b.select(x > T(1000), x, result);
@@ -300,7 +299,7 @@ template <class T, class B> V<B, T> silu(B &b, V<B, T> x) {
   V<B, T> usual = b.fma(factor, s.value.quotient, factor * rest);
   V<B, bool> outside = b.logicalNot(absolute<T>(b, x) < sigmoidBound<T>);
   return within<B>(b, outside, usual, [&] {
-    V<B, T> clamped = atLeast<T>(b, x, expLowest<T>);
+    V<B, T> clamped = clampMin<T>(b, x, expLowest<T>);
     return b.select(x > T(0), x, sigmoidFar<T>(b, clamped, clamped));
   });
 }
@@ -308,7 +307,7 @@ template <class T, class B> V<B, T> silu(B &b, V<B, T> x) {
 /// x / (1 + e^-2u), u = sqrt(2/pi) (x + 0.044715 x^3), which is 0.5 x (1 + tanh u).
 template <class B> V<B, double> geluTanhOf(B &b, V<B, double> x) {
   using T = double;
-  V<B, T> clamped = atLeast<T>(b, atMost<T>(b, x, T(1000)), T(-30));
+  V<B, T> clamped = clampMin<T>(b, clampMax<T>(b, x, T(1000)), T(-30));
   Pair<B, T> square = twoProduct<T>(b, clamped, clamped);
   Pair<B, T> inner = add<T>(b, pairOf<T>(b, geluScale<T>), multiply<T>(b, square, geluCubic<T>));
   Scaled<B, T> s = logistic<T>(b, multiply<T>(b, inner, clamped));
@@ -330,19 +329,19 @@ template <class B> Pair<B, float> geluTanhExponent(B &b, V<B, float> t) {
 
 /// x e^(-2|u|) for x < -9, where 1 + e^(-2|u|) is 1.
 template <class B> V<B, float> geluTanhFar(B &b, V<B, float> x) {
-  V<B, float> t = atMost<float>(b, -x, 12.0f);
+  V<B, float> t = clampMax<float>(b, -x, 12.0f);
   ExpParts<B, float> e = expParts<float>(b, geluTanhExponent<B>(b, t));
   Pair<B, float> power = fastTwoSum<float>(b, b.constant(1.0f), e.r);
   power.low = power.low + e.rest;
   return -scale<float>(b, multiply<float>(b, power, t).high, e.k);
 }
 
-/// The same from e = e^(-2|u|) = 2^k (1 + s), of which only s is rounded: x / (1 + e), or x e / (1 + e) below
-/// 0. The quotient of 1 or 1 + s by 1 + e and what is missing to it are multiplied by x or x 2^k, which is
-/// exact.
+/// gelu_tanh from e = e^(-2|u|) = 2^k (1 + s), of which only s is rounded: x / (1 + e) for x >= 0, and x e /
+/// (1 + e) for x < 0. The quotient of 1 or 1 + s by 1 + e, and its correction, are multiplied by x or x 2^k,
+/// which is exact.
 template <class B> V<B, float> geluTanhOf(B &b, V<B, float> x) {
-  constexpr float end = 9.0f; // from there on e^(-2|u|) leaves the normal numbers
-  V<B, float> t = atMost<float>(b, absolute<float>(b, x), end), one = b.constant(1.0f);
+  constexpr float end = 9.0f; // from there on e^(-2|u|) may be subnormal
+  V<B, float> t = clampMax<float>(b, absolute<float>(b, x), end), one = b.constant(1.0f);
   ExpParts<B, float> e = expParts<float>(b, geluTanhExponent<B>(b, t));
   V<B, float> s = e.r + e.rest, power = powerOfTwo<float>(b, e.k);
 
@@ -361,16 +360,16 @@ template <class B> V<B, float> geluTanhOf(B &b, V<B, float> x) {
 }
 template <class T, class B> V<B, T> geluTanh(B &b, V<B, T> x) { return geluTanhOf<B>(b, x); }
 
-/// From where on 2^k of tanh stays the same, so that 1 + 2^k is exact, and from where on the result is 1.
+/// From tanhLastPower on 2^k is constant, so that 1 + 2^k is exact. From tanhEnd on the result is 1.
 template <class T> inline constexpr T tanhLastPower = sizeof(T) == 4 ? T(8) : T(18);
 template <class T> inline constexpr T tanhEnd = sizeof(T) == 4 ? T(9.1) : T(19.1);
 
 /// The result is ((1 - 2^k) D - (1 + 2^k) N) / ((1 + 2^k) D - (1 - 2^k) N).
 template <class T, class B> V<B, T> tanh(B &b, V<B, T> x) {
   V<B, T> magnitude = absolute<T>(b, x);
-  // The shift keeps r below 1/6, with which the rounding error of `top` for k = -1 is a number.
-  V<B, T> shifted = atMost<T>(b, magnitude - T(0.0075), tanhLastPower<T>), one = b.constant(T(1));
-  HalfExp<B, T> e = halfExp<T>(b, atMost<T>(b, magnitude, tanhEnd<T>), shifted);
+  // The shift keeps r below 1/6, so that the rounding error of `top` for k = -1 is representable.
+  V<B, T> shifted = clampMax<T>(b, magnitude - T(0.0075), tanhLastPower<T>), one = b.constant(T(1));
+  HalfExp<B, T> e = halfExp<T>(b, clampMax<T>(b, magnitude, tanhEnd<T>), shifted);
   V<B, T> less = one - e.power, more = one + e.power;
   V<B, T> top = b.fma(-more, e.r, less);
   V<B, T> topLow = b.fma(-more, e.n, b.fma(less, e.v, b.fma(-more, e.r, less - top)));

@@ -2,9 +2,9 @@
 //
 // log, log2, log1p, softplus and pow.
 //
-// x = 2^k m, sqrt(1/2) <= m < sqrt(2); log m = 2 atanh(s), s = (m - 1) / (m + 1), the classical series with a
-// fitted tail. s and the cubic term are pairs, so the result has about twelve bits more than its type: enough
-// for the product in pow. Those of float need no pairs, or double.
+// x = 2^k m, sqrt(1/2) <= m < sqrt(2); log m = 2 atanh(s), s = (m - 1) / (m + 1), by the classical series
+// with a fitted tail. s and the cubic term are pairs, so the result has about twelve bits more than its type,
+// which is enough for the product in pow. Functions of float need no pairs, or use double.
 #ifndef ADJOINT_NUMERICS_MATH_LOGARITHM_H
 #define ADJOINT_NUMERICS_MATH_LOGARITHM_H
 
@@ -66,7 +66,7 @@ template <class T, class B> LogReduced<B, T> logReducedAny(B &b, V<B, T> x) {
   return result;
 }
 
-/// The logarithm of 0, infinity, negative numbers and NaN; `result` elsewhere.
+/// The logarithm of 0, infinity, negative numbers and NaN; `result` for other x.
 template <class T, class B> V<B, T> logEdges(B &b, V<B, T> x, V<B, T> result) {
   result = b.select(x == infinity<T>(), x, result);
   result = b.select(x == T(0), b.constant(-infinity<T>()), result);
@@ -90,7 +90,7 @@ template <class B> LogParts<B> logParts(B &b, V<B, float> x) {
   return {parts.k - b.select(subnormal, b.constant(24u), b.constant(0u)), parts.f};
 }
 
-/// k ln 2 + log(1 + f) + rest in float without a division: f - f^2/2 + f^3 P(f), where only f stays exact.
+/// k ln 2 + log(1 + f) + rest in float without a division: f - f^2/2 + f^3 P(f), where only f is exact.
 template <class B> V<B, float> logDirectly(B &b, LogParts<B> x, V<B, float> rest) {
   V<B, float> square = x.f * x.f, factor = integerToFloat<float>(b, x.k);
   V<B, float> tail = b.fma(x.f, polynomial<float>(b, x.f, logDirect<float>), b.constant(-0.5f));
@@ -108,12 +108,13 @@ template <class B> V<B, double> logFinite(B &b, V<B, double> x) {
 
 template <class T, class B> V<B, T> log(B &b, V<B, T> x) { return logEdges<T>(b, x, logFinite<B>(b, x)); }
 
-/// k + f / ln 2 + f^2 P(f), where k and the second term stay exact.
+/// k + f / ln 2 + f^2 P(f), where k and the second term are exact.
 template <class B> V<B, float> log2Finite(B &b, V<B, float> x) {
   LogParts<B> parts = logParts<B>(b, x);
   Pair<B, float> first = twoProduct<float>(b, parts.f, b.constant(invLn2<float>.high));
   first.low = b.fma(parts.f, b.constant(invLn2<float>.low), first.low);
-  // The quadratic term is up to a fifth of the result, so the rounding of its square counts.
+  // The quadratic term is up to a fifth of the result, so the rounding error of the square has to be
+  // corrected.
   Pair<B, float> square = twoProduct<float>(b, parts.f, parts.f);
   V<B, float> quadratic = b.constant(log2Direct<float>.values[0]);
   V<B, float> tail = b.constant(log2Direct<float>.values[log2Direct<float>.size - 1]);
@@ -133,8 +134,8 @@ template <class B> V<B, double> log2Finite(B &b, V<B, double> x) {
 
 template <class T, class B> V<B, T> log2(B &b, V<B, T> x) { return logEdges<T>(b, x, log2Finite<B>(b, x)); }
 
-/// log(x.high + x.low) = log x.high + x.low / x.high. The quotient is at most 2^-24, so that 1 - f + f^2 is
-/// close enough to 1 / (1 + f); from 2^126 on there is no low part.
+/// log(x.high + x.low) = log x.high + x.low / x.high. The quotient is at most 2^-24, so 1 - f + f^2 is close
+/// enough to 1 / (1 + f). From 2^126 on the low part is ignored.
 template <class B> V<B, float> logOfSum(B &b, Pair<B, float> x) {
   LogParts<B> parts = logPartsOfNormal<B>(b, x.high);
   V<B, bool> scalable = b.lessSigned(parts.k, b.constant(126u));
@@ -157,7 +158,7 @@ template <class T, class B> V<B, T> log1p(B &b, V<B, T> x) {
 /// max(x, 0) + log(1 + t), t = e^-|x|.
 template <class T, class B> V<B, T> softplus(B &b, V<B, T> x) {
   constexpr int small = FloatLayout<T>::mantissa / 2;
-  V<B, T> one = b.constant(T(1)), argument = atLeast<T>(b, -absolute<T>(b, x), expLowest<T>);
+  V<B, T> one = b.constant(T(1)), argument = clampMin<T>(b, -absolute<T>(b, x), expLowest<T>);
   ExpPair<B, T> e = expPair<T>(b, argument);
   Pair<B, T> power = onePlus<T>(b, e.q);
   V<B, T> factor = powerOrZero<T>(b, e.k, FloatLayout<T>::bias - 3);
@@ -165,10 +166,11 @@ template <class T, class B> V<B, T> softplus(B &b, V<B, T> x) {
   Pair<B, T> sum = fastTwoSum<T>(b, one, t);
   sum.low = b.fma(power.low, factor, sum.low);
   Pair<B, T> logarithm = logJoin<T>(b, logReduced<T>(b, sum));
-  V<B, T> positive = atLeast<T>(b, x, T(0));
+  V<B, T> positive = clampMin<T>(b, x, T(0));
   Pair<B, T> total = twoSum<T>(b, positive, logarithm.high);
   V<B, T> result = total.high + (total.low + logarithm.low);
-  // log(1 + t) = t - t^2/2 + t^3/3 for small t, which may be subnormal; 1 + t would lose its last digits.
+  // log(1 + t) = t - t^2/2 + t^3/3 for small t, which may be subnormal; 1 + t would lose the last digits of
+  // t.
   V<B, T> bend = t * b.fma(t, b.constant(T(-1) / T(3)), b.constant(T(0.5)));
   V<B, T> tiny = scale<T>(b, power.high + b.fma(-power.high, bend, power.low), e.k);
   V<B, bool> far = b.logicalAnd(b.lessSigned(e.k, b.constant(static_cast<BitsOf<T>>(-small))), x < T(0));
@@ -199,28 +201,29 @@ template <class B> V<B, double> exp2Wide(B &b, V<B, double> x) {
          powerOfTwo<double>(b, k.integer);
 }
 
-/// |x|^y of floats for finite x that is not 0 and finite y, in double, where nothing under- or overflows.
+/// |x|^y of floats for finite x != 0 and finite y, in double, without underflow or overflow.
 template <class B> V<B, float> powFinite(B &b, V<B, float> magnitude, V<B, float> y) {
   V<B, double> exponent = b.widen(y) * log2Wide<B>(b, b.widen(magnitude));
-  return b.narrow(exp2Wide<B>(b, atLeast<double>(b, atMost<double>(b, exponent, 160.0), -160.0)));
+  return b.narrow(exp2Wide<B>(b, clampMin<double>(b, clampMax<double>(b, exponent, 160.0), -160.0)));
 }
 
 /// The same of doubles.
 template <class B> V<B, double> powFinite(B &b, V<B, double> magnitude, V<B, double> y) {
-  // Clamped to |y| <= 2^66 the product still leaves the range of exp, as |log x| >= 2^-53.
+  // If |y| is clamped to 2^66 the product is still outside the range of exp, since |log x| >= 2^-53.
   constexpr double largest = 73786976294838206464.0;
-  V<B, double> exponent = atLeast<double>(b, atMost<double>(b, y, largest), -largest);
+  V<B, double> exponent = clampMin<double>(b, clampMax<double>(b, y, largest), -largest);
   Pair<B, double> logarithm = logJoin<double>(b, logReducedAny<double>(b, magnitude));
   Pair<B, double> product = multiply<double>(b, logarithm, exponent);
   V<B, bool> high = product.high > expHighest<double>, low = product.high < expLowest<double>;
   V<B, double> zero = b.constant(0.0);
   product.low = b.select(b.logicalOr(high, low), zero, product.low);
-  product.high = atLeast<double>(b, atMost<double>(b, product.high, expHighest<double>), expLowest<double>);
+  product.high =
+      clampMin<double>(b, clampMax<double>(b, product.high, expHighest<double>), expLowest<double>);
   ExpPair<B, double> e = expPair<double>(b, product);
   return scale<double>(b, onePlus<double>(b, e.q).high, e.k);
 }
 
-/// |x|^y for x, y without NaN, x not 1, y not 0.
+/// |x|^y for x and y that are not NaN, x != 1 and y != 0.
 template <class T, class B> V<B, T> powMagnitude(B &b, V<B, T> magnitude, V<B, T> y) {
   V<B, bool> limit = b.logicalOr(b.logicalOr(magnitude == T(0), magnitude == infinity<T>()),
                                  absolute<T>(b, y) == infinity<T>());
@@ -230,7 +233,7 @@ template <class T, class B> V<B, T> powMagnitude(B &b, V<B, T> magnitude, V<B, T
                   powFinite<B>(b, magnitude, y));
 }
 
-/// C99 Annex F.9.4.4 says what the special cases give.
+/// The special cases follow C99 Annex F.9.4.4.
 template <class T, class B> V<B, T> pow(B &b, V<B, T> x, V<B, T> y) {
   V<B, T> magnitude = absolute<T>(b, x), exponent = absolute<T>(b, y), one = b.constant(T(1));
   V<B, bool> integer = isInteger<T>(b, exponent);

@@ -1,6 +1,6 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// sqrt and recip, which the hardware rounds correctly, and rsqrt with one correction step.
+// sqrt and recip, which hardware rounds correctly, and rsqrt with one correction step.
 #ifndef ADJOINT_NUMERICS_MATH_ROOTS_H
 #define ADJOINT_NUMERICS_MATH_ROOTS_H
 
@@ -19,7 +19,7 @@ template <class T, class B> V<B, T> rsqrtOfLarge(B &b, V<B, T> x) {
   return b.fma(first, b.fma(-root, first, b.constant(T(1))) - rest, first);
 }
 
-/// For arguments so small that x - s^2 underflows: even powers of two scale them to where it does not.
+/// For small arguments, for which x - s^2 underflows: x is scaled by an even power of two.
 template <class T, class B> V<B, T> rsqrtOfSmall(B &b, V<B, T> x) {
   constexpr int shift = 2 * (FloatLayout<T>::mantissa + FloatLayout<T>::mantissa % 2);
   constexpr T root = T(BitsOf<T>(1) << (shift / 2));

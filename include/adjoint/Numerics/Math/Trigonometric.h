@@ -1,7 +1,7 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// sin, cos, tan and atan2. Those of float are computed in double, with one rounding at the end, but for sin
-// and cos of arguments below 2^13; those of double with pairs.
+// sin, cos, tan and atan2. Functions of float are computed in double, with one rounding at the end, except
+// sin and cos of arguments below 2^13. Functions of double use pairs.
 #ifndef ADJOINT_NUMERICS_MATH_TRIGONOMETRIC_H
 #define ADJOINT_NUMERICS_MATH_TRIGONOMETRIC_H
 
@@ -10,7 +10,7 @@
 
 namespace mlir::ad::numerics {
 
-/// sin r and cos r to more digits than float has.
+/// sin r and cos r with more digits than float.
 template <class B> V<B, double> sinReduced(B &b, V<B, double> r) {
   V<B, double> square = r * r;
   return b.fma(r * square, widePolynomial<B>(b, square, sinTail<float>, sinTailRest<float>), r);
@@ -21,7 +21,7 @@ template <class B> V<B, double> cosReduced(B &b, V<B, double> r) {
   return b.fma(square, b.fma(square, tail, b.constant(-0.5)), b.constant(1.0));
 }
 
-/// sin r, normalised; the cubic term, up to a tenth of the result, is a pair.
+/// sin r, normalised. The cubic term, up to a tenth of the result, is a pair.
 template <class T, class B> Pair<B, T> sinReduced(B &b, Pair<B, T> r) {
   Pair<B, T> square = twoProduct<T>(b, r.high, r.high);
   V<B, T> tail = b.constant(sinTail<T>.values[sinTail<T>.size - 1]);
@@ -51,11 +51,11 @@ template <class B> V<B, bool> isOdd(B &b, V<B, uint64_t> quadrant) {
 }
 
 /// -x in the quadrants 2 and 3.
-template <class B> V<B, double> turnSign(B &b, V<B, double> x, V<B, uint64_t> quadrant) {
+template <class B> V<B, double> applyQuadrantSign(B &b, V<B, double> x, V<B, uint64_t> quadrant) {
   return flipSign<double>(b, x, (quadrant << 62) & signMask<double>());
 }
 
-/// sin r and cos r of float, r^3 and the terms from r^4 on rounded.
+/// sin r and cos r of float. The terms from r^3 (sin) and r^4 (cos) on are rounded.
 template <class B> V<B, float> sinNear(B &b, Pair<B, float> r) {
   V<B, float> square = r.high * r.high;
   return r.high + b.fma(r.high * square, polynomial<float>(b, square, sinTail<float>), r.low);
@@ -73,40 +73,40 @@ template <class T, class B> V<B, T> finiteOnly(B &b, V<B, T> x, V<B, T> result) 
   return b.select(absolute<T>(b, x) < infinity<T>(), result, b.constant(notANumber<T>()));
 }
 
-/// sin(|x| + turns * pi/2) by way of double.
-template <class B> V<B, float> sinFar(B &b, V<B, float> x, uint64_t turns) {
+/// sin(|x| + quadrants * pi/2), computed in double.
+template <class B> V<B, float> sinFar(B &b, V<B, float> x, uint64_t quadrants) {
   TrigReduced<B, float> reduced = reduceTrig<B>(b, absolute<float>(b, x));
-  V<B, uint64_t> quadrant = reduced.quadrant + turns;
+  V<B, uint64_t> quadrant = reduced.quadrant + quadrants;
   V<B, double> sine = sinReduced<B>(b, reduced.r), cosine = cosReduced<B>(b, reduced.r);
-  V<B, double> result = turnSign<B>(b, b.select(isOdd<B>(b, quadrant), cosine, sine), quadrant);
+  V<B, double> result = applyQuadrantSign<B>(b, b.select(isOdd<B>(b, quadrant), cosine, sine), quadrant);
   return finiteOnly<float>(b, x, b.narrow(result));
 }
 
-/// sin(|x| + turns * pi/2), without the sign that x gives to it.
-template <class B> V<B, float> sinTurned(B &b, V<B, float> x, uint32_t turns) {
+/// sin(|x| + quadrants * pi/2).
+template <class B> V<B, float> sinShifted(B &b, V<B, float> x, uint32_t quadrants) {
   V<B, float> magnitude = absolute<float>(b, x);
   NearReduced<B> reduced = reduceNear<B>(b, magnitude);
-  V<B, uint32_t> quadrant = reduced.quadrant + turns;
+  V<B, uint32_t> quadrant = reduced.quadrant + quadrants;
   V<B, bool> odd = (quadrant & 1u) != 0u;
   V<B, float> usual = b.select(odd, cosNear<B>(b, reduced.r), sinNear<B>(b, reduced.r));
   usual = flipSign<float>(b, usual, (quadrant << 30) & signMask<float>());
-  return within<B>(b, b.logicalNot(magnitude < trigNear), usual, [&] { return sinFar<B>(b, x, turns); });
+  return within<B>(b, b.logicalNot(magnitude < trigNear), usual, [&] { return sinFar<B>(b, x, quadrants); });
 }
-template <class B> V<B, double> sinTurned(B &b, V<B, double> x, uint64_t turns) {
+template <class B> V<B, double> sinShifted(B &b, V<B, double> x, uint64_t quadrants) {
   TrigReduced<B, double> reduced = reduceTrig<B>(b, absolute<double>(b, x));
-  V<B, uint64_t> quadrant = reduced.quadrant + turns;
+  V<B, uint64_t> quadrant = reduced.quadrant + quadrants;
   V<B, double> sine = sinReduced<double>(b, reduced.r).high, cosine = cosReduced<double>(b, reduced.r).high;
-  return turnSign<B>(b, b.select(isOdd<B>(b, quadrant), cosine, sine), quadrant);
+  return applyQuadrantSign<B>(b, b.select(isOdd<B>(b, quadrant), cosine, sine), quadrant);
 }
 
-/// sin r / cos r in even quadrants, -cos r / sin r in odd ones, for |x| as above.
-template <class B> V<B, float> tanTurned(B &b, V<B, float> x) {
+/// tan |x|: sin r / cos r in even quadrants, -cos r / sin r in odd ones.
+template <class B> V<B, float> tanOfMagnitude(B &b, V<B, float> x) {
   TrigReduced<B, float> reduced = reduceTrig<B>(b, absolute<float>(b, x));
   V<B, bool> odd = isOdd<B>(b, reduced.quadrant);
   V<B, double> sine = sinReduced<B>(b, reduced.r), cosine = cosReduced<B>(b, reduced.r);
   return b.narrow(b.select(odd, -cosine, sine) / b.select(odd, sine, cosine));
 }
-template <class B> V<B, double> tanTurned(B &b, V<B, double> x) {
+template <class B> V<B, double> tanOfMagnitude(B &b, V<B, double> x) {
   TrigReduced<B, double> reduced = reduceTrig<B>(b, absolute<double>(b, x));
   V<B, bool> odd = isOdd<B>(b, reduced.quadrant);
   Pair<B, double> sine = sinReduced<double>(b, reduced.r), cosine = cosReduced<double>(b, reduced.r);
@@ -115,7 +115,7 @@ template <class B> V<B, double> tanTurned(B &b, V<B, double> x) {
       .high;
 }
 
-/// sin x and tan x, from those of |x|; x itself where a term of the pairs could underflow.
+/// sin x and tan x from those of |x|. The result is x if a term of the pairs could underflow.
 template <class T, class B> V<B, T> oddTrig(B &b, V<B, T> x, V<B, T> ofMagnitude) {
   V<B, T> result = flipSign<T>(b, ofMagnitude, signOf<T>(b, x));
   if constexpr (sizeof(T) == 8)
@@ -124,20 +124,20 @@ template <class T, class B> V<B, T> oddTrig(B &b, V<B, T> x, V<B, T> ofMagnitude
 }
 
 template <class B> V<B, double> sinOf(B &b, V<B, double> x) {
-  return oddTrig<double>(b, x, sinTurned<B>(b, x, 0));
+  return oddTrig<double>(b, x, sinShifted<B>(b, x, 0));
 }
 template <class B> V<B, float> sinOf(B &b, V<B, float> x) {
-  return flipSign<float>(b, sinTurned<B>(b, x, 0), signOf<float>(b, x));
+  return flipSign<float>(b, sinShifted<B>(b, x, 0), signOf<float>(b, x));
 }
 template <class B> V<B, double> cosOf(B &b, V<B, double> x) {
-  return finiteOnly<double>(b, x, sinTurned<B>(b, x, 1));
+  return finiteOnly<double>(b, x, sinShifted<B>(b, x, 1));
 }
-template <class B> V<B, float> cosOf(B &b, V<B, float> x) { return sinTurned<B>(b, x, 1); }
+template <class B> V<B, float> cosOf(B &b, V<B, float> x) { return sinShifted<B>(b, x, 1); }
 template <class T, class B> V<B, T> sin(B &b, V<B, T> x) { return sinOf<B>(b, x); }
 template <class T, class B> V<B, T> cos(B &b, V<B, T> x) { return cosOf<B>(b, x); }
-template <class T, class B> V<B, T> tan(B &b, V<B, T> x) { return oddTrig<T>(b, x, tanTurned<B>(b, x)); }
+template <class T, class B> V<B, T> tan(B &b, V<B, T> x) { return oddTrig<T>(b, x, tanOfMagnitude<B>(b, x)); }
 
-/// atan of numerator / denominator, both positive or zero, the quotient at most 1, normalised.
+/// atan of numerator / denominator, normalised. Both are positive or zero, and the quotient is at most 1.
 template <class T, class B> Pair<B, T> atanQuotient(B &b, V<B, T> numerator, V<B, T> denominator) {
   // atan q = pi/4 + atan((q - 1) / (q + 1)) leaves |a| <= tan(pi/8).
   V<B, bool> large = numerator > denominator * T(0.41421356);
@@ -177,7 +177,7 @@ template <class B> V<B, double> atan2Magnitude(B &b, V<B, double> y, V<B, double
   V<B, T> rise = absolute<T>(b, y), run = absolute<T>(b, x), one = b.constant(T(1)), zero = b.constant(T(0));
   V<B, bool> steep = rise > run;
   V<B, T> numerator = b.select(steep, run, rise), denominator = b.select(steep, rise, run);
-  // Scaling by powers of two keeps both from overflow, and the residual from underflow.
+  // Scaling by powers of two prevents an overflow of both, and an underflow of the residual.
   V<B, bool> huge = denominator > std::numeric_limits<T>::max() * T(0.25);
   V<B, bool> minute = denominator < T(1) / (std::numeric_limits<T>::max() * T(0x1p-40));
   V<B, T> factor = b.select(huge, b.constant(T(0.25)), b.select(minute, b.constant(T(0x1p60)), one));
@@ -191,7 +191,7 @@ template <class B> V<B, double> atan2Magnitude(B &b, V<B, double> y, V<B, double
   return angle.high;
 }
 
-/// C99 Annex F.9.1.4 says what the special cases give.
+/// The special cases follow C99 Annex F.9.1.4.
 template <class T, class B> V<B, T> atan2(B &b, V<B, T> y, V<B, T> x) {
   V<B, T> result = flipSign<T>(b, atan2Magnitude<B>(b, y, x), signOf<T>(b, y));
   return keepNaN<T>(b, x, keepNaN<T>(b, y, result));

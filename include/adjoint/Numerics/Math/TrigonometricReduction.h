@@ -1,10 +1,11 @@
 // Part of Adjoint, under the Apache License v2.0 with LLVM Exceptions.
 //
-// Arguments of sin, cos and tan, taken off multiples of pi/2.
+// Argument reduction of sin, cos and tan by multiples of pi/2.
 //
-// Those below 2^30 after Cody and Waite, with fma: below 2^13 those of float in float. For larger ones |x|
-// 2/pi is formed in integers from the bits of 2/pi that matter (Payne and Hanek, 1983), so that no argument
-// is too large; the window of bits comes from a tree of selects, which is the same on scalars and vectors.
+// Arguments below 2^30 are reduced by the method of Cody and Waite, with fma; floats below 2^13 are reduced
+// in float. For larger arguments |x| 2/pi is computed in integers from the relevant bits of 2/pi (Payne and
+// Hanek, 1983), so that no argument is too large. A tree of selects gives the window of bits, which works on
+// scalars and on vectors.
 #ifndef ADJOINT_NUMERICS_MATH_TRIGONOMETRICREDUCTION_H
 #define ADJOINT_NUMERICS_MATH_TRIGONOMETRICREDUCTION_H
 
@@ -13,8 +14,8 @@
 
 namespace mlir::ad::numerics {
 
-/// |x| = r + quadrant * pi/2 (mod 2 pi), |r| at most pi/4 and a little; the quadrant's lowest two bits count.
-/// For a float r is a double with relative error 2^-40 or less.
+/// |x| = r + quadrant * pi/2 (mod 2 pi), where |r| is at most slightly above pi/4. Only the lowest two bits
+/// of the quadrant are significant. For a float, r is a double with a relative error of at most 2^-40.
 template <class B, class T> struct TrigReduced;
 template <class B> struct TrigReduced<B, float> {
   V<B, double> r;
@@ -25,8 +26,7 @@ template <class B> struct TrigReduced<B, double> {
   V<B, uint64_t> quadrant;
 };
 
-/// Steps from words[0 … Count + 2^bit - 2] to the window that begins `index` words later, one bit of index at
-/// a time.
+/// Selects the window of `Count` words that begins at words[index], by one bit of the index at a time.
 template <int Count, int Bit, class Word, class B, size_t Size>
 std::array<V<B, Word>, Count> selectWindow(B &b, V<B, Word> index,
                                            const std::array<V<B, Word>, Size> &words) {
@@ -42,7 +42,7 @@ std::array<V<B, Word>, Count> selectWindow(B &b, V<B, Word> index,
     return selectWindow<Count, Bit - 1, Word>(b, index, chosen);
 }
 
-/// `Words` words of 2/pi, the first bit being number `offset` of its fraction preceded by one word of zeros.
+/// `Words` words of the fraction of 2/pi, preceded by one word of zeros, from bit number `offset` on.
 template <int Words, int TopBit, class Word, class B>
 std::array<V<B, Word>, Words> twoOverPiBits(B &b, V<B, Word> offset) {
   constexpr int width = 8 * sizeof(Word), total = Words + (2 << TopBit), perEntry = 64 / width;
@@ -105,8 +105,8 @@ std::array<V<B, uint64_t>, 6> multiplyWindow(B &b, V<B, uint64_t> m,
   return product;
 }
 
-/// |x| in [1/2, infinity), double. 53 bits of x times 192 bits of 2/pi leave 64 good bits where x is nearest
-/// to a multiple of pi/2.
+/// |x| in [1/2, infinity), double. 53 bits of x times 192 bits of 2/pi give 64 correct bits for the x that is
+/// nearest to a multiple of pi/2.
 template <class B> TrigReduced<B, double> reduceLarge(B &b, V<B, double> x) {
   V<B, uint64_t> bits = b.bits(x);
   V<B, uint64_t> m = (bits & uint64_t(0xfffffffffffff)) | uint64_t(0x10000000000000);
@@ -120,16 +120,16 @@ template <class B> TrigReduced<B, double> reduceLarge(B &b, V<B, double> x) {
   return {multiply<double>(b, add<double>(b, upper, lower), halfPi<double>), quadrant};
 }
 
-/// 1 in place of what `reduceLarge` cannot take.
+/// The magnitude, or 1 if it is not in the domain of `reduceLarge`.
 template <class T, class B> V<B, T> orOne(B &b, V<B, T> magnitude) {
   V<B, bool> usable = b.logicalAnd(magnitude >= T(0.5), magnitude < infinity<T>());
   return b.select(usable, magnitude, b.constant(T(1)));
 }
 
-/// Below this x * 2/pi has an integer part that Cody and Waite's reduction can take off.
+/// Below this bound, Cody and Waite's reduction can subtract the integer part of x * 2/pi.
 inline constexpr double trigLarge = 0x1p30;
 
-/// The nearest multiple of pi/2 leaves x - k * pi/2.high exactly: both are multiples of 2^-53 that differ by
+/// x - k * pi/2.high is exact for the nearest multiple of pi/2: both are multiples of 2^-53 that differ by
 /// less than 1.
 template <class B> TrigReduced<B, float> reduceTrig(B &b, V<B, float> magnitude) {
   V<B, double> x = b.widen(magnitude);
@@ -147,8 +147,8 @@ template <class B> TrigReduced<B, float> reduceTrig(B &b, V<B, float> magnitude)
 /// Arguments of sin and cos in float below this bound are reduced in float.
 inline constexpr float trigNear = 0x1p13f;
 
-/// |x| = r + quadrant * pi/2 for |x| < trigNear, r a pair of floats. The multiples of the first two parts of
-/// pi/2 are floats, so that only the last product is rounded.
+/// |x| = r + quadrant * pi/2 for |x| < trigNear, where r is a pair of floats. The multiples of the first two
+/// parts of pi/2 are floats, so only the last product is rounded.
 template <class B> struct NearReduced {
   Pair<B, float> r;
   V<B, uint32_t> quadrant;
